@@ -1,0 +1,104 @@
+//! What may be spent: in all, or for each source.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{InvalidRate, PerDay};
+
+/// A request budget as a person states it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Budget {
+    /// So many fetches a day in all: `5000/day`, `10/s`.
+    Total(PerDay),
+    /// So many fetches a day for each source: `0.2/source/day`, `20%/day`.
+    PerSource(PerDay),
+}
+
+/// Why a text is not a budget.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum InvalidBudget {
+    /// The text has none of the forms that a budget can have.
+    #[error("`{0}` is not a budget such as `5000/day`, `10/s`, `0.2/source/day` or `20%/day`")]
+    Form(String),
+    /// The form is right, the number is not.
+    #[error("budget {0}")]
+    Value(InvalidRate),
+}
+
+impl Budget {
+    /// The fetches a day that this budget allows for `sources` sources.
+    #[must_use]
+    pub fn for_sources(self, sources: usize) -> PerDay {
+        match self {
+            Self::Total(total) => total,
+            Self::PerSource(each) => {
+                let total = each.get() * sources as f64;
+                PerDay::new(total.min(f64::MAX)).unwrap_or(PerDay::ZERO)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Total(total) => write!(f, "{total}"),
+            Self::PerSource(each) => write!(f, "{}/source/day", each.get()),
+        }
+    }
+}
+
+impl FromStr for Budget {
+    type Err = InvalidBudget;
+
+    fn from_str(text: &str) -> Result<Self, InvalidBudget> {
+        let rate = |plain: &str| {
+            plain.parse::<PerDay>().map_err(|error| match error {
+                InvalidRate::Form(_) => InvalidBudget::Form(text.to_owned()),
+                other => InvalidBudget::Value(other),
+            })
+        };
+        let parts: Vec<&str> = text.split('/').map(str::trim).collect();
+        match parts[..] {
+            [number, "source", unit] => rate(&format!("{number}/{unit}")).map(Self::PerSource),
+            [percent, unit] if percent.ends_with('%') => {
+                let number = percent.trim_end_matches('%').trim();
+                let each = rate(&format!("{number}/{unit}"))?;
+                PerDay::new(each.get() / 100.0).map(Self::PerSource).map_err(InvalidBudget::Value)
+            }
+            _ => rate(text).map(Self::Total),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, sources: usize, expect: f64) {
+        let budget: Budget = text.parse().unwrap();
+        assert_eq!(budget.for_sources(sources).get(), expect);
+    }
+
+    #[test]
+    fn every_form_of_a_budget() {
+        check("5000/day", 10, 5000.0);
+        check("10/s", 10, 864_000.0);
+        check("0.2/source/day", 10, 2.0);
+        check("1/source/hour", 10, 240.0);
+        check("20%/day", 10, 2.0);
+        check("20 % / day", 10, 2.0);
+    }
+
+    #[test]
+    fn a_wrong_budget_says_what_a_right_one_looks_like() {
+        let message = |text: &str| text.parse::<Budget>().unwrap_err().to_string();
+        assert_eq!(
+            message("lots"),
+            "`lots` is not a budget such as `5000/day`, `10/s`, `0.2/source/day` or `20%/day`"
+        );
+        assert_eq!(message("-3/source/day"), "budget -3 is negative");
+        assert_eq!(message("inf/day"), "budget inf is not a finite number");
+    }
+}

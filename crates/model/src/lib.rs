@@ -1,0 +1,14 @@
+//! The nouns that cross a boundary between crates, and their units.
+//!
+//! In: numbers and text. Out: values that are valid by construction. Knows no algorithm, file,
+//! clock or thread.
+
+mod budget;
+mod rate;
+mod strings;
+mod table;
+
+pub use budget::{Budget, InvalidBudget};
+pub use rate::{InvalidRate, PerDay};
+pub use strings::Strings;
+pub use table::{Hosts, SourceTable};
