@@ -1,0 +1,159 @@
+//! What given rates are worth, in closed form.
+
+use rayon::prelude::*;
+
+use crate::objective::{Measure, Objective};
+use crate::options::{Observed, Options, Policy, Timing};
+use crate::pass::sum;
+use crate::sources::Sources;
+
+/// In which order and rhythm the sources are fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Each by itself: at fixed intervals (fixed order), at random (purely random), or in slots.
+    Timed(Timing),
+    /// All in rounds, each time in another random order (Cho & Garcia-Molina 2003, §4.2).
+    RandomOrder,
+}
+
+impl From<Timing> for Order {
+    fn from(timing: Timing) -> Self {
+        Self::Timed(timing)
+    }
+}
+
+/// The long-run averages that some rates lead to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    weight: f64,
+    costs: Vec<f64>,
+    starved: usize,
+}
+
+impl Evaluation {
+    /// The importance-weighted sum of an objective's cost; infinite when a source that it never
+    /// gives up is never fetched.
+    #[must_use]
+    pub fn cost(&self, objective: Objective) -> f64 {
+        let at = Objective::ALL.iter().position(|&other| other == objective);
+        at.map_or(f64::NAN, |at| self.costs[at])
+    }
+
+    /// The importance-weighted share of time at which copies are fresh; NaN if nothing matters.
+    #[must_use]
+    pub fn freshness(&self) -> f64 {
+        1.0 - self.cost(Objective::Freshness) / self.weight
+    }
+
+    /// The importance-weighted mean age in days; NaN if nothing matters.
+    #[must_use]
+    pub fn age(&self) -> f64 {
+        self.cost(Objective::Age) / self.weight
+    }
+
+    /// All that is reported, objective by objective.
+    pub fn measures(&self) -> impl Iterator<Item = (Measure, f64)> + '_ {
+        let weight = self.weight;
+        Objective::ALL.iter().zip(&self.costs).flat_map(move |(objective, &cost)| {
+            objective
+                .measures()
+                .iter()
+                .map(move |&measure| (measure, measure.form.of(cost, weight)))
+        })
+    }
+
+    /// The sum of all importance.
+    #[must_use]
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// How many sources that matter and change are never fetched.
+    #[must_use]
+    pub fn starved(&self) -> usize {
+        self.starved
+    }
+}
+
+/// Evaluates `rates` (fetches a day, one for each source) under every objective.
+///
+/// # Panics
+/// If there are not as many rates as sources.
+#[must_use]
+pub fn evaluate(
+    sources: &Sources<'_>,
+    rates: &[f64],
+    order: impl Into<Order>,
+    observed: Observed,
+) -> Evaluation {
+    assert_eq!(rates.len(), sources.len(), "one rate for each source");
+    let order = order.into();
+    let costs = Objective::ALL
+        .iter()
+        .map(|&objective| weighted_cost(sources, rates, order, observed, objective))
+        .collect();
+    let starved = (0..sources.len())
+        .into_par_iter()
+        .filter(|&i| rates[i] == 0.0 && sources.importance[i] > 0.0 && sources.change_rate[i] > 0.0)
+        .count();
+    Evaluation { weight: sum(sources.len(), |i| sources.importance[i]), costs, starved }
+}
+
+/// The importance-weighted cost of one objective.
+pub(crate) fn weighted_cost(
+    sources: &Sources<'_>,
+    rates: &[f64],
+    order: Order,
+    observed: Observed,
+    objective: Objective,
+) -> f64 {
+    let timing = match order {
+        Order::Timed(timing) => timing,
+        Order::RandomOrder => Timing::Periodic,
+    };
+    let polled = objective.polled(timing);
+    let on_change = objective.observed(observed, timing);
+    sum(sources.len(), |i| {
+        let (w, c) = (sources.importance[i], sources.change_rate[i]);
+        if w == 0.0 || c == 0.0 {
+            return 0.0;
+        }
+        let fetches = rates[i] / c;
+        let cost = if sources.complete.is_some_and(|complete| complete[i]) {
+            on_change.cost_at(fetches, c)
+        } else if order == Order::RandomOrder {
+            objective.random_order(1.0 / fetches, c)
+        } else {
+            polled.cost_at(fetches, c)
+        };
+        w * cost
+    })
+}
+
+/// What one more fetch a day of each source would be worth at `rates`, in the unit of the
+/// objective.
+///
+/// # Panics
+/// If there are not as many rates as sources.
+#[must_use]
+pub fn values(sources: &Sources<'_>, rates: &[f64], options: &Options) -> Vec<f64> {
+    assert_eq!(rates.len(), sources.len(), "one rate for each source");
+    let polled = options.objective.polled(options.timing);
+    let on_change = options.objective.observed(options.observed, options.timing);
+    let complete = sources.complete.filter(|_| options.policy == Policy::Optimal);
+    let square = options.objective.power() == crate::response::Power::Two;
+    (0..sources.len())
+        .into_par_iter()
+        .map(|i| {
+            let (w, c) = (sources.importance[i], sources.change_rate[i]);
+            if w == 0.0 || c == 0.0 {
+                return 0.0;
+            }
+            let response = if complete.is_some_and(|complete| complete[i]) { on_change } else { polled };
+            let worth = response.worth_one(rates[i] / c, c);
+            // Where a cost has a kink both ends are right; take the one nearer to the price.
+            let y = if worth.next > 0.0 { worth.next } else { worth.last };
+            y * w / if square { c * c } else { c }
+        })
+        .collect()
+}

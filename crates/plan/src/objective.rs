@@ -1,0 +1,147 @@
+//! The objectives, and the one list of them.
+
+pub(crate) mod age;
+pub(crate) mod freshness;
+pub(crate) mod harmonic;
+pub(crate) mod step;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::options::{Observed, Timing};
+use crate::response::{Blocks, Power};
+
+/// What an objective file provides: its names, and a [`crate::Response`] for every way in which a
+/// source can be fetched.
+pub(crate) trait Definition {
+    /// As on the command line.
+    const NAME: &'static str;
+    /// How the scale-free price depends on the change rate.
+    const POWER: Power;
+    /// What is reported about it.
+    const MEASURES: &'static [Measure];
+    /// Sources that are polled.
+    fn polled(timing: Timing) -> &'static dyn Blocks;
+    /// Sources whose changes are all observed.
+    fn observed(observed: Observed, timing: Timing) -> &'static dyn Blocks;
+    /// Cost per unit of importance when a source is fetched once in each round of `x / c` days, at
+    /// a random place in the round (random order of Cho & Garcia-Molina 2003, §4.2).
+    fn random_order(x: f64, c: f64) -> f64;
+}
+
+/// A number that is reported about a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// Its name in JSON and in `--target`.
+    pub key: &'static str,
+    /// What it measures, in words.
+    pub label: &'static str,
+    /// Its unit; empty for a plain number.
+    pub unit: &'static str,
+    /// How it follows from the cost.
+    pub form: MeasureForm,
+}
+
+/// How a [`Measure`] follows from the costs of the sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeasureForm {
+    /// Importance-weighted sum of the cost.
+    Sum,
+    /// Importance-weighted mean of the cost.
+    Mean,
+    /// One less the importance-weighted mean: more is better.
+    OneLessMean,
+}
+
+impl MeasureForm {
+    /// The measure, from the weighted sum of the cost and the sum of the weights.
+    #[must_use]
+    pub fn of(self, cost: f64, weight: f64) -> f64 {
+        match self {
+            Self::Sum => cost,
+            Self::Mean => cost / weight,
+            Self::OneLessMean => 1.0 - cost / weight,
+        }
+    }
+
+    /// The weighted sum of the cost at which the measure has this value.
+    #[must_use]
+    pub(crate) fn cost_for(self, value: f64, weight: f64) -> f64 {
+        match self {
+            Self::Sum => value,
+            Self::Mean => value * weight,
+            Self::OneLessMean => (1.0 - value) * weight,
+        }
+    }
+}
+
+macro_rules! objectives {
+    ($($(#[$doc:meta])* $variant:ident => $definition:ty,)*) => {
+        /// What the budget is to buy.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Objective { $($(#[$doc])* $variant,)* }
+
+        impl Objective {
+            /// Every objective there is.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Its name on the command line.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => <$definition>::NAME,)* }
+            }
+
+            /// What is reported about it.
+            #[must_use]
+            pub fn measures(self) -> &'static [Measure] {
+                match self { $(Self::$variant => <$definition>::MEASURES,)* }
+            }
+
+            pub(crate) fn power(self) -> Power {
+                match self { $(Self::$variant => <$definition>::POWER,)* }
+            }
+
+            pub(crate) fn polled(self, timing: Timing) -> &'static dyn Blocks {
+                match self { $(Self::$variant => <$definition>::polled(timing),)* }
+            }
+
+            pub(crate) fn observed(self, observed: Observed, timing: Timing) -> &'static dyn Blocks {
+                match self { $(Self::$variant => <$definition>::observed(observed, timing),)* }
+            }
+
+            pub(crate) fn random_order(self, x: f64, c: f64) -> f64 {
+                match self { $(Self::$variant => <$definition>::random_order(x, c),)* }
+            }
+        }
+    };
+}
+
+// A new objective is a file beside these and a line here.
+objectives! {
+    /// Harmonic number of the changes missed (Kolobov et al. 2019): every change counts, the first
+    /// the most, and no source is given up.
+    Harmonic => harmonic::Harmonic,
+    /// The share of time at which the copy is stale (Cho & Garcia-Molina 2003).
+    Freshness => freshness::Freshness,
+    /// The time since the first change that was missed (Cho & Garcia-Molina 2003).
+    Age => age::Age,
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Objective {
+    type Err = crate::options::UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.iter().copied().find(|objective| objective.name() == name);
+        found.ok_or_else(|| crate::options::UnknownName {
+            what: "objective",
+            name: name.to_owned(),
+            known: Self::ALL.iter().map(|objective| objective.name()).collect(),
+        })
+    }
+}

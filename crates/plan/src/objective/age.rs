@@ -1,0 +1,299 @@
+//! Age: the time since the first change that was missed. `k(t) = t − (1 − e^(−ct))/c`.
+
+use super::step::{SMOOTH_FROM, waiting_for};
+use super::{Definition, Measure, MeasureForm};
+use crate::exponential::{Exp, cube_root_start, inverse_step};
+use crate::options::{Observed, Timing};
+use crate::response::{Blocks, Demand, Power, Response, Worth};
+use crate::series;
+
+pub(crate) struct Age;
+
+impl Definition for Age {
+    const NAME: &'static str = "age";
+    const POWER: Power = Power::Two;
+    const MEASURES: &'static [Measure] =
+        &[Measure { key: "age", label: "age", unit: "days", form: MeasureForm::Mean }];
+
+    fn polled(timing: Timing) -> &'static dyn Blocks {
+        match timing {
+            Timing::Periodic => &Periodic,
+            Timing::Poisson => &Poisson,
+            Timing::Slots => &Slots,
+        }
+    }
+
+    fn observed(observed: Observed, timing: Timing) -> &'static dyn Blocks {
+        match (observed, timing) {
+            (Observed::Threshold, Timing::Slots) => &Threshold::<true>,
+            (Observed::Threshold, _) => &Threshold::<false>,
+            (Observed::Random, Timing::Slots) => &Random::<true>,
+            (Observed::Random, _) => &Random::<false>,
+        }
+    }
+
+    fn random_order(x: f64, c: f64) -> f64 {
+        let scale_free = if x < 1.0 {
+            series::random_order(x, 2, |_| 1.0)
+        } else if x.is_finite() {
+            let mean = Exp::of_minus(x).complement() / (x * x);
+            x * (1.0 / 3.0 + (0.5 - 1.0 / x) * (0.5 - 1.0 / x) - mean * mean)
+        } else {
+            f64::INFINITY
+        };
+        scale_free / c
+    }
+}
+
+/// Worth `x²/2 − 1 + e^(−x)(1 + x)` with `x = cτ`.
+struct Periodic;
+
+impl Response for Periodic {
+    #[inline(always)]
+    fn demand(y: f64, _c: f64) -> Demand {
+        // x = q·√R(q) with q = ∛(3y): x → q for small y, √(2y) for large; 2e-4 off at most.
+        let q = cube_root_start(3.0 * y);
+        let near = if q < 1e30 { q } else { 1e30 };
+        let top = 0.031_185_151_288_433_7;
+        let numerator = 1.0
+            + near
+                * (0.492_423_248_078_977
+                    + near * (0.186_930_422_229_88 + near * (0.044_250_179_838_343_4 + near * (top * (2.0 / 3.0)))));
+        let denominator = 1.0
+            + near * (0.246_170_716_165_627 + near * (0.067_347_381_551_113_3 + near * top));
+        let ratio = numerator / denominator * (q / near);
+        let start = q * ratio.sqrt();
+        let e = Exp::of_minus(start);
+        let decay = e.value();
+        let rise = e.complement();
+        let (f1, f2) = (start * rise, rise + start * decay);
+        let step = inverse_step(e.age_value() - y, f1, f2, (2.0 - start) * decay);
+        let x = start + step;
+        let s = 1.0 / x;
+        Demand { fetches: s, slope: -s * s * y / (f1 + f2 * step) }
+    }
+
+    #[inline(always)]
+    fn worth(s: f64, _c: f64) -> Worth {
+        Worth::smooth(Exp::of_minus(1.0 / s).age_value())
+    }
+
+    fn cost(s: f64, c: f64) -> f64 {
+        let x = 1.0 / s;
+        if x < 1e100 { Exp::of_minus(x).age_sum() / (x * c) } else { x / (2.0 * c) }
+    }
+}
+
+/// Worth `(1 + 2s)/(s(1 + s))²`.
+struct Poisson;
+
+impl Response for Poisson {
+    #[inline(always)]
+    fn demand(y: f64, _c: f64) -> Demand {
+        // s² = b³/2·R(b) with b = ∛(2/y): s → b for small y, 1/√y for large; 2e-4 off at most.
+        let b = cube_root_start(2.0 / y);
+        let near = if b < 1e30 { b } else { 1e30 };
+        let top = 1.934_970_041_149_351;
+        let numerator = 1.0 + near * (1.638_124_761_921_233 + near * top);
+        let denominator = 1.0
+            + near * (1.651_106_360_054_27 + near * (1.795_993_473_033_457 + near * (top * 0.5)));
+        let ratio = b * numerator / denominator * (near / b);
+        let start = b * (0.5 * ratio).sqrt();
+        let s = poisson_newton(poisson_newton(start, y), y);
+        Demand { fetches: s, slope: poisson_slope(s) }
+    }
+
+    #[inline(always)]
+    fn worth(s: f64, _c: f64) -> Worth {
+        let product = s * (1.0 + s);
+        Worth::smooth((1.0 + 2.0 * s) / product / product)
+    }
+
+    fn cost(s: f64, c: f64) -> f64 {
+        1.0 / (s * (1.0 + s) * c)
+    }
+}
+
+/// One step of Newton's method for `s(1 + s) = (1 + 2s)/(y·s(1 + s))`.
+#[inline(always)]
+fn poisson_newton(s: f64, y: f64) -> f64 {
+    let (product, two) = (s * (1.0 + s), 1.0 + 2.0 * s);
+    let other = two / (y * product);
+    s - (product - other) / (two + other * (two / product - 2.0 / two))
+}
+
+#[inline(always)]
+fn poisson_slope(s: f64) -> f64 {
+    0.5 / (1.0 / (1.0 + 2.0 * s) - 1.0 / s - 1.0 / (1.0 + s))
+}
+
+/// Age in discrete time: `(1 − F)(1 − p)/p` slots, with `F` Azar's freshness and `p = cs` the
+/// chance of a fetch.
+struct Slots;
+
+impl Slots {
+    fn worth_at(s: f64, c: f64) -> f64 {
+        let growth = s * (1.0 + (1.0 - c) * s);
+        (1.0 - c * s).max(0.0) * (1.0 + (2.0 - c) * s) / growth / growth
+    }
+}
+
+impl Response for Slots {
+    #[inline(always)]
+    fn demand(y: f64, c: f64) -> Demand {
+        // The worth falls from infinity at 0 to zero at p = 1. Newton's steps on its logarithm,
+        // kept between bounds that close in.
+        let (mut low, mut high) = (0.0_f64, 1.0 / c);
+        let mut s = Poisson::demand(y, c).fetches.min(0.5 * high);
+        let mut log_slope = -1.0;
+        for _ in 0..100 {
+            let worth = Self::worth_at(s, c);
+            if worth > y { low = s } else { high = s }
+            let a = 1.0 - c;
+            log_slope = (2.0 - c) / (1.0 + (2.0 - c) * s)
+                - c / (1.0 - c * s)
+                - 2.0 / s
+                - 2.0 * a / (1.0 + a * s);
+            let next = s - (worth / y).ln() / log_slope;
+            let next = if next > low && next < high { next } else { 0.5 * (low + high) };
+            let done = (next - s).abs() <= 2e-16 * s;
+            s = next;
+            if done {
+                break;
+            }
+        }
+        Demand { fetches: s, slope: 1.0 / log_slope }
+    }
+
+    #[inline(always)]
+    fn worth(s: f64, c: f64) -> Worth {
+        Worth::smooth(Self::worth_at(s, c))
+    }
+
+    fn cost(s: f64, c: f64) -> f64 {
+        let unfetched = (1.0 - c * s).max(0.0);
+        unfetched * unfetched / ((s + unfetched) * c * s)
+    }
+
+    fn most(c: f64) -> f64 {
+        1.0 / c
+    }
+}
+
+/// Observed changes, fetched when the k-th is pending: age `(k − 1)/2c` at `1/k` fetches per
+/// change. In slots the fetch comes within the slot of the change, which saves `1 − 1/k` slots.
+struct Threshold<const SLOTS: bool>;
+
+/// `k(k + 1)/2`: the scale-free price up to which the k-th change is the one to wait for.
+fn triangle(k: f64) -> f64 {
+    0.5 * k * (k + 1.0)
+}
+
+fn threshold_for(y: f64) -> f64 {
+    let mut k = (0.5 * ((1.0 + 8.0 * y).sqrt() - 1.0)).ceil().max(1.0);
+    if triangle(k) < y {
+        k += 1.0;
+    }
+    if k > 1.0 && triangle(k - 1.0) >= y {
+        k -= 1.0;
+    }
+    k
+}
+
+impl<const SLOTS: bool> Threshold<SLOTS> {
+    fn shift(c: f64) -> f64 {
+        if SLOTS { c } else { 0.0 }
+    }
+}
+
+impl<const SLOTS: bool> Response for Threshold<SLOTS> {
+    const ROUGH: bool = true;
+
+    #[inline(always)]
+    fn demand(y: f64, c: f64) -> Demand {
+        if y < SMOOTH_FROM * SMOOTH_FROM {
+            Demand { fetches: 1.0 / threshold_for(y + Self::shift(c)), slope: 0.0 }
+        } else {
+            let s = 1.0 / (2.0 * y).sqrt();
+            Demand { fetches: s, slope: -0.5 * s }
+        }
+    }
+
+    #[inline(always)]
+    fn worth(s: f64, c: f64) -> Worth {
+        if s >= 1.0 {
+            let last = if s > 1.0 { 0.0 } else { 1.0 - Self::shift(c) };
+            return Worth { next: 0.0, last };
+        }
+        let (k, on_it) = waiting_for(s);
+        let next = if on_it && k < SMOOTH_FROM { triangle(k - 1.0) } else { triangle(k) };
+        Worth { next: next - Self::shift(c), last: triangle(k) - Self::shift(c) }
+    }
+
+    fn cost(s: f64, c: f64) -> f64 {
+        if s >= 1.0 {
+            return 0.0;
+        }
+        if s == 0.0 {
+            return f64::INFINITY;
+        }
+        let (k, on_it) = waiting_for(s);
+        let waiting = if on_it { 0.5 * (k - 1.0) } else { k - triangle(k) * s };
+        (waiting - Self::shift(c) * (1.0 - s)) / c
+    }
+
+    fn most(_c: f64) -> f64 {
+        1.0
+    }
+
+    #[inline(always)]
+    fn is_smooth(low: f64, high: f64, c: f64) -> bool {
+        let shift = Self::shift(c);
+        low >= SMOOTH_FROM * SMOOTH_FROM
+            || threshold_for(low + shift) == threshold_for(high + shift)
+    }
+
+    fn trend(y: f64) -> f64 {
+        if y < SMOOTH_FROM * SMOOTH_FROM { -0.5 * (2.0 * y + 1.0).powf(-1.5) * 2.0 * y } else { 0.0 }
+    }
+}
+
+/// Observed changes, each fetched with chance `s`: age `(1/s − 1)/c`.
+struct Random<const SLOTS: bool>;
+
+impl<const SLOTS: bool> Response for Random<SLOTS> {
+    const ROUGH: bool = true;
+
+    #[inline(always)]
+    fn demand(y: f64, c: f64) -> Demand {
+        let level = if SLOTS { y + c } else { y };
+        if level > 1.0 {
+            let s = 1.0 / level.sqrt();
+            Demand { fetches: s, slope: -0.5 * s * y / level }
+        } else {
+            Demand { fetches: 1.0, slope: 0.0 }
+        }
+    }
+
+    #[inline(always)]
+    fn worth(s: f64, c: f64) -> Worth {
+        let shift = if SLOTS { c } else { 0.0 };
+        let last = if s > 1.0 { 0.0 } else { 1.0 / s / s - shift };
+        Worth { next: if s >= 1.0 { 0.0 } else { last }, last }
+    }
+
+    fn cost(s: f64, c: f64) -> f64 {
+        let fetched = if SLOTS { 1.0 - s * c } else { 1.0 };
+        (1.0 - s).max(0.0) * fetched / (s * c)
+    }
+
+    fn most(_c: f64) -> f64 {
+        1.0
+    }
+
+    #[inline(always)]
+    fn is_smooth(low: f64, high: f64, c: f64) -> bool {
+        let shift = if SLOTS { c } else { 0.0 };
+        low + shift > 1.0 || high + shift < 1.0
+    }
+}

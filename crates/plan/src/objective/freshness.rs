@@ -1,0 +1,206 @@
+//! Freshness: the copy is right or it is not. `k(t) = 1 − e^(−ct)`.
+
+use super::{Definition, Measure, MeasureForm};
+use crate::exponential::{Exp, inverse_step, minus_ln_1m};
+use crate::options::{Observed, Timing};
+use crate::response::{Blocks, Demand, Power, Response, Worth};
+use crate::series;
+
+pub(crate) struct Freshness;
+
+impl Definition for Freshness {
+    const NAME: &'static str = "freshness";
+    const POWER: Power = Power::One;
+    const MEASURES: &'static [Measure] = &[
+        Measure {
+            key: "freshness",
+            label: "freshness",
+            unit: "",
+            form: MeasureForm::OneLessMean,
+        },
+        Measure { key: "binary_cost", label: "binary cost", unit: "", form: MeasureForm::Sum },
+    ];
+
+    fn polled(timing: Timing) -> &'static dyn Blocks {
+        match timing {
+            Timing::Periodic => &Periodic,
+            Timing::Poisson => &Poisson,
+            Timing::Slots => &Slots,
+        }
+    }
+
+    fn observed(_: Observed, _: Timing) -> &'static dyn Blocks {
+        &OnChange
+    }
+
+    fn random_order(x: f64, _c: f64) -> f64 {
+        if x < 1.0 {
+            series::random_order(x, 1, |_| 1.0)
+        } else {
+            let mean = Exp::of_minus(x).complement() / x;
+            1.0 - (1.0 - mean * mean) / x
+        }
+    }
+}
+
+/// Whether the price at which a source is given up, `y = 1`, stays clear of the prices between.
+/// Close below it demand is too steep to be followed by its slope.
+#[inline(always)]
+fn clear_of_giving_up(low: f64, high: f64) -> bool {
+    low >= 1.0 || 1.0 - high > 64.0 * (high - low)
+}
+
+/// Worth `1 − e^(−x)(1 + x)` with `x = cτ`; given up where `y ≥ 1`.
+struct Periodic;
+
+impl Response for Periodic {
+    const ROUGH: bool = true;
+
+    #[inline(always)]
+    fn demand(y: f64, _c: f64) -> Demand {
+        let kept = y < 1.0;
+        let y = if kept { y } else { 0.5 };
+        // x − ln(1 + x) = −ln(1 − y): a rational start in v = √(2·rhs), 3e-6 off at most.
+        let v = (2.0 * minus_ln_1m(y)).sqrt();
+        let numerator = 1.0
+            + v * (0.869_131_558_249_287 + v * (0.275_575_408_705_911 + v * 0.034_564_335_654_459_6));
+        let denominator = 1.0 + v * (0.535_755_618_235_746 + v * 0.069_395_360_665_839_2);
+        let start = v * numerator / denominator;
+        let e = Exp::of_minus(start);
+        let decay = e.value();
+        // Near y = 1 only the distance to 1 has digits left.
+        let far = (1.0 - y) - decay * (1.0 + start);
+        let residual = if y > 0.5 { far } else { e.two_or_more() - y };
+        let (f1, f2) = (start * decay, (1.0 - start) * decay);
+        let step = inverse_step(residual, f1, f2, (start - 2.0) * decay);
+        let x = start + step;
+        let s = 1.0 / x;
+        let slope = -s * s * y / (f1 + f2 * step);
+        if kept { Demand { fetches: s, slope } } else { Demand { fetches: 0.0, slope: 0.0 } }
+    }
+
+    #[inline(always)]
+    fn worth(s: f64, _c: f64) -> Worth {
+        let x = if s > 0.0 { 1.0 / s } else { 1e300 };
+        Worth::smooth(Exp::of_minus(x).two_or_more())
+    }
+
+    fn cost(s: f64, _c: f64) -> f64 {
+        if s == 0.0 {
+            return 1.0;
+        }
+        let x = 1.0 / s;
+        if x.is_finite() { Exp::of_minus(x).stale_time() / x } else { 1.0 }
+    }
+
+    #[inline(always)]
+    fn is_smooth(low: f64, high: f64, _c: f64) -> bool {
+        clear_of_giving_up(low, high)
+    }
+}
+
+/// Worth `1/(1 + s)²` (Azar et al. 2018, Problem 2).
+struct Poisson;
+
+impl Response for Poisson {
+    const ROUGH: bool = true;
+
+    #[inline(always)]
+    fn demand(y: f64, _c: f64) -> Demand {
+        let root = y.sqrt();
+        let kept = y < 1.0;
+        let s = (1.0 - y) / (root * (1.0 + root));
+        Demand {
+            fetches: if kept { s } else { 0.0 },
+            slope: if kept { -0.5 / root } else { 0.0 },
+        }
+    }
+
+    #[inline(always)]
+    fn worth(s: f64, _c: f64) -> Worth {
+        Worth::smooth(1.0 / ((1.0 + s) * (1.0 + s)))
+    }
+
+    fn cost(s: f64, _c: f64) -> f64 {
+        1.0 / (1.0 + s)
+    }
+
+    #[inline(always)]
+    fn is_smooth(low: f64, high: f64, _c: f64) -> bool {
+        low >= 1.0 || high < 1.0
+    }
+}
+
+/// Worth `1/(1 + (1 − c)s)²`, where `c` is the chance of a change in one slot and the chance of a
+/// fetch `cs` is at most 1 (Azar et al. 2018, Problem 1).
+struct Slots;
+
+impl Response for Slots {
+    const ROUGH: bool = true;
+
+    #[inline(always)]
+    fn demand(y: f64, c: f64) -> Demand {
+        let free = Poisson::demand(y, c);
+        let s = free.fetches / (1.0 - c);
+        let capped = s * c >= 1.0;
+        Demand {
+            fetches: if capped { 1.0 / c } else { s },
+            slope: if capped { 0.0 } else { free.slope / (1.0 - c) },
+        }
+    }
+
+    #[inline(always)]
+    fn worth(s: f64, c: f64) -> Worth {
+        let last = Poisson::worth(s * (1.0 - c), c).last;
+        Worth { next: if s * c >= 1.0 { 0.0 } else { last }, last }
+    }
+
+    fn cost(s: f64, c: f64) -> f64 {
+        let unfetched = (1.0 - c * s).max(0.0);
+        unfetched / (s + unfetched)
+    }
+
+    fn most(c: f64) -> f64 {
+        1.0 / c
+    }
+
+    #[inline(always)]
+    fn is_smooth(low: f64, high: f64, c: f64) -> bool {
+        // The chance reaches 1 at y = c².
+        Poisson::is_smooth(low, high, c) && (high < c * c * 0.999_999 || low > c * c * 1.000_001)
+    }
+}
+
+/// Observed changes: a fetch at every change keeps the copy fresh, and each change that is let go
+/// costs the same, so it is all or nothing at `y = 1`.
+struct OnChange;
+
+impl Response for OnChange {
+    const ROUGH: bool = true;
+
+    #[inline(always)]
+    fn demand(y: f64, _c: f64) -> Demand {
+        Demand { fetches: if y < 1.0 { 1.0 } else { 0.0 }, slope: 0.0 }
+    }
+
+    #[inline(always)]
+    fn worth(s: f64, _c: f64) -> Worth {
+        Worth {
+            next: if s >= 1.0 { 0.0 } else { 1.0 },
+            last: if s > 0.0 { 1.0 } else { f64::INFINITY },
+        }
+    }
+
+    fn cost(s: f64, _c: f64) -> f64 {
+        (1.0 - s).max(0.0)
+    }
+
+    fn most(_c: f64) -> f64 {
+        1.0
+    }
+
+    #[inline(always)]
+    fn is_smooth(low: f64, high: f64, _c: f64) -> bool {
+        low >= 1.0 || high < 1.0
+    }
+}

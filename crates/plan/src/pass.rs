@@ -1,0 +1,439 @@
+//! One pass over all sources at a price.
+//!
+//! Work is cut into chunks of fixed size whose sums are added in order, so the result does not
+//! depend on how many threads there are.
+
+use rayon::prelude::*;
+
+use crate::response::{Blocks, Power};
+use crate::simd;
+
+const CHUNK: usize = 1 << 14;
+const BLOCK: usize = 256;
+/// Scale-free prices are kept within these; beyond them rates are out of range anyway.
+const LOWEST: f64 = 1e-280;
+const HIGHEST: f64 = 1e280;
+
+/// Sources, and how they respond: what the price solver sees of a plan.
+#[derive(Clone, Copy)]
+pub(crate) struct Problem<'a> {
+    pub(crate) importance: &'a [f64],
+    pub(crate) change_rate: &'a [f64],
+    pub(crate) complete: Option<&'a [bool]>,
+    pub(crate) cost: Option<&'a [f64]>,
+    pub(crate) min_rate: Option<&'a [f64]>,
+    pub(crate) max_rate: Option<&'a [f64]>,
+    pub(crate) power: Power,
+    pub(crate) polled: &'a dyn Blocks,
+    pub(crate) observed: &'a dyn Blocks,
+}
+
+/// What a pass adds up.
+#[derive(Default)]
+pub(crate) struct Totals {
+    /// What all sources together take from the budget.
+    pub(crate) spend: f64,
+    /// Its derivative by the logarithm of the price.
+    pub(crate) slope: f64,
+    /// The same for demand that moves in steps, smoothed.
+    pub(crate) trend: f64,
+    /// The part of `spend` that the rough sources below take.
+    pub(crate) rough_spend: f64,
+    /// The part of `slope` that is theirs.
+    pub(crate) rough_slope: f64,
+    /// Sources whose demand cannot be followed by its slope across the window.
+    pub(crate) rough: Vec<u32>,
+}
+
+/// What is known about rates that were written down.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Written {
+    pub(crate) spend: f64,
+    /// The largest relative difference between a price and what the source at it is worth.
+    pub(crate) violation: f64,
+}
+
+struct Scratch {
+    y: [f64; BLOCK],
+    rate: [f64; BLOCK],
+    slope: [f64; BLOCK],
+    next: [f64; BLOCK],
+    last: [f64; BLOCK],
+}
+
+impl Scratch {
+    fn new() -> Self {
+        let zero = [0.0; BLOCK];
+        Self { y: zero, rate: zero, slope: zero, next: zero, last: zero }
+    }
+}
+
+impl Problem<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.change_rate.len()
+    }
+
+    pub(crate) fn cost_of(&self, i: usize) -> f64 {
+        self.cost.map_or(1.0, |cost| cost[i])
+    }
+
+    fn min_of(&self, i: usize) -> f64 {
+        self.min_rate.map_or(0.0, |min| min[i])
+    }
+
+    fn max_of(&self, i: usize) -> f64 {
+        self.max_rate.map_or(f64::INFINITY, |max| max[i])
+    }
+
+    fn response_of(&self, i: usize) -> &dyn Blocks {
+        if self.complete.is_some_and(|complete| complete[i]) { self.observed } else { self.polled }
+    }
+
+    /// Whether the source can gain by being fetched.
+    fn is_live(&self, i: usize) -> bool {
+        self.importance[i] > 0.0 && self.change_rate[i] > 0.0
+    }
+
+    /// Whether demand is smooth for every source at every price.
+    pub(crate) fn is_smooth(&self) -> bool {
+        let observed = self.complete.is_some() && self.observed.is_rough();
+        !observed && !self.polled.is_rough() && self.min_rate.is_none() && self.max_rate.is_none()
+    }
+
+    /// `c^p / w`: what turns a price into a scale-free one.
+    fn scale_of(&self, i: usize) -> f64 {
+        let c = self.change_rate[i];
+        let scale = c / self.importance[i];
+        if self.power == Power::Two { scale * c } else { scale }
+    }
+
+    fn scale_free(&self, i: usize, price: f64) -> f64 {
+        (price * self.cost_of(i) * self.scale_of(i)).clamp(LOWEST, HIGHEST)
+    }
+
+    /// The rate of one source at a price.
+    pub(crate) fn rate_of(&self, i: usize, price: f64) -> f64 {
+        self.respond_one(i, price).0
+    }
+
+    /// The rate of one source at a price, and its slope.
+    fn respond_one(&self, i: usize, price: f64) -> (f64, f64) {
+        let (min, max) = (self.min_of(i), self.max_of(i));
+        if !self.is_live(i) {
+            return (min, 0.0);
+        }
+        let c = self.change_rate[i];
+        let demand = self.response_of(i).demand_one(self.scale_free(i, price), c);
+        let free = c * demand.fetches;
+        if free < min {
+            (min, 0.0)
+        } else if free > max {
+            (max, 0.0)
+        } else {
+            (free, c * demand.slope)
+        }
+    }
+
+    /// The price at which this source would be content with `rate`: what one more fetch a day is
+    /// worth to it, for each unit of cost.
+    pub(crate) fn price_of(&self, i: usize, rate: f64) -> f64 {
+        if !self.is_live(i) {
+            return 0.0;
+        }
+        let c = self.change_rate[i];
+        self.response_of(i).worth_one(rate / c, c).next / self.scale_of(i) / self.cost_of(i)
+    }
+
+    /// How far the price is from what the source at `rate` is worth, relative to the price.
+    pub(crate) fn violation_of(&self, i: usize, rate: f64, price: f64) -> f64 {
+        if !self.is_live(i) {
+            return 0.0;
+        }
+        let c = self.change_rate[i];
+        let worth = self.response_of(i).worth_one(rate / c, c);
+        let bounds = (rate <= self.min_of(i), rate >= self.max_of(i));
+        violation(self.scale_free(i, price), (worth.next, worth.last), bounds)
+    }
+
+    /// What the sources take at their least rates.
+    pub(crate) fn least(&self) -> f64 {
+        self.min_rate.map_or(0.0, |_| self.sum(|i| self.cost_of(i) * self.min_of(i)))
+    }
+
+    /// What the sources take at a price of zero.
+    pub(crate) fn most(&self) -> f64 {
+        let most = |i: usize| self.cost_of(i) * self.most_of(i);
+        // Usually the first source has no bound already.
+        match (0..self.len().min(CHUNK)).find(|&i| most(i) == f64::INFINITY) {
+            Some(_) => f64::INFINITY,
+            None => self.sum(most),
+        }
+    }
+
+    /// The rate of one source at a price of zero.
+    pub(crate) fn most_of(&self, i: usize) -> f64 {
+        let c = self.change_rate[i];
+        let free = if self.is_live(i) { c * self.response_of(i).most_at(c) } else { 0.0 };
+        free.min(self.max_of(i)).max(self.min_of(i))
+    }
+
+    /// A sum over sources, the same on any number of threads.
+    pub(crate) fn sum(&self, term: impl Fn(usize) -> f64 + Sync) -> f64 {
+        sum(self.len(), term)
+    }
+
+    /// Demand at a price, and which sources are rough between `price / spread` and
+    /// `price · spread`. A spread of 1 asks for none.
+    pub(crate) fn demand(&self, price: f64, spread: f64) -> Totals {
+        let starts: Vec<usize> = (0..self.len()).step_by(CHUNK).collect();
+        let chunks: Vec<Totals> = starts
+            .into_par_iter()
+            .map(|start| self.demand_chunk(start, (start + CHUNK).min(self.len()), price, spread))
+            .collect();
+        let mut totals = Totals::default();
+        for chunk in chunks {
+            totals.spend += chunk.spend;
+            totals.slope += chunk.slope;
+            totals.trend += chunk.trend;
+            totals.rough_spend += chunk.rough_spend;
+            totals.rough_slope += chunk.rough_slope;
+            totals.rough.extend(chunk.rough);
+        }
+        totals
+    }
+
+    fn demand_chunk(&self, start: usize, end: usize, price: f64, spread: f64) -> Totals {
+        let mut k = Scratch::new();
+        let mut totals = Totals::default();
+        for at in (start..end).step_by(BLOCK) {
+            let n = BLOCK.min(end - at);
+            totals.trend += self.respond(at, n, price, &mut k);
+            if spread > 1.0 {
+                self.find_rough(at, n, spread, &k, &mut totals.rough);
+            }
+            self.clamp(at, n, &mut k);
+            let (spend, slope) = match self.cost {
+                None => (add_up(&k.rate[..n]), add_up(&k.slope[..n])),
+                Some(cost) => (dot(&k.rate[..n], &cost[at..]), dot(&k.slope[..n], &cost[at..])),
+            };
+            totals.spend += spend;
+            totals.slope += slope;
+        }
+        for &i in &totals.rough {
+            let (rate, slope) = self.respond_one(i as usize, price);
+            totals.rough_spend += self.cost_of(i as usize) * rate;
+            totals.rough_slope += self.cost_of(i as usize) * slope;
+        }
+        totals
+    }
+
+    /// Fills in the scale-free price, and rate and slope before limits. Gives the trend.
+    fn respond(&self, at: usize, n: usize, price: f64, k: &mut Scratch) -> f64 {
+        let (w, c) = (&self.importance[at..at + n], &self.change_rate[at..at + n]);
+        let square = self.power == Power::Two;
+        simd::run(
+            #[inline(always)]
+            || {
+                let y = &mut k.y[..n];
+                match self.cost {
+                    None => (0..n).for_each(|i| y[i] = price * (c[i] / w[i])),
+                    Some(cost) => {
+                        let cost = &cost[at..at + n];
+                        (0..n).for_each(|i| y[i] = price * cost[i] * (c[i] / w[i]));
+                    }
+                }
+                if square {
+                    (0..n).for_each(|i| y[i] *= c[i]);
+                }
+                for value in y {
+                    let high = if *value < HIGHEST { *value } else { HIGHEST };
+                    *value = if high > LOWEST { high } else { LOWEST };
+                }
+            },
+        );
+        self.polled.demand_block(&k.y[..n], c, &mut k.rate[..n], &mut k.slope[..n]);
+        let mut trend = 0.0;
+        if let Some(complete) = self.complete {
+            for (i, &observed) in complete[at..at + n].iter().enumerate() {
+                if observed {
+                    let demand = self.observed.demand_one(k.y[i], c[i]);
+                    (k.rate[i], k.slope[i]) = (demand.fetches, demand.slope);
+                    if self.is_live(at + i) {
+                        trend += self.cost_of(at + i) * c[i] * self.observed.trend_at(k.y[i]);
+                    }
+                }
+            }
+        }
+        simd::run(
+            #[inline(always)]
+            || {
+                let (rate, slope) = (&mut k.rate[..n], &mut k.slope[..n]);
+                for i in 0..n {
+                    let live = (w[i] > 0.0) & (c[i] > 0.0);
+                    rate[i] = if live { rate[i] * c[i] } else { 0.0 };
+                    slope[i] = if live { slope[i] * c[i] } else { 0.0 };
+                }
+            },
+        );
+        trend
+    }
+
+    /// Applies the least and the most rates.
+    fn clamp(&self, at: usize, n: usize, k: &mut Scratch) {
+        if let Some(min) = self.min_rate {
+            let min = &min[at..at + n];
+            for i in 0..n {
+                if k.rate[i] < min[i] {
+                    (k.rate[i], k.slope[i]) = (min[i], 0.0);
+                }
+            }
+        }
+        if let Some(max) = self.max_rate {
+            let max = &max[at..at + n];
+            for i in 0..n {
+                if k.rate[i] > max[i] {
+                    (k.rate[i], k.slope[i]) = (max[i], 0.0);
+                }
+            }
+        }
+    }
+
+    fn find_rough(&self, at: usize, n: usize, spread: f64, k: &Scratch, rough: &mut Vec<u32>) {
+        let c = &self.change_rate[at..at + n];
+        let y = &k.y[..n];
+        let width = 4.0 * spread.ln();
+        let near_limit = |i: usize| {
+            let reach = width * k.slope[i].abs() + 1e-12 * k.rate[i];
+            let near = |limit: f64| (k.rate[i] - limit).abs() <= reach;
+            self.min_rate.is_some_and(|min| near(min[at + i]))
+                || self.max_rate.is_some_and(|max| near(max[at + i]))
+        };
+        let is_observed = |i: usize| self.complete.is_some_and(|complete| complete[at + i]);
+        let mut push = |i: usize| {
+            if self.is_live(at + i) {
+                rough.push((at + i) as u32);
+            }
+        };
+        if self.polled.is_rough() || self.min_rate.is_some() || self.max_rate.is_some() {
+            for i in 0..n {
+                let response = if is_observed(i) { self.observed } else { self.polled };
+                if !response.smooth_between(y[i] / spread, y[i] * spread, c[i]) || near_limit(i) {
+                    push(i);
+                }
+            }
+        } else if let Some(complete) = self.complete {
+            for (i, &observed) in complete[at..at + n].iter().enumerate() {
+                if observed && !self.observed.smooth_between(y[i] / spread, y[i] * spread, c[i]) {
+                    push(i);
+                }
+            }
+        }
+    }
+
+    /// Writes the rates at a price into `rates`.
+    pub(crate) fn write(&self, price: f64, rates: &mut [f64]) -> Written {
+        let chunks: Vec<Written> = rates
+            .par_chunks_mut(CHUNK)
+            .enumerate()
+            .map(|(chunk, rates)| self.write_chunk(chunk * CHUNK, price, rates))
+            .collect();
+        chunks.into_iter().fold(Written::default(), |all, chunk| Written {
+            spend: all.spend + chunk.spend,
+            violation: all.violation.max(chunk.violation),
+        })
+    }
+
+    fn write_chunk(&self, start: usize, price: f64, rates: &mut [f64]) -> Written {
+        let mut k = Scratch::new();
+        let mut written = Written::default();
+        for (block, rates) in rates.chunks_mut(BLOCK).enumerate() {
+            let (at, n) = (start + block * BLOCK, rates.len());
+            self.respond(at, n, price, &mut k);
+            self.clamp(at, n, &mut k);
+            rates.copy_from_slice(&k.rate[..n]);
+            written.spend += match self.cost {
+                None => add_up(&k.rate[..n]),
+                Some(cost) => dot(&k.rate[..n], &cost[at..]),
+            };
+            written.violation = written.violation.max(self.violation_block(at, n, &mut k));
+        }
+        written
+    }
+
+    fn violation_block(&self, at: usize, n: usize, k: &mut Scratch) -> f64 {
+        let (w, c) = (&self.importance[at..at + n], &self.change_rate[at..at + n]);
+        simd::run(
+            #[inline(always)]
+            || (0..n).for_each(|i| k.slope[i] = k.rate[i] / c[i]),
+        );
+        self.polled.worth_block(&k.slope[..n], c, &mut k.next[..n], &mut k.last[..n]);
+        if let Some(complete) = self.complete {
+            for (i, &observed) in complete[at..at + n].iter().enumerate() {
+                if observed {
+                    let worth = self.observed.worth_one(k.slope[i], c[i]);
+                    (k.next[i], k.last[i]) = (worth.next, worth.last);
+                }
+            }
+        }
+        let zero = [0.0; BLOCK];
+        let infinite = [f64::INFINITY; BLOCK];
+        let min = self.min_rate.map_or(&zero[..n], |min| &min[at..at + n]);
+        let max = self.max_rate.map_or(&infinite[..n], |max| &max[at..at + n]);
+        let Scratch { y, rate, slope, next, last } = k;
+        let (y, rate, slope) = (&y[..n], &rate[..n], &mut slope[..n]);
+        let (next, last) = (&next[..n], &last[..n]);
+        simd::run(
+            #[inline(always)]
+            || {
+                for i in 0..n {
+                    let bounds = (rate[i] <= min[i], rate[i] >= max[i]);
+                    let off = violation(y[i], (next[i], last[i]), bounds);
+                    let live = (w[i] > 0.0) & (c[i] > 0.0);
+                    slope[i] = if live { off } else { 0.0 };
+                }
+                slope.iter().fold(0.0, |worst: f64, &off| if off > worst { off } else { worst })
+            },
+        )
+    }
+}
+
+/// How far `y` is outside of the prices from `next` to `last`, relative to `y`. At the least rate
+/// only the next fetch counts, at the most only the last.
+#[inline(always)]
+fn violation(y: f64, (next, last): (f64, f64), (at_min, at_max): (bool, bool)) -> f64 {
+    let above = if at_max { 0.0 } else { next - y };
+    let below = if at_min { 0.0 } else { y - last };
+    let off = if above > below { above } else { below };
+    if off > 0.0 { off / y } else { 0.0 }
+}
+
+/// A sum over `0..n`, the same on any number of threads.
+pub(crate) fn sum(n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let starts: Vec<usize> = (0..n).step_by(CHUNK).collect();
+    let chunks: Vec<f64> = starts
+        .into_par_iter()
+        .map(|start| (start..(start + CHUNK).min(n)).map(&term).sum())
+        .collect();
+    chunks.into_iter().sum()
+}
+
+fn add_up(values: &[f64]) -> f64 {
+    simd::run(
+        #[inline(always)]
+        || {
+            let mut lanes = [0.0; 8];
+            let chunks = values.chunks_exact(8);
+            let rest: f64 = chunks.remainder().iter().sum();
+            for chunk in chunks {
+                for lane in 0..8 {
+                    lanes[lane] += chunk[lane];
+                }
+            }
+            lanes.iter().sum::<f64>() + rest
+        },
+    )
+}
+
+fn dot(values: &[f64], factors: &[f64]) -> f64 {
+    values.iter().zip(factors).map(|(value, factor)| value * factor).sum()
+}

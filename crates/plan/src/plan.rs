@@ -1,0 +1,212 @@
+//! From sources and a budget to rates.
+
+use freshet_model::PerDay;
+
+use crate::hosts;
+use crate::objective::Objective;
+use crate::options::{Options, Policy, Timing};
+use crate::pass::{Problem, sum};
+use crate::price::{self, Ending, Outcome};
+use crate::response::{Demand, Power, Response, Worth};
+use crate::solution::{Gap, Solution, Status};
+use crate::sources::Sources;
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// The least rates alone take more than the budget.
+    #[error("budget is below the sum of the minimum rates: {budget}/day < {minimum}/day")]
+    BelowMinimum {
+        /// The budget.
+        budget: f64,
+        /// What the least rates take.
+        minimum: f64,
+    },
+    /// The least rates at a host take more than the host allows.
+    #[error("host number {host} allows {limit}/day, below the sum of its minimum rates {minimum}/day")]
+    HostBelowMinimum {
+        /// The host's number.
+        host: u32,
+        /// What it allows.
+        limit: f64,
+        /// What the least rates of its sources take.
+        minimum: f64,
+    },
+    /// A change rate is no chance, though time is in slots.
+    #[error("row {row}: with slots the change rate is the chance of a change in a slot and must be below 1, not {value}")]
+    NotAChance {
+        /// Which row, from 0.
+        row: usize,
+        /// Its change rate.
+        value: f64,
+    },
+    /// A target that no budget reaches.
+    #[error("{measure} = {target} cannot be reached: with any budget it comes to {best} at best")]
+    OutOfReach {
+        /// What was to be reached.
+        measure: &'static str,
+        /// The value to reach.
+        target: f64,
+        /// The value that no budget gets past.
+        best: f64,
+    },
+}
+
+/// Plans how often to fetch each source, so that all together take `budget` a day.
+///
+/// # Errors
+/// [`PlanError`] when no rates are allowed: the least rates take more than the budget or than a
+/// host allows, or a change rate is not a chance though time is in slots.
+pub fn solve(
+    sources: &Sources<'_>,
+    budget: PerDay,
+    options: &Options,
+) -> Result<Solution, PlanError> {
+    check_slots(sources, options.timing)?;
+    let n = sources.len();
+    match options.policy {
+        Policy::Optimal => optimise(sources, budget, options, Status::Optimal),
+        Policy::Uniform => share_out(sources, budget, options, &vec![1.0; n]),
+        Policy::ChangeRate => share_out(sources, budget, options, sources.change_rate),
+        Policy::Importance => share_out(sources, budget, options, sources.importance),
+        Policy::Floor(share) => {
+            let each = floor_rate(sources, budget, share);
+            let floor = floor(sources, each);
+            let sources = Sources { min_rate: Some(&floor), ..sources.without_observations() };
+            let options = Options { objective: Objective::Freshness, ..*options };
+            optimise(&sources, budget, &options, Status::Baseline)
+        }
+    }
+}
+
+/// With slots, change rates are chances.
+pub(crate) fn check_slots(sources: &Sources<'_>, timing: Timing) -> Result<(), PlanError> {
+    if timing != Timing::Slots {
+        return Ok(());
+    }
+    match sources.change_rate.iter().position(|&chance| chance >= 1.0) {
+        None => Ok(()),
+        Some(row) => Err(PlanError::NotAChance { row, value: sources.change_rate[row] }),
+    }
+}
+
+/// The share of the uniform rate that each source gets at least.
+fn floor_rate(sources: &Sources<'_>, budget: PerDay, share: f64) -> f64 {
+    let units = sum(sources.len(), |i| sources.cost.map_or(1.0, |cost| cost[i]));
+    if units > 0.0 { share * budget.get() / units } else { 0.0 }
+}
+
+fn floor(sources: &Sources<'_>, each: f64) -> Vec<f64> {
+    let raise = |i: usize| {
+        let own = sources.min_rate.map_or(0.0, |min| min[i]);
+        sources.max_rate.map_or(each, |max| each.min(max[i])).max(own)
+    };
+    (0..sources.len()).map(raise).collect()
+}
+
+fn optimise(
+    sources: &Sources<'_>,
+    budget: PerDay,
+    options: &Options,
+    met: Status,
+) -> Result<Solution, PlanError> {
+    let problem = Problem {
+        importance: sources.importance,
+        change_rate: sources.change_rate,
+        complete: sources.complete,
+        cost: sources.cost,
+        min_rate: sources.min_rate,
+        max_rate: sources.max_rate,
+        power: options.objective.power(),
+        polled: options.objective.polled(options.timing),
+        observed: options.objective.observed(options.observed, options.timing),
+    };
+    run(&problem, sources, budget, met)
+}
+
+fn run(
+    problem: &Problem<'_>,
+    sources: &Sources<'_>,
+    budget: PerDay,
+    met: Status,
+) -> Result<Solution, PlanError> {
+    let minimum = problem.least();
+    // Sums of the same numbers in another order may differ in the last places.
+    if budget.get() < minimum * (1.0 - 1e-12) {
+        return Err(PlanError::BelowMinimum { budget: budget.get(), minimum });
+    }
+    let (outcome, host_prices) = match &sources.hosts {
+        None => (price::solve(problem, budget.get(), None), Vec::new()),
+        Some(hosts) => {
+            let planned = hosts::solve(problem, hosts, budget.get()).map_err(|below| {
+                let hosts::HostBelowMinimum { host, limit, minimum } = below;
+                PlanError::HostBelowMinimum { host, limit, minimum }
+            })?;
+            (planned.outcome, planned.prices)
+        }
+    };
+    let Outcome { rates, price, spent, ending, budget_gap, kkt_gap, passes } = outcome;
+    let status = match ending {
+        Ending::Met => met,
+        Ending::Unspent if met == Status::Optimal => Status::Unspent,
+        Ending::Unspent => met,
+        Ending::Inexact => Status::Inexact,
+    };
+    let gap = Gap { budget: budget_gap, kkt: kkt_gap };
+    Ok(Solution { rates, spent, price, host_prices, status, gap, passes })
+}
+
+/// A rate of `1/y` per unit: what is proportional to something, as a response to a price.
+struct Proportional;
+
+impl Response for Proportional {
+    #[inline(always)]
+    fn demand(y: f64, _c: f64) -> Demand {
+        Demand { fetches: 1.0 / y, slope: -1.0 / y }
+    }
+
+    #[inline(always)]
+    fn worth(s: f64, _c: f64) -> Worth {
+        Worth::smooth(1.0 / s)
+    }
+
+    fn cost(_s: f64, _c: f64) -> f64 {
+        0.0
+    }
+}
+
+/// Rates in proportion to `shares`, within the limits.
+fn share_out(
+    sources: &Sources<'_>,
+    budget: PerDay,
+    options: &Options,
+    shares: &[f64],
+) -> Result<Solution, PlanError> {
+    // The response is a rate of `importance/price`, whatever a fetch costs.
+    let importance: Vec<f64> = match sources.cost {
+        None => shares.to_vec(),
+        Some(cost) => shares.iter().zip(cost).map(|(share, cost)| share * cost).collect(),
+    };
+    let one = vec![1.0; sources.len()];
+    let max_rate: Option<Vec<f64>> = match (options.timing, sources.max_rate) {
+        (Timing::Slots, Some(max)) => Some(max.iter().map(|&max| max.min(1.0)).collect()),
+        (Timing::Slots, None) => Some(one.clone()),
+        (_, max) => max.map(<[f64]>::to_vec),
+    };
+    let problem = Problem {
+        importance: &importance,
+        change_rate: &one,
+        complete: None,
+        cost: sources.cost,
+        min_rate: sources.min_rate,
+        max_rate: max_rate.as_deref(),
+        power: Power::One,
+        polled: &Proportional,
+        observed: &Proportional,
+    };
+    let mut solution = run(&problem, sources, budget, Status::Baseline)?;
+    solution.price = f64::NAN;
+    solution.host_prices.clear();
+    solution.gap.kkt = 0.0;
+    Ok(solution)
+}

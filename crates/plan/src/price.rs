@@ -1,0 +1,406 @@
+//! The price at which demand meets the budget.
+//!
+//! Demand falls as the price rises. A sample of the sources gives a first price; one or two full
+//! passes with Newton's method on logarithms bring it close. Then sources split: most are smooth
+//! and follow their common slope to the end, a few are *rough* (a step, a kink, a source about to
+//! be given up) and are followed one by one, down to two neighbouring floating-point prices
+//! between which the budget lies. Where demand jumps between the two, the rough sources share what
+//! is left: each takes the same fraction of its own jump. So the budget is met exactly even where
+//! no price meets it.
+
+use rayon::prelude::*;
+
+use crate::pass::{Problem, Totals, Written, sum};
+
+/// Relative residuals above this are reported as [`Ending::Inexact`].
+pub(crate) const TOLERANCE: f64 = 1e-9;
+/// What the solver aims at.
+const AIM: f64 = 1e-12;
+/// What it is content with.
+const ACCEPTED: f64 = 1e-11;
+/// How far the common slope is followed where all sources are smooth, in logarithms.
+const SMOOTH_WINDOW: f64 = 0.02;
+/// Up to this many sources all are followed one by one.
+const FEW: usize = 512;
+const SAMPLE: usize = 1 << 16;
+const MAX_PASSES: u32 = 300;
+const LOWEST_PRICE: f64 = 1e-250;
+const HIGHEST_PRICE: f64 = 1e250;
+
+/// How a search for a price ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Demand meets the budget at the price.
+    Met,
+    /// Demand stays below the budget even at a price of zero.
+    Unspent,
+    /// The residuals are above the tolerance.
+    Inexact,
+}
+
+pub(crate) struct Outcome {
+    pub(crate) rates: Vec<f64>,
+    pub(crate) price: f64,
+    pub(crate) spent: f64,
+    pub(crate) ending: Ending,
+    pub(crate) budget_gap: f64,
+    pub(crate) kkt_gap: f64,
+    pub(crate) passes: u32,
+}
+
+/// Finds the price at which `problem` takes `budget`, which must not be below what the least
+/// rates take. `hint` is a price from a similar problem.
+pub(crate) fn solve(problem: &Problem<'_>, budget: f64, hint: Option<f64>) -> Outcome {
+    let least = problem.least();
+    if budget <= least {
+        return at_least(problem, budget, least);
+    }
+    let most = problem.most();
+    if most <= budget {
+        return at_most(problem, most);
+    }
+    let start = hint.filter(|price| *price > 0.0 && price.is_finite());
+    let mut search = Search::new(problem, budget);
+    if problem.len() <= FEW {
+        search.follow_all();
+    } else {
+        search.t = match start {
+            Some(price) => price.ln(),
+            None => first_guess(problem, budget),
+        };
+        search.run();
+    }
+    search.finish()
+}
+
+/// Every source at its least rate; the price is what the next fetch would be worth.
+fn at_least(problem: &Problem<'_>, budget: f64, least: f64) -> Outcome {
+    let n = problem.len();
+    let rates: Vec<f64> = problem.min_rate.map_or_else(|| vec![0.0; n], <[f64]>::to_vec);
+    let price = (0..n)
+        .into_par_iter()
+        .filter(|&i| rates[i] < problem.most_of(i))
+        .map(|i| problem.price_of(i, rates[i]))
+        .reduce(|| 0.0, f64::max);
+    let budget_gap = if least > 0.0 { (budget / least - 1.0).abs() } else { 0.0 };
+    Outcome { rates, price, spent: least, ending: Ending::Met, budget_gap, kkt_gap: 0.0, passes: 1 }
+}
+
+/// Every source at the rate above which nothing is gained.
+fn at_most(problem: &Problem<'_>, most: f64) -> Outcome {
+    let rates = (0..problem.len()).into_par_iter().map(|i| problem.most_of(i)).collect();
+    Outcome {
+        rates,
+        price: 0.0,
+        spent: most,
+        ending: Ending::Unspent,
+        budget_gap: 0.0,
+        kkt_gap: 0.0,
+        passes: 1,
+    }
+}
+
+/// A logarithm of a price to start from: from a sample of many sources, else from what a fetch
+/// would be worth if all were fetched equally often.
+fn first_guess(problem: &Problem<'_>, budget: f64) -> f64 {
+    let n = problem.len();
+    if n < 4 * SAMPLE {
+        return equal_rates_guess(problem, budget);
+    }
+    // An odd stride, so that tables which repeat in powers of ten or two are sampled evenly.
+    let stride = (n / SAMPLE) | 1;
+    let picked: Vec<usize> = (0..n).step_by(stride).collect();
+    let column = |values: &[f64]| picked.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+    let importance = column(problem.importance);
+    let change_rate = column(problem.change_rate);
+    let (cost, min_rate, max_rate) =
+        (problem.cost.map(column), problem.min_rate.map(column), problem.max_rate.map(column));
+    let complete =
+        problem.complete.map(|all| picked.iter().map(|&i| all[i]).collect::<Vec<bool>>());
+    let sample = Problem {
+        importance: &importance,
+        change_rate: &change_rate,
+        complete: complete.as_deref(),
+        cost: cost.as_deref(),
+        min_rate: min_rate.as_deref(),
+        max_rate: max_rate.as_deref(),
+        ..*problem
+    };
+    let share = budget * picked.len() as f64 / n as f64;
+    let mut search = Search::new(&sample, share);
+    search.t = equal_rates_guess(&sample, share);
+    search.approach(1e-3);
+    search.t
+}
+
+fn equal_rates_guess(problem: &Problem<'_>, budget: f64) -> f64 {
+    let n = problem.len();
+    let each = budget / n as f64;
+    let (mut total, mut count) = (0.0, 0.0);
+    for i in (0..n).step_by(n.div_ceil(2048)) {
+        let price = problem.price_of(i, each / problem.cost_of(i));
+        if price > LOWEST_PRICE && price < HIGHEST_PRICE {
+            total += price.ln();
+            count += 1.0;
+        }
+    }
+    if count > 0.0 { total / count } else { 0.0 }
+}
+
+struct Search<'a> {
+    problem: &'a Problem<'a>,
+    budget: f64,
+    /// Logarithm of the price to try next.
+    t: f64,
+    /// The highest price at which demand was above the budget, the lowest at which it was not.
+    low: f64,
+    high: f64,
+    passes: u32,
+    rates: Vec<f64>,
+    settled: Option<Settled>,
+    settled_passes: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Settled {
+    price: f64,
+    spent: f64,
+    budget_gap: f64,
+    kkt_gap: f64,
+}
+
+/// Demand near a price: the smooth sources by their slope, the rough ones exactly.
+struct Local<'a> {
+    problem: &'a Problem<'a>,
+    price: f64,
+    smooth: f64,
+    elasticity: f64,
+    curvature: Option<f64>,
+    rough: &'a [u32],
+}
+
+impl Local<'_> {
+    fn demand(&self, price: f64) -> f64 {
+        let dt = (price / self.price).ln();
+        let smooth = if self.smooth > 0.0 {
+            let bend = 0.5 * self.curvature.unwrap_or(0.0) * dt;
+            self.smooth * (dt * (self.elasticity + bend)).exp()
+        } else {
+            0.0
+        };
+        let rough = sum(self.rough.len(), |at| {
+            let i = self.rough[at] as usize;
+            self.problem.cost_of(i) * self.problem.rate_of(i, price)
+        });
+        smooth + rough
+    }
+
+    /// About how wrong the slope is at a distance, in logarithms of the price.
+    fn error_at(&self, distance: f64) -> f64 {
+        match self.curvature {
+            Some(_) => 0.1 * distance * distance * distance,
+            None => 0.25 * distance * distance,
+        }
+    }
+
+    /// Two neighbouring prices with demand above the budget at the first and not at the second,
+    /// with these demands.
+    fn bisect(&self, low: f64, high: f64, budget: f64) -> Option<[(f64, f64); 2]> {
+        let (mut low, mut high) = ((low, self.demand(low)), (high, self.demand(high)));
+        if !(low.1 > budget && high.1 <= budget) {
+            return None;
+        }
+        loop {
+            let middle = f64::from_bits(u64::midpoint(low.0.to_bits(), high.0.to_bits()));
+            if middle <= low.0 || middle >= high.0 {
+                return Some([low, high]);
+            }
+            let demand = self.demand(middle);
+            if demand > budget { low = (middle, demand) } else { high = (middle, demand) }
+        }
+    }
+}
+
+impl<'a> Search<'a> {
+    fn new(problem: &'a Problem<'a>, budget: f64) -> Self {
+        Self {
+            problem,
+            budget,
+            t: 0.0,
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+            passes: 0,
+            rates: Vec::new(),
+            settled: None,
+            settled_passes: 0,
+        }
+    }
+
+    /// Few sources: all of them are followed one by one, from the widest range of prices.
+    fn follow_all(&mut self) {
+        let all: Vec<u32> = (0..self.problem.len() as u32).collect();
+        let local = Local {
+            problem: self.problem,
+            price: 1.0,
+            smooth: 0.0,
+            elasticity: 0.0,
+            curvature: None,
+            rough: &all,
+        };
+        if let Some(ends) = local.bisect(LOWEST_PRICE, HIGHEST_PRICE, self.budget) {
+            self.settle(ends, &all);
+        }
+    }
+
+    /// Newton's method on logarithms until the step is below `precision`.
+    fn approach(&mut self, precision: f64) {
+        for _ in 0..60 {
+            let totals = self.problem.demand(self.t.exp(), 1.0);
+            let step = self.step(totals.spend, totals.slope + totals.trend);
+            if step.abs() < precision {
+                break;
+            }
+        }
+    }
+
+    /// Takes note of the demand at `t` and moves on. Gives the step that Newton's method wants,
+    /// whether or not the bounds allow it.
+    fn step(&mut self, spend: f64, slope: f64) -> f64 {
+        if spend > self.budget {
+            self.low = self.low.max(self.t);
+        } else {
+            self.high = self.high.min(self.t);
+        }
+        let wanted = (self.budget / spend).ln() / (slope / spend);
+        let wanted = if wanted.is_finite() { wanted } else { f64::NAN };
+        // Where the slope says nothing, or too much: far steps double, bounded ones halve.
+        let limit = 8.0;
+        let next = self.t + wanted.clamp(-limit, limit);
+        self.t = if next > self.low && next < self.high {
+            next
+        } else if self.low.is_finite() && self.high.is_finite() {
+            0.5 * (self.low + self.high)
+        } else if self.low.is_finite() {
+            self.low + limit
+        } else {
+            self.high - limit
+        };
+        if wanted.is_nan() { f64::INFINITY } else { wanted }
+    }
+
+    fn run(&mut self) {
+        let smooth_throughout = self.problem.is_smooth();
+        // How far around `t`, in logarithms, the budget is expected.
+        let mut window = 0.0;
+        let mut before: Option<(f64, f64)> = None;
+        let mut span = f64::INFINITY;
+        while self.passes < MAX_PASSES && self.settled_passes < 8 {
+            let (t, price) = (self.t, self.t.exp());
+            if smooth_throughout {
+                window = SMOOTH_WINDOW;
+            }
+            let spread = if smooth_throughout { 1.0 } else { f64::exp(window) };
+            let totals = self.problem.demand(price, spread);
+            self.passes += 1;
+            let wanted = self.step(totals.spend, totals.slope + totals.trend);
+            let local = self.local(&totals, price, before);
+            before = Some((t, local.elasticity));
+            let ends = local.bisect(price * (-window).exp(), price * window.exp(), self.budget);
+            if let Some(ends) = ends {
+                let distance = (ends[0].0 / price).ln().abs();
+                if local.error_at(distance) < AIM && self.settle(ends, &totals.rough) {
+                    return;
+                }
+                let found = ends[0].0.ln();
+                if found > self.low && found < self.high {
+                    self.t = found;
+                }
+                window = (2.0 * local.error_at(distance)).clamp(1e-12, 0.5 * window.max(2e-12));
+                continue;
+            }
+            // Where slopes mislead, halve the range instead.
+            let span_before = std::mem::replace(&mut span, self.high - self.low);
+            if span.is_finite() && span > 0.5 * span_before {
+                self.t = 0.5 * (self.low + self.high);
+            }
+            window = if wanted.abs() < 0.1 { (0.5 * wanted * wanted).clamp(1e-9, 1e-3) } else { 0.0 };
+            if span < 1e-3 {
+                window = span;
+            }
+        }
+    }
+
+    fn local<'b>(&self, totals: &'b Totals, price: f64, before: Option<(f64, f64)>) -> Local<'b>
+    where
+        'a: 'b,
+    {
+        let smooth = (totals.spend - totals.rough_spend).max(0.0);
+        let slope = totals.slope - totals.rough_slope;
+        let elasticity = if smooth > 0.0 { slope / smooth } else { 0.0 };
+        // The slope of the slope, if this pass and the one before saw much the same sources.
+        let curvature = before
+            .map(|(t, then)| (elasticity - then) / (price.ln() - t))
+            .filter(|curvature| curvature.abs() < 1.0);
+        Local { problem: self.problem, price, smooth, elasticity, curvature, rough: &totals.rough }
+    }
+
+    /// Writes the rates between two neighbouring prices; says whether they are good enough.
+    fn settle(&mut self, [low, high]: [(f64, f64); 2], rough: &[u32]) -> bool {
+        let problem = self.problem;
+        if self.rates.is_empty() {
+            self.rates = vec![0.0; problem.len()];
+        }
+        let price = high.0;
+        let Written { spend, violation } = problem.write(price, &mut self.rates);
+        self.passes += 1;
+        let jumps: Vec<(usize, f64, f64)> = rough
+            .iter()
+            .map(|&i| {
+                let i = i as usize;
+                (i, self.rates[i], problem.rate_of(i, low.0))
+            })
+            .filter(|(_, at_high, at_low)| at_low > at_high)
+            .collect();
+        let room: f64 = jumps.iter().map(|&(i, at_high, at_low)| problem.cost_of(i) * (at_low - at_high)).sum();
+        let missing = self.budget - spend;
+        let share = if room > 0.0 { (missing / room).clamp(0.0, 1.0) } else { 0.0 };
+        let mut kkt_gap = violation;
+        let spent = if share > 0.0 {
+            for &(i, at_high, at_low) in &jumps {
+                self.rates[i] = at_high + share * (at_low - at_high);
+                kkt_gap = kkt_gap.max(problem.violation_of(i, self.rates[i], price));
+            }
+            problem.sum(|i| problem.cost_of(i) * self.rates[i])
+        } else {
+            spend
+        };
+        let budget_gap = (spent / self.budget - 1.0).abs();
+        self.settled = Some(Settled { price, spent, budget_gap, kkt_gap });
+        self.settled_passes += 1;
+        budget_gap.max(kkt_gap) <= ACCEPTED
+    }
+
+    fn finish(self) -> Outcome {
+        let settled = self.settled.unwrap_or(Settled {
+            price: self.t.exp(),
+            spent: f64::NAN,
+            budget_gap: f64::INFINITY,
+            kkt_gap: f64::INFINITY,
+        });
+        Outcome {
+            rates: self.rates,
+            price: settled.price,
+            spent: settled.spent,
+            ending: if settled.worst() <= TOLERANCE { Ending::Met } else { Ending::Inexact },
+            budget_gap: settled.budget_gap,
+            kkt_gap: settled.kkt_gap,
+            passes: self.passes,
+        }
+    }
+}
+
+impl Settled {
+    fn worst(&self) -> f64 {
+        self.budget_gap.max(self.kkt_gap)
+    }
+}

@@ -1,0 +1,149 @@
+//! How one kind of source answers to a price.
+//!
+//! All formulas are free of scale. With change rate `c`, importance `w` and a price `λ` for one
+//! fetch, a response sees only `y = λ·c^p / w` (`p` is the objective's [`Power`]) and answers with
+//! `s = rate / c`, the number of fetches per change.
+
+use crate::simd;
+
+/// How the scale-free price `y = λ·c^p / w` depends on the change rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Power {
+    /// `p = 1`: the cost is a number.
+    One,
+    /// `p = 2`: the cost is a time.
+    Two,
+}
+
+/// What a source asks for at a price.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Demand {
+    /// Fetches per change.
+    pub(crate) fetches: f64,
+    /// Derivative of `fetches` by `ln y`; zero on a step.
+    pub(crate) slope: f64,
+}
+
+/// The prices at which a source is content with its rate: the worth of the next fetch and of the
+/// last one. They differ only where the cost has a kink.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Worth {
+    /// What a little more would be worth.
+    pub(crate) next: f64,
+    /// What a little less would lose.
+    pub(crate) last: f64,
+}
+
+impl Worth {
+    /// The worth where the cost is smooth.
+    #[inline(always)]
+    pub(crate) fn smooth(y: f64) -> Self {
+        Self { next: y, last: y }
+    }
+}
+
+/// Demand, worth and cost of one kind of source under one objective and timing.
+///
+/// To add one, implement these functions on a unit struct; the block-wise, vectorised form that
+/// the solver calls comes with it.
+pub(crate) trait Response: Sync {
+    /// Fetches per change at scale-free price `y` and change rate `c`: the rate at which the
+    /// worth equals the price. Must be non-increasing in `y`, never NaN for `1e-300 ≤ y ≤ 1e300`.
+    fn demand(y: f64, c: f64) -> Demand;
+
+    /// The scale-free prices at which `s` fetches per change are right: the inverse of `demand`.
+    fn worth(s: f64, c: f64) -> Worth;
+
+    /// Cost per unit of importance at `s ≥ 0` fetches per change, `c > 0`.
+    fn cost(s: f64, c: f64) -> f64;
+
+    /// Demand at a price of zero, in fetches per change.
+    fn most(_c: f64) -> f64 {
+        f64::INFINITY
+    }
+
+    /// Whether demand has steps, kinks or places too steep to follow.
+    const ROUGH: bool = false;
+
+    /// Whether demand is smooth for all prices between `low` and `high`.
+    #[inline(always)]
+    fn is_smooth(_low: f64, _high: f64, _c: f64) -> bool {
+        true
+    }
+
+    /// Slope of a smooth curve through the steps, for demand that moves in steps.
+    fn trend(_y: f64) -> f64 {
+        0.0
+    }
+}
+
+/// [`Response`] by blocks and behind a pointer.
+pub(crate) trait Blocks: Sync {
+    fn demand_block(&self, y: &[f64], c: &[f64], fetches: &mut [f64], slope: &mut [f64]);
+    fn worth_block(&self, s: &[f64], c: &[f64], next: &mut [f64], last: &mut [f64]);
+    fn demand_one(&self, y: f64, c: f64) -> Demand;
+    fn worth_one(&self, s: f64, c: f64) -> Worth;
+    fn cost_at(&self, s: f64, c: f64) -> f64;
+    fn most_at(&self, c: f64) -> f64;
+    fn is_rough(&self) -> bool;
+    fn smooth_between(&self, low: f64, high: f64, c: f64) -> bool;
+    fn trend_at(&self, y: f64) -> f64;
+}
+
+impl<T: Response> Blocks for T {
+    fn demand_block(&self, y: &[f64], c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
+        simd::map2(
+            y,
+            c,
+            fetches,
+            slope,
+            #[inline(always)]
+            |y, c| {
+                let demand = T::demand(y, c);
+                (demand.fetches, demand.slope)
+            },
+        );
+    }
+
+    fn worth_block(&self, s: &[f64], c: &[f64], next: &mut [f64], last: &mut [f64]) {
+        simd::map2(
+            s,
+            c,
+            next,
+            last,
+            #[inline(always)]
+            |s, c| {
+                let worth = T::worth(s, c);
+                (worth.next, worth.last)
+            },
+        );
+    }
+
+    fn demand_one(&self, y: f64, c: f64) -> Demand {
+        T::demand(y, c)
+    }
+
+    fn worth_one(&self, s: f64, c: f64) -> Worth {
+        T::worth(s, c)
+    }
+
+    fn cost_at(&self, s: f64, c: f64) -> f64 {
+        T::cost(s, c)
+    }
+
+    fn most_at(&self, c: f64) -> f64 {
+        T::most(c)
+    }
+
+    fn is_rough(&self) -> bool {
+        T::ROUGH
+    }
+
+    fn smooth_between(&self, low: f64, high: f64, c: f64) -> bool {
+        T::is_smooth(low, high, c)
+    }
+
+    fn trend_at(&self, y: f64) -> f64 {
+        T::trend(y)
+    }
+}

@@ -1,0 +1,205 @@
+//! The smallest budget that reaches a goal.
+
+use std::str::FromStr;
+
+use freshet_model::PerDay;
+
+use crate::evaluate::{Order, weighted_cost};
+use crate::objective::{Measure, Objective};
+use crate::options::{Options, Policy, UnknownName};
+use crate::pass::sum;
+use crate::plan::{PlanError, solve};
+use crate::solution::{Solution, Status};
+use crate::sources::Sources;
+
+/// A value of a measure that is to be reached, such as `freshness=0.8`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    objective: Objective,
+    measure: Measure,
+    value: f64,
+}
+
+/// Why a text is not a target.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum InvalidTarget {
+    /// There is no `=`.
+    #[error("`{0}` is not a target such as `freshness=0.8` or `age=2`")]
+    Form(String),
+    /// The measure is not known.
+    #[error(transparent)]
+    Measure(UnknownName),
+    /// The value is not one that the measure can have.
+    #[error("{key} = {value} is not a target: it must be {allowed}")]
+    Value {
+        /// The measure.
+        key: &'static str,
+        /// The value.
+        value: String,
+        /// What would be right.
+        allowed: &'static str,
+    },
+}
+
+impl Target {
+    /// What is to be reached.
+    #[must_use]
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    /// The value to reach.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+}
+
+impl FromStr for Target {
+    type Err = InvalidTarget;
+
+    fn from_str(text: &str) -> Result<Self, InvalidTarget> {
+        let (key, value) =
+            text.split_once('=').ok_or_else(|| InvalidTarget::Form(text.to_owned()))?;
+        let all = || {
+            Objective::ALL.iter().flat_map(|&objective| {
+                objective.measures().iter().map(move |&measure| (objective, measure))
+            })
+        };
+        let (objective, measure) =
+            all().find(|(_, measure)| measure.key == key.trim()).ok_or_else(|| {
+                InvalidTarget::Measure(UnknownName {
+                    what: "measure",
+                    name: key.trim().to_owned(),
+                    known: all().map(|(_, measure)| measure.key).collect(),
+                })
+            })?;
+        let number = value.trim().parse::<f64>().ok();
+        let share = measure.form == crate::objective::MeasureForm::OneLessMean;
+        let fine = |value: &f64| value.is_finite() && *value >= 0.0 && (!share || *value < 1.0);
+        let value = number.filter(fine).ok_or_else(|| InvalidTarget::Value {
+            key: measure.key,
+            value: value.trim().to_owned(),
+            allowed: if share { "at least 0 and below 1" } else { "a number not below 0" },
+        })?;
+        Ok(Self { objective, measure, value })
+    }
+}
+
+/// Finds the smallest budget with which the plan reaches `goal`, and that plan.
+///
+/// # Errors
+/// As [`solve`], and [`PlanError::OutOfReach`] where no budget reaches it.
+pub fn target(
+    sources: &Sources<'_>,
+    goal: &Target,
+    options: &Options,
+) -> Result<(PerDay, Solution), PlanError> {
+    let search = Search::new(sources, goal, options);
+    let floor = search.smallest();
+    let first = search.plan(floor)?;
+    if first.cost <= search.goal {
+        return Ok((per_day(floor), first.solution));
+    }
+    // Bounds: too little below, enough above.
+    let changes = sum(sources.len(), |i| sources.change_rate[i]);
+    let mut above = search.plan(floor + if changes > 0.0 { changes } else { 1.0 })?;
+    let mut below = None;
+    while above.cost > search.goal {
+        if above.solution.status == Status::Unspent || above.budget > 1e45 {
+            let best = goal.measure.form.of(above.cost, search.weight);
+            return Err(PlanError::OutOfReach { measure: goal.measure.key, target: goal.value, best });
+        }
+        let next = search.plan(above.budget * 16.0)?;
+        below = Some(std::mem::replace(&mut above, next));
+    }
+    let mut below = match below {
+        Some(below) => below,
+        None => loop {
+            let next = search.plan(floor + (above.budget - floor) / 16.0)?;
+            if next.cost > search.goal || next.budget <= floor.max(1e-200) {
+                break next;
+            }
+            above = next;
+        },
+    };
+    search.close_in(&mut below, &mut above)?;
+    Ok((per_day(above.budget), above.solution))
+}
+
+fn per_day(budget: f64) -> PerDay {
+    PerDay::new(budget).unwrap_or(PerDay::ZERO)
+}
+
+struct Search<'a> {
+    sources: &'a Sources<'a>,
+    options: &'a Options,
+    objective: Objective,
+    weight: f64,
+    /// The cost to reach.
+    goal: f64,
+}
+
+struct Tried {
+    budget: f64,
+    cost: f64,
+    solution: Solution,
+}
+
+impl<'a> Search<'a> {
+    fn new(sources: &'a Sources<'a>, goal: &Target, options: &'a Options) -> Self {
+        let weight = sum(sources.len(), |i| sources.importance[i]);
+        let cost = goal.measure.form.cost_for(goal.value, weight);
+        Self { sources, options, objective: goal.objective, weight, goal: cost }
+    }
+
+    /// What the least rates take.
+    fn smallest(&self) -> f64 {
+        let cost = |i: usize| self.sources.cost.map_or(1.0, |cost| cost[i]);
+        self.sources.min_rate.map_or(0.0, |min| sum(min.len(), |i| cost(i) * min[i]))
+    }
+
+    fn plan(&self, budget: f64) -> Result<Tried, PlanError> {
+        let solution = solve(self.sources, per_day(budget), self.options)?;
+        let sources = match self.options.policy {
+            Policy::Optimal => *self.sources,
+            _ => self.sources.without_observations(),
+        };
+        let order = Order::Timed(self.options.timing);
+        let cost =
+            weighted_cost(&sources, &solution.rates, order, self.options.observed, self.objective);
+        // More than can be used is not needed.
+        let budget = if solution.status == Status::Unspent { solution.spent } else { budget };
+        Ok(Tried { budget, cost, solution })
+    }
+
+    /// Regula falsi on logarithms (the Illinois rule), until the goal is met to 1e-12.
+    fn close_in(&self, below: &mut Tried, above: &mut Tried) -> Result<(), PlanError> {
+        let excess = |tried: &Tried| (tried.cost / self.goal).ln().clamp(-700.0, 700.0);
+        let (mut high, mut low) = (excess(below), excess(above));
+        let mut side = 0;
+        for _ in 0..200 {
+            let (a, b) = (below.budget.max(1e-250).ln(), above.budget.ln());
+            if low >= -1e-13 || b - a < 1e-14 {
+                break;
+            }
+            let weight = (high / (high - low)).clamp(0.01, 0.99);
+            let next = self.plan((a + (b - a) * weight).exp())?;
+            let next_excess = excess(&next);
+            if next_excess > 0.0 {
+                (*below, high) = (next, next_excess);
+                if side == 1 {
+                    low *= 0.5;
+                }
+                side = 1;
+            } else {
+                (*above, low) = (next, next_excess);
+                if side == -1 {
+                    high *= 0.5;
+                }
+                side = -1;
+            }
+        }
+        Ok(())
+    }
+}
