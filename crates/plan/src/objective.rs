@@ -5,6 +5,9 @@ pub(crate) mod freshness;
 pub(crate) mod harmonic;
 pub(crate) mod step;
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::str::FromStr;
 

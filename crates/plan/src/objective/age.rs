@@ -167,7 +167,10 @@ impl Response for Slots {
 
     #[inline(always)]
     fn worth(s: f64, c: f64) -> Worth {
-        Worth::smooth(Self::worth_at(s, c))
+        // Close to certainty the worth is only known as well as the chance is not 1.
+        let slack = 4.0 * f64::EPSILON;
+        let (more, less) = (s * (1.0 + slack), s * (1.0 - slack));
+        Worth { next: Self::worth_at(more, c), last: Self::worth_at(less, c) }
     }
 
     fn cost(s: f64, c: f64) -> f64 {
@@ -189,8 +192,13 @@ fn triangle(k: f64) -> f64 {
     0.5 * k * (k + 1.0)
 }
 
+/// Where `k(k + 1)/2 = y`.
+fn triangle_root(y: f64) -> f64 {
+    0.5 * ((1.0 + 8.0 * y).sqrt() - 1.0)
+}
+
 fn threshold_for(y: f64) -> f64 {
-    let mut k = (0.5 * ((1.0 + 8.0 * y).sqrt() - 1.0)).ceil().max(1.0);
+    let mut k = triangle_root(y).ceil().max(1.0);
     if triangle(k) < y {
         k += 1.0;
     }
@@ -214,7 +222,7 @@ impl<const SLOTS: bool> Response for Threshold<SLOTS> {
         if y < SMOOTH_FROM * SMOOTH_FROM {
             Demand { fetches: 1.0 / threshold_for(y + Self::shift(c)), slope: 0.0 }
         } else {
-            let s = 1.0 / (2.0 * y).sqrt();
+            let s = 1.0 / triangle_root(y);
             Demand { fetches: s, slope: -0.5 * s }
         }
     }
@@ -226,7 +234,7 @@ impl<const SLOTS: bool> Response for Threshold<SLOTS> {
             return Worth { next: 0.0, last };
         }
         let (k, on_it) = waiting_for(s);
-        let next = if on_it && k < SMOOTH_FROM { triangle(k - 1.0) } else { triangle(k) };
+        let next = if on_it { triangle(k - 1.0) } else { triangle(k) };
         Worth { next: next - Self::shift(c), last: triangle(k) - Self::shift(c) }
     }
 

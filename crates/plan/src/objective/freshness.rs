@@ -1,5 +1,6 @@
 //! Freshness: the copy is right or it is not. `k(t) = 1 − e^(−ct)`.
 
+use super::step::is_certain;
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, inverse_step, minus_ln_1m};
 use crate::options::{Observed, Timing};
@@ -152,7 +153,7 @@ impl Response for Slots {
     #[inline(always)]
     fn worth(s: f64, c: f64) -> Worth {
         let last = Poisson::worth(s * (1.0 - c), c).last;
-        Worth { next: if s * c >= 1.0 { 0.0 } else { last }, last }
+        Worth { next: if is_certain(s * c) { 0.0 } else { last }, last }
     }
 
     fn cost(s: f64, c: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! Harmonic: the n-th change that is missed costs `1/n`. `k(t) = E[H(N)] = Ein(ct)`.
 
-use super::step::{SMOOTH_FROM, waiting_for};
+use super::step::{SMOOTH_FROM, is_certain, waiting_for};
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, inverse_step};
 use crate::options::{Observed, Timing};
@@ -133,7 +133,7 @@ impl Response for Slots {
     #[inline(always)]
     fn worth(s: f64, c: f64) -> Worth {
         let last = 1.0 / (s * (1.0 + (1.0 - c) * s));
-        Worth { next: if s * c >= 1.0 { 0.0 } else { last }, last }
+        Worth { next: if is_certain(s * c) { 0.0 } else { last }, last }
     }
 
     fn cost(s: f64, c: f64) -> f64 {
@@ -169,7 +169,7 @@ impl Response for Threshold {
             return Worth { next: 0.0, last: if s > 1.0 { 0.0 } else { 1.0 } };
         }
         let (k, on_it) = waiting_for(s);
-        Worth { next: if on_it && k < SMOOTH_FROM { k - 1.0 } else { k }, last: k }
+        Worth { next: if on_it { k - 1.0 } else { k }, last: k }
     }
 
     fn cost(s: f64, _c: f64) -> f64 {

@@ -1,0 +1,48 @@
+//! The figure in words, for readers who hear it.
+
+use crate::number::number;
+use crate::panel::Panel;
+
+/// What each panel shows, with the first and last value of each series.
+pub(crate) fn describe(panels: &[Panel]) -> String {
+    let mut text = match panels.len() {
+        0 => return "An empty figure.".to_owned(),
+        1 => "A chart.".to_owned(),
+        count => format!("{count} charts."),
+    };
+    for panel in panels {
+        let or = |name: String, other: &str| if name.is_empty() { other.to_owned() } else { name };
+        let (x, y) = (or(panel.x.title(), "x"), or(panel.y.title(), "y"));
+        text.push_str(&format!(" {y} against {x}"));
+        if !panel.title.is_empty() {
+            text.push_str(&format!(", {}", panel.title));
+        }
+        for series in &panel.series {
+            let mut rows =
+                series.rows().iter().filter(|row| row.shown(panel.x.spacing(), panel.y.spacing()));
+            let name = or(series.name().to_owned(), "a series");
+            match (rows.next(), rows.next_back()) {
+                (None, _) => text.push_str(&format!("; {name}: no data")),
+                (Some(only), None) => {
+                    text.push_str(&format!(
+                        "; {name}: {} at {}",
+                        number(only.high),
+                        number(only.x)
+                    ));
+                }
+                (Some(first), Some(last)) => text.push_str(&format!(
+                    "; {name}: from {} at {} to {} at {}",
+                    number(first.high),
+                    number(first.x),
+                    number(last.high),
+                    number(last.x)
+                )),
+            }
+        }
+        for mark in panel.marks.iter().filter(|mark| !mark.label.is_empty()) {
+            text.push_str(&format!("; marked: {}", mark.label));
+        }
+        text.push('.');
+    }
+    text
+}

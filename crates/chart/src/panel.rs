@@ -1,0 +1,76 @@
+//! One plot: two axes, series and marks.
+
+use crate::axis::Axis;
+use crate::mark::Mark;
+use crate::scale::Domain;
+use crate::series::Series;
+
+/// One plot of a figure. Measures with different units belong in different panels.
+#[derive(Clone, Debug, Default)]
+pub struct Panel {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) series: Vec<Series>,
+    pub(crate) marks: Vec<Mark>,
+}
+
+impl Panel {
+    /// An empty panel with two linear axes.
+    pub fn new() -> Panel {
+        Panel::default()
+    }
+
+    /// A heading above the panel; the names of the axes often say enough.
+    #[must_use]
+    pub fn title(mut self, title: &str) -> Panel {
+        self.title = title.trim().to_owned();
+        self
+    }
+
+    /// The horizontal axis.
+    #[must_use]
+    pub fn x(mut self, axis: Axis) -> Panel {
+        self.x = axis;
+        self
+    }
+
+    /// The vertical axis.
+    #[must_use]
+    pub fn y(mut self, axis: Axis) -> Panel {
+        self.y = axis;
+        self
+    }
+
+    /// Adds a series, drawn over those before it; bands lie below all lines.
+    #[must_use]
+    pub fn series(mut self, series: Series) -> Panel {
+        self.series.push(series);
+        self
+    }
+
+    /// Adds a mark, drawn over all series.
+    #[must_use]
+    pub fn mark(mut self, mark: Mark) -> Panel {
+        self.marks.push(mark);
+        self
+    }
+
+    /// The x of everything that can be drawn.
+    pub(crate) fn xs(&self) -> impl Iterator<Item = f64> {
+        let (x, y) = (self.x.spacing(), self.y.spacing());
+        let rows = self.series.iter().flat_map(|series| series.rows());
+        rows.filter(move |row| row.shown(x, y))
+            .map(|row| row.x)
+            .chain(self.marks.iter().filter_map(Mark::x))
+    }
+
+    /// The y of everything that can be drawn at these x: what lies beyond them should not stretch the axis.
+    pub(crate) fn ys(&self, xs: Domain) -> impl Iterator<Item = f64> {
+        let (x, y) = (self.x.spacing(), self.y.spacing());
+        let rows = self.series.iter().flat_map(|series| series.rows());
+        rows.filter(move |row| row.shown(x, y) && xs.contains(row.x))
+            .flat_map(|row| [row.low, row.high])
+            .chain(self.marks.iter().filter_map(Mark::y))
+    }
+}
