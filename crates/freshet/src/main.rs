@@ -1,1 +1,40 @@
-fn main() {}
+//! The command line: arguments in; messages, files and exit codes out. Knows no mathematics.
+
+mod arguments;
+mod clock;
+mod curve;
+mod failure;
+mod load;
+mod number;
+mod output;
+mod picture;
+mod plan;
+mod progress;
+mod summary;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command};
+use crate::failure::Failure;
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print();
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), Failure> {
+    if let Some(threads) = arguments.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
+    }
+    match arguments.command {
+        Command::Plan(arguments) => plan::run(&arguments),
+        Command::Curve(arguments) => curve::run(&arguments),
+    }
+}

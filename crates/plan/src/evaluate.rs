@@ -5,6 +5,8 @@ use rayon::prelude::*;
 use crate::objective::{Measure, Objective};
 use crate::options::{Observed, Options, Policy, Timing};
 use crate::pass::sum;
+use crate::response::Power;
+use crate::solution::Solution;
 use crate::sources::Sources;
 
 /// In which order and rhythm the sources are fetched.
@@ -130,18 +132,23 @@ pub(crate) fn weighted_cost(
     })
 }
 
-/// What one more fetch a day of each source would be worth at `rates`, in the unit of the
-/// objective.
+/// What one more fetch a day of each source is worth under `solution`, in the unit of the
+/// objective. Where a cost has a kink, a range of values is right: the one nearest to the price.
 ///
 /// # Panics
 /// If there are not as many rates as sources.
 #[must_use]
-pub fn values(sources: &Sources<'_>, rates: &[f64], options: &Options) -> Vec<f64> {
+pub fn values(sources: &Sources<'_>, solution: &Solution, options: &Options) -> Vec<f64> {
+    let rates = &solution.rates;
     assert_eq!(rates.len(), sources.len(), "one rate for each source");
     let polled = options.objective.polled(options.timing);
     let on_change = options.objective.observed(options.observed, options.timing);
     let complete = sources.complete.filter(|_| options.policy == Policy::Optimal);
-    let square = options.objective.power() == crate::response::Power::Two;
+    let square = options.objective.power() == Power::Two;
+    let mut host_prices = vec![solution.price; sources.hosts.map_or(0, |hosts| hosts.limits.len())];
+    for host in &solution.host_prices {
+        host_prices[host.host as usize] = host.price;
+    }
     (0..sources.len())
         .into_par_iter()
         .map(|i| {
@@ -149,11 +156,14 @@ pub fn values(sources: &Sources<'_>, rates: &[f64], options: &Options) -> Vec<f6
             if w == 0.0 || c == 0.0 {
                 return 0.0;
             }
-            let response = if complete.is_some_and(|complete| complete[i]) { on_change } else { polled };
+            let observed = complete.is_some_and(|complete| complete[i]);
+            let response = if observed { on_change } else { polled };
             let worth = response.worth_one(rates[i] / c, c);
-            // Where a cost has a kink both ends are right; take the one nearer to the price.
-            let y = if worth.next > 0.0 { worth.next } else { worth.last };
-            y * w / if square { c * c } else { c }
+            let unit = w / if square { c * c } else { c };
+            let price = sources.hosts.map_or(solution.price, |hosts| host_prices[hosts.of_source[i] as usize]);
+            let price = price * sources.cost.map_or(1.0, |cost| cost[i]);
+            let (next, last) = (worth.next * unit, worth.last * unit);
+            if price > next { price.min(last) } else { next }
         })
         .collect()
 }

@@ -71,7 +71,7 @@ pub fn solve(
         Policy::Importance => share_out(sources, budget, options, sources.importance),
         Policy::Floor(share) => {
             let each = floor_rate(sources, budget, share);
-            let floor = floor(sources, each);
+            let floor = floor(sources, each, options.timing);
             let sources = Sources { min_rate: Some(&floor), ..sources.without_observations() };
             let options = Options { objective: Objective::Freshness, ..*options };
             optimise(&sources, budget, &options, Status::Baseline)
@@ -96,7 +96,9 @@ fn floor_rate(sources: &Sources<'_>, budget: PerDay, share: f64) -> f64 {
     if units > 0.0 { share * budget.get() / units } else { 0.0 }
 }
 
-fn floor(sources: &Sources<'_>, each: f64) -> Vec<f64> {
+fn floor(sources: &Sources<'_>, each: f64, timing: Timing) -> Vec<f64> {
+    // In slots a rate is a chance.
+    let each = if timing == Timing::Slots { each.min(1.0) } else { each };
     let raise = |i: usize| {
         let own = sources.min_rate.map_or(0.0, |min| min[i]);
         sources.max_rate.map_or(each, |max| each.min(max[i])).max(own)

@@ -1,1 +1,46 @@
-//! placeholder
+//! Tables of sources in, columns out; columns in, tables out.
+//!
+//! In: CSV, TSV, JSON lines, Parquet, and the PoliteCrawling data set, as files or as standard
+//! input. Out: a [`freshet_model::SourceTable`] whose values were checked one by one, or the first
+//! thing that is wrong, with its file, line, column and value. And back: plans and other columns
+//! to a file that is there as a whole or not at all. Knows no mathematics, clock or network.
+//!
+//! | column | values | default |
+//! | --- | --- | --- |
+//! | `id` | text or integer, each once | the row number |
+//! | `importance` | 0 or more | 1 |
+//! | `change_rate` | 0 or more, per day | must be given |
+//! | `complete` | 0, 1, true or false | 0 |
+//! | `host` | text or integer | given in every row, or in none |
+//! | `cost` | more than 0 | 1 |
+//! | `min_rate` | 0 or more | 0 |
+//! | `max_rate` | `min_rate` or more, `inf` is no limit | `inf` |
+//!
+//! A cell without a value (empty, or null) takes the default. Numbers other than 0 lie between
+//! 1e-60 and 1e60, so that the planner can square them.
+
+mod column;
+mod columns;
+mod error;
+mod format;
+mod header;
+mod input;
+mod json_lines;
+mod limits;
+mod names;
+mod parquet;
+mod polite;
+mod read;
+mod separated;
+mod text;
+mod value;
+mod write;
+
+pub use column::Column;
+pub use error::{Fault, Place, Position, Quoted, TableError};
+pub use format::Format;
+pub use input::{Input, Progress};
+pub use limits::read_host_limits;
+pub use polite::PoliteNotes;
+pub use read::{ReadOptions, Sources, read};
+pub use write::{PlanRows, Table, write, write_atomic, write_to};

@@ -1,0 +1,26 @@
+//! The one place that reads the clock.
+
+#![allow(clippy::disallowed_methods)]
+
+use std::time::{Duration, Instant};
+
+/// Runs `work` and says how long it took.
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let start = Instant::now();
+    let result = work();
+    (result, start.elapsed())
+}
+
+/// A stopwatch that runs from its making.
+#[derive(Clone, Copy)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}

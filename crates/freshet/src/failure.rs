@@ -1,0 +1,45 @@
+//! What went wrong, and the way out.
+
+use std::fmt::Display;
+
+/// A failure as a person reads it: the fact with its value, and what to do about it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    fact: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(fact: impl Display) -> Self {
+        Self { fact: fact.to_string(), hint: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Display) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    #[allow(clippy::print_stderr)]
+    pub(crate) fn print(&self) {
+        eprintln!("error: {}", self.fact);
+        if let Some(hint) = &self.hint {
+            eprintln!("\nhint: {hint}");
+        }
+    }
+}
+
+impl From<freshet_tables::TableError> for Failure {
+    fn from(error: freshet_tables::TableError) -> Self {
+        let failure = Self::new(&error);
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<rayon::ThreadPoolBuildError> for Failure {
+    fn from(error: rayon::ThreadPoolBuildError) -> Self {
+        Self::new(format!("cannot start threads: {error}"))
+    }
+}

@@ -1,0 +1,153 @@
+//! From a path to columns that can be planned.
+
+use std::collections::HashMap;
+
+use freshet_estimate::{Observation, smoothed_rate};
+use freshet_model::SourceTable;
+use freshet_plan::{PlanError, Sources};
+use freshet_tables::{Input, ReadOptions, read, read_host_limits};
+
+use crate::arguments::{HostLimit, SourceArguments};
+use crate::failure::Failure;
+use crate::number::count;
+use crate::output::note;
+use crate::progress::Progress;
+
+/// A table, and what its hosts allow.
+pub(crate) struct Loaded {
+    pub(crate) name: String,
+    pub(crate) table: SourceTable,
+    pub(crate) limits: Option<Vec<f64>>,
+}
+
+pub(crate) fn load(arguments: &SourceArguments) -> Result<Loaded, Failure> {
+    let mut progress = Progress::new("reading");
+    let estimate = |history: &[(f64, bool)]| {
+        let history: Vec<Observation> =
+            history.iter().map(|&(days, changed)| Observation { days, changed }).collect();
+        smoothed_rate(&history)
+    };
+    let options = ReadOptions { ignore_extra: arguments.ignore_extra, estimate: &estimate };
+    let input = Input::from_argument(&arguments.path);
+    let read = read(&input, &options, &mut |so_far| {
+        progress.report(so_far.fraction, &format!("{} rows", count(so_far.rows as usize)));
+    })?;
+    drop(progress);
+    if let Some(notes) = &read.polite {
+        let skipped = notes.without_rate + notes.without_url + notes.without_importance;
+        if skipped > 0 {
+            note(&format!("{} sources without rate, URL or importance were left out", count(skipped)));
+        }
+    }
+    let name = match &input {
+        Input::Stdin => "standard input".to_owned(),
+        Input::File(path) | Input::Directory(path) => path.display().to_string(),
+    };
+    let limits = host_limits(&name, &read.table, &arguments.host_limit)?;
+    Ok(Loaded { name, table: read.table, limits })
+}
+
+fn host_limits(
+    name: &str,
+    table: &SourceTable,
+    given: &[HostLimit],
+) -> Result<Option<Vec<f64>>, Failure> {
+    if given.is_empty() {
+        return Ok(None);
+    }
+    let Some(hosts) = &table.hosts else {
+        return Err(Failure::new(format!("{name}: host limits need a column `host`, and there is none"))
+            .hint("add the column, or leave out --host-limit"));
+    };
+    let everywhere = given.iter().rev().find_map(|limit| match limit {
+        HostLimit::Rate(rate) => Some(rate.get()),
+        HostLimit::File(_) => None,
+    });
+    let mut limits = vec![everywhere.unwrap_or(f64::INFINITY); hosts.names.len()];
+    let numbers: HashMap<&str, usize> =
+        hosts.names.iter().enumerate().map(|(number, name)| (name, number)).collect();
+    for limit in given {
+        if let HostLimit::File(path) = limit {
+            let exceptions = read_host_limits(path)?;
+            let unknown = exceptions.iter().filter(|(host, _)| !numbers.contains_key(host.as_str()));
+            if let Some((first, _)) = unknown.clone().next() {
+                let many = unknown.count();
+                note(&format!(
+                    "{}: {} with no source in {name}, such as `{first}`",
+                    path.display(),
+                    if many == 1 { "a host".to_owned() } else { format!("{} hosts", count(many)) },
+                ));
+            }
+            for (host, rate) in &exceptions {
+                if let Some(&number) = numbers.get(host.as_str()) {
+                    limits[number] = rate.get();
+                }
+            }
+        }
+    }
+    Ok(Some(limits))
+}
+
+impl Loaded {
+    pub(crate) fn sources(&self) -> Result<Sources<'_>, Failure> {
+        let table = &self.table;
+        let build = || {
+            let mut sources = Sources::new(&table.importance, &table.change_rate)?;
+            if let Some(complete) = &table.complete {
+                sources = sources.with_complete(complete)?;
+            }
+            if let Some(cost) = &table.cost {
+                sources = sources.with_cost(cost)?;
+            }
+            if table.min_rate.is_some() || table.max_rate.is_some() {
+                sources = sources.with_limits(table.min_rate.as_deref(), table.max_rate.as_deref())?;
+            }
+            if let (Some(hosts), Some(limits)) = (&table.hosts, &self.limits) {
+                sources = sources.with_hosts(&hosts.of_source, limits)?;
+            }
+            Ok(sources)
+        };
+        build().map_err(|error: freshet_plan::InvalidSources| {
+            Failure::new(format!("{}: {error}", self.name))
+        })
+    }
+
+    /// The name of a source.
+    pub(crate) fn id(&self, row: usize) -> String {
+        let named = self.table.ids.as_ref().and_then(|ids| ids.get(row)).map(str::to_owned);
+        named.unwrap_or_else(|| (row + 1).to_string())
+    }
+
+    pub(crate) fn host(&self, number: u32) -> &str {
+        let hosts = self.table.hosts.as_ref();
+        hosts.and_then(|hosts| hosts.names.get(number as usize)).unwrap_or_default()
+    }
+
+    /// Why there is no plan, in terms of the table.
+    pub(crate) fn failure(&self, error: &PlanError) -> Failure {
+        match *error {
+            PlanError::BelowMinimum { minimum, .. } => Failure::new(error)
+                .hint(format!("raise it with `--budget {}/day`, or lower `min_rate`", round_up(minimum))),
+            PlanError::HostBelowMinimum { host, limit, minimum } => Failure::new(format!(
+                "host `{}` allows {limit}/day, below the sum of its minimum rates: {minimum}/day",
+                self.host(host)
+            ))
+            .hint("raise its limit, or lower `min_rate` of its sources"),
+            PlanError::NotAChance { row, value } => Failure::new(format!(
+                "{}: source `{}`: change_rate: `{value}` is not below 1, and with slots it is the chance of a change in one slot",
+                self.name,
+                self.id(row)
+            ))
+            .hint("use `--timing periodic` or `--timing poisson` for rates"),
+            PlanError::OutOfReach { measure, .. } => Failure::new(error)
+                .hint(format!("ask for less, or raise what limits {measure}: `max_rate`, --host-limit")),
+        }
+    }
+}
+
+/// A number that is not below `value` when it is read back with few digits.
+fn round_up(value: f64) -> String {
+    let unit = 10f64.powf(value.log10().floor() - 3.0);
+    let rounded = (value / unit).ceil() * unit;
+    if value.fract() == 0.0 && value < 1e15 { format!("{value}") } else { format!("{rounded:.6}").trim_end_matches('0').trim_end_matches('.').to_owned() }
+}

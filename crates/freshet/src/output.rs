@@ -1,0 +1,78 @@
+//! Where results go: tables and JSON to files and standard output, notes to standard error.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use freshet_tables::{Format, Table, write, write_to};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// A line for people, on standard error.
+#[allow(clippy::print_stderr)]
+pub(crate) fn note(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Refuses an output file early if it could not be written in the end.
+pub(crate) fn check_file(path: &Path) -> Result<(), Failure> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    match directory {
+        Some(directory) if !directory.is_dir() => Err(Failure::new(format!(
+            "cannot write {}: there is no directory {}",
+            path.display(),
+            directory.display()
+        ))
+        .hint("create it, or choose another place")),
+        _ if path.is_dir() => {
+            Err(Failure::new(format!("cannot write {}: it is a directory", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The same for a table, whose format its name must tell.
+pub(crate) fn check_table(path: &Path) -> Result<(), Failure> {
+    if path != Path::new("-") {
+        Format::of(path)?;
+        check_file(path)?;
+    }
+    Ok(())
+}
+
+/// Writes a table to a file, or to standard output for `-`.
+pub(crate) fn write_table(path: &Path, table: &Table<'_>) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        to_stdout(|out| write_to(out, Format::CSV, table))
+    } else {
+        Ok(write(path, table)?)
+    }
+}
+
+/// Prints a value as JSON: indented for people, on one line for programs.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let pretty = io::stdout().is_terminal();
+    to_stdout(|out| {
+        if pretty {
+            serde_json::to_writer_pretty(&mut *out, value)?;
+        } else {
+            serde_json::to_writer(&mut *out, value)?;
+        }
+        writeln!(out)
+    })
+}
+
+/// Prints text on standard output.
+pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
+    to_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+fn to_stdout(fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout());
+    match fill(&mut out).and_then(|()| out.flush()) {
+        // Whoever read it has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(Failure::new(format!("cannot write to standard output: {error}"))),
+        Ok(()) => Ok(()),
+    }
+}

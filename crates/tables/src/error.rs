@@ -1,0 +1,272 @@
+//! What can be wrong with a table, and where.
+
+mod fault;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::column::{Column, nearest};
+pub use fault::{Fault, Quoted};
+
+/// Where in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// A line of a text, from 1.
+    Line(u64),
+    /// A row of a table without lines, from 1.
+    Row(u64),
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "on line {line}"),
+            Self::Row(row) => write!(f, "in row {row}"),
+        }
+    }
+}
+
+/// A position in a named file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The path as it was given, or `standard input`.
+    pub file: String,
+    /// Where in it.
+    pub position: Position,
+}
+
+impl Place {
+    pub(crate) fn line(file: &str, line: u64) -> Self {
+        Self { file: file.to_owned(), position: Position::Line(line) }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.position {
+            Position::Line(line) => write!(f, "{}:{line}", self.file),
+            Position::Row(row) => write!(f, "{}: row {row}", self.file),
+        }
+    }
+}
+
+/// Why a table could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// The operating system refused to read.
+    #[error("{file}: cannot be read: {source}")]
+    Read {
+        /// What was read.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The operating system refused to write.
+    #[error("{}: cannot be written: {source}", path.display())]
+    Write {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The extension names no format.
+    #[error(
+        "{}: unknown extension (known: .csv, .tsv, .jsonl, .ndjson, each also with .gz, and .parquet)",
+        path.display()
+    )]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has no header.
+    #[error("{file}: empty")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// The table has a header and no rows.
+    #[error("{file}: no sources")]
+    NoSources {
+        /// The file.
+        file: String,
+    },
+    /// The table has more rows than can be counted in 32 bits.
+    #[error("{file}: more than {} sources", u32::MAX)]
+    TooManySources {
+        /// The file.
+        file: String,
+    },
+    /// The table has columns of no known meaning.
+    #[error("{file}: {}", unknown_columns(names, known))]
+    UnknownColumns {
+        /// The file, and the line where the format has no header.
+        file: String,
+        /// The columns' names.
+        names: Vec<String>,
+        /// The names that would have been understood.
+        known: Vec<&'static str>,
+    },
+    /// A column is named twice.
+    #[error("{file}: column `{name}` occurs twice")]
+    DuplicateColumn {
+        /// The file, and the line where the format has no header.
+        file: String,
+        /// The column's name.
+        name: String,
+    },
+    /// A column that must be there is not.
+    #[error("{file}: no column `{name}`")]
+    MissingColumn {
+        /// The file.
+        file: String,
+        /// The column's name.
+        name: &'static str,
+    },
+    /// A row has more or fewer cells than the header.
+    #[error("{at}: {}, but {expected} expected", cells(*found))]
+    Ragged {
+        /// The row.
+        at: Place,
+        /// Its number of cells.
+        found: usize,
+        /// The number of columns.
+        expected: usize,
+    },
+    /// A byte is not part of a text.
+    #[error("{at}: not UTF-8")]
+    NotUtf8 {
+        /// The line that holds it.
+        at: Place,
+    },
+    /// A quote is opened and never closed.
+    #[error("{at}: a quote is opened here and not closed")]
+    UnclosedQuote {
+        /// The row in which it is opened.
+        at: Place,
+    },
+    /// A row is longer than any row should be.
+    #[error("{at}: a row of more than {} MiB", limit >> 20)]
+    TooLong {
+        /// The row.
+        at: Place,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// A value was refused.
+    #[error("{at}: {column}: {fault}")]
+    Value {
+        /// The row.
+        at: Place,
+        /// The column's name.
+        column: &'static str,
+        /// Why.
+        fault: Fault,
+    },
+    /// A line is not a JSON object.
+    #[error("{at}: not a JSON object: {message} at column {column}")]
+    Json {
+        /// The line.
+        at: Place,
+        /// The byte in the line, from 1.
+        column: usize,
+        /// What the parser said.
+        message: String,
+    },
+    /// The file is not a Parquet file, or is damaged.
+    #[error("{file}: not a readable Parquet file: {message}")]
+    Parquet {
+        /// The file.
+        file: String,
+        /// What the decoder said.
+        message: String,
+    },
+    /// A Parquet column has a type that cannot hold its values.
+    #[error("{file}: {column}: a column of type {found}, but {expected} expected")]
+    ColumnType {
+        /// The file.
+        file: String,
+        /// The column.
+        column: Column,
+        /// Its type.
+        found: String,
+        /// The types that would do.
+        expected: &'static str,
+    },
+    /// A directory lacks the files of the PoliteCrawling data set.
+    #[error("{}: no file {}", directory.display(), names.join(" or "))]
+    MissingFile {
+        /// The directory.
+        directory: PathBuf,
+        /// The files of which one must be there.
+        names: &'static [&'static str],
+    },
+}
+
+impl TableError {
+    pub(crate) fn read(file: &str, source: io::Error) -> Self {
+        Self::Read { file: file.to_owned(), source }
+    }
+
+    pub(crate) fn write(path: &Path, source: io::Error) -> Self {
+        Self::Write { path: path.to_owned(), source }
+    }
+
+    /// What the person can do about it, where that is not plain from the message.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::UnknownColumns { names, .. }
+                if names.len() == 1 && names[0].contains([';', '\t']) =>
+            {
+                "separate the cells by commas, or name the file .tsv if they are separated by tabs"
+            }
+            Self::UnknownColumns { known, .. } if known.contains(&Column::ChangeRate.name()) => {
+                "use --ignore-extra to skip columns that freshet does not know"
+            }
+            Self::Ragged { .. } => "put values that hold the separator in double quotes",
+            Self::NotUtf8 { .. } => "save the file as UTF-8",
+            Self::UnclosedQuote { .. } | Self::TooLong { .. } => {
+                "close the quote, or double it and quote the cell if it belongs to the value"
+            }
+            Self::Value { fault, .. } => return fault.hint().map(str::to_owned),
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+}
+
+impl Fault {
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::OutOfRange(_) => Some("use 0 where it means none: plans cannot tell it from 0"),
+            Self::Duplicate { .. } => Some("keep one row for each id"),
+            Self::NotBefore => Some("give it in every row or in none"),
+            _ => None,
+        }
+    }
+}
+
+fn cells(count: usize) -> String {
+    if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") }
+}
+
+fn unknown_columns(names: &[String], known: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| Quoted::new(name).to_string()).collect();
+    let meant: Vec<String> = names
+        .iter()
+        .zip(&quoted)
+        .filter_map(|(name, shown)| {
+            let near = nearest(name, known)?;
+            let which = if names.len() == 1 { String::new() } else { format!(" for {shown}") };
+            Some(format!("; did you mean `{near}`{which}?"))
+        })
+        .collect();
+    let plural = if names.len() == 1 { "" } else { "s" };
+    format!(
+        "unknown column{plural} {} (known: {}{})",
+        quoted.join(", "),
+        known.join(", "),
+        meant.concat()
+    )
+}

@@ -1,0 +1,97 @@
+//! How often each host may be asked.
+
+use std::path::Path;
+
+use freshet_model::{InvalidRate, PerDay};
+
+use crate::error::{Fault, Place, Position, Quoted, TableError};
+use crate::format::Format;
+use crate::input::Source;
+use crate::names::Names;
+use crate::text::line_map::LineMap;
+use crate::text::records::Records;
+use crate::value::{self, Range};
+
+const HOST: &str = "host";
+const LIMIT: &str = "limit";
+
+/// Reads the limits of hosts: CSV or TSV with the columns `host` and `limit`, a limit being a
+/// rate such as `1/s` or `500/day`, or a plain number of fetches a day.
+///
+/// # Errors
+/// The first thing that is wrong with the table; a host may occur once only.
+pub fn read_host_limits(path: &Path) -> Result<Vec<(String, PerDay)>, TableError> {
+    let Format::Separated { separator, gzip } = Format::of(path)? else {
+        return Err(TableError::UnknownFormat { path: path.to_owned() });
+    };
+    let file = path.display().to_string();
+    let mut records = Records::new(Source::open(path, gzip)?, &file, separator)?;
+    let Some(header) = records.next()? else {
+        return Err(TableError::Empty { file });
+    };
+    let names: Vec<String> = header.cells().map(|name| name.trim().to_owned()).collect();
+    let (host, limit) = layout(&file, &names)?;
+    let mut limits = Vec::new();
+    let mut hosts = Names::new();
+    let mut lines = LineMap::default();
+    while let Some(record) = records.next()? {
+        let at = Place::line(&file, record.line);
+        if record.len() != names.len() {
+            return Err(TableError::Ragged { at, found: record.len(), expected: names.len() });
+        }
+        let name = record.cells().nth(host).unwrap_or_default();
+        let text = record.cells().nth(limit).unwrap_or_default();
+        lines.note(limits.len(), record.line);
+        let checked = match hosts.insert(name) {
+            _ if name.is_empty() => Err((HOST, Fault::Missing)),
+            Err(first) => {
+                let first = Position::Line(lines.line(first as usize));
+                Err((HOST, Fault::Duplicate { value: Quoted::new(name), first }))
+            }
+            Ok(_) => parse_limit(text).map_err(|fault| (LIMIT, fault)),
+        };
+        let limit = checked.map_err(|(column, fault)| TableError::Value { at, column, fault })?;
+        limits.push((name.to_owned(), limit));
+    }
+    Ok(limits)
+}
+
+fn layout(file: &str, names: &[String]) -> Result<(usize, usize), TableError> {
+    let unknown: Vec<String> =
+        names.iter().filter(|name| ![HOST, LIMIT].contains(&name.as_str())).cloned().collect();
+    if !unknown.is_empty() {
+        let known = vec![HOST, LIMIT];
+        return Err(TableError::UnknownColumns { file: file.to_owned(), names: unknown, known });
+    }
+    let place = |wanted: &'static str| {
+        let mut places = (0..names.len()).filter(|&place| names[place] == wanted);
+        match (places.next(), places.next()) {
+            (Some(place), None) => Ok(place),
+            (None, _) => Err(TableError::MissingColumn { file: file.to_owned(), name: wanted }),
+            _ => {
+                Err(TableError::DuplicateColumn { file: file.to_owned(), name: wanted.to_owned() })
+            }
+        }
+    };
+    Ok((place(HOST)?, place(LIMIT)?))
+}
+
+fn parse_limit(text: &str) -> Result<PerDay, Fault> {
+    let quoted = || Quoted::new(text);
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Fault::Missing);
+    }
+    let rate = match text.parse::<PerDay>() {
+        Err(InvalidRate::Form(_)) => match value::parse(text, Range::NotNegative) {
+            Err(Fault::NotANumber(value)) => return Err(Fault::NotARate(value)),
+            plain => plain?,
+        },
+        Err(InvalidRate::Negative(_)) => return Err(Fault::Negative(quoted())),
+        Err(InvalidRate::NotFinite(_)) => return Err(Fault::NotFinite(quoted())),
+        Ok(rate) => {
+            value::check(rate.get(), Range::NotNegative).map_err(|_| Fault::OutOfRange(quoted()))?
+        }
+    };
+    PerDay::new(rate).map_err(|_| Fault::NotARate(quoted()))
+}

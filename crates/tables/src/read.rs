@@ -1,0 +1,94 @@
+//! Reading a table of sources from wherever it is.
+
+use std::path::Path;
+
+use freshet_model::SourceTable;
+
+use crate::error::TableError;
+use crate::format::Format;
+use crate::input::{Input, Progress, Source};
+use crate::polite::{self, PoliteNotes};
+use crate::{json_lines, parquet, separated};
+
+/// How to read.
+#[derive(Clone, Copy)]
+pub struct ReadOptions<'a> {
+    /// Skip columns of no known meaning instead of refusing the table.
+    pub ignore_extra: bool,
+    /// Changes per day from a history of intervals in days, each with whether there was a change
+    /// in it. Only a [`Input::Directory`] has histories.
+    pub estimate: &'a dyn Fn(&[(f64, bool)]) -> f64,
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sources {
+    /// The sources: one at least.
+    pub table: SourceTable,
+    /// What was found and left out in a PoliteCrawling directory.
+    pub polite: Option<PoliteNotes>,
+}
+
+/// Reads a table of sources.
+///
+/// `progress` is called now and then, on this thread.
+///
+/// # Errors
+/// The first thing that is wrong with the table, in the order in which it is read. A table
+/// without rows is an error too.
+pub fn read(
+    input: &Input,
+    options: &ReadOptions<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Sources, TableError> {
+    let (file, sources) = match input {
+        Input::Stdin => {
+            let file = "standard input";
+            let table = read_text(Source::stdin(), file, Format::CSV, options, progress)?;
+            (file.to_owned(), Sources { table, polite: None })
+        }
+        Input::File(path) => {
+            let table = read_file(path, options, progress)?;
+            (path.display().to_string(), Sources { table, polite: None })
+        }
+        Input::Directory(path) => {
+            (path.display().to_string(), polite::read(path, options.estimate, progress)?)
+        }
+    };
+    if sources.table.is_empty() {
+        return Err(TableError::NoSources { file });
+    }
+    Ok(sources)
+}
+
+fn read_file(
+    path: &Path,
+    options: &ReadOptions<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<SourceTable, TableError> {
+    let format = Format::of(path)?;
+    if format == Format::Parquet {
+        return parquet::read(path, options.ignore_extra, progress);
+    }
+    let source = Source::open(path, format.gzip())?;
+    read_text(source, &path.display().to_string(), format, options, progress)
+}
+
+fn read_text(
+    source: Source,
+    file: &str,
+    format: Format,
+    options: &ReadOptions<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<SourceTable, TableError> {
+    let gauge = source.gauge();
+    let extra = options.ignore_extra;
+    match format {
+        Format::Separated { separator, .. } => {
+            separated::read(source, &gauge, file, separator, extra, progress)
+        }
+        Format::JsonLines { .. } | Format::Parquet => {
+            json_lines::read(source, &gauge, file, extra, progress)
+        }
+    }
+}

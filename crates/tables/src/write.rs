@@ -1,0 +1,50 @@
+//! Writing tables: all of a file or nothing of it.
+
+mod atomic;
+mod parquet;
+mod plan;
+mod table;
+mod text;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::error::TableError;
+use crate::format::Format;
+pub use atomic::write_atomic;
+pub use plan::PlanRows;
+pub use table::Table;
+
+/// Writes a table to a file in the format that its extension names, atomically.
+///
+/// # Errors
+/// [`TableError::UnknownFormat`] before anything is written, [`TableError::Write`] when the
+/// system refuses.
+pub fn write(path: &Path, table: &Table<'_>) -> Result<(), TableError> {
+    let format = Format::of(path)?;
+    write_atomic(path, |out| write_to(out, format, table))
+}
+
+/// Writes a table to `out`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_to(out: &mut (dyn Write + Send), format: Format, table: &Table<'_>) -> io::Result<()> {
+    if format.gzip() {
+        let mut packed = GzEncoder::new(out, Compression::default());
+        write_plain(&mut packed, format, table)?;
+        return packed.finish().map(drop);
+    }
+    write_plain(out, format, table)
+}
+
+fn write_plain(out: &mut (dyn Write + Send), format: Format, table: &Table<'_>) -> io::Result<()> {
+    match format {
+        Format::Separated { separator, .. } => text::separated(out, separator, table),
+        Format::JsonLines { .. } => text::json_lines(out, table),
+        Format::Parquet => parquet::write(out, table),
+    }
+}

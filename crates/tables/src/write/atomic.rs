@@ -1,0 +1,88 @@
+//! Files that are there as a whole or not at all.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::error::TableError;
+
+/// Writes a file through a temporary one beside it, which takes its place when all is on disk.
+///
+/// A file that is there keeps its permissions, and stays as it was when anything fails; a link
+/// is followed. What is no file (a pipe, a device) is written to as it is.
+///
+/// # Errors
+/// [`TableError::Write`] with what `fill` or the system refused.
+pub fn write_atomic(
+    path: &Path,
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> Result<(), TableError> {
+    write_file(path, fill).map_err(|source| TableError::write(path, source))
+}
+
+fn write_file(
+    path: &Path,
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> io::Result<()> {
+    let existing = match fs::metadata(path) {
+        Ok(about) => Some(about),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    if let Some(about) = &existing
+        && !about.is_file()
+    {
+        // Opening a directory says what is wrong with it.
+        return fill_whole(File::options().write(true).open(path)?, fill).map(drop);
+    }
+    // Renaming onto a link would put the file where the link is.
+    let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+    let directory = match target.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".freshet-").suffix(".tmp");
+    let usual = usual_permissions();
+    if let Some(usual) = &usual {
+        builder.permissions(usual.clone());
+    }
+    let (file, temporary) = builder.tempfile_in(directory)?.into_parts();
+    let file = fill_whole(file, fill)?;
+    if let Some(about) = existing {
+        file.set_permissions(about.permissions())?;
+    }
+    file.sync_all()?;
+    temporary.persist(&target).map_err(|refused| refused.error)?;
+    sync_directory(directory);
+    Ok(())
+}
+
+fn fill_whole(
+    file: File,
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> io::Result<File> {
+    let mut buffered = BufWriter::with_capacity(64 << 10, file);
+    fill(&mut buffered)?;
+    buffered.into_inner().map_err(io::IntoInnerError::into_error)
+}
+
+/// What a file gets that is created in the plain way, before the process's mask is applied.
+#[cfg(unix)]
+fn usual_permissions() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn usual_permissions() -> Option<Permissions> {
+    None
+}
+
+/// Makes the new name last through a loss of power. Not every file system can, and the file
+/// itself is whole either way.
+fn sync_directory(directory: &Path) {
+    if let Ok(handle) = File::open(directory) {
+        drop(handle.sync_all());
+    }
+}
