@@ -133,8 +133,8 @@ impl Loaded {
                 self.host(host)
             ))
             .hint("raise its limit, or lower `min_rate` of its sources"),
-            PlanError::NotAChance { row, value } => Failure::new(format!(
-                "{}: source `{}`: change_rate: `{value}` is not below 1, and with slots it is the chance of a change in one slot",
+            PlanError::NotAChance { row, column, value } => Failure::new(format!(
+                "{}: source `{}`: {column}: `{value}` is not below 1, and with slots it is a chance in one slot",
                 self.name,
                 self.id(row)
             ))

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use crate::objective::{Measure, Objective};
+use crate::objective::{Measure, MeasureForm, Objective};
 use crate::options::{Observed, Options, Policy, Timing};
 use crate::pass::sum;
-use crate::response::Power;
+use crate::response::{Blocks, Power};
 use crate::solution::Solution;
 use crate::sources::Sources;
 
@@ -29,6 +29,7 @@ impl From<Timing> for Order {
 pub struct Evaluation {
     weight: f64,
     costs: Vec<f64>,
+    saved: Vec<f64>,
     starved: usize,
 }
 
@@ -44,23 +45,28 @@ impl Evaluation {
     /// The importance-weighted share of time at which copies are fresh; NaN if nothing matters.
     #[must_use]
     pub fn freshness(&self) -> f64 {
-        1.0 - self.cost(Objective::Freshness) / self.weight
+        self.measure("freshness")
     }
 
     /// The importance-weighted mean age in days; NaN if nothing matters.
     #[must_use]
     pub fn age(&self) -> f64 {
-        self.cost(Objective::Age) / self.weight
+        self.measure("age")
+    }
+
+    fn measure(&self, key: &str) -> f64 {
+        self.measures().find(|(measure, _)| measure.key == key).map_or(f64::NAN, |(_, value)| value)
     }
 
     /// All that is reported, objective by objective.
     pub fn measures(&self) -> impl Iterator<Item = (Measure, f64)> + '_ {
-        let weight = self.weight;
-        Objective::ALL.iter().zip(&self.costs).flat_map(move |(objective, &cost)| {
-            objective
-                .measures()
-                .iter()
-                .map(move |&measure| (measure, measure.form.of(cost, weight)))
+        let of = move |at: usize, measure: Measure| match measure.form {
+            MeasureForm::Sum => self.costs[at],
+            MeasureForm::Mean => self.costs[at] / self.weight,
+            MeasureForm::OneLessMean => self.saved[at] / self.weight,
+        };
+        Objective::ALL.iter().enumerate().flat_map(move |(at, objective)| {
+            objective.measures().iter().map(move |&measure| (measure, of(at, measure)))
         })
     }
 
@@ -89,47 +95,84 @@ pub fn evaluate(
     observed: Observed,
 ) -> Evaluation {
     assert_eq!(rates.len(), sources.len(), "one rate for each source");
-    let order = order.into();
-    let costs = Objective::ALL
+    let setting = Setting { sources, rates, order: order.into(), observed };
+    let is_share = |objective: &Objective| {
+        objective.measures().iter().any(|measure| measure.form == MeasureForm::OneLessMean)
+    };
+    let costs = Objective::ALL.iter().map(|&objective| setting.cost(objective)).collect();
+    let saved = Objective::ALL
         .iter()
-        .map(|&objective| weighted_cost(sources, rates, order, observed, objective))
+        .map(|objective| if is_share(objective) { setting.saved(*objective) } else { f64::NAN })
         .collect();
     let starved = (0..sources.len())
         .into_par_iter()
         .filter(|&i| rates[i] == 0.0 && sources.importance[i] > 0.0 && sources.change_rate[i] > 0.0)
         .count();
-    Evaluation { weight: sum(sources.len(), |i| sources.importance[i]), costs, starved }
+    Evaluation { weight: sum(sources.len(), |i| sources.importance[i]), costs, saved, starved }
 }
 
-/// The importance-weighted cost of one objective.
-pub(crate) fn weighted_cost(
-    sources: &Sources<'_>,
-    rates: &[f64],
-    order: Order,
-    observed: Observed,
-    objective: Objective,
-) -> f64 {
-    let timing = match order {
-        Order::Timed(timing) => timing,
-        Order::RandomOrder => Timing::Periodic,
-    };
-    let polled = objective.polled(timing);
-    let on_change = objective.observed(observed, timing);
-    sum(sources.len(), |i| {
-        let (w, c) = (sources.importance[i], sources.change_rate[i]);
-        if w == 0.0 || c == 0.0 {
-            return 0.0;
-        }
-        let fetches = rates[i] / c;
-        let cost = if sources.complete.is_some_and(|complete| complete[i]) {
-            on_change.cost_at(fetches, c)
-        } else if order == Order::RandomOrder {
-            objective.random_order(1.0 / fetches, c)
-        } else {
-            polled.cost_at(fetches, c)
+/// Rates, and how they are carried out.
+pub(crate) struct Setting<'a> {
+    pub(crate) sources: &'a Sources<'a>,
+    pub(crate) rates: &'a [f64],
+    pub(crate) order: Order,
+    pub(crate) observed: Observed,
+}
+
+impl Setting<'_> {
+    /// The importance-weighted cost of an objective.
+    pub(crate) fn cost(&self, objective: Objective) -> f64 {
+        self.total(
+            objective,
+            0.0,
+            |response, s, c| response.cost_at(s, c),
+            |x, c| objective.random_order(x, c),
+        )
+    }
+
+    /// The importance-weighted sum of one less the cost.
+    fn saved(&self, objective: Objective) -> f64 {
+        self.total(
+            objective,
+            1.0,
+            |response, s, c| response.saved_at(s, c),
+            |x, c| objective.random_order_saved(x, c),
+        )
+    }
+
+    /// Adds up `timed` or `in_rounds` over the sources; those that never change count as `still`.
+    fn total(
+        &self,
+        objective: Objective,
+        still: f64,
+        timed: impl Fn(&dyn Blocks, f64, f64) -> f64 + Sync,
+        in_rounds: impl Fn(f64, f64) -> f64 + Sync,
+    ) -> f64 {
+        let Self { sources, rates, order, observed } = *self;
+        let timing = match order {
+            Order::Timed(timing) => timing,
+            Order::RandomOrder => Timing::Periodic,
         };
-        w * cost
-    })
+        let polled = objective.polled(timing);
+        let on_change = objective.observed(observed, timing);
+        sum(sources.len(), |i| {
+            let (w, c) = (sources.importance[i], sources.change_rate[i]);
+            if w == 0.0 {
+                return 0.0;
+            }
+            if c == 0.0 {
+                return w * still;
+            }
+            let s = rates[i] / c;
+            w * if sources.complete.is_some_and(|complete| complete[i]) {
+                timed(on_change, s, c)
+            } else if order == Order::RandomOrder {
+                in_rounds(1.0 / s, c)
+            } else {
+                timed(polled, s, c)
+            }
+        })
+    }
 }
 
 /// What one more fetch a day of each source is worth under `solution`, in the unit of the

@@ -30,6 +30,10 @@ pub(crate) trait Definition {
     /// Cost per unit of importance when a source is fetched once in each round of `x / c` days, at
     /// a random place in the round (random order of Cho & Garcia-Molina 2003, §4.2).
     fn random_order(x: f64, c: f64) -> f64;
+    /// One less the same, where that keeps more digits.
+    fn random_order_saved(x: f64, c: f64) -> f64 {
+        1.0 - Self::random_order(x, c)
+    }
 }
 
 /// A number that is reported about a plan.
@@ -57,18 +61,7 @@ pub enum MeasureForm {
 }
 
 impl MeasureForm {
-    /// The measure, from the weighted sum of the cost and the sum of the weights.
-    #[must_use]
-    pub fn of(self, cost: f64, weight: f64) -> f64 {
-        match self {
-            Self::Sum => cost,
-            Self::Mean => cost / weight,
-            Self::OneLessMean => 1.0 - cost / weight,
-        }
-    }
-
     /// The weighted sum of the cost at which the measure has this value.
-    #[must_use]
     pub(crate) fn cost_for(self, value: f64, weight: f64) -> f64 {
         match self {
             Self::Sum => value,
@@ -114,6 +107,10 @@ macro_rules! objectives {
 
             pub(crate) fn random_order(self, x: f64, c: f64) -> f64 {
                 match self { $(Self::$variant => <$definition>::random_order(x, c),)* }
+            }
+
+            pub(crate) fn random_order_saved(self, x: f64, c: f64) -> f64 {
+                match self { $(Self::$variant => <$definition>::random_order_saved(x, c),)* }
             }
         }
     };

@@ -107,8 +107,13 @@ impl Problem<'_> {
         if self.power == Power::Two { scale * c } else { scale }
     }
 
+    /// The scale-free price. Rounds exactly as [`Self::respond`] does: at a step the last bit
+    /// decides.
     fn scale_free(&self, i: usize, price: f64) -> f64 {
-        (price * self.cost_of(i) * self.scale_of(i)).clamp(LOWEST, HIGHEST)
+        let c = self.change_rate[i];
+        let y = price * self.cost_of(i) * (c / self.importance[i]);
+        let y = if self.power == Power::Two { y * c } else { y };
+        y.clamp(LOWEST, HIGHEST)
     }
 
     /// The rate of one source at a price.

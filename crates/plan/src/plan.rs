@@ -9,7 +9,7 @@ use crate::pass::{Problem, sum};
 use crate::price::{self, Ending, Outcome};
 use crate::response::{Demand, Power, Response, Worth};
 use crate::solution::{Gap, Solution, Status};
-use crate::sources::Sources;
+use crate::sources::{Column, Sources};
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -32,12 +32,14 @@ pub enum PlanError {
         /// What the least rates of its sources take.
         minimum: f64,
     },
-    /// A change rate is no chance, though time is in slots.
-    #[error("row {row}: with slots the change rate is the chance of a change in a slot and must be below 1, not {value}")]
+    /// A rate is no chance, though time is in slots.
+    #[error("row {row}: with slots {column} is a chance and must be below 1, not {value}")]
     NotAChance {
         /// Which row, from 0.
         row: usize,
-        /// Its change rate.
+        /// The change rate, or the least rate (which may be 1).
+        column: Column,
+        /// Its value.
         value: f64,
     },
     /// A target that no budget reaches.
@@ -84,10 +86,12 @@ pub(crate) fn check_slots(sources: &Sources<'_>, timing: Timing) -> Result<(), P
     if timing != Timing::Slots {
         return Ok(());
     }
-    match sources.change_rate.iter().position(|&chance| chance >= 1.0) {
-        None => Ok(()),
-        Some(row) => Err(PlanError::NotAChance { row, value: sources.change_rate[row] }),
-    }
+    let too_much = |column, values: &[f64], fine: &dyn Fn(f64) -> bool| {
+        let row = values.iter().position(|&value| !fine(value));
+        row.map_or(Ok(()), |row| Err(PlanError::NotAChance { row, column, value: values[row] }))
+    };
+    too_much(Column::ChangeRate, sources.change_rate, &|chance| chance < 1.0)?;
+    too_much(Column::MinRate, sources.min_rate.unwrap_or_default(), &|chance| chance <= 1.0)
 }
 
 /// The share of the uniform rate that each source gets at least.
@@ -106,19 +110,28 @@ fn floor(sources: &Sources<'_>, each: f64, timing: Timing) -> Vec<f64> {
     (0..sources.len()).map(raise).collect()
 }
 
+/// In slots a rate is a chance: the most rates that this leaves.
+fn chances_at_most_one(sources: &Sources<'_>, timing: Timing) -> Option<Vec<f64>> {
+    (timing == Timing::Slots).then(|| match sources.max_rate {
+        Some(max) => max.iter().map(|&max| max.min(1.0)).collect(),
+        None => vec![1.0; sources.len()],
+    })
+}
+
 fn optimise(
     sources: &Sources<'_>,
     budget: PerDay,
     options: &Options,
     met: Status,
 ) -> Result<Solution, PlanError> {
+    let max_rate = chances_at_most_one(sources, options.timing);
     let problem = Problem {
         importance: sources.importance,
         change_rate: sources.change_rate,
         complete: sources.complete,
         cost: sources.cost,
         min_rate: sources.min_rate,
-        max_rate: sources.max_rate,
+        max_rate: max_rate.as_deref().or(sources.max_rate),
         power: options.objective.power(),
         polled: options.objective.polled(options.timing),
         observed: options.objective.observed(options.observed, options.timing),
@@ -190,18 +203,14 @@ fn share_out(
         Some(cost) => shares.iter().zip(cost).map(|(share, cost)| share * cost).collect(),
     };
     let one = vec![1.0; sources.len()];
-    let max_rate: Option<Vec<f64>> = match (options.timing, sources.max_rate) {
-        (Timing::Slots, Some(max)) => Some(max.iter().map(|&max| max.min(1.0)).collect()),
-        (Timing::Slots, None) => Some(one.clone()),
-        (_, max) => max.map(<[f64]>::to_vec),
-    };
+    let max_rate = chances_at_most_one(sources, options.timing);
     let problem = Problem {
         importance: &importance,
         change_rate: &one,
         complete: None,
         cost: sources.cost,
         min_rate: sources.min_rate,
-        max_rate: max_rate.as_deref(),
+        max_rate: max_rate.as_deref().or(sources.max_rate),
         power: Power::One,
         polled: &Proportional,
         observed: &Proportional,

@@ -57,6 +57,11 @@ pub(crate) trait Response: Sync {
     /// Cost per unit of importance at `s ≥ 0` fetches per change, `c > 0`.
     fn cost(s: f64, c: f64) -> f64;
 
+    /// One less the cost, for costs that are shares: all digits where the cost is close to 1.
+    fn saved(s: f64, c: f64) -> f64 {
+        1.0 - Self::cost(s, c)
+    }
+
     /// Demand at a price of zero, in fetches per change.
     fn most(_c: f64) -> f64 {
         f64::INFINITY
@@ -84,6 +89,7 @@ pub(crate) trait Blocks: Sync {
     fn demand_one(&self, y: f64, c: f64) -> Demand;
     fn worth_one(&self, s: f64, c: f64) -> Worth;
     fn cost_at(&self, s: f64, c: f64) -> f64;
+    fn saved_at(&self, s: f64, c: f64) -> f64;
     fn most_at(&self, c: f64) -> f64;
     fn is_rough(&self) -> bool;
     fn smooth_between(&self, low: f64, high: f64, c: f64) -> bool;
@@ -129,6 +135,10 @@ impl<T: Response> Blocks for T {
 
     fn cost_at(&self, s: f64, c: f64) -> f64 {
         T::cost(s, c)
+    }
+
+    fn saved_at(&self, s: f64, c: f64) -> f64 {
+        T::saved(s, c)
     }
 
     fn most_at(&self, c: f64) -> f64 {

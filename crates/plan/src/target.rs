@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use freshet_model::PerDay;
 
-use crate::evaluate::{Order, weighted_cost};
+use crate::evaluate::{Order, Setting, evaluate};
 use crate::objective::{Measure, Objective};
 use crate::options::{Options, Policy, UnknownName};
 use crate::pass::sum;
@@ -107,7 +107,7 @@ pub fn target(
     let mut below = None;
     while above.cost > search.goal {
         if above.solution.status == Status::Unspent || above.budget > 1e45 {
-            let best = goal.measure.form.of(above.cost, search.weight);
+            let best = search.measure(goal, &above.solution);
             return Err(PlanError::OutOfReach { measure: goal.measure.key, target: goal.value, best });
         }
         let next = search.plan(above.budget * 16.0)?;
@@ -135,7 +135,6 @@ struct Search<'a> {
     sources: &'a Sources<'a>,
     options: &'a Options,
     objective: Objective,
-    weight: f64,
     /// The cost to reach.
     goal: f64,
 }
@@ -150,7 +149,7 @@ impl<'a> Search<'a> {
     fn new(sources: &'a Sources<'a>, goal: &Target, options: &'a Options) -> Self {
         let weight = sum(sources.len(), |i| sources.importance[i]);
         let cost = goal.measure.form.cost_for(goal.value, weight);
-        Self { sources, options, objective: goal.objective, weight, goal: cost }
+        Self { sources, options, objective: goal.objective, goal: cost }
     }
 
     /// What the least rates take.
@@ -159,18 +158,34 @@ impl<'a> Search<'a> {
         self.sources.min_rate.map_or(0.0, |min| sum(min.len(), |i| cost(i) * min[i]))
     }
 
-    fn plan(&self, budget: f64) -> Result<Tried, PlanError> {
-        let solution = solve(self.sources, per_day(budget), self.options)?;
-        let sources = match self.options.policy {
+    /// Policies other than the optimum poll observed sources like all others.
+    fn seen(&self) -> Sources<'a> {
+        match self.options.policy {
             Policy::Optimal => *self.sources,
             _ => self.sources.without_observations(),
+        }
+    }
+
+    fn plan(&self, budget: f64) -> Result<Tried, PlanError> {
+        let solution = solve(self.sources, per_day(budget), self.options)?;
+        let sources = self.seen();
+        let setting = Setting {
+            sources: &sources,
+            rates: &solution.rates,
+            order: Order::Timed(self.options.timing),
+            observed: self.options.observed,
         };
-        let order = Order::Timed(self.options.timing);
-        let cost =
-            weighted_cost(&sources, &solution.rates, order, self.options.observed, self.objective);
+        let cost = setting.cost(self.objective);
         // More than can be used is not needed.
         let budget = if solution.status == Status::Unspent { solution.spent } else { budget };
         Ok(Tried { budget, cost, solution })
+    }
+
+    fn measure(&self, goal: &Target, solution: &Solution) -> f64 {
+        let sources = self.seen();
+        let all = evaluate(&sources, &solution.rates, self.options.timing, self.options.observed);
+        let mut measures = all.measures();
+        measures.find(|(measure, _)| *measure == goal.measure).map_or(f64::NAN, |(_, value)| value)
     }
 
     /// Regula falsi on logarithms (the Illinois rule), until the goal is met to 1e-12.

@@ -164,11 +164,11 @@ pub enum TableError {
         fault: Fault,
     },
     /// A line is not a JSON object.
-    #[error("{at}: not a JSON object: {message} at column {column}")]
+    #[error("{at}: not a JSON object: {message}{}", column_if_known(*column))]
     Json {
         /// The line.
         at: Place,
-        /// The byte in the line, from 1.
+        /// The byte in the line, from 1; 0 when it is the whole line.
         column: usize,
         /// What the parser said.
         message: String,
@@ -247,13 +247,25 @@ impl Fault {
     }
 }
 
+/// Unknown columns that a message names one by one.
+const MOST_NAMES: usize = 20;
+
+fn column_if_known(column: usize) -> String {
+    if column == 0 { String::new() } else { format!(" at column {column}") }
+}
+
 fn cells(count: usize) -> String {
     if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") }
 }
 
 fn unknown_columns(names: &[String], known: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| Quoted::new(name).to_string()).collect();
-    let meant: Vec<String> = names
+    let shown = &names[..names.len().min(MOST_NAMES)];
+    let quoted: Vec<String> = shown.iter().map(|name| Quoted::new(name).to_string()).collect();
+    let more = match names.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let meant: Vec<String> = shown
         .iter()
         .zip(&quoted)
         .filter_map(|(name, shown)| {
@@ -264,7 +276,7 @@ fn unknown_columns(names: &[String], known: &[&str]) -> String {
         .collect();
     let plural = if names.len() == 1 { "" } else { "s" };
     format!(
-        "unknown column{plural} {} (known: {}{})",
+        "unknown column{plural} {}{more} (known: {}{})",
         quoted.join(", "),
         known.join(", "),
         meant.concat()

@@ -1,12 +1,9 @@
 //! Tables of sources as Apache Parquet.
 
-use std::fs::File;
+mod decoder;
+
 use std::path::Path;
 
-use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
@@ -19,11 +16,8 @@ use freshet_model::SourceTable;
 use crate::column::Column;
 use crate::columns::{Columns, Refused};
 use crate::error::{Place, Position, TableError};
-use crate::header;
 use crate::input::Progress;
-
-/// Rows decoded at a time.
-const BATCH: usize = 8192;
+use decoder::Decoder;
 
 pub(crate) fn read(
     path: &Path,
@@ -31,30 +25,10 @@ pub(crate) fn read(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<SourceTable, TableError> {
     let file = path.display().to_string();
-    let handle = File::open(path).map_err(|source| TableError::read(&file, source))?;
-    let broken = |message: String| TableError::Parquet { file: file.clone(), message };
-    // The types that Arrow's own writers remember (views, dictionaries, large texts) say nothing
-    // about the values; without them there is one type for each kind of value.
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(handle, options)
-        .map_err(|error| broken(error.to_string()))?;
-    let total = builder.metadata().file_metadata().num_rows();
-    let names = builder.schema().fields().iter().map(|field| field.name().as_str());
-    let layout = header::columns(&file, names, ignore_extra)?;
-    let wanted = layout.iter().enumerate().filter(|(_, column)| column.is_some());
-    let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.map(|(index, _)| index));
-    let reader = builder
-        .with_projection(mask)
-        .with_batch_size(BATCH)
-        .build()
-        .map_err(|error| broken(error.to_string()))?;
-
-    let mut rows =
-        Rows { file: &file, columns: Columns::with(layout.iter().flatten().copied()), before: 0 };
-    let filled = rows.fill(reader, &layout, &mut |rows| {
-        let fraction = Some((rows as f64 / total.max(1) as f64).min(1.0));
-        progress(Progress { rows: rows as u64, fraction });
-    });
+    let decoder = Decoder::open(path, ignore_extra)?;
+    let columns = Columns::with(decoder.columns.iter().copied());
+    let mut rows = Rows { file: &file, columns, before: 0 };
+    let filled = rows.fill(decoder, progress);
     rows.columns.settle().map_err(|refused| rows.at(refused, 0))?;
     filled?;
     Ok(rows.columns.into_table())
@@ -97,23 +71,19 @@ macro_rules! decimals {
 impl Rows<'_> {
     fn fill(
         &mut self,
-        reader: ParquetRecordBatchReader,
-        layout: &[Option<Column>],
-        report: &mut dyn FnMut(usize),
+        mut decoder: Decoder,
+        progress: &mut dyn FnMut(Progress),
     ) -> Result<(), TableError> {
-        for batch in reader {
-            let batch = batch.map_err(|error| TableError::Parquet {
-                file: self.file.to_owned(),
-                message: error.to_string(),
-            })?;
-            self.add(&batch, layout)?;
-            report(self.before);
+        while let Some(batch) = decoder.next()? {
+            self.add(&batch, &decoder.columns)?;
+            let fraction = (self.before as f64 / decoder.rows.max(1) as f64).min(1.0);
+            progress(Progress { rows: self.before as u64, fraction: Some(fraction) });
         }
         Ok(())
     }
 
-    fn add(&mut self, batch: &RecordBatch, layout: &[Option<Column>]) -> Result<(), TableError> {
-        for (column, array) in layout.iter().flatten().zip(batch.columns()) {
+    fn add(&mut self, batch: &RecordBatch, columns: &[Column]) -> Result<(), TableError> {
+        for (column, array) in columns.iter().zip(batch.columns()) {
             match column {
                 Column::Id | Column::Host => self.add_names(*column, array)?,
                 _ => self.add_numbers(*column, array)?,

@@ -1,6 +1,6 @@
 //! Age: the time since the first change that was missed. `k(t) = t − (1 − e^(−ct))/c`.
 
-use super::step::{SMOOTH_FROM, waiting_for};
+use super::step::{SMOOTH_FROM, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, cube_root_start, inverse_step};
 use crate::options::{Observed, Timing};
@@ -174,12 +174,8 @@ impl Response for Slots {
     }
 
     fn cost(s: f64, c: f64) -> f64 {
-        let unfetched = (1.0 - c * s).max(0.0);
+        let unfetched = unfetched(s * c);
         unfetched * unfetched / ((s + unfetched) * c * s)
-    }
-
-    fn most(c: f64) -> f64 {
-        1.0 / c
     }
 }
 

@@ -1,6 +1,6 @@
 //! Freshness: the copy is right or it is not. `k(t) = 1 − e^(−ct)`.
 
-use super::step::is_certain;
+use super::step::unfetched;
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, inverse_step, minus_ln_1m};
 use crate::options::{Observed, Timing};
@@ -34,13 +34,13 @@ impl Definition for Freshness {
         &OnChange
     }
 
-    fn random_order(x: f64, _c: f64) -> f64 {
-        if x < 1.0 {
-            series::random_order(x, 1, |_| 1.0)
-        } else {
-            let mean = Exp::of_minus(x).complement() / x;
-            1.0 - (1.0 - mean * mean) / x
-        }
+    fn random_order(x: f64, c: f64) -> f64 {
+        if x < 1.0 { series::random_order(x, 1, |_| 1.0) } else { 1.0 - Self::random_order_saved(x, c) }
+    }
+
+    fn random_order_saved(x: f64, _c: f64) -> f64 {
+        let mean = Exp::of_minus(x).complement() / x;
+        (1.0 - mean * mean) / x
     }
 }
 
@@ -94,6 +94,10 @@ impl Response for Periodic {
         if x.is_finite() { Exp::of_minus(x).stale_time() / x } else { 1.0 }
     }
 
+    fn saved(s: f64, _c: f64) -> f64 {
+        if s > 0.0 { Exp::of_minus(1.0 / s).complement() * s } else { 0.0 }
+    }
+
     #[inline(always)]
     fn is_smooth(low: f64, high: f64, _c: f64) -> bool {
         clear_of_giving_up(low, high)
@@ -126,14 +130,18 @@ impl Response for Poisson {
         1.0 / (1.0 + s)
     }
 
+    fn saved(s: f64, _c: f64) -> f64 {
+        s / (1.0 + s)
+    }
+
     #[inline(always)]
     fn is_smooth(low: f64, high: f64, _c: f64) -> bool {
         low >= 1.0 || high < 1.0
     }
 }
 
-/// Worth `1/(1 + (1 − c)s)²`, where `c` is the chance of a change in one slot and the chance of a
-/// fetch `cs` is at most 1 (Azar et al. 2018, Problem 1).
+/// Worth `1/(1 + (1 − c)s)²`, where `c` is the chance of a change in one slot and `cs` that of a
+/// fetch (Azar et al. 2018, Problem 1).
 struct Slots;
 
 impl Response for Slots {
@@ -142,33 +150,26 @@ impl Response for Slots {
     #[inline(always)]
     fn demand(y: f64, c: f64) -> Demand {
         let free = Poisson::demand(y, c);
-        let s = free.fetches / (1.0 - c);
-        let capped = s * c >= 1.0;
-        Demand {
-            fetches: if capped { 1.0 / c } else { s },
-            slope: if capped { 0.0 } else { free.slope / (1.0 - c) },
-        }
+        Demand { fetches: free.fetches / (1.0 - c), slope: free.slope / (1.0 - c) }
     }
 
     #[inline(always)]
     fn worth(s: f64, c: f64) -> Worth {
-        let last = Poisson::worth(s * (1.0 - c), c).last;
-        Worth { next: if is_certain(s * c) { 0.0 } else { last }, last }
+        Poisson::worth(s * (1.0 - c), c)
     }
 
     fn cost(s: f64, c: f64) -> f64 {
-        let unfetched = (1.0 - c * s).max(0.0);
+        let unfetched = unfetched(s * c);
         unfetched / (s + unfetched)
     }
 
-    fn most(c: f64) -> f64 {
-        1.0 / c
+    fn saved(s: f64, c: f64) -> f64 {
+        s / (s + unfetched(s * c))
     }
 
     #[inline(always)]
     fn is_smooth(low: f64, high: f64, c: f64) -> bool {
-        // The chance reaches 1 at y = c².
-        Poisson::is_smooth(low, high, c) && (high < c * c * 0.999_999 || low > c * c * 1.000_001)
+        Poisson::is_smooth(low, high, c)
     }
 }
 
@@ -194,6 +195,10 @@ impl Response for OnChange {
 
     fn cost(s: f64, _c: f64) -> f64 {
         (1.0 - s).max(0.0)
+    }
+
+    fn saved(s: f64, _c: f64) -> f64 {
+        s.min(1.0)
     }
 
     fn most(_c: f64) -> f64 {

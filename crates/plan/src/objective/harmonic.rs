@@ -1,6 +1,6 @@
 //! Harmonic: the n-th change that is missed costs `1/n`. `k(t) = E[H(N)] = Ein(ct)`.
 
-use super::step::{SMOOTH_FROM, is_certain, waiting_for};
+use super::step::{SMOOTH_FROM, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, inverse_step};
 use crate::options::{Observed, Timing};
@@ -116,38 +116,20 @@ impl Response for Poisson {
 struct Slots;
 
 impl Response for Slots {
-    const ROUGH: bool = true;
-
     #[inline(always)]
     fn demand(y: f64, c: f64) -> Demand {
         let a = 1.0 - c;
         let s = 2.0 / (y + y.sqrt() * (y + 4.0 * a).sqrt());
-        let capped = s * c >= 1.0;
-        let slope = -s * (1.0 + a * s) / (1.0 + 2.0 * a * s);
-        Demand {
-            fetches: if capped { 1.0 / c } else { s },
-            slope: if capped { 0.0 } else { slope },
-        }
+        Demand { fetches: s, slope: -s * (1.0 + a * s) / (1.0 + 2.0 * a * s) }
     }
 
     #[inline(always)]
     fn worth(s: f64, c: f64) -> Worth {
-        let last = 1.0 / (s * (1.0 + (1.0 - c) * s));
-        Worth { next: if is_certain(s * c) { 0.0 } else { last }, last }
+        Worth::smooth(1.0 / (s * (1.0 + (1.0 - c) * s)))
     }
 
     fn cost(s: f64, c: f64) -> f64 {
-        ((1.0 - c * s).max(0.0) / s).ln_1p()
-    }
-
-    fn most(c: f64) -> f64 {
-        1.0 / c
-    }
-
-    #[inline(always)]
-    fn is_smooth(low: f64, high: f64, c: f64) -> bool {
-        // The chance reaches 1 at y = c².
-        high < c * c * 0.999_999 || low > c * c * 1.000_001
+        (unfetched(s * c) / s).ln_1p()
     }
 }
 

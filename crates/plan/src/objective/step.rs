@@ -1,4 +1,4 @@
-//! Chances that are certain, and waiting for the k-th pending change: what the objectives share.
+//! What the objectives share: waiting for the k-th pending change, and slots.
 
 /// The number of pending changes to wait for at `s = 1/x` fetches per change, and whether `s` lies
 /// on it (otherwise `k` and `k + 1` share the time).
@@ -15,8 +15,7 @@ pub(crate) fn waiting_for(s: f64) -> (f64, bool) {
 /// Above it neighbouring thresholds differ by less than rounding, and demand is taken as smooth.
 pub(crate) const SMOOTH_FROM: f64 = 1e12;
 
-/// Whether a chance is 1, up to rounding.
-#[inline(always)]
-pub(crate) fn is_certain(chance: f64) -> bool {
-    chance >= 1.0 - 4.0 * f64::EPSILON
+/// The chance that a slot goes by without a fetch; none if rounding is all that is left of it.
+pub(crate) fn unfetched(chance: f64) -> f64 {
+    if chance >= 1.0 - 4.0 * f64::EPSILON { 0.0 } else { 1.0 - chance }
 }

@@ -86,7 +86,8 @@ fn worth_is_the_slope_of_the_cost() {
             let scale = if power == Power::Two { 1.0 / c } else { 1.0 };
             for step in -30..=30 {
                 let s = 10f64.powf(f64::from(step) * 0.0973);
-                if s >= response.most_at(c) * 0.99 {
+                let most = if slots { response.most_at(c).min(1.0 / c) } else { response.most_at(c) };
+                if s >= 0.99 * most {
                     continue;
                 }
                 let h = 1e-4 * s;
