@@ -27,6 +27,7 @@ mod price;
 mod response;
 mod series;
 mod simd;
+mod sketch;
 mod solution;
 mod sources;
 mod target;

@@ -151,7 +151,7 @@ fn run(
         return Err(PlanError::BelowMinimum { budget: budget.get(), minimum });
     }
     let (outcome, host_prices) = match &sources.hosts {
-        None => (price::solve(problem, budget.get(), None), Vec::new()),
+        None => (price::solve(problem, budget.get()), Vec::new()),
         Some(hosts) => {
             let planned = hosts::solve(problem, hosts, budget.get()).map_err(|below| {
                 let hosts::HostBelowMinimum { host, limit, minimum } = below;

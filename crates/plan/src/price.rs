@@ -1,9 +1,10 @@
 //! The price at which demand meets the budget.
 //!
-//! Demand falls as the price rises. A sample of the sources gives a first price; one or two full
-//! passes with Newton's method on logarithms bring it close. Then sources split: most are smooth
-//! and follow their common slope to the end, a few are *rough* (a step, a kink, a source about to
-//! be given up) and are followed one by one, down to two neighbouring floating-point prices
+//! Demand falls as the price rises. One pass makes a sketch of the demand curve, which gives the
+//! price to many digits at once; where it is not exact enough (sources that are given up, limits),
+//! full passes with Newton's method on logarithms bring it close. Then sources split: most are
+//! smooth and follow their common slope to the end, a few are *rough* (a step, a kink, a source
+//! about to be given up) and are followed one by one, down to two neighbouring floating-point prices
 //! between which the budget lies. Where demand jumps between the two, the rough sources share what
 //! is left: each takes the same fraction of its own jump. So the budget is met exactly even where
 //! no price meets it.
@@ -11,18 +12,18 @@
 use rayon::prelude::*;
 
 use crate::pass::{Problem, Totals, Written, sum};
+use crate::sketch::Sketch;
 
 /// Relative residuals above this are reported as [`Ending::Inexact`].
 pub(crate) const TOLERANCE: f64 = 1e-9;
 /// What the solver aims at.
 const AIM: f64 = 1e-12;
 /// What it is content with.
-const ACCEPTED: f64 = 1e-11;
+const ACCEPTED: f64 = 1e-10;
 /// How far the common slope is followed where all sources are smooth, in logarithms.
 const SMOOTH_WINDOW: f64 = 0.02;
 /// Up to this many sources all are followed one by one.
 const FEW: usize = 512;
-const SAMPLE: usize = 1 << 16;
 const MAX_PASSES: u32 = 300;
 const LOWEST_PRICE: f64 = 1e-250;
 const HIGHEST_PRICE: f64 = 1e250;
@@ -49,8 +50,8 @@ pub(crate) struct Outcome {
 }
 
 /// Finds the price at which `problem` takes `budget`, which must not be below what the least
-/// rates take. `hint` is a price from a similar problem.
-pub(crate) fn solve(problem: &Problem<'_>, budget: f64, hint: Option<f64>) -> Outcome {
+/// rates take.
+pub(crate) fn solve(problem: &Problem<'_>, budget: f64) -> Outcome {
     let least = problem.least();
     if budget <= least {
         return at_least(problem, budget, least);
@@ -59,16 +60,14 @@ pub(crate) fn solve(problem: &Problem<'_>, budget: f64, hint: Option<f64>) -> Ou
     if most <= budget {
         return at_most(problem, most);
     }
-    let start = hint.filter(|price| *price > 0.0 && price.is_finite());
     let mut search = Search::new(problem, budget);
     if problem.len() <= FEW {
         search.follow_all();
     } else {
-        search.t = match start {
-            Some(price) => price.ln(),
-            None => first_guess(problem, budget),
-        };
-        search.run();
+        search.t = equal_rates_guess(problem, budget);
+        if !search.follow_curve() {
+            search.run();
+        }
     }
     search.finish()
 }
@@ -100,39 +99,7 @@ fn at_most(problem: &Problem<'_>, most: f64) -> Outcome {
     }
 }
 
-/// A logarithm of a price to start from: from a sample of many sources, else from what a fetch
-/// would be worth if all were fetched equally often.
-fn first_guess(problem: &Problem<'_>, budget: f64) -> f64 {
-    let n = problem.len();
-    if n < 4 * SAMPLE {
-        return equal_rates_guess(problem, budget);
-    }
-    // An odd stride, so that tables which repeat in powers of ten or two are sampled evenly.
-    let stride = (n / SAMPLE) | 1;
-    let picked: Vec<usize> = (0..n).step_by(stride).collect();
-    let column = |values: &[f64]| picked.iter().map(|&i| values[i]).collect::<Vec<f64>>();
-    let importance = column(problem.importance);
-    let change_rate = column(problem.change_rate);
-    let (cost, min_rate, max_rate) =
-        (problem.cost.map(column), problem.min_rate.map(column), problem.max_rate.map(column));
-    let complete =
-        problem.complete.map(|all| picked.iter().map(|&i| all[i]).collect::<Vec<bool>>());
-    let sample = Problem {
-        importance: &importance,
-        change_rate: &change_rate,
-        complete: complete.as_deref(),
-        cost: cost.as_deref(),
-        min_rate: min_rate.as_deref(),
-        max_rate: max_rate.as_deref(),
-        ..*problem
-    };
-    let share = budget * picked.len() as f64 / n as f64;
-    let mut search = Search::new(&sample, share);
-    search.t = equal_rates_guess(&sample, share);
-    search.approach(1e-3);
-    search.t
-}
-
+/// The logarithm of what a fetch would be worth if all sources were fetched equally often.
 fn equal_rates_guess(problem: &Problem<'_>, budget: f64) -> f64 {
     let n = problem.len();
     let each = budget / n as f64;
@@ -252,15 +219,60 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Newton's method on logarithms until the step is below `precision`.
-    fn approach(&mut self, precision: f64) {
-        for _ in 0..60 {
-            let totals = self.problem.demand(self.t.exp(), 1.0);
-            let step = self.step(totals.spend, totals.slope + totals.trend);
-            if step.abs() < precision {
-                break;
+    /// Finds the price from the demand curve and writes the rates; says whether they are good
+    /// enough. Where the curve is only about right, it leaves a price to start from.
+    fn follow_curve(&mut self) -> bool {
+        let problem = self.problem;
+        if !problem.polled.is_scale_free() {
+            return false;
+        }
+        let sketch = Sketch::new(problem);
+        self.passes += 1;
+        if sketch.outliers() > FEW {
+            return false;
+        }
+        let mut on_curve = Search { t: self.t, ..Search::new(problem, self.budget) };
+        let width = on_curve.approach(&sketch);
+        self.t = on_curve.t;
+        if problem.polled.is_rough() || problem.min_rate.is_some() || problem.max_rate.is_some() {
+            return false;
+        }
+        let price = self.t.exp();
+        let window = width.clamp(1e-9, 1e-4);
+        let (smooth, rough) = sketch.split(price, window.exp());
+        let local = Local {
+            problem,
+            price,
+            smooth: smooth.spend.max(0.0),
+            elasticity: if smooth.spend > 0.0 { smooth.slope / smooth.spend } else { 0.0 },
+            curvature: None,
+            rough: &rough,
+        };
+        let ends = local.bisect(price * (-window).exp(), price * window.exp(), self.budget);
+        ends.is_some_and(|ends| self.settle(ends, &rough))
+    }
+
+    /// Newton's method on the demand curve, then bisection where it moves in steps. Gives the
+    /// width of the range that is left around `t`.
+    fn approach(&mut self, sketch: &Sketch<'_>) -> f64 {
+        for _ in 0..100 {
+            let at = self.t;
+            let point = sketch.demand(at.exp());
+            let span = self.high - self.low;
+            let wanted = self.step(point.spend, point.slope);
+            if wanted.abs() < 1e-9 {
+                self.t = at + wanted;
+                return 1e-8;
+            }
+            if self.high - self.low < 2e-7 {
+                return self.high - self.low;
+            }
+            // Steps can mislead the slope: at least halve the range every other time.
+            if self.high - self.low > 0.75 * span {
+                self.t = 0.5 * (self.low + self.high);
             }
         }
+        self.high - self.low
     }
 
     /// Takes note of the demand at `t` and moves on. Gives the step that Newton's method wants,

@@ -67,6 +67,9 @@ pub(crate) trait Response: Sync {
         f64::INFINITY
     }
 
+    /// Whether demand depends on the change rate only through the scale-free price.
+    const SCALE_FREE: bool = true;
+
     /// Whether demand has steps, kinks or places too steep to follow.
     const ROUGH: bool = false;
 
@@ -91,6 +94,7 @@ pub(crate) trait Blocks: Sync {
     fn cost_at(&self, s: f64, c: f64) -> f64;
     fn saved_at(&self, s: f64, c: f64) -> f64;
     fn most_at(&self, c: f64) -> f64;
+    fn is_scale_free(&self) -> bool;
     fn is_rough(&self) -> bool;
     fn smooth_between(&self, low: f64, high: f64, c: f64) -> bool;
     fn trend_at(&self, y: f64) -> f64;
@@ -143,6 +147,10 @@ impl<T: Response> Blocks for T {
 
     fn most_at(&self, c: f64) -> f64 {
         T::most(c)
+    }
+
+    fn is_scale_free(&self) -> bool {
+        T::SCALE_FREE
     }
 
     fn is_rough(&self) -> bool {

@@ -25,11 +25,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{rows} rows, best of {ROUNDS}");
     println!("{:>12} {:>8} {:>12} {:>12} {:>8}", "file", "MB", "rows/s", "scan rows/s", "ratio");
     let files = ["plain.csv", "quoted.csv", "plain.jsonl", "plain.parquet"];
-    let wanted = |name: &&str| {
-        !files.iter().any(|f| arguments.iter().any(|a| a == f))
-            || arguments.iter().any(|a| a == name)
-    };
-    for name in files.into_iter().filter(wanted) {
+    let named = |name: &str| arguments.iter().any(|argument| argument == name);
+    let all = !files.into_iter().any(named);
+    for name in files.into_iter().filter(|name| all || named(name)) {
         let path = directory.path().join(name);
         match name {
             "quoted.csv" => write_quoted(&path, &table)?,
@@ -38,7 +36,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let input = Input::File(path.clone());
         let options = ReadOptions { ignore_extra: false, estimate: &|_| 0.0 };
         assert_eq!(read(&input, &options, &mut |_| {})?.table, table);
-        let took = best(|| Ok(drop(read(&input, &options, &mut |_| {})?)))?;
+        let took = best(|| {
+            drop(read(&input, &options, &mut |_| {})?);
+            Ok(())
+        })?;
         let scan = best(|| scan(&path))?;
         let megabytes = path.metadata()?.len() as f64 / 1e6;
         println!(

@@ -240,7 +240,7 @@ impl Fault {
     fn hint(&self) -> Option<&'static str> {
         match self {
             Self::OutOfRange(_) => Some("use 0 where it means none: plans cannot tell it from 0"),
-            Self::Duplicate { .. } => Some("keep one row for each id"),
+            Self::Duplicate { .. } => Some("keep one of the two rows"),
             Self::NotBefore => Some("give it in every row or in none"),
             _ => None,
         }

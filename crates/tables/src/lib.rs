@@ -42,5 +42,5 @@ pub use format::Format;
 pub use input::{Input, Progress};
 pub use limits::read_host_limits;
 pub use polite::PoliteNotes;
-pub use read::{ReadOptions, Sources, read};
-pub use write::{PlanRows, Table, write, write_atomic, write_to};
+pub use read::{Estimate, ReadOptions, Sources, read};
+pub use write::{PlanRows, Table, write, write_atomic, write_csv, write_to};

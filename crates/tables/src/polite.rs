@@ -16,7 +16,7 @@ use crate::column::Column;
 use crate::columns::{Columns, Refused};
 use crate::error::{Position, TableError};
 use crate::input::Progress;
-use crate::read::Sources;
+use crate::read::{Estimate, Sources};
 use addresses::{Addresses, Hosts};
 use files::Files;
 use known::Known;
@@ -47,7 +47,7 @@ pub struct PoliteNotes {
 
 pub(crate) fn read(
     directory: &Path,
-    estimate: &dyn Fn(&[(f64, bool)]) -> f64,
+    estimate: Estimate<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Sources, TableError> {
     let missing = |names| TableError::MissingFile { directory: directory.to_owned(), names };

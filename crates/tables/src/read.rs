@@ -10,14 +10,17 @@ use crate::input::{Input, Progress, Source};
 use crate::polite::{self, PoliteNotes};
 use crate::{json_lines, parquet, separated};
 
+/// Changes per day from a history of intervals in days, each with whether there was a change
+/// in it.
+pub type Estimate<'a> = &'a dyn Fn(&[(f64, bool)]) -> f64;
+
 /// How to read.
 #[derive(Clone, Copy)]
 pub struct ReadOptions<'a> {
     /// Skip columns of no known meaning instead of refusing the table.
     pub ignore_extra: bool,
-    /// Changes per day from a history of intervals in days, each with whether there was a change
-    /// in it. Only a [`Input::Directory`] has histories.
-    pub estimate: &'a dyn Fn(&[(f64, bool)]) -> f64,
+    /// What turns histories into change rates; only a [`Input::Directory`] has histories.
+    pub estimate: Estimate<'a>,
 }
 
 /// What was read.

@@ -23,7 +23,7 @@ pub(crate) fn parse(text: &str, range: Range) -> Result<f64, Fault> {
         Ok(value) => value,
         Err(_) => text.trim().parse().map_err(|_| Fault::NotANumber(Quoted::new(text)))?,
     };
-    if value >= SMALLEST && value <= LARGEST {
+    if (SMALLEST..=LARGEST).contains(&value) {
         return Ok(value);
     }
     // `1e-400` reads as 0 and `1e400` as infinite, and neither is what was meant.
@@ -40,7 +40,7 @@ pub(crate) fn parse(text: &str, range: Range) -> Result<f64, Fault> {
 
 /// A number that was a number already.
 pub(crate) fn check(value: f64, range: Range) -> Result<f64, Fault> {
-    if value >= SMALLEST && value <= LARGEST {
+    if (SMALLEST..=LARGEST).contains(&value) {
         return Ok(value);
     }
     check_with(value, range, || Quoted::number(value))

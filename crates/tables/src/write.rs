@@ -28,6 +28,14 @@ pub fn write(path: &Path, table: &Table<'_>) -> Result<(), TableError> {
     write_atomic(path, |out| write_to(out, format, table))
 }
 
+/// Writes a table to `out` as CSV, as for standard output.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_csv(out: &mut dyn Write, table: &Table<'_>) -> io::Result<()> {
+    text::separated(out, b',', table)
+}
+
 /// Writes a table to `out`.
 ///
 /// # Errors

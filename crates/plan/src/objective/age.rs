@@ -139,6 +139,8 @@ impl Slots {
 }
 
 impl Response for Slots {
+    const SCALE_FREE: bool = false;
+
     #[inline(always)]
     fn demand(y: f64, c: f64) -> Demand {
         // The worth falls from infinity at 0 to zero at p = 1. Newton's steps on its logarithm,

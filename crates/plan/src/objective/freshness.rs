@@ -145,6 +145,7 @@ impl Response for Poisson {
 struct Slots;
 
 impl Response for Slots {
+    const SCALE_FREE: bool = false;
     const ROUGH: bool = true;
 
     #[inline(always)]

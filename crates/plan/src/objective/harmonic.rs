@@ -116,6 +116,8 @@ impl Response for Poisson {
 struct Slots;
 
 impl Response for Slots {
+    const SCALE_FREE: bool = false;
+
     #[inline(always)]
     fn demand(y: f64, c: f64) -> Demand {
         let a = 1.0 - c;

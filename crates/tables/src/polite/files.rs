@@ -70,7 +70,7 @@ impl<'a> Files<'a> {
                 fault,
             })?;
             rows += 1;
-            if rows >= u32::MAX {
+            if rows == u32::MAX {
                 return Err(TableError::TooManySources { file });
             }
             self.rows_done += 1;

@@ -4,6 +4,7 @@ use crate::error::{Fault, Position, Quoted, TableError};
 use crate::names::Names;
 use crate::polite::files::{CellFault, Files};
 use crate::polite::{COMPLETE, HISTORY, IMPORTANCE, PoliteNotes};
+use crate::read::Estimate;
 use crate::text::line_map::LineMap;
 use crate::value::{self, Range};
 
@@ -57,7 +58,7 @@ impl Known {
     pub(super) fn read_histories(
         &mut self,
         files: &mut Files<'_>,
-        estimate: &dyn Fn(&[(f64, bool)]) -> f64,
+        estimate: Estimate<'_>,
         notes: &mut PoliteNotes,
     ) -> Result<(), TableError> {
         let mut seen = Seen::new(self.ids.len());

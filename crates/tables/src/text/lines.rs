@@ -52,21 +52,15 @@ mod tests {
 
     #[track_caller]
     fn check(text: &[u8], expect: &[(u64, &str)], end: Option<&str>) {
-        let collect = || -> Result<(), (Vec<(u64, String)>, Option<String>)> {
-            let mut got = Vec::new();
-            let mut lines = match Lines::new(text, "f") {
-                Ok(lines) => lines,
-                Err(error) => return Err((got, Some(error.to_string()))),
-            };
-            loop {
-                match lines.next() {
-                    Ok(Some((number, line))) => got.push((number, line.to_owned())),
-                    Ok(None) => return Err((got, None)),
-                    Err(error) => return Err((got, Some(error.to_string()))),
-                }
+        let mut got: Vec<(u64, String)> = Vec::new();
+        let mut collect = || -> Result<(), TableError> {
+            let mut lines = Lines::new(text, "f")?;
+            while let Some((number, line)) = lines.next()? {
+                got.push((number, line.to_owned()));
             }
+            Ok(())
         };
-        let (got, error) = collect().unwrap_err();
+        let error = collect().err().map(|error| error.to_string());
         let got: Vec<(u64, &str)> = got.iter().map(|(n, line)| (*n, line.as_str())).collect();
         assert_eq!((got.as_slice(), error.as_deref()), (expect, end));
     }

@@ -86,7 +86,7 @@ fn config(cases: u32) -> ProptestConfig {
 const NAMES: [&str; 6] = ["s.csv", "s.tsv", "s.csv.gz", "s.jsonl", "s.jsonl.gz", "s.parquet"];
 
 proptest! {
-    #![proptest_config(config(4000))]
+    #![proptest_config(config(300))]
 
     #[test]
     fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
@@ -114,7 +114,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(40000))]
+    #![proptest_config(config(1500))]
 
     #[test]
     fn damaged_files(

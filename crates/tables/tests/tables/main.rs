@@ -1,5 +1,7 @@
 //! Tables through files, as the product reads and writes them.
 
+#![allow(clippy::unwrap_used)]
+
 mod columnar;
 mod hostile;
 mod json_lines;

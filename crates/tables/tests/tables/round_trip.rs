@@ -14,13 +14,13 @@ fn number() -> impl Strategy<Value = f64> {
     ]
 }
 
+type Row = (f64, f64, f64, bool, u32, String);
+
 fn table() -> impl Strategy<Value = SourceTable> {
     let row =
         (number(), number(), number(), any::<bool>(), 0u32..4, "[a\",\r\n\té;{\u{feff}]{0,3}");
     prop::collection::vec(row, 1..40).prop_map(|rows| {
-        let column = |cell: fn(&(f64, f64, f64, bool, u32, String)) -> f64| {
-            rows.iter().map(cell).collect::<Vec<f64>>()
-        };
+        let column = |cell: fn(&Row) -> f64| rows.iter().map(cell).collect::<Vec<f64>>();
         let ids: Vec<String> =
             rows.iter().enumerate().map(|(row, cells)| format!("{}{row}", cells.5)).collect();
         // Hosts are numbered in order of first appearance.

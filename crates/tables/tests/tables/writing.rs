@@ -3,7 +3,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use freshet_model::Strings;
-use freshet_tables::{Format, PlanRows, Table, TableError, write, write_atomic, write_to};
+use freshet_tables::{
+    Format, PlanRows, Table, TableError, write, write_atomic, write_csv, write_to,
+};
 
 const NAN: f64 = f64::NAN;
 
@@ -27,8 +29,10 @@ fn plans_as_text() {
         threshold: None,
         value: &[1e-7, 2.0, 0.1 + 0.2],
     };
+    let mut bytes = Vec::new();
+    write_csv(&mut bytes, &plan.table()).unwrap();
     assert_eq!(
-        text(Format::CSV, &plan.table()),
+        String::from_utf8(bytes).unwrap(),
         "id,rate,interval,probability,threshold,value\n\
          a,0.5,2,,,1e-7\n\
          \"b,\"\"c\"\"\n\",0,inf,0.1,,2\n\

@@ -1,0 +1,314 @@
+//! The demand curve of all polled sources, small enough to be asked at any price.
+//!
+//! Demand depends on a source only through its weight `cost·c` and its scale `r = cost·c^p / w`:
+//! it takes `weight · s(price · r)`. Sources are put into bins of `r`, 64 to an octave, and each
+//! bin keeps the first four moments of the weight over its width. At any price `s` is followed
+//! across a bin by a cubic, so that one pass over the sources answers for every price, to about
+//! eleven digits where `s` is smooth. Observed sources, whose demand moves in steps, are kept one
+//! by one.
+
+use rayon::prelude::*;
+
+use crate::pass::Problem;
+use crate::response::{Blocks, Power};
+use crate::simd;
+
+/// Bins to an octave, as a power of two.
+const BITS: u32 = 6;
+const LOW_BITS: u32 = 52 - BITS;
+/// Octaves on either side of 1.
+const OCTAVES: usize = 64;
+const BINS: usize = (2 * OCTAVES) << BITS;
+const FIRST: u64 = (1023 - OCTAVES as u64) << BITS;
+/// Sources to a piece of work.
+const PIECE: usize = 1 << 19;
+const BLOCK: usize = 256;
+
+/// Chebyshev nodes on `[−1/2, 1/2]`.
+const NODES: [f64; 4] =
+    [-0.461_939_766_255_643_4, -0.191_341_716_182_544_9, 0.191_341_716_182_544_9, 0.461_939_766_255_643_4];
+
+/// Weight in a bin times the powers 0 to 3 of the place in it, from −1/2 to 1/2.
+type Moments = [f64; 4];
+
+/// The demand curve of a problem, limits left aside.
+pub(crate) struct Sketch<'a> {
+    problem: &'a Problem<'a>,
+    /// The nodes of each bin in use.
+    polled: Weighted,
+    observed: Weighted,
+    /// The rows of the observed sources.
+    rows: Vec<u32>,
+    /// Polled sources beyond the bins.
+    outliers: Vec<u32>,
+}
+
+/// Scales, and what demand at each of them counts for.
+#[derive(Default)]
+struct Weighted {
+    scales: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+/// Demand at a price.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Point {
+    pub(crate) spend: f64,
+    /// Derivative by the logarithm of the price.
+    pub(crate) slope: f64,
+}
+
+struct Piece {
+    bins: Vec<Moments>,
+    observed: Weighted,
+    rows: Vec<u32>,
+    outliers: Vec<u32>,
+}
+
+impl<'a> Sketch<'a> {
+    /// One pass over the sources.
+    pub(crate) fn new(problem: &'a Problem<'a>) -> Self {
+        let starts: Vec<usize> = (0..problem.len()).step_by(PIECE).collect();
+        let pieces: Vec<Piece> = starts
+            .into_par_iter()
+            .map(|start| piece(problem, start, (start + PIECE).min(problem.len())))
+            .collect();
+        let mut bins = vec![[0.0; 4]; BINS];
+        let (mut observed, mut polled) = (Weighted::default(), Weighted::default());
+        let (mut rows, mut outliers) = (Vec::new(), Vec::new());
+        for piece in pieces {
+            for (all, own) in bins.iter_mut().zip(&piece.bins) {
+                for power in 0..4 {
+                    all[power] += own[power];
+                }
+            }
+            observed.scales.extend(piece.observed.scales);
+            observed.weights.extend(piece.observed.weights);
+            rows.extend(piece.rows);
+            outliers.extend(piece.outliers);
+        }
+        for (bin, moments) in bins.iter().enumerate().filter(|(_, moments)| moments[0] > 0.0) {
+            let low = f64::from_bits((FIRST + bin as u64) << LOW_BITS);
+            let high = f64::from_bits((FIRST + bin as u64 + 1) << LOW_BITS);
+            for node in 0..4 {
+                polled.scales.push(low + (high - low) * (0.5 + NODES[node]));
+                polled.weights.push(node_weight(node, moments));
+            }
+        }
+        Self { problem, polled, observed, rows, outliers }
+    }
+
+    /// How many sources the curve does not stand for.
+    pub(crate) fn outliers(&self) -> usize {
+        self.outliers.len()
+    }
+
+    /// What all sources take at a price, with the slope of the polled ones and of a smooth curve
+    /// through the steps of the observed.
+    pub(crate) fn demand(&self, price: f64) -> Point {
+        let smooth = self.polled.demand(self.problem.polled, price);
+        let observed = self.observed.demand(self.problem.observed, price);
+        let outliers: f64 = self.outliers.iter().map(|&row| self.taken_by(row, price)).sum();
+        // Through the steps, demand falls about as the price rises.
+        Point {
+            spend: smooth.spend + observed.spend + outliers,
+            slope: smooth.slope - 0.8 * observed.spend - 0.5 * outliers,
+        }
+    }
+
+    /// The same near a price, as what the smooth sources take there with their slope, and the
+    /// rows of those that are rough between `price / spread` and `price · spread`.
+    pub(crate) fn split(&self, price: f64, spread: f64) -> (Point, Vec<u32>) {
+        let mut smooth = self.polled.demand(self.problem.polled, price);
+        let mut rough = self.outliers.clone();
+        let all = self.observed.demand(self.problem.observed, price);
+        smooth.spend += all.spend;
+        smooth.slope += all.slope;
+        let Weighted { scales, weights } = &self.observed;
+        for ((&row, &scale), &weight) in self.rows.iter().zip(scales).zip(weights) {
+            let c = self.problem.change_rate[row as usize];
+            let y = price * scale;
+            if !self.problem.observed.smooth_between(y / spread, y * spread, c) {
+                let demand = self.problem.observed.demand_one(y, c);
+                smooth.spend -= weight * demand.fetches;
+                smooth.slope -= weight * demand.slope;
+                rough.push(row);
+            }
+        }
+        (smooth, rough)
+    }
+
+    fn taken_by(&self, row: u32, price: f64) -> f64 {
+        let row = row as usize;
+        self.problem.cost_of(row) * self.problem.rate_of(row, price)
+    }
+}
+
+impl Weighted {
+    fn demand(&self, response: &dyn Blocks, price: f64) -> Point {
+        const CHUNK: usize = 1 << 14;
+        let chunks: Vec<Point> = self
+            .scales
+            .par_chunks(CHUNK)
+            .zip(self.weights.par_chunks(CHUNK))
+            .map(|(scales, weights)| weighted_demand(response, price, scales, weights))
+            .collect();
+        chunks.into_iter().fold(Point::default(), |all, chunk| Point {
+            spend: all.spend + chunk.spend,
+            slope: all.slope + chunk.slope,
+        })
+    }
+}
+
+fn weighted_demand(response: &dyn Blocks, price: f64, scales: &[f64], weights: &[f64]) -> Point {
+    let one = [1.0; BLOCK];
+    let (mut y, mut fetches, mut slopes) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+    let mut point = Point::default();
+    for (scales, weights) in scales.chunks(BLOCK).zip(weights.chunks(BLOCK)) {
+        let n = scales.len();
+        for (y, scale) in y.iter_mut().zip(scales) {
+            *y = (price * scale).clamp(1e-280, 1e280);
+        }
+        response.demand_block(&y[..n], &one[..n], &mut fetches[..n], &mut slopes[..n]);
+        for i in 0..n {
+            point.spend += weights[i] * fetches[i];
+            point.slope += weights[i] * slopes[i];
+        }
+    }
+    point
+}
+
+/// What the value at a node counts for: its Lagrange polynomial, integrated over the bin's weight.
+fn node_weight(node: usize, moments: &Moments) -> f64 {
+    // Coefficients of Π (d − other)/(node − other).
+    let mut polynomial = [1.0, 0.0, 0.0, 0.0];
+    for (other, &at) in NODES.iter().enumerate() {
+        if other != node {
+            let scale = 1.0 / (NODES[node] - at);
+            for power in (0..4).rev() {
+                let lower = if power > 0 { polynomial[power - 1] } else { 0.0 };
+                polynomial[power] = (lower - at * polynomial[power]) * scale;
+            }
+        }
+    }
+    polynomial.iter().zip(moments).map(|(coefficient, moment)| coefficient * moment).sum()
+}
+
+fn piece(problem: &Problem<'_>, start: usize, end: usize) -> Piece {
+    let mut piece = Piece {
+        bins: vec![[0.0; 4]; BINS],
+        observed: Weighted::default(),
+        rows: Vec::new(),
+        outliers: Vec::new(),
+    };
+    let mut scale = [0.0; BLOCK];
+    let mut weight = [0.0; BLOCK];
+    for at in (start..end).step_by(BLOCK) {
+        let n = BLOCK.min(end - at);
+        scales_and_weights(problem, at, n, &mut scale, &mut weight);
+        if let Some(complete) = problem.complete {
+            for (i, &observed) in complete[at..at + n].iter().enumerate() {
+                if observed && weight[i] > 0.0 {
+                    piece.observed.scales.push(scale[i]);
+                    piece.observed.weights.push(weight[i]);
+                    piece.rows.push((at + i) as u32);
+                    weight[i] = 0.0;
+                }
+            }
+        }
+        simd::run(
+            #[inline(always)]
+            || fill(&mut piece, at, &scale[..n], &weight[..n]),
+        );
+    }
+    piece
+}
+
+fn scales_and_weights(
+    problem: &Problem<'_>,
+    at: usize,
+    n: usize,
+    scale: &mut [f64; BLOCK],
+    weight: &mut [f64; BLOCK],
+) {
+    let (w, c) = (&problem.importance[at..at + n], &problem.change_rate[at..at + n]);
+    let square = problem.power == Power::Two;
+    simd::run(
+        #[inline(always)]
+        || {
+            for i in 0..n {
+                // A weight of 0 where there is nothing to gain, whatever the scale.
+                weight[i] = if w[i] > 0.0 { c[i] } else { 0.0 };
+                scale[i] = c[i] / w[i];
+            }
+            if square {
+                (0..n).for_each(|i| scale[i] *= c[i]);
+            }
+            if let Some(cost) = problem.cost {
+                let cost = &cost[at..at + n];
+                for i in 0..n {
+                    weight[i] *= cost[i];
+                    scale[i] *= cost[i];
+                }
+            }
+        },
+    );
+}
+
+#[inline(always)]
+fn fill(piece: &mut Piece, at: usize, scale: &[f64], weight: &[f64]) {
+    for (i, (&scale, &weight)) in scale.iter().zip(weight).enumerate() {
+        let bits = scale.to_bits();
+        let bin = (bits >> LOW_BITS).wrapping_sub(FIRST) as usize;
+        let fraction = (bits & ((1 << LOW_BITS) - 1)) << BITS;
+        let d = f64::from_bits(fraction | 0x3ff0_0000_0000_0000) - 1.5;
+        if let Some(moments) = piece.bins.get_mut(bin) {
+            let first = weight * d;
+            let second = first * d;
+            let add = [weight, first, second, second * d];
+            for power in 0..4 {
+                moments[power] += add[power];
+            }
+        } else if weight > 0.0 {
+            piece.outliers.push((at + i) as u32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objective::Objective;
+    use crate::options::{Observed, Timing};
+
+    #[test]
+    fn the_curve_follows_demand_at_every_price() {
+        let n = 5000;
+        let w: Vec<f64> = (0..n).map(|i| f64::from(i * 7919 % 4999).mul_add(0.01, 1e-3)).collect();
+        let c: Vec<f64> = (0..n).map(|i| f64::from(i * 104_729 % 4999) * 0.002).collect();
+        let cost: Vec<f64> = (0..n).map(|i| 1.0 + f64::from(i % 3)).collect();
+        for objective in [Objective::Harmonic, Objective::Age] {
+            for timing in [Timing::Periodic, Timing::Poisson] {
+                let problem = Problem {
+                    importance: &w,
+                    change_rate: &c,
+                    complete: None,
+                    cost: Some(&cost),
+                    min_rate: None,
+                    max_rate: None,
+                    power: objective.power(),
+                    polled: objective.polled(timing),
+                    observed: objective.observed(Observed::Threshold, timing),
+                };
+                let sketch = Sketch::new(&problem);
+                for exponent in -12..12 {
+                    let price = 10f64.powi(exponent);
+                    let totals = problem.demand(price, 1.0);
+                    let Point { spend, slope } = sketch.demand(price);
+                    assert!((spend / totals.spend - 1.0).abs() < 1e-9, "{objective} {timing} at {price}");
+                    assert!((slope / totals.slope - 1.0).abs() < 1e-8, "{objective} {timing} at {price}");
+                }
+            }
+        }
+    }
+}
