@@ -19,6 +19,7 @@ mod access;
 mod evaluate;
 mod exponential;
 mod hosts;
+mod memory;
 mod objective;
 mod options;
 mod pass;

@@ -53,8 +53,11 @@ pub(crate) struct Written {
     pub(crate) violation: f64,
 }
 
+/// What is known about a block of sources at a price.
 struct Scratch {
     y: [f64; BLOCK],
+    /// Fetches per change, before limits.
+    fetches: [f64; BLOCK],
     rate: [f64; BLOCK],
     slope: [f64; BLOCK],
     next: [f64; BLOCK],
@@ -64,7 +67,7 @@ struct Scratch {
 impl Scratch {
     fn new() -> Self {
         let zero = [0.0; BLOCK];
-        Self { y: zero, rate: zero, slope: zero, next: zero, last: zero }
+        Self { y: zero, fetches: zero, rate: zero, slope: zero, next: zero, last: zero }
     }
 }
 
@@ -240,29 +243,30 @@ impl Problem<'_> {
             #[inline(always)]
             || {
                 let y = &mut k.y[..n];
-                match self.cost {
-                    None => (0..n).for_each(|i| y[i] = price * (c[i] / w[i])),
-                    Some(cost) => {
+                let into_range = |value: f64| {
+                    let value = if value < HIGHEST { value } else { HIGHEST };
+                    if value > LOWEST { value } else { LOWEST }
+                };
+                match (self.cost, square) {
+                    (None, false) => (0..n).for_each(|i| y[i] = into_range(price * (c[i] / w[i]))),
+                    (None, true) => {
+                        (0..n).for_each(|i| y[i] = into_range(price * (c[i] / w[i]) * c[i]));
+                    }
+                    (Some(cost), _) => {
                         let cost = &cost[at..at + n];
                         (0..n).for_each(|i| y[i] = price * cost[i] * (c[i] / w[i]));
+                        (0..n).for_each(|i| y[i] = into_range(if square { y[i] * c[i] } else { y[i] }));
                     }
-                }
-                if square {
-                    (0..n).for_each(|i| y[i] *= c[i]);
-                }
-                for value in y {
-                    let high = if *value < HIGHEST { *value } else { HIGHEST };
-                    *value = if high > LOWEST { high } else { LOWEST };
                 }
             },
         );
-        self.polled.demand_block(&k.y[..n], c, &mut k.rate[..n], &mut k.slope[..n]);
+        self.polled.demand_block(&k.y[..n], c, &mut k.fetches[..n], &mut k.slope[..n]);
         let mut trend = 0.0;
         if let Some(complete) = self.complete {
             for (i, &observed) in complete[at..at + n].iter().enumerate() {
                 if observed {
                     let demand = self.observed.demand_one(k.y[i], c[i]);
-                    (k.rate[i], k.slope[i]) = (demand.fetches, demand.slope);
+                    (k.fetches[i], k.slope[i]) = (demand.fetches, demand.slope);
                     if self.is_live(at + i) {
                         trend += self.cost_of(at + i) * c[i] * self.observed.trend_at(k.y[i]);
                     }
@@ -272,10 +276,10 @@ impl Problem<'_> {
         simd::run(
             #[inline(always)]
             || {
-                let (rate, slope) = (&mut k.rate[..n], &mut k.slope[..n]);
+                let (fetches, rate, slope) = (&k.fetches[..n], &mut k.rate[..n], &mut k.slope[..n]);
                 for i in 0..n {
                     let live = (w[i] > 0.0) & (c[i] > 0.0);
-                    rate[i] = if live { rate[i] * c[i] } else { 0.0 };
+                    rate[i] = if live { fetches[i] * c[i] } else { 0.0 };
                     slope[i] = if live { slope[i] * c[i] } else { 0.0 };
                 }
             },
@@ -367,15 +371,18 @@ impl Problem<'_> {
 
     fn violation_block(&self, at: usize, n: usize, k: &mut Scratch) -> f64 {
         let (w, c) = (&self.importance[at..at + n], &self.change_rate[at..at + n]);
-        simd::run(
-            #[inline(always)]
-            || (0..n).for_each(|i| k.slope[i] = k.rate[i] / c[i]),
-        );
-        self.polled.worth_block(&k.slope[..n], c, &mut k.next[..n], &mut k.last[..n]);
+        if self.min_rate.is_some() || self.max_rate.is_some() {
+            // Limits may have moved the rates.
+            simd::run(
+                #[inline(always)]
+                || (0..n).for_each(|i| k.fetches[i] = k.rate[i] / c[i]),
+            );
+        }
+        self.polled.worth_block(&k.fetches[..n], c, &mut k.next[..n], &mut k.last[..n]);
         if let Some(complete) = self.complete {
             for (i, &observed) in complete[at..at + n].iter().enumerate() {
                 if observed {
-                    let worth = self.observed.worth_one(k.slope[i], c[i]);
+                    let worth = self.observed.worth_one(k.fetches[i], c[i]);
                     (k.next[i], k.last[i]) = (worth.next, worth.last);
                 }
             }
@@ -384,22 +391,37 @@ impl Problem<'_> {
         let infinite = [f64::INFINITY; BLOCK];
         let min = self.min_rate.map_or(&zero[..n], |min| &min[at..at + n]);
         let max = self.max_rate.map_or(&infinite[..n], |max| &max[at..at + n]);
-        let Scratch { y, rate, slope, next, last } = k;
-        let (y, rate, slope) = (&y[..n], &rate[..n], &mut slope[..n]);
+        let Scratch { y, rate, slope, next, last, .. } = k;
+        let (y, rate, off) = (&y[..n], &rate[..n], &mut slope[..n]);
         let (next, last) = (&next[..n], &last[..n]);
         simd::run(
             #[inline(always)]
             || {
                 for i in 0..n {
                     let bounds = (rate[i] <= min[i], rate[i] >= max[i]);
-                    let off = violation(y[i], (next[i], last[i]), bounds);
                     let live = (w[i] > 0.0) & (c[i] > 0.0);
-                    slope[i] = if live { off } else { 0.0 };
+                    let far = violation(y[i], (next[i], last[i]), bounds);
+                    off[i] = if live { far } else { 0.0 };
                 }
-                slope.iter().fold(0.0, |worst: f64, &off| if off > worst { off } else { worst })
+                largest(off)
             },
         )
     }
+}
+
+/// The largest of some numbers that are not negative.
+#[inline(always)]
+fn largest(values: &[f64]) -> f64 {
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let mut lanes = [0.0; 8];
+    let chunks = values.chunks_exact(8);
+    let rest = chunks.remainder().iter().fold(0.0, |all, &value| larger(all, value));
+    for chunk in chunks {
+        for lane in 0..8 {
+            lanes[lane] = larger(lanes[lane], chunk[lane]);
+        }
+    }
+    lanes.iter().fold(rest, |all, &value| larger(all, value))
 }
 
 /// How far `y` is outside of the prices from `next` to `last`, relative to `y`. At the least rate
@@ -409,7 +431,8 @@ fn violation(y: f64, (next, last): (f64, f64), (at_min, at_max): (bool, bool)) -
     let above = if at_max { 0.0 } else { next - y };
     let below = if at_min { 0.0 } else { y - last };
     let off = if above > below { above } else { below };
-    if off > 0.0 { off / y } else { 0.0 }
+    let off = if off > 0.0 { off } else { 0.0 };
+    off / y
 }
 
 /// A sum over `0..n`, the same on any number of threads.

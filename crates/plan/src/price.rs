@@ -11,6 +11,7 @@
 
 use rayon::prelude::*;
 
+use crate::memory;
 use crate::pass::{Problem, Totals, Written, sum};
 use crate::sketch::Sketch;
 
@@ -255,16 +256,25 @@ impl<'a> Search<'a> {
     /// Newton's method on the demand curve, then bisection where it moves in steps. Gives the
     /// width of the range that is left around `t`.
     fn approach(&mut self, sketch: &Sketch<'_>) -> f64 {
-        for _ in 0..100 {
+        // A few of the observed sources stand for all until the price is about right.
+        let mut coarse = true;
+        for _ in 0..200 {
             let at = self.t;
-            let point = sketch.demand(at.exp());
+            let point = sketch.demand(at.exp(), coarse);
             let span = self.high - self.low;
             let wanted = self.step(point.spend, point.slope);
+            if coarse {
+                if wanted.abs() < 1e-2 || self.high - self.low < 1e-2 {
+                    coarse = false;
+                    (self.low, self.high) = (f64::NEG_INFINITY, f64::INFINITY);
+                }
+                continue;
+            }
             if wanted.abs() < 1e-9 {
                 self.t = at + wanted;
                 return 1e-8;
             }
-            if self.high - self.low < 2e-7 {
+            if self.high - self.low < 1e-6 {
                 return self.high - self.low;
             }
             // Steps can mislead the slope: at least halve the range every other time.
@@ -360,7 +370,7 @@ impl<'a> Search<'a> {
     fn settle(&mut self, [low, high]: [(f64, f64); 2], rough: &[u32]) -> bool {
         let problem = self.problem;
         if self.rates.is_empty() {
-            self.rates = vec![0.0; problem.len()];
+            self.rates = memory::zeros(problem.len());
         }
         let price = high.0;
         let Written { spend, violation } = problem.write(price, &mut self.rates);

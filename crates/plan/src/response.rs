@@ -51,6 +51,22 @@ pub(crate) trait Response: Sync {
     /// worth equals the price. Must be non-increasing in `y`, never NaN for `1e-300 ≤ y ≤ 1e300`.
     fn demand(y: f64, c: f64) -> Demand;
 
+    /// `demand` for a block of sources.
+    #[inline(always)]
+    fn demand_block(y: &[f64], c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
+        simd::map2(
+            y,
+            c,
+            fetches,
+            slope,
+            #[inline(always)]
+            |y, c| {
+                let demand = Self::demand(y, c);
+                (demand.fetches, demand.slope)
+            },
+        );
+    }
+
     /// The scale-free prices at which `s` fetches per change are right: the inverse of `demand`.
     fn worth(s: f64, c: f64) -> Worth;
 
@@ -85,6 +101,59 @@ pub(crate) trait Response: Sync {
     }
 }
 
+/// A root `x = 1/s` found in three steps: a start, a look at the function there, and one step of
+/// fourth order.
+///
+/// A processor sees only some 250 instructions ahead, less than one such root takes. In blocks,
+/// each step is a loop of its own, so that many sources are under way at once.
+pub(crate) trait Root {
+    /// Close to the root.
+    fn start(y: f64) -> f64;
+    /// What is left to go at `start`, and one more number that the last step needs.
+    fn look(start: f64, y: f64) -> (f64, f64);
+    /// The demand at the root.
+    fn finish(start: f64, look: (f64, f64), y: f64) -> Demand;
+}
+
+/// Sources in a block of [`root_block`].
+const ROOTS: usize = 256;
+
+/// [`Response::demand`] by a [`Root`].
+#[inline(always)]
+pub(crate) fn root<R: Root>(y: f64) -> Demand {
+    let start = R::start(y);
+    R::finish(start, R::look(start, y), y)
+}
+
+/// [`Response::demand_block`] by a [`Root`].
+#[inline(always)]
+pub(crate) fn root_block<R: Root>(y: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
+    let mut start = [0.0; ROOTS];
+    let blocks = y.chunks(ROOTS).zip(fetches.chunks_mut(ROOTS)).zip(slope.chunks_mut(ROOTS));
+    for ((y, fetches), slope) in blocks {
+        let n = y.len();
+        let start = &mut start[..n];
+        let (fetches, slope) = (&mut fetches[..n], &mut slope[..n]);
+        simd::run(
+            #[inline(always)]
+            || (0..n).for_each(|i| start[i] = R::start(y[i])),
+        );
+        simd::run(
+            #[inline(always)]
+            || (0..n).for_each(|i| (fetches[i], slope[i]) = R::look(start[i], y[i])),
+        );
+        simd::run(
+            #[inline(always)]
+            || {
+                for i in 0..n {
+                    let demand = R::finish(start[i], (fetches[i], slope[i]), y[i]);
+                    (fetches[i], slope[i]) = (demand.fetches, demand.slope);
+                }
+            },
+        );
+    }
+}
+
 /// [`Response`] by blocks and behind a pointer.
 pub(crate) trait Blocks: Sync {
     fn demand_block(&self, y: &[f64], c: &[f64], fetches: &mut [f64], slope: &mut [f64]);
@@ -97,22 +166,14 @@ pub(crate) trait Blocks: Sync {
     fn is_scale_free(&self) -> bool;
     fn is_rough(&self) -> bool;
     fn smooth_between(&self, low: f64, high: f64, c: f64) -> bool;
+    /// The places at which demand is rough between `y / spread` and `y · spread`.
+    fn find_rough(&self, y: &[f64], spread: f64, found: &mut Vec<usize>);
     fn trend_at(&self, y: f64) -> f64;
 }
 
 impl<T: Response> Blocks for T {
     fn demand_block(&self, y: &[f64], c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
-        simd::map2(
-            y,
-            c,
-            fetches,
-            slope,
-            #[inline(always)]
-            |y, c| {
-                let demand = T::demand(y, c);
-                (demand.fetches, demand.slope)
-            },
-        );
+        T::demand_block(y, c, fetches, slope);
     }
 
     fn worth_block(&self, s: &[f64], c: &[f64], next: &mut [f64], last: &mut [f64]) {
@@ -130,11 +191,17 @@ impl<T: Response> Blocks for T {
     }
 
     fn demand_one(&self, y: f64, c: f64) -> Demand {
-        T::demand(y, c)
+        simd::run(
+            #[inline(always)]
+            || T::demand(y, c),
+        )
     }
 
     fn worth_one(&self, s: f64, c: f64) -> Worth {
-        T::worth(s, c)
+        simd::run(
+            #[inline(always)]
+            || T::worth(s, c),
+        )
     }
 
     fn cost_at(&self, s: f64, c: f64) -> f64 {
@@ -159,6 +226,20 @@ impl<T: Response> Blocks for T {
 
     fn smooth_between(&self, low: f64, high: f64, c: f64) -> bool {
         T::is_smooth(low, high, c)
+    }
+
+    fn find_rough(&self, y: &[f64], spread: f64, found: &mut Vec<usize>) {
+        let below = 1.0 / spread;
+        simd::run(
+            #[inline(always)]
+            || {
+                for (at, &y) in y.iter().enumerate() {
+                    if !T::is_smooth(y * below, y * spread, 1.0) {
+                        found.push(at);
+                    }
+                }
+            },
+        );
     }
 
     fn trend_at(&self, y: f64) -> f64 {

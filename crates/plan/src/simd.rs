@@ -1,7 +1,9 @@
 //! Runs a loop over columns with the widest vector unit that the machine has.
 //!
-//! The loop bodies are plain branch-free `f64` arithmetic that the compiler vectorises. No fused
-//! multiply-add is used, so that every machine computes the same bits.
+//! The loop bodies are plain branch-free `f64` arithmetic that the compiler vectorises. Where they
+//! fuse a multiplication and an addition they say so with `mul_add`, which rounds once on every
+//! machine: the results are the same bits everywhere, only slower where the machine has no such
+//! instruction.
 
 /// `(a, b)[i] = f(x[i], y[i])` for all `i`. The slices have equal length.
 #[inline(always)]
@@ -24,17 +26,17 @@ pub(crate) fn map2(
     );
 }
 
-/// Calls `job`, compiled for AVX2 where the machine has it.
+/// Calls `job`, compiled for AVX2 and FMA where the machine has them.
 #[inline(always)]
 pub(crate) fn run<R>(job: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        #[target_feature(enable = "avx2")]
+    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+        #[target_feature(enable = "avx2,fma")]
         fn with_avx2<R>(job: impl FnOnce() -> R) -> R {
             job()
         }
-        // SAFETY: the only requirement of `with_avx2` is that the processor has AVX2, and the
-        // line above has just asked it.
+        // SAFETY: the only requirement of `with_avx2` is that the processor has AVX2 and FMA, and
+        // the lines above have just asked it.
         #[allow(unsafe_code)]
         return unsafe { with_avx2(job) };
     }

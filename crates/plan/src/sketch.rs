@@ -37,6 +37,8 @@ pub(crate) struct Sketch<'a> {
     /// The nodes of each bin in use.
     polled: Weighted,
     observed: Weighted,
+    /// Some of the observed sources, and the share of all weight that is theirs.
+    few: Option<(Weighted, f64)>,
     /// The rows of the observed sources.
     rows: Vec<u32>,
     /// Polled sources beyond the bins.
@@ -95,7 +97,8 @@ impl<'a> Sketch<'a> {
                 polled.weights.push(node_weight(node, moments));
             }
         }
-        Self { problem, polled, observed, rows, outliers }
+        let few = observed.few();
+        Self { problem, polled, observed, few, rows, outliers }
     }
 
     /// How many sources the curve does not stand for.
@@ -104,10 +107,16 @@ impl<'a> Sketch<'a> {
     }
 
     /// What all sources take at a price, with the slope of the polled ones and of a smooth curve
-    /// through the steps of the observed.
-    pub(crate) fn demand(&self, price: f64) -> Point {
+    /// through the steps of the observed; `coarse` asks only a few of the observed.
+    pub(crate) fn demand(&self, price: f64, coarse: bool) -> Point {
         let smooth = self.polled.demand(self.problem.polled, price);
-        let observed = self.observed.demand(self.problem.observed, price);
+        let observed = match &self.few {
+            Some((few, share)) if coarse => {
+                let point = few.demand(self.problem.observed, price);
+                Point { spend: point.spend / share, slope: point.slope / share }
+            }
+            _ => self.observed.demand(self.problem.observed, price),
+        };
         let outliers: f64 = self.outliers.iter().map(|&row| self.taken_by(row, price)).sum();
         // Through the steps, demand falls about as the price rises.
         Point {
@@ -119,21 +128,29 @@ impl<'a> Sketch<'a> {
     /// The same near a price, as what the smooth sources take there with their slope, and the
     /// rows of those that are rough between `price / spread` and `price · spread`.
     pub(crate) fn split(&self, price: f64, spread: f64) -> (Point, Vec<u32>) {
+        const CHUNK: usize = 1 << 14;
         let mut smooth = self.polled.demand(self.problem.polled, price);
-        let mut rough = self.outliers.clone();
         let all = self.observed.demand(self.problem.observed, price);
         smooth.spend += all.spend;
         smooth.slope += all.slope;
-        let Weighted { scales, weights } = &self.observed;
-        for ((&row, &scale), &weight) in self.rows.iter().zip(scales).zip(weights) {
-            let c = self.problem.change_rate[row as usize];
-            let y = price * scale;
-            if !self.problem.observed.smooth_between(y / spread, y * spread, c) {
-                let demand = self.problem.observed.demand_one(y, c);
-                smooth.spend -= weight * demand.fetches;
-                smooth.slope -= weight * demand.slope;
-                rough.push(row);
-            }
+        let found: Vec<Vec<usize>> = self
+            .observed
+            .scales
+            .par_chunks(CHUNK)
+            .enumerate()
+            .map(|(chunk, scales)| {
+                let y: Vec<f64> = scales.iter().map(|scale| price * scale).collect();
+                let mut found = Vec::new();
+                self.problem.observed.find_rough(&y, spread, &mut found);
+                found.iter().map(|at| chunk * CHUNK + at).collect()
+            })
+            .collect();
+        let mut rough = self.outliers.clone();
+        for at in found.into_iter().flatten() {
+            let demand = self.problem.observed.demand_one(price * self.observed.scales[at], 1.0);
+            smooth.spend -= self.observed.weights[at] * demand.fetches;
+            smooth.slope -= self.observed.weights[at] * demand.slope;
+            rough.push(self.rows[at]);
         }
         (smooth, rough)
     }
@@ -145,6 +162,15 @@ impl<'a> Sketch<'a> {
 }
 
 impl Weighted {
+    /// Every so-many-th, where there are many, and the share of the weight that is theirs.
+    fn few(&self) -> Option<(Self, f64)> {
+        const STRIDE: usize = 31;
+        let some = |values: &[f64]| values.iter().copied().step_by(STRIDE).collect::<Vec<f64>>();
+        let few = Self { scales: some(&self.scales), weights: some(&self.weights) };
+        let share = few.weights.iter().sum::<f64>() / self.weights.iter().sum::<f64>();
+        (self.scales.len() > 1000 * STRIDE && share > 0.0).then_some((few, share))
+    }
+
     fn demand(&self, response: &dyn Blocks, price: f64) -> Point {
         const CHUNK: usize = 1 << 14;
         let chunks: Vec<Point> = self
@@ -216,10 +242,7 @@ fn piece(problem: &Problem<'_>, start: usize, end: usize) -> Piece {
                 }
             }
         }
-        simd::run(
-            #[inline(always)]
-            || fill(&mut piece, at, &scale[..n], &weight[..n]),
-        );
+        fill(&mut piece, at, &scale[..n], &weight[..n]);
     }
     piece
 }
@@ -255,24 +278,40 @@ fn scales_and_weights(
     );
 }
 
-#[inline(always)]
+/// Adds a block of sources to the bins.
 fn fill(piece: &mut Piece, at: usize, scale: &[f64], weight: &[f64]) {
-    for (i, (&scale, &weight)) in scale.iter().zip(weight).enumerate() {
-        let bits = scale.to_bits();
-        let bin = (bits >> LOW_BITS).wrapping_sub(FIRST) as usize;
-        let fraction = (bits & ((1 << LOW_BITS) - 1)) << BITS;
-        let d = f64::from_bits(fraction | 0x3ff0_0000_0000_0000) - 1.5;
-        if let Some(moments) = piece.bins.get_mut(bin) {
-            let first = weight * d;
-            let second = first * d;
-            let add = [weight, first, second, second * d];
-            for power in 0..4 {
-                moments[power] += add[power];
+    let n = scale.len();
+    let (mut bin, mut place) = ([0_u64; BLOCK], [0.0; BLOCK]);
+    simd::run(
+        #[inline(always)]
+        || {
+            let (bin, place) = (&mut bin[..n], &mut place[..n]);
+            for i in 0..n {
+                let bits = scale[i].to_bits();
+                let fraction = (bits & ((1 << LOW_BITS) - 1)) << BITS;
+                bin[i] = (bits >> LOW_BITS).wrapping_sub(FIRST);
+                place[i] = f64::from_bits(fraction | 0x3ff0_0000_0000_0000) - 1.5;
             }
-        } else if weight > 0.0 {
-            piece.outliers.push((at + i) as u32);
-        }
-    }
+        },
+    );
+    simd::run(
+        #[inline(always)]
+        || {
+            for i in 0..n {
+                if let Some(moments) = piece.bins.get_mut(bin[i] as usize) {
+                    let (weight, place) = (weight[i], place[i]);
+                    let square = place * place;
+                    let low = [weight, weight, weight, weight];
+                    let powers = [1.0, place, square, square * place];
+                    for power in 0..4 {
+                        moments[power] = low[power].mul_add(powers[power], moments[power]);
+                    }
+                } else if weight[i] > 0.0 {
+                    piece.outliers.push((at + i) as u32);
+                }
+            }
+        },
+    );
 }
 
 #[cfg(test)]
@@ -304,7 +343,7 @@ mod tests {
                 for exponent in -12..12 {
                     let price = 10f64.powi(exponent);
                     let totals = problem.demand(price, 1.0);
-                    let Point { spend, slope } = sketch.demand(price);
+                    let Point { spend, slope } = sketch.demand(price, false);
                     assert!((spend / totals.spend - 1.0).abs() < 1e-9, "{objective} {timing} at {price}");
                     assert!((slope / totals.slope - 1.0).abs() < 1e-8, "{objective} {timing} at {price}");
                 }

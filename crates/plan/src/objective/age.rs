@@ -2,9 +2,9 @@
 
 use super::step::{SMOOTH_FROM, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
-use crate::exponential::{Exp, cube_root_start, inverse_step};
+use crate::exponential::{Exp, cube_root_start, inverse_step, polynomial};
 use crate::options::{Observed, Timing};
-use crate::response::{Blocks, Demand, Power, Response, Worth};
+use crate::response::{Blocks, Demand, Power, Response, Root, Worth, root, root_block};
 use crate::series;
 
 pub(crate) struct Age;
@@ -48,29 +48,48 @@ impl Definition for Age {
 /// Worth `x²/2 − 1 + e^(−x)(1 + x)` with `x = cτ`.
 struct Periodic;
 
-impl Response for Periodic {
+impl Root for Periodic {
     #[inline(always)]
-    fn demand(y: f64, _c: f64) -> Demand {
+    fn start(y: f64) -> f64 {
         // x = q·√R(q) with q = ∛(3y): x → q for small y, √(2y) for large; 2e-4 off at most.
         let q = cube_root_start(3.0 * y);
         let near = if q < 1e30 { q } else { 1e30 };
         let top = 0.031_185_151_288_433_7;
-        let numerator = 1.0
-            + near
-                * (0.492_423_248_078_977
-                    + near * (0.186_930_422_229_88 + near * (0.044_250_179_838_343_4 + near * (top * (2.0 / 3.0)))));
-        let denominator = 1.0
-            + near * (0.246_170_716_165_627 + near * (0.067_347_381_551_113_3 + near * top));
-        let ratio = numerator / denominator * (q / near);
-        let start = q * ratio.sqrt();
+        let numerator = polynomial(
+            near,
+            &[1.0, 0.492_423_248_078_977, 0.186_930_422_229_88, 0.044_250_179_838_343_4, top * (2.0 / 3.0)],
+        );
+        let denominator =
+            polynomial(near, &[1.0, 0.246_170_716_165_627, 0.067_347_381_551_113_3, top]);
+        // Beyond the clamp the ratio goes on in proportion.
+        q * (numerator * (q / 1e30 + 1.0) / denominator).sqrt()
+    }
+
+    #[inline(always)]
+    fn look(start: f64, y: f64) -> (f64, f64) {
         let e = Exp::of_minus(start);
-        let decay = e.value();
-        let rise = e.complement();
+        (e.age_value() - y, e.complement())
+    }
+
+    #[inline(always)]
+    fn finish(start: f64, (residual, rise): (f64, f64), y: f64) -> Demand {
+        let decay = 1.0 - rise;
         let (f1, f2) = (start * rise, rise + start * decay);
-        let step = inverse_step(e.age_value() - y, f1, f2, (2.0 - start) * decay);
-        let x = start + step;
-        let s = 1.0 / x;
-        Demand { fetches: s, slope: -s * s * y / (f1 + f2 * step) }
+        let (step, inverse) = inverse_step(residual, f1, f2, (2.0 - start) * decay);
+        let s = 1.0 / (start + step);
+        Demand { fetches: s, slope: -s * s * y * inverse }
+    }
+}
+
+impl Response for Periodic {
+    #[inline(always)]
+    fn demand(y: f64, _c: f64) -> Demand {
+        root::<Self>(y)
+    }
+
+    #[inline(always)]
+    fn demand_block(y: &[f64], _c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
+        root_block::<Self>(y, fetches, slope);
     }
 
     #[inline(always)]
@@ -87,20 +106,42 @@ impl Response for Periodic {
 /// Worth `(1 + 2s)/(s(1 + s))²`.
 struct Poisson;
 
-impl Response for Poisson {
+impl Root for Poisson {
     #[inline(always)]
-    fn demand(y: f64, _c: f64) -> Demand {
+    fn start(y: f64) -> f64 {
         // s² = b³/2·R(b) with b = ∛(2/y): s → b for small y, 1/√y for large; 2e-4 off at most.
         let b = cube_root_start(2.0 / y);
         let near = if b < 1e30 { b } else { 1e30 };
         let top = 1.934_970_041_149_351;
-        let numerator = 1.0 + near * (1.638_124_761_921_233 + near * top);
-        let denominator = 1.0
-            + near * (1.651_106_360_054_27 + near * (1.795_993_473_033_457 + near * (top * 0.5)));
-        let ratio = b * numerator / denominator * (near / b);
-        let start = b * (0.5 * ratio).sqrt();
-        let s = poisson_newton(poisson_newton(start, y), y);
+        let numerator = polynomial(near, &[1.0, 1.638_124_761_921_233, top]);
+        let denominator = polynomial(
+            near,
+            &[1.0, 1.651_106_360_054_27, 1.795_993_473_033_457, top * 0.5],
+        );
+        b * (0.5 * near * numerator / denominator).sqrt()
+    }
+
+    #[inline(always)]
+    fn look(start: f64, y: f64) -> (f64, f64) {
+        (poisson_newton(start, y), 0.0)
+    }
+
+    #[inline(always)]
+    fn finish(_start: f64, (near, _): (f64, f64), y: f64) -> Demand {
+        let s = poisson_newton(near, y);
         Demand { fetches: s, slope: poisson_slope(s) }
+    }
+}
+
+impl Response for Poisson {
+    #[inline(always)]
+    fn demand(y: f64, _c: f64) -> Demand {
+        root::<Self>(y)
+    }
+
+    #[inline(always)]
+    fn demand_block(y: &[f64], _c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
+        root_block::<Self>(y, fetches, slope);
     }
 
     #[inline(always)]

@@ -2,9 +2,9 @@
 
 use super::step::unfetched;
 use super::{Definition, Measure, MeasureForm};
-use crate::exponential::{Exp, inverse_step, minus_ln_1m};
+use crate::exponential::{Exp, inverse_step, minus_ln_1m, polynomial};
 use crate::options::{Observed, Timing};
-use crate::response::{Blocks, Demand, Power, Response, Worth};
+use crate::response::{Blocks, Demand, Power, Response, Root, Worth, root, root_block};
 use crate::series;
 
 pub(crate) struct Freshness;
@@ -54,30 +54,52 @@ fn clear_of_giving_up(low: f64, high: f64) -> bool {
 /// Worth `1 − e^(−x)(1 + x)` with `x = cτ`; given up where `y ≥ 1`.
 struct Periodic;
 
+impl Root for Periodic {
+    #[inline(always)]
+    fn start(y: f64) -> f64 {
+        let y = if y < 1.0 { y } else { 0.5 };
+        // x − ln(1 + x) = −ln(1 − y): a rational start in v = √(2·rhs), 3e-6 off at most.
+        let v = (2.0 * minus_ln_1m(y)).sqrt();
+        let numerator = polynomial(
+            v,
+            &[1.0, 0.869_131_558_249_287, 0.275_575_408_705_911, 0.034_564_335_654_459_6],
+        );
+        let denominator =
+            polynomial(v, &[1.0, 0.535_755_618_235_746, 0.069_395_360_665_839_2]);
+        v * numerator / denominator
+    }
+
+    #[inline(always)]
+    fn look(start: f64, y: f64) -> (f64, f64) {
+        let e = Exp::of_minus(start);
+        let decay = e.value();
+        // Near y = 1 only the distance to 1 has digits left.
+        let far = (1.0 - y) - decay * (1.0 + start);
+        (if y > 0.5 { far } else { e.two_or_more() - y }, decay)
+    }
+
+    #[inline(always)]
+    fn finish(start: f64, (residual, decay): (f64, f64), y: f64) -> Demand {
+        let kept = y < 1.0;
+        let (f1, f2) = (start * decay, (1.0 - start) * decay);
+        let (step, inverse) = inverse_step(residual, f1, f2, (start - 2.0) * decay);
+        let s = 1.0 / (start + step);
+        let slope = -s * s * y * inverse;
+        Demand { fetches: if kept { s } else { 0.0 }, slope: if kept { slope } else { 0.0 } }
+    }
+}
+
 impl Response for Periodic {
     const ROUGH: bool = true;
 
     #[inline(always)]
     fn demand(y: f64, _c: f64) -> Demand {
-        let kept = y < 1.0;
-        let y = if kept { y } else { 0.5 };
-        // x − ln(1 + x) = −ln(1 − y): a rational start in v = √(2·rhs), 3e-6 off at most.
-        let v = (2.0 * minus_ln_1m(y)).sqrt();
-        let numerator = 1.0
-            + v * (0.869_131_558_249_287 + v * (0.275_575_408_705_911 + v * 0.034_564_335_654_459_6));
-        let denominator = 1.0 + v * (0.535_755_618_235_746 + v * 0.069_395_360_665_839_2);
-        let start = v * numerator / denominator;
-        let e = Exp::of_minus(start);
-        let decay = e.value();
-        // Near y = 1 only the distance to 1 has digits left.
-        let far = (1.0 - y) - decay * (1.0 + start);
-        let residual = if y > 0.5 { far } else { e.two_or_more() - y };
-        let (f1, f2) = (start * decay, (1.0 - start) * decay);
-        let step = inverse_step(residual, f1, f2, (start - 2.0) * decay);
-        let x = start + step;
-        let s = 1.0 / x;
-        let slope = -s * s * y / (f1 + f2 * step);
-        if kept { Demand { fetches: s, slope } } else { Demand { fetches: 0.0, slope: 0.0 } }
+        root::<Self>(y)
+    }
+
+    #[inline(always)]
+    fn demand_block(y: &[f64], _c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
+        root_block::<Self>(y, fetches, slope);
     }
 
     #[inline(always)]

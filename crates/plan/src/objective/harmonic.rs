@@ -2,9 +2,9 @@
 
 use super::step::{SMOOTH_FROM, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
-use crate::exponential::{Exp, inverse_step};
+use crate::exponential::{Exp, inverse_step, polynomial};
 use crate::options::{Observed, Timing};
-use crate::response::{Blocks, Demand, Power, Response, Worth};
+use crate::response::{Blocks, Demand, Power, Response, Root, Worth, root, root_block};
 use crate::series;
 
 pub(crate) struct Harmonic;
@@ -55,25 +55,46 @@ impl Definition for Harmonic {
 /// Worth `x − 1 + e^(−x)`, the expected stale time, with `x = cτ`.
 struct Periodic;
 
-impl Response for Periodic {
+impl Root for Periodic {
     #[inline(always)]
-    fn demand(y: f64, _c: f64) -> Demand {
+    fn start(y: f64) -> f64 {
         // x = y + z with z = 1 − e^(−x): a rational start for z in u = √(2y), 9e-5 off at most.
         let u = (2.0 * y).sqrt();
         let u = if u < 1e3 { u } else { 1e3 };
         let top = 0.025_568_852_995_681_6;
         let numerator =
-            1.0 + u * (-0.021_486_928_830_126_3 + u * (0.045_923_816_075_219_7 + u * top));
-        let denominator = 1.0
-            + u * (0.309_980_557_088_742
-                + u * (0.133_112_011_712_492 + u * (0.034_848_956_771_178_7 + u * top)));
-        let start = y + u * numerator / denominator;
+            polynomial(u, &[1.0, -0.021_486_928_830_126_3, 0.045_923_816_075_219_7, top]);
+        let denominator = polynomial(
+            u,
+            &[1.0, 0.309_980_557_088_742, 0.133_112_011_712_492, 0.034_848_956_771_178_7, top],
+        );
+        y + u * numerator / denominator
+    }
+
+    #[inline(always)]
+    fn look(start: f64, y: f64) -> (f64, f64) {
         let e = Exp::of_minus(start);
-        let (f1, f2) = (e.complement(), e.value());
-        let step = inverse_step(e.stale_time() - y, f1, f2, -f2);
-        let x = start + step;
-        let s = 1.0 / x;
-        Demand { fetches: s, slope: -s * s * y / (f1 + f2 * step) }
+        (e.stale_time() - y, e.complement())
+    }
+
+    #[inline(always)]
+    fn finish(start: f64, (residual, rise): (f64, f64), y: f64) -> Demand {
+        let decay = 1.0 - rise;
+        let (step, inverse) = inverse_step(residual, rise, decay, -decay);
+        let s = 1.0 / (start + step);
+        Demand { fetches: s, slope: -s * s * y * inverse }
+    }
+}
+
+impl Response for Periodic {
+    #[inline(always)]
+    fn demand(y: f64, _c: f64) -> Demand {
+        root::<Self>(y)
+    }
+
+    #[inline(always)]
+    fn demand_block(y: &[f64], _c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
+        root_block::<Self>(y, fetches, slope);
     }
 
     #[inline(always)]
