@@ -9,7 +9,8 @@ use crate::response::{Blocks, Power};
 use crate::simd;
 
 const CHUNK: usize = 1 << 14;
-const BLOCK: usize = 256;
+/// Sources that are worked on together: their numbers stay in the nearest cache.
+pub(crate) const BLOCK: usize = 256;
 /// Scale-free prices are kept within these; beyond them rates are out of range anyway.
 const LOWEST: f64 = 1e-280;
 const HIGHEST: f64 = 1e280;
@@ -62,12 +63,70 @@ struct Scratch {
     slope: [f64; BLOCK],
     next: [f64; BLOCK],
     last: [f64; BLOCK],
+    observed: Observed,
+    /// Whether every source of the block can gain by being fetched.
+    all_live: bool,
+}
+
+/// The observed sources of a block, packed together.
+struct Observed {
+    places: [u16; BLOCK],
+    count: usize,
+    x: [f64; BLOCK],
+    c: [f64; BLOCK],
+    a: [f64; BLOCK],
+    b: [f64; BLOCK],
 }
 
 impl Scratch {
     fn new() -> Self {
         let zero = [0.0; BLOCK];
-        Self { y: zero, fetches: zero, rate: zero, slope: zero, next: zero, last: zero }
+        Self {
+            y: zero,
+            fetches: zero,
+            rate: zero,
+            slope: zero,
+            next: zero,
+            last: zero,
+            observed: Observed { places: [0; BLOCK], count: 0, x: zero, c: zero, a: zero, b: zero },
+            all_live: false,
+        }
+    }
+}
+
+/// Writes down the places of what is true, and gives their number.
+#[inline]
+pub(crate) fn mark(flags: &[bool], places: &mut [u16; BLOCK]) -> usize {
+    let mut count = 0_usize;
+    for (place, &flag) in flags.iter().enumerate() {
+        // Without a branch, because flags cannot be guessed.
+        places[count % BLOCK] = place as u16;
+        count += usize::from(flag);
+    }
+    count
+}
+
+impl Observed {
+    fn find(&mut self, complete: &[bool]) {
+        self.count = mark(complete, &mut self.places);
+    }
+
+    /// Puts `(a, b)[place] = f(x[place], c[place])` for the observed sources, where `f` works on
+    /// packed columns.
+    fn replace(
+        &mut self,
+        (x, c): (&[f64], &[f64]),
+        (a, b): (&mut [f64], &mut [f64]),
+        f: impl FnOnce(&[f64], &[f64], &mut [f64], &mut [f64]),
+    ) {
+        let n = self.count;
+        for (i, &place) in self.places[..n].iter().enumerate() {
+            (self.x[i], self.c[i]) = (x[place as usize], c[place as usize]);
+        }
+        f(&self.x[..n], &self.c[..n], &mut self.a[..n], &mut self.b[..n]);
+        for (i, &place) in self.places[..n].iter().enumerate() {
+            (a[place as usize], b[place as usize]) = (self.a[i], self.b[i]);
+        }
     }
 }
 
@@ -215,7 +274,10 @@ impl Problem<'_> {
         let mut totals = Totals::default();
         for at in (start..end).step_by(BLOCK) {
             let n = BLOCK.min(end - at);
-            totals.trend += self.respond(at, n, price, &mut k);
+            self.respond(at, n, price, &mut k);
+            if self.complete.is_some() && self.observed.is_rough() {
+                totals.trend += self.trend(at, &k);
+            }
             if spread > 1.0 {
                 self.find_rough(at, n, spread, &k, &mut totals.rough);
             }
@@ -235,56 +297,81 @@ impl Problem<'_> {
         totals
     }
 
-    /// Fills in the scale-free price, and rate and slope before limits. Gives the trend.
-    fn respond(&self, at: usize, n: usize, price: f64, k: &mut Scratch) -> f64 {
+    /// Fills in the scale-free price, and rate and slope before limits.
+    fn respond(&self, at: usize, n: usize, price: f64, k: &mut Scratch) {
+        self.scale_free_block(at, n, price, k);
+        self.respond_to(at, n, k);
+    }
+
+    /// Fills in rate and slope before limits, at the scale-free price.
+    fn respond_to(&self, at: usize, n: usize, k: &mut Scratch) {
         let (w, c) = (&self.importance[at..at + n], &self.change_rate[at..at + n]);
-        let square = self.power == Power::Two;
+        self.polled.demand_block(&k.y[..n], c, &mut k.fetches[..n], &mut k.slope[..n]);
+        if let Some(complete) = self.complete {
+            k.observed.find(&complete[at..at + n]);
+            k.observed.replace((&k.y, c), (&mut k.fetches, &mut k.slope), |y, c, fetches, slope| {
+                self.observed.demand_block(y, c, fetches, slope);
+            });
+        }
+        let all_live = k.all_live;
+        let (fetches, rate, slope) = (&k.fetches[..n], &mut k.rate[..n], &mut k.slope[..n]);
         simd::run(
             #[inline(always)]
             || {
-                let y = &mut k.y[..n];
-                let into_range = |value: f64| {
-                    let value = if value < HIGHEST { value } else { HIGHEST };
-                    if value > LOWEST { value } else { LOWEST }
-                };
-                match (self.cost, square) {
-                    (None, false) => (0..n).for_each(|i| y[i] = into_range(price * (c[i] / w[i]))),
-                    (None, true) => {
-                        (0..n).for_each(|i| y[i] = into_range(price * (c[i] / w[i]) * c[i]));
+                if all_live {
+                    for i in 0..n {
+                        (rate[i], slope[i]) = (fetches[i] * c[i], slope[i] * c[i]);
                     }
+                } else {
+                    for i in 0..n {
+                        let live = (w[i] > 0.0) & (c[i] > 0.0);
+                        rate[i] = if live { fetches[i] * c[i] } else { 0.0 };
+                        slope[i] = if live { slope[i] * c[i] } else { 0.0 };
+                    }
+                }
+            },
+        );
+    }
+
+    fn scale_free_block(&self, at: usize, n: usize, price: f64, k: &mut Scratch) {
+        let (w, c) = (&self.importance[at..at + n], &self.change_rate[at..at + n]);
+        let y = &mut k.y[..n];
+        let square = self.power == Power::Two;
+        k.all_live = simd::run(
+            #[inline(always)]
+            || {
+                match (self.cost, square) {
+                    (None, false) => (0..n).for_each(|i| y[i] = price * (c[i] / w[i])),
+                    (None, true) => (0..n).for_each(|i| y[i] = price * (c[i] / w[i]) * c[i]),
                     (Some(cost), _) => {
                         let cost = &cost[at..at + n];
                         (0..n).for_each(|i| y[i] = price * cost[i] * (c[i] / w[i]));
-                        (0..n).for_each(|i| y[i] = into_range(if square { y[i] * c[i] } else { y[i] }));
+                        if square {
+                            (0..n).for_each(|i| y[i] *= c[i]);
+                        }
                     }
                 }
-            },
-        );
-        self.polled.demand_block(&k.y[..n], c, &mut k.fetches[..n], &mut k.slope[..n]);
-        let mut trend = 0.0;
-        if let Some(complete) = self.complete {
-            for (i, &observed) in complete[at..at + n].iter().enumerate() {
-                if observed {
-                    let demand = self.observed.demand_one(k.y[i], c[i]);
-                    (k.fetches[i], k.slope[i]) = (demand.fetches, demand.slope);
-                    if self.is_live(at + i) {
-                        trend += self.cost_of(at + i) * c[i] * self.observed.trend_at(k.y[i]);
+                // Where there is nothing to gain, it is zero, infinite or not a number.
+                let all = y.iter().fold(true, |all, &y| all & (y > LOWEST) & (y < HIGHEST));
+                if !all {
+                    for value in y {
+                        let high = if *value < HIGHEST { *value } else { HIGHEST };
+                        *value = if high > LOWEST { high } else { LOWEST };
                     }
                 }
-            }
-        }
-        simd::run(
-            #[inline(always)]
-            || {
-                let (fetches, rate, slope) = (&k.fetches[..n], &mut k.rate[..n], &mut k.slope[..n]);
-                for i in 0..n {
-                    let live = (w[i] > 0.0) & (c[i] > 0.0);
-                    rate[i] = if live { fetches[i] * c[i] } else { 0.0 };
-                    slope[i] = if live { slope[i] * c[i] } else { 0.0 };
-                }
+                all
             },
         );
-        trend
+    }
+
+    /// The slope of smooth curves through the steps of a block's observed sources.
+    fn trend(&self, at: usize, k: &Scratch) -> f64 {
+        let observed = &k.observed.places[..k.observed.count];
+        let live = observed.iter().map(|&place| place as usize).filter(|&i| self.is_live(at + i));
+        live.map(|i| {
+            self.cost_of(at + i) * self.change_rate[at + i] * self.observed.trend_at(k.y[i])
+        })
+        .sum()
     }
 
     /// Applies the least and the most rates.
@@ -355,23 +442,59 @@ impl Problem<'_> {
     fn write_chunk(&self, start: usize, price: f64, rates: &mut [f64]) -> Written {
         let mut k = Scratch::new();
         let mut written = Written::default();
+        let plain = self.min_rate.is_none() && self.max_rate.is_none() && !self.polled.is_rough();
         for (block, rates) in rates.chunks_mut(BLOCK).enumerate() {
             let (at, n) = (start + block * BLOCK, rates.len());
-            self.respond(at, n, price, &mut k);
-            self.clamp(at, n, &mut k);
+            self.scale_free_block(at, n, price, &mut k);
+            let violation = if plain && k.all_live {
+                self.plain_block(at, n, &mut k)
+            } else {
+                self.respond_to(at, n, &mut k);
+                self.clamp(at, n, &mut k);
+                self.violation_block(at, n, &mut k)
+            };
+            written.violation = written.violation.max(violation);
             rates.copy_from_slice(&k.rate[..n]);
             written.spend += match self.cost {
                 None => add_up(&k.rate[..n]),
                 Some(cost) => dot(&k.rate[..n], &cost[at..]),
             };
-            written.violation = written.violation.max(self.violation_block(at, n, &mut k));
         }
         written
     }
 
+    /// Rates and how far they are off, where nothing but the price bounds them.
+    fn plain_block(&self, at: usize, n: usize, k: &mut Scratch) -> f64 {
+        let c = &self.change_rate[at..at + n];
+        self.polled.checked_block(&k.y[..n], c, &mut k.fetches[..n], &mut k.slope[..n]);
+        if let Some(complete) = self.complete {
+            k.observed.find(&complete[at..at + n]);
+            let observed = self.observed;
+            let violate = |y: &[f64], c: &[f64], s: &mut [f64], off: &mut [f64]| {
+                let (mut next, mut last) = ([0.0; BLOCK], [0.0; BLOCK]);
+                let (next, last) = (&mut next[..y.len()], &mut last[..y.len()]);
+                observed.demand_block(y, c, s, off);
+                observed.worth_block(s, c, next, last);
+                for i in 0..y.len() {
+                    off[i] = violation(y[i], (next[i], last[i]), (s[i] == 0.0, false));
+                }
+            };
+            k.observed.replace((&k.y, c), (&mut k.fetches, &mut k.slope), violate);
+        }
+        let (fetches, rate, off) = (&k.fetches[..n], &mut k.rate[..n], &k.slope[..n]);
+        simd::run(
+            #[inline(always)]
+            || {
+                (0..n).for_each(|i| rate[i] = fetches[i] * c[i]);
+                largest(off)
+            },
+        )
+    }
+
     fn violation_block(&self, at: usize, n: usize, k: &mut Scratch) -> f64 {
         let (w, c) = (&self.importance[at..at + n], &self.change_rate[at..at + n]);
-        if self.min_rate.is_some() || self.max_rate.is_some() {
+        let limited = self.min_rate.is_some() || self.max_rate.is_some();
+        if limited {
             // Limits may have moved the rates.
             simd::run(
                 #[inline(always)]
@@ -379,21 +502,18 @@ impl Problem<'_> {
             );
         }
         self.polled.worth_block(&k.fetches[..n], c, &mut k.next[..n], &mut k.last[..n]);
-        if let Some(complete) = self.complete {
-            for (i, &observed) in complete[at..at + n].iter().enumerate() {
-                if observed {
-                    let worth = self.observed.worth_one(k.fetches[i], c[i]);
-                    (k.next[i], k.last[i]) = (worth.next, worth.last);
-                }
-            }
+        if self.complete.is_some() {
+            k.observed.replace((&k.fetches, c), (&mut k.next, &mut k.last), |s, c, next, last| {
+                self.observed.worth_block(s, c, next, last);
+            });
         }
+        let Scratch { y, rate, slope, next, last, .. } = k;
+        let (y, rate, off) = (&y[..n], &rate[..n], &mut slope[..n]);
+        let (next, last) = (&next[..n], &last[..n]);
         let zero = [0.0; BLOCK];
         let infinite = [f64::INFINITY; BLOCK];
         let min = self.min_rate.map_or(&zero[..n], |min| &min[at..at + n]);
         let max = self.max_rate.map_or(&infinite[..n], |max| &max[at..at + n]);
-        let Scratch { y, rate, slope, next, last, .. } = k;
-        let (y, rate, off) = (&y[..n], &rate[..n], &mut slope[..n]);
-        let (next, last) = (&next[..n], &last[..n]);
         simd::run(
             #[inline(always)]
             || {

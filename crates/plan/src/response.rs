@@ -4,6 +4,7 @@
 //! fetch, a response sees only `y = λ·c^p / w` (`p` is the objective's [`Power`]) and answers with
 //! `s = rate / c`, the number of fetches per change.
 
+use crate::exponential::inverse_step;
 use crate::simd;
 
 /// How the scale-free price `y = λ·c^p / w` depends on the change rate.
@@ -83,6 +84,21 @@ pub(crate) trait Response: Sync {
         f64::INFINITY
     }
 
+    /// `demand` for a block of sources, and how far `worth` there is from `y`, relative to `y`:
+    /// for demand that is smooth at every price.
+    #[inline(always)]
+    fn checked_block(y: &[f64], c: &[f64], fetches: &mut [f64], off: &mut [f64]) {
+        Self::demand_block(y, c, fetches, off);
+        simd::run(
+            #[inline(always)]
+            || {
+                for i in 0..y.len() {
+                    off[i] = (Self::worth(fetches[i], c[i]).last - y[i]).abs() / y[i];
+                }
+            },
+        );
+    }
+
     /// Whether demand depends on the change rate only through the scale-free price.
     const SCALE_FREE: bool = true;
 
@@ -112,7 +128,15 @@ pub(crate) trait Root {
     /// What is left to go at `start`, and one more number that the last step needs.
     fn look(start: f64, y: f64) -> (f64, f64);
     /// The demand at the root.
-    fn finish(start: f64, look: (f64, f64), y: f64) -> Demand;
+    fn finish(start: f64, look: (f64, f64), y: f64) -> Found;
+}
+
+/// A root that was found.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) demand: Demand,
+    /// How far the worth is from the price there, relative to the price.
+    pub(crate) off: f64,
 }
 
 /// Sources in a block of [`root_block`].
@@ -122,41 +146,71 @@ const ROOTS: usize = 256;
 #[inline(always)]
 pub(crate) fn root<R: Root>(y: f64) -> Demand {
     let start = R::start(y);
-    R::finish(start, R::look(start, y), y)
+    R::finish(start, R::look(start, y), y).demand
 }
 
 /// [`Response::demand_block`] by a [`Root`].
 #[inline(always)]
 pub(crate) fn root_block<R: Root>(y: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
+    root_blocks::<R>(y, fetches, slope, |found| (found.demand.fetches, found.demand.slope));
+}
+
+/// [`Response::checked_block`] by a [`Root`].
+#[inline(always)]
+pub(crate) fn root_checked_block<R: Root>(y: &[f64], fetches: &mut [f64], off: &mut [f64]) {
+    root_blocks::<R>(y, fetches, off, |found| (found.demand.fetches, found.off));
+}
+
+#[inline(always)]
+fn root_blocks<R: Root>(
+    y: &[f64],
+    a: &mut [f64],
+    b: &mut [f64],
+    keep: impl Fn(Found) -> (f64, f64),
+) {
     let mut start = [0.0; ROOTS];
-    let blocks = y.chunks(ROOTS).zip(fetches.chunks_mut(ROOTS)).zip(slope.chunks_mut(ROOTS));
-    for ((y, fetches), slope) in blocks {
+    for ((y, a), b) in y.chunks(ROOTS).zip(a.chunks_mut(ROOTS)).zip(b.chunks_mut(ROOTS)) {
         let n = y.len();
-        let start = &mut start[..n];
-        let (fetches, slope) = (&mut fetches[..n], &mut slope[..n]);
+        let (start, a, b) = (&mut start[..n], &mut a[..n], &mut b[..n]);
         simd::run(
             #[inline(always)]
             || (0..n).for_each(|i| start[i] = R::start(y[i])),
         );
         simd::run(
             #[inline(always)]
-            || (0..n).for_each(|i| (fetches[i], slope[i]) = R::look(start[i], y[i])),
+            || (0..n).for_each(|i| (a[i], b[i]) = R::look(start[i], y[i])),
         );
         simd::run(
             #[inline(always)]
             || {
                 for i in 0..n {
-                    let demand = R::finish(start[i], (fetches[i], slope[i]), y[i]);
-                    (fetches[i], slope[i]) = (demand.fetches, demand.slope);
+                    (a[i], b[i]) = keep(R::finish(start[i], (a[i], b[i]), y[i]));
                 }
             },
         );
     }
 }
 
+/// The last step where `x = 1/s` is a root of `f`, whose value and first four derivatives at
+/// `start` are given. What is left after the step follows from the same numbers by Taylor's
+/// theorem, to rounding, because the step is small.
+#[inline(always)]
+pub(crate) fn finish(start: f64, f: f64, y: f64, [f1, f2, f3, f4]: [f64; 4]) -> Found {
+    let (step, inverse) = inverse_step(f, f1, f2, f3);
+    let s = 1.0 / (start + step);
+    let third = (step * 0.25).mul_add(f4, f3);
+    let second = (step * (1.0 / 3.0)).mul_add(third, f2);
+    let left = step.mul_add((step * 0.5).mul_add(second, f1), f);
+    Found {
+        demand: Demand { fetches: s, slope: -s * s * y * inverse },
+        off: left.abs() / y,
+    }
+}
+
 /// [`Response`] by blocks and behind a pointer.
 pub(crate) trait Blocks: Sync {
     fn demand_block(&self, y: &[f64], c: &[f64], fetches: &mut [f64], slope: &mut [f64]);
+    fn checked_block(&self, y: &[f64], c: &[f64], fetches: &mut [f64], off: &mut [f64]);
     fn worth_block(&self, s: &[f64], c: &[f64], next: &mut [f64], last: &mut [f64]);
     fn demand_one(&self, y: f64, c: f64) -> Demand;
     fn worth_one(&self, s: f64, c: f64) -> Worth;
@@ -174,6 +228,10 @@ pub(crate) trait Blocks: Sync {
 impl<T: Response> Blocks for T {
     fn demand_block(&self, y: &[f64], c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
         T::demand_block(y, c, fetches, slope);
+    }
+
+    fn checked_block(&self, y: &[f64], c: &[f64], fetches: &mut [f64], off: &mut [f64]) {
+        T::checked_block(y, c, fetches, off);
     }
 
     fn worth_block(&self, s: &[f64], c: &[f64], next: &mut [f64], last: &mut [f64]) {

@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use crate::pass::Problem;
+use crate::pass::{BLOCK, Problem, mark};
 use crate::response::{Blocks, Power};
 use crate::simd;
 
@@ -21,8 +21,7 @@ const OCTAVES: usize = 64;
 const BINS: usize = (2 * OCTAVES) << BITS;
 const FIRST: u64 = (1023 - OCTAVES as u64) << BITS;
 /// Sources to a piece of work.
-const PIECE: usize = 1 << 19;
-const BLOCK: usize = 256;
+const PIECE: usize = 1 << 20;
 
 /// Chebyshev nodes on `[−1/2, 1/2]`.
 const NODES: [f64; 4] =
@@ -36,11 +35,10 @@ pub(crate) struct Sketch<'a> {
     problem: &'a Problem<'a>,
     /// The nodes of each bin in use.
     polled: Weighted,
-    observed: Weighted,
+    /// The observed sources, piece by piece.
+    observed: Vec<Observed>,
     /// Some of the observed sources, and the share of all weight that is theirs.
     few: Option<(Weighted, f64)>,
-    /// The rows of the observed sources.
-    rows: Vec<u32>,
     /// Polled sources beyond the bins.
     outliers: Vec<u32>,
 }
@@ -50,6 +48,12 @@ pub(crate) struct Sketch<'a> {
 struct Weighted {
     scales: Vec<f64>,
     weights: Vec<f64>,
+}
+
+#[derive(Default)]
+struct Observed {
+    each: Weighted,
+    rows: Vec<u32>,
 }
 
 /// Demand at a price.
@@ -62,8 +66,7 @@ pub(crate) struct Point {
 
 struct Piece {
     bins: Vec<Moments>,
-    observed: Weighted,
-    rows: Vec<u32>,
+    observed: Observed,
     outliers: Vec<u32>,
 }
 
@@ -76,17 +79,14 @@ impl<'a> Sketch<'a> {
             .map(|start| piece(problem, start, (start + PIECE).min(problem.len())))
             .collect();
         let mut bins = vec![[0.0; 4]; BINS];
-        let (mut observed, mut polled) = (Weighted::default(), Weighted::default());
-        let (mut rows, mut outliers) = (Vec::new(), Vec::new());
+        let (mut polled, mut observed, mut outliers) = (Weighted::default(), Vec::new(), Vec::new());
         for piece in pieces {
             for (all, own) in bins.iter_mut().zip(&piece.bins) {
                 for power in 0..4 {
                     all[power] += own[power];
                 }
             }
-            observed.scales.extend(piece.observed.scales);
-            observed.weights.extend(piece.observed.weights);
-            rows.extend(piece.rows);
+            observed.push(piece.observed);
             outliers.extend(piece.outliers);
         }
         for (bin, moments) in bins.iter().enumerate().filter(|(_, moments)| moments[0] > 0.0) {
@@ -97,8 +97,8 @@ impl<'a> Sketch<'a> {
                 polled.weights.push(node_weight(node, moments));
             }
         }
-        let few = observed.few();
-        Self { problem, polled, observed, few, rows, outliers }
+        let few = few(&observed);
+        Self { problem, polled, observed, few, outliers }
     }
 
     /// How many sources the curve does not stand for.
@@ -115,7 +115,7 @@ impl<'a> Sketch<'a> {
                 let point = few.demand(self.problem.observed, price);
                 Point { spend: point.spend / share, slope: point.slope / share }
             }
-            _ => self.observed.demand(self.problem.observed, price),
+            _ => self.observed_demand(price),
         };
         let outliers: f64 = self.outliers.iter().map(|&row| self.taken_by(row, price)).sum();
         // Through the steps, demand falls about as the price rises.
@@ -125,32 +125,27 @@ impl<'a> Sketch<'a> {
         }
     }
 
+    fn observed_demand(&self, price: f64) -> Point {
+        let response = self.problem.observed;
+        let points = self.observed.iter().map(|piece| piece.each.demand(response, price));
+        points.fold(Point::default(), Point::and)
+    }
+
     /// The same near a price, as what the smooth sources take there with their slope, and the
     /// rows of those that are rough between `price / spread` and `price · spread`.
     pub(crate) fn split(&self, price: f64, spread: f64) -> (Point, Vec<u32>) {
-        const CHUNK: usize = 1 << 14;
-        let mut smooth = self.polled.demand(self.problem.polled, price);
-        let all = self.observed.demand(self.problem.observed, price);
-        smooth.spend += all.spend;
-        smooth.slope += all.slope;
-        let found: Vec<Vec<usize>> = self
-            .observed
-            .scales
-            .par_chunks(CHUNK)
-            .enumerate()
-            .map(|(chunk, scales)| {
-                let y: Vec<f64> = scales.iter().map(|scale| price * scale).collect();
-                let mut found = Vec::new();
-                self.problem.observed.find_rough(&y, spread, &mut found);
-                found.iter().map(|at| chunk * CHUNK + at).collect()
-            })
-            .collect();
+        let response = self.problem.observed;
+        let mut smooth =
+            self.polled.demand(self.problem.polled, price).and(self.observed_demand(price));
         let mut rough = self.outliers.clone();
-        for at in found.into_iter().flatten() {
-            let demand = self.problem.observed.demand_one(price * self.observed.scales[at], 1.0);
-            smooth.spend -= self.observed.weights[at] * demand.fetches;
-            smooth.slope -= self.observed.weights[at] * demand.slope;
-            rough.push(self.rows[at]);
+        for piece in &self.observed {
+            let Weighted { scales, weights } = &piece.each;
+            for at in piece.each.find_rough(response, price, spread) {
+                let demand = response.demand_one(price * scales[at], 1.0);
+                smooth.spend -= weights[at] * demand.fetches;
+                smooth.slope -= weights[at] * demand.slope;
+                rough.push(piece.rows[at]);
+            }
         }
         (smooth, rough)
     }
@@ -161,28 +156,51 @@ impl<'a> Sketch<'a> {
     }
 }
 
-impl Weighted {
-    /// Every so-many-th, where there are many, and the share of the weight that is theirs.
-    fn few(&self) -> Option<(Self, f64)> {
-        const STRIDE: usize = 31;
-        let some = |values: &[f64]| values.iter().copied().step_by(STRIDE).collect::<Vec<f64>>();
-        let few = Self { scales: some(&self.scales), weights: some(&self.weights) };
-        let share = few.weights.iter().sum::<f64>() / self.weights.iter().sum::<f64>();
-        (self.scales.len() > 1000 * STRIDE && share > 0.0).then_some((few, share))
+/// Every so-many-th of the observed sources, where there are many, and the share of the weight
+/// that is theirs.
+fn few(observed: &[Observed]) -> Option<(Weighted, f64)> {
+    const STRIDE: usize = 31;
+    let mut few = Weighted::default();
+    let (mut count, mut weight) = (0, 0.0);
+    for Observed { each, .. } in observed {
+        few.scales.extend(each.scales.iter().step_by(STRIDE));
+        few.weights.extend(each.weights.iter().step_by(STRIDE));
+        count += each.scales.len();
+        weight += each.weights.iter().sum::<f64>();
     }
+    let share = few.weights.iter().sum::<f64>() / weight;
+    (count > 1000 * STRIDE && share > 0.0).then_some((few, share))
+}
 
+impl Point {
+    fn and(self, other: Self) -> Self {
+        Self { spend: self.spend + other.spend, slope: self.slope + other.slope }
+    }
+}
+
+/// Scales to a piece of work.
+const CHUNK: usize = 1 << 14;
+
+impl Weighted {
     fn demand(&self, response: &dyn Blocks, price: f64) -> Point {
-        const CHUNK: usize = 1 << 14;
         let chunks: Vec<Point> = self
             .scales
             .par_chunks(CHUNK)
             .zip(self.weights.par_chunks(CHUNK))
             .map(|(scales, weights)| weighted_demand(response, price, scales, weights))
             .collect();
-        chunks.into_iter().fold(Point::default(), |all, chunk| Point {
-            spend: all.spend + chunk.spend,
-            slope: all.slope + chunk.slope,
-        })
+        chunks.into_iter().fold(Point::default(), Point::and)
+    }
+
+    /// Where demand is rough between `price / spread` and `price · spread`.
+    fn find_rough(&self, response: &dyn Blocks, price: f64, spread: f64) -> Vec<usize> {
+        let found = self.scales.par_chunks(CHUNK).enumerate().flat_map_iter(|(chunk, scales)| {
+            let y: Vec<f64> = scales.iter().map(|scale| price * scale).collect();
+            let mut found = Vec::new();
+            response.find_rough(&y, spread, &mut found);
+            found.into_iter().map(move |at| chunk * CHUNK + at)
+        });
+        found.collect()
     }
 }
 
@@ -220,11 +238,33 @@ fn node_weight(node: usize, moments: &Moments) -> f64 {
     polynomial.iter().zip(moments).map(|(coefficient, moment)| coefficient * moment).sum()
 }
 
+impl Piece {
+    /// Moves the observed sources of a block out of the weights.
+    fn take_observed(
+        &mut self,
+        at: usize,
+        complete: &[bool],
+        scale: &[f64; BLOCK],
+        weight: &mut [f64; BLOCK],
+    ) {
+        let mut places = [0; BLOCK];
+        let count = mark(complete, &mut places);
+        for &place in &places[..count] {
+            let place = place as usize;
+            if weight[place] > 0.0 {
+                self.observed.each.scales.push(scale[place]);
+                self.observed.each.weights.push(weight[place]);
+                self.observed.rows.push((at + place) as u32);
+                weight[place] = 0.0;
+            }
+        }
+    }
+}
+
 fn piece(problem: &Problem<'_>, start: usize, end: usize) -> Piece {
     let mut piece = Piece {
         bins: vec![[0.0; 4]; BINS],
-        observed: Weighted::default(),
-        rows: Vec::new(),
+        observed: Observed::default(),
         outliers: Vec::new(),
     };
     let mut scale = [0.0; BLOCK];
@@ -233,14 +273,7 @@ fn piece(problem: &Problem<'_>, start: usize, end: usize) -> Piece {
         let n = BLOCK.min(end - at);
         scales_and_weights(problem, at, n, &mut scale, &mut weight);
         if let Some(complete) = problem.complete {
-            for (i, &observed) in complete[at..at + n].iter().enumerate() {
-                if observed && weight[i] > 0.0 {
-                    piece.observed.scales.push(scale[i]);
-                    piece.observed.weights.push(weight[i]);
-                    piece.rows.push((at + i) as u32);
-                    weight[i] = 0.0;
-                }
-            }
+            piece.take_observed(at, &complete[at..at + n], &scale, &mut weight);
         }
         fill(&mut piece, at, &scale[..n], &weight[..n]);
     }
@@ -351,3 +384,4 @@ mod tests {
         }
     }
 }
+

@@ -2,9 +2,9 @@
 
 use super::step::{SMOOTH_FROM, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
-use crate::exponential::{Exp, cube_root_start, inverse_step, polynomial};
+use crate::exponential::{Exp, cube_root_start, polynomial};
 use crate::options::{Observed, Timing};
-use crate::response::{Blocks, Demand, Power, Response, Root, Worth, root, root_block};
+use crate::response::{Blocks, Demand, Found, Power, Response, Root, Worth, finish, root, root_block, root_checked_block};
 use crate::series;
 
 pub(crate) struct Age;
@@ -72,12 +72,11 @@ impl Root for Periodic {
     }
 
     #[inline(always)]
-    fn finish(start: f64, (residual, rise): (f64, f64), y: f64) -> Demand {
+    fn finish(start: f64, (residual, rise): (f64, f64), y: f64) -> Found {
         let decay = 1.0 - rise;
-        let (f1, f2) = (start * rise, rise + start * decay);
-        let (step, inverse) = inverse_step(residual, f1, f2, (2.0 - start) * decay);
-        let s = 1.0 / (start + step);
-        Demand { fetches: s, slope: -s * s * y * inverse }
+        let second = start.mul_add(decay, rise);
+        let derivatives = [start * rise, second, (2.0 - start) * decay, (start - 3.0) * decay];
+        finish(start, residual, y, derivatives)
     }
 }
 
@@ -90,6 +89,11 @@ impl Response for Periodic {
     #[inline(always)]
     fn demand_block(y: &[f64], _c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
         root_block::<Self>(y, fetches, slope);
+    }
+
+    #[inline(always)]
+    fn checked_block(y: &[f64], _c: &[f64], fetches: &mut [f64], off: &mut [f64]) {
+        root_checked_block::<Self>(y, fetches, off);
     }
 
     #[inline(always)]
@@ -127,9 +131,10 @@ impl Root for Poisson {
     }
 
     #[inline(always)]
-    fn finish(_start: f64, (near, _): (f64, f64), y: f64) -> Demand {
+    fn finish(_start: f64, (near, _): (f64, f64), y: f64) -> Found {
         let s = poisson_newton(near, y);
-        Demand { fetches: s, slope: poisson_slope(s) }
+        let off = (poisson_worth(s) - y).abs() / y;
+        Found { demand: Demand { fetches: s, slope: poisson_slope(s) }, off }
     }
 }
 
@@ -145,9 +150,13 @@ impl Response for Poisson {
     }
 
     #[inline(always)]
+    fn checked_block(y: &[f64], _c: &[f64], fetches: &mut [f64], off: &mut [f64]) {
+        root_checked_block::<Self>(y, fetches, off);
+    }
+
+    #[inline(always)]
     fn worth(s: f64, _c: f64) -> Worth {
-        let product = s * (1.0 + s);
-        Worth::smooth((1.0 + 2.0 * s) / product / product)
+        Worth::smooth(poisson_worth(s))
     }
 
     fn cost(s: f64, c: f64) -> f64 {
@@ -161,6 +170,12 @@ fn poisson_newton(s: f64, y: f64) -> f64 {
     let (product, two) = (s * (1.0 + s), 1.0 + 2.0 * s);
     let other = two / (y * product);
     s - (product - other) / (two + other * (two / product - 2.0 / two))
+}
+
+#[inline(always)]
+fn poisson_worth(s: f64) -> f64 {
+    let product = s * (1.0 + s);
+    (1.0 + 2.0 * s) / product / product
 }
 
 #[inline(always)]

@@ -2,9 +2,9 @@
 
 use super::step::unfetched;
 use super::{Definition, Measure, MeasureForm};
-use crate::exponential::{Exp, inverse_step, minus_ln_1m, polynomial};
+use crate::exponential::{Exp, minus_ln_1m, polynomial};
 use crate::options::{Observed, Timing};
-use crate::response::{Blocks, Demand, Power, Response, Root, Worth, root, root_block};
+use crate::response::{Blocks, Demand, Found, Power, Response, Root, Worth, finish, root, root_block};
 use crate::series;
 
 pub(crate) struct Freshness;
@@ -79,13 +79,14 @@ impl Root for Periodic {
     }
 
     #[inline(always)]
-    fn finish(start: f64, (residual, decay): (f64, f64), y: f64) -> Demand {
-        let kept = y < 1.0;
-        let (f1, f2) = (start * decay, (1.0 - start) * decay);
-        let (step, inverse) = inverse_step(residual, f1, f2, (start - 2.0) * decay);
-        let s = 1.0 / (start + step);
-        let slope = -s * s * y * inverse;
-        Demand { fetches: if kept { s } else { 0.0 }, slope: if kept { slope } else { 0.0 } }
+    fn finish(start: f64, (residual, decay): (f64, f64), y: f64) -> Found {
+        let derivatives = [start, 1.0 - start, start - 2.0, 3.0 - start].map(|f| f * decay);
+        let Found { demand, off } = finish(start, residual, y, derivatives);
+        let kept = |value: f64| if y < 1.0 { value } else { 0.0 };
+        Found {
+            demand: Demand { fetches: kept(demand.fetches), slope: kept(demand.slope) },
+            off: kept(off),
+        }
     }
 }
 

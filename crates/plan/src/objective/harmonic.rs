@@ -2,9 +2,9 @@
 
 use super::step::{SMOOTH_FROM, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
-use crate::exponential::{Exp, inverse_step, polynomial};
+use crate::exponential::{Exp, polynomial};
 use crate::options::{Observed, Timing};
-use crate::response::{Blocks, Demand, Power, Response, Root, Worth, root, root_block};
+use crate::response::{Blocks, Demand, Found, Power, Response, Root, Worth, finish, root, root_block, root_checked_block};
 use crate::series;
 
 pub(crate) struct Harmonic;
@@ -78,11 +78,9 @@ impl Root for Periodic {
     }
 
     #[inline(always)]
-    fn finish(start: f64, (residual, rise): (f64, f64), y: f64) -> Demand {
+    fn finish(start: f64, (residual, rise): (f64, f64), y: f64) -> Found {
         let decay = 1.0 - rise;
-        let (step, inverse) = inverse_step(residual, rise, decay, -decay);
-        let s = 1.0 / (start + step);
-        Demand { fetches: s, slope: -s * s * y * inverse }
+        finish(start, residual, y, [rise, decay, -decay, decay])
     }
 }
 
@@ -95,6 +93,11 @@ impl Response for Periodic {
     #[inline(always)]
     fn demand_block(y: &[f64], _c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
         root_block::<Self>(y, fetches, slope);
+    }
+
+    #[inline(always)]
+    fn checked_block(y: &[f64], _c: &[f64], fetches: &mut [f64], off: &mut [f64]) {
+        root_checked_block::<Self>(y, fetches, off);
     }
 
     #[inline(always)]
