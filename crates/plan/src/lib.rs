@@ -33,7 +33,7 @@ mod solution;
 mod sources;
 mod target;
 
-pub use access::{AccessPlan, AccessTime, access_frequencies, random_access_frequencies};
+pub use access::{AccessError, AccessPlan, AccessTime, access_frequencies, random_access_frequencies};
 pub use evaluate::{Evaluation, Order, evaluate, values};
 pub use objective::{Measure, MeasureForm, Objective};
 pub use options::{Observed, Options, Policy, Timing, UnknownName};
@@ -41,4 +41,4 @@ pub use plan::{PlanError, solve};
 
 pub use solution::{Gap, HostPrice, Solution, Status};
 pub use sources::{Column, InvalidSources, Sources};
-pub use target::{Target, target};
+pub use target::{InvalidTarget, Target, target};

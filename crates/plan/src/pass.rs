@@ -400,7 +400,8 @@ impl Problem<'_> {
         let width = 4.0 * spread.ln();
         let near_limit = |i: usize| {
             let reach = width * k.slope[i].abs() + 1e-12 * k.rate[i];
-            let near = |limit: f64| (k.rate[i] - limit).abs() <= reach;
+            // A source that is given up stays at its limit of zero.
+            let near = |limit: f64| k.rate[i] > 0.0 && (k.rate[i] - limit).abs() <= reach;
             self.min_rate.is_some_and(|min| near(min[at + i]))
                 || self.max_rate.is_some_and(|max| near(max[at + i]))
         };

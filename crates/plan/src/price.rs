@@ -316,6 +316,8 @@ impl<'a> Search<'a> {
         let mut window = 0.0;
         let mut before: Option<(f64, f64)> = None;
         let mut span = f64::INFINITY;
+        // How often the budget was expected where it was not.
+        let mut misses = 0;
         while self.passes < MAX_PASSES && self.settled_passes < 8 {
             let (t, price) = (self.t, self.t.exp());
             if smooth_throughout {
@@ -338,14 +340,21 @@ impl<'a> Search<'a> {
                     self.t = found;
                 }
                 window = (2.0 * local.error_at(distance)).clamp(1e-12, 0.5 * window.max(2e-12));
+                misses = 0;
                 continue;
             }
-            // Where slopes mislead, halve the range instead.
+            // Where slopes mislead, halve the range, or reach out to find its other end.
             let span_before = std::mem::replace(&mut span, self.high - self.low);
             if span.is_finite() && span > 0.5 * span_before {
                 self.t = 0.5 * (self.low + self.high);
             }
-            window = if wanted.abs() < 0.1 { (0.5 * wanted * wanted).clamp(1e-9, 1e-3) } else { 0.0 };
+            misses = if window > 0.0 { misses + 1 } else { 0 };
+            let reach = (0.5 * wanted * wanted).clamp(1e-9, 1e-3) * 16f64.powi(misses);
+            if misses > 0 && span.is_infinite() {
+                let out = reach.max(wanted.abs()).min(8.0);
+                self.t = if self.low.is_finite() { self.low + out } else { self.high - out };
+            }
+            window = if wanted.abs() < 0.1 { reach.min(0.02) } else { 0.0 };
             if span < 1e-3 {
                 window = span;
             }
@@ -402,9 +411,14 @@ impl<'a> Search<'a> {
         budget_gap.max(kkt_gap) <= ACCEPTED
     }
 
-    fn finish(self) -> Outcome {
+    fn finish(mut self) -> Outcome {
+        if self.settled.is_none() {
+            // The search gave up: the rates at its last price, and an honest gap.
+            let end = (self.t.exp(), self.budget);
+            self.settle([end, end], &[]);
+        }
         let settled = self.settled.unwrap_or(Settled {
-            price: self.t.exp(),
+            price: f64::NAN,
             spent: f64::NAN,
             budget_gap: f64::INFINITY,
             kkt_gap: f64::INFINITY,

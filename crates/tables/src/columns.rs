@@ -57,6 +57,9 @@ impl Refused {
     }
 }
 
+/// What stands for the host of a source that has none.
+const NO_HOST: &str = "";
+
 const fn range(column: Column) -> Range {
     match column {
         Column::Cost => Range::Positive,
@@ -105,10 +108,10 @@ impl Columns {
                 }
             }
             Column::Host if self.hosts.is_none() => {
-                if rows > 0 {
-                    return Err(Refused::Fault(column, Fault::NotBefore));
+                self.hosts = Some((Names::new(), Vec::with_capacity(rows)));
+                for _ in 0..rows {
+                    self.push_host(NO_HOST);
                 }
-                self.hosts = Some((Names::new(), Vec::new()));
             }
             Column::Complete => {
                 self.complete.get_or_insert_with(|| vec![false; rows]);
@@ -175,11 +178,16 @@ impl Columns {
         if column == Column::Id {
             return self.ids.as_mut().map_or(Ok(()), |ids| push_id(ids, text));
         }
+        self.push_host(text);
+        Ok(())
+    }
+
+    #[inline]
+    fn push_host(&mut self, name: &str) {
         if let Some((names, of_source)) = &mut self.hosts {
-            let (Ok(number) | Err(number)) = names.insert(text);
+            let (Ok(number) | Err(number)) = names.insert(name);
             of_source.push(number);
         }
-        Ok(())
     }
 
     /// A cell without a value.
@@ -191,6 +199,10 @@ impl Columns {
             }
             Column::Complete => {
                 push(&mut self.complete, false);
+                Ok(())
+            }
+            Column::Host => {
+                self.push_host(NO_HOST);
                 Ok(())
             }
             _ => {

@@ -241,7 +241,6 @@ impl Fault {
         match self {
             Self::OutOfRange(_) => Some("use 0 where it means none: plans cannot tell it from 0"),
             Self::Duplicate { .. } => Some("keep one of the two rows"),
-            Self::NotBefore => Some("give it in every row or in none"),
             _ => None,
         }
     }

@@ -11,13 +11,14 @@
 //! | `importance` | 0 or more | 1 |
 //! | `change_rate` | 0 or more, per day | must be given |
 //! | `complete` | 0, 1, true or false | 0 |
-//! | `host` | text or integer | given in every row, or in none |
+//! | `host` | text or integer | no host |
 //! | `cost` | more than 0 | 1 |
 //! | `min_rate` | 0 or more | 0 |
 //! | `max_rate` | `min_rate` or more, `inf` is no limit | `inf` |
 //!
-//! A cell without a value (empty, or null) takes the default. Numbers other than 0 lie between
-//! 1e-60 and 1e60, so that the planner can square them.
+//! A cell without a value (empty, or null) takes the default. Sources without a host share the
+//! empty name in [`freshet_model::Hosts::names`], which is no host: it has no limit. Numbers other
+//! than 0 lie between 1e-60 and 1e60, so that the planner can square them.
 
 mod column;
 mod columns;

@@ -45,10 +45,11 @@ impl Definition for Freshness {
 }
 
 /// Whether the price at which a source is given up, `y = 1`, stays clear of the prices between.
-/// Close below it demand is too steep to be followed by its slope.
+/// Close below it demand is too steep to be followed by its slope, and then so steep that the last
+/// bit of a price moves it.
 #[inline(always)]
 fn clear_of_giving_up(low: f64, high: f64) -> bool {
-    low >= 1.0 || 1.0 - high > 64.0 * (high - low)
+    low >= 1.0 || 1.0 - high > (64.0 * (high - low)).max(1e-6)
 }
 
 /// Worth `1 − e^(−x)(1 + x)` with `x = cτ`; given up where `y ≥ 1`.
@@ -105,7 +106,8 @@ impl Response for Periodic {
 
     #[inline(always)]
     fn worth(s: f64, _c: f64) -> Worth {
-        let x = if s > 0.0 { 1.0 / s } else { 1e300 };
+        // At 700 changes a fetch the chance of fewer than two is below every number.
+        let x = if s > 1.0 / 700.0 { 1.0 / s } else { 700.0 };
         Worth::smooth(Exp::of_minus(x).two_or_more())
     }
 
@@ -159,7 +161,7 @@ impl Response for Poisson {
 
     #[inline(always)]
     fn is_smooth(low: f64, high: f64, _c: f64) -> bool {
-        low >= 1.0 || high < 1.0
+        clear_of_giving_up(low, high)
     }
 }
 

@@ -83,9 +83,6 @@ pub enum Fault {
         /// Where it occurred first.
         first: Position,
     },
-    /// A column without a default has a value here and had none before.
-    #[error("given here, but not in the rows before")]
-    NotBefore,
     /// The text is not a rate.
     #[error("{0} is not a rate such as `1/s`, `500/day` or `500`")]
     NotARate(Quoted),

@@ -102,6 +102,20 @@ fn integers_flags_and_nulls() {
 }
 
 #[test]
+fn a_source_without_a_host_has_the_empty_name() {
+    for (cells, names, of_source) in [
+        ([Some("x"), None], &["x", ""][..], [0, 1]),
+        ([Some(""), Some("x")], &["", "x"], [0, 1]),
+        ([None, Some("")], &[""], [0, 0]),
+    ] {
+        let table = read(&[rates(), ("host", array(StringArray::from(cells.to_vec())))]).unwrap();
+        let hosts = table.hosts.unwrap();
+        assert_eq!(hosts.names.iter().collect::<Vec<_>>(), names);
+        assert_eq!(hosts.of_source, of_source);
+    }
+}
+
+#[test]
 fn every_common_compression_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let codecs = [
@@ -141,7 +155,6 @@ fn what_is_wrong_is_named_with_row_and_column() {
         &[rates(), ("id", texts("x", "x"))],
         "s.parquet: row 2: id: `x` was seen before, in row 1",
     );
-    check_error(&[rates(), ("host", texts("x", ""))], "s.parquet: row 2: host: no value");
     check_error(
         &[rates(), ("complete", numbers(0.0, 0.5))],
         "s.parquet: row 2: complete: `0.5` is not 0, 1, true or false",

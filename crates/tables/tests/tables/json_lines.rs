@@ -46,10 +46,6 @@ fn bad_values_name_file_line_column_and_value() {
         "\"change_rate\":1,\"complete\":\"1\"",
         "s.jsonl:3: complete: `\"1\"` is not 0, 1, true or false",
     );
-    check(
-        "\"change_rate\":1,\"host\":\"a\"",
-        "s.jsonl:3: host: given here, but not in the rows before",
-    );
     check("\"change_rate\":1,\"change_rate\":1", "s.jsonl:3: column `change_rate` occurs twice");
     check(
         "\"change_rate\":1,\"max_rate\":1,\"min_rate\":2",
@@ -81,10 +77,18 @@ fn a_line_that_is_no_object_says_where_it_goes_wrong() {
 }
 
 #[test]
-fn host_must_be_in_every_row_or_in_none() {
+fn a_source_without_a_host_has_the_empty_name() {
+    let text = "{\"change_rate\":1}\n{\"change_rate\":1,\"host\":\"a\"}\n\
+                {\"change_rate\":1,\"host\":null}\n{\"change_rate\":1,\"host\":\"\"}\n";
+    let hosts = Hosts { names: ["", "a"].into_iter().collect(), of_source: vec![0, 1, 0, 0] };
     check(
-        "{\"change_rate\":1,\"host\":\"a\"}\n{\"change_rate\":1}\n",
-        Err("s.jsonl:2: host: no value"),
+        text,
+        Ok(SourceTable {
+            importance: vec![1.0; 4],
+            change_rate: vec![1.0; 4],
+            hosts: Some(hosts),
+            ..SourceTable::default()
+        }),
     );
 }
 

@@ -28,7 +28,8 @@ fn table() -> impl Strategy<Value = SourceTable> {
         let of_source = rows
             .iter()
             .map(|cells| {
-                let name = format!("host {}", cells.4);
+                // Some sources have no host.
+                let name = if cells.4 == 0 { String::new() } else { format!("host {}", cells.4) };
                 let place = names.iter().position(|other| *other == name).unwrap_or(names.len());
                 if place == names.len() {
                     names.push(name);

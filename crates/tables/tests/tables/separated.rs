@@ -55,6 +55,19 @@ fn every_column_in_any_order_with_defaults_for_empty_cells() {
 }
 
 #[test]
+fn a_source_without_a_host_has_the_empty_name() {
+    let with = |names: &[&str], of_source: [u32; 3]| SourceTable {
+        hosts: Some(Hosts {
+            names: names.iter().copied().collect(),
+            of_source: of_source.to_vec(),
+        }),
+        ..rates([1.0, 2.0, 3.0])
+    };
+    check("change_rate,host\n1,a\n2,\n3,a\n", &with(&["a", ""], [0, 1, 0]));
+    check("host,change_rate\n,1\n,2\n\"\",3\n", &with(&[""], [0, 0, 0]));
+}
+
+#[test]
 fn line_ends_marks_and_blank_lines_do_not_matter() {
     for text in [
         "\u{feff}change_rate\r\n1\r\n2",
@@ -96,7 +109,6 @@ fn bad_values_name_file_line_column_and_value() {
         "change_rate,complete\n1,yes\n",
         "s.csv:2: complete: `yes` is not 0, 1, true or false",
     );
-    check_error("change_rate,host\n1,\n", "s.csv:2: host: no value");
     check_error(
         "min_rate,max_rate,change_rate\n2,2,1\n2,1.5,1\n",
         "s.csv:3: max_rate: `1.5` is below min_rate `2`",
