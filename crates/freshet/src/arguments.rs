@@ -66,7 +66,7 @@ pub(crate) struct PlanArguments {
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
 
-    /// What may be spent: 5000/day, 10/s, 0.2/source/day, 20%/day
+    /// What may be spent: 5000/day, 10/s, 0.2/source/day, 20%/day (or give a --target)
     #[arg(long, value_name = "B", required_unless_present = "target")]
     pub(crate) budget: Option<Budget>,
 

@@ -80,7 +80,11 @@ fn budgets(arguments: &CurveArguments, sources: &Sources<'_>) -> Result<Vec<f64>
             .hint("give `--from` above 0 and below `--to`, such as `--from 100/day --to 10000/day`"));
     }
     let steps = f64::from(arguments.points - 1);
-    let at = |step: u32| (from.ln() + (to / from).ln() * f64::from(step) / steps).exp();
+    let at = |step: u32| match step {
+        0 => from,
+        last if last + 1 == arguments.points => to,
+        step => from * ((to / from).ln() * f64::from(step) / steps).exp(),
+    };
     Ok((0..arguments.points).map(at).collect())
 }
 

@@ -64,6 +64,10 @@ fn host_limits(
         HostLimit::File(_) => None,
     });
     let mut limits = vec![everywhere.unwrap_or(f64::INFINITY); hosts.names.len()];
+    // Sources without a host have no limit.
+    if let Some(none) = hosts.names.iter().position(str::is_empty) {
+        limits[none] = f64::INFINITY;
+    }
     let numbers: HashMap<&str, usize> =
         hosts.names.iter().enumerate().map(|(number, name)| (name, number)).collect();
     for limit in given {

@@ -38,15 +38,28 @@ pub(crate) fn share(value: f64) -> String {
 
 /// A time given in days, in the unit that reads best.
 pub(crate) fn days(value: f64) -> String {
-    let (number, unit) = match value {
-        v if !v.is_finite() => (v, "days"),
-        v if v >= 730.0 => (v / 365.25, "years"),
-        v if v >= 2.0 => (v, "days"),
-        v if v >= 2.0 / 24.0 => (v * 24.0, "hours"),
-        v if v >= 2.0 / 1440.0 => (v * 1440.0, "minutes"),
-        v => (v * 86_400.0, "seconds"),
+    days_like(value, value)
+}
+
+/// A time given in days, in the unit that reads best for `model`: so that times can be compared.
+pub(crate) fn days_like(value: f64, model: f64) -> String {
+    if !value.is_finite() {
+        return if value.is_nan() { "–".to_owned() } else { "for ever".to_owned() };
+    }
+    let (scale, unit) = match model {
+        v if !v.is_finite() => (1.0, "days"),
+        v if v >= 730.0 => (1.0 / 365.25, "years"),
+        v if v >= 2.0 => (1.0, "days"),
+        v if v >= 2.0 / 24.0 => (24.0, "hours"),
+        v if v >= 2.0 / 1440.0 => (1440.0, "minutes"),
+        _ => (86_400.0, "seconds"),
     };
-    format!("{} {unit}", significant(number))
+    format!("{} {unit}", significant(value * scale))
+}
+
+/// A count of things, in words.
+pub(crate) fn plural(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
 fn thousands(digits: &str) -> String {

@@ -195,8 +195,11 @@ fn on_change(
                 // A cycle of k changes with this chance, else of k + 1.
                 let wait = changes_per_fetch(row).max(1.0);
                 let nearest = wait.round();
-                let k = if (wait - nearest).abs() <= 1e-12 * wait { nearest } else { wait.floor() };
-                ((k + 1.0 - wait).clamp(0.0, 1.0), k)
+                if (wait - nearest).abs() <= 1e-12 * wait {
+                    (1.0, nearest)
+                } else {
+                    (wait.ceil() - wait, wait.floor())
+                }
             };
             let (probability, threshold) = rows.map(both).unzip();
             (probability, Some(threshold))

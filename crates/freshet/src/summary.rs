@@ -9,7 +9,7 @@ use freshet_plan::{
 };
 
 use crate::load::Loaded;
-use crate::number::{count, days, share, significant};
+use crate::number::{count, days, days_like, plural, share, significant};
 use crate::plan::measure;
 
 /// Hosts listed by name before the rest is only counted.
@@ -50,12 +50,14 @@ fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     }
     writeln!(
         out,
-        "{}, {} a day ({} each), {} policy for {} at {} times",
-        if n == 1 { "1 source".to_owned() } else { format!("{} sources", count(n)) },
+        "{}, {} a day ({} each), {}, timing {}",
+        plural(n, "source", "sources"),
         fetches(budget.get()),
         significant(each),
-        options.policy,
-        options.objective,
+        match options.policy {
+            Policy::Optimal => format!("objective {}", options.objective),
+            policy => format!("policy {policy}"),
+        },
         options.timing,
     )?;
     writeln!(out)?;
@@ -78,17 +80,25 @@ fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     if solution.spent < budget.get() * (1.0 - 1e-9) {
         writeln!(
             out,
-            "unspent            {} a day: more fetches would bring nothing",
-            fetches(budget.get() - solution.spent)
+            "unspent            {} a day: {}",
+            fetches(budget.get() - solution.spent),
+            if solution.host_prices.is_empty() {
+                "more fetches would bring nothing"
+            } else {
+                "more than the hosts allow"
+            }
         )?;
     }
     write!(
         out,
-        "solution           {}, gap {:.0e}, {} passes, {:.3} s",
+        "solution           {}, gap {}, {}, {:.2?}",
         solution.status,
-        solution.gap.worst(),
-        solution.passes,
-        facts.solve_time.as_secs_f64()
+        match solution.gap.worst() {
+            0.0 => "0".to_owned(),
+            gap => format!("{gap:.0e}"),
+        },
+        plural(solution.passes as usize, "pass", "passes"),
+        facts.solve_time
     )?;
     if solution.status == Status::Inexact {
         write!(out, "\nwarning: the gap is above 1e-9; please report the table that led to it")?;
@@ -97,7 +107,7 @@ fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
 }
 
 fn fetches(number: f64) -> String {
-    format!("{} fetches", significant(number))
+    format!("{} {}", significant(number), if number == 1.0 { "fetch" } else { "fetches" })
 }
 
 /// This plan beside equal polling and beside what a little more budget would bring.
@@ -122,11 +132,11 @@ fn table(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
         write!(out, " {name:>17}")?;
     }
     writeln!(out)?;
-    for (at, (measure, _)) in facts.evaluation.measures().enumerate() {
+    for (at, (measure, own)) in facts.evaluation.measures().enumerate() {
         write!(out, "{:18}", measure.label)?;
         for (_, evaluation) in &columns {
             let value = evaluation.as_ref().and_then(|it| it.measures().nth(at));
-            let text = value.map_or("–".to_owned(), |(_, value)| show(measure, value));
+            let text = value.map_or("–".to_owned(), |(_, value)| show(measure, value, own));
             write!(out, " {text:>17}")?;
         }
         writeln!(out)?;
@@ -134,10 +144,11 @@ fn table(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-fn show(measure: Measure, value: f64) -> String {
+/// A value of a measure, times in the unit that suits `own`.
+fn show(measure: Measure, value: f64, own: f64) -> String {
     match measure.form {
         MeasureForm::OneLessMean => share(value),
-        _ if measure.unit == "days" => days(value),
+        _ if measure.unit == "days" => days_like(value, own),
         _ => significant(value),
     }
 }
@@ -150,7 +161,8 @@ fn price(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     }
     write!(out, "price of a fetch   ")?;
     if price == 0.0 {
-        return writeln!(out, "0: one more fetch a day is worth nothing");
+        let why = if solution.host_prices.is_empty() { "" } else { ", unless its host allows it" };
+        return writeln!(out, "0: one more fetch a day is worth nothing{why}");
     }
     if price.is_infinite() {
         return writeln!(out, "∞: the first fetch is worth any price");

@@ -223,6 +223,9 @@ pub(crate) trait Blocks: Sync {
     /// The places at which demand is rough between `y / spread` and `y · spread`.
     fn find_rough(&self, y: &[f64], spread: f64, found: &mut Vec<usize>);
     fn trend_at(&self, y: f64) -> f64;
+    /// `demand_one` without the vector unit.
+    #[cfg(test)]
+    fn demand_plainly(&self, y: f64, c: f64) -> Demand;
 }
 
 impl<T: Response> Blocks for T {
@@ -302,5 +305,10 @@ impl<T: Response> Blocks for T {
 
     fn trend_at(&self, y: f64) -> f64 {
         T::trend(y)
+    }
+
+    #[cfg(test)]
+    fn demand_plainly(&self, y: f64, c: f64) -> Demand {
+        T::demand(y, c)
     }
 }

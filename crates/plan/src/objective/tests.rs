@@ -105,7 +105,7 @@ fn worth_is_the_slope_of_the_cost() {
 }
 
 #[test]
-fn blocks_and_single_sources_agree_to_the_bit() {
+fn blocks_and_single_sources_agree_to_the_bit_with_and_without_the_vector_unit() {
     for (name, _, slots, response) in responses() {
         for &c in chances(slots) {
             let y: Vec<f64> = (0..301).map(|i| 10f64.powf(f64::from(i) * 0.13 - 19.5)).collect();
@@ -115,6 +115,7 @@ fn blocks_and_single_sources_agree_to_the_bit() {
             for i in 0..y.len() {
                 let one = response.demand_one(y[i], c[i]);
                 assert_eq!((s[i], slope[i]), (one.fetches, one.slope), "{name} at {:e}", y[i]);
+                assert_eq!(response.demand_plainly(y[i], c[i]), one, "{name} at {:e}", y[i]);
             }
         }
     }
