@@ -1,6 +1,5 @@
 //! The command line as it is typed.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -17,8 +16,8 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 
     /// Number of threads [default: one for each core]. The results do not depend on it
-    #[arg(long, global = true, value_name = "N")]
-    pub(crate) threads: Option<NonZeroUsize>,
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -67,7 +66,7 @@ pub(crate) struct PlanArguments {
     pub(crate) sources: SourceArguments,
 
     /// What may be spent: 5000/day, 10/s, 0.2/source/day, 20%/day (or give a --target)
-    #[arg(long, value_name = "B", required_unless_present = "target")]
+    #[arg(long, value_name = "B", allow_hyphen_values = true, required_unless_present = "target")]
     pub(crate) budget: Option<Budget>,
 
     /// Find the smallest budget that reaches this: freshness=0.8, age=2 (days), harmonic_cost=100,
@@ -111,15 +110,15 @@ pub(crate) struct CurveArguments {
     pub(crate) sources: SourceArguments,
 
     /// Mark this budget, and by default draw from a hundredth to a hundred times of it
-    #[arg(long, value_name = "B")]
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
     pub(crate) budget: Option<Budget>,
 
     /// The smallest budget
-    #[arg(long, value_name = "B")]
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
     pub(crate) from: Option<Budget>,
 
     /// The largest budget
-    #[arg(long, value_name = "B")]
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
     pub(crate) to: Option<Budget>,
 
     /// How many budgets, evenly spaced on a log scale
@@ -133,7 +132,7 @@ pub(crate) struct CurveArguments {
     #[arg(long, value_name = "POLICY,…", value_delimiter = ',', default_value = "optimal,uniform")]
     pub(crate) policies: Vec<Policy>,
 
-    /// Write the picture to this file
+    /// Write the picture to this file (`-` is standard output)
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 
@@ -158,7 +157,7 @@ pub(crate) struct SourceArguments {
 
     /// What each host allows, as a rate for all (1/s) or a CSV file `host,limit`; given twice, the
     /// file names the exceptions. Counted like the budget; needs a column `host`
-    #[arg(long, alias = "host-limits", value_name = "RATE|FILE")]
+    #[arg(long, alias = "host-limits", allow_hyphen_values = true, value_name = "RATE|FILE")]
     pub(crate) host_limit: Vec<HostLimit>,
 }
 

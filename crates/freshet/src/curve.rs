@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use freshet_model::{Budget, PerDay, Strings};
 use freshet_plan::{Measure, Policy, Sources, solve};
@@ -41,12 +42,14 @@ pub(crate) struct Curve<'a> {
 pub(crate) fn run(arguments: &CurveArguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_table(out)?;
-        if arguments.json && out.as_os_str() == "-" {
-            return Err(Failure::new("--json and --out - both want standard output")
-                .hint("write the table to a file: --out curve.csv"));
-        }
     }
-    if let Some(svg) = &arguments.svg {
+    let is_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+    let wanting = [arguments.json, is_stdout(&arguments.out), is_stdout(&arguments.svg)];
+    if wanting.iter().filter(|wants| **wants).count() > 1 {
+        return Err(Failure::new("standard output can take one of --json, --out - and --svg -")
+            .hint("write the others to files: --out curve.csv --svg curve.svg"));
+    }
+    if let Some(svg) = arguments.svg.as_deref().filter(|svg| *svg != Path::new("-")) {
         check_file(svg)?;
     }
     let loaded = load(&arguments.sources)?;
@@ -55,6 +58,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), Failure> {
     let curve = draw(arguments, &loaded, &sources, &budgets)?;
     if let Some(svg) = &arguments.svg {
         let picture = picture::svg(&curve);
+        if svg == Path::new("-") {
+            return print_text(&picture);
+        }
         write_atomic(svg, |out| out.write_all(picture.as_bytes()))?;
     }
     if let Some(out) = &arguments.out {
@@ -62,7 +68,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), Failure> {
     }
     if arguments.json {
         print_json(&curve.report())?;
-    } else if arguments.out.as_deref() != Some(std::path::Path::new("-")) {
+    } else if !is_stdout(&arguments.out) {
         print_text(&curve.text())?;
     }
     Ok(())
@@ -77,7 +83,9 @@ fn budgets(arguments: &CurveArguments, sources: &Sources<'_>) -> Result<Vec<f64>
     let to = arguments.to.map_or(middle * 100.0, total);
     if from <= 0.0 || from >= to {
         return Err(Failure::new(format!("budgets from {from}/day to {to}/day are not a range"))
-            .hint("give `--from` above 0 and below `--to`, such as `--from 100/day --to 10000/day`"));
+            .hint(
+                "give `--from` above 0 and below `--to`, such as `--from 100/day --to 10000/day`",
+            ));
     }
     let steps = f64::from(arguments.points - 1);
     let at = |step: u32| match step {
@@ -123,8 +131,10 @@ fn draw<'a>(
         ));
     }
     if allowed.is_empty() {
-        return Err(Failure::new(format!("every budget is below the sum of the minimum rates, {minimum}/day"))
-            .hint("raise `--to`, or lower `min_rate`"));
+        return Err(Failure::new(format!(
+            "every budget is below the sum of the minimum rates, {minimum}/day"
+        ))
+        .hint("raise `--to`, or lower `min_rate`"));
     }
     for &policy in &arguments.policies {
         for &budget in &allowed {
@@ -136,7 +146,11 @@ fn draw<'a>(
         None => Vec::new(),
         Some(budget) => {
             let total = budget.for_sources(sources.len()).get();
-            arguments.policies.iter().map(|&policy| plan(policy, total)).collect::<Result<_, _>>()?
+            arguments
+                .policies
+                .iter()
+                .map(|&policy| plan(policy, total))
+                .collect::<Result<_, _>>()?
         }
     };
     Ok(Curve { arguments, loaded, sources: sources.len(), points, marked })
@@ -199,7 +213,9 @@ impl Curve<'_> {
 
     fn measures(&self) -> Vec<Measure> {
         let first = self.points.first();
-        first.map_or_else(Vec::new, |point| point.values.iter().map(|(measure, _)| *measure).collect())
+        first.map_or_else(Vec::new, |point| {
+            point.values.iter().map(|(measure, _)| *measure).collect()
+        })
     }
 
     fn text(&self) -> String {
@@ -212,7 +228,11 @@ impl Curve<'_> {
         let measures = self.measures();
         write!(out, "{:<12} {:>14}", "policy", "budget/day")?;
         for measure in &measures {
-            let unit = if measure.unit.is_empty() { String::new() } else { format!(" ({})", measure.unit) };
+            let unit = if measure.unit.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", measure.unit)
+            };
             write!(out, " {:>14}", format!("{}{unit}", measure.label))?;
         }
         writeln!(out, " {:>12} {:>10}", "price", "never")?;
@@ -226,7 +246,7 @@ impl Curve<'_> {
         Ok(())
     }
 
-    fn write(&self, path: &std::path::Path) -> Result<(), Failure> {
+    fn write(&self, path: &Path) -> Result<(), Failure> {
         let policies: Strings = {
             let names: Vec<String> = self.points.iter().map(|it| it.policy.to_string()).collect();
             names.iter().map(String::as_str).collect()

@@ -36,7 +36,10 @@ pub(crate) fn load(arguments: &SourceArguments) -> Result<Loaded, Failure> {
     if let Some(notes) = &read.polite {
         let skipped = notes.without_rate + notes.without_url + notes.without_importance;
         if skipped > 0 {
-            note(&format!("{} sources without rate, URL or importance were left out", count(skipped)));
+            note(&format!(
+                "{} sources without rate, URL or importance were left out",
+                count(skipped)
+            ));
         }
     }
     let name = match &input {
@@ -56,8 +59,10 @@ fn host_limits(
         return Ok(None);
     }
     let Some(hosts) = &table.hosts else {
-        return Err(Failure::new(format!("{name}: host limits need a column `host`, and there is none"))
-            .hint("add the column, or leave out --host-limit"));
+        return Err(Failure::new(format!(
+            "{name}: host limits need a column `host`, and there is none"
+        ))
+        .hint("add the column, or leave out --host-limit"));
     };
     let everywhere = given.iter().rev().find_map(|limit| match limit {
         HostLimit::Rate(rate) => Some(rate.get()),
@@ -73,7 +78,8 @@ fn host_limits(
     for limit in given {
         if let HostLimit::File(path) = limit {
             let exceptions = read_host_limits(path)?;
-            let unknown = exceptions.iter().filter(|(host, _)| !numbers.contains_key(host.as_str()));
+            let unknown =
+                exceptions.iter().filter(|(host, _)| !numbers.contains_key(host.as_str()));
             if let Some((first, _)) = unknown.clone().next() {
                 let many = unknown.count();
                 note(&format!(
@@ -104,7 +110,8 @@ impl Loaded {
                 sources = sources.with_cost(cost)?;
             }
             if table.min_rate.is_some() || table.max_rate.is_some() {
-                sources = sources.with_limits(table.min_rate.as_deref(), table.max_rate.as_deref())?;
+                sources =
+                    sources.with_limits(table.min_rate.as_deref(), table.max_rate.as_deref())?;
             }
             if let (Some(hosts), Some(limits)) = (&table.hosts, &self.limits) {
                 sources = sources.with_hosts(&hosts.of_source, limits)?;
@@ -143,15 +150,21 @@ impl Loaded {
                 self.id(row)
             ))
             .hint("use `--timing periodic` or `--timing poisson` for rates"),
-            PlanError::OutOfReach { measure, .. } => Failure::new(error)
-                .hint(format!("ask for less, or raise what limits {measure}: `max_rate`, --host-limit")),
+            PlanError::OutOfReach { .. } => {
+                let limited = self.table.max_rate.is_some() || self.limits.is_some();
+                let raise = if limited { ", or raise `max_rate` or --host-limit" } else { "" };
+                Failure::new(error).hint(format!("ask for less{raise}"))
+            }
+            PlanError::BudgetRange(_) => {
+                Failure::new(error).hint("state the budget in another unit")
+            }
         }
     }
 }
 
-/// A number that is not below `value` when it is read back with few digits.
-fn round_up(value: f64) -> String {
+/// Four significant digits, not below `value`.
+fn round_up(value: f64) -> f64 {
     let unit = 10f64.powf(value.log10().floor() - 3.0);
-    let rounded = (value / unit).ceil() * unit;
-    if value.fract() == 0.0 && value < 1e15 { format!("{value}") } else { format!("{rounded:.6}").trim_end_matches('0').trim_end_matches('.').to_owned() }
+    let rounded = format!("{:.3e}", (value / unit).ceil() * unit).parse().unwrap_or(value);
+    if rounded < value { value } else { rounded }
 }

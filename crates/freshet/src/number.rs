@@ -11,7 +11,7 @@ pub(crate) fn significant(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 {
         "0".to_owned()
-    } else if size >= 1e9 || size < 1e-4 {
+    } else if !(1e-4..1e9).contains(&size) {
         format!("{value:.3e}")
     } else {
         let decimals = (3 - size.log10().floor() as i32).max(0) as usize;

@@ -152,7 +152,8 @@ fn write_rows(
 ) -> Result<(), Failure> {
     let value = values(sources, solution, options);
     let observed = loaded.table.complete.as_deref().filter(|_| options.policy == Policy::Optimal);
-    let on_change = observed.map(|complete| on_change(complete, loaded, solution, options.observed));
+    let on_change =
+        observed.map(|complete| on_change(complete, loaded, solution, options.observed));
     let (probability, threshold) = match &on_change {
         None => (None, None),
         Some((probability, threshold)) => (Some(&probability[..]), threshold.as_deref()),

@@ -54,7 +54,8 @@ fn new_bar(what: &'static str, known: bool) -> ProgressBar {
         "{prefix} {spinner} {msg}"
     };
     let bar = if known { ProgressBar::new(1000) } else { ProgressBar::new_spinner() };
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("━╸─"));
     bar.set_prefix(what);
     bar

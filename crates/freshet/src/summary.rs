@@ -167,8 +167,11 @@ fn price(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     if price.is_infinite() {
         return writeln!(out, "∞: the first fetch is worth any price");
     }
-    let objective =
-        if matches!(options.policy, Policy::Floor(_)) { freshet_plan::Objective::Freshness } else { options.objective };
+    let objective = if matches!(options.policy, Policy::Floor(_)) {
+        freshet_plan::Objective::Freshness
+    } else {
+        options.objective
+    };
     // The cost falls by the price; say it in the terms of the first measure.
     let words = objective.measures().first().map(|measure| {
         let by = price / if measure.form == MeasureForm::Sum { 1.0 } else { evaluation.weight() };

@@ -101,6 +101,9 @@ mod tests {
         check("inf/day", Err("inf is not a finite number"));
         check("NaN/s", Err("NaN is not a finite number"));
         check("5000", Err("`5000` is not a rate such as `5000/day`, `10/s` or `90/hour`"));
-        check("5/fortnight", Err("`5/fortnight` is not a rate such as `5000/day`, `10/s` or `90/hour`"));
+        check(
+            "5/fortnight",
+            Err("`5/fortnight` is not a rate such as `5000/day`, `10/s` or `90/hour`"),
+        );
     }
 }

@@ -92,7 +92,10 @@ fn main() {
         objectives.retain(|(name, ..)| *name == only);
     }
     println!("solve time in streaming passes; {} threads", rayon::current_num_threads());
-    println!("{:>12} {:>18} {:>9} {:>10} {:>7} {:>9}", "sources", "objective", "passes", "ratio", "ns each", "gap");
+    println!(
+        "{:>12} {:>18} {:>9} {:>10} {:>7} {:>9}",
+        "sources", "objective", "passes", "ratio", "ns each", "gap"
+    );
     let mut growth: Vec<(f64, f64)> = Vec::new();
     for n in [10_000, 100_000, 1_000_000, 10_000_000, KOLOBOV] {
         if n > largest {
@@ -106,8 +109,10 @@ fn main() {
             .expect("valid columns");
         let budget = PerDay::new(0.2 * n as f64).expect("a valid budget");
         for &(name, objective, timing) in &objectives {
-            let options = Options { objective, timing, observed: Observed::Threshold, ..Options::default() };
-            let (time, plan) = best_of(times, || solve(&sources, budget, &options).expect("a plan"));
+            let options =
+                Options { objective, timing, observed: Observed::Threshold, ..Options::default() };
+            let (time, plan) =
+                best_of(times, || solve(&sources, budget, &options).expect("a plan"));
             println!(
                 "{n:>12} {name:>18} {:>9} {:>10.1} {:>7.1} {:>9.1e}",
                 plan.passes,

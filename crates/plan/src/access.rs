@@ -39,9 +39,9 @@ impl AccessTime {
     #[must_use]
     pub fn mean(self) -> f64 {
         match self {
-            Self::Deterministic { mean } | Self::Exponential { mean } | Self::Gamma { mean, .. } => {
-                mean
-            }
+            Self::Deterministic { mean }
+            | Self::Exponential { mean }
+            | Self::Gamma { mean, .. } => mean,
         }
     }
 
@@ -103,7 +103,13 @@ pub fn access_frequencies(
             .iter()
             .zip(change_rates)
             .zip(&frequencies)
-            .map(|((w, c), f)| if *c > 0.0 { w * (1.0 + f / (c * access.mean()) * (-spacing).exp_m1()) } else { 0.0 })
+            .map(|((w, c), f)| {
+                if *c > 0.0 {
+                    w * (1.0 + f / (c * access.mean()) * (-spacing).exp_m1())
+                } else {
+                    0.0
+                }
+            })
             .sum();
         return Ok(AccessPlan { frequencies, cost });
     }

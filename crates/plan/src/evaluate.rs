@@ -203,7 +203,9 @@ pub fn values(sources: &Sources<'_>, solution: &Solution, options: &Options) -> 
             let response = if observed { on_change } else { polled };
             let worth = response.worth_one(rates[i] / c, c);
             let unit = w / if square { c * c } else { c };
-            let price = sources.hosts.map_or(solution.price, |hosts| host_prices[hosts.of_source[i] as usize]);
+            let price = sources
+                .hosts
+                .map_or(solution.price, |hosts| host_prices[hosts.of_source[i] as usize]);
             let price = price * sources.cost.map_or(1.0, |cost| cost[i]);
             let (next, last) = (worth.next * unit, worth.last * unit);
             if price > next { price.min(last) } else { next }

@@ -4,8 +4,9 @@
 //! these differences lose all digits for small `x`; here each is assembled from one polynomial so
 //! that it is right to a few units in the last place for every `x ≥ 0`.
 
-const LN_2_HIGH: f64 = 6.931_471_803_691_238_164_90e-1;
-const LN_2_LOW: f64 = 1.908_214_929_270_587_700_02e-10;
+/// The logarithm of 2 in two parts: the first has few enough bits that whole multiples are exact.
+const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// Adding this number rounds to an integer and leaves it in the low bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 /// Beyond it `e^(−x)` is below every quantity that it is added to.
@@ -120,7 +121,8 @@ pub(crate) fn minus_ln_1m(y: f64) -> f64 {
     let base = if small { 0.0 } else { -exponent * std::f64::consts::LN_2 };
     let z = numerator / denominator;
     let z2 = z * z;
-    let series = polynomial(z2, &[1.0, 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0, 1.0 / 11.0, 1.0 / 13.0]);
+    let series =
+        polynomial(z2, &[1.0, 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0, 1.0 / 11.0, 1.0 / 13.0]);
     base + 2.0 * z * series
 }
 
@@ -207,8 +209,18 @@ mod tests {
             check(x, "1 - e^-x", e.complement(), -(-x).exp_m1());
             if x < 1.0 {
                 check(x, "x - 1 + e^-x", e.stale_time(), series(x, 2, sign));
-                check(x, "1 - e^-x(1+x)", e.two_or_more(), series(x, 2, |m| sign(m) * f64::from(m - 1)));
-                check(x, "x²/2 - 1 + e^-x(1+x)", e.age_value(), series(x, 3, |m| -sign(m) * f64::from(m - 1)));
+                check(
+                    x,
+                    "1 - e^-x(1+x)",
+                    e.two_or_more(),
+                    series(x, 2, |m| sign(m) * f64::from(m - 1)),
+                );
+                check(
+                    x,
+                    "x²/2 - 1 + e^-x(1+x)",
+                    e.age_value(),
+                    series(x, 3, |m| -sign(m) * f64::from(m - 1)),
+                );
                 check(x, "x²/2 - x + 1 - e^-x", e.age_sum(), series(x, 3, |m| -sign(m)));
             } else {
                 let y = (-x).exp();

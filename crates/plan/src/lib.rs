@@ -33,7 +33,9 @@ mod solution;
 mod sources;
 mod target;
 
-pub use access::{AccessError, AccessPlan, AccessTime, access_frequencies, random_access_frequencies};
+pub use access::{
+    AccessError, AccessPlan, AccessTime, access_frequencies, random_access_frequencies,
+};
 pub use evaluate::{Evaluation, Order, evaluate, values};
 pub use objective::{Measure, MeasureForm, Objective};
 pub use options::{Observed, Options, Policy, Timing, UnknownName};

@@ -111,7 +111,8 @@ impl FromStr for Policy {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let share = |text: &str| text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+        let share =
+            |text: &str| text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
         match (name, name.strip_prefix("floor:").and_then(share)) {
             ("optimal", _) => Ok(Self::Optimal),
             ("uniform", _) => Ok(Self::Uniform),

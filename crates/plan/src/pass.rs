@@ -309,9 +309,13 @@ impl Problem<'_> {
         self.polled.demand_block(&k.y[..n], c, &mut k.fetches[..n], &mut k.slope[..n]);
         if let Some(complete) = self.complete {
             k.observed.find(&complete[at..at + n]);
-            k.observed.replace((&k.y, c), (&mut k.fetches, &mut k.slope), |y, c, fetches, slope| {
-                self.observed.demand_block(y, c, fetches, slope);
-            });
+            k.observed.replace(
+                (&k.y, c),
+                (&mut k.fetches, &mut k.slope),
+                |y, c, fetches, slope| {
+                    self.observed.demand_block(y, c, fetches, slope);
+                },
+            );
         }
         let all_live = k.all_live;
         let (fetches, rate, slope) = (&k.fetches[..n], &mut k.rate[..n], &mut k.slope[..n]);
@@ -376,21 +380,19 @@ impl Problem<'_> {
 
     /// Applies the least and the most rates.
     fn clamp(&self, at: usize, n: usize, k: &mut Scratch) {
-        if let Some(min) = self.min_rate {
-            let min = &min[at..at + n];
-            for i in 0..n {
-                if k.rate[i] < min[i] {
-                    (k.rate[i], k.slope[i]) = (min[i], 0.0);
+        let limit = |k: &mut Scratch, limits: &[f64], beyond: fn(f64, f64) -> bool| {
+            let rates = k.rate.iter_mut().zip(&mut k.slope);
+            for ((rate, slope), &limit) in rates.zip(&limits[at..at + n]) {
+                if beyond(*rate, limit) {
+                    (*rate, *slope) = (limit, 0.0);
                 }
             }
+        };
+        if let Some(min) = self.min_rate {
+            limit(k, min, |rate, min| rate < min);
         }
         if let Some(max) = self.max_rate {
-            let max = &max[at..at + n];
-            for i in 0..n {
-                if k.rate[i] > max[i] {
-                    (k.rate[i], k.slope[i]) = (max[i], 0.0);
-                }
-            }
+            limit(k, max, |rate, max| rate > max);
         }
     }
 

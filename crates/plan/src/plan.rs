@@ -9,11 +9,14 @@ use crate::pass::{Problem, sum};
 use crate::price::{self, Ending, Outcome};
 use crate::response::{Demand, Power, Response, Worth};
 use crate::solution::{Gap, Solution, Status};
-use crate::sources::{Column, Sources};
+use crate::sources::{Column, Sources, in_range};
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
+    /// The budget is too large or too small to calculate with.
+    #[error("budget {0}/day is not 0 or between 1e-30/day and 1e30/day")]
+    BudgetRange(f64),
     /// The least rates alone take more than the budget.
     #[error("budget is below the sum of the minimum rates: {budget}/day < {minimum}/day")]
     BelowMinimum {
@@ -23,7 +26,9 @@ pub enum PlanError {
         minimum: f64,
     },
     /// The least rates at a host take more than the host allows.
-    #[error("host number {host} allows {limit}/day, below the sum of its minimum rates {minimum}/day")]
+    #[error(
+        "host number {host} allows {limit}/day, below the sum of its minimum rates {minimum}/day"
+    )]
     HostBelowMinimum {
         /// The host's number.
         host: u32,
@@ -43,7 +48,9 @@ pub enum PlanError {
         value: f64,
     },
     /// A target that no budget reaches.
-    #[error("{measure} = {target} cannot be reached: with any budget it comes to {best} at best")]
+    #[error(
+        "{measure} = {target:?} cannot be reached: with any budget it comes to {best:?} at best"
+    )]
     OutOfReach {
         /// What was to be reached.
         measure: &'static str,
@@ -64,6 +71,9 @@ pub fn solve(
     budget: PerDay,
     options: &Options,
 ) -> Result<Solution, PlanError> {
+    if budget.get() != 0.0 && !in_range(budget.get()) {
+        return Err(PlanError::BudgetRange(budget.get()));
+    }
     check_slots(sources, options.timing)?;
     let n = sources.len();
     match options.policy {

@@ -26,8 +26,9 @@ const SMOOTH_WINDOW: f64 = 0.02;
 /// Up to this many sources all are followed one by one.
 const FEW: usize = 512;
 const MAX_PASSES: u32 = 300;
-const LOWEST_PRICE: f64 = 1e-250;
-const HIGHEST_PRICE: f64 = 1e250;
+/// Beyond any price that columns and budgets within their ranges can lead to.
+const LOWEST_PRICE: f64 = 1e-300;
+const HIGHEST_PRICE: f64 = 1e300;
 
 /// How a search for a price ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -392,7 +393,8 @@ impl<'a> Search<'a> {
             })
             .filter(|(_, at_high, at_low)| at_low > at_high)
             .collect();
-        let room: f64 = jumps.iter().map(|&(i, at_high, at_low)| problem.cost_of(i) * (at_low - at_high)).sum();
+        let room: f64 =
+            jumps.iter().map(|&(i, at_high, at_low)| problem.cost_of(i) * (at_low - at_high)).sum();
         let missing = self.budget - spend;
         let share = if room > 0.0 { (missing / room).clamp(0.0, 1.0) } else { 0.0 };
         let mut kkt_gap = violation;

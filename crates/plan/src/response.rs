@@ -201,10 +201,7 @@ pub(crate) fn finish(start: f64, f: f64, y: f64, [f1, f2, f3, f4]: [f64; 4]) -> 
     let third = (step * 0.25).mul_add(f4, f3);
     let second = (step * (1.0 / 3.0)).mul_add(third, f2);
     let left = step.mul_add((step * 0.5).mul_add(second, f1), f);
-    Found {
-        demand: Demand { fetches: s, slope: -s * s * y * inverse },
-        off: left.abs() / y,
-    }
+    Found { demand: Demand { fetches: s, slope: -s * s * y * inverse }, off: left.abs() / y }
 }
 
 /// [`Response`] by blocks and behind a pointer.

@@ -37,11 +37,7 @@ pub(crate) fn random_order(x: f64, first: i32, a: impl Fn(i32) -> f64) -> f64 {
 
 /// `Ein(x) = ∫₀ˣ (1 − e^(−t))/t dt`, the mean harmonic number of a Poisson count of mean `x`.
 pub(crate) fn ein(x: f64) -> f64 {
-    if x < 3.0 {
-        alternating(x, 1, |m| 1.0 / f64::from(m))
-    } else {
-        x.ln() + EULER + e1(x)
-    }
+    if x < 3.0 { alternating(x, 1, |m| 1.0 / f64::from(m)) } else { x.ln() + EULER + e1(x) }
 }
 
 /// The exponential integral `E₁(x)` for `x ≥ 3`, by its continued fraction.

@@ -24,8 +24,12 @@ const FIRST: u64 = (1023 - OCTAVES as u64) << BITS;
 const PIECE: usize = 1 << 20;
 
 /// Chebyshev nodes on `[−1/2, 1/2]`.
-const NODES: [f64; 4] =
-    [-0.461_939_766_255_643_4, -0.191_341_716_182_544_9, 0.191_341_716_182_544_9, 0.461_939_766_255_643_4];
+const NODES: [f64; 4] = [
+    -0.461_939_766_255_643_4,
+    -0.191_341_716_182_544_9,
+    0.191_341_716_182_544_9,
+    0.461_939_766_255_643_4,
+];
 
 /// Weight in a bin times the powers 0 to 3 of the place in it, from −1/2 to 1/2.
 type Moments = [f64; 4];
@@ -79,7 +83,8 @@ impl<'a> Sketch<'a> {
             .map(|start| piece(problem, start, (start + PIECE).min(problem.len())))
             .collect();
         let mut bins = vec![[0.0; 4]; BINS];
-        let (mut polled, mut observed, mut outliers) = (Weighted::default(), Vec::new(), Vec::new());
+        let (mut polled, mut observed, mut outliers) =
+            (Weighted::default(), Vec::new(), Vec::new());
         for piece in pieces {
             for (all, own) in bins.iter_mut().zip(&piece.bins) {
                 for power in 0..4 {
@@ -92,8 +97,8 @@ impl<'a> Sketch<'a> {
         for (bin, moments) in bins.iter().enumerate().filter(|(_, moments)| moments[0] > 0.0) {
             let low = f64::from_bits((FIRST + bin as u64) << LOW_BITS);
             let high = f64::from_bits((FIRST + bin as u64 + 1) << LOW_BITS);
-            for node in 0..4 {
-                polled.scales.push(low + (high - low) * (0.5 + NODES[node]));
+            for (node, place) in NODES.iter().enumerate() {
+                polled.scales.push(low + (high - low) * (0.5 + place));
                 polled.weights.push(node_weight(node, moments));
             }
         }
@@ -262,11 +267,8 @@ impl Piece {
 }
 
 fn piece(problem: &Problem<'_>, start: usize, end: usize) -> Piece {
-    let mut piece = Piece {
-        bins: vec![[0.0; 4]; BINS],
-        observed: Observed::default(),
-        outliers: Vec::new(),
-    };
+    let mut piece =
+        Piece { bins: vec![[0.0; 4]; BINS], observed: Observed::default(), outliers: Vec::new() };
     let mut scale = [0.0; BLOCK];
     let mut weight = [0.0; BLOCK];
     for at in (start..end).step_by(BLOCK) {
@@ -377,11 +379,16 @@ mod tests {
                     let price = 10f64.powi(exponent);
                     let totals = problem.demand(price, 1.0);
                     let Point { spend, slope } = sketch.demand(price, false);
-                    assert!((spend / totals.spend - 1.0).abs() < 1e-9, "{objective} {timing} at {price}");
-                    assert!((slope / totals.slope - 1.0).abs() < 1e-8, "{objective} {timing} at {price}");
+                    assert!(
+                        (spend / totals.spend - 1.0).abs() < 1e-9,
+                        "{objective} {timing} at {price}"
+                    );
+                    assert!(
+                        (slope / totals.slope - 1.0).abs() < 1e-8,
+                        "{objective} {timing} at {price}"
+                    );
                 }
             }
         }
     }
 }
-

@@ -110,10 +110,10 @@ pub enum InvalidSources {
 }
 
 /// Numbers beyond these are refused: products of them would leave the range of `f64`.
-pub(crate) const SMALLEST: f64 = 1e-60;
-pub(crate) const LARGEST: f64 = 1e60;
+pub(crate) const SMALLEST: f64 = 1e-30;
+pub(crate) const LARGEST: f64 = 1e30;
 
-fn in_range(value: f64) -> bool {
+pub(crate) fn in_range(value: f64) -> bool {
     (SMALLEST..=LARGEST).contains(&value)
 }
 
@@ -121,7 +121,7 @@ impl<'a> Sources<'a> {
     /// Sources of the given importance and change rate (per day).
     ///
     /// # Errors
-    /// The columns differ in length, or a value is neither 0 nor in 1e-60…1e60.
+    /// The columns differ in length, or a value is neither 0 nor in 1e-30…1e30.
     pub fn new(importance: &'a [f64], change_rate: &'a [f64]) -> Result<Self, InvalidSources> {
         if change_rate.len() > u32::MAX as usize {
             return Err(InvalidSources::TooMany(change_rate.len()));
@@ -136,7 +136,7 @@ impl<'a> Sources<'a> {
             hosts: None,
         };
         let zero_or_in_range = |value: f64| value == 0.0 || in_range(value);
-        let allowed = "0 or between 1e-60 and 1e60";
+        let allowed = "0 or between 1e-30 and 1e30";
         sources.check(Column::Importance, importance, allowed, zero_or_in_range)?;
         sources.check(Column::ChangeRate, change_rate, allowed, zero_or_in_range)?;
         Ok(sources)
@@ -167,9 +167,9 @@ impl<'a> Sources<'a> {
     /// What one fetch takes from the budget, instead of 1.
     ///
     /// # Errors
-    /// The column has another length, or a value is not in 1e-60…1e60.
+    /// The column has another length, or a value is not in 1e-30…1e30.
     pub fn with_cost(mut self, cost: &'a [f64]) -> Result<Self, InvalidSources> {
-        self.check(Column::Cost, cost, "between 1e-60 and 1e60", in_range)?;
+        self.check(Column::Cost, cost, "between 1e-30 and 1e30", in_range)?;
         self.cost = Some(cost);
         Ok(self)
     }
@@ -184,11 +184,11 @@ impl<'a> Sources<'a> {
         max_rate: Option<&'a [f64]>,
     ) -> Result<Self, InvalidSources> {
         if let Some(min) = min_rate {
-            let allowed = "0 or between 1e-60 and 1e60";
+            let allowed = "0 or between 1e-30 and 1e30";
             self.check(Column::MinRate, min, allowed, |value| value == 0.0 || in_range(value))?;
         }
         if let Some(max) = max_rate {
-            let allowed = "0, between 1e-60 and 1e60, or infinite";
+            let allowed = "0, between 1e-30 and 1e30, or infinite";
             let fine = |value: f64| value == 0.0 || in_range(value) || value == f64::INFINITY;
             self.check(Column::MaxRate, max, allowed, fine)?;
         }
@@ -222,7 +222,7 @@ impl<'a> Sources<'a> {
                 row,
                 column: Column::HostLimit,
                 value: limits[row],
-                allowed: "0, between 1e-60 and 1e60, or infinite",
+                allowed: "0, between 1e-30 and 1e30, or infinite",
             });
         }
         self.hosts = Some(HostColumns { of_source, limits });

@@ -10,7 +10,7 @@ use crate::options::{Options, Policy, UnknownName};
 use crate::pass::sum;
 use crate::plan::{PlanError, solve};
 use crate::solution::{Solution, Status};
-use crate::sources::Sources;
+use crate::sources::{LARGEST, SMALLEST, Sources};
 
 /// A value of a measure that is to be reached, such as `freshness=0.8`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,9 +106,13 @@ pub fn target(
     let mut above = search.plan(floor + if changes > 0.0 { changes } else { 1.0 })?;
     let mut below = None;
     while above.cost > search.goal {
-        if above.solution.status == Status::Unspent || above.budget > 1e45 {
+        if above.solution.status == Status::Unspent || above.budget > LARGEST / 32.0 {
             let best = search.measure(goal, &above.solution);
-            return Err(PlanError::OutOfReach { measure: goal.measure.key, target: goal.value, best });
+            return Err(PlanError::OutOfReach {
+                measure: goal.measure.key,
+                target: goal.value,
+                best,
+            });
         }
         let next = search.plan(above.budget * 16.0)?;
         below = Some(std::mem::replace(&mut above, next));
@@ -117,7 +121,7 @@ pub fn target(
         Some(below) => below,
         None => loop {
             let next = search.plan(floor + (above.budget - floor) / 16.0)?;
-            if next.cost > search.goal || next.budget <= floor.max(1e-200) {
+            if next.cost > search.goal || next.budget <= floor.max(32.0 * SMALLEST) {
                 break next;
             }
             above = next;
@@ -194,7 +198,7 @@ impl<'a> Search<'a> {
         let (mut high, mut low) = (excess(below), excess(above));
         let mut side = 0;
         for _ in 0..200 {
-            let (a, b) = (below.budget.max(1e-250).ln(), above.budget.ln());
+            let (a, b) = (below.budget.max(SMALLEST).ln(), above.budget.ln());
             if low >= -1e-13 || b - a < 1e-14 {
                 break;
             }

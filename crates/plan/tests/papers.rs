@@ -1,5 +1,7 @@
 //! The papers' numbers, to the digits that they print (or that are right).
 
+#![allow(clippy::unwrap_used)]
+
 use freshet_model::PerDay;
 use freshet_plan::{Objective, Observed, Options, Policy, Sources, Timing, solve};
 
@@ -90,11 +92,8 @@ fn kolobov_algorithm_2() {
     // the first would get 4·10/12.5 = 3.2 > 1, then the second 3·2/2.5 = 2.4 > 2.
     let (w, c) = ([10.0, 2.0, 0.5], [1.0, 2.0, 5.0]);
     let sources = Sources::new(&w, &c).unwrap().with_complete(&[true; 3]).unwrap();
-    let random = Options {
-        timing: Timing::Poisson,
-        observed: Observed::Random,
-        ..Options::default()
-    };
+    let random =
+        Options { timing: Timing::Poisson, observed: Observed::Random, ..Options::default() };
     let plan = solve(&sources, PerDay::new(4.0).unwrap(), &random).unwrap();
     for (rate, expect) in plan.rates.iter().zip([1.0, 2.0, 1.0]) {
         assert!((rate - expect).abs() < 1e-12, "{:?}", plan.rates);

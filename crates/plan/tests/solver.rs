@@ -1,5 +1,7 @@
 //! The solver against itself and against the conditions of an optimum.
 
+#![allow(clippy::unwrap_used)]
+
 use freshet_model::PerDay;
 use freshet_plan::{
     Evaluation, Objective, Observed, Options, Policy, Solution, Sources, Status, Timing, evaluate,

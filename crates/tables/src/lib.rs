@@ -18,7 +18,7 @@
 //!
 //! A cell without a value (empty, or null) takes the default. Sources without a host share the
 //! empty name in [`freshet_model::Hosts::names`], which is no host: it has no limit. Numbers other
-//! than 0 lie between 1e-60 and 1e60, so that the planner can square them.
+//! than 0 lie between 1e-30 and 1e30, so that the planner can square them.
 
 mod column;
 mod columns;

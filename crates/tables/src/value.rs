@@ -3,8 +3,8 @@
 use crate::error::{Fault, Quoted};
 
 /// The numbers that the planner's arithmetic can square and divide without loss.
-const SMALLEST: f64 = 1e-60;
-const LARGEST: f64 = 1e60;
+const SMALLEST: f64 = 1e-30;
+const LARGEST: f64 = 1e30;
 
 /// What a column demands of its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,8 +107,8 @@ mod tests {
         check(" 1e3\t", Range::NotNegative, Ok(1000.0));
         check("0", Range::NotNegative, Ok(0.0));
         check("0e-999", Range::NotNegative, Ok(0.0));
-        check("1e-60", Range::Positive, Ok(1e-60));
-        check("1e60", Range::Limit, Ok(1e60));
+        check("1e-30", Range::Positive, Ok(1e-30));
+        check("1e30", Range::Limit, Ok(1e30));
         check("inf", Range::Limit, Ok(f64::INFINITY));
         check("Infinity", Range::Limit, Ok(f64::INFINITY));
         assert!(parse("-0.0", Range::NotNegative).unwrap().is_sign_positive());
@@ -121,10 +121,10 @@ mod tests {
         check("-1e400", Range::Limit, Err("`-1e400` is negative"));
         check("NaN", Range::Limit, Err("`NaN` is not a finite number"));
         check("inf", Range::NotNegative, Err("`inf` is not a finite number"));
-        check("1e-61", Range::NotNegative, Err("`1e-61` is outside 1e-60 to 1e60"));
-        check("1e61", Range::Limit, Err("`1e61` is outside 1e-60 to 1e60"));
-        check("1e400", Range::Limit, Err("`1e400` is outside 1e-60 to 1e60"));
-        check("1e-400", Range::NotNegative, Err("`1e-400` is outside 1e-60 to 1e60"));
+        check("1e-31", Range::NotNegative, Err("`1e-31` is outside 1e-30 to 1e30"));
+        check("1e31", Range::Limit, Err("`1e31` is outside 1e-30 to 1e30"));
+        check("1e400", Range::Limit, Err("`1e400` is outside 1e-30 to 1e30"));
+        check("1e-400", Range::NotNegative, Err("`1e-400` is outside 1e-30 to 1e30"));
         check("0", Range::Positive, Err("`0` is not above 0"));
         check("1,5", Range::NotNegative, Err("`1,5` is not a number"));
         check("a\nb", Range::NotNegative, Err("`a\\nb` is not a number"));

@@ -36,7 +36,7 @@ fn bad_numbers() {
     check_value("id,change_rate\na,\n", "s.csv:2: change_rate: no value");
     check_value(
         "change_rate\n1e-99\n",
-        "s.csv:2: change_rate: `1e-99` is outside 1e-60 to 1e60\n\n\
+        "s.csv:2: change_rate: `1e-99` is outside 1e-30 to 1e30\n\n\
          hint: use 0 where it means none: plans cannot tell it from 0",
     );
     check_value("change_rate,importance\n1,-1\n", "s.csv:2: importance: `-1` is negative");

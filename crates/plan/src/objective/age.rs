@@ -4,7 +4,10 @@ use super::step::{SMOOTH_FROM, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, cube_root_start, polynomial};
 use crate::options::{Observed, Timing};
-use crate::response::{Blocks, Demand, Found, Power, Response, Root, Worth, finish, root, root_block, root_checked_block};
+use crate::response::{
+    Blocks, Demand, Found, Power, Response, Root, Worth, finish, root, root_block,
+    root_checked_block,
+};
 use crate::series;
 
 pub(crate) struct Age;
@@ -57,7 +60,13 @@ impl Root for Periodic {
         let top = 0.031_185_151_288_433_7;
         let numerator = polynomial(
             near,
-            &[1.0, 0.492_423_248_078_977, 0.186_930_422_229_88, 0.044_250_179_838_343_4, top * (2.0 / 3.0)],
+            &[
+                1.0,
+                0.492_423_248_078_977,
+                0.186_930_422_229_88,
+                0.044_250_179_838_343_4,
+                top * (2.0 / 3.0),
+            ],
         );
         let denominator =
             polynomial(near, &[1.0, 0.246_170_716_165_627, 0.067_347_381_551_113_3, top]);
@@ -118,10 +127,8 @@ impl Root for Poisson {
         let near = if b < 1e30 { b } else { 1e30 };
         let top = 1.934_970_041_149_351;
         let numerator = polynomial(near, &[1.0, 1.638_124_761_921_233, top]);
-        let denominator = polynomial(
-            near,
-            &[1.0, 1.651_106_360_054_27, 1.795_993_473_033_457, top * 0.5],
-        );
+        let denominator =
+            polynomial(near, &[1.0, 1.651_106_360_054_27, 1.795_993_473_033_457, top * 0.5]);
         b * (0.5 * near * numerator / denominator).sqrt()
     }
 
@@ -206,7 +213,11 @@ impl Response for Slots {
         let mut log_slope = -1.0;
         for _ in 0..100 {
             let worth = Self::worth_at(s, c);
-            if worth > y { low = s } else { high = s }
+            if worth > y {
+                low = s
+            } else {
+                high = s
+            }
             let a = 1.0 - c;
             log_slope = (2.0 - c) / (1.0 + (2.0 - c) * s)
                 - c / (1.0 - c * s)
@@ -316,7 +327,11 @@ impl<const SLOTS: bool> Response for Threshold<SLOTS> {
     }
 
     fn trend(y: f64) -> f64 {
-        if y < SMOOTH_FROM * SMOOTH_FROM { -0.5 * (2.0 * y + 1.0).powf(-1.5) * 2.0 * y } else { 0.0 }
+        if y < SMOOTH_FROM * SMOOTH_FROM {
+            -0.5 * (2.0 * y + 1.0).powf(-1.5) * 2.0 * y
+        } else {
+            0.0
+        }
     }
 }
 

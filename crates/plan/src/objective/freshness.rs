@@ -4,7 +4,9 @@ use super::step::unfetched;
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, minus_ln_1m, polynomial};
 use crate::options::{Observed, Timing};
-use crate::response::{Blocks, Demand, Found, Power, Response, Root, Worth, finish, root, root_block};
+use crate::response::{
+    Blocks, Demand, Found, Power, Response, Root, Worth, finish, root, root_block,
+};
 use crate::series;
 
 pub(crate) struct Freshness;
@@ -13,12 +15,7 @@ impl Definition for Freshness {
     const NAME: &'static str = "freshness";
     const POWER: Power = Power::One;
     const MEASURES: &'static [Measure] = &[
-        Measure {
-            key: "freshness",
-            label: "freshness",
-            unit: "",
-            form: MeasureForm::OneLessMean,
-        },
+        Measure { key: "freshness", label: "freshness", unit: "", form: MeasureForm::OneLessMean },
         Measure { key: "binary_cost", label: "binary cost", unit: "", form: MeasureForm::Sum },
     ];
 
@@ -35,7 +32,11 @@ impl Definition for Freshness {
     }
 
     fn random_order(x: f64, c: f64) -> f64 {
-        if x < 1.0 { series::random_order(x, 1, |_| 1.0) } else { 1.0 - Self::random_order_saved(x, c) }
+        if x < 1.0 {
+            series::random_order(x, 1, |_| 1.0)
+        } else {
+            1.0 - Self::random_order_saved(x, c)
+        }
     }
 
     fn random_order_saved(x: f64, _c: f64) -> f64 {
@@ -65,8 +66,7 @@ impl Root for Periodic {
             v,
             &[1.0, 0.869_131_558_249_287, 0.275_575_408_705_911, 0.034_564_335_654_459_6],
         );
-        let denominator =
-            polynomial(v, &[1.0, 0.535_755_618_235_746, 0.069_395_360_665_839_2]);
+        let denominator = polynomial(v, &[1.0, 0.535_755_618_235_746, 0.069_395_360_665_839_2]);
         v * numerator / denominator
     }
 
@@ -140,10 +140,7 @@ impl Response for Poisson {
         let root = y.sqrt();
         let kept = y < 1.0;
         let s = (1.0 - y) / (root * (1.0 + root));
-        Demand {
-            fetches: if kept { s } else { 0.0 },
-            slope: if kept { -0.5 / root } else { 0.0 },
-        }
+        Demand { fetches: if kept { s } else { 0.0 }, slope: if kept { -0.5 / root } else { 0.0 } }
     }
 
     #[inline(always)]

@@ -4,7 +4,10 @@ use super::step::{SMOOTH_FROM, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, polynomial};
 use crate::options::{Observed, Timing};
-use crate::response::{Blocks, Demand, Found, Power, Response, Root, Worth, finish, root, root_block, root_checked_block};
+use crate::response::{
+    Blocks, Demand, Found, Power, Response, Root, Worth, finish, root, root_block,
+    root_checked_block,
+};
 use crate::series;
 
 pub(crate) struct Harmonic;
@@ -42,7 +45,8 @@ impl Definition for Harmonic {
             // nothing overflows.
             let third = |t: f64| {
                 let e = (-t).exp();
-                let low = 0.5 / t - 0.5 / (t * t) + (1.0 / 3.0 - e * (t * t - t + 2.0) / 6.0) / t.powi(3);
+                let low =
+                    0.5 / t - 0.5 / (t * t) + (1.0 / 3.0 - e * (t * t - t + 2.0) / 6.0) / t.powi(3);
                 series::ein(t) / 6.0 - 11.0 / 36.0 + low
             };
             8.0 * third(2.0 * x) - 2.0 * third(x)

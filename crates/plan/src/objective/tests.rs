@@ -36,7 +36,10 @@ fn demand_inverts_worth() {
                 // Nothing is worth more than the price at a rate of zero, nothing at all at most.
                 let low_enough = worth.next <= y + slack;
                 let high_enough = s == 0.0 || worth.last >= y - slack;
-                assert!(low_enough && high_enough, "{name}, c = {c}: y = {y:e}, s = {s:e}, {worth:?}");
+                assert!(
+                    low_enough && high_enough,
+                    "{name}, c = {c}: y = {y:e}, s = {s:e}, {worth:?}"
+                );
             }
         }
     }
@@ -86,7 +89,8 @@ fn worth_is_the_slope_of_the_cost() {
             let scale = if power == Power::Two { 1.0 / c } else { 1.0 };
             for step in -30..=30 {
                 let s = 10f64.powf(f64::from(step) * 0.0973);
-                let most = if slots { response.most_at(c).min(1.0 / c) } else { response.most_at(c) };
+                let most =
+                    if slots { response.most_at(c).min(1.0 / c) } else { response.most_at(c) };
                 if s >= 0.99 * most {
                     continue;
                 }
@@ -140,9 +144,13 @@ fn waiting_for_a_change_costs_less_than_fetching_at_random() {
     for &objective in Objective::ALL {
         for k in 2..50 {
             let s = 1.0 / (f64::from(k) + 0.3);
-            let threshold = objective.observed(Observed::Threshold, Timing::Periodic).cost_at(s, 3.0);
+            let threshold =
+                objective.observed(Observed::Threshold, Timing::Periodic).cost_at(s, 3.0);
             let random = objective.observed(Observed::Random, Timing::Periodic).cost_at(s, 3.0);
-            assert!(threshold <= random * (1.0 + 1e-12), "{objective} at {s}: {threshold} > {random}");
+            assert!(
+                threshold <= random * (1.0 + 1e-12),
+                "{objective} at {s}: {threshold} > {random}"
+            );
         }
     }
     // Waiting for the second change costs 1/2, one in two at random ln 2.

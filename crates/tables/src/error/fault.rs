@@ -56,7 +56,7 @@ pub enum Fault {
     #[error("{0} is not a finite number")]
     NotFinite(Quoted),
     /// The number is not zero, and too small or too large to compute with.
-    #[error("{0} is outside 1e-60 to 1e60")]
+    #[error("{0} is outside 1e-30 to 1e30")]
     OutOfRange(Quoted),
     /// The number must be above zero.
     #[error("{0} is not above 0")]

@@ -145,7 +145,7 @@ fn what_is_wrong_is_named_with_row_and_column() {
     );
     check_error(
         &[("change_rate", numbers(1.0, 1e-99))],
-        "s.parquet: row 2: change_rate: `1e-99` is outside 1e-60 to 1e60",
+        "s.parquet: row 2: change_rate: `1e-99` is outside 1e-30 to 1e30",
     );
     check_error(
         &[("change_rate", array(Float64Array::from(vec![Some(1.0), None])))],

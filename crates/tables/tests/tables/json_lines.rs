@@ -38,8 +38,8 @@ fn bad_values_name_file_line_column_and_value() {
     check("\"id\":\"a\"", "s.jsonl:3: change_rate: no value");
     check("\"change_rate\":\"3\"", "s.jsonl:3: change_rate: `\"3\"` is not a number");
     check("\"change_rate\":[3]", "s.jsonl:3: change_rate: `[3]` is not a number");
-    check("\"change_rate\":1e-400", "s.jsonl:3: change_rate: `1e-400` is outside 1e-60 to 1e60");
-    check("\"change_rate\":1e400", "s.jsonl:3: change_rate: `1e400` is outside 1e-60 to 1e60");
+    check("\"change_rate\":1e-400", "s.jsonl:3: change_rate: `1e-400` is outside 1e-30 to 1e30");
+    check("\"change_rate\":1e400", "s.jsonl:3: change_rate: `1e400` is outside 1e-30 to 1e30");
     check("\"change_rate\":1,\"id\":1.5", "s.jsonl:3: id: `1.5` is neither text nor an integer");
     check("\"change_rate\":1,\"id\":\"1\"", "s.jsonl:3: id: `1` was seen before, on line 1");
     check(

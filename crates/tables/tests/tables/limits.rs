@@ -40,7 +40,7 @@ fn what_is_no_limit_is_refused() {
     check(
         "l.csv",
         "host,limit\na,1e99/s\n",
-        Err("l.csv:2: limit: `1e99/s` is outside 1e-60 to 1e60"),
+        Err("l.csv:2: limit: `1e99/s` is outside 1e-30 to 1e30"),
     );
     check("l.csv", "host,limit\na,\n", Err("l.csv:2: limit: no value"));
     check("l.csv", "host,limit\n,1\n", Err("l.csv:2: host: no value"));

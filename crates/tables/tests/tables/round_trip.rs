@@ -45,7 +45,7 @@ fn table() -> impl Strategy<Value = SourceTable> {
             importance: column(|cells| cells.0),
             change_rate: column(|cells| cells.1),
             complete: Some(rows.iter().map(|cells| cells.3).collect()),
-            cost: Some(column(|cells| cells.2.max(1e-60))),
+            cost: Some(column(|cells| cells.2.max(1e-30))),
             min_rate: Some(column(|cells| cells.2)),
             max_rate: Some(max_rate),
             hosts: Some(Hosts { names: names.iter().map(String::as_str).collect(), of_source }),

@@ -99,7 +99,7 @@ fn bad_values_name_file_line_column_and_value() {
     check_error("id,change_rate\na, \n", "s.csv:2: change_rate: no value");
     check_error("change_rate\n1\nfast\n", "s.csv:3: change_rate: `fast` is not a number");
     check_error("change_rate\nNaN\n", "s.csv:2: change_rate: `NaN` is not a finite number");
-    check_error("change_rate\n1e-70\n", "s.csv:2: change_rate: `1e-70` is outside 1e-60 to 1e60");
+    check_error("change_rate\n1e-70\n", "s.csv:2: change_rate: `1e-70` is outside 1e-30 to 1e30");
     check_error(
         "change_rate,importance\n1,inf\n",
         "s.csv:2: importance: `inf` is not a finite number",
