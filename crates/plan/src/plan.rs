@@ -15,7 +15,7 @@ use crate::sources::{Column, Sources, in_range};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// The budget is too large or too small to calculate with.
-    #[error("budget {0}/day is not 0 or between 1e-30/day and 1e30/day")]
+    #[error("budget {0:e}/day is not 0 or between 1e-30/day and 1e30/day")]
     BudgetRange(f64),
     /// The least rates alone take more than the budget.
     #[error("budget is below the sum of the minimum rates: {budget}/day < {minimum}/day")]
@@ -48,9 +48,7 @@ pub enum PlanError {
         value: f64,
     },
     /// A target that no budget reaches.
-    #[error(
-        "{measure} = {target:?} cannot be reached: with any budget it comes to {best:?} at best"
-    )]
+    #[error("{measure} = {target} cannot be reached: with any budget it comes to {best:?} at best")]
     OutOfReach {
         /// What was to be reached.
         measure: &'static str,

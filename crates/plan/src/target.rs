@@ -103,7 +103,7 @@ pub fn target(
     }
     // Bounds: too little below, enough above.
     let changes = sum(sources.len(), |i| sources.change_rate[i]);
-    let mut above = search.plan(floor + if changes > 0.0 { changes } else { 1.0 })?;
+    let mut above = search.plan(floor + changes.clamp(1e-20, 1e20))?;
     let mut below = None;
     while above.cost > search.goal {
         if above.solution.status == Status::Unspent || above.budget > LARGEST / 32.0 {

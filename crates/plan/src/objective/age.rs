@@ -71,7 +71,8 @@ impl Root for Periodic {
         let denominator =
             polynomial(near, &[1.0, 0.246_170_716_165_627, 0.067_347_381_551_113_3, top]);
         // Beyond the clamp the ratio goes on in proportion.
-        q * (numerator * (q / 1e30 + 1.0) / denominator).sqrt()
+        let over = if q < 1e30 { 1.0 } else { q * 1e-30 };
+        q * (numerator * over / denominator).sqrt()
     }
 
     #[inline(always)]
@@ -224,12 +225,10 @@ impl Response for Slots {
                 - 2.0 / s
                 - 2.0 * a / (1.0 + a * s);
             let next = s - (worth / y).ln() / log_slope;
-            let next = if next > low && next < high { next } else { 0.5 * (low + high) };
-            let done = (next - s).abs() <= 2e-16 * s;
-            s = next;
-            if done {
+            if (next - s).abs() <= 4e-16 * s {
                 break;
             }
+            s = if next > low && next < high { next } else { 0.5 * (low + high) };
         }
         Demand { fetches: s, slope: 1.0 / log_slope }
     }

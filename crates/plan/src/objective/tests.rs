@@ -21,15 +21,20 @@ fn responses() -> Vec<(String, Power, bool, &'static dyn Blocks)> {
 }
 
 fn chances(slots: bool) -> &'static [f64] {
-    if slots { &[1e-9, 0.01, 0.3, 0.99] } else { &[1e-9, 0.7, 1e6] }
+    if slots { &[1e-30, 1e-9, 0.01, 0.3, 0.99] } else { &[1e-30, 0.7, 1e6] }
 }
 
 #[test]
 fn demand_inverts_worth() {
     for (name, _, slots, response) in responses() {
         for &c in chances(slots) {
-            for step in -200..=200 {
-                let y = 10f64.powf(f64::from(step) * 0.1);
+            for step in -270_i32..=270 {
+                // Every tenth of a decade near 1, whole decades to the ends of the range.
+                let y = 10f64.powf(if step.abs() < 100 {
+                    f64::from(step) * 0.1
+                } else {
+                    f64::from(step)
+                });
                 let s = response.demand_one(y, c).fetches;
                 let worth = response.worth_one(s, c);
                 let slack = 3e-14 * y;
