@@ -151,6 +151,13 @@ impl Problem<'_> {
         if self.complete.is_some_and(|complete| complete[i]) { self.observed } else { self.polled }
     }
 
+    /// The rows of the observed sources, in order.
+    pub(crate) fn observed_rows(&self) -> Vec<u32> {
+        let complete = self.complete.unwrap_or_default();
+        let marked = complete.iter().enumerate().filter(|(_, observed)| **observed);
+        marked.map(|(row, _)| row as u32).collect()
+    }
+
     /// Whether the source can gain by being fetched.
     fn is_live(&self, i: usize) -> bool {
         self.importance[i] > 0.0 && self.change_rate[i] > 0.0
@@ -429,12 +436,22 @@ impl Problem<'_> {
         }
     }
 
-    /// Writes the rates at a price into `rates`.
-    pub(crate) fn write(&self, price: f64, rates: &mut [f64]) -> Written {
+    /// Writes the rates at a price into `rates`. `observed` gives the rows of the observed sources
+    /// in a range of rows.
+    pub(crate) fn write<'r>(
+        &self,
+        price: f64,
+        rates: &mut [f64],
+        observed: impl Fn(std::ops::Range<usize>) -> &'r [u32] + Sync,
+    ) -> Written {
         let chunks: Vec<Written> = rates
             .par_chunks_mut(CHUNK)
             .enumerate()
-            .map(|(chunk, rates)| self.write_chunk(chunk * CHUNK, price, rates))
+            .map(|(chunk, rates)| {
+                let start = chunk * CHUNK;
+                let rows = observed(start..start + rates.len());
+                self.write_chunk(start, price, rates, rows)
+            })
             .collect();
         chunks.into_iter().fold(Written::default(), |all, chunk| Written {
             spend: all.spend + chunk.spend,
@@ -442,7 +459,7 @@ impl Problem<'_> {
         })
     }
 
-    fn write_chunk(&self, start: usize, price: f64, rates: &mut [f64]) -> Written {
+    fn write_chunk(&self, start: usize, price: f64, rates: &mut [f64], rows: &[u32]) -> Written {
         let mut k = Scratch::new();
         let mut written = Written::default();
         let plain = self.min_rate.is_none() && self.max_rate.is_none() && !self.polled.is_rough();
@@ -463,27 +480,18 @@ impl Problem<'_> {
                 Some(cost) => dot(&k.rate[..n], &cost[at..]),
             };
         }
+        if plain {
+            for rows in rows.chunks(BLOCK) {
+                self.write_observed(start, price, rates, rows, &mut k, &mut written);
+            }
+        }
         written
     }
 
-    /// Rates and how far they are off, where nothing but the price bounds them.
+    /// Rates and how far they are off, as if all were polled and nothing but the price bound them.
     fn plain_block(&self, at: usize, n: usize, k: &mut Scratch) -> f64 {
         let c = &self.change_rate[at..at + n];
         self.polled.checked_block(&k.y[..n], c, &mut k.fetches[..n], &mut k.slope[..n]);
-        if let Some(complete) = self.complete {
-            k.observed.find(&complete[at..at + n]);
-            let observed = self.observed;
-            let violate = |y: &[f64], c: &[f64], s: &mut [f64], off: &mut [f64]| {
-                let (mut next, mut last) = ([0.0; BLOCK], [0.0; BLOCK]);
-                let (next, last) = (&mut next[..y.len()], &mut last[..y.len()]);
-                observed.demand_block(y, c, s, off);
-                observed.worth_block(s, c, next, last);
-                for i in 0..y.len() {
-                    off[i] = violation(y[i], (next[i], last[i]), (s[i] == 0.0, false));
-                }
-            };
-            k.observed.replace((&k.y, c), (&mut k.fetches, &mut k.slope), violate);
-        }
         let (fetches, rate, off) = (&k.fetches[..n], &mut k.rate[..n], &k.slope[..n]);
         simd::run(
             #[inline(always)]
@@ -492,6 +500,37 @@ impl Problem<'_> {
                 largest(off)
             },
         )
+    }
+
+    /// Writes the rates of observed sources over what was written for them as polled ones.
+    fn write_observed(
+        &self,
+        start: usize,
+        price: f64,
+        rates: &mut [f64],
+        rows: &[u32],
+        k: &mut Scratch,
+        written: &mut Written,
+    ) {
+        let n = rows.len();
+        let c = &mut k.observed.c[..n];
+        for (i, &row) in rows.iter().enumerate() {
+            let row = row as usize;
+            (c[i], k.y[i]) = (self.change_rate[row], self.scale_free(row, price));
+        }
+        self.observed.demand_block(&k.y[..n], c, &mut k.fetches[..n], &mut k.slope[..n]);
+        self.observed.worth_block(&k.fetches[..n], c, &mut k.next[..n], &mut k.last[..n]);
+        for (i, &row) in rows.iter().enumerate() {
+            let row = row as usize;
+            let rate = if self.is_live(row) { k.fetches[i] * c[i] } else { 0.0 };
+            written.spend += self.cost_of(row) * (rate - rates[row - start]);
+            rates[row - start] = rate;
+            if self.is_live(row) {
+                let bounds = (rate == 0.0, false);
+                let off = violation(k.y[i], (k.next[i], k.last[i]), bounds);
+                written.violation = written.violation.max(off);
+            }
+        }
     }
 
     fn violation_block(&self, at: usize, n: usize, k: &mut Scratch) -> f64 {

@@ -217,7 +217,7 @@ impl<'a> Search<'a> {
             rough: &all,
         };
         if let Some(ends) = local.bisect(LOWEST_PRICE, HIGHEST_PRICE, self.budget) {
-            self.settle(ends, &all);
+            self.settle(ends, &all, None);
         }
     }
 
@@ -251,7 +251,7 @@ impl<'a> Search<'a> {
             rough: &rough,
         };
         let ends = local.bisect(price * (-window).exp(), price * window.exp(), self.budget);
-        ends.is_some_and(|ends| self.settle(ends, &rough))
+        ends.is_some_and(|ends| self.settle(ends, &rough, Some(&sketch)))
     }
 
     /// Newton's method on the demand curve, then bisection where it moves in steps. Gives the
@@ -333,7 +333,7 @@ impl<'a> Search<'a> {
             let ends = local.bisect(price * (-window).exp(), price * window.exp(), self.budget);
             if let Some(ends) = ends {
                 let distance = (ends[0].0 / price).ln().abs();
-                if local.error_at(distance) < AIM && self.settle(ends, &totals.rough) {
+                if local.error_at(distance) < AIM && self.settle(ends, &totals.rough, None) {
                     return;
                 }
                 let found = ends[0].0.ln();
@@ -377,13 +377,24 @@ impl<'a> Search<'a> {
     }
 
     /// Writes the rates between two neighbouring prices; says whether they are good enough.
-    fn settle(&mut self, [low, high]: [(f64, f64); 2], rough: &[u32]) -> bool {
+    fn settle(
+        &mut self,
+        [low, high]: [(f64, f64); 2],
+        rough: &[u32],
+        sketch: Option<&Sketch<'_>>,
+    ) -> bool {
         let problem = self.problem;
         if self.rates.is_empty() {
             self.rates = memory::zeros(problem.len());
         }
         let price = high.0;
-        let Written { spend, violation } = problem.write(price, &mut self.rates);
+        let Written { spend, violation } = match sketch {
+            Some(sketch) => problem.write(price, &mut self.rates, |rows| sketch.observed_within(rows)),
+            None => {
+                let all = problem.observed_rows();
+                problem.write(price, &mut self.rates, |rows| within(&all, rows))
+            }
+        };
         self.passes += 1;
         let jumps: Vec<(usize, f64, f64)> = rough
             .iter()
@@ -417,7 +428,7 @@ impl<'a> Search<'a> {
         if self.settled.is_none() {
             // The search gave up: the rates at its last price, and an honest gap.
             let end = (self.t.exp(), self.budget);
-            self.settle([end, end], &[]);
+            self.settle([end, end], &[], None);
         }
         let settled = self.settled.unwrap_or(Settled {
             price: f64::NAN,
@@ -435,6 +446,12 @@ impl<'a> Search<'a> {
             passes: self.passes,
         }
     }
+}
+
+/// The part of sorted `rows` that lies in a range.
+fn within(rows: &[u32], range: std::ops::Range<usize>) -> &[u32] {
+    let before = |row: usize| rows.partition_point(|&other| (other as usize) < row);
+    &rows[before(range.start)..before(range.end)]
 }
 
 impl Settled {

@@ -155,6 +155,13 @@ impl<'a> Sketch<'a> {
         (smooth, rough)
     }
 
+    /// The rows of the observed sources in a range of rows that does not cross a piece.
+    pub(crate) fn observed_within(&self, range: std::ops::Range<usize>) -> &[u32] {
+        let Some(piece) = self.observed.get(range.start / PIECE) else { return &[] };
+        let before = |row: usize| piece.rows.partition_point(|&other| (other as usize) < row);
+        &piece.rows[before(range.start)..before(range.end)]
+    }
+
     fn taken_by(&self, row: u32, price: f64) -> f64 {
         let row = row as usize;
         self.problem.cost_of(row) * self.problem.rate_of(row, price)
