@@ -12,17 +12,17 @@
 use rayon::prelude::*;
 
 use crate::memory;
-use crate::pass::{Problem, Totals, Written, sum};
+use crate::pass::{Followed, Problem, Totals, Written};
 use crate::sketch::Sketch;
 
 /// Relative residuals above this are reported as [`Ending::Inexact`].
 pub(crate) const TOLERANCE: f64 = 1e-9;
-/// What the solver aims at.
-const AIM: f64 = 1e-12;
-/// What it is content with.
+/// What the solver is content with.
 const ACCEPTED: f64 = 1e-10;
 /// How far the common slope is followed where all sources are smooth, in logarithms.
 const SMOOTH_WINDOW: f64 = 0.02;
+/// How far the demand curve may be off where sources are given up, in logarithms.
+const CURVE_WINDOW: f64 = 2e-5;
 /// Up to this many sources all are followed one by one.
 const FEW: usize = 512;
 const MAX_PASSES: u32 = 300;
@@ -121,6 +121,8 @@ struct Search<'a> {
     budget: f64,
     /// Logarithm of the price to try next.
     t: f64,
+    /// Whether `t` comes from the demand curve of just these sources.
+    on_curve: bool,
     /// The highest price at which demand was above the budget, the lowest at which it was not.
     low: f64,
     high: f64,
@@ -140,12 +142,11 @@ struct Settled {
 
 /// Demand near a price: the smooth sources by their slope, the rough ones exactly.
 struct Local<'a> {
-    problem: &'a Problem<'a>,
     price: f64,
     smooth: f64,
     elasticity: f64,
     curvature: Option<f64>,
-    rough: &'a [u32],
+    rough: Followed<'a>,
 }
 
 impl Local<'_> {
@@ -157,11 +158,7 @@ impl Local<'_> {
         } else {
             0.0
         };
-        let rough = sum(self.rough.len(), |at| {
-            let i = self.rough[at] as usize;
-            self.problem.cost_of(i) * self.problem.rate_of(i, price)
-        });
-        smooth + rough
+        smooth + self.rough.spend(price)
     }
 
     /// About how wrong the slope is at a distance, in logarithms of the price.
@@ -179,14 +176,20 @@ impl Local<'_> {
         if !(low.1 > budget && high.1 <= budget) {
             return None;
         }
-        loop {
+        for round in 0.. {
+            // Regula falsi two times out of three; halving the bits bounds the number of rounds.
             let middle = f64::from_bits(u64::midpoint(low.0.to_bits(), high.0.to_bits()));
             if middle <= low.0 || middle >= high.0 {
-                return Some([low, high]);
+                break;
             }
-            let demand = self.demand(middle);
-            if demand > budget { low = (middle, demand) } else { high = (middle, demand) }
+            let part = (low.1 - budget) / (low.1 - high.1);
+            let chord = low.0 + (high.0 - low.0) * part.clamp(0.001, 0.999);
+            let inside = chord > low.0 && chord < high.0 && round % 3 != 2;
+            let next = if inside { chord } else { middle };
+            let demand = self.demand(next);
+            if demand > budget { low = (next, demand) } else { high = (next, demand) }
         }
+        Some([low, high])
     }
 }
 
@@ -196,6 +199,7 @@ impl<'a> Search<'a> {
             problem,
             budget,
             t: 0.0,
+            on_curve: false,
             low: f64::NEG_INFINITY,
             high: f64::INFINITY,
             passes: 0,
@@ -209,12 +213,11 @@ impl<'a> Search<'a> {
     fn follow_all(&mut self) {
         let all: Vec<u32> = (0..self.problem.len() as u32).collect();
         let local = Local {
-            problem: self.problem,
             price: 1.0,
             smooth: 0.0,
             elasticity: 0.0,
             curvature: None,
-            rough: &all,
+            rough: Followed::new(self.problem, &all),
         };
         if let Some(ends) = local.bisect(LOWEST_PRICE, HIGHEST_PRICE, self.budget) {
             self.settle(ends, &all, None);
@@ -236,19 +239,22 @@ impl<'a> Search<'a> {
         let mut on_curve = Search { t: self.t, ..Search::new(problem, self.budget) };
         let width = on_curve.approach(&sketch);
         self.t = on_curve.t;
-        if problem.polled.is_rough() || problem.min_rate.is_some() || problem.max_rate.is_some() {
+        if problem.min_rate.is_some() || problem.max_rate.is_some() {
+            return false;
+        }
+        if problem.polled.is_rough() {
+            self.on_curve = true;
             return false;
         }
         let price = self.t.exp();
         let window = width.clamp(1e-9, 1e-4);
         let (smooth, rough) = sketch.split(price, window.exp());
         let local = Local {
-            problem,
             price,
             smooth: smooth.spend.max(0.0),
             elasticity: if smooth.spend > 0.0 { smooth.slope / smooth.spend } else { 0.0 },
             curvature: None,
-            rough: &rough,
+            rough: Followed::new(problem, &rough),
         };
         let ends = local.bisect(price * (-window).exp(), price * window.exp(), self.budget);
         ends.is_some_and(|ends| self.settle(ends, &rough, Some(&sketch)))
@@ -314,7 +320,7 @@ impl<'a> Search<'a> {
     fn run(&mut self) {
         let smooth_throughout = self.problem.is_smooth();
         // How far around `t`, in logarithms, the budget is expected.
-        let mut window = 0.0;
+        let mut window = if self.on_curve { CURVE_WINDOW } else { 0.0 };
         let mut before: Option<(f64, f64)> = None;
         let mut span = f64::INFINITY;
         // How often the budget was expected where it was not.
@@ -333,7 +339,7 @@ impl<'a> Search<'a> {
             let ends = local.bisect(price * (-window).exp(), price * window.exp(), self.budget);
             if let Some(ends) = ends {
                 let distance = (ends[0].0 / price).ln().abs();
-                if local.error_at(distance) < AIM && self.settle(ends, &totals.rough, None) {
+                if local.error_at(distance) < ACCEPTED && self.settle(ends, &totals.rough, None) {
                     return;
                 }
                 let found = ends[0].0.ln();
@@ -350,7 +356,9 @@ impl<'a> Search<'a> {
                 self.t = 0.5 * (self.low + self.high);
             }
             misses = if window > 0.0 { misses + 1 } else { 0 };
-            let reach = (0.5 * wanted * wanted).clamp(1e-9, 1e-3) * 16f64.powi(misses);
+            // Newton's method gains digits by doubling them, but not where sources are given up.
+            let off = if self.problem.polled.is_rough() { 0.3 } else { 0.5 * wanted.abs() };
+            let reach = (off * wanted.abs()).clamp(1e-9, 1e-3) * 16f64.powi(misses);
             if misses > 0 && span.is_infinite() {
                 let out = reach.max(wanted.abs()).min(8.0);
                 self.t = if self.low.is_finite() { self.low + out } else { self.high - out };
@@ -362,10 +370,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn local<'b>(&self, totals: &'b Totals, price: f64, before: Option<(f64, f64)>) -> Local<'b>
-    where
-        'a: 'b,
-    {
+    fn local(&self, totals: &Totals, price: f64, before: Option<(f64, f64)>) -> Local<'a> {
         let smooth = (totals.spend - totals.rough_spend).max(0.0);
         let slope = totals.slope - totals.rough_slope;
         let elasticity = if smooth > 0.0 { slope / smooth } else { 0.0 };
@@ -373,7 +378,8 @@ impl<'a> Search<'a> {
         let curvature = before
             .map(|(t, then)| (elasticity - then) / (price.ln() - t))
             .filter(|curvature| curvature.abs() < 1.0);
-        Local { problem: self.problem, price, smooth, elasticity, curvature, rough: &totals.rough }
+        let rough = Followed::new(self.problem, &totals.rough);
+        Local { price, smooth, elasticity, curvature, rough }
     }
 
     /// Writes the rates between two neighbouring prices; says whether they are good enough.
@@ -389,7 +395,9 @@ impl<'a> Search<'a> {
         }
         let price = high.0;
         let Written { spend, violation } = match sketch {
-            Some(sketch) => problem.write(price, &mut self.rates, |rows| sketch.observed_within(rows)),
+            Some(sketch) => {
+                problem.write(price, &mut self.rates, |rows| sketch.observed_within(rows))
+            }
             None => {
                 let all = problem.observed_rows();
                 problem.write(price, &mut self.rates, |rows| within(&all, rows))
