@@ -133,6 +133,8 @@ struct Scratch {
     observed: Observed,
     /// Whether every source of the block can gain by being fetched.
     all_live: bool,
+    /// Places in the block.
+    found: Vec<usize>,
 }
 
 /// The observed sources of a block, packed together.
@@ -157,6 +159,7 @@ impl Scratch {
             last: zero,
             observed: Observed { places: [0; BLOCK], count: 0, x: zero, c: zero, a: zero, b: zero },
             all_live: false,
+            found: Vec::new(),
         }
     }
 }
@@ -233,7 +236,12 @@ impl Problem<'_> {
     /// Whether demand is smooth for every source at every price.
     pub(crate) fn is_smooth(&self) -> bool {
         let observed = self.complete.is_some() && self.observed.is_rough();
-        !observed && !self.polled.is_rough() && self.min_rate.is_none() && self.max_rate.is_none()
+        !observed && !self.polled.is_rough() && self.is_unlimited()
+    }
+
+    /// Whether nothing but the price bounds the rates.
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.min_rate.is_none() && self.max_rate.is_none()
     }
 
     /// `c^p / w`: what turns a price into a scale-free one.
@@ -353,7 +361,7 @@ impl Problem<'_> {
                 totals.trend += self.trend(at, &k);
             }
             if spread > 1.0 {
-                self.find_rough(at, n, spread, &k, &mut totals.rough);
+                self.find_rough(at, n, spread, &mut k, &mut totals.rough);
             }
             self.clamp(at, n, &mut k);
             let (spend, slope) = match self.cost {
@@ -470,37 +478,44 @@ impl Problem<'_> {
         }
     }
 
-    fn find_rough(&self, at: usize, n: usize, spread: f64, k: &Scratch, rough: &mut Vec<u32>) {
-        let c = &self.change_rate[at..at + n];
-        let y = &k.y[..n];
-        let width = 4.0 * spread.ln();
-        let near_limit = |i: usize| {
-            let reach = width * k.slope[i].abs() + 1e-12 * k.rate[i];
-            // A source that is given up stays at its limit of zero.
-            let near = |limit: f64| k.rate[i] > 0.0 && (k.rate[i] - limit).abs() <= reach;
-            self.min_rate.is_some_and(|min| near(min[at + i]))
-                || self.max_rate.is_some_and(|max| near(max[at + i]))
-        };
-        let is_observed = |i: usize| self.complete.is_some_and(|complete| complete[at + i]);
-        let mut push = |i: usize| {
-            if self.is_live(at + i) {
-                rough.push((at + i) as u32);
-            }
-        };
-        if self.polled.is_rough() || self.min_rate.is_some() || self.max_rate.is_some() {
-            for i in 0..n {
-                let response = if is_observed(i) { self.observed } else { self.polled };
-                if !response.smooth_between(y[i] / spread, y[i] * spread, c[i]) || near_limit(i) {
-                    push(i);
-                }
-            }
-        } else if let Some(complete) = self.complete {
-            for (i, &observed) in complete[at..at + n].iter().enumerate() {
-                if observed && !self.observed.smooth_between(y[i] / spread, y[i] * spread, c[i]) {
-                    push(i);
-                }
+    /// Adds the rows of a block whose demand cannot be followed by its slope.
+    fn find_rough(&self, at: usize, n: usize, spread: f64, k: &mut Scratch, rough: &mut Vec<u32>) {
+        let found = &mut k.found;
+        found.clear();
+        let (y, c) = (&k.y[..n], &self.change_rate[at..at + n]);
+        if self.polled.is_rough() {
+            self.polled.find_rough(y, c, spread, found);
+            if let Some(complete) = self.complete {
+                found.retain(|&i| !complete[at + i]);
             }
         }
+        if self.complete.is_some() && self.observed.is_rough() {
+            let places = &k.observed.places[..k.observed.count];
+            let (packed_y, packed_c) = (&mut k.observed.x, &mut k.observed.c);
+            for (i, &place) in places.iter().enumerate() {
+                (packed_y[i], packed_c[i]) = (y[place as usize], c[place as usize]);
+            }
+            let (from, count) = (found.len(), places.len());
+            self.observed.find_rough(&packed_y[..count], &packed_c[..count], spread, found);
+            for i in &mut found[from..] {
+                *i = places[*i] as usize;
+            }
+        }
+        if !self.is_unlimited() {
+            let width = 4.0 * spread.ln();
+            let near_limit = |i: usize| {
+                let reach = width * k.slope[i].abs() + 1e-12 * k.rate[i];
+                // A source that is given up stays at its limit of zero.
+                let near = |limit: f64| k.rate[i] > 0.0 && (k.rate[i] - limit).abs() <= reach;
+                self.min_rate.is_some_and(|min| near(min[at + i]))
+                    || self.max_rate.is_some_and(|max| near(max[at + i]))
+            };
+            found.extend((0..n).filter(|&i| near_limit(i)));
+            found.sort_unstable();
+            found.dedup();
+        }
+        let live = found.iter().filter(|&&i| self.is_live(at + i));
+        rough.extend(live.map(|&i| (at + i) as u32));
     }
 
     /// Writes the rates at a price into `rates`. `observed` gives the rows of the observed sources
@@ -529,7 +544,7 @@ impl Problem<'_> {
     fn write_chunk(&self, start: usize, price: f64, rates: &mut [f64], rows: &[u32]) -> Written {
         let mut k = Scratch::new();
         let mut written = Written::default();
-        let plain = self.min_rate.is_none() && self.max_rate.is_none() && !self.polled.is_rough();
+        let plain = self.is_unlimited() && !self.polled.is_rough();
         for (block, rates) in rates.chunks_mut(BLOCK).enumerate() {
             let (at, n) = (start + block * BLOCK, rates.len());
             self.scale_free_block(at, n, price, &mut k);
@@ -602,8 +617,7 @@ impl Problem<'_> {
 
     fn violation_block(&self, at: usize, n: usize, k: &mut Scratch) -> f64 {
         let (w, c) = (&self.importance[at..at + n], &self.change_rate[at..at + n]);
-        let limited = self.min_rate.is_some() || self.max_rate.is_some();
-        if limited {
+        if !self.is_unlimited() {
             // Limits may have moved the rates.
             simd::run(
                 #[inline(always)]

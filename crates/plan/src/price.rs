@@ -21,8 +21,6 @@ pub(crate) const TOLERANCE: f64 = 1e-9;
 const ACCEPTED: f64 = 1e-10;
 /// How far the common slope is followed where all sources are smooth, in logarithms.
 const SMOOTH_WINDOW: f64 = 0.02;
-/// How far the demand curve may be off where sources are given up, in logarithms.
-const CURVE_WINDOW: f64 = 2e-5;
 /// Up to this many sources all are followed one by one.
 const FEW: usize = 512;
 const MAX_PASSES: u32 = 300;
@@ -67,8 +65,11 @@ pub(crate) fn solve(problem: &Problem<'_>, budget: f64) -> Outcome {
         search.follow_all();
     } else {
         search.t = equal_rates_guess(problem, budget);
-        if !search.follow_curve() {
-            search.run();
+        let sketch = problem.polled.is_scale_free().then(|| Sketch::new(problem));
+        search.passes += u32::from(sketch.is_some());
+        let sketch = sketch.filter(|sketch| sketch.outliers() <= FEW);
+        if !sketch.as_ref().is_some_and(|sketch| search.follow_curve(sketch)) {
+            search.run(sketch.as_ref());
         }
     }
     search.finish()
@@ -121,8 +122,6 @@ struct Search<'a> {
     budget: f64,
     /// Logarithm of the price to try next.
     t: f64,
-    /// Whether `t` comes from the demand curve of just these sources.
-    on_curve: bool,
     /// The highest price at which demand was above the budget, the lowest at which it was not.
     low: f64,
     high: f64,
@@ -165,7 +164,7 @@ impl Local<'_> {
     fn error_at(&self, distance: f64) -> f64 {
         match self.curvature {
             Some(_) => 0.1 * distance * distance * distance,
-            None => 0.25 * distance * distance,
+            None => 4.0 * distance * distance,
         }
     }
 
@@ -199,7 +198,6 @@ impl<'a> Search<'a> {
             problem,
             budget,
             t: 0.0,
-            on_curve: false,
             low: f64::NEG_INFINITY,
             high: f64::INFINITY,
             passes: 0,
@@ -226,24 +224,12 @@ impl<'a> Search<'a> {
 
     /// Finds the price from the demand curve and writes the rates; says whether they are good
     /// enough. Where the curve is only about right, it leaves a price to start from.
-    fn follow_curve(&mut self) -> bool {
+    fn follow_curve(&mut self, sketch: &Sketch<'_>) -> bool {
         let problem = self.problem;
-        if !problem.polled.is_scale_free() {
-            return false;
-        }
-        let sketch = Sketch::new(problem);
-        self.passes += 1;
-        if sketch.outliers() > FEW {
-            return false;
-        }
         let mut on_curve = Search { t: self.t, ..Search::new(problem, self.budget) };
-        let width = on_curve.approach(&sketch);
+        let width = on_curve.approach(sketch);
         self.t = on_curve.t;
-        if problem.min_rate.is_some() || problem.max_rate.is_some() {
-            return false;
-        }
-        if problem.polled.is_rough() {
-            self.on_curve = true;
+        if !problem.is_unlimited() || problem.polled.is_rough() {
             return false;
         }
         let price = self.t.exp();
@@ -257,7 +243,7 @@ impl<'a> Search<'a> {
             rough: Followed::new(problem, &rough),
         };
         let ends = local.bisect(price * (-window).exp(), price * window.exp(), self.budget);
-        ends.is_some_and(|ends| self.settle(ends, &rough, Some(&sketch)))
+        ends.is_some_and(|ends| self.settle(ends, &rough, Some(sketch)))
     }
 
     /// Newton's method on the demand curve, then bisection where it moves in steps. Gives the
@@ -317,10 +303,13 @@ impl<'a> Search<'a> {
         if wanted.is_nan() { f64::INFINITY } else { wanted }
     }
 
-    fn run(&mut self) {
+    /// Newton's method on full passes. A demand `curve` of the same sources, if there is one, is
+    /// set right by the first pass and then gives the next price.
+    fn run(&mut self, curve: Option<&Sketch<'_>>) {
         let smooth_throughout = self.problem.is_smooth();
+        let mut curve = curve.filter(|_| self.problem.is_unlimited());
         // How far around `t`, in logarithms, the budget is expected.
-        let mut window = if self.on_curve { CURVE_WINDOW } else { 0.0 };
+        let mut window = 0.0;
         let mut before: Option<(f64, f64)> = None;
         let mut span = f64::INFINITY;
         // How often the budget was expected where it was not.
@@ -334,6 +323,16 @@ impl<'a> Search<'a> {
             let totals = self.problem.demand(price, spread);
             self.passes += 1;
             let wanted = self.step(totals.spend, totals.slope + totals.trend);
+            if let Some(curve) = curve.take()
+                && wanted.abs() < 1e-2
+            {
+                let right = self.budget * curve.demand(price, false).spend / totals.spend;
+                let mut on_curve = Search { t, ..Search::new(self.problem, right) };
+                on_curve.approach(curve);
+                self.t = on_curve.t;
+                window = (0.05 * wanted.abs()).clamp(1e-9, 1e-4);
+                continue;
+            }
             let local = self.local(&totals, price, before);
             before = Some((t, local.elasticity));
             let ends = local.bisect(price * (-window).exp(), price * window.exp(), self.budget);
@@ -358,8 +357,8 @@ impl<'a> Search<'a> {
             misses = if window > 0.0 { misses + 1 } else { 0 };
             // Newton's method gains digits by doubling them, but not where sources are given up.
             let off = if self.problem.polled.is_rough() { 0.3 } else { 0.5 * wanted.abs() };
-            let reach = (off * wanted.abs()).clamp(1e-9, 1e-3) * 16f64.powi(misses);
-            if misses > 0 && span.is_infinite() {
+            let reach = (off * wanted.abs()).clamp(1e-9, 1e-3) * 16f64.powi((misses - 1).max(0));
+            if misses > 1 && span.is_infinite() {
                 let out = reach.max(wanted.abs()).min(8.0);
                 self.t = if self.low.is_finite() { self.low + out } else { self.high - out };
             }

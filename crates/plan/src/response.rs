@@ -216,9 +216,10 @@ pub(crate) trait Blocks: Sync {
     fn most_at(&self, c: f64) -> f64;
     fn is_scale_free(&self) -> bool;
     fn is_rough(&self) -> bool;
+    #[cfg(test)]
     fn smooth_between(&self, low: f64, high: f64, c: f64) -> bool;
     /// The places at which demand is rough between `y / spread` and `y · spread`.
-    fn find_rough(&self, y: &[f64], spread: f64, found: &mut Vec<usize>);
+    fn find_rough(&self, y: &[f64], c: &[f64], spread: f64, found: &mut Vec<usize>);
     fn trend_at(&self, y: f64) -> f64;
     /// `demand_one` without the vector unit.
     #[cfg(test)]
@@ -282,17 +283,18 @@ impl<T: Response> Blocks for T {
         T::ROUGH
     }
 
+    #[cfg(test)]
     fn smooth_between(&self, low: f64, high: f64, c: f64) -> bool {
         T::is_smooth(low, high, c)
     }
 
-    fn find_rough(&self, y: &[f64], spread: f64, found: &mut Vec<usize>) {
+    fn find_rough(&self, y: &[f64], c: &[f64], spread: f64, found: &mut Vec<usize>) {
         let below = 1.0 / spread;
         simd::run(
             #[inline(always)]
             || {
-                for (at, &y) in y.iter().enumerate() {
-                    if !T::is_smooth(y * below, y * spread, 1.0) {
+                for (at, (&y, &c)) in y.iter().zip(c).enumerate() {
+                    if !T::is_smooth(y * below, y * spread, c) {
                         found.push(at);
                     }
                 }

@@ -209,7 +209,8 @@ impl Weighted {
         let found = self.scales.par_chunks(CHUNK).enumerate().flat_map_iter(|(chunk, scales)| {
             let y: Vec<f64> = scales.iter().map(|scale| price * scale).collect();
             let mut found = Vec::new();
-            response.find_rough(&y, spread, &mut found);
+            // The curve is only for responses that do not ask for the change rate.
+            response.find_rough(&y, &vec![1.0; y.len()], spread, &mut found);
             found.into_iter().map(move |at| chunk * CHUNK + at)
         });
         found.collect()
