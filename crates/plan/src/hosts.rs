@@ -119,7 +119,7 @@ pub(crate) fn solve(
     }
 
     let mut saturated = vec![false; hosts.limits.len()];
-    let mut outcome = price::solve(problem, budget);
+    let mut outcome = price::solve(problem, budget, Vec::new());
     let mut left = budget;
     loop {
         let rates = &outcome.rates;
@@ -142,7 +142,7 @@ pub(crate) fn solve(
             .filter(|&row| !saturated[hosts.of_source[row as usize] as usize])
             .collect();
         let part = Part::new(problem, free);
-        let again = price::solve(&part.problem(problem), left.max(0.0));
+        let again = price::solve(&part.problem(problem), left.max(0.0), Vec::new());
         let passes = outcome.passes + again.passes;
         let mut rates = std::mem::take(&mut outcome.rates);
         scatter(&part.rows, &again.rates, &mut rates);
@@ -170,7 +170,7 @@ fn plan_saturated(
         .into_par_iter()
         .map(|host| {
             let part = Part::new(problem, grouped.of(host).to_vec());
-            let planned = price::solve(&part.problem(problem), hosts.limits[host]);
+            let planned = price::solve(&part.problem(problem), hosts.limits[host], Vec::new());
             (host, part, planned)
         })
         .collect();

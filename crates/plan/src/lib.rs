@@ -39,7 +39,7 @@ pub use access::{
 pub use evaluate::{Evaluation, Order, evaluate, values};
 pub use objective::{Measure, MeasureForm, Objective};
 pub use options::{Observed, Options, Policy, Timing, UnknownName};
-pub use plan::{PlanError, solve};
+pub use plan::{PlanError, solve, solve_in};
 
 pub use solution::{Gap, HostPrice, Solution, Status};
 pub use sources::{Column, InvalidSources, Sources};

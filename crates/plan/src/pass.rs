@@ -549,17 +549,17 @@ impl Problem<'_> {
             let (at, n) = (start + block * BLOCK, rates.len());
             self.scale_free_block(at, n, price, &mut k);
             let violation = if plain && k.all_live {
-                self.plain_block(at, n, &mut k)
+                self.plain_block(at, &mut k, rates)
             } else {
                 self.respond_to(at, n, &mut k);
                 self.clamp(at, n, &mut k);
+                rates.copy_from_slice(&k.rate[..n]);
                 self.violation_block(at, n, &mut k)
             };
             written.violation = written.violation.max(violation);
-            rates.copy_from_slice(&k.rate[..n]);
             written.spend += match self.cost {
-                None => add_up(&k.rate[..n]),
-                Some(cost) => dot(&k.rate[..n], &cost[at..]),
+                None => add_up(rates),
+                Some(cost) => dot(rates, &cost[at..]),
             };
         }
         if plain {
@@ -571,14 +571,15 @@ impl Problem<'_> {
     }
 
     /// Rates and how far they are off, as if all were polled and nothing but the price bound them.
-    fn plain_block(&self, at: usize, n: usize, k: &mut Scratch) -> f64 {
+    fn plain_block(&self, at: usize, k: &mut Scratch, rates: &mut [f64]) -> f64 {
+        let n = rates.len();
         let c = &self.change_rate[at..at + n];
         self.polled.checked_block(&k.y[..n], c, &mut k.fetches[..n], &mut k.slope[..n]);
-        let (fetches, rate, off) = (&k.fetches[..n], &mut k.rate[..n], &k.slope[..n]);
+        let (fetches, off) = (&k.fetches[..n], &k.slope[..n]);
         simd::run(
             #[inline(always)]
             || {
-                (0..n).for_each(|i| rate[i] = fetches[i] * c[i]);
+                (0..n).for_each(|i| rates[i] = fetches[i] * c[i]);
                 largest(off)
             },
         )

@@ -69,13 +69,27 @@ pub fn solve(
     budget: PerDay,
     options: &Options,
 ) -> Result<Solution, PlanError> {
+    solve_in(sources, budget, options, Vec::new())
+}
+
+/// [`solve`] for one who plans again and again: the rates of an earlier plan for as many sources
+/// are overwritten, which spares the system from clearing a new column.
+///
+/// # Errors
+/// As [`solve`].
+pub fn solve_in(
+    sources: &Sources<'_>,
+    budget: PerDay,
+    options: &Options,
+    memory: Vec<f64>,
+) -> Result<Solution, PlanError> {
     if budget.get() != 0.0 && !in_range(budget.get()) {
         return Err(PlanError::BudgetRange(budget.get()));
     }
     check_slots(sources, options.timing)?;
     let n = sources.len();
     match options.policy {
-        Policy::Optimal => optimise(sources, budget, options, Status::Optimal),
+        Policy::Optimal => optimise(sources, budget, options, Status::Optimal, memory),
         Policy::Uniform => share_out(sources, budget, options, &vec![1.0; n]),
         Policy::ChangeRate => share_out(sources, budget, options, sources.change_rate),
         Policy::Importance => share_out(sources, budget, options, sources.importance),
@@ -84,7 +98,7 @@ pub fn solve(
             let floor = floor(sources, each, options.timing);
             let sources = Sources { min_rate: Some(&floor), ..sources.without_observations() };
             let options = Options { objective: Objective::Freshness, ..*options };
-            optimise(&sources, budget, &options, Status::Baseline)
+            optimise(&sources, budget, &options, Status::Baseline, memory)
         }
     }
 }
@@ -131,6 +145,7 @@ fn optimise(
     budget: PerDay,
     options: &Options,
     met: Status,
+    memory: Vec<f64>,
 ) -> Result<Solution, PlanError> {
     let max_rate = chances_at_most_one(sources, options.timing);
     let problem = Problem {
@@ -144,7 +159,7 @@ fn optimise(
         polled: options.objective.polled(options.timing),
         observed: options.objective.observed(options.observed, options.timing),
     };
-    run(&problem, sources, budget, met)
+    run(&problem, sources, budget, met, memory)
 }
 
 fn run(
@@ -152,6 +167,7 @@ fn run(
     sources: &Sources<'_>,
     budget: PerDay,
     met: Status,
+    memory: Vec<f64>,
 ) -> Result<Solution, PlanError> {
     let minimum = problem.least();
     // Sums of the same numbers in another order may differ in the last places.
@@ -159,7 +175,7 @@ fn run(
         return Err(PlanError::BelowMinimum { budget: budget.get(), minimum });
     }
     let (outcome, host_prices) = match &sources.hosts {
-        None => (price::solve(problem, budget.get()), Vec::new()),
+        None => (price::solve(problem, budget.get(), memory), Vec::new()),
         Some(hosts) => {
             let planned = hosts::solve(problem, hosts, budget.get()).map_err(|below| {
                 let hosts::HostBelowMinimum { host, limit, minimum } = below;
@@ -223,7 +239,7 @@ fn share_out(
         polled: &Proportional,
         observed: &Proportional,
     };
-    let mut solution = run(&problem, sources, budget, Status::Baseline)?;
+    let mut solution = run(&problem, sources, budget, Status::Baseline, Vec::new())?;
     solution.price = f64::NAN;
     solution.host_prices.clear();
     solution.gap.kkt = 0.0;

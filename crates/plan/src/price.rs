@@ -50,8 +50,8 @@ pub(crate) struct Outcome {
 }
 
 /// Finds the price at which `problem` takes `budget`, which must not be below what the least
-/// rates take.
-pub(crate) fn solve(problem: &Problem<'_>, budget: f64) -> Outcome {
+/// rates take. The rates are written to `memory` if it has the right length.
+pub(crate) fn solve(problem: &Problem<'_>, budget: f64, memory: Vec<f64>) -> Outcome {
     let least = problem.least();
     if budget <= least {
         return at_least(problem, budget, least);
@@ -60,7 +60,7 @@ pub(crate) fn solve(problem: &Problem<'_>, budget: f64) -> Outcome {
     if most <= budget {
         return at_most(problem, most);
     }
-    let mut search = Search::new(problem, budget);
+    let mut search = Search { rates: memory, ..Search::new(problem, budget) };
     if problem.len() <= FEW {
         search.follow_all();
     } else {
@@ -389,7 +389,7 @@ impl<'a> Search<'a> {
         sketch: Option<&Sketch<'_>>,
     ) -> bool {
         let problem = self.problem;
-        if self.rates.is_empty() {
+        if self.rates.len() != problem.len() {
             self.rates = memory::zeros(problem.len());
         }
         let price = high.0;

@@ -324,7 +324,7 @@ fn scales_and_weights(
 /// Adds a block of sources to the bins.
 fn fill(piece: &mut Piece, at: usize, scale: &[f64], weight: &[f64]) {
     let n = scale.len();
-    let (mut bin, mut place) = ([0_u64; BLOCK], [0.0; BLOCK]);
+    let (mut bin, mut place) = ([0_u32; BLOCK], [0.0; BLOCK]);
     simd::run(
         #[inline(always)]
         || {
@@ -332,25 +332,26 @@ fn fill(piece: &mut Piece, at: usize, scale: &[f64], weight: &[f64]) {
             for i in 0..n {
                 let bits = scale[i].to_bits();
                 let fraction = (bits & ((1 << LOW_BITS) - 1)) << BITS;
-                bin[i] = (bits >> LOW_BITS).wrapping_sub(FIRST);
+                bin[i] = (bits >> LOW_BITS).wrapping_sub(FIRST) as u32;
                 place[i] = f64::from_bits(fraction | 0x3ff0_0000_0000_0000) - 1.5;
             }
         },
     );
+    let Piece { bins, outliers, .. } = piece;
+    let bins = &mut bins[..];
     simd::run(
         #[inline(always)]
         || {
             for i in 0..n {
-                if let Some(moments) = piece.bins.get_mut(bin[i] as usize) {
-                    let (weight, place) = (weight[i], place[i]);
+                let (weight, place) = (weight[i], place[i]);
+                if let Some(moments) = bins.get_mut(bin[i] as usize) {
                     let square = place * place;
-                    let low = [weight, weight, weight, weight];
                     let powers = [1.0, place, square, square * place];
                     for power in 0..4 {
-                        moments[power] = low[power].mul_add(powers[power], moments[power]);
+                        moments[power] = weight.mul_add(powers[power], moments[power]);
                     }
-                } else if weight[i] > 0.0 {
-                    piece.outliers.push((at + i) as u32);
+                } else if weight > 0.0 {
+                    outliers.push((at + i) as u32);
                 }
             }
         },
