@@ -544,7 +544,7 @@ impl Problem<'_> {
     fn write_chunk(&self, start: usize, price: f64, rates: &mut [f64], rows: &[u32]) -> Written {
         let mut k = Scratch::new();
         let mut written = Written::default();
-        let plain = self.is_unlimited() && !self.polled.is_rough();
+        let plain = self.is_unlimited();
         for (block, rates) in rates.chunks_mut(BLOCK).enumerate() {
             let (at, n) = (start + block * BLOCK, rates.len());
             self.scale_free_block(at, n, price, &mut k);

@@ -263,9 +263,9 @@ impl<'a> Search<'a> {
                 }
                 continue;
             }
-            if wanted.abs() < 1e-9 {
+            if wanted.abs() < 1e-8 {
                 self.t = at + wanted;
-                return 1e-8;
+                return 1e-7;
             }
             if self.high - self.low < 1e-6 {
                 return self.high - self.low;

@@ -84,8 +84,8 @@ pub(crate) trait Response: Sync {
         f64::INFINITY
     }
 
-    /// `demand` for a block of sources, and how far `worth` there is from `y`, relative to `y`:
-    /// for demand that is smooth at every price.
+    /// `demand` for a block of polled sources, and how far `worth` there is from `y`, relative to
+    /// `y`. The cost has no kinks, but a source may be given up.
     #[inline(always)]
     fn checked_block(y: &[f64], c: &[f64], fetches: &mut [f64], off: &mut [f64]) {
         Self::demand_block(y, c, fetches, off);
@@ -93,7 +93,9 @@ pub(crate) trait Response: Sync {
             #[inline(always)]
             || {
                 for i in 0..y.len() {
-                    off[i] = (Self::worth(fetches[i], c[i]).last - y[i]).abs() / y[i];
+                    let over = Self::worth(fetches[i], c[i]).next - y[i];
+                    let given_up = (fetches[i] == 0.0) & (over < 0.0);
+                    off[i] = if given_up { 0.0 } else { over.abs() / y[i] };
                 }
             },
         );

@@ -70,6 +70,8 @@ pub(crate) struct Point {
 
 struct Piece {
     bins: Vec<Moments>,
+    /// The bins that are not empty lie in here.
+    used: std::ops::Range<usize>,
     observed: Observed,
     outliers: Vec<u32>,
 }
@@ -86,7 +88,8 @@ impl<'a> Sketch<'a> {
         let (mut polled, mut observed, mut outliers) =
             (Weighted::default(), Vec::new(), Vec::new());
         for piece in pieces {
-            for (all, own) in bins.iter_mut().zip(&piece.bins) {
+            let used = piece.used.clone();
+            for (all, own) in bins[used.clone()].iter_mut().zip(&piece.bins[used]) {
                 for power in 0..4 {
                     all[power] += own[power];
                 }
@@ -275,8 +278,12 @@ impl Piece {
 }
 
 fn piece(problem: &Problem<'_>, start: usize, end: usize) -> Piece {
-    let mut piece =
-        Piece { bins: vec![[0.0; 4]; BINS], observed: Observed::default(), outliers: Vec::new() };
+    let mut piece = Piece {
+        bins: vec![[0.0; 4]; BINS],
+        used: 0..0,
+        observed: Observed::default(),
+        outliers: Vec::new(),
+    };
     let mut scale = [0.0; BLOCK];
     let mut weight = [0.0; BLOCK];
     for at in (start..end).step_by(BLOCK) {
@@ -287,6 +294,10 @@ fn piece(problem: &Problem<'_>, start: usize, end: usize) -> Piece {
         }
         fill(&mut piece, at, &scale[..n], &weight[..n]);
     }
+    let in_use = |moments: &Moments| moments[0] > 0.0;
+    let first = piece.bins.iter().position(in_use).unwrap_or(0);
+    let end = piece.bins.iter().rposition(in_use).map_or(0, |last| last + 1);
+    piece.used = first..end;
     piece
 }
 

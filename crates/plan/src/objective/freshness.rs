@@ -6,6 +6,7 @@ use crate::exponential::{Exp, minus_ln_1m, polynomial};
 use crate::options::{Observed, Timing};
 use crate::response::{
     Blocks, Demand, Found, Power, Response, Root, Worth, finish, root, root_block,
+    root_checked_block,
 };
 use crate::series;
 
@@ -102,6 +103,11 @@ impl Response for Periodic {
     #[inline(always)]
     fn demand_block(y: &[f64], _c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
         root_block::<Self>(y, fetches, slope);
+    }
+
+    #[inline(always)]
+    fn checked_block(y: &[f64], _c: &[f64], fetches: &mut [f64], off: &mut [f64]) {
+        root_checked_block::<Self>(y, fetches, off);
     }
 
     #[inline(always)]
