@@ -330,7 +330,7 @@ impl<'a> Search<'a> {
                 let mut on_curve = Search { t, ..Search::new(self.problem, right) };
                 on_curve.approach(curve);
                 self.t = on_curve.t;
-                window = (0.05 * wanted.abs()).clamp(1e-9, 1e-4);
+                window = (0.2 * wanted.abs()).clamp(1e-9, 1e-4);
                 continue;
             }
             let local = self.local(&totals, price, before);
