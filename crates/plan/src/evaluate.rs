@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::objective::{Measure, MeasureForm, Objective};
 use crate::options::{Observed, Options, Policy, Timing};
-use crate::pass::sum;
+use crate::problem::sum;
 use crate::response::{Blocks, Power};
 use crate::solution::Solution;
 use crate::sources::Sources;

@@ -6,8 +6,8 @@
 
 use rayon::prelude::*;
 
-use crate::pass::Problem;
 use crate::price::{self, Ending, Outcome};
+use crate::problem::Problem;
 use crate::solution::HostPrice;
 use crate::sources::HostColumns;
 

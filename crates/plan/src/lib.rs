@@ -16,8 +16,10 @@
 //! ```
 
 mod access;
+mod block;
 mod evaluate;
 mod exponential;
+mod followed;
 mod hosts;
 mod memory;
 mod objective;
@@ -25,7 +27,9 @@ mod options;
 mod pass;
 mod plan;
 mod price;
+mod problem;
 mod response;
+mod root;
 mod series;
 mod simd;
 mod sketch;

@@ -11,8 +11,10 @@
 
 use rayon::prelude::*;
 
+use crate::followed::Followed;
 use crate::memory;
-use crate::pass::{Followed, Problem, Totals, Written};
+use crate::pass::{Totals, Written};
+use crate::problem::Problem;
 use crate::sketch::Sketch;
 
 /// Relative residuals above this are reported as [`Ending::Inexact`].

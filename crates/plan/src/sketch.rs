@@ -9,7 +9,8 @@
 
 use rayon::prelude::*;
 
-use crate::pass::{BLOCK, Problem, mark};
+use crate::block::{BLOCK, mark};
+use crate::problem::Problem;
 use crate::response::{Blocks, Power};
 use crate::simd;
 

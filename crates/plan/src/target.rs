@@ -7,8 +7,8 @@ use freshet_model::PerDay;
 use crate::evaluate::{Order, Setting, evaluate};
 use crate::objective::{Measure, Objective};
 use crate::options::{Options, Policy, UnknownName};
-use crate::pass::sum;
 use crate::plan::{PlanError, solve};
+use crate::problem::sum;
 use crate::solution::{Solution, Status};
 use crate::sources::{LARGEST, SMALLEST, Sources};
 

@@ -4,10 +4,8 @@ use super::step::{SMOOTH_FROM, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, polynomial};
 use crate::options::{Observed, Timing};
-use crate::response::{
-    Blocks, Demand, Found, Power, Response, Root, Worth, finish, root, root_block,
-    root_checked_block,
-};
+use crate::response::{Blocks, Demand, Power, Response, Worth};
+use crate::root::{Found, Root, by_root, finish};
 use crate::series;
 
 pub(crate) struct Harmonic;
@@ -89,20 +87,7 @@ impl Root for Periodic {
 }
 
 impl Response for Periodic {
-    #[inline(always)]
-    fn demand(y: f64, _c: f64) -> Demand {
-        root::<Self>(y)
-    }
-
-    #[inline(always)]
-    fn demand_block(y: &[f64], _c: &[f64], fetches: &mut [f64], slope: &mut [f64]) {
-        root_block::<Self>(y, fetches, slope);
-    }
-
-    #[inline(always)]
-    fn checked_block(y: &[f64], _c: &[f64], fetches: &mut [f64], off: &mut [f64]) {
-        root_checked_block::<Self>(y, fetches, off);
-    }
+    by_root!();
 
     #[inline(always)]
     fn worth(s: f64, _c: f64) -> Worth {
