@@ -54,15 +54,18 @@ impl Problem<'_> {
                 self.violation_block(at, n, &mut k)
             };
             written.violation = written.violation.max(violation);
-            written.spend += match self.cost {
-                None => add_up(rates),
-                Some(cost) => dot(rates, &cost[at..]),
-            };
         }
         if plain {
             for rows in rows.chunks(BLOCK) {
-                self.write_observed(start, price, rates, rows, &mut k, &mut written);
+                let violation = self.write_observed(start, price, rates, rows, &mut k);
+                written.violation = written.violation.max(violation);
             }
+        }
+        for (block, rates) in rates.chunks(BLOCK).enumerate() {
+            written.spend += match self.cost {
+                None => add_up(rates),
+                Some(cost) => dot(rates, &cost[start + block * BLOCK..]),
+            };
         }
         written
     }
@@ -82,7 +85,8 @@ impl Problem<'_> {
         )
     }
 
-    /// Writes the rates of observed sources over what was written for them as polled ones.
+    /// Writes the rates of observed sources over what was written for them as polled ones. Gives
+    /// how far they are off.
     fn write_observed(
         &self,
         start: usize,
@@ -90,8 +94,8 @@ impl Problem<'_> {
         rates: &mut [f64],
         rows: &[u32],
         k: &mut Scratch,
-        written: &mut Written,
-    ) {
+    ) -> f64 {
+        let mut worst: f64 = 0.0;
         let n = rows.len();
         let c = &mut k.observed.c[..n];
         for (i, &row) in rows.iter().enumerate() {
@@ -103,14 +107,14 @@ impl Problem<'_> {
         for (i, &row) in rows.iter().enumerate() {
             let row = row as usize;
             let rate = if self.is_live(row) { k.fetches[i] * c[i] } else { 0.0 };
-            written.spend += self.cost_of(row) * (rate - rates[row - start]);
             rates[row - start] = rate;
             if self.is_live(row) {
                 let bounds = (rate == 0.0, false);
                 let off = violation(k.y[i], (k.next[i], k.last[i]), bounds);
-                written.violation = written.violation.max(off);
+                worst = worst.max(off);
             }
         }
+        worst
     }
 
     fn violation_block(&self, at: usize, n: usize, k: &mut Scratch) -> f64 {
