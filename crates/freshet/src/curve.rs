@@ -5,14 +5,14 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use freshet_model::{Budget, PerDay, Strings};
-use freshet_plan::{Measure, Policy, Sources, solve};
+use freshet_plan::{Measure, PlanError, Policy, Sources, solve};
 use freshet_tables::{Table, write_atomic};
 use serde::Serialize;
 
 use crate::arguments::CurveArguments;
 use crate::failure::Failure;
 use crate::load::{Loaded, load};
-use crate::number::significant;
+use crate::number::{plural, significant};
 use crate::output::{check_file, check_table, note, print_json, print_text, write_table};
 use crate::picture;
 use crate::plan::{finite, measure, measures};
@@ -103,6 +103,11 @@ fn draw<'a>(
     budgets: &[f64],
 ) -> Result<Curve<'a>, Failure> {
     let minimum = smallest(loaded);
+    let marked = arguments.budget.map(|budget| budget.for_sources(sources.len()).get());
+    if let Some(marked) = marked.filter(|marked| *marked < minimum) {
+        let error = PlanError::BelowMinimum { budget: marked, minimum };
+        return Err(loaded.failure(&error));
+    }
     let mut progress = Progress::new("planning");
     let work = (budgets.len() * arguments.policies.len()) as f64;
     let mut points = Vec::new();
@@ -125,8 +130,8 @@ fn draw<'a>(
     let allowed: Vec<f64> = budgets.iter().copied().filter(|&budget| budget >= minimum).collect();
     if allowed.len() < budgets.len() {
         note(&format!(
-            "{} budgets below the sum of the minimum rates, {}/day, are left out",
-            budgets.len() - allowed.len(),
+            "{} below the sum of the minimum rates, {}/day, left out",
+            plural(budgets.len() - allowed.len(), "budget", "budgets"),
             significant(minimum)
         ));
     }
@@ -142,15 +147,11 @@ fn draw<'a>(
             progress.report(Some(points.len() as f64 / work), "");
         }
     }
-    let marked = match arguments.budget {
+    let marked = match marked {
         None => Vec::new(),
-        Some(budget) => {
-            let total = budget.for_sources(sources.len()).get();
-            arguments
-                .policies
-                .iter()
-                .map(|&policy| plan(policy, total))
-                .collect::<Result<_, _>>()?
+        Some(total) => {
+            let policies = arguments.policies.iter();
+            policies.map(|&policy| plan(policy, total)).collect::<Result<_, _>>()?
         }
     };
     Ok(Curve { arguments, loaded, sources: sources.len(), points, marked })

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::output::note;
+
 /// A failure as a person reads it: the fact with its value, and what to do about it.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -19,11 +21,10 @@ impl Failure {
         self
     }
 
-    #[allow(clippy::print_stderr)]
     pub(crate) fn print(&self) {
-        eprintln!("error: {}", self.fact);
+        note(&format!("error: {}", self.fact));
         if let Some(hint) = &self.hint {
-            eprintln!("\nhint: {hint}");
+            note(&format!("\nhint: {hint}"));
         }
     }
 }

@@ -9,7 +9,7 @@ use freshet_tables::{Input, ReadOptions, read, read_host_limits};
 
 use crate::arguments::{HostLimit, SourceArguments};
 use crate::failure::Failure;
-use crate::number::count;
+use crate::number::{count, plural};
 use crate::output::note;
 use crate::progress::Progress;
 
@@ -36,17 +36,16 @@ pub(crate) fn load(arguments: &SourceArguments) -> Result<Loaded, Failure> {
     if let Some(notes) = &read.polite {
         let skipped = notes.without_rate + notes.without_url + notes.without_importance;
         if skipped > 0 {
-            note(&format!(
-                "{} sources without rate, URL or importance were left out",
-                count(skipped)
-            ));
+            let sources = plural(skipped, "source", "sources");
+            note(&format!("{sources} without rate, URL or importance left out"));
         }
     }
     let name = match &input {
         Input::Stdin => "standard input".to_owned(),
         Input::File(path) | Input::Directory(path) => path.display().to_string(),
     };
-    let limits = host_limits(&name, &read.table, &arguments.host_limit)?;
+    let constrained = read.polite.as_ref().and_then(|notes| notes.constrained.as_deref());
+    let limits = host_limits(&name, &read.table, &arguments.host_limit, constrained)?;
     Ok(Loaded { name, table: read.table, limits })
 }
 
@@ -54,6 +53,7 @@ fn host_limits(
     name: &str,
     table: &SourceTable,
     given: &[HostLimit],
+    constrained: Option<&[bool]>,
 ) -> Result<Option<Vec<f64>>, Failure> {
     if given.is_empty() {
         return Ok(None);
@@ -69,6 +69,10 @@ fn host_limits(
         HostLimit::File(_) => None,
     });
     let mut limits = vec![everywhere.unwrap_or(f64::INFINITY); hosts.names.len()];
+    // A PoliteCrawling directory says which hosts have a limit at all.
+    for (limit, _) in limits.iter_mut().zip(constrained.unwrap_or_default()).filter(|it| !it.1) {
+        *limit = f64::INFINITY;
+    }
     // Sources without a host have no limit.
     if let Some(none) = hosts.names.iter().position(str::is_empty) {
         limits[none] = f64::INFINITY;
@@ -145,11 +149,11 @@ impl Loaded {
             ))
             .hint("raise its limit, or lower `min_rate` of its sources"),
             PlanError::NotAChance { row, column, value } => Failure::new(format!(
-                "{}: source `{}`: {column}: `{value}` is not below 1, and with slots it is a chance in one slot",
+                "{}: source `{}`: {column}: `{value}` is too much: with slots it is a chance in one slot",
                 self.name,
                 self.id(row)
             ))
-            .hint("use `--timing periodic` or `--timing poisson` for rates"),
+            .hint("give chances, or use `--timing periodic` or `--timing poisson` for rates"),
             PlanError::OutOfReach { .. } => {
                 let limited = self.table.max_rate.is_some() || self.limits.is_some();
                 let raise = if limited { ", or raise `max_rate` or --host-limit" } else { "" };

@@ -8,10 +8,9 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// A line for people, on standard error.
-#[allow(clippy::print_stderr)]
+/// A line for people, on standard error. If that cannot be written, nobody is there to read it.
 pub(crate) fn note(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Refuses an output file early if it could not be written in the end.

@@ -33,7 +33,8 @@ fn panel(curve: &Curve<'_>, at: usize) -> Panel {
         MeasureForm::Mean => Axis::log(measure.label, measure.unit),
         MeasureForm::Sum => Axis::linear(measure.label, measure.unit).from_zero(),
     };
-    let mut panel = Panel::new().x(Axis::log("budget", "fetches/day")).y(y);
+    let unit = if curve.loaded.table.cost.is_some() { "units/day" } else { "fetches/day" };
+    let mut panel = Panel::new().x(Axis::log("budget", unit)).y(y);
     for &policy in &curve.arguments.policies {
         let own: Vec<&Point> = curve.points.iter().filter(|point| point.policy == policy).collect();
         let x: Vec<f64> = own.iter().map(|point| point.budget).collect();

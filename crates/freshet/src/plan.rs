@@ -17,6 +17,9 @@ use crate::output::{check_table, note, print_json, write_table};
 use crate::progress::Progress;
 use crate::summary;
 
+/// From so many sources on, planning and writing may take more than a second.
+const MANY: usize = 500_000;
+
 pub(crate) fn run(arguments: &PlanArguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_table(out)?;
@@ -31,7 +34,9 @@ pub(crate) fn run(arguments: &PlanArguments) -> Result<(), Failure> {
     let options = arguments.options.with_policy(arguments.policy);
 
     let mut progress = Progress::new("planning");
-    progress.report(None, "");
+    if sources.len() >= MANY {
+        progress.spin();
+    }
     let (planned, solve_time) = timed(|| match (&arguments.target, arguments.budget) {
         (Some(goal), _) => target(&sources, goal, &options),
         (None, budget) => {

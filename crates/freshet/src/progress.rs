@@ -23,6 +23,14 @@ impl Progress {
         Self { what, watch: Stopwatch::start(), bar: None, allowed }
     }
 
+    /// Shows at once that something is going on, for work that will take its time.
+    pub(crate) fn spin(&mut self) {
+        if self.allowed {
+            let bar = self.bar.get_or_insert_with(|| new_bar(self.what, false));
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+    }
+
     /// Reports how much is done, from 0 to 1 where that is known, and in words.
     pub(crate) fn report(&mut self, fraction: Option<f64>, words: &str) {
         if !self.allowed || self.watch.elapsed() < PATIENCE {

@@ -26,6 +26,18 @@ pub(crate) struct Facts<'a> {
     pub(crate) solve_time: Duration,
 }
 
+impl Facts<'_> {
+    /// Whether fetches differ in what they take of the budget.
+    fn has_costs(&self) -> bool {
+        self.loaded.table.cost.is_some()
+    }
+
+    /// What one more of is worth the price.
+    fn one_more(&self) -> &'static str {
+        if self.has_costs() { "one more unit of budget a day" } else { "one more fetch a day" }
+    }
+}
+
 pub(crate) fn text(facts: &Facts<'_>) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -44,7 +56,7 @@ fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
             "{} {}{unit} takes {} a day",
             target.measure().label,
             significant(target.value()),
-            fetches(budget.get()),
+            amount(facts, budget.get()),
             unit = if unit.is_empty() { String::new() } else { format!(" {unit}") },
         )?;
     }
@@ -52,7 +64,7 @@ fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
         out,
         "{}, {} a day ({} each), {}, timing {}",
         plural(n, "source", "sources"),
-        fetches(budget.get()),
+        amount(facts, budget.get()),
         significant(each),
         match options.policy {
             Policy::Optimal => format!("objective {}", options.objective),
@@ -81,11 +93,11 @@ fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
         writeln!(
             out,
             "unspent            {} a day: {}",
-            fetches(budget.get() - solution.spent),
-            if solution.host_prices.is_empty() {
-                "more fetches would bring nothing"
-            } else {
+            amount(facts, budget.get() - solution.spent),
+            if facts.loaded.limits.is_some() {
                 "more than the hosts allow"
+            } else {
+                "more would bring nothing"
             }
         )?;
     }
@@ -106,8 +118,10 @@ fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-fn fetches(number: f64) -> String {
-    format!("{} {}", significant(number), if number == 1.0 { "fetch" } else { "fetches" })
+/// An amount of the budget: fetches, unless they differ in cost.
+fn amount(facts: &Facts<'_>, number: f64) -> String {
+    let (one, many) = if facts.has_costs() { ("unit", "units") } else { ("fetch", "fetches") };
+    format!("{} {}", significant(number), if number == 1.0 { one } else { many })
 }
 
 /// This plan beside equal polling and beside what a little more budget would bring.
@@ -162,29 +176,26 @@ fn price(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     write!(out, "price of a fetch   ")?;
     if price == 0.0 {
         let why = if solution.host_prices.is_empty() { "" } else { ", unless its host allows it" };
-        return writeln!(out, "0: one more fetch a day is worth nothing{why}");
+        return writeln!(out, "0: {} is worth nothing{why}", facts.one_more());
     }
     if price.is_infinite() {
         return writeln!(out, "∞: the first fetch is worth any price");
     }
-    let objective = if matches!(options.policy, Policy::Floor(_)) {
-        freshet_plan::Objective::Freshness
-    } else {
-        options.objective
-    };
+    let objective = options.objective;
     // The cost falls by the price; say it in the terms of the first measure.
     let words = objective.measures().first().map(|measure| {
         let by = price / if measure.form == MeasureForm::Sum { 1.0 } else { evaluation.weight() };
         match measure.form {
-            MeasureForm::OneLessMean => format!("{} more freshness", significant(by)),
+            MeasureForm::OneLessMean => format!("{} more {}", significant(by), measure.label),
             _ if measure.unit == "days" => format!("{} less {}", days(by), measure.label),
             _ => format!("{} less {}", significant(by), measure.label),
         }
     });
     writeln!(
         out,
-        "{}: one more fetch a day is worth {}",
+        "{}: {} is worth {}",
         significant(price),
+        facts.one_more(),
         words.unwrap_or_default()
     )
 }

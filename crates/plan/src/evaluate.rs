@@ -184,10 +184,15 @@ impl Setting<'_> {
 pub fn values(sources: &Sources<'_>, solution: &Solution, options: &Options) -> Vec<f64> {
     let rates = &solution.rates;
     assert_eq!(rates.len(), sources.len(), "one rate for each source");
-    let polled = options.objective.polled(options.timing);
-    let on_change = options.objective.observed(options.observed, options.timing);
+    // BLCε is about freshness, whatever else is asked for.
+    let objective = match options.policy {
+        Policy::Floor(_) => Objective::Freshness,
+        _ => options.objective,
+    };
+    let polled = objective.polled(options.timing);
+    let on_change = objective.observed(options.observed, options.timing);
     let complete = sources.complete.filter(|_| options.policy == Policy::Optimal);
-    let square = options.objective.power() == Power::Two;
+    let square = objective.power() == Power::Two;
     let mut host_prices = vec![solution.price; sources.hosts.map_or(0, |hosts| hosts.limits.len())];
     for host in &solution.host_prices {
         host_prices[host.host as usize] = host.price;

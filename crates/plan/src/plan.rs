@@ -73,7 +73,8 @@ pub fn solve(
 }
 
 /// [`solve`] for one who plans again and again: the rates of an earlier plan for as many sources
-/// are overwritten, which spares the system from clearing a new column.
+/// are overwritten, which spares the system from clearing a new column. (An optimum without host
+/// limits uses `memory`; the others do not need it to be fast.)
 ///
 /// # Errors
 /// As [`solve`].
@@ -94,11 +95,14 @@ pub fn solve_in(
         Policy::ChangeRate => share_out(sources, budget, options, sources.change_rate),
         Policy::Importance => share_out(sources, budget, options, sources.importance),
         Policy::Floor(share) => {
-            let each = floor_rate(sources, budget, share);
-            let floor = floor(sources, each, options.timing);
+            let floor = floor(sources, budget, share, options.timing);
             let sources = Sources { min_rate: Some(&floor), ..sources.without_observations() };
             let options = Options { objective: Objective::Freshness, ..*options };
-            optimise(&sources, budget, &options, Status::Baseline, memory)
+            let mut solution = optimise(&sources, budget, &options, Status::Baseline, memory)?;
+            // The floor rises with the budget, so its price is not what one more fetch is worth.
+            solution.price = f64::NAN;
+            solution.host_prices.clear();
+            Ok(solution)
         }
     }
 }
@@ -116,20 +120,37 @@ pub(crate) fn check_slots(sources: &Sources<'_>, timing: Timing) -> Result<(), P
     too_much(Column::MinRate, sources.min_rate.unwrap_or_default(), &|chance| chance <= 1.0)
 }
 
-/// The share of the uniform rate that each source gets at least.
-fn floor_rate(sources: &Sources<'_>, budget: PerDay, share: f64) -> f64 {
-    let units = sum(sources.len(), |i| sources.cost.map_or(1.0, |cost| cost[i]));
-    if units > 0.0 { share * budget.get() / units } else { 0.0 }
-}
-
-fn floor(sources: &Sources<'_>, each: f64, timing: Timing) -> Vec<f64> {
+/// Least rates of a share of the uniform rate, as far as limits, hosts and the budget allow.
+fn floor(sources: &Sources<'_>, budget: PerDay, share: f64, timing: Timing) -> Vec<f64> {
+    let n = sources.len();
+    let cost = |i: usize| sources.cost.map_or(1.0, |cost| cost[i]);
+    let units = sum(n, cost);
+    let each = if units > 0.0 { share * budget.get() / units } else { 0.0 };
     // In slots a rate is a chance.
     let each = if timing == Timing::Slots { each.min(1.0) } else { each };
-    let raise = |i: usize| {
-        let own = sources.min_rate.map_or(0.0, |min| min[i]);
-        sources.max_rate.map_or(each, |max| each.min(max[i])).max(own)
+    let own = |i: usize| sources.min_rate.map_or(0.0, |min| min[i]);
+    let most = |i: usize| sources.max_rate.map_or(f64::INFINITY, |max| max[i]);
+    let raise = |i: usize| (each.min(most(i)) - own(i)).max(0.0);
+    // The part of the raise that fits beside the sources' own least rates.
+    let fits = |limit: f64, own: f64, raise: f64| {
+        if own + raise > limit { ((limit - own) / raise).max(0.0) } else { 1.0 }
     };
-    (0..sources.len()).map(raise).collect()
+    let all = fits(budget.get(), sum(n, |i| cost(i) * own(i)), sum(n, |i| cost(i) * raise(i)));
+    let Some(hosts) = &sources.hosts else {
+        return (0..n).map(|i| own(i) + all * raise(i)).collect();
+    };
+    let mut taken = vec![(0.0, 0.0); hosts.limits.len()];
+    for (i, &host) in hosts.of_source.iter().enumerate() {
+        let (own_taken, raise_taken) = &mut taken[host as usize];
+        *own_taken += cost(i) * own(i);
+        *raise_taken += cost(i) * raise(i);
+    }
+    let parts: Vec<f64> = taken
+        .iter()
+        .zip(hosts.limits)
+        .map(|(&(own, raise), &limit)| all.min(fits(limit, own, raise)))
+        .collect();
+    (0..n).map(|i| own(i) + parts[hosts.of_source[i] as usize] * raise(i)).collect()
 }
 
 /// In slots a rate is a chance: the most rates that this leaves.

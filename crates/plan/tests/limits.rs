@@ -237,3 +237,20 @@ fn slots_want_chances() {
     let refused = solve(&sources, per_day(0.5), &slots).unwrap_err().to_string();
     assert_eq!(refused, "row 0: with slots change_rate is a chance and must be below 1, not 1.5");
 }
+
+#[test]
+fn the_floor_gives_way_to_limits() {
+    let floor = Options { policy: Policy::Floor(0.4), ..Options::default() };
+    // Three sources on a host that allows one fetch a day, where the floor would take 1.2.
+    let sources = Sources::new(&[1.0; 4], &[1.0; 4]).unwrap();
+    let limited = sources.with_hosts(&[0, 0, 0, 1], &[1.0, f64::INFINITY]).unwrap();
+    let plan = solve(&limited, per_day(4.0), &floor).unwrap();
+    close(plan.rates[..3].iter().sum(), 1.0);
+    assert!(plan.price.is_nan());
+    // A least rate that leaves less than the floor for the others.
+    let min = [3.0, 0.0, 0.0, 0.0];
+    let sources = sources.with_limits(Some(&min), None).unwrap();
+    let plan = solve(&sources, per_day(4.0), &floor).unwrap();
+    close(plan.rates.iter().sum(), 4.0);
+    assert!(plan.rates[1..].iter().all(|rate| *rate > 0.3));
+}

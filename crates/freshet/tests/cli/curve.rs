@@ -105,7 +105,7 @@ fn budgets_below_the_minimum_are_left_out() {
     let ran =
         folder.run("curve s.csv --from 1/day --to 100/day --points 5 --policies optimal --json");
     assert_eq!(ran.code, Some(0));
-    assert_eq!(ran.err, "2 budgets below the sum of the minimum rates, 5/day, are left out\n");
+    assert_eq!(ran.err, "2 budgets below the sum of the minimum rates, 5/day, left out\n");
     let curve: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(curve["points"].as_array().unwrap().len(), 3);
 }

@@ -190,8 +190,8 @@ fn a_rate_that_is_no_chance() {
     check_plan(
         "id,change_rate\na,0.5\nb,1\n",
         "--budget 1/day --timing slots",
-        "s.csv: source `b`: change_rate: `1` is not below 1, and with slots it is a chance in one \
-         slot\n\nhint: use `--timing periodic` or `--timing poisson` for rates",
+        "s.csv: source `b`: change_rate: `1` is too much: with slots it is a chance in one slot\n\n\
+         hint: give chances, or use `--timing periodic` or `--timing poisson` for rates",
     );
 }
 

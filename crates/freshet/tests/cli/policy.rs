@@ -14,7 +14,7 @@ fn check(timing: &str, budget: &str) {
                 "plan s.csv --quiet --budget {budget} --objective {objective} --timing {timing} \
                  --policy {policy}"
             ));
-            // What is not finite is not in the object.
+            // What is not finite is null.
             number(&report, measure).unwrap_or(f64::INFINITY)
         };
         let best = cost("optimal");
