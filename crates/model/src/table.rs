@@ -26,7 +26,7 @@ pub struct SourceTable {
 /// The distinct hosts of a table, and which source lives where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
-    /// Names, in order of first appearance.
+    /// Names, in order of first appearance; empty for sources without a host.
     pub names: Strings,
     /// For each source, an index into `names`.
     pub of_source: Vec<u32>,
