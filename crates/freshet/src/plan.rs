@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use freshet_model::PerDay;
 use freshet_plan::{
-    Evaluation, Objective, Observed, Options, Policy, Solution, Sources, evaluate, solve, target,
-    values,
+    Evaluation, Observed, Options, Policy, Solution, Sources, evaluate, solve, target, values,
 };
 use freshet_tables::PlanRows;
 use serde::Serialize;
@@ -158,7 +157,8 @@ fn write_rows(
 ) -> Result<(), Failure> {
     let value = values(sources, solution, options);
     let observed = loaded.table.complete.as_deref().filter(|_| options.policy == Policy::Optimal);
-    let on_change = observed.map(|complete| on_change(complete, loaded, solution, options));
+    let on_change =
+        observed.map(|complete| on_change(complete, loaded, solution, options.observed));
     let (probability, threshold) = match &on_change {
         None => (None, None),
         Some((probability, threshold)) => (Some(&probability[..]), threshold.as_deref()),
@@ -178,12 +178,12 @@ fn on_change(
     complete: &[bool],
     loaded: &Loaded,
     solution: &Solution,
-    options: &Options,
+    observed: Observed,
 ) -> (Vec<f64>, Option<Vec<f64>>) {
     let changes_per_fetch = |row: usize| loaded.table.change_rate[row] / solution.rates[row];
     let is_fetched = |row: usize| complete[row] && solution.rates[row] > 0.0;
     let rows = 0..complete.len();
-    match options.observed {
+    match observed {
         Observed::Random => {
             let chance = |row: usize| match (complete[row], is_fetched(row)) {
                 (false, _) => f64::NAN,
@@ -197,10 +197,6 @@ fn on_change(
                 if !is_fetched(row) {
                     let never = if complete[row] { f64::INFINITY } else { f64::NAN };
                     return (if complete[row] { 0.0 } else { f64::NAN }, never);
-                }
-                if options.objective == Objective::Age {
-                    // A time after the first change, whatever comes after it.
-                    return (1.0, 1.0);
                 }
                 // A cycle of k changes with this chance, else of k + 1.
                 let wait = changes_per_fetch(row).max(1.0);

@@ -70,7 +70,7 @@ named! {
 named! {
     /// What to do about sources whose changes are all observed.
     Observed, "treatment of observed sources", {
-        /// Fetch when a number of changes is pending; for age, when the first is old enough.
+        /// Fetch when a number of changes is pending.
         #[default]
         Threshold => "threshold",
         /// Fetch at each change with a fixed chance (Kolobov et al. 2019, Alg. 2).

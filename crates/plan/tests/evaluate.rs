@@ -156,46 +156,30 @@ fn history(c: f64, mut decide: impl FnMut(u32, &mut Random) -> bool) -> Tally {
 #[test]
 fn observed_sources_cost_what_a_history_costs() {
     let c = 2.0;
-    let check = |observed: Observed, tally: &Tally, objectives: &[Objective]| {
+    let check = |observed: Observed, tally: &Tally| {
         // Per change rather than per day: the length of the history is noise.
         let rate = c * tally.fetches / f64::from(CHANGES);
         let (w, rates) = ([1.0], [c]);
         let sources = Sources::new(&w, &rates).unwrap().with_complete(&[true]).unwrap();
         let closed = evaluate(&sources, &[rate], Timing::Periodic, observed);
-        for &objective in objectives {
-            let name = format!("{objective} {observed}");
-            close(&name, closed.cost(objective), tally.mean(objective), 2e-2);
+        for &objective in Objective::ALL {
+            close(
+                &format!("{objective} {observed}"),
+                closed.cost(objective),
+                tally.mean(objective),
+                2e-2,
+            );
         }
     };
-    // Age is best served by a wait after the first change, not by counting.
-    let counting = [Objective::Harmonic, Objective::Freshness];
     for k in [2, 3, 7] {
-        check(Observed::Threshold, &history(c, |pending, _| pending >= k), &counting);
+        check(Observed::Threshold, &history(c, |pending, _| pending >= k));
     }
     // Every cycle waits for two changes or for three.
     let mixed =
         history(c, |pending, random| pending >= 3 || (pending == 2 && random.uniform() < 0.4));
-    check(Observed::Threshold, &mixed, &counting);
+    check(Observed::Threshold, &mixed);
     for p in [0.1, 0.5, 0.9] {
-        check(Observed::Random, &history(c, |_, random| random.uniform() < p), Objective::ALL);
-    }
-}
-
-#[test]
-fn a_wait_after_the_first_change_is_the_best_use_of_observations_for_age() {
-    let (w, c) = ([1.0], [2.0]);
-    let sources = Sources::new(&w, &c).unwrap().with_complete(&[true]).unwrap();
-    for wait in [0.0, 0.1, 1.0, 30.0] {
-        // Cycles of a mean 1/c + T days in which age grows from 0 to T.
-        let rate = 1.0 / (1.0 / c[0] + wait);
-        let expect = rate * wait * wait / 2.0;
-        let age = |observed| evaluate(&sources, &[rate], Timing::Periodic, observed).age();
-        assert!((age(Observed::Threshold) - expect).abs() <= 1e-12 * expect);
-        // Counting to k changes would take (k − 1)/2c, chance twice that; polling is no better.
-        let k = c[0] / rate;
-        assert!(expect <= (k - 1.0) / (2.0 * c[0]) + 1e-12);
-        assert!(expect <= age(Observed::Random) + 1e-12);
-        assert!(expect <= cost(Objective::Age, c[0], rate, Order::Timed(Timing::Periodic)));
+        check(Observed::Random, &history(c, |_, random| random.uniform() < p));
     }
 }
 
