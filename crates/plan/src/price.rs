@@ -305,13 +305,15 @@ impl<'a> Search<'a> {
         if wanted.is_nan() { f64::INFINITY } else { wanted }
     }
 
-    /// Newton's method on full passes. A demand `curve` of the same sources, if there is one, is
-    /// set right by the first pass and then gives the next price.
+    /// Newton's method on full passes, from a price on the demand `curve` of the same sources if there
+    /// is one; if that was not close enough, the first pass sets the curve right.
     fn run(&mut self, curve: Option<&Sketch<'_>>) {
         let smooth_throughout = self.problem.is_smooth();
         let mut curve = curve.filter(|_| self.problem.is_unlimited());
-        // How far around `t`, in logarithms, the budget is expected.
-        let mut window = 0.0;
+        // How far around `t`, in logarithms, the budget is expected. Where sources are given up, the
+        // curve knows their density, not each of them.
+        let few = 1e-2 / (self.problem.len() as f64).sqrt();
+        let mut window = if curve.is_some() { few.clamp(1e-6, 1e-3) } else { 0.0 };
         let mut before: Option<(f64, f64)> = None;
         let mut span = f64::INFINITY;
         // How often the budget was expected where it was not.
@@ -325,16 +327,6 @@ impl<'a> Search<'a> {
             let totals = self.problem.demand(price, spread);
             self.passes += 1;
             let wanted = self.step(totals.spend, totals.slope + totals.trend);
-            if let Some(curve) = curve.take()
-                && wanted.abs() < 1e-2
-            {
-                let right = self.budget * curve.demand(price, false).spend / totals.spend;
-                let mut on_curve = Search { t, ..Search::new(self.problem, right) };
-                on_curve.approach(curve);
-                self.t = on_curve.t;
-                window = (0.2 * wanted.abs()).clamp(1e-9, 1e-4);
-                continue;
-            }
             let local = self.local(&totals, price, before);
             before = Some((t, local.elasticity));
             let ends = local.bisect(price * (-window).exp(), price * window.exp(), self.budget);
@@ -349,6 +341,16 @@ impl<'a> Search<'a> {
                 }
                 window = (2.0 * local.error_at(distance)).clamp(1e-12, 0.5 * window.max(2e-12));
                 misses = 0;
+                continue;
+            }
+            if let Some(curve) = curve.take()
+                && wanted.abs() < 1e-2
+            {
+                let right = self.budget * curve.demand(price, false).spend / totals.spend;
+                let mut on_curve = Search { t, ..Search::new(self.problem, right) };
+                on_curve.approach(curve);
+                self.t = on_curve.t;
+                window = (0.2 * wanted.abs()).clamp(1e-9, 1e-4);
                 continue;
             }
             // Where slopes mislead, halve the range, or reach out to find its other end.

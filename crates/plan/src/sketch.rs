@@ -38,8 +38,10 @@ type Moments = [f64; 4];
 /// The demand curve of a problem, limits left aside.
 pub(crate) struct Sketch<'a> {
     problem: &'a Problem<'a>,
-    /// The nodes of each bin in use.
+    /// The nodes of each bin in use, in order.
     polled: Weighted,
+    /// The bins themselves: where each begins and ends, and its moments.
+    bins: Vec<(f64, f64, Moments)>,
     /// The observed sources, piece by piece.
     observed: Vec<Observed>,
     /// Some of the observed sources, and the share of all weight that is theirs.
@@ -98,6 +100,7 @@ impl<'a> Sketch<'a> {
             observed.push(piece.observed);
             outliers.extend(piece.outliers);
         }
+        let mut used = Vec::new();
         for (bin, moments) in bins.iter().enumerate().filter(|(_, moments)| moments[0] > 0.0) {
             let low = f64::from_bits((FIRST + bin as u64) << LOW_BITS);
             let high = f64::from_bits((FIRST + bin as u64 + 1) << LOW_BITS);
@@ -105,9 +108,10 @@ impl<'a> Sketch<'a> {
                 polled.scales.push(low + (high - low) * (0.5 + place));
                 polled.weights.push(node_weight(node, moments));
             }
+            used.push((low, high, *moments));
         }
         let few = few(&observed);
-        Self { problem, polled, observed, few, outliers }
+        Self { problem, polled, bins: used, observed, few, outliers }
     }
 
     /// How many sources the curve does not stand for.
@@ -118,7 +122,7 @@ impl<'a> Sketch<'a> {
     /// What all sources take at a price, with the slope of the polled ones and of a smooth curve
     /// through the steps of the observed; `coarse` asks only a few of the observed.
     pub(crate) fn demand(&self, price: f64, coarse: bool) -> Point {
-        let smooth = self.polled.demand(self.problem.polled, price);
+        let smooth = self.polled_demand(price);
         let observed = match &self.few {
             Some((few, share)) if coarse => {
                 let point = few.demand(self.problem.observed, price);
@@ -134,6 +138,24 @@ impl<'a> Sketch<'a> {
         }
     }
 
+    /// What the polled sources take. Where they are about to be given up, at `y = 1`, demand is too
+    /// steep for a cubic: there it is summed over the density that the moments tell of.
+    fn polled_demand(&self, price: f64) -> Point {
+        let response = self.problem.polled;
+        if !response.is_rough() {
+            return self.polled.demand(response, price);
+        }
+        let from = self.bins.partition_point(|(_, high, _)| price * high < 0.75);
+        let to = self.bins.partition_point(|(low, ..)| price * low < 1.0);
+        let Weighted { scales, weights } = &self.polled;
+        let ends = [0..4 * from, 4 * to..scales.len()];
+        let smooth = ends
+            .into_iter()
+            .map(|range| weighted_demand(response, price, &scales[range.clone()], &weights[range]));
+        let steep = self.bins[from..to].iter().map(|bin| steep_demand(response, price, bin));
+        smooth.chain(steep).fold(Point::default(), Point::and)
+    }
+
     fn observed_demand(&self, price: f64) -> Point {
         let response = self.problem.observed;
         let points = self.observed.iter().map(|piece| piece.each.demand(response, price));
@@ -144,8 +166,7 @@ impl<'a> Sketch<'a> {
     /// rows of those that are rough between `price / spread` and `price · spread`.
     pub(crate) fn split(&self, price: f64, spread: f64) -> (Point, Vec<u32>) {
         let response = self.problem.observed;
-        let mut smooth =
-            self.polled.demand(self.problem.polled, price).and(self.observed_demand(price));
+        let mut smooth = self.polled_demand(price).and(self.observed_demand(price));
         let mut rough = self.outliers.clone();
         for piece in &self.observed {
             let Weighted { scales, weights } = &piece.each;
@@ -237,6 +258,29 @@ fn weighted_demand(response: &dyn Blocks, price: f64, scales: &[f64], weights: &
         }
     }
     point
+}
+
+/// Demand of a bin by the midpoint rule, with the density that has its moments: their expansion in
+/// Legendre's polynomials.
+fn steep_demand(
+    response: &dyn Blocks,
+    price: f64,
+    &(low, high, moments): &(f64, f64, Moments),
+) -> Point {
+    let [m0, m1, m2, m3] = moments;
+    // Moments of the place from −1 to 1.
+    let (u1, u2, u3) = (2.0 * m1, 4.0 * m2, 8.0 * m3);
+    let expansion = [m0, 3.0 * u1, 2.5 * (3.0 * u2 - m0), 3.5 * (5.0 * u3 - 3.0 * u1)];
+    let (mut scales, mut weights) = ([0.0; BLOCK], [0.0; BLOCK]);
+    for i in 0..BLOCK {
+        let part = (i as f64 + 0.5) / BLOCK as f64;
+        let u = 2.0 * part - 1.0;
+        let legendre = [1.0, u, 0.5 * (3.0 * u * u - 1.0), 0.5 * u * (5.0 * u * u - 3.0)];
+        let density: f64 = expansion.iter().zip(legendre).map(|(a, p)| a * p).sum();
+        scales[i] = low + (high - low) * part;
+        weights[i] = density / BLOCK as f64;
+    }
+    weighted_demand(response, price, &scales, &weights)
 }
 
 /// What the value at a node counts for: its Lagrange polynomial, integrated over the bin's weight.
