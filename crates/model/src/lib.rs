@@ -4,11 +4,13 @@
 //! clock or thread.
 
 mod budget;
+mod history;
 mod rate;
 mod strings;
 mod table;
 
 pub use budget::{Budget, InvalidBudget};
+pub use history::{History, Life};
 pub use rate::{InvalidRate, PerDay};
 pub use strings::Strings;
 pub use table::{Hosts, SourceTable};

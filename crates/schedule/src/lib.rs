@@ -1,0 +1,1 @@
+//! Rates in; the order of fetches out.
