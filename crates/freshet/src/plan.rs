@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use freshet_model::PerDay;
 use freshet_plan::{
-    Evaluation, Observed, Options, Policy, Solution, Sources, evaluate, solve, target, values,
+    Evaluation, Options, Policy, Rule, Solution, Sources, evaluate, solve, target, values,
 };
 use freshet_tables::PlanRows;
 use serde::Serialize;
@@ -95,7 +95,7 @@ pub(crate) fn measure(sources: &Sources<'_>, solution: &Solution, options: &Opti
         Policy::Optimal => *sources,
         _ => sources.without_observations(),
     };
-    evaluate(&seen, &solution.rates, options.timing, options.observed)
+    evaluate(&seen, &solution.rates, options.timing, options.rule())
 }
 
 /// Every measure by its name; those that are infinite or undefined have no value.
@@ -157,8 +157,7 @@ fn write_rows(
 ) -> Result<(), Failure> {
     let value = values(sources, solution, options);
     let observed = loaded.table.complete.as_deref().filter(|_| options.policy == Policy::Optimal);
-    let on_change =
-        observed.map(|complete| on_change(complete, loaded, solution, options.observed));
+    let on_change = observed.map(|complete| on_change(complete, loaded, solution, options));
     let (probability, threshold) = match &on_change {
         None => (None, None),
         Some((probability, threshold)) => (Some(&probability[..]), threshold.as_deref()),
@@ -178,13 +177,13 @@ fn on_change(
     complete: &[bool],
     loaded: &Loaded,
     solution: &Solution,
-    observed: Observed,
+    options: &Options,
 ) -> (Vec<f64>, Option<Vec<f64>>) {
     let changes_per_fetch = |row: usize| loaded.table.change_rate[row] / solution.rates[row];
     let is_fetched = |row: usize| complete[row] && solution.rates[row] > 0.0;
     let rows = 0..complete.len();
-    match observed {
-        Observed::Random => {
+    match options.rule() {
+        Rule::Chance => {
             let chance = |row: usize| match (complete[row], is_fetched(row)) {
                 (false, _) => f64::NAN,
                 (true, false) => 0.0,
@@ -192,11 +191,15 @@ fn on_change(
             };
             (rows.map(chance).collect(), None)
         }
-        Observed::Threshold => {
+        rule @ (Rule::Count | Rule::Wait) => {
             let both = |row: usize| {
                 if !is_fetched(row) {
                     let never = if complete[row] { f64::INFINITY } else { f64::NAN };
                     return (if complete[row] { 0.0 } else { f64::NAN }, never);
+                }
+                if rule == Rule::Wait {
+                    // At a time after the first change, whatever comes after it.
+                    return (1.0, 1.0);
                 }
                 // A cycle of k changes with this chance, else of k + 1.
                 let wait = changes_per_fetch(row).max(1.0);

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use crate::objective::{Measure, MeasureForm, Objective};
-use crate::options::{Observed, Options, Policy, Timing};
+use crate::options::{Options, Policy, Rule, Timing};
 use crate::problem::sum;
-use crate::response::{Blocks, Power};
+use crate::response::Power;
 use crate::solution::Solution;
 use crate::sources::Sources;
 
@@ -83,7 +83,8 @@ impl Evaluation {
     }
 }
 
-/// Evaluates `rates` (fetches a day, one for each source) under every objective.
+/// Evaluates `rates` (fetches a day, one for each source) under every objective. Observed sources
+/// are fetched by `rule`, which for a plan is [`Options::rule`].
 ///
 /// # Panics
 /// If there are not as many rates as sources.
@@ -92,10 +93,10 @@ pub fn evaluate(
     sources: &Sources<'_>,
     rates: &[f64],
     order: impl Into<Order>,
-    observed: Observed,
+    rule: Rule,
 ) -> Evaluation {
     assert_eq!(rates.len(), sources.len(), "one rate for each source");
-    let setting = Setting { sources, rates, order: order.into(), observed };
+    let setting = Setting { sources, rates, order: order.into(), rule };
     let is_share = |objective: &Objective| {
         objective.measures().iter().any(|measure| measure.form == MeasureForm::OneLessMean)
     };
@@ -116,45 +117,47 @@ pub(crate) struct Setting<'a> {
     pub(crate) sources: &'a Sources<'a>,
     pub(crate) rates: &'a [f64],
     pub(crate) order: Order,
-    pub(crate) observed: Observed,
+    pub(crate) rule: Rule,
 }
 
 impl Setting<'_> {
     /// The importance-weighted cost of an objective.
     pub(crate) fn cost(&self, objective: Objective) -> f64 {
-        self.total(
-            objective,
-            0.0,
-            |response, s, c| response.cost_at(s, c),
-            |x, c| objective.random_order(x, c),
-        )
+        let (timing, rule) = (self.timing(), self.rule);
+        let polled = objective.polled(timing);
+        self.total(0.0, |kind, s, c| match kind {
+            Kind::Polled => polled.cost_at(s, c),
+            Kind::InRounds => objective.random_order(1.0 / s, c),
+            Kind::Observed => objective.observed_cost(rule, timing, s, c),
+        })
     }
 
     /// The importance-weighted sum of one less the cost.
     fn saved(&self, objective: Objective) -> f64 {
-        self.total(
-            objective,
-            1.0,
-            |response, s, c| response.saved_at(s, c),
-            |x, c| objective.random_order_saved(x, c),
-        )
+        let (timing, rule) = (self.timing(), self.rule);
+        let polled = objective.polled(timing);
+        self.total(1.0, |kind, s, c| match kind {
+            Kind::Polled => polled.saved_at(s, c),
+            Kind::InRounds => objective.random_order_saved(1.0 / s, c),
+            Kind::Observed => objective.observed_saved(rule, timing, s, c),
+        })
     }
 
-    /// Adds up `timed` or `in_rounds` over the sources; those that never change count as `still`.
-    fn total(
-        &self,
-        objective: Objective,
-        still: f64,
-        timed: impl Fn(&dyn Blocks, f64, f64) -> f64 + Sync,
-        in_rounds: impl Fn(f64, f64) -> f64 + Sync,
-    ) -> f64 {
-        let Self { sources, rates, order, observed } = *self;
-        let timing = match order {
+    fn timing(&self) -> Timing {
+        match self.order {
             Order::Timed(timing) => timing,
             Order::RandomOrder => Timing::Periodic,
+        }
+    }
+
+    /// Adds up `each` over the sources, by fetches per change and change rate; those that never
+    /// change count as `still`.
+    fn total(&self, still: f64, each: impl Fn(Kind, f64, f64) -> f64 + Sync) -> f64 {
+        let Self { sources, rates, order, .. } = *self;
+        let unobserved = match order {
+            Order::Timed(_) => Kind::Polled,
+            Order::RandomOrder => Kind::InRounds,
         };
-        let polled = objective.polled(timing);
-        let on_change = objective.observed(observed, timing);
         sum(sources.len(), |i| {
             let (w, c) = (sources.importance[i], sources.change_rate[i]);
             if w == 0.0 {
@@ -163,16 +166,18 @@ impl Setting<'_> {
             if c == 0.0 {
                 return w * still;
             }
-            let s = rates[i] / c;
-            w * if sources.complete.is_some_and(|complete| complete[i]) {
-                timed(on_change, s, c)
-            } else if order == Order::RandomOrder {
-                in_rounds(1.0 / s, c)
-            } else {
-                timed(polled, s, c)
-            }
+            let observed = sources.complete.is_some_and(|complete| complete[i]);
+            w * each(if observed { Kind::Observed } else { unobserved }, rates[i] / c, c)
         })
     }
+}
+
+/// How a source is fetched.
+#[derive(Clone, Copy)]
+enum Kind {
+    Polled,
+    InRounds,
+    Observed,
 }
 
 /// What one more fetch a day of each source is worth under `solution`, in the unit of the

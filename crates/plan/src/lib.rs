@@ -42,7 +42,7 @@ pub use access::{
 };
 pub use evaluate::{Evaluation, Order, evaluate, values};
 pub use objective::{Measure, MeasureForm, Objective};
-pub use options::{Observed, Options, Policy, Timing, UnknownName};
+pub use options::{Observed, Options, Policy, Rule, Timing, UnknownName};
 pub use plan::{PlanError, solve, solve_in};
 
 pub use solution::{Gap, HostPrice, Solution, Status};

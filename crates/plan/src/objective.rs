@@ -11,7 +11,7 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::options::{Observed, Timing};
+use crate::options::{Observed, Rule, Timing};
 use crate::response::{Blocks, Power};
 
 /// What an objective file provides: its names, and a [`crate::Response`] for every way in which a
@@ -27,6 +27,16 @@ pub(crate) trait Definition {
     fn polled(timing: Timing) -> &'static dyn Blocks;
     /// Sources whose changes are all observed.
     fn observed(observed: Observed, timing: Timing) -> &'static dyn Blocks;
+    /// What the threshold of observed sources is one of: the cost grows with it, and with nothing
+    /// else.
+    const THRESHOLD: Rule;
+    /// Cost per unit of importance of an observed source that another objective's rule fetches `s`
+    /// times per change.
+    fn observed_cost(rule: Rule, timing: Timing, s: f64, c: f64) -> f64;
+    /// One less the same, where that keeps more digits.
+    fn observed_saved(rule: Rule, timing: Timing, s: f64, c: f64) -> f64 {
+        1.0 - Self::observed_cost(rule, timing, s, c)
+    }
     /// Cost per unit of importance when a source is fetched once in each round of `x / c` days, at
     /// a random place in the round (random order of Cho & Garcia-Molina 2003, §4.2).
     fn random_order(x: f64, c: f64) -> f64;
@@ -103,6 +113,18 @@ macro_rules! objectives {
 
             pub(crate) fn observed(self, observed: Observed, timing: Timing) -> &'static dyn Blocks {
                 match self { $(Self::$variant => <$definition>::observed(observed, timing),)* }
+            }
+
+            pub(crate) fn threshold(self) -> Rule {
+                match self { $(Self::$variant => <$definition>::THRESHOLD,)* }
+            }
+
+            pub(crate) fn observed_cost(self, rule: Rule, timing: Timing, s: f64, c: f64) -> f64 {
+                match self { $(Self::$variant => <$definition>::observed_cost(rule, timing, s, c),)* }
+            }
+
+            pub(crate) fn observed_saved(self, rule: Rule, timing: Timing, s: f64, c: f64) -> f64 {
+                match self { $(Self::$variant => <$definition>::observed_saved(rule, timing, s, c),)* }
             }
 
             pub(crate) fn random_order(self, x: f64, c: f64) -> f64 {

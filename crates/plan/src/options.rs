@@ -70,12 +70,23 @@ named! {
 named! {
     /// What to do about sources whose changes are all observed.
     Observed, "treatment of observed sources", {
-        /// Fetch when a number of changes is pending.
+        /// Fetch when enough changes are pending; for age, when the first of them is old enough.
         #[default]
         Threshold => "threshold",
         /// Fetch at each change with a fixed chance (Kolobov et al. 2019, Alg. 2).
         Random => "random",
     }
+}
+
+/// What brings on a fetch of a source whose changes are all observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// A number of pending changes.
+    Count,
+    /// The age of the first pending change.
+    Wait,
+    /// Each change, with a fixed chance.
+    Chance,
 }
 
 /// How rates are chosen.
@@ -139,6 +150,17 @@ pub struct Options {
     pub observed: Observed,
     /// How rates are chosen.
     pub policy: Policy,
+}
+
+impl Options {
+    /// What brings on a fetch of an observed source under these options.
+    #[must_use]
+    pub fn rule(&self) -> Rule {
+        match self.observed {
+            Observed::Threshold => self.objective.threshold(),
+            Observed::Random => Rule::Chance,
+        }
+    }
 }
 
 impl Default for Options {

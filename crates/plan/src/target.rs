@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
             sources: &sources,
             rates: &solution.rates,
             order: Order::Timed(self.options.timing),
-            observed: self.options.observed,
+            rule: self.options.rule(),
         };
         let cost = setting.cost(self.objective);
         // More than can be used is not needed.
@@ -187,7 +187,7 @@ impl<'a> Search<'a> {
 
     fn measure(&self, goal: &Target, solution: &Solution) -> f64 {
         let sources = self.seen();
-        let all = evaluate(&sources, &solution.rates, self.options.timing, self.options.observed);
+        let all = evaluate(&sources, &solution.rates, self.options.timing, self.options.rule());
         let mut measures = all.measures();
         measures.find(|(measure, _)| *measure == goal.measure).map_or(f64::NAN, |(_, value)| value)
     }

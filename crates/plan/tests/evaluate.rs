@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use freshet_plan::{Objective, Observed, Order, Sources, Timing, evaluate};
+use freshet_plan::{Objective, Order, Rule, Sources, Timing, evaluate};
 
 /// The expected cost `k(t)` of a source that changes `c` times a day, `t` days after a fetch, from
 /// its definition as an integral or a sum.
@@ -57,7 +57,7 @@ fn renewal(objective: Objective, c: f64, longest: f64, density: impl Fn(f64) -> 
 fn cost(objective: Objective, c: f64, rate: f64, order: Order) -> f64 {
     let (w, c) = ([1.0], [c]);
     let sources = Sources::new(&w, &c).unwrap();
-    evaluate(&sources, &[rate], order, Observed::Threshold).cost(objective)
+    evaluate(&sources, &[rate], order, Rule::Count).cost(objective)
 }
 
 #[track_caller]
@@ -153,33 +153,118 @@ fn history(c: f64, mut decide: impl FnMut(u32, &mut Random) -> bool) -> Tally {
     tally
 }
 
+/// Observed changes at `c` a day, fetched when the first pending one is `wait` days old.
+fn waiting_history(c: f64, wait: f64) -> Tally {
+    let (mut random, mut tally) = (Random(11), Tally::default());
+    let mut until_change = random.exponential() / c;
+    for _ in 0..CHANGES {
+        let left = wait - tally.since_first;
+        if tally.missed > 0 && left < until_change {
+            tally.pass(left);
+            tally.fetch();
+            until_change -= left;
+        }
+        tally.pass(until_change);
+        tally.missed += 1;
+        until_change = random.exponential() / c;
+    }
+    tally
+}
+
 #[test]
 fn observed_sources_cost_what_a_history_costs() {
     let c = 2.0;
-    let check = |observed: Observed, tally: &Tally| {
-        // Per change rather than per day: the length of the history is noise.
-        let rate = c * tally.fetches / f64::from(CHANGES);
+    let check = |rule: Rule, rate: f64, tally: &Tally| {
         let (w, rates) = ([1.0], [c]);
         let sources = Sources::new(&w, &rates).unwrap().with_complete(&[true]).unwrap();
-        let closed = evaluate(&sources, &[rate], Timing::Periodic, observed);
+        let closed = evaluate(&sources, &[rate], Timing::Periodic, rule);
         for &objective in Objective::ALL {
-            close(
-                &format!("{objective} {observed}"),
-                closed.cost(objective),
-                tally.mean(objective),
-                2e-2,
-            );
+            let name = format!("{objective} {rule:?}");
+            close(&name, closed.cost(objective), tally.mean(objective), 2e-2);
         }
     };
+    // Per change rather than per day: the length of the history is noise.
+    let rate = |tally: &Tally| c * tally.fetches / f64::from(CHANGES);
     for k in [2, 3, 7] {
-        check(Observed::Threshold, &history(c, |pending, _| pending >= k));
+        check(Rule::Count, c / f64::from(k), &history(c, |pending, _| pending >= k));
     }
     // Every cycle waits for two changes or for three.
     let mixed =
         history(c, |pending, random| pending >= 3 || (pending == 2 && random.uniform() < 0.4));
-    check(Observed::Threshold, &mixed);
+    check(Rule::Count, rate(&mixed), &mixed);
     for p in [0.1, 0.5, 0.9] {
-        check(Observed::Random, &history(c, |_, random| random.uniform() < p));
+        check(Rule::Chance, p * c, &history(c, |_, random| random.uniform() < p));
+    }
+    for wait in [0.05, 0.5, 4.0, 30.0] {
+        check(Rule::Wait, 1.0 / (1.0 / c + wait), &waiting_history(c, wait));
+    }
+}
+
+#[test]
+fn observed_sources_in_slots_cost_what_a_history_costs() {
+    // A wait of `longer` slots with this chance, else of one less.
+    for (chance, longer, share) in [(0.3, 1, 1.0), (0.05, 9, 1.0), (0.7, 4, 0.3), (0.2, 60, 0.5)] {
+        let (mut random, mut missed, mut left, mut first) = (Random(5), 0_u32, 0_u32, 0_u32);
+        let (mut tally, slots) = ([0.0; 3], 1_000_000);
+        for slot in 0..slots {
+            if random.uniform() < chance {
+                missed += 1;
+                if missed == 1 {
+                    first = slot;
+                    left = longer - u32::from(random.uniform() >= share);
+                }
+            }
+            if missed > 0 && left == 0 {
+                missed = 0;
+            }
+            if missed > 0 {
+                left -= 1;
+                tally[0] += (1..=missed).map(|n| 1.0 / f64::from(n)).sum::<f64>();
+                tally[1] += 1.0;
+                tally[2] += f64::from(slot - first);
+            }
+        }
+        let (w, rates, all) = ([1.0], [chance], f64::from(slots));
+        let rate = 1.0 / (1.0 / chance + f64::from(longer) - (1.0 - share));
+        let sources = Sources::new(&w, &rates).unwrap().with_complete(&[true]).unwrap();
+        let closed = evaluate(&sources, &[rate], Timing::Slots, Rule::Wait);
+        let objectives = [Objective::Harmonic, Objective::Freshness, Objective::Age];
+        for (objective, sum) in objectives.into_iter().zip(tally) {
+            let name = format!("{objective}, chance {chance}, {longer} slots");
+            let (got, expect) = (closed.cost(objective), sum / all);
+            assert!((got - expect).abs() <= 2e-2 * expect, "{name}: {got}, expected {expect}");
+        }
+    }
+}
+
+#[test]
+fn a_wait_in_many_small_slots_is_a_wait_in_continuous_time() {
+    let w = [1.0];
+    for (chance, changes_per_fetch) in [(1e-7, 1.5), (1e-9, 4.0), (1e-12, 80.0), (1e-20, 3e4)] {
+        let (c, rate) = ([chance], [chance / changes_per_fetch]);
+        let sources = Sources::new(&w, &c).unwrap().with_complete(&[true]).unwrap();
+        let slots = evaluate(&sources, &rate, Timing::Slots, Rule::Wait);
+        let continuous = evaluate(&sources, &rate, Timing::Periodic, Rule::Wait);
+        for &objective in Objective::ALL {
+            let name = format!("{objective} at {chance}");
+            close(&name, slots.cost(objective), continuous.cost(objective), 20.0 * chance + 1e-12);
+        }
+    }
+}
+
+#[test]
+fn a_wait_after_the_first_change_is_the_best_use_of_observations_for_age() {
+    let (w, c) = ([1.0], [2.0]);
+    let sources = Sources::new(&w, &c).unwrap().with_complete(&[true]).unwrap();
+    for wait in [0.0, 0.1, 1.0, 30.0] {
+        // Cycles of a mean 1/c + T days in which age grows from 0 to T.
+        let rate = 1.0 / (1.0 / c[0] + wait);
+        let expect = rate * wait * wait / 2.0;
+        let age = |rule| evaluate(&sources, &[rate], Timing::Periodic, rule).age();
+        assert!((age(Rule::Wait) - expect).abs() <= 1e-12 * expect);
+        assert!(expect <= age(Rule::Count) + 1e-12);
+        assert!(expect <= age(Rule::Chance) + 1e-12);
+        assert!(expect <= cost(Objective::Age, c[0], rate, Order::Timed(Timing::Periodic)));
     }
 }
 
@@ -217,7 +302,7 @@ fn slots_cost_what_a_history_costs() {
 fn what_never_changes_is_fresh_and_what_does_not_matter_counts_nothing() {
     let (w, c) = ([2.0, 0.0, 1.0], [0.0, 5.0, 1.0]);
     let sources = Sources::new(&w, &c).unwrap();
-    let never = evaluate(&sources, &[0.0; 3], Timing::Periodic, Observed::Threshold);
+    let never = evaluate(&sources, &[0.0; 3], Timing::Periodic, Rule::Count);
     assert_eq!(never.freshness(), 2.0 / 3.0);
     assert_eq!((never.age(), never.cost(Objective::Harmonic)), (f64::INFINITY, f64::INFINITY));
     assert_eq!(never.starved(), 1);

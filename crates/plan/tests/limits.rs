@@ -4,7 +4,7 @@
 
 use freshet_model::PerDay;
 use freshet_plan::{
-    InvalidSources, Objective, Observed, Options, PlanError, Policy, Sources, Status, Target,
+    InvalidSources, Objective, Observed, Options, PlanError, Policy, Rule, Sources, Status, Target,
     Timing, evaluate, solve, target, values,
 };
 
@@ -142,7 +142,7 @@ fn no_policy_beats_the_optimum_at_its_own_game() {
                     let options = Options { objective, timing, policy, ..Options::default() };
                     let plan = solve(&sources, per_day(budget), &options).unwrap();
                     close(plan.rates.iter().sum(), budget);
-                    evaluate(&sources, &plan.rates, timing, Observed::Threshold).cost(objective)
+                    evaluate(&sources, &plan.rates, timing, Rule::Count).cost(objective)
                 };
                 let best = cost(Policy::Optimal);
                 for policy in others {
@@ -176,7 +176,7 @@ fn a_target_is_met_with_the_smallest_budget() {
         let options = Options::default();
         let (budget, plan) = target(&sources, &goal, &options).unwrap();
         let reached = |rates: &[f64]| {
-            let all = evaluate(&sources, rates, options.timing, options.observed);
+            let all = evaluate(&sources, rates, options.timing, options.rule());
             all.measures().find(|(measure, _)| *measure == goal.measure()).unwrap().1
         };
         close(reached(&plan.rates), goal.value());

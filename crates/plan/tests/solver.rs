@@ -152,7 +152,7 @@ fn least(table: &Table) -> f64 {
 }
 
 fn measure(table: &Table, rates: &[f64], options: &Options) -> Evaluation {
-    evaluate(&table.sources(), rates, options.timing, options.observed)
+    evaluate(&table.sources(), rates, options.timing, options.rule())
 }
 
 #[track_caller]
@@ -228,6 +228,28 @@ proptest! {
         let before = measure(&table, &plan.rates, &options).cost(options.objective);
         let after = measure(&table, &moved, &options).cost(options.objective);
         prop_assert!(after >= before * (1.0 - 1e-12), "{after:e} < {before:e}");
+    }
+
+    /// Nobody wins at an objective's own game. The others poll observed sources; a chance at each
+    /// change is no match for polling at fixed intervals (docs/theory.md §6).
+    #[test]
+    fn no_other_policy_is_better((table, options, budget) in case(), floor in 0.0..1.0_f64) {
+        if options.observed == Observed::Random && options.timing == Timing::Periodic {
+            return Ok(());
+        }
+        let budget = 10f64.powf(budget) + least(&table) * 1.001;
+        let best = plan(&table, &options, budget);
+        let best = measure(&table, &best.rates, &options).cost(options.objective);
+        let others =
+            [Policy::Uniform, Policy::ChangeRate, Policy::Importance, Policy::Floor(floor)];
+        for policy in others {
+            let options = Options { policy, ..options };
+            let plan = plan(&table, &options, budget);
+            let polled = table.sources().without_observations();
+            let cost = evaluate(&polled, &plan.rates, options.timing, options.rule())
+                .cost(options.objective);
+            prop_assert!(cost >= best * (1.0 - 1e-9), "{policy}: {cost:e} < {best:e}");
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Age: the time since the first change that was missed. `k(t) = t − (1 − e^(−ct))/c`.
 
-use super::step::{SMOOTH_FROM, unfetched, waiting_for};
+use super::step::{SMOOTH_FROM, slots_waited, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, cube_root_start, polynomial};
-use crate::options::{Observed, Timing};
+use crate::options::{Observed, Rule, Timing};
 use crate::response::{Blocks, Demand, Power, Response, Worth};
 use crate::root::{Found, Root, by_root, finish};
 use crate::series;
@@ -26,10 +26,25 @@ impl Definition for Age {
 
     fn observed(observed: Observed, timing: Timing) -> &'static dyn Blocks {
         match (observed, timing) {
-            (Observed::Threshold, Timing::Slots) => &Threshold::<true>,
-            (Observed::Threshold, _) => &Threshold::<false>,
+            (Observed::Threshold, Timing::Slots) => &SlotWait,
+            (Observed::Threshold, _) => &Wait,
             (Observed::Random, Timing::Slots) => &Random::<true>,
             (Observed::Random, _) => &Random::<false>,
+        }
+    }
+
+    const THRESHOLD: Rule = Rule::Wait;
+
+    fn observed_cost(rule: Rule, timing: Timing, s: f64, c: f64) -> f64 {
+        let slots = timing == Timing::Slots;
+        match rule {
+            Rule::Wait if slots => SlotWait::cost(s, c),
+            Rule::Wait => Wait::cost(s, c),
+            // In slots the fetch comes within the slot of the change, which saves 1 − s of them.
+            Rule::Count if slots => counting(s, c) - (1.0 - s).max(0.0),
+            Rule::Count => counting(s, c),
+            Rule::Chance if slots => Random::<true>::cost(s, c),
+            Rule::Chance => Random::<false>::cost(s, c),
         }
     }
 
@@ -219,91 +234,123 @@ impl Response for Slots {
     }
 }
 
-/// Observed changes, fetched when the k-th is pending: age `(k − 1)/2c` at `1/k` fetches per
-/// change. In slots the fetch comes within the slot of the change, which saves `1 − 1/k` slots.
-struct Threshold<const SLOTS: bool>;
+/// Observed changes, fetched a time `T` after the first that is pending: a cycle of `1/c + T` days
+/// with the age summing up to `T²/2`. No other use of the observations does better: what is saved
+/// by fetching is the age of now, so there is an age at which to fetch. With `x = 1/s = 1 + cT` the
+/// age is `(x − 1)²/2cx` and the worth `(x² − 1)/2`.
+struct Wait;
 
-/// `k(k + 1)/2`: the scale-free price up to which the k-th change is the one to wait for.
-fn triangle(k: f64) -> f64 {
-    0.5 * k * (k + 1.0)
-}
-
-/// Where `k(k + 1)/2 = y`.
-fn triangle_root(y: f64) -> f64 {
-    0.5 * ((1.0 + 8.0 * y).sqrt() - 1.0)
-}
-
-fn threshold_for(y: f64) -> f64 {
-    let mut k = triangle_root(y).ceil().max(1.0);
-    if triangle(k) < y {
-        k += 1.0;
-    }
-    if k > 1.0 && triangle(k - 1.0) >= y {
-        k -= 1.0;
-    }
-    k
-}
-
-impl<const SLOTS: bool> Threshold<SLOTS> {
-    fn shift(c: f64) -> f64 {
-        if SLOTS { c } else { 0.0 }
-    }
-}
-
-impl<const SLOTS: bool> Response for Threshold<SLOTS> {
-    const ROUGH: bool = true;
-
+impl Response for Wait {
     #[inline(always)]
-    fn demand(y: f64, c: f64) -> Demand {
-        if y < SMOOTH_FROM * SMOOTH_FROM {
-            Demand { fetches: 1.0 / threshold_for(y + Self::shift(c)), slope: 0.0 }
-        } else {
-            let s = 1.0 / triangle_root(y);
-            Demand { fetches: s, slope: -0.5 * s }
-        }
+    fn demand(y: f64, _c: f64) -> Demand {
+        let s = 1.0 / 2.0_f64.mul_add(y, 1.0).sqrt();
+        Demand { fetches: s, slope: -y * s * s * s }
     }
 
     #[inline(always)]
-    fn worth(s: f64, c: f64) -> Worth {
-        if s >= 1.0 {
-            let last = if s > 1.0 { 0.0 } else { 1.0 - Self::shift(c) };
-            return Worth { next: 0.0, last };
-        }
-        let (k, on_it) = waiting_for(s);
-        let next = if on_it { triangle(k - 1.0) } else { triangle(k) };
-        Worth { next: next - Self::shift(c), last: triangle(k) - Self::shift(c) }
+    fn worth(s: f64, _c: f64) -> Worth {
+        // (1 − s)(1 + s) keeps the digits of a short wait; of the shortest there are none left.
+        let at = |s: f64| ((1.0 - s) * (1.0 + s)).max(0.0) / (2.0 * s * s);
+        let slack = 4.0 * f64::EPSILON;
+        Worth { next: at(s * (1.0 + slack)), last: at(s * (1.0 - slack)) }
     }
 
     fn cost(s: f64, c: f64) -> f64 {
-        if s >= 1.0 {
-            return 0.0;
-        }
-        if s == 0.0 {
-            return f64::INFINITY;
-        }
-        let (k, on_it) = waiting_for(s);
-        let waiting = if on_it { 0.5 * (k - 1.0) } else { k - triangle(k) * s };
-        (waiting - Self::shift(c) * (1.0 - s)) / c
+        let wait = (1.0 - s).max(0.0);
+        wait * wait / (2.0 * s * c)
     }
 
     fn most(_c: f64) -> f64 {
         1.0
     }
+}
+
+/// The same in slots: `t` whole slots after the first pending change, or `t` and `t + 1` in turns.
+/// The age sums up to `t(t − 1)/2` over a cycle of `1/c + t` slots.
+struct SlotWait;
+
+impl SlotWait {
+    /// The scale-free price up to which waiting `t` slots is better than `t + 1`.
+    fn price(t: f64, c: f64) -> f64 {
+        0.5 * c * c * t * (t + 1.0) + c * t
+    }
+
+    /// The slots to wait at a price.
+    fn slots(y: f64, c: f64) -> f64 {
+        let half = 1.0 + 0.5 * c;
+        // Where the price of `t` slots is `y`, without cancellation for small `y`.
+        let root = 2.0 * y / (c * (half + (half * half + 2.0 * y).sqrt()));
+        if root >= SMOOTH_FROM {
+            return root;
+        }
+        let mut t = root.ceil();
+        if Self::price(t, c) < y {
+            t += 1.0;
+        }
+        if t > 0.0 && Self::price(t - 1.0, c) >= y {
+            t -= 1.0;
+        }
+        t
+    }
+}
+
+impl Response for SlotWait {
+    const SCALE_FREE: bool = false;
+    const ROUGH: bool = true;
+
+    #[inline(always)]
+    fn demand(y: f64, c: f64) -> Demand {
+        Demand { fetches: 1.0 / c.mul_add(Self::slots(y, c), 1.0), slope: 0.0 }
+    }
+
+    #[inline(always)]
+    fn worth(s: f64, c: f64) -> Worth {
+        // As far as the rate tells the wait at all.
+        let slack = 4.0 * f64::EPSILON;
+        let (shorter, whole) = slots_waited(s * (1.0 + slack), c);
+        let (longer, _) = slots_waited(s * (1.0 - slack), c);
+        let next = if whole && shorter > 0.0 { shorter - 1.0 } else { shorter };
+        Worth { next: Self::price(next, c), last: Self::price(longer, c) }
+    }
+
+    fn cost(s: f64, c: f64) -> f64 {
+        if s == 0.0 {
+            return f64::INFINITY;
+        }
+        let (t, whole) = slots_waited(s, c);
+        let mean = if whole { t } else { (1.0 / s - 1.0) / c };
+        // Cycles of `t` and of `t + 1`, in the share that gives the mean wait.
+        let short = t + 1.0 - mean;
+        0.5 * t * (t + 1.0 - 2.0 * short) / (1.0 / c + mean)
+    }
+
+    /// A wait of one slot costs nothing yet.
+    fn most(c: f64) -> f64 {
+        1.0 / (1.0 + c)
+    }
 
     #[inline(always)]
     fn is_smooth(low: f64, high: f64, c: f64) -> bool {
-        let shift = Self::shift(c);
-        low >= SMOOTH_FROM * SMOOTH_FROM
-            || threshold_for(low + shift) == threshold_for(high + shift)
+        Self::slots(low, c) == Self::slots(high, c)
     }
 
     fn trend(y: f64) -> f64 {
-        if y < SMOOTH_FROM * SMOOTH_FROM {
-            -0.5 * (2.0 * y + 1.0).powf(-1.5) * 2.0 * y
-        } else {
-            0.0
-        }
+        Wait::demand(y, 1.0).slope
     }
+}
+
+/// Observed changes, fetched when the k-th is pending: age `(k − 1)/2c` at `1/k` fetches per
+/// change, or a mix of `k` and `k + 1`.
+fn counting(s: f64, c: f64) -> f64 {
+    if s >= 1.0 {
+        return 0.0;
+    }
+    if s == 0.0 {
+        return f64::INFINITY;
+    }
+    let (k, on_it) = waiting_for(s);
+    let waiting = if on_it { 0.5 * (k - 1.0) } else { k - 0.5 * k * (k + 1.0) * s };
+    waiting / c
 }
 
 /// Observed changes, each fetched with chance `s`: age `(1/s − 1)/c`.

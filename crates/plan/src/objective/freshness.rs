@@ -3,7 +3,7 @@
 use super::step::unfetched;
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, minus_ln_1m, polynomial};
-use crate::options::{Observed, Timing};
+use crate::options::{Observed, Rule, Timing};
 use crate::response::{Blocks, Demand, Power, Response, Worth};
 use crate::root::{Found, Root, by_root, finish};
 use crate::series;
@@ -28,6 +28,17 @@ impl Definition for Freshness {
 
     fn observed(_: Observed, _: Timing) -> &'static dyn Blocks {
         &OnChange
+    }
+
+    // Whatever brings on a fetch, the copy is fresh from then to the next change.
+    const THRESHOLD: Rule = Rule::Count;
+
+    fn observed_cost(_: Rule, _: Timing, s: f64, c: f64) -> f64 {
+        OnChange::cost(s, c)
+    }
+
+    fn observed_saved(_: Rule, _: Timing, s: f64, c: f64) -> f64 {
+        OnChange::saved(s, c)
     }
 
     fn random_order(x: f64, c: f64) -> f64 {

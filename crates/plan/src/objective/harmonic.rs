@@ -1,9 +1,9 @@
 //! Harmonic: the n-th change that is missed costs `1/n`. `k(t) = E[H(N)] = Ein(ct)`.
 
-use super::step::{SMOOTH_FROM, unfetched, waiting_for};
+use super::step::{SMOOTH_FROM, slots_waited, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, polynomial};
-use crate::options::{Observed, Timing};
+use crate::options::{Observed, Rule, Timing};
 use crate::response::{Blocks, Demand, Power, Response, Worth};
 use crate::root::{Found, Root, by_root, finish};
 use crate::series;
@@ -32,6 +32,17 @@ impl Definition for Harmonic {
         match observed {
             Observed::Threshold => &Threshold,
             Observed::Random => &Random,
+        }
+    }
+
+    const THRESHOLD: Rule = Rule::Count;
+
+    fn observed_cost(rule: Rule, timing: Timing, s: f64, c: f64) -> f64 {
+        match rule {
+            Rule::Count => Threshold::cost(s, c),
+            Rule::Chance => Random::cost(s, c),
+            Rule::Wait if timing == Timing::Slots => slot_waiting(s, c),
+            Rule::Wait => waiting(s),
         }
     }
 
@@ -225,4 +236,47 @@ impl Response for Random {
     fn is_smooth(low: f64, high: f64, _c: f64) -> bool {
         low > 1.0 || high < 1.0
     }
+}
+
+/// Observed changes, fetched a time `T` after the first that is pending. With `X = cT = 1/s − 1` and
+/// `E[H(1 + N)] = Ein(u) + (1 − e^(−u))/u` at `u = ct`, the cost is
+/// `Ein(X) − (X − 1 + e^(−X))/(1 + X)`.
+fn waiting(s: f64) -> f64 {
+    let x = ((1.0 - s) / s).max(0.0);
+    if x.is_finite() {
+        series::ein(x) - Exp::of_minus(x).stale_time() / (1.0 + x)
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// The same in slots: `t` whole ones after the first pending change, or `t` and `t + 1` in turns.
+fn slot_waiting(s: f64, c: f64) -> f64 {
+    if s == 0.0 {
+        return f64::INFINITY;
+    }
+    let (t, whole) = slots_waited(s, c);
+    let mean = if whole { t } else { (1.0 / s - 1.0) / c };
+    let more = if mean > t { (mean - t) * slot_growth(t, c) } else { 0.0 };
+    (slot_sum(t, c) + more) / (1.0 / c + mean)
+}
+
+/// `E[H(1 + N)]` after `t` slots with `N` changes in them, binomial: what the next slot adds.
+/// `∫ (1 − (1 − v)(1 − cv)^t)/v dv` over `0…1`.
+fn slot_growth(t: f64, c: f64) -> f64 {
+    series::over_unit(c * t, |v| {
+        let lost = -(t * (-c * v).ln_1p()).exp_m1();
+        (lost + v * (1.0 - lost)) / v
+    })
+}
+
+/// The sum of [`slot_growth`] over `t` slots: `∫ (t − (1 − v)(1 − (1 − cv)^t)/cv)/v dv` over `0…1`.
+fn slot_sum(t: f64, c: f64) -> f64 {
+    if t == 0.0 {
+        return 0.0;
+    }
+    series::over_unit(c * t, |v| {
+        let kept = -(t * (-c * v).ln_1p()).exp_m1() / (c * v);
+        (t - (1.0 - v) * kept) / v
+    })
 }

@@ -1,7 +1,7 @@
 //! Every response against its own cost: worth is the slope of the cost, demand inverts worth.
 
 use super::Objective;
-use crate::options::{Observed, Timing};
+use crate::options::{Observed, Options, Rule, Timing};
 use crate::response::{Blocks, Power};
 
 fn responses() -> Vec<(String, Power, bool, &'static dyn Blocks)> {
@@ -163,4 +163,35 @@ fn waiting_for_a_change_costs_less_than_fetching_at_random() {
     let harmonic = |observed| Objective::Harmonic.observed(observed, Timing::Periodic);
     assert_eq!(harmonic(Observed::Threshold).cost_at(0.5, 1.0), 0.5);
     assert_eq!(harmonic(Observed::Random).cost_at(0.5, 1.0), std::f64::consts::LN_2);
+}
+
+#[test]
+fn a_rule_costs_its_own_objective_what_was_planned() {
+    for &objective in Objective::ALL {
+        for &observed in Observed::ALL {
+            for &timing in Timing::ALL {
+                let rule = Options { objective, observed, timing, ..Options::default() }.rule();
+                for (s, c) in [(0.013, 0.2), (0.5, 0.9), (0.77, 1e-9), (1.0, 0.3)] {
+                    let planned = objective.observed(observed, timing).cost_at(s, c);
+                    let cost = objective.observed_cost(rule, timing, s, c);
+                    assert_eq!(cost, planned, "{objective} {observed} {timing} at {s}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn waiting_in_slots_has_the_harmonic_cost_of_the_binomial_sum() {
+    // Σ over j < t of Σᵢ P(i changes in j slots)·H(1 + i), over 1/c + t, in 30 digits.
+    for (t, c, expect) in [
+        (1.0, 0.3, 0.230_769_230_769_230_76),
+        (9.0, 0.05, 0.340_216_344_370_074_4),
+        (60.0, 0.2, 2.208_894_039_378_295),
+        (3.0, 0.99, 1.077_691_057_934_508_8),
+    ] {
+        let s = 1.0 / (1.0 + c * t);
+        let got = Objective::Harmonic.observed_cost(Rule::Wait, Timing::Slots, s, c);
+        assert!((got / expect - 1.0).abs() < 1e-13, "{t} slots at {c}: {got}, not {expect}");
+    }
 }
