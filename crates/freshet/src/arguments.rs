@@ -53,7 +53,8 @@ Rows (--out) have these columns:
   interval     days between fetches (1/rate)
   probability  observed sources: chance of a fetch when `threshold` changes are pending (with
                --observed random: at each change); otherwise wait for the next change
-  threshold    observed sources: number of pending changes at which to fetch
+  threshold    observed sources: number of pending changes at which to fetch (for age: 1, and
+               fetch when that change is interval − 1/change_rate days old)
   value        what one more fetch a day of this source is worth
 
 Examples:
