@@ -1,5 +1,43 @@
-//! Observations in; change rates out. Knows no clock and no source.
+//! What fetches saw in; change rates, beliefs about them, and what a fetch is worth out. Knows no
+//! clock, no source and no plan.
+//!
+//! Time is in days, rates are changes per day, prices and values are per unit of importance.
+//!
+//! A history gives a rate by one of the classic estimators ([`likelihood_rate`] and its
+//! neighbours). A live source has a [`Belief`] instead: two numbers, updated by each fetch,
+//! started from a [`Prior`] that a [`Fit`] over its siblings gives. A [`Penalty`] says what a fetch
+//! of such a source is worth after so many days, and when it will be worth a price.
+//!
+//! ```
+//! use freshet_estimate::{Penalty, Prior};
+//!
+//! let belief = Prior::BROAD.belief().unchanged(3.0).changed(2.0);
+//! let tomorrow = Penalty::Harmonic.value(belief, 1.0);
+//! let due = Penalty::Harmonic.due(belief, tomorrow);
+//! assert!((due - 1.0).abs() < 1e-12);
+//! ```
 
+mod observation;
+
+mod counting;
 mod likelihood;
 
-pub use likelihood::{Observation, smoothed_rate};
+mod belief;
+mod quantile;
+
+mod fit;
+mod prior;
+
+mod penalty;
+
+mod difference;
+mod digamma;
+mod quadrature;
+
+pub use belief::{Belief, InvalidBelief};
+pub use counting::{bias_reduced_rate, last_modified_rate, naive_rate, observed_rate};
+pub use fit::{Fit, fit_beliefs};
+pub use likelihood::{likelihood_rate, smoothed_rate};
+pub use observation::{Observation, last_days, last_fetches};
+pub use penalty::{Penalty, Pending};
+pub use prior::Prior;

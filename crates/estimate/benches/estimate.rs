@@ -1,0 +1,73 @@
+//! Nanoseconds for one update, value and due time, and in units of one `exp` in the same run.
+//!
+//! `cargo bench -p freshet-estimate --bench estimate`
+
+#![allow(clippy::disallowed_methods, clippy::print_stdout, missing_docs)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use freshet_estimate::{Belief, Fit, Penalty, Prior};
+
+const SOURCES: usize = 100_000;
+const TURNS: usize = 15;
+
+/// The best time of one call over all sources, in nanoseconds.
+fn nanoseconds<T>(cases: &[(Belief, f64)], work: impl Fn(Belief, f64) -> T) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..TURNS {
+        let start = Instant::now();
+        for &(belief, x) in cases {
+            black_box(work(black_box(belief), black_box(x)));
+        }
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    best * 1e9 / cases.len() as f64
+}
+
+/// Beliefs from nearly nothing to certainty, and from 1/1000 to 1000 expected changes.
+fn cases() -> Vec<(Belief, f64)> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut uniform = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    (0..SOURCES)
+        .map(|_| {
+            let (shape, days) = (10f64.powf(5.0 * uniform() - 1.0), 10f64.powf(3.0 * uniform()));
+            let belief = Belief::new(shape, days).expect("a belief");
+            (belief, 10f64.powf(6.0 * uniform() - 3.0) / belief.mean())
+        })
+        .collect()
+}
+
+fn main() {
+    let cases = cases();
+    let exp = nanoseconds(&cases, |_, x| (-x).exp());
+    let report = |name: &str, time: f64| println!("{name:>24} {time:>8.1} {:>8.1}", time / exp);
+    println!("{:>24} {:>8} {:>8}", "", "ns", "exps");
+    report("exp", exp);
+    report("unchanged", nanoseconds(&cases, Belief::unchanged));
+    report("changed", nanoseconds(&cases, Belief::changed));
+    let forget = |belief: Belief, days: f64| belief.forget(Prior::BROAD, days, 180.0);
+    report("forget", nanoseconds(&cases, forget));
+    let fit = |belief: Belief, _: f64| {
+        let mut fit = Fit::new(Prior::BROAD);
+        fit.add(belief);
+        fit
+    };
+    report("fit, one source", nanoseconds(&cases, fit));
+    for penalty in [Penalty::Harmonic, Penalty::Freshness, Penalty::Age] {
+        let name = format!("{penalty:?}").to_lowercase();
+        let value = nanoseconds(&cases, |belief, days| penalty.value(belief, days));
+        report(&format!("{name} value"), value);
+        let priced: Vec<(Belief, f64)> =
+            cases.iter().map(|&(belief, days)| (belief, penalty.value(belief, days))).collect();
+        let due = nanoseconds(&priced, |belief, price| penalty.due(belief, price));
+        report(&format!("{name} due"), due);
+    }
+    report("95 % interval", nanoseconds(&cases[..1000], |belief, _| belief.credible(0.95)));
+}

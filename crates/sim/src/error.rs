@@ -1,0 +1,78 @@
+//! What can be wrong with a simulation.
+
+/// A name that is not in its list.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {what} `{name}` ({})", known_names(known))]
+pub struct UnknownName {
+    /// What kind of name it should have been.
+    pub what: &'static str,
+    /// The name that was given.
+    pub name: String,
+    /// The names that there are.
+    pub known: Vec<&'static str>,
+}
+
+fn known_names(known: &[&str]) -> String {
+    if known.is_empty() { "it has none".to_owned() } else { format!("known: {}", known.join(", ")) }
+}
+
+/// Finds the one of `all` that has this name.
+pub(crate) fn by_name<T: Copy>(
+    what: &'static str,
+    name: &str,
+    all: &[T],
+    of: fn(T) -> &'static str,
+) -> Result<T, UnknownName> {
+    all.iter().copied().find(|&it| of(it) == name).ok_or_else(|| UnknownName {
+        what,
+        name: name.to_owned(),
+        known: all.iter().map(|&it| of(it)).collect(),
+    })
+}
+
+/// Why a simulation cannot be run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SimError {
+    /// There is nothing to simulate.
+    #[error("there are no sources")]
+    NoSources,
+    /// The record has no time in it.
+    #[error("the record covers no time: it begins and ends at {0} (seconds since 1970)")]
+    NoTime(f64),
+    /// The number of days is not one.
+    #[error("{0} days are not a time to simulate (more than 0, at most 1e6)")]
+    Days(f64),
+    /// There is nothing left to measure.
+    #[error("a burn-in of {burn_in} days leaves nothing of {days} days to measure")]
+    BurnIn {
+        /// The days before measuring.
+        burn_in: f64,
+        /// All days.
+        days: f64,
+    },
+    /// A rate is no chance.
+    #[error(
+        "source {source_number}: a change rate of {rate} is no chance of a change in a slot (below 1)"
+    )]
+    Chance {
+        /// Which source, from 1.
+        source_number: usize,
+        /// Its rate.
+        rate: f64,
+    },
+    /// The planner refused.
+    #[error("cannot plan: {0}")]
+    Plan(String),
+    /// So many events would take for ever.
+    #[error(
+        "about {requests:.0} requests and {changes:.0} changes are too many to simulate (at most {limit:.0})"
+    )]
+    TooMuch {
+        /// Requests to expect.
+        requests: f64,
+        /// Changes to expect.
+        changes: f64,
+        /// How many events are allowed.
+        limit: f64,
+    },
+}

@@ -1,0 +1,335 @@
+//! Policies side by side: the same webs, the same number of requests.
+
+use freshet_model::{Budget, PerDay};
+use freshet_plan::{Objective, Observed, Timing};
+use rayon::prelude::*;
+
+use crate::error::SimError;
+use crate::fault::Fault;
+use crate::ledger::Calendar;
+use crate::policy::{Choice, PolicyKind};
+use crate::report::{PolicyReport, Report, costs};
+use crate::run::{Run, run};
+use crate::setting::Setting;
+use crate::web::{Origin, Web};
+
+/// What to simulate.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Where the webs come from.
+    pub origin: Origin,
+    /// Which policies.
+    pub policies: Vec<Choice>,
+    /// How long; `None`: as long as the record, or 60 days.
+    pub days: Option<f64>,
+    /// The days before measuring; `None`: half of all.
+    pub burn_in: Option<f64>,
+    /// What may be spent. A budget per source counts the sources that are there on average while
+    /// measuring.
+    pub budget: Budget,
+    /// What it is to buy.
+    pub objective: Objective,
+    /// When the fetches of a source happen, for policies that set rates.
+    pub timing: Timing,
+    /// What to do about announced changes.
+    pub observed: Observed,
+    /// What goes wrong.
+    pub faults: Vec<Fault>,
+    /// How many seeds.
+    pub seeds: usize,
+    /// The first.
+    pub seed: u64,
+    /// Pieces of time in the report.
+    pub pieces: usize,
+}
+
+/// How far an experiment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// So many runs will be made to scale rules, and to measure.
+    Planned {
+        /// Runs to measure.
+        runs: usize,
+    },
+    /// One run to scale a rule is over.
+    Scaled,
+    /// One run that counts is over.
+    Done,
+}
+
+/// The days of a made-up web, unless told otherwise.
+const DAYS: f64 = 60.0;
+/// Sources that are enough to find the factor of a rule.
+const SAMPLE: usize = 20_000;
+/// How close a rule's requests must come to the budget.
+const CLOSE: f64 = 2e-3;
+/// Changes and requests in one run: some hours.
+const MOST_EVENTS: f64 = 2e10;
+
+impl Experiment {
+    /// With the defaults of the command line.
+    #[must_use]
+    pub fn new(origin: Origin) -> Self {
+        let policies = PolicyKind::ALL.iter().map(|&kind| kind.into()).collect();
+        let each = PerDay::new(0.2).unwrap_or(PerDay::ZERO);
+        Self {
+            origin,
+            policies,
+            days: None,
+            burn_in: None,
+            budget: Budget::PerSource(each),
+            objective: Objective::Harmonic,
+            timing: Timing::default(),
+            observed: Observed::default(),
+            faults: Vec::new(),
+            seeds: 5,
+            seed: 1,
+            pieces: 60,
+        }
+    }
+
+    /// The days that will be simulated.
+    ///
+    /// # Errors
+    /// If there is no time, or none to measure.
+    pub fn calendar(&self) -> Result<Calendar, SimError> {
+        if self.origin.sources() == 0 {
+            return Err(SimError::NoSources);
+        }
+        let recorded = self.origin.days();
+        if let (Some(days), Origin::Recorded(history, _)) = (recorded, &self.origin)
+            && days <= 0.0
+        {
+            return Err(SimError::NoTime(history.span().map_or(0.0, |span| span.birth)));
+        }
+        let days = self.days.unwrap_or(f64::INFINITY).min(recorded.unwrap_or(f64::INFINITY));
+        let days = if days == f64::INFINITY && self.days.is_none() { DAYS } else { days };
+        if !(days > 0.0 && days <= 1e6) {
+            return Err(SimError::Days(days));
+        }
+        let burn_in = self.burn_in.unwrap_or(0.5 * days);
+        if !(burn_in >= 0.0 && burn_in < days) {
+            return Err(SimError::BurnIn { burn_in, days });
+        }
+        Ok(Calendar::new(days, burn_in, self.pieces.max(2)))
+    }
+
+    /// Runs every policy on every seed, on the threads of rayon's pool. The result does not depend
+    /// on their number.
+    ///
+    /// # Errors
+    /// If there is nothing to simulate, too much, or a policy cannot plan.
+    pub fn run(&self, progress: &(dyn Fn(Progress) + Sync)) -> Result<Report, SimError> {
+        let calendar = self.calendar()?;
+        let first = self.web(&calendar, 0)?;
+        let budget = self.budget_in(&first, &calendar);
+        self.check_size(&first, budget, &calendar)?;
+        progress(Progress::Planned { runs: self.policies.len() * self.seeds.max(1) });
+
+        let scales: Vec<Option<f64>> = self
+            .policies
+            .par_iter()
+            .map(|choice| self.scale_of(choice, &first, budget, &calendar, progress))
+            .collect::<Result<_, SimError>>()?;
+        drop(first);
+
+        let seeds = self.seeds.max(1);
+        // Seed by seed, so that the first that are done say something about all policies.
+        let jobs: Vec<(usize, usize)> = (0..seeds)
+            .flat_map(|seed| (0..self.policies.len()).map(move |at| (seed, at)))
+            .collect();
+        let mut runs: Vec<Run> = jobs
+            .into_par_iter()
+            .map(|(seed, at)| {
+                let web = self.web(&calendar, seed)?;
+                let setting = Setting {
+                    scale: scales[at].unwrap_or(1.0),
+                    ..self.setting(&web, budget, &calendar, seed)
+                };
+                let mut policy = self.policies[at].build(&setting)?;
+                let done = run(&web, policy.as_mut(), calendar);
+                progress(Progress::Done);
+                Ok(done)
+            })
+            .collect::<Result<_, SimError>>()?;
+
+        let mut of_policy: Vec<Vec<Run>> = vec![Vec::new(); self.policies.len()];
+        for (place, run) in runs.drain(..).enumerate() {
+            of_policy[place % self.policies.len()].push(run);
+        }
+        let bound = PolicyKind::Optimum.into();
+        let bound = self.policies.iter().position(|choice| *choice == bound);
+        let bound = bound.map(|at| costs(&of_policy[at], self.objective));
+        let policies = self
+            .policies
+            .iter()
+            .zip(scales)
+            .zip(of_policy)
+            .map(|((choice, scale), runs)| {
+                let mut report = PolicyReport::new(choice.clone(), scale, runs);
+                if let Some(bound) = &bound {
+                    report.compare(bound, self.objective);
+                }
+                report
+            })
+            .collect();
+        Ok(Report {
+            sources: self.origin.sources(),
+            calendar,
+            budget,
+            objective: self.objective,
+            seeds,
+            policies,
+        })
+    }
+
+    fn web(&self, calendar: &Calendar, seed: usize) -> Result<Web, SimError> {
+        Web::new(&self.origin, &self.faults, calendar.days, self.seed.wrapping_add(seed as u64))
+    }
+
+    fn setting<'a>(
+        &self,
+        web: &'a Web,
+        budget: f64,
+        calendar: &Calendar,
+        seed: usize,
+    ) -> Setting<'a> {
+        Setting {
+            web,
+            budget,
+            objective: self.objective,
+            timing: self.timing,
+            observed: self.observed,
+            calendar: *calendar,
+            seed: self.seed.wrapping_add(seed as u64),
+            scale: 1.0,
+            sample: 1,
+            at_most: u64::MAX,
+        }
+    }
+
+    fn budget_in(&self, web: &Web, calendar: &Calendar) -> f64 {
+        match self.budget {
+            Budget::Total(total) => total.get(),
+            Budget::PerSource(each) => {
+                each.get() * web.population.mean_present(calendar.burn_in, calendar.days)
+            }
+        }
+    }
+
+    fn check_size(&self, web: &Web, budget: f64, calendar: &Calendar) -> Result<(), SimError> {
+        let requests = budget * calendar.days;
+        let changes = match &self.origin {
+            Origin::Recorded(history, _) => history.total() as f64,
+            _ => web.population.change_rate.iter().sum::<f64>() * calendar.days,
+        };
+        if requests + changes <= MOST_EVENTS {
+            Ok(())
+        } else {
+            Err(SimError::TooMuch { requests, changes, limit: MOST_EVENTS })
+        }
+    }
+
+    /// The factor at which a rule that knows no budget keeps to it while measuring.
+    fn scale_of(
+        &self,
+        choice: &Choice,
+        web: &Web,
+        budget: f64,
+        calendar: &Calendar,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Option<f64>, SimError> {
+        if !choice.kind.is_scaled() {
+            return Ok(None);
+        }
+        let target = budget * (calendar.days - calendar.burn_in);
+        let sample = web.population.len().div_ceil(SAMPLE) as u64;
+        let count = |scale: f64, sample: u64| {
+            // More than this is too much, whatever it is; the rule need not go on.
+            let at_most = (20.0 * budget * calendar.days / sample as f64).max(1e4) as u64;
+            let setting =
+                Setting { scale, sample, at_most, ..self.setting(web, budget, calendar, 0) };
+            let mut policy = choice.build(&setting)?;
+            let done = run(web, policy.as_mut(), *calendar);
+            progress(Progress::Scaled);
+            let spent: f64 = done.ledger.pieces().iter().map(|sums| sums.requests).sum();
+            let stopped = spent >= at_most as f64;
+            let requests = done.ledger.measured().requests * sample as f64;
+            Ok(if stopped { requests.max(target * 10.0) } else { requests })
+        };
+        let mut scale = find_scale(target, 1.0, |scale| count(scale, sample))?;
+        if sample > 1 {
+            // The sample is not quite like the rest: ask it for as much as makes all of them right.
+            let ratio = count(scale, 1)? / count(scale, sample)?.max(1.0);
+            if ratio > 0.0 && (ratio - 1.0).abs() > CLOSE {
+                scale = find_scale(target / ratio, scale, |scale| count(scale, sample))?;
+            }
+        }
+        Ok(Some(scale))
+    }
+}
+
+/// The scale at which a falling count meets a target: brackets by doubling, then the Illinois rule on
+/// logarithms.
+fn find_scale(
+    target: f64,
+    start: f64,
+    count: impl Fn(f64) -> Result<f64, SimError>,
+) -> Result<f64, SimError> {
+    let excess = |requests: f64| (requests.max(0.5) / target.max(0.5)).ln();
+    let near = |excess: f64| excess.abs() < CLOSE;
+    let (mut at, mut step) = (start.ln(), 0.7);
+    let mut here = excess(count(at.exp())?);
+    if near(here) {
+        return Ok(at.exp());
+    }
+    // A longer scale means fewer requests.
+    let direction = here.signum();
+    let (mut other, mut there) = (at, here);
+    for _ in 0..40 {
+        (other, there) = (at, here);
+        at += direction * step;
+        step *= 1.5;
+        here = excess(count(at.exp())?);
+        if near(here) {
+            return Ok(at.exp());
+        }
+        if here.signum() != direction {
+            break;
+        }
+    }
+    if here.signum() == direction {
+        return Ok(at.exp());
+    }
+    let (mut best, mut best_excess) =
+        if here.abs() < there.abs() { (at, here) } else { (other, there) };
+    let mut side = 0;
+    for round in 0..30 {
+        let middle = if round % 4 == 3 {
+            0.5 * (at + other)
+        } else {
+            (at * there - other * here) / (there - here)
+        };
+        let value = excess(count(middle.exp())?);
+        if value.abs() < best_excess.abs() {
+            (best, best_excess) = (middle, value);
+        }
+        if near(value) || (at - other).abs() < 1e-9 {
+            break;
+        }
+        if value.signum() == here.signum() {
+            (at, here) = (middle, value);
+            if side == 1 {
+                there *= 0.5;
+            }
+            side = 1;
+        } else {
+            (other, there) = (middle, value);
+            if side == -1 {
+                here *= 0.5;
+            }
+            side = -1;
+        }
+    }
+    Ok(best.exp())
+}

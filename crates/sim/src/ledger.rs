@@ -1,0 +1,232 @@
+//! What copies cost while nobody looked.
+
+/// The days of a simulation: a first part for learning, the rest is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calendar {
+    /// How long it goes on.
+    pub days: f64,
+    /// Where measuring starts.
+    pub burn_in: f64,
+    /// Pieces before it.
+    before: usize,
+    /// Pieces after it.
+    after: usize,
+}
+
+impl Calendar {
+    /// About `pieces` pieces of about equal length, with an edge where measuring starts.
+    #[must_use]
+    pub fn new(days: f64, burn_in: f64, pieces: usize) -> Self {
+        let share = (burn_in / days * pieces as f64).round() as usize;
+        let before = if burn_in > 0.0 { share.clamp(1, pieces.max(2) - 1) } else { 0 };
+        Self { days, burn_in, before, after: (pieces - before.min(pieces)).max(1) }
+    }
+
+    /// How many pieces there are.
+    #[must_use]
+    pub fn pieces(&self) -> usize {
+        self.before + self.after
+    }
+
+    /// Where piece `at` starts; the one after the last starts at the end.
+    #[must_use]
+    pub fn edge(&self, at: usize) -> f64 {
+        if at >= self.pieces() {
+            self.days
+        } else if at < self.before {
+            self.burn_in * at as f64 / self.before as f64
+        } else {
+            let part = (at - self.before) as f64 / self.after as f64;
+            (self.days - self.burn_in).mul_add(part, self.burn_in)
+        }
+    }
+
+    /// The first piece that is measured.
+    #[must_use]
+    pub fn measured(&self) -> usize {
+        self.before
+    }
+
+    fn piece(&self, day: f64) -> usize {
+        let (start, length, count, first) = if day < self.burn_in {
+            (0.0, self.burn_in, self.before, 0)
+        } else {
+            (self.burn_in, self.days - self.burn_in, self.after, self.before)
+        };
+        let mut at = first + (((day - start) / length * count as f64) as usize).min(count - 1);
+        // Rounding must not put a day on the wrong side of an edge.
+        if at > first && day < self.edge(at) {
+            at -= 1;
+        } else if at + 1 < self.pieces() && day >= self.edge(at + 1) {
+            at += 1;
+        }
+        at
+    }
+}
+
+/// Sums over a piece of time, weighted by importance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// Days that sources were there.
+    pub present: f64,
+    /// Days that copies were stale.
+    pub stale: f64,
+    /// Days times days that copies were stale for.
+    pub age: f64,
+    /// Days times the harmonic number of the changes missed.
+    pub harmonic: f64,
+    /// Changes.
+    pub changes: f64,
+    /// Changes that a fetch got to see.
+    pub captured: f64,
+    /// Days from those changes to the fetch.
+    pub delay: f64,
+    /// Requests, each as one.
+    pub requests: f64,
+    /// Requests that found a change, each as one.
+    pub found: f64,
+}
+
+impl Sums {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.present += other.present;
+        self.stale += other.stale;
+        self.age += other.age;
+        self.harmonic += other.harmonic;
+        self.changes += other.changes;
+        self.captured += other.captured;
+        self.delay += other.delay;
+        self.requests += other.requests;
+        self.found += other.found;
+    }
+}
+
+/// The sums of a simulation, piece by piece.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ledger {
+    calendar: Calendar,
+    pieces: Vec<Sums>,
+    /// The piece of the last entry, where the next most often falls too, and its edges.
+    current: (usize, f64, f64),
+}
+
+/// Time during which a copy was stale: since when, how badly, and how much that matters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stale {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    /// When the first of the missed changes was.
+    pub(crate) first: f64,
+    /// The harmonic number of the changes missed.
+    pub(crate) harmonic: f64,
+    pub(crate) weight: f64,
+}
+
+impl Ledger {
+    pub(crate) fn new(calendar: Calendar) -> Self {
+        let current = (0, calendar.edge(0), calendar.edge(1));
+        Self { calendar, pieces: vec![Sums::default(); calendar.pieces()], current }
+    }
+
+    /// The days it covers.
+    #[must_use]
+    pub fn calendar(&self) -> &Calendar {
+        &self.calendar
+    }
+
+    /// Piece by piece.
+    #[must_use]
+    pub fn pieces(&self) -> &[Sums] {
+        &self.pieces
+    }
+
+    /// The sums over all that is measured.
+    #[must_use]
+    pub fn measured(&self) -> Sums {
+        let mut total = Sums::default();
+        for piece in &self.pieces[self.calendar.measured()..] {
+            total.add(piece);
+        }
+        total
+    }
+
+    /// The sums of the piece in which a day lies.
+    #[inline]
+    pub(crate) fn at(&mut self, day: f64) -> &mut Sums {
+        self.turn_to(day);
+        &mut self.pieces[self.current.0]
+    }
+
+    #[inline]
+    fn turn_to(&mut self, day: f64) {
+        let (_, start, end) = self.current;
+        if !(day >= start && day < end) {
+            let at = self.calendar.piece(day);
+            self.current = (at, self.calendar.edge(at), self.calendar.edge(at + 1));
+        }
+    }
+
+    /// Takes note of stale time, which may go over several pieces.
+    #[inline]
+    pub(crate) fn stale(&mut self, stale: Stale) {
+        let mut from = stale.from;
+        while from < stale.to {
+            self.turn_to(from);
+            let (at, _, end) = self.current;
+            let to = if end < stale.to { end } else { stale.to };
+            let (days, sums) = (to - from, &mut self.pieces[at]);
+            let weighted = stale.weight * days;
+            sums.stale += weighted;
+            sums.harmonic += weighted * stale.harmonic;
+            sums.age += weighted * (0.5 * (from + to) - stale.first);
+            if to <= from {
+                return;
+            }
+            from = to;
+        }
+    }
+
+    /// Takes note that a source is there.
+    pub(crate) fn present(&mut self, from: f64, to: f64, weight: f64) {
+        for at in 0..self.pieces.len() {
+            let (start, end) = (self.calendar.edge(at), self.calendar.edge(at + 1));
+            self.pieces[at].present += weight * (to.min(end) - from.max(start)).max(0.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_meet_where_measuring_starts() {
+        for (days, burn_in, pieces) in
+            [(100.0, 50.0, 60), (1.0, 0.0, 7), (365.0, 1e-3, 10), (3.0, 2.99, 4)]
+        {
+            let calendar = Calendar::new(days, burn_in, pieces);
+            assert_eq!(calendar.edge(calendar.measured()), burn_in);
+            assert_eq!((calendar.edge(0), calendar.edge(calendar.pieces())), (0.0, days));
+            for at in 0..calendar.pieces() {
+                let (start, end) = (calendar.edge(at), calendar.edge(at + 1));
+                assert!(start < end);
+                assert_eq!(calendar.piece(start), at);
+                assert_eq!(calendar.piece(end.next_down()), at);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_split_adds_up() {
+        let mut ledger = Ledger::new(Calendar::new(10.0, 5.0, 10));
+        ledger.stale(Stale { from: 1.5, to: 7.25, first: 1.0, harmonic: 2.0, weight: 3.0 });
+        let mut all = Sums::default();
+        for piece in ledger.pieces() {
+            all.add(piece);
+        }
+        assert!((all.stale - 3.0 * 5.75).abs() < 1e-12);
+        assert!((all.harmonic - 6.0 * 5.75).abs() < 1e-12);
+        assert!((all.age - 1.5 * (6.25 * 6.25 - 0.25)).abs() < 1e-12);
+        assert!((ledger.measured().stale - 3.0 * 2.25).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,110 @@
+//! Who is there, and their rates under a plan.
+
+use freshet_model::PerDay;
+use freshet_plan::{Options, PlanError, Sources, solve};
+
+use crate::error::SimError;
+
+/// The sources that are there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Crowd {
+    list: Vec<u32>,
+    /// Where each is in the list; `u32::MAX` if it is not.
+    places: Vec<u32>,
+    /// Comings and goings since the last plan.
+    turnover: usize,
+    /// When to plan again.
+    plan_at: f64,
+}
+
+/// A change of this share of the sources makes a new plan due at once, a smaller one within a day.
+const MUCH: f64 = 0.01;
+const PATIENCE: f64 = 1.0;
+
+impl Crowd {
+    pub(super) fn new(sources: usize) -> Self {
+        Self { list: Vec::new(), places: vec![u32::MAX; sources], turnover: 0, plan_at: 0.0 }
+    }
+
+    pub(super) fn list(&self) -> &[u32] {
+        &self.list
+    }
+
+    pub(super) fn has(&self, source: u32) -> bool {
+        self.places[source as usize] != u32::MAX
+    }
+
+    pub(super) fn add(&mut self, now: f64, source: u32) {
+        if !self.has(source) {
+            self.places[source as usize] = self.list.len() as u32;
+            self.list.push(source);
+            self.turn(now);
+        }
+    }
+
+    pub(super) fn remove(&mut self, now: f64, source: u32) {
+        if self.has(source) {
+            let place = self.places[source as usize];
+            self.list.swap_remove(place as usize);
+            if let Some(&moved) = self.list.get(place as usize) {
+                self.places[moved as usize] = place;
+            }
+            self.places[source as usize] = u32::MAX;
+            self.turn(now);
+        }
+    }
+
+    fn turn(&mut self, now: f64) {
+        self.turnover += 1;
+        let much = self.turnover as f64 > MUCH * self.list.len() as f64;
+        self.plan_at = self.plan_at.min(if much { now } else { now + PATIENCE });
+    }
+
+    /// When a new plan is due; infinite while nobody comes or goes.
+    pub(super) fn plan_at(&self) -> f64 {
+        self.plan_at
+    }
+
+    /// A plan has been made.
+    pub(super) fn planned(&mut self) {
+        self.turnover = 0;
+        self.plan_at = f64::INFINITY;
+    }
+}
+
+/// What a plan is made from: a number for each source of the web.
+pub(super) struct Columns {
+    pub(super) importance: Vec<f64>,
+    pub(super) change_rate: Vec<f64>,
+    /// Which sources announce their changes; `None` if nobody listens.
+    pub(super) complete: Option<Vec<bool>>,
+}
+
+impl Columns {
+    /// The rates of those who are there, in the order of `list`.
+    pub(super) fn rates(
+        &self,
+        list: &[u32],
+        budget: f64,
+        options: &Options,
+    ) -> Result<Vec<f64>, SimError> {
+        if list.is_empty() {
+            return Ok(Vec::new());
+        }
+        let pick =
+            |column: &[f64]| -> Vec<f64> { list.iter().map(|&i| column[i as usize]).collect() };
+        let (importance, change_rate) = (pick(&self.importance), pick(&self.change_rate));
+        let complete: Option<Vec<bool>> =
+            self.complete.as_ref().map(|all| list.iter().map(|&i| all[i as usize]).collect());
+        let wrong = |error: String| SimError::Plan(error);
+        let mut sources =
+            Sources::new(&importance, &change_rate).map_err(|error| wrong(error.to_string()))?;
+        if let Some(complete) = &complete {
+            sources = sources.with_complete(complete).map_err(|error| wrong(error.to_string()))?;
+        }
+        let budget = PerDay::new(budget).map_err(|error| wrong(error.to_string()))?;
+        let plan = solve(&sources, budget, options)
+            .map_err(|error: PlanError| wrong(error.to_string()))?;
+        Ok(plan.rates)
+    }
+}

@@ -1,0 +1,128 @@
+//! The most valuable fetch first, in every slot, for those who know all change rates.
+
+use freshet_estimate::{Belief, Penalty};
+use freshet_schedule::Value;
+
+use super::crowd::Crowd;
+use super::paced::{known, penalty};
+use super::{Definition, Event, Outcome, Policy};
+use crate::error::SimError;
+use crate::setting::Setting;
+
+pub(super) struct Greedy {
+    known: Known,
+    budget: f64,
+    crowd: Crowd,
+    last: Vec<f64>,
+    sequence: Option<freshet_schedule::Greedy<Known>>,
+    numbered: Vec<u32>,
+    slot: u64,
+    start: f64,
+}
+
+/// Importances and change rates that are sure.
+#[derive(Clone)]
+struct Known {
+    penalty: Penalty,
+    importance: Vec<f64>,
+    /// `None` for a source that never changes.
+    rates: Vec<Option<Belief>>,
+}
+
+/// As sure as a rate can be: a deviation of 1e-6 of it.
+const SURE: f64 = 1e12;
+
+impl Value for Known {
+    fn value(&self, source: usize, elapsed: f64) -> f64 {
+        let value = |rate: Belief| self.importance[source] * self.penalty.value(rate, elapsed);
+        self.rates[source].map_or(0.0, value)
+    }
+
+    fn reaches(&self, source: usize, level: f64) -> f64 {
+        match self.rates[source] {
+            Some(rate) if self.importance[source] > 0.0 => {
+                self.penalty.due(rate, level / self.importance[source])
+            }
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+impl Known {
+    fn pick(&self, list: &[u32]) -> Self {
+        let importance = list.iter().map(|&i| self.importance[i as usize]).collect();
+        let rates = list.iter().map(|&i| self.rates[i as usize]).collect();
+        Self { penalty: self.penalty, importance, rates }
+    }
+}
+
+impl Definition for Greedy {
+    const NAME: &'static str = "greedy";
+    const ABOUT: &'static str =
+        "the most valuable fetch first, for those who know all change rates";
+
+    fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
+        let columns = known(setting, false);
+        let sure =
+            |&rate: &f64| if rate > 0.0 { Belief::new(SURE, SURE / rate).ok() } else { None };
+        let n = columns.importance.len();
+        Ok(Box::new(Self {
+            known: Known {
+                penalty: penalty(setting.objective),
+                importance: columns.importance,
+                rates: columns.change_rate.iter().map(sure).collect(),
+            },
+            budget: setting.budget,
+            crowd: Crowd::new(n),
+            last: vec![0.0; n],
+            sequence: None,
+            numbered: Vec::new(),
+            slot: 0,
+            start: 0.0,
+        }))
+    }
+}
+
+impl Policy for Greedy {
+    fn wake(&self) -> f64 {
+        let next = match self.sequence {
+            Some(_) if self.budget > 0.0 => (self.slot + 1) as f64 / self.budget + self.start,
+            _ => f64::INFINITY,
+        };
+        next.min(self.crowd.plan_at())
+    }
+
+    fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {
+        match event {
+            Event::Wake if self.crowd.plan_at() <= now => {
+                self.crowd.planned();
+                self.numbered = self.crowd.list().to_vec();
+                let last = self.numbered.iter().map(|&i| self.last[i as usize] - now).collect();
+                let known = self.known.pick(&self.numbered);
+                self.sequence = Some(freshet_schedule::Greedy::new(known, last));
+                (self.start, self.slot) = (now, 0);
+            }
+            Event::Wake => {
+                self.slot += 1;
+                let since = now - self.start;
+                if let Some(at) = self.sequence.as_mut().and_then(|it| it.fetch(since)) {
+                    let source = self.numbered[at];
+                    self.last[source as usize] = now;
+                    if self.crowd.has(source) {
+                        fetches.push(source);
+                    }
+                }
+            }
+            Event::Added(source) => {
+                // Different at the start: equals that are all due at once cannot be told apart.
+                let spread = f64::from(source) * 1e-9;
+                self.last[source as usize] = now - spread;
+                self.crowd.add(now, source);
+            }
+            Event::Removed(source) | Event::Fetched { source, outcome: Outcome::Gone } => {
+                self.crowd.remove(now, source);
+            }
+            Event::Changed(_) | Event::Fetched { .. } => {}
+        }
+    }
+}

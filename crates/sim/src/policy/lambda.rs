@@ -1,0 +1,232 @@
+//! LambdaLearnAndCrawl (Kolobov et al. 2019, Alg. 4) and its kin: estimate all change rates from
+//! what was seen, plan with the estimates, follow the plan for a day, begin again.
+
+use freshet_estimate::{Observation, last_fetches, observed_rate, smoothed_rate};
+use freshet_plan::{Objective, Observed, Options, Policy as PlanPolicy, Timing};
+use rand::RngExt;
+use rand_distr::{Distribution, Exp1};
+
+use super::crowd::{Columns, Crowd};
+use super::{Definition, Event, Outcome, Policy};
+use crate::agenda::Agenda;
+use crate::error::SimError;
+use crate::seed::{Purpose, Random, random};
+use crate::setting::Setting;
+
+pub(super) struct Lambda;
+
+impl Definition for Lambda {
+    const NAME: &'static str = "lambda";
+    const ABOUT: &'static str = "Kolobov et al. 2019, Alg. 4: estimates by likelihood, plans daily";
+
+    fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
+        Learner::build(setting, Kin::Full)
+    }
+}
+
+pub(super) struct LambdaApprox;
+
+impl Definition for LambdaApprox {
+    const NAME: &'static str = "lambda-approx";
+    const ABOUT: &'static str = "the same, with rates in proportion to importance (Prop. 9)";
+
+    fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
+        Learner::build(setting, Kin::Approximate)
+    }
+}
+
+pub(super) struct LambdaFloor;
+
+impl Definition for LambdaFloor {
+    const NAME: &'static str = "lambda-floor";
+    const ABOUT: &'static str = "the same for freshness, with a floor of 0.4 of the equal rate";
+
+    fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
+        Learner::build(setting, Kin::Floor)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kin {
+    Full,
+    Approximate,
+    Floor,
+}
+
+/// Changes a day that every source is taken to have at first.
+const GUESS: f64 = 1.0;
+/// Days from plan to plan.
+const EPOCH: f64 = 1.0;
+/// The floor of BLLCε.
+const FLOOR: f64 = 0.4;
+/// Fetches of a source that estimates look back on.
+const SUFFIX: usize = 500;
+
+struct Learner {
+    kin: Kin,
+    columns: Columns,
+    budget: f64,
+    crowd: Crowd,
+    rates: Vec<f64>,
+    histories: Vec<Vec<Observation>>,
+    /// The last fetch that was answered, or the arrival.
+    last: Vec<f64>,
+    arrived: Vec<f64>,
+    /// Announced changes.
+    counted: Vec<u64>,
+    /// Sources whose estimate is no longer what their history says.
+    news: Vec<u32>,
+    plan_at: f64,
+    agenda: Agenda,
+    random: Random,
+}
+
+impl Learner {
+    fn build(setting: &Setting<'_>, kin: Kin) -> Result<Box<dyn Policy>, SimError> {
+        let population = &setting.web.population;
+        let n = population.len();
+        let listens = kin != Kin::Floor && population.complete.contains(&true);
+        Ok(Box::new(Self {
+            kin,
+            columns: Columns {
+                importance: population.importance.clone(),
+                change_rate: vec![GUESS; n],
+                complete: listens.then(|| population.complete.clone()),
+            },
+            budget: setting.budget,
+            crowd: Crowd::new(n),
+            rates: vec![0.0; n],
+            histories: vec![Vec::new(); n],
+            last: vec![0.0; n],
+            arrived: vec![0.0; n],
+            counted: vec![0; n],
+            news: Vec::new(),
+            plan_at: 0.0,
+            agenda: Agenda::default(),
+            random: random(setting.seed, Purpose::Policy),
+        }))
+    }
+
+    fn listens_to(&self, source: usize) -> bool {
+        self.columns.complete.as_ref().is_some_and(|complete| complete[source])
+    }
+
+    fn estimate(&mut self, now: f64) {
+        let mut news = std::mem::take(&mut self.news);
+        news.sort_unstable();
+        news.dedup();
+        for source in news {
+            let i = source as usize;
+            if !self.listens_to(i) && self.kin != Kin::Approximate {
+                let history = last_fetches(&self.histories[i], SUFFIX);
+                self.columns.change_rate[i] = smoothed_rate(history);
+            }
+        }
+        if let Some(complete) = &self.columns.complete {
+            for &source in self.crowd.list() {
+                let i = source as usize;
+                if complete[i] && now > self.arrived[i] {
+                    let days = now - self.arrived[i];
+                    self.columns.change_rate[i] = observed_rate(self.counted[i], days);
+                }
+            }
+        }
+    }
+
+    fn plan(&mut self, now: f64) {
+        self.estimate(now);
+        let options = Options {
+            objective: Objective::Harmonic,
+            timing: Timing::Poisson,
+            observed: Observed::Random,
+            policy: if self.kin == Kin::Floor {
+                PlanPolicy::Floor(FLOOR)
+            } else {
+                PlanPolicy::Optimal
+            },
+        };
+        let list = self.crowd.list();
+        if let Ok(mut rates) = self.columns.rates(list, self.budget, &options) {
+            if self.kin == Kin::Approximate {
+                self.share_by_importance(&mut rates);
+            }
+            for (&source, rate) in list.iter().zip(rates) {
+                self.rates[source as usize] = rate;
+            }
+        }
+        let mut entries = Vec::with_capacity(list.len());
+        for &source in list {
+            let i = source as usize;
+            if !self.listens_to(i) && self.rates[i] > 0.0 {
+                let wait: f64 = Exp1.sample(&mut self.random);
+                entries.push((now + wait / self.rates[i], source));
+            }
+        }
+        self.agenda = Agenda::of(entries);
+        self.crowd.planned();
+        self.plan_at = now + EPOCH;
+    }
+
+    /// What the plan leaves to polled sources, in proportion to importance.
+    fn share_by_importance(&self, rates: &mut [f64]) {
+        let list = self.crowd.list();
+        let polled = |&at: &usize| !self.listens_to(list[at] as usize);
+        let importance = |at: usize| self.columns.importance[list[at] as usize];
+        let left: f64 = (0..list.len()).filter(polled).map(|at| rates[at]).sum();
+        let weight: f64 = (0..list.len()).filter(polled).map(importance).sum();
+        if weight > 0.0 {
+            for at in (0..list.len()).filter(polled) {
+                rates[at] = left * importance(at) / weight;
+            }
+        }
+    }
+}
+
+impl Policy for Learner {
+    fn wake(&self) -> f64 {
+        self.agenda.first().min(self.plan_at)
+    }
+
+    fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {
+        match event {
+            Event::Wake if self.plan_at <= now => self.plan(now),
+            Event::Wake => {
+                if let Some((_, source)) = self.agenda.pop_due(now)
+                    && self.crowd.has(source)
+                {
+                    fetches.push(source);
+                    let wait: f64 = Exp1.sample(&mut self.random);
+                    self.agenda.push(now + wait / self.rates[source as usize], source);
+                }
+            }
+            Event::Added(source) => {
+                (self.last[source as usize], self.arrived[source as usize]) = (now, now);
+                self.crowd.add(now, source);
+            }
+            Event::Removed(source) | Event::Fetched { source, outcome: Outcome::Gone } => {
+                self.crowd.remove(now, source);
+            }
+            Event::Changed(source) => {
+                let i = source as usize;
+                self.counted[i] += 1;
+                if self.listens_to(i)
+                    && self.random.random::<f64>() * self.columns.change_rate[i] < self.rates[i]
+                {
+                    fetches.push(source);
+                }
+            }
+            Event::Fetched { outcome: Outcome::Failed, .. } => {}
+            Event::Fetched { source, outcome } => {
+                let i = source as usize;
+                let days = now - self.last[i];
+                self.last[i] = now;
+                let history = &mut self.histories[i];
+                if history.len() >= 2 * SUFFIX {
+                    history.drain(..SUFFIX);
+                }
+                history.push(Observation { days, changed: outcome == Outcome::Changed });
+                self.news.push(source);
+            }
+        }
+    }
+}

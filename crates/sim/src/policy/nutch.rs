@@ -1,0 +1,59 @@
+//! Apache Nutch's adaptive schedule.
+
+use super::adaptive::{Adaptive, Look, Rule};
+use super::{Definition, Policy};
+use crate::error::SimError;
+use crate::setting::Setting;
+
+pub(super) struct Nutch;
+
+impl Definition for Nutch {
+    const NAME: &'static str = "nutch";
+    const ABOUT: &'static str = "Apache Nutch: 0.8 times the interval if changed, 1.4 if not";
+    const SCALED: bool = true;
+
+    fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
+        Ok(Adaptive::<Self>::build(setting))
+    }
+}
+
+const SECOND: f64 = 1.0 / 86_400.0;
+const FIRST: f64 = 2_592_000.0 * SECOND;
+const SHORTEST: f64 = 60.0 * SECOND;
+const LONGEST: f64 = 31_536_000.0 * SECOND;
+/// Beyond it a source is fetched anew, its history forgotten.
+const RENEWED_FROM: f64 = 7_776_000.0 * SECOND;
+/// How much of the time since the last modification the next fetch is moved forward by.
+const SYNC: f64 = 0.3;
+
+#[derive(Clone)]
+pub(super) struct Memory {
+    interval: f64,
+    /// The fetch that found the last modification: what a crawler knows of it where the server
+    /// says nothing.
+    modified: Option<f64>,
+}
+
+impl Rule for Nutch {
+    type Memory = Memory;
+
+    fn start(now: f64) -> (Memory, f64) {
+        (Memory { interval: FIRST, modified: Some(now) }, FIRST)
+    }
+
+    fn next(memory: &mut Memory, Look { now, changed }: Look) -> f64 {
+        memory.interval *= if changed { 0.8 } else { 1.4 };
+        if changed {
+            memory.modified = Some(now);
+        }
+        let unmodified = now - memory.modified.unwrap_or(now);
+        memory.interval = memory.interval.max(unmodified).clamp(SHORTEST, LONGEST);
+        let mut next = memory.interval - SYNC * unmodified;
+        if memory.interval > RENEWED_FROM {
+            memory.interval = 0.9 * RENEWED_FROM;
+            memory.modified = None;
+            next = memory.interval;
+        }
+        next.max(SHORTEST)
+    }
+}

@@ -1,0 +1,180 @@
+//! Who lives in a web.
+
+use freshet_model::{History, SourceTable};
+use rand::RngExt;
+
+use crate::distribution::Distribution;
+use crate::seed::{Purpose, Random, random};
+
+/// From when to when a source is there, in days from the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Presence {
+    /// The first day.
+    pub from: f64,
+    /// The last; infinite if it outlives the simulation.
+    pub to: f64,
+}
+
+/// The sources of a web.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Population {
+    /// How much each matters.
+    pub importance: Vec<f64>,
+    /// Changes per day in the long run.
+    pub change_rate: Vec<f64>,
+    /// Whether each change is announced.
+    pub complete: Vec<bool>,
+    /// The host of each.
+    pub host: Vec<u32>,
+    /// When each is there; `None`: all of them, always.
+    pub presence: Option<Vec<Presence>>,
+}
+
+/// How to make one up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Synthetic {
+    /// How many sources.
+    pub sources: usize,
+    /// Their change rates.
+    pub rates: Distribution,
+    /// Their importances.
+    pub importance: Distribution,
+    /// The share whose changes are all announced.
+    pub observed: f64,
+    /// How many share a host, on average.
+    pub per_host: f64,
+}
+
+impl Synthetic {
+    /// A thousand pages with rates between 0 and 1 (Azar et al. 2018, Fig. 1).
+    pub const AZAR: Self = Self {
+        sources: 1000,
+        rates: Distribution::Uniform { low: 0.0, high: 1.0 },
+        importance: Distribution::ZipfDraws { exponent: 2.0, range: 10_000.0 },
+        observed: 0.0,
+        per_host: 10.0,
+    };
+
+    /// Like the pages of Kolobov et al. 2019, §7: heavy-tailed importance mostly below 1000, changes
+    /// mostly once in a few days, 4 % announced.
+    pub const KOLOBOV: Self = Self {
+        sources: 10_000,
+        rates: Distribution::LogNormal { median: 0.2, sigma: 1.5 },
+        importance: Distribution::LogNormal { median: 30.0, sigma: 1.6 },
+        observed: 0.04,
+        per_host: 100.0,
+    };
+
+    pub(crate) fn population(&self, seed: u64) -> Population {
+        let random = &mut random(seed, Purpose::Population);
+        let n = self.sources;
+        Population {
+            change_rate: self.rates.draw(n, random),
+            importance: self.importance.draw(n, random),
+            complete: (0..n).map(|_| random.random::<f64>() < self.observed).collect(),
+            host: hosts(n, self.per_host, random),
+            presence: None,
+        }
+    }
+}
+
+/// Hosts of very different sizes, as they are: the squares of uniform numbers crowd on the first.
+fn hosts(n: usize, per_host: f64, random: &mut Random) -> Vec<u32> {
+    let count = (n as f64 / per_host.max(1.0)).ceil().max(1.0);
+    let pick = |_| {
+        let u: f64 = random.random();
+        (u * u * count) as u32
+    };
+    (0..n).map(pick).collect()
+}
+
+impl Population {
+    /// How many sources there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.importance.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.importance.is_empty()
+    }
+
+    /// How many hosts there are.
+    #[must_use]
+    pub fn hosts(&self) -> usize {
+        self.host.iter().max().map_or(0, |&last| last as usize + 1)
+    }
+
+    /// The sources of a table.
+    #[must_use]
+    pub fn of_table(table: &SourceTable) -> Self {
+        let n = table.len();
+        let host = match &table.hosts {
+            Some(hosts) => hosts.of_source.clone(),
+            None => vec![0; n],
+        };
+        Self {
+            importance: table.importance.clone(),
+            change_rate: table.change_rate.clone(),
+            complete: table.complete.clone().unwrap_or_else(|| vec![false; n]),
+            host,
+            presence: None,
+        }
+    }
+
+    /// The sources of a record, on one host each part of the path before the first slash. Day 0 is
+    /// `start`, in seconds since 1970.
+    pub(crate) fn of_history(
+        history: &History,
+        start: f64,
+        importance: Distribution,
+        seed: u64,
+    ) -> Self {
+        let n = history.len();
+        let days = |time: f64| (time - start) / SECONDS_PER_DAY;
+        let presence = |life: &freshet_model::Life| Presence {
+            from: days(life.birth).max(0.0),
+            to: days(life.end),
+        };
+        let mut names = std::collections::HashMap::new();
+        let host = history
+            .ids
+            .iter()
+            .map(|id| {
+                let name = id.split('/').next().unwrap_or_default();
+                let next = names.len() as u32;
+                *names.entry(name.to_owned()).or_insert(next)
+            })
+            .collect();
+        Self {
+            importance: importance.draw(n, &mut random(seed, Purpose::Population)),
+            change_rate: vec![0.0; n],
+            complete: vec![false; n],
+            host,
+            presence: Some(history.lives.iter().map(presence).collect()),
+        }
+    }
+
+    /// When a source is there.
+    pub(crate) fn presence(&self, source: usize) -> Presence {
+        match &self.presence {
+            Some(all) => all[source],
+            None => Presence { from: 0.0, to: f64::INFINITY },
+        }
+    }
+
+    /// The mean number of sources that are there between two times.
+    pub(crate) fn mean_present(&self, from: f64, to: f64) -> f64 {
+        match &self.presence {
+            None => self.len() as f64,
+            Some(all) => {
+                let there = |it: &Presence| (it.to.min(to) - it.from.max(from)).max(0.0);
+                all.iter().map(there).sum::<f64>() / (to - from)
+            }
+        }
+    }
+}
+
+pub(crate) const SECONDS_PER_DAY: f64 = 86_400.0;

@@ -1,0 +1,304 @@
+//! The loop: what happens next, in virtual time.
+
+use crate::agenda::Agenda;
+use crate::fault::Health;
+use crate::ledger::{Calendar, Ledger, Stale};
+use crate::policy::{Event, Outcome, Policy};
+use crate::process::Stream;
+use crate::web::Web;
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The sums, piece by piece.
+    pub ledger: Ledger,
+    /// The most requests that one host had in one measured day.
+    pub host_load: u32,
+    /// Changes and requests that were simulated.
+    pub events: u64,
+}
+
+/// A source as it really is, and the copy of it.
+struct Source {
+    /// The next change that nobody has looked at yet.
+    next: f64,
+    stream: Stream,
+    weight: f64,
+    /// The changes that the copy lacks, and their harmonic number.
+    missed: u32,
+    harmonic: f64,
+    /// When the first and the latest of them were.
+    first: f64,
+    latest: f64,
+    host: u32,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Absent,
+    Present,
+    /// A slow answer is on its way.
+    Waiting,
+    /// Gone without anybody having been told.
+    Gone,
+}
+
+struct World<'a> {
+    web: &'a Web,
+    sources: Vec<Source>,
+    ledger: Ledger,
+    /// Announced changes.
+    announced: Agenda,
+    /// Slow answers.
+    answers: Agenda,
+    /// Requests to each host on one day.
+    loads: Vec<(u32, u32)>,
+    host_load: u32,
+    events: u64,
+}
+
+/// Runs a policy in a web. The same web and policy give the same run.
+pub fn run(web: &Web, policy: &mut dyn Policy, calendar: Calendar) -> Run {
+    let mut world = World::new(web, calendar);
+    let (mut arrivals, mut departures) = world.people(calendar.days);
+    let mut fetches = Vec::new();
+    loop {
+        let now = policy
+            .wake()
+            .min(world.announced.first())
+            .min(world.answers.first())
+            .min(arrivals.first())
+            .min(departures.first());
+        if now >= calendar.days {
+            break;
+        }
+        // Changes come before the fetches of the same moment, arrivals before all.
+        if let Some((_, source)) = arrivals.pop_due(now) {
+            world.arrive(source, now);
+            policy.step(now, Event::Added(source), &mut fetches);
+        } else if let Some((_, source)) = departures.pop_due(now) {
+            if world.depart(source, now) {
+                policy.step(now, Event::Removed(source), &mut fetches);
+            }
+        } else if let Some((_, source)) = world.announced.pop_due(now) {
+            if world.announce(source) {
+                policy.step(now, Event::Changed(source), &mut fetches);
+            }
+        } else if let Some((_, source)) = world.answers.pop_due(now) {
+            let outcome = world.answer(source, now);
+            policy.step(now, Event::Fetched { source, outcome }, &mut fetches);
+        } else {
+            policy.step(now, Event::Wake, &mut fetches);
+        }
+        while let Some(source) = fetches.pop() {
+            if let Some(outcome) = world.fetch(source, now) {
+                policy.step(now, Event::Fetched { source, outcome }, &mut fetches);
+            }
+        }
+    }
+    world.close(calendar.days)
+}
+
+impl<'a> World<'a> {
+    fn new(web: &'a Web, calendar: Calendar) -> Self {
+        let population = &web.population;
+        let source = |i: usize| Source {
+            next: f64::INFINITY,
+            stream: web.stream(i),
+            weight: population.importance[i],
+            missed: 0,
+            harmonic: 0.0,
+            first: 0.0,
+            latest: 0.0,
+            host: population.host[i],
+            state: State::Absent,
+        };
+        Self {
+            web,
+            sources: (0..population.len()).map(source).collect(),
+            ledger: Ledger::new(calendar),
+            announced: Agenda::default(),
+            answers: Agenda::default(),
+            loads: vec![(0, 0); population.hosts()],
+            host_load: 0,
+            events: 0,
+        }
+    }
+
+    /// When sources come and go.
+    fn people(&mut self, days: f64) -> (Agenda, Agenda) {
+        let population = &self.web.population;
+        let mut goings = Vec::new();
+        let mut comings = Vec::new();
+        for i in 0..population.len() {
+            let presence = population.presence(i);
+            if presence.from >= days || presence.to <= presence.from {
+                continue;
+            }
+            comings.push((presence.from, i as u32));
+            let end = presence.to.min(self.web.faults.end(population.host[i]));
+            if end < days {
+                goings.push((end, i as u32));
+            }
+            let weight = population.importance[i];
+            self.ledger.present(presence.from, end.min(days), weight);
+        }
+        (Agenda::of(comings), Agenda::of(goings))
+    }
+
+    fn arrive(&mut self, source: u32, now: f64) {
+        let web = self.web;
+        let it = &mut self.sources[source as usize];
+        it.state = State::Present;
+        // What was before is in the first copy.
+        loop {
+            it.next = web.next_change(source as usize, &mut it.stream);
+            if it.next > now {
+                break;
+            }
+        }
+        if web.population.complete[source as usize] {
+            self.announced.push(it.next, source);
+        }
+    }
+
+    /// Whether the policy is told: it is not if the host is gone.
+    fn depart(&mut self, source: u32, now: f64) -> bool {
+        self.catch_up(source, now);
+        self.settle(source, now);
+        let it = &mut self.sources[source as usize];
+        let known = self.web.faults.end(it.host) > now;
+        it.state = if known { State::Absent } else { State::Gone };
+        it.next = f64::INFINITY;
+        known
+    }
+
+    /// An announced change has come. Says whether there is anybody to tell.
+    fn announce(&mut self, source: u32) -> bool {
+        if matches!(self.sources[source as usize].state, State::Absent | State::Gone) {
+            return false;
+        }
+        self.change(source);
+        self.announced.push(self.sources[source as usize].next, source);
+        true
+    }
+
+    /// The next change happens.
+    #[inline]
+    fn change(&mut self, source: u32) {
+        let it = &mut self.sources[source as usize];
+        let at = it.next;
+        if it.missed > 0 {
+            self.ledger.stale(Stale {
+                from: it.latest,
+                to: at,
+                first: it.first,
+                harmonic: it.harmonic,
+                weight: it.weight,
+            });
+        } else {
+            it.first = at;
+        }
+        it.missed += 1;
+        it.harmonic += 1.0 / f64::from(it.missed);
+        it.latest = at;
+        it.next = self.web.next_change(source as usize, &mut it.stream);
+        self.ledger.at(at).changes += it.weight;
+        self.events += 1;
+    }
+
+    /// All changes up to now.
+    #[inline]
+    fn catch_up(&mut self, source: u32, now: f64) {
+        while self.sources[source as usize].next <= now {
+            self.change(source);
+        }
+    }
+
+    /// Stale time up to now.
+    #[inline]
+    fn settle(&mut self, source: u32, now: f64) {
+        let it = &mut self.sources[source as usize];
+        if it.missed > 0 {
+            self.ledger.stale(Stale {
+                from: it.latest,
+                to: now,
+                first: it.first,
+                harmonic: it.harmonic,
+                weight: it.weight,
+            });
+        }
+    }
+
+    /// Sends a request. No outcome: the source was not there to be asked, or its host takes its time.
+    #[inline]
+    fn fetch(&mut self, source: u32, now: f64) -> Option<Outcome> {
+        let it = &mut self.sources[source as usize];
+        if matches!(it.state, State::Absent | State::Waiting) {
+            return None;
+        }
+        self.events += 1;
+        self.ledger.at(now).requests += 1.0;
+        let host = it.host;
+        if now >= self.ledger.calendar().burn_in {
+            let load = &mut self.loads[host as usize];
+            let day = now as u32;
+            *load = if load.0 == day { (day, load.1 + 1) } else { (day, 1) };
+            self.host_load = self.host_load.max(load.1);
+        }
+        if it.state == State::Gone {
+            return Some(Outcome::Gone);
+        }
+        match self.web.faults.health(host, now) {
+            Health::Well => Some(self.refresh(source, now)),
+            Health::Silent => Some(Outcome::Failed),
+            Health::Gone => Some(Outcome::Gone),
+            Health::Slow(days) => {
+                it.state = State::Waiting;
+                self.answers.push(now + days, source);
+                None
+            }
+        }
+    }
+
+    /// A slow answer comes in.
+    fn answer(&mut self, source: u32, now: f64) -> Outcome {
+        let it = &mut self.sources[source as usize];
+        match it.state {
+            State::Waiting => {
+                it.state = State::Present;
+                self.refresh(source, now)
+            }
+            _ => Outcome::Gone,
+        }
+    }
+
+    /// The copy becomes what the source is.
+    #[inline]
+    fn refresh(&mut self, source: u32, now: f64) -> Outcome {
+        self.catch_up(source, now);
+        if self.sources[source as usize].missed == 0 {
+            return Outcome::Unchanged;
+        }
+        self.settle(source, now);
+        let it = &mut self.sources[source as usize];
+        let sums = self.ledger.at(now);
+        sums.captured += it.weight;
+        sums.delay += it.weight * (now - it.latest);
+        sums.found += 1.0;
+        it.missed = 0;
+        it.harmonic = 0.0;
+        Outcome::Changed
+    }
+
+    fn close(mut self, days: f64) -> Run {
+        for source in 0..self.sources.len() as u32 {
+            if matches!(self.sources[source as usize].state, State::Present | State::Waiting) {
+                self.catch_up(source, days.next_down());
+                self.settle(source, days);
+            }
+        }
+        Run { ledger: self.ledger, host_load: self.host_load, events: self.events }
+    }
+}
