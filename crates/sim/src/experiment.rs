@@ -60,7 +60,7 @@ pub enum Progress {
 /// The days of a made-up web, unless told otherwise.
 const DAYS: f64 = 60.0;
 /// Sources that are enough to find the factor of a rule.
-const SAMPLE: usize = 20_000;
+const SAMPLE: usize = 4000;
 /// How close a rule's requests must come to the budget.
 const CLOSE: f64 = 2e-3;
 /// Changes and requests in one run: some hours.

@@ -61,6 +61,8 @@ const EPOCH: f64 = 1.0;
 const FLOOR: f64 = 0.4;
 /// Fetches of a source that estimates look back on.
 const SUFFIX: usize = 500;
+/// An estimate is made anew when the history has grown by this share.
+const NEWS: usize = 20;
 
 struct Learner {
     kin: Kin,
@@ -69,6 +71,8 @@ struct Learner {
     crowd: Crowd,
     rates: Vec<f64>,
     histories: Vec<Vec<Observation>>,
+    /// Fetches that are not in the estimate yet.
+    unread: Vec<u32>,
     /// The last fetch that was answered, or the arrival.
     last: Vec<f64>,
     arrived: Vec<f64>,
@@ -97,6 +101,7 @@ impl Learner {
             crowd: Crowd::new(n),
             rates: vec![0.0; n],
             histories: vec![Vec::new(); n],
+            unread: vec![0; n],
             last: vec![0.0; n],
             arrived: vec![0.0; n],
             counted: vec![0; n],
@@ -225,7 +230,11 @@ impl Policy for Learner {
                     history.drain(..SUFFIX);
                 }
                 history.push(Observation { days, changed: outcome == Outcome::Changed });
-                self.news.push(source);
+                self.unread[i] += 1;
+                if self.unread[i] as usize * NEWS >= history.len() {
+                    self.unread[i] = 0;
+                    self.news.push(source);
+                }
             }
         }
     }
