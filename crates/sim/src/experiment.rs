@@ -126,10 +126,14 @@ impl Experiment {
         self.check_size(&first, budget, &calendar)?;
         progress(Progress::Planned { runs: self.policies.len() * self.seeds.max(1) });
 
-        let scales: Vec<Option<f64>> = self
+        // About the same for all seeds: a start for each of them.
+        let starts: Vec<Option<f64>> = self
             .policies
             .par_iter()
-            .map(|choice| self.scale_of(choice, &first, budget, &calendar, progress))
+            .map(|choice| {
+                let setting = self.setting(&first, budget, &calendar, 0);
+                scale_of(choice, &setting, 1.0, progress)
+            })
             .collect::<Result<_, SimError>>()?;
         drop(first);
 
@@ -138,24 +142,28 @@ impl Experiment {
         let jobs: Vec<(usize, usize)> = (0..seeds)
             .flat_map(|seed| (0..self.policies.len()).map(move |at| (seed, at)))
             .collect();
-        let mut runs: Vec<Run> = jobs
+        let runs: Vec<(Run, Option<f64>)> = jobs
             .into_par_iter()
             .map(|(seed, at)| {
                 let web = self.web(&calendar, seed)?;
-                let setting = Setting {
-                    scale: scales[at].unwrap_or(1.0),
-                    ..self.setting(&web, budget, &calendar, seed)
+                let setting = self.setting(&web, budget, &calendar, seed);
+                let scale = match (starts[at], seed) {
+                    (Some(start), 1..) => scale_of(&self.policies[at], &setting, start, progress)?,
+                    (start, _) => start,
                 };
+                let setting = Setting { scale: scale.unwrap_or(1.0), ..setting };
                 let mut policy = self.policies[at].build(&setting)?;
                 let done = run(&web, policy.as_mut(), calendar);
                 progress(Progress::Done);
-                Ok(done)
+                Ok((done, scale))
             })
             .collect::<Result<_, SimError>>()?;
 
         let mut of_policy: Vec<Vec<Run>> = vec![Vec::new(); self.policies.len()];
-        for (place, run) in runs.drain(..).enumerate() {
+        let mut scales = vec![Vec::new(); self.policies.len()];
+        for (place, (run, scale)) in runs.into_iter().enumerate() {
             of_policy[place % self.policies.len()].push(run);
+            scales[place % self.policies.len()].extend(scale);
         }
         let bound = PolicyKind::Optimum.into();
         let bound = self.policies.iter().position(|choice| *choice == bound);
@@ -165,7 +173,9 @@ impl Experiment {
             .iter()
             .zip(scales)
             .zip(of_policy)
-            .map(|((choice, scale), runs)| {
+            .map(|((choice, scales), runs)| {
+                let scale = scales.iter().sum::<f64>() / scales.len() as f64;
+                let scale = choice.kind.is_scaled().then_some(scale);
                 let mut report = PolicyReport::new(choice.clone(), scale, runs);
                 if let Some(bound) = &bound {
                     report.compare(bound, self.objective);
@@ -229,44 +239,41 @@ impl Experiment {
             Err(SimError::TooMuch { requests, changes, limit: MOST_EVENTS })
         }
     }
+}
 
-    /// The factor at which a rule that knows no budget keeps to it while measuring.
-    fn scale_of(
-        &self,
-        choice: &Choice,
-        web: &Web,
-        budget: f64,
-        calendar: &Calendar,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Option<f64>, SimError> {
-        if !choice.kind.is_scaled() {
-            return Ok(None);
-        }
-        let target = budget * (calendar.days - calendar.burn_in);
-        let sample = web.population.len().div_ceil(SAMPLE) as u64;
-        let count = |scale: f64, sample: u64| {
-            // More than this is too much, whatever it is; the rule need not go on.
-            let at_most = (20.0 * budget * calendar.days / sample as f64).max(1e4) as u64;
-            let setting =
-                Setting { scale, sample, at_most, ..self.setting(web, budget, calendar, 0) };
-            let mut policy = choice.build(&setting)?;
-            let done = run(web, policy.as_mut(), *calendar);
-            progress(Progress::Scaled);
-            let spent: f64 = done.ledger.pieces().iter().map(|sums| sums.requests).sum();
-            let stopped = spent >= at_most as f64;
-            let requests = done.ledger.measured().requests * sample as f64;
-            Ok(if stopped { requests.max(target * 10.0) } else { requests })
-        };
-        let mut scale = find_scale(target, 1.0, |scale| count(scale, sample))?;
-        if sample > 1 {
-            // The sample is not quite like the rest: ask it for as much as makes all of them right.
-            let ratio = count(scale, 1)? / count(scale, sample)?.max(1.0);
-            if ratio > 0.0 && (ratio - 1.0).abs() > CLOSE {
-                scale = find_scale(target / ratio, scale, |scale| count(scale, sample))?;
-            }
-        }
-        Ok(Some(scale))
+/// The factor at which a rule that knows no budget keeps to it while measuring.
+fn scale_of(
+    choice: &Choice,
+    setting: &Setting<'_>,
+    start: f64,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Option<f64>, SimError> {
+    if !choice.kind.is_scaled() {
+        return Ok(None);
     }
+    let Setting { web, budget, calendar, .. } = *setting;
+    let target = budget * (calendar.days - calendar.burn_in);
+    let sample = web.population.len().div_ceil(SAMPLE) as u64;
+    let count = |scale: f64, sample: u64| {
+        // More than this is too much, whatever it is; the rule need not go on.
+        let at_most = (20.0 * budget * calendar.days / sample as f64).max(1e4) as u64;
+        let mut policy = choice.build(&Setting { scale, sample, at_most, ..*setting })?;
+        let done = run(web, policy.as_mut(), calendar);
+        progress(Progress::Scaled);
+        let spent: f64 = done.ledger.pieces().iter().map(|sums| sums.requests).sum();
+        let stopped = spent >= at_most as f64;
+        let requests = done.ledger.measured().requests * sample as f64;
+        Ok(if stopped { requests.max(target * 10.0) } else { requests })
+    };
+    let mut scale = find_scale(target, start, |scale| count(scale, sample))?;
+    if sample > 1 {
+        // The sample is not quite like the rest: ask it for as much as makes all of them right.
+        let ratio = count(scale, 1)? / count(scale, sample)?.max(1.0);
+        if ratio > 0.0 && (ratio - 1.0).abs() > CLOSE {
+            scale = find_scale(target / ratio, scale, |scale| count(scale, sample))?;
+        }
+    }
+    Ok(Some(scale))
 }
 
 /// The scale at which a falling count meets a target: brackets by doubling, then the Illinois rule on
@@ -278,7 +285,7 @@ fn find_scale(
 ) -> Result<f64, SimError> {
     let excess = |requests: f64| (requests.max(0.5) / target.max(0.5)).ln();
     let near = |excess: f64| excess.abs() < CLOSE;
-    let (mut at, mut step) = (start.ln(), 0.7);
+    let (mut at, mut step) = (start.ln(), if start == 1.0 { 0.7 } else { 0.05 });
     let mut here = excess(count(at.exp())?);
     if near(here) {
         return Ok(at.exp());
@@ -289,7 +296,7 @@ fn find_scale(
     for _ in 0..40 {
         (other, there) = (at, here);
         at += direction * step;
-        step *= 1.5;
+        step *= 2.0;
         here = excess(count(at.exp())?);
         if near(here) {
             return Ok(at.exp());

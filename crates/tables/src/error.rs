@@ -79,6 +79,12 @@ pub enum TableError {
         /// The file.
         path: PathBuf,
     },
+    /// The file is not named as a trace is.
+    #[error("{}: a trace is a file named .csv or .csv.gz", path.display())]
+    NotATrace {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file has no header.
     #[error("{file}: empty")]
     Empty {
@@ -229,6 +235,14 @@ impl TableError {
             Self::UnclosedQuote { .. } | Self::TooLong { .. } => {
                 "close the quote, or double it and quote the cell if it belongs to the value"
             }
+            Self::NotATrace { path } if path.is_dir() => {
+                return Some(format!(
+                    "if it is a git repository, make a trace of it: `freshet trace git {} -o \
+                     trace.csv`",
+                    path.display()
+                ));
+            }
+            Self::NotATrace { .. } => "choose a name such as trace.csv.gz",
             Self::Value { fault, .. } => return fault.hint().map(str::to_owned),
             _ => return None,
         };
@@ -241,6 +255,14 @@ impl Fault {
         match self {
             Self::OutOfRange(_) => Some("use 0 where it means none: plans cannot tell it from 0"),
             Self::Duplicate { .. } => Some("keep one of the two rows"),
+            Self::TooLate(_) => Some("give seconds, not milliseconds"),
+            Self::UnknownPage { .. } => {
+                Some("give the file of pages that belongs to the trace, with a row for each page")
+            }
+            Self::OtherCount { .. } => Some(
+                "give the file of pages that belongs to the trace; if the trace was cut on \
+                 purpose, remove the column n_changes",
+            ),
             _ => None,
         }
     }

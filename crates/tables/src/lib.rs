@@ -3,7 +3,8 @@
 //! In: CSV, TSV, JSON lines, Parquet, and the PoliteCrawling data set, as files or as standard
 //! input. Out: a [`freshet_model::SourceTable`] whose values were checked one by one, or the first
 //! thing that is wrong, with its file, line, column and value. And back: plans and other columns
-//! to a file that is there as a whole or not at all. Knows no mathematics, clock or network.
+//! to a file that is there as a whole or not at all. Traces of changes go both ways too, as
+//! files, and in from the history of a git repository. Knows no mathematics, clock or network.
 //!
 //! | column | values | default |
 //! | --- | --- | --- |
@@ -34,6 +35,7 @@ mod polite;
 mod read;
 mod separated;
 mod text;
+mod trace;
 mod value;
 mod write;
 
@@ -44,4 +46,7 @@ pub use input::{Input, Progress};
 pub use limits::read_host_limits;
 pub use polite::PoliteNotes;
 pub use read::{Estimate, ReadOptions, Sources, read};
+pub use trace::{
+    GitError, GitHistory, GitOptions, pages_beside, pages_path, read_git, read_trace, write_trace,
+};
 pub use write::{PlanRows, Table, write, write_atomic, write_csv, write_to};

@@ -6,6 +6,7 @@ use freshet_model::{InvalidRate, PerDay};
 
 use crate::error::{Fault, Place, Position, Quoted, TableError};
 use crate::format::Format;
+use crate::header::Layout;
 use crate::input::Source;
 use crate::names::Names;
 use crate::text::line_map::LineMap;
@@ -29,18 +30,12 @@ pub fn read_host_limits(path: &Path) -> Result<Vec<(String, PerDay)>, TableError
     let Some(header) = records.next()? else {
         return Err(TableError::Empty { file });
     };
-    let names: Vec<String> = header.cells().map(|name| name.trim().to_owned()).collect();
-    let (host, limit) = layout(&file, &names)?;
+    let layout = Layout::of(&file, header.cells(), [HOST, LIMIT], 2, false)?;
     let mut limits = Vec::new();
     let mut hosts = Names::new();
     let mut lines = LineMap::default();
     while let Some(record) = records.next()? {
-        let at = Place::line(&file, record.line);
-        if record.len() != names.len() {
-            return Err(TableError::Ragged { at, found: record.len(), expected: names.len() });
-        }
-        let name = record.cells().nth(host).unwrap_or_default();
-        let text = record.cells().nth(limit).unwrap_or_default();
+        let [name, text] = layout.cells(&file, &record)?;
         lines.note(limits.len(), record.line);
         let checked = match hosts.insert(name) {
             _ if name.is_empty() => Err((HOST, Fault::Missing)),
@@ -50,30 +45,13 @@ pub fn read_host_limits(path: &Path) -> Result<Vec<(String, PerDay)>, TableError
             }
             Ok(_) => parse_limit(text).map_err(|fault| (LIMIT, fault)),
         };
-        let limit = checked.map_err(|(column, fault)| TableError::Value { at, column, fault })?;
+        let limit = checked.map_err(|(column, fault)| {
+            let at = Place::line(&file, record.line);
+            TableError::Value { at, column, fault }
+        })?;
         limits.push((name.to_owned(), limit));
     }
     Ok(limits)
-}
-
-fn layout(file: &str, names: &[String]) -> Result<(usize, usize), TableError> {
-    let unknown: Vec<String> =
-        names.iter().filter(|name| ![HOST, LIMIT].contains(&name.as_str())).cloned().collect();
-    if !unknown.is_empty() {
-        let known = vec![HOST, LIMIT];
-        return Err(TableError::UnknownColumns { file: file.to_owned(), names: unknown, known });
-    }
-    let place = |wanted: &'static str| {
-        let mut places = (0..names.len()).filter(|&place| names[place] == wanted);
-        match (places.next(), places.next()) {
-            (Some(place), None) => Ok(place),
-            (None, _) => Err(TableError::MissingColumn { file: file.to_owned(), name: wanted }),
-            _ => {
-                Err(TableError::DuplicateColumn { file: file.to_owned(), name: wanted.to_owned() })
-            }
-        }
-    };
-    Ok((place(HOST)?, place(LIMIT)?))
 }
 
 fn parse_limit(text: &str) -> Result<PerDay, Fault> {

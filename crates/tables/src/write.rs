@@ -14,6 +14,7 @@ use flate2::write::GzEncoder;
 
 use crate::error::TableError;
 use crate::format::Format;
+pub(crate) use atomic::Staged;
 pub use atomic::write_atomic;
 pub use plan::PlanRows;
 pub use table::Table;

@@ -89,4 +89,39 @@ pub enum Fault {
     /// The text is not a list of intervals and changes.
     #[error("{0} is not a history such as `[[1.5, 0], [2.25, 1]]`")]
     NotAHistory(Quoted),
+    /// The time lies further ahead than any clock.
+    #[error("{0} is more than 1e12 seconds after 1970")]
+    TooLate(Quoted),
+    /// The time is before the page came up.
+    #[error("{value} is before birth_unix {birth}")]
+    BeforeBirth {
+        /// The time.
+        value: Quoted,
+        /// When the page came up.
+        birth: Quoted,
+    },
+    /// The time is after the page went away.
+    #[error("{value} is after end_unix {end}")]
+    AfterEnd {
+        /// The time.
+        value: Quoted,
+        /// When the page went away.
+        end: Quoted,
+    },
+    /// The file of pages does not have the page.
+    #[error("{value} is not in {pages}")]
+    UnknownPage {
+        /// The page.
+        value: Quoted,
+        /// The file of pages.
+        pages: String,
+    },
+    /// The trace has another number of changes than the file of pages says.
+    #[error("{given}, but the trace has {found}")]
+    OtherCount {
+        /// The number in the file of pages.
+        given: Quoted,
+        /// The number in the trace.
+        found: usize,
+    },
 }

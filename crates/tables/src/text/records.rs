@@ -32,6 +32,13 @@ impl<'a> Record<'a> {
         self.cells.len()
     }
 
+    /// The cell at `place`, which must be below [`Record::len`].
+    #[inline]
+    pub(crate) fn cell(&self, place: usize) -> &'a str {
+        let (start, end) = self.cells[place];
+        &self.text[start..end]
+    }
+
     pub(crate) fn cells(&self) -> impl Iterator<Item = &'a str> {
         let text = self.text;
         self.cells.iter().map(move |&(start, end)| &text[start..end])

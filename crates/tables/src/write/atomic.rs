@@ -2,7 +2,9 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tempfile::{PathPersistError, TempPath};
 
 use crate::error::TableError;
 
@@ -17,13 +19,39 @@ pub fn write_atomic(
     path: &Path,
     fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<(), TableError> {
-    write_file(path, fill).map_err(|source| TableError::write(path, source))
+    Staged::new(path, fill)?.put()
 }
 
-fn write_file(
+/// A file that is whole and on disk, and not yet in its place.
+pub(crate) struct Staged<'a> {
+    path: &'a Path,
+    /// Where it waits and where it belongs; nothing for what is no file and was written to.
+    waiting: Option<(TempPath, PathBuf)>,
+}
+
+impl<'a> Staged<'a> {
+    pub(crate) fn new(
+        path: &'a Path,
+        fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+    ) -> Result<Self, TableError> {
+        let waiting = stage(path, fill).map_err(|source| TableError::write(path, source))?;
+        Ok(Self { path, waiting })
+    }
+
+    pub(crate) fn put(self) -> Result<(), TableError> {
+        if let Some((temporary, target)) = self.waiting {
+            let refused = |refused: PathPersistError| TableError::write(self.path, refused.error);
+            temporary.persist(&target).map_err(refused)?;
+            sync_directory(directory(&target));
+        }
+        Ok(())
+    }
+}
+
+fn stage(
     path: &Path,
     fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> io::Result<()> {
+) -> io::Result<Option<(TempPath, PathBuf)>> {
     let existing = match fs::metadata(path) {
         Ok(about) => Some(about),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -33,29 +61,31 @@ fn write_file(
         && !about.is_file()
     {
         // Opening a directory says what is wrong with it.
-        return fill_whole(File::options().write(true).open(path)?, fill).map(drop);
+        fill_whole(File::options().write(true).open(path)?, fill)?;
+        return Ok(None);
     }
     // Renaming onto a link would put the file where the link is.
     let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let directory = match target.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".freshet-").suffix(".tmp");
     let usual = usual_permissions();
     if let Some(usual) = &usual {
         builder.permissions(usual.clone());
     }
-    let (file, temporary) = builder.tempfile_in(directory)?.into_parts();
+    let (file, temporary) = builder.tempfile_in(directory(&target))?.into_parts();
     let file = fill_whole(file, fill)?;
     if let Some(about) = existing {
         file.set_permissions(about.permissions())?;
     }
     file.sync_all()?;
-    temporary.persist(&target).map_err(|refused| refused.error)?;
-    sync_directory(directory);
-    Ok(())
+    Ok(Some((temporary, target)))
+}
+
+fn directory(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
 }
 
 fn fill_whole(

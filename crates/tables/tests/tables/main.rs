@@ -1,14 +1,17 @@
 //! Tables through files, as the product reads and writes them.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod columnar;
+mod git;
 mod hostile;
 mod json_lines;
 mod limits;
 mod polite;
 mod round_trip;
 mod separated;
+mod trace;
+mod traces;
 #[cfg(unix)]
 mod writing;
 

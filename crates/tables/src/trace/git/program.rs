@@ -1,0 +1,182 @@
+//! Running `git` so that it says the same on every machine.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+
+use crate::error::Quoted;
+use crate::trace::git::error::GitError;
+
+/// Variables that would point git elsewhere or change what a pathspec means: a hook sets some.
+const FORGOTTEN: [&str; 15] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_INDEX_FILE",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+    "LANGUAGE",
+];
+
+/// Variables that keep it from translating, asking, fetching, locking and inventing parents.
+const SET: [(&str, &str); 5] = [
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
+];
+
+/// The log of first parents, newest first: a commit is `@TIME`, a file is what `--raw` says and
+/// its path, each ended by a zero byte. What the person's configuration could change is set.
+///
+/// Newest first, because git would keep all commits in memory to turn them round.
+const LOG: [&str; 24] = [
+    "-c",
+    "log.showRoot=true",
+    "-c",
+    "log.follow=false",
+    "log",
+    "--first-parent",
+    "--diff-merges=first-parent",
+    "--full-history",
+    // Commits that leave the files in question alone are shown too: they have times.
+    "--sparse",
+    "--format=tformat:@%ct",
+    "--raw",
+    "-z",
+    "--no-abbrev",
+    "--no-renames",
+    "--no-color",
+    "--no-decorate",
+    "--no-notes",
+    "--no-mailmap",
+    "--no-show-signature",
+    "--no-relative",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=none",
+    "-O/dev/null",
+];
+
+/// What git says on standard error is kept up to this length.
+const SAID: u64 = 16 << 10;
+
+/// The program, to be run in a directory.
+pub(super) struct Program<'a> {
+    path: &'a Path,
+}
+
+impl<'a> Program<'a> {
+    pub(super) fn at(path: &'a Path) -> Result<Self, GitError> {
+        if path.is_dir() {
+            Ok(Self { path })
+        } else {
+            Err(GitError::NoDirectory { path: path.to_owned() })
+        }
+    }
+
+    /// What git answers, without the line's end.
+    pub(super) fn ask(&self, arguments: &[&str]) -> Result<String, GitError> {
+        let mut answer = Vec::new();
+        self.run(arguments.iter().map(OsStr::new), |out| {
+            out.read_to_end(&mut answer).map_err(GitError::Run).map(drop)
+        })?;
+        let answer = String::from_utf8_lossy(&answer);
+        Ok(answer.strip_suffix('\n').unwrap_or(&answer).to_owned())
+    }
+
+    /// The hash of the commit that a person means.
+    pub(super) fn commit(&self, revision: &str) -> Result<String, GitError> {
+        let wanted = format!("{revision}^{{commit}}");
+        let path = self.path.to_owned();
+        match self.ask(&["rev-parse", "--verify", "--end-of-options", &wanted]) {
+            Err(GitError::Failed { .. }) if revision == "HEAD" => Err(GitError::NoCommits { path }),
+            Err(GitError::Failed { .. }) => {
+                Err(GitError::UnknownRevision { path, revision: Quoted::new(revision) })
+            }
+            answer => answer,
+        }
+    }
+
+    /// Gives each part of the log to `take`.
+    pub(super) fn log(
+        &self,
+        commit: &str,
+        pathspecs: &[OsString],
+        take: &mut dyn FnMut(&[u8]) -> Result<(), GitError>,
+    ) -> Result<(), GitError> {
+        let fixed = LOG.iter().chain([&commit, &"--"]).map(OsStr::new);
+        self.run(fixed.chain(pathspecs.iter().map(OsString::as_os_str)), |out| {
+            let mut token = Vec::new();
+            while out.read_until(0, &mut token).map_err(GitError::Run)? > 0 {
+                take(token.strip_suffix(&[0]).unwrap_or(&token))?;
+                token.clear();
+            }
+            Ok(())
+        })
+    }
+
+    fn run<'b>(
+        &self,
+        arguments: impl Iterator<Item = &'b OsStr>,
+        listen: impl FnOnce(&mut BufReader<std::process::ChildStdout>) -> Result<(), GitError>,
+    ) -> Result<(), GitError> {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(self.path).args(["--no-pager", "--no-replace-objects"]);
+        // It is the file of no grafts that git would complain about.
+        command.args(["-c", "advice.graftFileDeprecated=false"]);
+        command.args(arguments).envs(SET);
+        for name in FORGOTTEN {
+            command.env_remove(name);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => GitError::NoGit,
+            _ => GitError::Run(error),
+        })?;
+        let mut running = Running(child);
+        let said = running.said();
+        if let Some(out) = running.0.stdout.take() {
+            listen(&mut BufReader::with_capacity(64 << 10, out))?;
+        }
+        let status = running.0.wait().map_err(GitError::Run)?;
+        let said = said.and_then(|said| said.join().ok()).unwrap_or_default();
+        if status.success() { Ok(()) } else { Err(GitError::failed(self.path, &said)) }
+    }
+}
+
+/// A program that does not outlive this value.
+struct Running(Child);
+
+impl Running {
+    /// Reads what it says on standard error; a full pipe would stop it.
+    fn said(&mut self) -> Option<JoinHandle<String>> {
+        let mut pipe = self.0.stderr.take()?;
+        Some(std::thread::spawn(move || {
+            let mut said = Vec::new();
+            // What cannot be read any more adds nothing.
+            let _ = pipe.by_ref().take(SAID).read_to_end(&mut said);
+            let _ = io::copy(&mut pipe, &mut io::sink());
+            String::from_utf8_lossy(&said).into_owned()
+        }))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Both do nothing if it has ended and was waited for.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
