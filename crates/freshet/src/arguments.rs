@@ -1,5 +1,6 @@
 //! The command line as it is typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -24,6 +25,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Plan(PlanArguments),
     Curve(CurveArguments),
+    #[command(subcommand)]
+    Trace(TraceCommand),
 }
 
 const SOURCE_HELP: &str = "\
@@ -144,6 +147,52 @@ pub(crate) struct CurveArguments {
     /// Print the result as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Make traces: records of when sources changed
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    Git(GitArguments),
+}
+
+/// Make a trace of a git repository: when each of its files changed
+///
+/// A trace is two files: FILE has a row `page_id,unix_time` for each change, and beside it
+/// NAME_pages.csv has a row `page_id,birth_unix,end_unix,n_changes,path` for each file of the
+/// repository. The summary goes to standard error.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The trace is what someone polling the branch would have seen: along first parents, each merge one
+step, at the time of the committer. Creating a file is its birth, deleting it its end. A file that
+comes back goes on, and its return is a change. A renamed file is another one.
+
+Examples:
+  freshet trace git . -o trace.csv.gz
+  freshet trace git ~/src/content -o docs.csv --revision main -- 'files/en-us/*.md'")]
+pub(crate) struct GitArguments {
+    /// The repository, bare or not, or a directory in one for the files below it
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+
+    /// Only files that match one of these pathspecs, relative to PATH
+    #[arg(value_name = "PATHSPEC")]
+    pub(crate) pathspecs: Vec<OsString>,
+
+    /// The file to write (.csv or .csv.gz)
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+
+    /// The branch, tag or commit whose history it is
+    #[arg(long, value_name = "REV", default_value = "HEAD", allow_hyphen_values = true)]
+    pub(crate) revision: String,
+
+    /// Print the result as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print no summary
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

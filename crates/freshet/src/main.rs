@@ -11,6 +11,7 @@ mod picture;
 mod plan;
 mod progress;
 mod summary;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -36,5 +37,6 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
+        Command::Trace(command) => trace::run(&command),
     }
 }

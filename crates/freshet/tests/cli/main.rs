@@ -13,6 +13,7 @@ mod policy;
 mod row;
 mod target;
 mod thread;
+mod trace;
 
 use std::fmt::Write;
 use std::fs;
