@@ -41,6 +41,9 @@ mod greedy;
 
 mod tally;
 
+mod agenda;
+
+pub use agenda::Agenda;
 pub use earliest_deadline::EarliestDeadline;
 pub use error::ScheduleError;
 pub use fixed_order::{Fetch, FixedOrder};

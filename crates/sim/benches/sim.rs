@@ -8,7 +8,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use freshet_model::{Budget, PerDay};
-use freshet_sim::{Agenda, Experiment, Origin, Synthetic, WebKind};
+use freshet_schedule::Agenda;
+use freshet_sim::{Experiment, Origin, Synthetic, WebKind};
 
 /// Changes and requests to simulate at each size.
 const EVENTS: f64 = 2e7;

@@ -25,7 +25,6 @@ mod seed;
 mod fault;
 mod web;
 
-mod agenda;
 mod ledger;
 mod run;
 
@@ -37,7 +36,6 @@ mod report;
 
 mod error;
 
-pub use agenda::Agenda;
 pub use distribution::{Distribution, InvalidDistribution};
 pub use error::{SimError, UnknownName};
 pub use experiment::{Experiment, Progress};

@@ -1,11 +1,11 @@
 //! The loop: what happens next, in virtual time.
 
-use crate::agenda::Agenda;
 use crate::fault::Health;
 use crate::ledger::{Calendar, Ledger, Stale};
 use crate::policy::{Event, Outcome, Policy};
 use crate::process::Stream;
 use crate::web::Web;
+use freshet_schedule::Agenda;
 
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq)]

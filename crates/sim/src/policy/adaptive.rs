@@ -4,9 +4,9 @@
 use rand::RngExt;
 
 use super::{Event, Outcome, Policy};
-use crate::agenda::Agenda;
 use crate::seed::{Purpose, Random, mixed, random};
 use crate::setting::Setting;
+use freshet_schedule::Agenda;
 
 /// How a rule sees a fetch. All times are in days of the rule.
 #[derive(Clone, Copy, Debug)]

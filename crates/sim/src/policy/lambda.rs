@@ -8,10 +8,10 @@ use rand_distr::{Distribution, Exp1};
 
 use super::crowd::{Columns, Crowd};
 use super::{Definition, Event, Outcome, Policy};
-use crate::agenda::Agenda;
 use crate::error::SimError;
 use crate::seed::{Purpose, Random, random};
 use crate::setting::Setting;
+use freshet_schedule::Agenda;
 
 pub(super) struct Lambda;
 

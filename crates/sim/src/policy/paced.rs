@@ -6,11 +6,11 @@ use rand_distr::{Distribution, Exp1};
 
 use super::crowd::{Columns, Crowd};
 use super::{Event, Outcome, Policy};
-use crate::agenda::Agenda;
 use crate::error::SimError;
 use crate::process::slots_until;
 use crate::seed::{Purpose, Random, random};
 use crate::setting::Setting;
+use freshet_schedule::Agenda;
 
 /// When the fetches of a source happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

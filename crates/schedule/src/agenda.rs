@@ -100,6 +100,19 @@ impl Agenda {
         Some((first.day, first.source))
     }
 
+    /// How many entries there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let row: usize = self.buckets.iter().skip(self.cursor).map(Vec::len).sum();
+        self.near.0.len() + row + self.far.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.near.0.is_empty()
+    }
+
     /// Takes the first entry off if it is due.
     pub fn pop_due(&mut self, now: f64) -> Option<(f64, u32)> {
         if self.first() <= now { self.pop() } else { None }
@@ -269,7 +282,9 @@ mod tests {
     }
 
     fn uniform(x: u64) -> f64 {
-        crate::seed::mixed(x) as f64 / u64::MAX as f64
+        let x = x.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let x = (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        (x ^ (x >> 32)) as f64 / u64::MAX as f64
     }
 
     #[test]
