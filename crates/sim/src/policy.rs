@@ -3,6 +3,7 @@
 mod adaptive;
 mod change_rate;
 mod crowd;
+mod engine;
 mod fixed;
 mod greedy;
 mod importance;
@@ -121,6 +122,8 @@ macro_rules! policies {
 
 // A new policy is a file beside these and a line here.
 policies! {
+    /// freshet's own: learns all change rates as it goes.
+    Engine => engine::Engine,
     /// The best rates for those who know all change rates: the bound.
     Optimum => optimum::Optimum,
     /// The most valuable fetch first, for those who know all change rates.

@@ -55,9 +55,9 @@ impl Process for Drifting {
         }
         let mut left: f64 = Exp1.sample(&mut stream.random);
         let mut day = stream.at;
-        let mut season = self.season(source, day);
+        let first = self.season(source, day);
         // After ten thousand seasons nobody asks.
-        for _ in 0..10_000 {
+        for season in first..first + 10_000 {
             let (rate, end) = (self.rate(source, season), self.end(source, season));
             let here = rate * (end - day).max(0.0);
             if left <= here {
@@ -65,7 +65,6 @@ impl Process for Drifting {
             }
             left -= here;
             day = end;
-            season += 1;
         }
         f64::INFINITY
     }
