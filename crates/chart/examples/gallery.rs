@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         ("policies", policies(Legend::Auto)),
         ("policies_ends", policies(Legend::Ends)),
         ("band", band()),
+        ("rows", rows()),
         ("lab", lab()),
         ("extreme", extreme()),
         ("degenerate", degenerate()),
@@ -68,6 +69,25 @@ fn curve_panels(figure: Figure, columns: usize) -> Figure {
                 .mark(Mark::dot(here, measure(here), &number(measure(here)))),
         )
     })
+}
+
+/// Policies as rows, each with its interval, and a bound.
+fn rows() -> Figure {
+    let names: Vec<String> = (1..=12).map(|index| format!("policy {index}")).collect();
+    let means: Vec<f64> = (1..=12).map(|index| 0.3 + 0.4 * f64::from(index).ln()).collect();
+    let halves: Vec<f64> = (1..=12).map(|index| 0.01 * f64::from(index % 5 + 1)).collect();
+    let notes: Vec<String> =
+        means.iter().zip(&halves).map(|(mean, half)| format!("{mean:.2} ± {half:.2}")).collect();
+    let axis = Axis::categories("", &names).notes(&notes);
+    let mut panel = Panel::new().x(Axis::linear("cost", "")).y(axis);
+    for (at, name) in names.iter().enumerate() {
+        let (mean, half, row) = (means[at], halves[at], [at as f64]);
+        panel = panel
+            .series(Series::intervals(name, &[mean - half], &[mean + half], &row).look(at))
+            .series(Series::points(name, &[mean], &row).look(at));
+    }
+    let panel = panel.mark(Mark::vertical(means[0], "bound"));
+    Figure::new("Policy against policy").panel(panel).legend(Legend::Off).plot_height(288)
 }
 
 fn curve() -> Figure {

@@ -1,6 +1,12 @@
 //! What an axis measures and how it is spaced.
 
+use crate::number::number;
 use crate::scale::{Domain, Spacing};
+use crate::text::{LABEL, fit};
+use crate::ticks::{Tick, Ticks};
+
+/// A name takes no more than this of the width, in pixels.
+const WIDEST: f64 = 140.0;
 
 /// One axis: its name, unit and spacing. Without a range it covers the data.
 #[derive(Clone, Debug)]
@@ -10,6 +16,8 @@ pub struct Axis {
     spacing: Spacing,
     range: Option<(f64, f64)>,
     zero: bool,
+    categories: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl Axis {
@@ -24,7 +32,30 @@ impl Axis {
     }
 
     fn new(name: &str, unit: &str, spacing: Spacing) -> Axis {
-        Axis { name: name.to_owned(), unit: unit.to_owned(), spacing, range: None, zero: false }
+        Axis {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            spacing,
+            range: None,
+            zero: false,
+            categories: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Names instead of numbers: 0 is the first, at the left or at the top, 1 the second.
+    pub fn categories(name: &str, names: &[impl AsRef<str>]) -> Axis {
+        let categories: Vec<String> =
+            names.iter().map(|name| fit(name.as_ref().trim(), LABEL, WIDEST)).collect();
+        let last = categories.len() as f64 - 0.5;
+        Axis { categories, range: Some((-0.5, last)), ..Axis::linear(name, "") }
+    }
+
+    /// For an axis of names: what stands at the other end of each, such as its value.
+    #[must_use]
+    pub fn notes(mut self, notes: &[impl AsRef<str>]) -> Axis {
+        self.notes = notes.iter().map(|note| note.as_ref().trim().to_owned()).collect();
+        self
     }
 
     /// Shows exactly these values; lines are cut at the ends, points and marks beyond are left out. A range that the axis cannot
@@ -56,6 +87,34 @@ impl Axis {
     pub(crate) fn covering(&self, values: impl Iterator<Item = f64>) -> Domain {
         let zero = self.zero.then_some(0.0);
         self.fixed().unwrap_or_else(|| Domain::covering(self.spacing, values.chain(zero)))
+    }
+
+    pub(crate) fn has_categories(&self) -> bool {
+        !self.categories.is_empty()
+    }
+
+    /// What stands at the far end of each category, and where.
+    pub(crate) fn far_notes(&self) -> impl Iterator<Item = (f64, &str)> {
+        let notes = self.notes.iter().take(self.categories.len());
+        notes.enumerate().map(|(at, note)| (at as f64, note.as_str()))
+    }
+
+    /// The ticks of its categories, as far as they are shown.
+    pub(crate) fn category_ticks(&self, shown: &Domain) -> Option<Ticks> {
+        let tick = |(at, label): (usize, &String)| Tick { value: at as f64, label: label.clone() };
+        self.has_categories().then(|| Ticks {
+            labelled: (self.categories.iter().enumerate().map(tick))
+                .filter(|tick| shown.contains(tick.value))
+                .collect(),
+            minor: Vec::new(),
+        })
+    }
+
+    /// A value in words: its category, or the number.
+    pub(crate) fn say(&self, value: f64) -> String {
+        let whole = value >= 0.0 && value.fract() == 0.0;
+        let category = self.categories.get(value as usize).filter(|_| whole);
+        category.cloned().unwrap_or_else(|| number(value))
     }
 
     /// `name (unit)`, or what there is of it.

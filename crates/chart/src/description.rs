@@ -1,7 +1,7 @@
 //! The figure in words, for readers who hear it.
 
-use crate::number::number;
 use crate::panel::Panel;
+use crate::series::Kind;
 
 /// What each panel shows, with the first and last value of each series.
 pub(crate) fn describe(panels: &[Panel]) -> String {
@@ -17,7 +17,7 @@ pub(crate) fn describe(panels: &[Panel]) -> String {
         if !panel.title.is_empty() {
             text.push_str(&format!(", {}", panel.title));
         }
-        for series in &panel.series {
+        for series in panel.series.iter().filter(|series| series.kind() != Kind::Intervals) {
             let mut rows =
                 series.rows().iter().filter(|row| row.shown(panel.x.spacing(), panel.y.spacing()));
             let name = or(series.name().to_owned(), "a series");
@@ -26,16 +26,16 @@ pub(crate) fn describe(panels: &[Panel]) -> String {
                 (Some(only), None) => {
                     text.push_str(&format!(
                         "; {name}: {} at {}",
-                        number(only.high),
-                        number(only.x)
+                        panel.y.say(only.high),
+                        panel.x.say(only.x)
                     ));
                 }
                 (Some(first), Some(last)) => text.push_str(&format!(
                     "; {name}: from {} at {} to {} at {}",
-                    number(first.high),
-                    number(first.x),
-                    number(last.high),
-                    number(last.x)
+                    panel.y.say(first.high),
+                    panel.x.say(first.x),
+                    panel.y.say(last.high),
+                    panel.x.say(last.x)
                 )),
             }
         }

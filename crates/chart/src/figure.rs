@@ -150,7 +150,7 @@ impl Figure {
         }
         for (panel, cell) in self.panels.iter().zip(&cells) {
             svg.open("plot");
-            frame::draw(&mut svg, cell, &panel.x.title());
+            frame::draw(&mut svg, panel, cell);
             plot::draw(&mut svg, panel, cell, &names, self.legend == Legend::Ends);
             cell.header.draw(&mut svg, cell.plot.top);
             svg.close();

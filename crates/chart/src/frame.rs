@@ -2,6 +2,7 @@
 
 use crate::geometry::{Point, Rect};
 use crate::layout::Cell;
+use crate::panel::Panel;
 use crate::scale::{Scale, Spacing};
 use crate::svg::{Anchor, Path, Svg};
 use crate::text::{self, LABEL, fit};
@@ -9,6 +10,9 @@ use crate::ticks::{Tick, Ticks};
 
 pub(crate) const TICK_LABELS: f64 = 22.0;
 pub(crate) const AXIS_TITLE: f64 = 18.0;
+
+/// Between a plot and the notes beside it.
+const NOTE: f64 = 10.0;
 
 /// Between the labels of two ticks.
 const GAP: f64 = 11.0;
@@ -51,7 +55,7 @@ fn minor(scale: &Scale, ticks: &Ticks) -> Vec<f64> {
     if dense { Vec::new() } else { pixels }
 }
 
-pub(crate) fn draw(svg: &mut Svg, cell: &Cell, x_title: &str) {
+pub(crate) fn draw(svg: &mut Svg, panel: &Panel, cell: &Cell) {
     let Rect { left, top, right, bottom } = cell.plot;
     let xs = |ticks: &Ticks| {
         ticks.labelled.iter().filter_map(|tick| cell.x.pixel(tick.value)).collect::<Vec<_>>()
@@ -81,21 +85,28 @@ pub(crate) fn draw(svg: &mut Svg, cell: &Cell, x_title: &str) {
         axes.extend(
             minor(&cell.y, &cell.y_ticks).into_iter().map(|y| horizontal(y, left - 3.0, left)),
         );
-    } else if cell.y.domain.low < 0.0 && cell.y.domain.high > 0.0 {
+    } else if !panel.y.has_categories() && cell.y.domain.low < 0.0 && cell.y.domain.high > 0.0 {
         axes.extend(cell.y.pixel(0.0).map(|y| horizontal(y, left, right)));
     }
     put(svg, "axis", axes);
 
     for tick in &cell.y_ticks.labelled {
         if let Some(y) = cell.y.pixel(tick.value) {
-            svg.text("muted", Point::new(left - 8.0, y + 4.0), Anchor::End, &tick.label);
+            let class = if panel.y.has_categories() { "" } else { "muted" };
+            svg.text(class, Point::new(left - 8.0, y + 4.0), Anchor::End, &tick.label);
+        }
+    }
+    for (at, note) in panel.y.far_notes() {
+        if let Some(y) = cell.visible_y(at) {
+            let note = fit(note, LABEL, cell.end_room - NOTE);
+            svg.text("", Point::new(right + NOTE, y + 4.0), Anchor::Start, &note);
         }
     }
     if cell.x_labels {
         for (x, tick) in legible(&cell.x, &cell.x_ticks.labelled) {
             svg.text("muted", Point::new(x, bottom + 18.0), Anchor::Middle, &tick.label);
         }
-        let title = fit(x_title, LABEL, cell.right - cell.left);
+        let title = fit(&panel.x.title(), LABEL, cell.right - cell.left);
         let half = text::width(&title, LABEL) / 2.0;
         let centre = ((left + right) / 2.0).min(cell.right - half).max(cell.left + half);
         let below = bottom + TICK_LABELS + AXIS_TITLE - 4.0;

@@ -1,4 +1,4 @@
-//! The strip above a plot: its title, the name of the y axis, and the labels of vertical lines, none over another.
+//! The strip above a plot: its title, the name of the y axis, and the labels of vertical lines and shaded parts, none over another.
 
 use crate::geometry::Point;
 use crate::svg::{Anchor, Path, Svg};
@@ -13,6 +13,15 @@ pub(crate) struct Header {
     left: f64,
     title: String,
     labels: Vec<Label>,
+}
+
+/// A label for something below it.
+pub(crate) struct Caption<'a> {
+    /// The pixel that it is about.
+    pub(crate) x: f64,
+    pub(crate) text: &'a str,
+    /// Whether there is a line that should come up to it.
+    pub(crate) line: bool,
 }
 
 /// A piece of text, `row` rows above the plot.
@@ -48,29 +57,28 @@ impl Label {
 }
 
 impl Header {
-    /// `lines` are pixels and labels of the vertical lines.
     pub(crate) fn new(
         left: f64,
         right: f64,
         title: &str,
         y_title: &str,
-        lines: &[(f64, &str)],
+        captions: &[Caption<'_>],
     ) -> Header {
         let room = right - left;
-        let mut lines: Vec<(f64, String)> = lines
+        let mut lines: Vec<(f64, String, bool)> = captions
             .iter()
-            .filter(|(_, label)| !label.is_empty())
-            .map(|(x, label)| (*x, fit(label, BOLD * LABEL, room)))
+            .filter(|caption| !caption.text.is_empty())
+            .map(|caption| (caption.x, fit(caption.text, BOLD * LABEL, room), caption.line))
             .collect();
         lines.sort_by(|one, other| one.0.total_cmp(&other.0));
 
         let mut labels: Vec<Label> = Vec::new();
-        for (index, (x, text)) in lines.iter().enumerate() {
+        for (index, (x, text, line)) in lines.iter().enumerate() {
             let width = text::width(text, BOLD * LABEL);
             let (centre, after, before) = (x - width / 2.0, x - 4.0, x + 4.0 - width);
             // Of two close lines the left one has its label to the left.
             let starts = match lines.get(index + 1) {
-                Some((next, _)) if next - x < width + GAP => [before, centre, after],
+                Some((next, ..)) if next - x < width + GAP => [before, centre, after],
                 _ => [centre, after, before],
             };
             let starts = starts.map(|start| start.min(right - width).max(left));
@@ -81,7 +89,7 @@ impl Header {
                 .flat_map(|row| starts.map(|start| (row, start)))
                 .find(free)
                 .unwrap_or((labels.len(), starts[0]));
-            let clear = labels.iter().all(|label| label.row >= row || !label.covers(*x));
+            let clear = *line && labels.iter().all(|label| label.row >= row || !label.covers(*x));
             let of = Of::Line { stem: clear.then_some(*x) };
             labels.push(Label { text: text.clone(), start, end: start + width, row, of });
         }
@@ -132,7 +140,9 @@ mod tests {
     use super::*;
 
     fn check(y_title: &str, lines: &[(f64, &str)]) -> Header {
-        let header = Header::new(0.0, 700.0, "", y_title, lines);
+        let captions: Vec<Caption<'_>> =
+            lines.iter().map(|&(x, text)| Caption { x, text, line: true }).collect();
+        let header = Header::new(0.0, 700.0, "", y_title, &captions);
         for (index, one) in header.labels.iter().enumerate() {
             assert!(one.start >= 0.0 && one.end <= 700.0, "{}", one.text);
             for other in &header.labels[index + 1..] {

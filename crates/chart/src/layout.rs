@@ -1,15 +1,16 @@
 //! Where everything goes: panels in a grid, with margins that their labels need.
 
+use crate::axis::Axis;
 use crate::end_labels;
 use crate::figure::Figure;
 use crate::frame::{self, AXIS_TITLE, TICK_LABELS};
 use crate::geometry::Rect;
-use crate::header::Header;
+use crate::header::{Caption, Header};
 use crate::legend::Legend;
 use crate::mark::{Mark, Place};
 use crate::panel::Panel;
 use crate::scale::{Domain, Scale, Spacing};
-use crate::series::{Kind, Series};
+use crate::series::Series;
 use crate::text::{self, LABEL};
 use crate::ticks::{Ticks, widen};
 
@@ -17,6 +18,8 @@ const COLUMN_GAP: f64 = 30.0;
 const ROW_GAP: f64 = 16.0;
 /// A plot narrower than this gets a row of its own.
 const NARROWEST: f64 = 110.0;
+/// Where names are rows, the other axis ends at a tick of about so many.
+const ROW_INTERVALS: usize = 8;
 /// The share of a panel that labels at the right may take.
 const END_SHARE: f64 = 0.35;
 
@@ -40,6 +43,14 @@ impl Cell {
         self.x.pixel(value).filter(|_| self.x.domain.contains(value))
     }
 
+    /// What is seen of a part of the x axis, from left to right.
+    pub(crate) fn visible_span(&self, from: f64, to: f64) -> Option<(f64, f64)> {
+        let (one, other) = (self.x.pixel(from)?, self.x.pixel(to)?);
+        let left = one.min(other).max(self.plot.left);
+        let right = one.max(other).min(self.plot.right);
+        (left < right).then_some((left, right))
+    }
+
     pub(crate) fn visible_y(&self, value: f64) -> Option<f64> {
         self.y.pixel(value).filter(|_| self.y.domain.contains(value))
     }
@@ -56,7 +67,7 @@ pub(crate) fn cells(figure: &Figure, left: f64, right: f64, top: f64) -> (Vec<Ce
     let ys: Vec<Domain> =
         panels.iter().zip(&xs).map(|(panel, x)| y_domain(panel, *x, intervals(panel))).collect();
     let y_ticks: Vec<Ticks> =
-        ys.iter().zip(panels).map(|(y, panel)| Ticks::new(y, intervals(panel))).collect();
+        ys.iter().zip(panels).map(|(y, panel)| ticks(&panel.y, y, intervals(panel))).collect();
     let name_ends = figure.legend == Legend::Ends;
     let label_rooms: Vec<f64> = y_ticks.iter().map(label_room).collect();
     let end_rooms: Vec<f64> =
@@ -94,15 +105,18 @@ pub(crate) fn cells(figure: &Figure, left: f64, right: f64, top: f64) -> (Vec<Ce
         let below = panels.get(index + columns);
         let hidden =
             below.is_some_and(|below| figure.share_x && below.x.spacing() == panel.x.spacing());
-        let lines: Vec<(f64, &str)> =
-            panel.marks.iter().filter_map(|mark| line(mark, &x)).collect();
+        let captions: Vec<Caption<'_>> =
+            panel.marks.iter().filter_map(|mark| above(mark, &x)).collect();
         cells.push(Cell {
             left: cell_left,
             right: cell_left + width,
             plot: Rect { left: from, top: 0.0, right: to, bottom: 0.0 },
             x,
             y: Scale::new(ys[index], 0.0, 0.0),
-            x_ticks: frame::fitting(&x, to - from),
+            x_ticks: panel
+                .x
+                .category_ticks(&x.domain)
+                .unwrap_or_else(|| frame::fitting(&x, to - from)),
             y_ticks: y_ticks[index].clone(),
             x_labels: !hidden,
             end_room: end_rooms[index],
@@ -111,7 +125,7 @@ pub(crate) fn cells(figure: &Figure, left: f64, right: f64, top: f64) -> (Vec<Ce
                 cell_left + width,
                 &panel.title,
                 &panel.y.title(),
-                &lines,
+                &captions,
             ),
         });
     }
@@ -121,9 +135,13 @@ pub(crate) fn cells(figure: &Figure, left: f64, right: f64, top: f64) -> (Vec<Ce
         let header = cells.iter().map(|cell| cell.header.height()).fold(0.0, f64::max);
         let plot_top = bottom + if row > 0 { ROW_GAP } else { 0.0 } + header;
         bottom = plot_top + figure.plot_height;
-        for cell in &mut *cells {
+        for (cell, panel) in cells.iter_mut().zip(&panels[row * columns..]) {
             (cell.plot.top, cell.plot.bottom) = (plot_top, bottom);
-            cell.y = Scale::new(cell.y.domain, bottom, plot_top);
+            // Names are read from the top.
+            cell.y = match panel.y.has_categories() {
+                true => Scale::new(cell.y.domain, plot_top, bottom),
+                false => Scale::new(cell.y.domain, bottom, plot_top),
+            };
         }
         let titled = |cell: usize| !panels[row * columns + cell].x.title().is_empty();
         let footers = cells.iter().enumerate().filter(|(_, cell)| cell.x_labels);
@@ -135,7 +153,12 @@ pub(crate) fn cells(figure: &Figure, left: f64, right: f64, top: f64) -> (Vec<Ce
 }
 
 fn x_domains(figure: &Figure) -> Vec<Domain> {
-    let own = |panel: &Panel| panel.x.covering(panel.xs());
+    let own = |panel: &Panel| {
+        let domain = panel.x.covering(panel.xs());
+        // Points in rows are not to lie on the sides.
+        let bare = panel.y.has_categories() && panel.x.fixed().is_none();
+        if bare { widen(domain, ROW_INTERVALS) } else { domain }
+    };
     let shared = |panel: &Panel| {
         let same: Vec<&Panel> =
             figure.panels.iter().filter(|other| other.x.spacing() == panel.x.spacing()).collect();
@@ -154,21 +177,33 @@ fn y_domain(panel: &Panel, x: Domain, intervals: usize) -> Domain {
     if panel.y.fixed().is_some() { domain } else { widen(domain, intervals) }
 }
 
+fn ticks(axis: &Axis, domain: &Domain, intervals: usize) -> Ticks {
+    axis.category_ticks(domain).unwrap_or_else(|| Ticks::new(domain, intervals))
+}
+
 fn label_room(ticks: &Ticks) -> f64 {
     let labels = ticks.labelled.iter().map(|tick| text::width(&tick.label, LABEL));
     10.0 + labels.fold(0.0, f64::max)
 }
 
 fn end_texts(panel: &Panel, names: bool) -> impl Iterator<Item = &str> {
-    let series = panel.series.iter().filter(move |series| names && series.kind() != Kind::Band);
+    let series = panel.series.iter().filter(move |series| names && series.kind().has_end());
     let marks = panel.marks.iter().filter(|mark| matches!(mark.place, Place::Horizontal { .. }));
-    series.map(Series::name).chain(marks.map(|mark| mark.label.as_str()))
+    let notes = panel.y.far_notes().map(|(_, note)| note);
+    series.map(Series::name).chain(marks.map(|mark| mark.label.as_str())).chain(notes)
 }
 
-fn line<'a>(mark: &'a Mark, x: &Scale) -> Option<(f64, &'a str)> {
+/// The label above a plot, if what it is about is in sight.
+fn above<'a>(mark: &'a Mark, x: &Scale) -> Option<Caption<'a>> {
+    let text = mark.label.as_str();
+    let inside = |value: f64| value.clamp(x.domain.low, x.domain.high);
     match mark.place {
         Place::Vertical { x: value } if x.domain.contains(value) => {
-            Some((x.pixel(value)?, mark.label.as_str()))
+            Some(Caption { x: x.pixel(value)?, text, line: true })
+        }
+        Place::Span { from, to } if inside(from) != inside(to) => {
+            let middle = 0.5 * (x.pixel(inside(from))? + x.pixel(inside(to))?);
+            Some(Caption { x: middle, text, line: false })
         }
         _ => None,
     }

@@ -63,7 +63,7 @@ impl Names {
                     None => 0,
                 };
                 let kinds = |kinds: &[Kind]| same().find(|other| kinds.contains(&other.kind()));
-                let line = kinds(&[Kind::Line, Kind::LinePoints, Kind::Steps]);
+                let line = kinds(&[Kind::Line, Kind::LinePoints, Kind::Steps, Kind::Intervals]);
                 let entry = Entry {
                     name: series.name().to_owned(),
                     look: Look(look),

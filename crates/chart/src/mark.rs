@@ -1,6 +1,6 @@
-//! What a figure points at: a line across a panel, or one dot, with a label.
+//! What a figure points at: a line across a panel, a part of it, or one dot, with a label.
 
-/// A labelled line or dot. An axis without a fixed range is widened to show it.
+/// A labelled line, part or dot. An axis without a fixed range is widened to show it.
 #[derive(Clone, Debug)]
 pub struct Mark {
     pub(crate) place: Place,
@@ -12,6 +12,7 @@ pub(crate) enum Place {
     Vertical { x: f64 },
     Horizontal { y: f64 },
     Dot { x: f64, y: f64 },
+    Span { from: f64, to: f64 },
 }
 
 impl Mark {
@@ -30,21 +31,28 @@ impl Mark {
         Mark::new(Place::Dot { x, y }, label)
     }
 
+    /// A shaded part from one x to another, its label above the panel.
+    pub fn span(from: f64, to: f64, label: &str) -> Mark {
+        Mark::new(Place::Span { from, to }, label)
+    }
+
     fn new(place: Place, label: &str) -> Mark {
         Mark { place, label: label.trim().to_owned() }
     }
 
-    pub(crate) fn x(&self) -> Option<f64> {
-        match self.place {
-            Place::Vertical { x } | Place::Dot { x, .. } => Some(x),
-            Place::Horizontal { .. } => None,
-        }
+    pub(crate) fn xs(&self) -> impl Iterator<Item = f64> {
+        let (one, other) = match self.place {
+            Place::Vertical { x } | Place::Dot { x, .. } => (Some(x), None),
+            Place::Span { from, to } => (Some(from), Some(to)),
+            Place::Horizontal { .. } => (None, None),
+        };
+        one.into_iter().chain(other)
     }
 
     pub(crate) fn y(&self) -> Option<f64> {
         match self.place {
             Place::Horizontal { y } | Place::Dot { y, .. } => Some(y),
-            Place::Vertical { .. } => None,
+            Place::Vertical { .. } | Place::Span { .. } => None,
         }
     }
 }

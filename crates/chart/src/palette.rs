@@ -60,6 +60,8 @@ const STYLE: &str = "\
 .freshet .axis{stroke:#8c959f;fill:none}
 .freshet .line{stroke:currentColor;stroke-width:2;stroke-linejoin:round;fill:none}
 .freshet .band{fill:currentColor;fill-opacity:.2}
+.freshet .shade{fill:#57606a;fill-opacity:.09}
+.freshet .whisker{stroke:currentColor;stroke-width:1.6;fill:none}
 .freshet .dot{fill:currentColor;stroke:#fff;stroke-width:.8}
 .freshet .lead{stroke:currentColor;fill:none}
 .freshet .mark{stroke:#57606a;stroke-width:1.2;fill:none}
@@ -75,6 +77,7 @@ const DARK: &str = "\
 .freshet .grid{stroke:#2c323a}
 .freshet .axis{stroke:#737d89}
 .freshet .band{fill-opacity:.28}
+.freshet .shade{fill:#a4acb6;fill-opacity:.14}
 .freshet .dot{stroke:#14171b}
 .freshet .mark{stroke:#a4acb6}
 .freshet .pin{fill:#e6e9ed;stroke:#14171b}

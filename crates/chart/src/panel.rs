@@ -49,7 +49,7 @@ impl Panel {
         self
     }
 
-    /// Adds a mark, drawn over all series.
+    /// Adds a mark, drawn over all series; a shaded part lies below them.
     #[must_use]
     pub fn mark(mut self, mark: Mark) -> Panel {
         self.marks.push(mark);
@@ -61,8 +61,8 @@ impl Panel {
         let (x, y) = (self.x.spacing(), self.y.spacing());
         let rows = self.series.iter().flat_map(|series| series.rows());
         rows.filter(move |row| row.shown(x, y))
-            .map(|row| row.x)
-            .chain(self.marks.iter().filter_map(Mark::x))
+            .flat_map(|row| [row.x, row.to])
+            .chain(self.marks.iter().flat_map(Mark::xs))
     }
 
     /// The y of everything that can be drawn at these x: what lies beyond them should not stretch the axis.

@@ -14,6 +14,8 @@ use crate::text::{BOLD, LABEL, fit};
 use crate::trace;
 
 const PIN: f64 = 5.0;
+/// Half the height of the end of an interval.
+const CAP: f64 = 4.0;
 
 pub(crate) fn draw(svg: &mut Svg, panel: &Panel, cell: &Cell, names: &Names, name_ends: bool) {
     let mut obstacles = Obstacles::default();
@@ -22,7 +24,7 @@ pub(crate) fn draw(svg: &mut Svg, panel: &Panel, cell: &Cell, names: &Names, nam
     let styled = || {
         panel.series.iter().enumerate().map(|(index, series)| (series, names.look(series, index)))
     };
-    let mut drawn = false;
+    let mut drawn = shades(svg, &panel.marks, cell);
     for (series, look) in styled().filter(|(series, _)| series.kind() == Kind::Band) {
         let areas = trace::areas(series, &cell.x, &cell.y, &cell.plot);
         let mut path = Path::default();
@@ -30,7 +32,10 @@ pub(crate) fn draw(svg: &mut Svg, panel: &Panel, cell: &Cell, names: &Names, nam
         svg.path(&look.class("band"), "", &path);
         drawn |= !areas.is_empty();
     }
-    for (series, look) in styled().filter(|(series, _)| series.kind() != Kind::Band) {
+    for (series, look) in styled().filter(|(series, _)| series.kind() == Kind::Intervals) {
+        drawn |= whiskers(svg, series, look, cell, &mut obstacles);
+    }
+    for (series, look) in styled().filter(|(series, _)| series.kind().has_end()) {
         let dash = names.dash(series, look);
         let end = curve(svg, series, look, dash, cell, &mut obstacles);
         drawn |= end.is_some();
@@ -47,6 +52,43 @@ pub(crate) fn draw(svg: &mut Svg, panel: &Panel, cell: &Cell, names: &Names, nam
         let centre = Point::new((left + right) / 2.0, (top + bottom) / 2.0);
         svg.text("muted", centre, Anchor::Middle, "no data");
     }
+}
+
+/// Parts of the plot, from its floor to its ceiling. Their labels are in the header.
+fn shades(svg: &mut Svg, marks: &[Mark], cell: &Cell) -> bool {
+    let mut drawn = false;
+    for mark in marks {
+        if let Place::Span { from, to } = mark.place
+            && let Some((left, right)) = cell.visible_span(from, to)
+        {
+            svg.rect("shade", Rect { left, right, ..cell.plot });
+            drawn = true;
+        }
+    }
+    drawn
+}
+
+/// Draws intervals with a cap at each end.
+fn whiskers(
+    svg: &mut Svg,
+    series: &Series,
+    look: Look,
+    cell: &Cell,
+    obstacles: &mut Obstacles,
+) -> bool {
+    let pieces = trace::intervals(series, &cell.x, &cell.y, &cell.plot);
+    let mut path = Path::default();
+    for &(from, to) in &pieces {
+        path.segment(from, to);
+        obstacles.line(&[from, to]);
+        for end in [from, to] {
+            let up = (end.y - CAP).max(cell.plot.top);
+            let down = (end.y + CAP).min(cell.plot.bottom);
+            path.segment(Point::new(end.x, up), Point::new(end.x, down));
+        }
+    }
+    svg.path(&look.class("whisker"), "", &path);
+    !pieces.is_empty()
 }
 
 /// Draws a line, its points, or both; its last visible point.
@@ -104,7 +146,7 @@ fn rules(
                 Some(y) => (Point::new(left, y), Point::new(right, y)),
                 None => continue,
             },
-            Place::Dot { .. } => continue,
+            Place::Dot { .. } | Place::Span { .. } => continue,
         };
         if matches!(mark.place, Place::Horizontal { .. }) {
             ends.push(EndLabel { text: mark.label.clone(), at: to, look: None });

@@ -2,7 +2,7 @@
 
 use crate::scale::Spacing;
 
-/// One line, set of points, or band. Series of one name share one look throughout a figure, so that the band around a line or the
+/// One line, set of points or of intervals, or band. Series of one name share one look throughout a figure, so that the band around a line or the
 /// same policy in another panel is recognised.
 #[derive(Clone, Debug)]
 pub struct Series {
@@ -19,7 +19,15 @@ pub(crate) enum Kind {
     Points,
     LinePoints,
     Steps,
+    Intervals,
     Band,
+}
+
+impl Kind {
+    /// Whether it comes to an end, where it can be named.
+    pub(crate) fn has_end(self) -> bool {
+        !matches!(self, Kind::Band | Kind::Intervals)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,17 +38,18 @@ pub(crate) enum Stroke {
     Dashed,
 }
 
-/// `low` and `high` are the same but in a band.
+/// `low` and `high` are the same but in a band or an interval, `x` and `to` but in an interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) x: f64,
+    pub(crate) to: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
 }
 
 impl Row {
     pub(crate) fn shown(&self, x: Spacing, y: Spacing) -> bool {
-        x.shows(self.x) && y.shows(self.low) && y.shows(self.high)
+        x.shows(self.x) && x.shows(self.to) && y.shows(self.low) && y.shows(self.high)
     }
 }
 
@@ -70,9 +79,16 @@ impl Series {
         Series::new(name, Kind::Band, xs, lows, highs)
     }
 
+    /// From a lowest to a highest x at each y, as for the uncertainty of a point there.
+    pub fn intervals(name: &str, lows: &[f64], highs: &[f64], ys: &[f64]) -> Series {
+        let rows = lows.iter().zip(highs).zip(ys);
+        let rows = rows.map(|((&x, &to), &y)| Row { x, to, low: y, high: y }).collect();
+        Series { rows, ..Series::new(name, Kind::Intervals, &[], &[], &[]) }
+    }
+
     fn new(name: &str, kind: Kind, xs: &[f64], lows: &[f64], highs: &[f64]) -> Series {
         let rows = xs.iter().zip(lows).zip(highs);
-        let rows = rows.map(|((&x, &low), &high)| Row { x, low, high }).collect();
+        let rows = rows.map(|((&x, &low), &high)| Row { x, to: x, low, high }).collect();
         Series { name: name.trim().to_owned(), kind, rows, stroke: Stroke::Auto, look: None }
     }
 

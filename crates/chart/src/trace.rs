@@ -36,6 +36,30 @@ pub(crate) fn points(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> Vec<
     points
 }
 
+/// The visible parts of intervals.
+pub(crate) fn intervals(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> Vec<(Point, Point)> {
+    let spots = runs(series, x, y).into_iter().flatten();
+    let mut pieces: Vec<(Point, Point)> = spots
+        .filter_map(|it| plot.clip_segment(Point::new(it.x, it.low), Point::new(it.to, it.high)))
+        .collect();
+    if pieces.len() > LONG {
+        // One for each row of pixels, as long as all of them there.
+        pieces.sort_by(|one, other| one.0.y.total_cmp(&other.0.y));
+        let same_row =
+            |one: &(Point, Point), other: &(Point, Point)| one.0.y.floor() == other.0.y.floor();
+        let longest = |row: &[(Point, Point)]| {
+            let mut all = row[0];
+            for (from, to) in row {
+                all.0.x = all.0.x.min(from.x).min(to.x);
+                all.1.x = all.1.x.max(from.x).max(to.x);
+            }
+            all
+        };
+        pieces = pieces.chunk_by(same_row).map(longest).collect();
+    }
+    pieces
+}
+
 /// The visible outlines of a band.
 pub(crate) fn areas(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> Vec<Vec<Point>> {
     let mut areas = Vec::new();
@@ -55,6 +79,7 @@ pub(crate) fn areas(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> Vec<V
 #[derive(Clone, Copy)]
 struct Spot {
     x: f64,
+    to: f64,
     low: f64,
     high: f64,
 }
@@ -62,8 +87,10 @@ struct Spot {
 fn runs(series: &Series, x: &Scale, y: &Scale) -> Vec<Vec<Spot>> {
     let mut runs = vec![Vec::new()];
     for row in series.rows() {
-        let spot =
-            || Some(Spot { x: x.pixel(row.x)?, low: y.pixel(row.low)?, high: y.pixel(row.high)? });
+        let spot = || {
+            let (low, high) = (y.pixel(row.low)?, y.pixel(row.high)?);
+            Some(Spot { x: x.pixel(row.x)?, to: x.pixel(row.to)?, low, high })
+        };
         match (spot(), runs.last_mut()) {
             (Some(spot), Some(run)) => run.push(spot),
             _ => runs.push(Vec::new()),

@@ -142,6 +142,7 @@ fn panels_with_nothing_to_draw_say_so() {
         Series::points("a", &values, &nothing),
         Series::steps("a", &nothing, &values),
         Series::band("a", &values, &nothing, &values),
+        Series::intervals("a", &nothing, &values, &values),
     ] {
         assert!(texts(&check(&one(Panel::new().series(series)))).contains(&"no data"));
     }
@@ -150,6 +151,54 @@ fn panels_with_nothing_to_draw_say_so() {
     assert!(texts(&check(&one(negative))).contains(&"no data"));
     check(&Figure::new(""));
     check(&Figure::new("").panel(Panel::new()));
+}
+
+#[test]
+fn names_are_rows_from_the_top_with_their_notes_at_the_right() {
+    let names = ["first", "second", "third"];
+    let notes = ["0.4 ± 0.1", "0.6 ± 0.1", "0.9 ± 0.2"];
+    let panel = Panel::new()
+        .x(Axis::linear("cost", ""))
+        .y(Axis::categories("policy", &names).notes(&notes))
+        .series(Series::intervals("", &[0.3, 0.5, 0.7], &[0.5, 0.7, 1.1], &[0.0, 1.0, 2.0]))
+        .series(Series::points("", &[0.4, 0.6, 0.9], &[0.0, 1.0, 2.0]));
+    let elements = check(&one(panel));
+    let place = |text: &str| {
+        let found = elements.iter().find(|element| element.tag == "text" && element.text == text);
+        let found = found.unwrap_or_else(|| panic!("no `{text}`"));
+        (found.number("x"), found.number("y"))
+    };
+    for (name, note) in names.iter().zip(notes) {
+        let (left, right) = (place(name), place(note));
+        assert!(left.0 < right.0 && left.1 == right.1, "{name}: {left:?}, {note}: {right:?}");
+    }
+    assert!(place("first").1 < place("second").1 && place("second").1 < place("third").1);
+    let whiskers = elements.iter().find(|element| {
+        element.attribute("class").is_some_and(|class| class.starts_with("whisker"))
+    });
+    // Each has its length and two caps.
+    assert_eq!(whiskers.unwrap().points().len(), 3 * 6);
+    assert!(elements[2].text.contains("from first at 0.4 to third at 0.9"), "{}", elements[2].text);
+}
+
+#[test]
+fn a_shaded_part_is_named_above_and_cut_at_the_sides() {
+    let panel = |axis: Axis| {
+        let line = Series::line("", &[0.0, 60.0], &[0.0, 1.0]);
+        one(Panel::new().x(axis).series(line).mark(Mark::span(-5.0, 30.0, "not measured")))
+    };
+    let shade = |figure: &Figure| {
+        let elements = check(figure);
+        assert!(texts(&elements).contains(&"not measured"));
+        let found = elements.iter().find(|it| it.attribute("class") == Some("shade")).unwrap();
+        (found.number("x"), found.number("width"))
+    };
+    let (wide, cut) =
+        (shade(&panel(Axis::default())), shade(&panel(Axis::default().range(0.0, 60.0))));
+    assert_eq!(wide.0, cut.0, "both begin at the left side");
+    assert!(cut.1 < wide.1);
+    let gone = panel(Axis::default().range(40.0, 60.0));
+    assert!(!texts(&check(&gone)).contains(&"not measured"));
 }
 
 #[test]
@@ -179,7 +228,8 @@ fn a_million_points_make_a_small_picture() {
     let panel = Panel::new()
         .series(Series::line("", &xs, &ys))
         .series(Series::steps("", &xs, &ys))
-        .series(Series::band("", &xs, &ys, &xs));
+        .series(Series::band("", &xs, &ys, &xs))
+        .series(Series::intervals("", &xs, &ys, &xs));
     let size = one(panel).to_svg().len();
     assert!(size < 200_000, "{size}");
 }
@@ -196,6 +246,10 @@ fn value() -> impl Strategy<Value = f64> {
 fn axis() -> impl Strategy<Value = Axis> {
     (any::<bool>(), ".{0,60}", ".{0,9}", prop::option::of((value(), value())), any::<bool>())
         .prop_map(|(log, name, unit, range, zero)| {
+            if name.len() % 4 == 0 {
+                let names: Vec<&str> = name.split(' ').collect();
+                return Axis::categories(&unit, &names).notes(&names);
+            }
             let axis = if log { Axis::log(&name, &unit) } else { Axis::linear(&name, &unit) };
             let axis = if zero { axis.from_zero() } else { axis };
             range.into_iter().fold(axis, |axis, (low, high)| axis.range(low, high))
@@ -204,13 +258,14 @@ fn axis() -> impl Strategy<Value = Axis> {
 
 fn series() -> impl Strategy<Value = Series> {
     let column = || prop::collection::vec(value(), 0..12);
-    (0..5, "[a-c]{0,1}|.{0,80}", column(), column(), column(), any::<bool>()).prop_map(
+    (0..6, "[a-c]{0,1}|.{0,80}", column(), column(), column(), any::<bool>()).prop_map(
         |(kind, name, xs, ys, highs, dashed)| {
             let series = match kind {
                 0 => Series::line(&name, &xs, &ys),
                 1 => Series::points(&name, &xs, &ys),
                 2 => Series::line_points(&name, &xs, &ys),
                 3 => Series::steps(&name, &xs, &ys),
+                4 => Series::intervals(&name, &xs, &highs, &ys),
                 _ => Series::band(&name, &xs, &ys, &highs),
             };
             if dashed { series.dashed() } else { series }
@@ -219,9 +274,10 @@ fn series() -> impl Strategy<Value = Series> {
 }
 
 fn mark() -> impl Strategy<Value = Mark> {
-    (0..3, value(), value(), ".{0,80}").prop_map(|(kind, x, y, label)| match kind {
+    (0..4, value(), value(), ".{0,80}").prop_map(|(kind, x, y, label)| match kind {
         0 => Mark::vertical(x, &label),
         1 => Mark::horizontal(y, &label),
+        2 => Mark::span(x, y, &label),
         _ => Mark::dot(x, y, &label),
     })
 }

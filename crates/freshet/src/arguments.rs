@@ -9,6 +9,8 @@ use clap::{Args, Parser, Subcommand};
 use freshet_model::{Budget, PerDay};
 use freshet_plan::{Objective, Observed, Options, Policy, Target, Timing};
 
+use crate::simulate::SimulateArguments;
+
 /// Keeps local copies of remote sources fresh under a request budget.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, about, max_term_width = 100, arg_required_else_help = true)]
@@ -17,7 +19,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 
     /// Number of threads [default: one for each core]. The results do not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, visible_alias = "jobs", global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }
 
@@ -25,11 +27,12 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Plan(PlanArguments),
     Curve(CurveArguments),
+    Simulate(Box<SimulateArguments>),
     #[command(subcommand)]
     Trace(TraceCommand),
 }
 
-const SOURCE_HELP: &str = "\
+pub(crate) const SOURCE_HELP: &str = "\
 SOURCES is a table with a header: CSV, TSV, JSON lines or Parquet by its extension (.csv, .tsv,
 .jsonl, .ndjson, .parquet; text also with .gz), `-` for CSV on standard input, or a directory with
 the TSV files of the PoliteCrawling data set. Columns:

@@ -10,6 +10,7 @@ mod output;
 mod picture;
 mod plan;
 mod progress;
+mod simulate;
 mod summary;
 mod trace;
 
@@ -37,6 +38,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Trace(command) => trace::run(&command),
     }
 }

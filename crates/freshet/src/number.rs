@@ -22,6 +22,15 @@ pub(crate) fn significant(value: f64) -> String {
     }
 }
 
+/// So many decimals, thousands separated.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.split_once('.') {
+        Some((whole, rest)) => format!("{}.{rest}", thousands(whole)),
+        None => thousands(&text),
+    }
+}
+
 /// A count with separated thousands.
 pub(crate) fn count(value: usize) -> String {
     thousands(&value.to_string())
@@ -46,15 +55,20 @@ pub(crate) fn days_like(value: f64, model: f64) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "–".to_owned() } else { "for ever".to_owned() };
     }
-    let (scale, unit) = match model {
+    let (scale, unit) = unit_of_days(model);
+    format!("{} {unit}", significant(value * scale))
+}
+
+/// The unit that reads best for a time in days, and how many of it make a day.
+pub(crate) fn unit_of_days(model: f64) -> (f64, &'static str) {
+    match model {
         v if !v.is_finite() => (1.0, "days"),
         v if v >= 730.0 => (1.0 / 365.25, "years"),
         v if v >= 2.0 => (1.0, "days"),
         v if v >= 2.0 / 24.0 => (24.0, "hours"),
         v if v >= 2.0 / 1440.0 => (1440.0, "minutes"),
         _ => (86_400.0, "seconds"),
-    };
-    format!("{} {unit}", significant(value * scale))
+    }
 }
 
 /// A count of things, in words.
@@ -93,6 +107,19 @@ mod tests {
         ];
         for (value, expect) in cases {
             assert_eq!(significant(value), expect);
+        }
+    }
+
+    #[test]
+    fn decimals_are_kept_where_asked_for() {
+        let cases = [
+            (1234.5, 1, "1,234.5"),
+            (0.5, 3, "0.500"),
+            (1e6, 0, "1,000,000"),
+            (-1500.0, 0, "-1,500"),
+        ];
+        for (value, decimals, expect) in cases {
+            assert_eq!(fixed(value, decimals), expect);
         }
     }
 

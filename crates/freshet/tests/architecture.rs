@@ -10,7 +10,15 @@ use std::path::Path;
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
 /// Crates that only compute.
-const PURE: &[&str] = &["freshet-model", "freshet-plan", "freshet-estimate", "freshet-chart"];
+const PURE: &[&str] = &[
+    "freshet-model",
+    "freshet-plan",
+    "freshet-estimate",
+    "freshet-schedule",
+    "freshet-engine",
+    "freshet-sim",
+    "freshet-chart",
+];
 
 /// Doors to the outside, closed to those that only compute.
 const OUTSIDE: &[&str] = &["tokio", "reqwest", "csv", "parquet", "rusqlite", "tempfile"];

@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::ledger::Calendar;
 use crate::policy::{Choice, PolicyKind};
 use crate::report::{PolicyReport, Report, costs};
-use crate::run::{Run, run};
+use crate::run::{Run, run, run_at_most};
 use crate::setting::Setting;
 use crate::web::{Origin, Web};
 
@@ -214,7 +214,6 @@ impl Experiment {
             seed: self.seed.wrapping_add(seed as u64),
             scale: 1.0,
             sample: 1,
-            at_most: u64::MAX,
         }
     }
 
@@ -257,13 +256,11 @@ fn scale_of(
     let count = |scale: f64, sample: u64| {
         // More than this is too much, whatever it is; the rule need not go on.
         let at_most = (20.0 * budget * calendar.days / sample as f64).max(1e4) as u64;
-        let mut policy = choice.build(&Setting { scale, sample, at_most, ..*setting })?;
-        let done = run(web, policy.as_mut(), calendar);
+        let mut policy = choice.build(&Setting { scale, sample, ..*setting })?;
+        let done = run_at_most(web, policy.as_mut(), calendar, at_most);
         progress(Progress::Scaled);
-        let spent: f64 = done.ledger.pieces().iter().map(|sums| sums.requests).sum();
-        let stopped = spent >= at_most as f64;
-        let requests = done.ledger.measured().requests * sample as f64;
-        Ok(if stopped { requests.max(target * 10.0) } else { requests })
+        let enough = 10.0 * target;
+        Ok(done.map_or(enough, |run| run.ledger.measured().requests * sample as f64))
     };
     let mut scale = find_scale(target, start, |scale| count(scale, sample))?;
     if sample > 1 {

@@ -60,6 +60,22 @@ struct World<'a> {
 
 /// Runs a policy in a web. The same web and policy give the same run.
 pub fn run(web: &Web, policy: &mut dyn Policy, calendar: Calendar) -> Run {
+    play(web, policy, calendar, u64::MAX).0
+}
+
+/// The same, but gives up after so many requests.
+pub(crate) fn run_at_most(
+    web: &Web,
+    policy: &mut dyn Policy,
+    calendar: Calendar,
+    requests: u64,
+) -> Option<Run> {
+    let (run, stopped) = play(web, policy, calendar, requests);
+    (!stopped).then_some(run)
+}
+
+fn play(web: &Web, policy: &mut dyn Policy, calendar: Calendar, at_most: u64) -> (Run, bool) {
+    let mut left = at_most;
     let mut world = World::new(web, calendar);
     let (mut arrivals, mut departures) = world.people(calendar.days);
     let mut fetches = Vec::new();
@@ -70,7 +86,7 @@ pub fn run(web: &Web, policy: &mut dyn Policy, calendar: Calendar) -> Run {
             .min(world.answers.first())
             .min(arrivals.first())
             .min(departures.first());
-        if now >= calendar.days {
+        if now >= calendar.days || left == 0 {
             break;
         }
         // Changes come before the fetches of the same moment, arrivals before all.
@@ -92,12 +108,13 @@ pub fn run(web: &Web, policy: &mut dyn Policy, calendar: Calendar) -> Run {
             policy.step(now, Event::Wake, &mut fetches);
         }
         while let Some(source) = fetches.pop() {
+            left = left.saturating_sub(1);
             if let Some(outcome) = world.fetch(source, now) {
                 policy.step(now, Event::Fetched { source, outcome }, &mut fetches);
             }
         }
     }
-    world.close(calendar.days)
+    (world.close(calendar.days), left == 0)
 }
 
 impl<'a> World<'a> {

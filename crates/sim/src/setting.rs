@@ -27,6 +27,4 @@ pub struct Setting<'a> {
     pub scale: f64,
     /// Of such a rule, one in so many sources is simulated: to find the factor, a part is enough.
     pub sample: u64,
-    /// Requests after which such a rule stops: more than enough to see that a factor is wrong.
-    pub at_most: u64,
 }

@@ -11,6 +11,7 @@ mod host;
 mod paper;
 mod policy;
 mod row;
+mod simulate;
 mod target;
 mod thread;
 mod trace;

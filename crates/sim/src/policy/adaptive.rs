@@ -41,8 +41,6 @@ pub(super) struct Adaptive<R: Rule> {
     random: Random,
     /// One in so many sources is looked after, the others are left out.
     sample: u64,
-    /// Requests still allowed.
-    left: u64,
 }
 
 impl<R: Rule> Adaptive<R>
@@ -57,21 +55,19 @@ where
             agenda: Agenda::default(),
             random: random(setting.seed, Purpose::Policy),
             sample: setting.sample,
-            left: setting.at_most,
         })
     }
 }
 
 impl<R: Rule> Policy for Adaptive<R> {
     fn wake(&self) -> f64 {
-        if self.left > 0 { self.agenda.first() } else { f64::INFINITY }
+        self.agenda.first()
     }
 
     fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {
         match event {
             Event::Wake => {
                 if let Some((_, source)) = self.agenda.pop_due(now) {
-                    self.left -= 1;
                     fetches.push(source);
                 }
             }

@@ -89,7 +89,12 @@ impl Paced {
             return;
         };
         for (&source, rate) in self.crowd.list().iter().zip(rates) {
-            self.rates[source as usize] = rate;
+            let i = source as usize;
+            if rate > 0.0 {
+                // As much of the interval is over as before.
+                self.last[i] = now - (now - self.last[i]) * self.rates[i] / rate;
+            }
+            self.rates[i] = rate;
         }
         self.crowd.planned();
         let list = self.crowd.list().to_vec();
@@ -99,11 +104,12 @@ impl Paced {
                 self.begin_cycle(source);
                 continue;
             }
-            if now == 0.0 {
-                // As if it had been going on for ever.
+            if self.last[source as usize].is_nan() {
+                // As if it had been going on for ever: no source waits longer for its first fetch
+                // than for the others, and so many requests are made as were planned.
                 let interval = 1.0 / self.rates[source as usize];
                 let back = interval * self.random.random::<f64>();
-                self.last[source as usize] = if back.is_finite() { -back } else { 0.0 };
+                self.last[source as usize] = if back.is_finite() { now - back } else { now };
             }
             entries.push((self.due(now, source), source));
         }
@@ -200,9 +206,8 @@ impl Paced {
 /// What one who knows all change rates plans with.
 pub(super) fn known(setting: &Setting<'_>, listens: bool) -> Columns {
     let population = &setting.web.population;
-    let calendar = &setting.calendar;
-    // A record tells the rates of what is measured; so is the bound one with hindsight.
-    let change_rate = setting.web.mean_rates(calendar.burn_in, calendar.days);
+    // Of a record, in hindsight.
+    let change_rate = setting.web.mean_rates(0.0, setting.calendar.days);
     let announced = population.complete.contains(&true) && listens;
     Columns {
         importance: population.importance.clone(),
@@ -238,7 +243,7 @@ impl Policy for Paced {
                 }
             }
             Event::Added(source) => {
-                self.last[source as usize] = now;
+                self.last[source as usize] = f64::NAN;
                 self.crowd.add(now, source);
             }
             Event::Removed(source) | Event::Fetched { source, outcome: Outcome::Gone } => {

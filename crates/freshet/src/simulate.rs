@@ -1,0 +1,143 @@
+//! `freshet simulate`.
+
+mod arguments;
+mod files;
+mod picture;
+mod report;
+mod summary;
+mod table;
+mod verdict;
+mod world;
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use freshet_plan::Timing;
+use freshet_sim::{Choice, Experiment, PolicyKind, Report, SimError};
+
+pub(crate) use crate::simulate::arguments::SimulateArguments;
+
+use crate::failure::Failure;
+use crate::output::{note, print_json};
+use crate::progress::Progress;
+use crate::simulate::arguments::BurnIn;
+use crate::simulate::world::{World, world};
+
+/// About how many runs it takes to scale a rule; only the progress bar minds.
+const SCALING: usize = 8;
+
+/// What was simulated, and what came of it.
+pub(crate) struct Simulated<'a> {
+    pub(crate) arguments: &'a SimulateArguments,
+    pub(crate) world: &'a World,
+    pub(crate) report: &'a Report,
+}
+
+pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
+    if let Some(out) = &arguments.out {
+        check_directory(out)?;
+    }
+    let policies = policies(arguments)?;
+    let world = world(arguments)?;
+    let mut experiment = Experiment {
+        policies,
+        days: arguments.days,
+        budget: arguments.budget,
+        objective: arguments.options.objective,
+        timing: arguments.options.timing,
+        observed: arguments.options.observed,
+        faults: arguments.fault.clone(),
+        seeds: arguments.seeds as usize,
+        seed: arguments.seed,
+        ..Experiment::new(world.origin.clone())
+    };
+    let days = experiment.calendar().map_err(|error| failure(&error, experiment.timing))?.days;
+    experiment.burn_in = Some(match arguments.burn_in {
+        BurnIn::Days(burn_in) => burn_in,
+        BurnIn::Share(share) => share * days,
+    });
+    let report = simulate(&experiment)?;
+
+    let simulated = Simulated { arguments, world: &world, report: &report };
+    if let Some(out) = &arguments.out {
+        files::write_all(out, &simulated)?;
+    }
+    if arguments.json {
+        print_json(&report::Object::of(&simulated))?;
+    }
+    if !arguments.quiet {
+        note(&summary::text(&simulated));
+    }
+    Ok(())
+}
+
+fn simulate(experiment: &Experiment) -> Result<Report, Failure> {
+    let scaled = experiment.policies.iter().filter(|choice| choice.kind.is_scaled()).count();
+    let runs = experiment.policies.len() * experiment.seeds;
+    let work = Mutex::new((Progress::new("simulating"), 0, 0));
+    let all = (runs + SCALING * scaled) as f64;
+    let report = experiment.run(&|event| {
+        let Ok(mut work) = work.lock() else { return };
+        let (progress, scalings, done) = &mut *work;
+        match event {
+            freshet_sim::Progress::Planned { .. } => {}
+            freshet_sim::Progress::Scaled => *scalings += 1,
+            freshet_sim::Progress::Done => *done += 1,
+        }
+        let words = match *done {
+            0 => "finding scales".to_owned(),
+            done => format!("{done} of {runs} runs"),
+        };
+        let scaled = if *done > 0 { SCALING * scaled } else { (*scalings).min(SCALING * scaled) };
+        progress.report(Some((scaled + *done) as f64 / all), &words);
+    });
+    report.map_err(|error| failure(&error, experiment.timing))
+}
+
+/// The policies asked for, each once; all but the one that only checks the bound otherwise.
+fn policies(arguments: &SimulateArguments) -> Result<Vec<Choice>, Failure> {
+    let asked = &arguments.policies;
+    if asked.is_empty() {
+        let usual = PolicyKind::ALL.iter().filter(|&&kind| kind != PolicyKind::Greedy);
+        return Ok(usual.map(|&kind| kind.into()).collect());
+    }
+    match asked.iter().enumerate().find(|(at, choice)| asked[..*at].contains(choice)) {
+        None => Ok(asked.clone()),
+        Some((_, twice)) => Err(Failure::new(format!("the policy `{twice}` is asked for twice"))
+            .hint("name each once in --policies")),
+    }
+}
+
+/// Refuses a directory early if it could not be made in the end.
+fn check_directory(path: &Path) -> Result<(), Failure> {
+    let there = path.ancestors().find(|it| it.as_os_str().is_empty() || it.exists());
+    match there {
+        Some(there) if !there.as_os_str().is_empty() && !there.is_dir() => {
+            let (path, there) = (path.display(), there.display());
+            Err(Failure::new(format!("cannot write to {path}: {there} is not a directory"))
+                .hint("choose another place"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why nothing was simulated, and the way out.
+fn failure(error: &SimError, timing: Timing) -> Failure {
+    let failure = Failure::new(error);
+    match error {
+        SimError::NoSources | SimError::NoTime(_) => failure,
+        SimError::Days(_) => failure.hint("give a number of days, such as `--days 60`"),
+        SimError::BurnIn { .. } => {
+            failure.hint("give a shorter `--burn-in`, such as `50%`, or more `--days`")
+        }
+        SimError::Chance { .. } => failure.hint(
+            "give chances below 1, or choose another `--web`: in slots a rate is the chance of a \
+             change in a day",
+        ),
+        SimError::Plan(_) if timing == Timing::Slots => failure.hint(
+            "choose another `--timing`, or give chances below 1: `--timing slots` is for `--web slots`",
+        ),
+        SimError::Plan(_) => failure.hint("choose another `--budget`, in fetches a day"),
+        SimError::TooMuch { .. } => failure.hint("take fewer sources or days, or a smaller budget"),
+    }
+}
