@@ -10,10 +10,10 @@ const SAMPLE: usize = 512;
 /// Sources that one step goes through in the course of a survey.
 pub(crate) const STRIDE: usize = 2048;
 /// The longest and the shortest time from survey to survey, in days.
-const LONGEST: f64 = 1.0;
+const LONGEST: f64 = 5.0;
 const SHORTEST: f64 = 1.0 / 24.0;
 /// The share of sources that may be fetched from one survey to the next.
-const TURNOVER: f64 = 0.125;
+const TURNOVER: f64 = 0.1;
 
 /// A pass over all sources in small steps: what they would spend at the price, what they are like,
 /// and their places in the queue.

@@ -5,7 +5,8 @@
 pub struct Settings {
     /// What may be spent in a day.
     pub budget: f64,
-    /// What may be spent at once, after a time of rest; `None`: an hour's worth, at least one fetch.
+    /// What may be spent at once, after a time of rest; `None`: an hour's worth, or ten fetches if
+    /// that is more, but of small budgets no more than a day's worth, and at least one fetch.
     pub burst: Option<f64>,
     /// Days between two fetches from one host.
     pub host_gap: f64,
@@ -22,13 +23,14 @@ impl Default for Settings {
             burst: None,
             host_gap: 1.0 / 86_400.0,
             host_connections: 1,
-            half_life: 180.0,
+            half_life: 2000.0,
         }
     }
 }
 
 impl Settings {
     pub(crate) fn burst(&self) -> f64 {
-        self.burst.unwrap_or(self.budget / 24.0).max(1.0)
+        let usual = (self.budget / 24.0).max(self.budget.min(10.0));
+        self.burst.unwrap_or(usual).max(1.0)
     }
 }

@@ -20,7 +20,7 @@ pub struct Experiment {
     pub origin: Origin,
     /// Which policies.
     pub policies: Vec<Choice>,
-    /// How long; `None`: as long as the record, or 60 days.
+    /// How long; `None`: as long as the record, or 180 days.
     pub days: Option<f64>,
     /// The days before measuring; `None`: half of all.
     pub burn_in: Option<f64>,
@@ -58,7 +58,7 @@ pub enum Progress {
 }
 
 /// The days of a made-up web, unless told otherwise.
-const DAYS: f64 = 60.0;
+const DAYS: f64 = 180.0;
 /// Sources that are enough to find the factor of a rule.
 const SAMPLE: usize = 4000;
 /// How close a rule's requests must come to the budget.
@@ -102,8 +102,12 @@ impl Experiment {
         {
             return Err(SimError::NoTime(history.span().map_or(0.0, |span| span.birth)));
         }
-        let days = self.days.unwrap_or(f64::INFINITY).min(recorded.unwrap_or(f64::INFINITY));
-        let days = if days == f64::INFINITY && self.days.is_none() { DAYS } else { days };
+        let days = match (self.days, recorded) {
+            (None, None) => DAYS,
+            (None, Some(all)) => all,
+            (Some(some), Some(all)) if some > all => all,
+            (Some(some), _) => some,
+        };
         if !(days > 0.0 && days <= 1e6) {
             return Err(SimError::Days(days));
         }

@@ -43,7 +43,10 @@ pub enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The source is not what it was at the fetch before.
-    Changed,
+    Changed {
+        /// How often it has changed since then. A feed tells, by its new entries; a page does not.
+        times: u32,
+    },
     /// It is.
     Unchanged,
     /// No answer: nothing is known.

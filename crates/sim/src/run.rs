@@ -304,9 +304,9 @@ impl<'a> World<'a> {
         sums.captured += it.weight;
         sums.delay += it.weight * (now - it.latest);
         sums.found += 1.0;
-        it.missed = 0;
+        let times = std::mem::take(&mut it.missed);
         it.harmonic = 0.0;
-        Outcome::Changed
+        Outcome::Changed { times }
     }
 
     fn close(mut self, days: f64) -> Run {

@@ -46,13 +46,13 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000), help_heading = "The web")]
     pub(crate) sources: Option<u32>,
 
-    /// Their changes per day: lognormal[:MEDIAN,SIGMA], gamma[:SHAPE,MEAN], uniform[:LOW,HIGH],
-    /// equal[:VALUE], zipf[:S], zipf-draws[:S,RANGE]
+    /// Their changes per day: `lognormal[:MEDIAN,SIGMA]`, `gamma[:SHAPE,MEAN]`,
+    /// `uniform[:LOW,HIGH]`, `equal[:VALUE]`, `zipf[:S]` or `zipf-draws[:S,RANGE]`
     #[arg(long, value_name = "DISTRIBUTION", help_heading = "The web")]
     pub(crate) rates: Option<Distribution>,
 
-    /// How much they matter, also those of a trace [default there: equal]: equal, zipf[:S], or any of
-    /// the above
+    /// How much they matter, also those of a trace [default there: equal]: `equal`, `zipf[:S]`, or any
+    /// of the above
     #[arg(long, value_name = "DISTRIBUTION", help_heading = "The web")]
     pub(crate) importance: Option<Distribution>,
 

@@ -6,7 +6,7 @@ use freshet_sim::{PolicyReport, Spread};
 
 use crate::number::{count, plural, significant, unit_of_days};
 use crate::simulate::Simulated;
-use crate::simulate::table::with_half;
+use crate::simulate::table::{Digits, with_half};
 use crate::simulate::verdict::Verdict;
 
 /// From this ratio of the largest to the smallest on, costs are shown on a logarithmic axis.
@@ -79,7 +79,7 @@ pub(crate) fn policies(simulated: &Simulated<'_>) -> String {
     order.sort_by(|&a, &b| (sign * spreads[a].mean).total_cmp(&(sign * spreads[b].mean)));
 
     let looks = looks(&verdict, spreads.len());
-    let notes = with_half(&spreads, measure.scale);
+    let notes = with_half(&spreads, measure.scale, Digits::Fine);
     let names: Vec<String> =
         order.iter().map(|&at| report.policies[at].policy.to_string()).collect();
     let notes: Vec<&String> = order.iter().map(|&at| &notes[at]).collect();

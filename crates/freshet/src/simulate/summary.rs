@@ -8,7 +8,7 @@ use freshet_sim::{Measured, PolicyReport, Report, Spread};
 
 use crate::number::{plural, significant, unit_of_days};
 use crate::simulate::Simulated;
-use crate::simulate::table::{Column, lines, means, width, with_half};
+use crate::simulate::table::{Column, Digits, lines, means, width, with_half};
 use crate::simulate::verdict::Verdict;
 
 /// Tables are no wider.
@@ -89,8 +89,8 @@ impl Shown {
         self
     }
 
-    fn column(&self, over: &str, halves: bool) -> Column {
-        let cells = if halves { with_half } else { means }(&self.spreads, self.scale);
+    fn column(&self, over: &str, halves: bool, digits: Digits) -> Column {
+        let cells = if halves { with_half } else { means }(&self.spreads, self.scale, digits);
         match self.unit {
             "" => Column::new([over, self.name], cells),
             unit => Column::new([over, &format!("{}, {unit}", self.name)], cells),
@@ -110,10 +110,10 @@ fn table(simulated: &Simulated<'_>, verdict: &Verdict) -> Vec<String> {
     let delay = Shown::new(report, "delay", |it| it.delay).in_days();
     let columns = |halves: bool| {
         let mut columns = vec![Column::new(["", "policy"], names(report, verdict))];
-        columns.extend(own.iter().map(|(_, shown)| shown.column("objective:", true)));
-        columns.extend(others.iter().map(|(_, shown)| shown.column("", halves)));
+        columns.extend(own.iter().map(|(_, shown)| shown.column("objective:", true, Digits::Fine)));
+        columns.extend(others.iter().map(|(_, shown)| shown.column("", halves, Digits::Known)));
         columns.push(percent(report, ["changes", "seen"], 0, |it| it.captured.mean));
-        let late = means(&delay.spreads, delay.scale);
+        let late = means(&delay.spreads, delay.scale, Digits::Known);
         columns.push(Column::new(["after,", delay.unit], late));
         let days = report.calendar.days - report.calendar.burn_in;
         let whole = report.budget * days;

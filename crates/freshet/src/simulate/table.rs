@@ -50,37 +50,47 @@ pub(crate) fn lines(columns: &[Column]) -> Vec<String> {
     (0..rows + 2).map(line).collect()
 }
 
-/// How many decimals suit all of these: the first digit of the usual uncertainty, the first two if
-/// it is a 1; four digits where nothing is known of it.
-pub(crate) fn decimals(spreads: &[Spread], scale: f64) -> usize {
+/// How exact a number is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Digits {
+    /// The first digit of the usual uncertainty, the first two if it is a 1; four digits where
+    /// nothing is known of it.
+    Known,
+    /// One more: policies meet the same webs, so that they differ by less than they vary.
+    Fine,
+}
+
+/// How many decimals suit all of these.
+fn decimals(spreads: &[Spread], scale: f64, digits: Digits) -> usize {
     let mut halves: Vec<f64> =
         spreads.iter().map(|it| half(it) * scale).filter(|half| *half > 0.0).collect();
     halves.sort_by(f64::total_cmp);
     let most = spreads.iter().map(|it| (it.mean * scale).abs()).filter(|it| it.is_finite());
     let most = most.fold(0.0, f64::max);
     let size = if most > 0.0 { most.log10().floor() as i32 } else { 0 };
-    let digits = match halves.get(halves.len() / 2) {
+    let shown = match halves.get(halves.len() / 2) {
         Some(half) => {
             let place = half.log10().floor() as i32;
             let leading = half / 10f64.powi(place);
-            if leading < 1.95 { 1 - place } else { -place }
+            let first = if leading < 1.95 { 1 - place } else { -place };
+            first + i32::from(digits == Digits::Fine)
         }
         None => 3 - size,
     };
     // Never more than five digits in all.
-    digits.min(4 - size).clamp(0, 6) as usize
+    shown.min(4 - size).clamp(0, 6) as usize
 }
 
 /// A mean and half of its interval.
-pub(crate) fn with_half(spreads: &[Spread], scale: f64) -> Vec<String> {
-    let decimals = decimals(spreads, scale);
+pub(crate) fn with_half(spreads: &[Spread], scale: f64, digits: Digits) -> Vec<String> {
+    let decimals = decimals(spreads, scale, digits);
     let half_of = |it: &Spread| match it.interval {
         Some(_) if half(it).is_finite() => fixed(half(it) * scale, decimals),
         _ => String::new(),
     };
     let halves: Vec<String> = spreads.iter().map(half_of).collect();
     let width = halves.iter().map(|half| half.chars().count()).max().unwrap_or(0);
-    let means = means(spreads, scale);
+    let means = means(spreads, scale, digits);
     let cell = |(mean, half): (&String, &String)| match half.is_empty() {
         true => mean.clone(),
         false => format!("{mean} ± {half:>width$}"),
@@ -89,8 +99,8 @@ pub(crate) fn with_half(spreads: &[Spread], scale: f64) -> Vec<String> {
 }
 
 /// A mean alone.
-pub(crate) fn means(spreads: &[Spread], scale: f64) -> Vec<String> {
-    let decimals = decimals(spreads, scale);
+pub(crate) fn means(spreads: &[Spread], scale: f64, digits: Digits) -> Vec<String> {
+    let decimals = decimals(spreads, scale, digits);
     let cell = |it: &Spread| match it.mean.is_finite() {
         true => fixed(it.mean * scale, decimals),
         false => "–".to_owned(),
@@ -113,8 +123,10 @@ mod tests {
     #[test]
     fn numbers_have_as_many_digits_as_are_known() {
         let check = |spreads: &[Spread], expect: &[&str]| {
-            assert_eq!(with_half(spreads, 1.0), expect);
+            assert_eq!(with_half(spreads, 1.0, Digits::Known), expect);
         };
+        let fine = with_half(&[spread(0.41234, 0.0051)], 1.0, Digits::Fine);
+        assert_eq!(fine, ["0.4123 ± 0.0051"]);
         check(&[spread(0.41234, 0.0051), spread(1.2, 0.004)], &["0.412 ± 0.005", "1.200 ± 0.004"]);
         check(&[spread(0.41234, 0.0012)], &["0.4123 ± 0.0012"]);
         check(&[spread(2.7654, 1.23)], &["2.8 ± 1.2"]);

@@ -13,6 +13,8 @@ use freshet_schedule::Agenda;
 pub(super) struct Look {
     pub(super) now: f64,
     pub(super) changed: bool,
+    /// How often, where it can be seen.
+    pub(super) times: u32,
 }
 
 /// A rule for one source.
@@ -20,8 +22,11 @@ pub(super) trait Rule {
     /// What it remembers about a source.
     type Memory: Clone;
 
-    /// At the start: a memory, and the days to the first fetch.
-    fn start(now: f64) -> (Self::Memory, f64);
+    /// The shortest and the longest interval that it sets.
+    const RANGE: (f64, f64);
+
+    /// What it remembers at first, with this interval.
+    fn start(now: f64, interval: f64) -> Self::Memory;
 
     /// The days to the next fetch after this one.
     fn next(memory: &mut Self::Memory, look: Look) -> f64;
@@ -36,6 +41,8 @@ pub(super) trait Rule {
 pub(super) struct Adaptive<R: Rule> {
     /// Days for one day of the rule.
     scale: f64,
+    /// Days between the fetches of a source that the budget allows on average.
+    interval: f64,
     memories: Vec<Option<R::Memory>>,
     agenda: Agenda,
     random: Random,
@@ -51,6 +58,7 @@ where
         let n = setting.web.population.len();
         Box::new(Self {
             scale: setting.scale,
+            interval: n as f64 / setting.budget.max(1e-30),
             memories: vec![None; n],
             agenda: Agenda::default(),
             random: random(setting.seed, Purpose::Policy),
@@ -75,10 +83,13 @@ impl<R: Rule> Policy for Adaptive<R> {
                 if !mixed(u64::from(source)).is_multiple_of(self.sample) {
                     return;
                 }
-                let (memory, wait) = R::start(now / self.scale);
-                self.memories[source as usize] = Some(memory);
-                // All at once at the start would be a wave that never ends.
-                let part = if now == 0.0 { self.random.random::<f64>() } else { 1.0 };
+                // Where the budget is on average, as far as the rule allows: with an interval from
+                // afar it would not settle in time.
+                let wait = (self.interval / self.scale).clamp(R::RANGE.0, R::RANGE.1);
+                self.memories[source as usize] = Some(R::start(now / self.scale, wait));
+                // All at once would be a wave that never ends, and in step with whatever brought the
+                // sources up.
+                let part = self.random.random::<f64>();
                 self.agenda.push(now + part * wait * self.scale, source);
             }
             Event::Removed(source) | Event::Fetched { source, outcome: Outcome::Gone } => {
@@ -86,7 +97,11 @@ impl<R: Rule> Policy for Adaptive<R> {
             }
             Event::Fetched { source, outcome } => {
                 if let Some(memory) = &mut self.memories[source as usize] {
-                    let look = Look { now: now / self.scale, changed: outcome == Outcome::Changed };
+                    let times = match outcome {
+                        Outcome::Changed { times } => times,
+                        _ => 0,
+                    };
+                    let look = Look { now: now / self.scale, changed: times > 0, times };
                     let wait =
                         if outcome == Outcome::Failed { R::retry() } else { R::next(memory, look) };
                     self.agenda.push(now + wait * self.scale, source);

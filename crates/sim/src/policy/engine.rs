@@ -64,7 +64,7 @@ impl Policy for Engine {
             Event::Fetched { source, outcome } => freshet_engine::Event::Fetched {
                 id: source,
                 outcome: match outcome {
-                    Outcome::Changed => freshet_engine::Outcome::Changed,
+                    Outcome::Changed { .. } => freshet_engine::Outcome::Changed,
                     Outcome::Unchanged => freshet_engine::Outcome::Unchanged,
                     Outcome::Failed => {
                         freshet_engine::Outcome::Failed { blame: Blame::Host, retry_after: None }

@@ -20,9 +20,9 @@ impl Definition for Fixed {
 impl Rule for Fixed {
     type Memory = ();
 
-    fn start(_: f64) -> ((), f64) {
-        ((), 1.0)
-    }
+    const RANGE: (f64, f64) = (1.0, 1.0);
+
+    fn start(_: f64, _: f64) {}
 
     fn next((): &mut (), _: Look) -> f64 {
         1.0

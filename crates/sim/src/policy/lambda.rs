@@ -229,7 +229,7 @@ impl Policy for Learner {
                 if history.len() >= 2 * SUFFIX {
                     history.drain(..SUFFIX);
                 }
-                history.push(Observation { days, changed: outcome == Outcome::Changed });
+                history.push(Observation { days, changed: outcome != Outcome::Unchanged });
                 self.unread[i] += 1;
                 if self.unread[i] as usize * NEWS >= history.len() {
                     self.unread[i] = 0;

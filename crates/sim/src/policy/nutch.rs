@@ -18,7 +18,6 @@ impl Definition for Nutch {
 }
 
 const SECOND: f64 = 1.0 / 86_400.0;
-const FIRST: f64 = 2_592_000.0 * SECOND;
 const SHORTEST: f64 = 60.0 * SECOND;
 const LONGEST: f64 = 31_536_000.0 * SECOND;
 /// Beyond it a source is fetched anew, its history forgotten.
@@ -37,11 +36,13 @@ pub(super) struct Memory {
 impl Rule for Nutch {
     type Memory = Memory;
 
-    fn start(now: f64) -> (Memory, f64) {
-        (Memory { interval: FIRST, modified: Some(now) }, FIRST)
+    const RANGE: (f64, f64) = (SHORTEST, LONGEST);
+
+    fn start(now: f64, interval: f64) -> Memory {
+        Memory { interval, modified: Some(now) }
     }
 
-    fn next(memory: &mut Memory, Look { now, changed }: Look) -> f64 {
+    fn next(memory: &mut Memory, Look { now, changed, .. }: Look) -> f64 {
         memory.interval *= if changed { 0.8 } else { 1.4 };
         if changed {
             memory.modified = Some(now);

@@ -18,7 +18,6 @@ impl Definition for StormCrawler {
 }
 
 const MINUTE: f64 = 1.0 / 1440.0;
-const FIRST: f64 = 1440.0;
 const SHORTEST: f64 = 60.0;
 const LONGEST: f64 = 20_160.0;
 
@@ -26,8 +25,10 @@ impl Rule for StormCrawler {
     /// The interval in minutes.
     type Memory = f64;
 
-    fn start(_: f64) -> (f64, f64) {
-        (FIRST, FIRST * MINUTE)
+    const RANGE: (f64, f64) = (SHORTEST * MINUTE, LONGEST * MINUTE);
+
+    fn start(_: f64, interval: f64) -> f64 {
+        (interval / MINUTE).round()
     }
 
     fn next(interval: &mut f64, Look { changed, .. }: Look) -> f64 {
