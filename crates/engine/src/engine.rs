@@ -68,8 +68,6 @@ impl PartialOrd for InLine {
 
 /// Sources of one host that are compared with each other before one is chosen.
 const COMPARED: usize = 64;
-/// Days so few that they change no belief, for changes that are counted before their days are.
-const A_MOMENT: f64 = 1e-9;
 /// The share of its price that a source must be worth to be fetched before its time.
 const ALMOST: f64 = 0.3;
 /// Sources that are compared for it.
@@ -244,6 +242,7 @@ impl Engine {
             let nobody = Source {
                 belief: prior.belief(),
                 last: f64::NEG_INFINITY,
+                seen: now,
                 due: f64::INFINITY,
                 first: 0.0,
                 importance: 0.0,
@@ -266,6 +265,7 @@ impl Engine {
             *source = Source {
                 belief: prior.belief(),
                 last: f64::NEG_INFINITY,
+                seen: now,
                 state: State::Waiting,
                 pending: 0,
                 failures: 0,
@@ -343,7 +343,7 @@ impl Engine {
         let price = self.price * cost * self.hosts[source.host as usize].surcharge / weight;
         let worth = |days: f64| {
             let pending = Pending { changes: source.pending, days };
-            source.penalty.pending_value(source.belief, pending)
+            source.penalty.pending_value(source.belief.unchanged(now - source.seen), pending)
         };
         let earliest = source.last + f64::from(source.min_interval);
         if worth((now - source.first).max(0.0)) >= price {
@@ -367,7 +367,7 @@ impl Engine {
         let value = if source.observed {
             let pending = Pending { changes: source.pending, days: now - source.first };
             if source.pending > 0 {
-                source.penalty.pending_value(source.belief, pending)
+                source.penalty.pending_value(source.belief.unchanged(now - source.seen), pending)
             } else {
                 0.0
             }
@@ -482,8 +482,13 @@ impl Engine {
             source.first = now;
         }
         source.pending = source.pending.saturating_add(1);
-        // The belief about an announced source counts changes; the days come with the fetch.
-        source.belief = source.belief.counted(1, A_MOMENT);
+        let days = now - source.seen;
+        if days > 0.0 && !source.known {
+            let prior = self.hosts[source.host as usize].prior;
+            let half_life = self.settings.half_life;
+            source.belief = source.belief.forget(prior, days, half_life).counted(1, days);
+            source.seen = now;
+        }
         if source.state == State::Waiting {
             self.enqueue(now, id);
         }
@@ -504,7 +509,7 @@ impl Engine {
                 it.failures /= 2;
                 source.failures = 0;
                 if source.last > f64::NEG_INFINITY {
-                    let days = now - source.last;
+                    let days = if source.observed { now - source.seen } else { now - source.last };
                     if !known {
                         source.belief = source.belief.forget(prior, days, self.settings.half_life);
                     }
@@ -514,7 +519,7 @@ impl Engine {
                         _ => source.belief.unchanged(days),
                     };
                 }
-                source.last = now;
+                (source.last, source.seen) = (now, now);
                 source.pending = 0;
                 self.spare = true;
                 self.enqueue(now, id);

@@ -68,6 +68,8 @@ pub(crate) struct Source {
     pub(crate) belief: Belief,
     /// The last fetch that was answered; minus infinity before the first.
     pub(crate) last: f64,
+    /// The day up to which the belief knows of changes: the last fetch, or the last signal.
+    pub(crate) seen: f64,
     /// The day that its entry in the queue says; others are out of date.
     pub(crate) due: f64,
     /// When the first of the pending changes was announced.
