@@ -113,7 +113,8 @@ impl Population {
         let n = table.len();
         let host = match &table.hosts {
             Some(hosts) => hosts.of_source.clone(),
-            None => vec![0; n],
+            // Nobody shares a host that nobody knows of.
+            None => (0..n as u32).collect(),
         };
         Self {
             importance: table.importance.clone(),

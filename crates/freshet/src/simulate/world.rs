@@ -140,7 +140,7 @@ fn of_table(path: &Path, arguments: &SimulateArguments) -> Result<World, Failure
     }
     let hosts = table.hosts.is_some();
     if !hosts && !arguments.fault.is_empty() {
-        note(&format!("{name}: no column `host`: a fault befalls all sources or none"));
+        note(&format!("{name}: no column `host`: each source is taken to have a host of its own"));
     }
     let kind = arguments.web.unwrap_or(WebKind::Poisson);
     Ok(World { origin: Origin::Table(Arc::new(table), kind), name: Name::Table(name), hosts })
