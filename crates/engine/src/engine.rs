@@ -40,6 +40,8 @@ pub struct Engine {
     turnover: usize,
     /// Whether something may be worth a fetch before its time.
     spare: bool,
+    /// What the next fetch costs, if there was not enough for it.
+    saving_for: f64,
     /// Fetches that somebody can make.
     capacity: u32,
     now: f64,
@@ -98,6 +100,7 @@ impl Engine {
             next_survey: f64::INFINITY,
             turnover: 0,
             spare: true,
+            saving_for: 0.0,
             capacity: 0,
             now,
         }
@@ -128,7 +131,7 @@ impl Engine {
             return self.now;
         }
         let payable = match self.line.peek() {
-            Some(_) if self.capacity > 0 => self.bucket.when(1.0).max(self.now),
+            Some(_) if self.capacity > 0 => self.bucket.when(self.saving_for).max(self.now),
             _ => f64::INFINITY,
         };
         let spare =
@@ -410,7 +413,7 @@ impl Engine {
         while self.capacity > 0
             && let Some(&InLine { host, .. }) = self.line.peek()
         {
-            if self.bucket.when(1.0) > now {
+            if self.bucket.when(self.saving_for) > now {
                 break;
             }
             self.line.pop();
@@ -429,9 +432,11 @@ impl Engine {
                 continue;
             }
             if !self.bucket.pay(f64::from(source.cost)) {
+                self.saving_for = f64::from(source.cost);
                 self.line_up(now, host);
                 break;
             }
+            self.saving_for = 0.0;
             let it = &mut self.hosts[host as usize];
             it.ready.swap_remove(place);
             it.asked += 1;
