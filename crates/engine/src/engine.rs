@@ -463,7 +463,8 @@ impl Engine {
             .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
     }
 
-    /// Why a source is to be fetched; `None` if it is not worth its price any more.
+    /// Why a source is to be fetched; `None` if it is not worth its price any more. The day decides as
+    /// well as the worth: of a short wait far from day 0 few digits are left.
     fn reason(&self, now: f64, source: &Source, worth: f64) -> Option<Reason> {
         if source.failures > 0 {
             Some(Reason::Retry)
@@ -471,7 +472,7 @@ impl Engine {
             Some(Reason::New)
         } else if now - source.last >= f64::from(source.max_interval) {
             Some(Reason::Overdue)
-        } else if worth >= self.price * (1.0 - 1e-9) || self.bucket.full() <= now {
+        } else if worth >= self.price || self.due(now, source) <= now || self.bucket.full() <= now {
             Some(if source.observed { Reason::Pending } else { Reason::Worth })
         } else {
             None

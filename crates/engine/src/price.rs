@@ -7,6 +7,11 @@ use crate::source::{Source, State};
 
 /// Sources from which a first price is found.
 const SAMPLE: usize = 512;
+/// The longest step in search of a price, as a logarithm: what no price brings about is not looked for
+/// for ever.
+const FARTHEST: f64 = 40.0;
+/// How far from the budget, as a logarithm, a price is only mended and not looked for anew.
+const NEAR: f64 = 0.5;
 /// Sources that one step goes through in the course of a survey.
 pub(crate) const STRIDE: usize = 2048;
 /// The longest and the shortest time from survey to survey, in days.
@@ -75,7 +80,7 @@ impl Engine {
         let direction = here.signum();
         let (mut other, mut there) = (at, here);
         let mut step = 0.25;
-        while here.signum() == direction && step < 1e3 {
+        while here.signum() == direction && step < FARTHEST {
             (other, there) = (at, here);
             at += direction * step;
             step *= 2.0;
@@ -177,7 +182,12 @@ impl Engine {
             let model = (survey.demand / budget).ln();
             // Demand falls about with the root of the price, or faster.
             let wanted = model + self.bias;
-            self.price *= wanted.clamp(-1.0, 1.0).exp();
+            if wanted.abs() > NEAR {
+                self.find_price();
+                self.price *= self.bias.exp();
+            } else {
+                self.price *= wanted.exp();
+            }
         }
     }
 
