@@ -88,7 +88,9 @@ impl Iterator for EarliestDeadline {
 
 impl Source {
     fn new(rate: f64) -> Self {
-        let (exponent, fraction) = (rate.to_bits() >> 52, rate.to_bits() & ((1 << 52) - 1));
+        // Minus zero is zero.
+        let bits = rate.abs().to_bits();
+        let (exponent, fraction) = (bits >> 52, bits & ((1 << 52) - 1));
         let (whole, shift) = match exponent {
             0 => (fraction, 1074),
             _ => (fraction | 1 << 52, 1075 - exponent as u32),

@@ -80,6 +80,12 @@ impl GoldenRatio {
         Ok(Self { cycle, step, point: 0, begins, owners, guide })
     }
 
+    /// Goes on as if so many slots were over.
+    pub fn pass_over(&mut self, slots: u64) {
+        let steps = u128::from(slots % self.cycle) * u128::from(self.step);
+        self.point = ((u128::from(self.point) + steps) % u128::from(self.cycle)) as u64;
+    }
+
     /// Slots in a cycle.
     pub fn period(&self) -> u64 {
         self.cycle

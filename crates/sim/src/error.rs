@@ -65,7 +65,7 @@ pub enum SimError {
     Plan(String),
     /// So many events would take for ever.
     #[error(
-        "about {requests:.0} requests and {changes:.0} changes are too many to simulate (at most {limit:.0})"
+        "about {requests:.3e} requests and {changes:.3e} changes are too many to simulate (at most {limit:e})"
     )]
     TooMuch {
         /// Requests to expect.

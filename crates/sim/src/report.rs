@@ -86,7 +86,7 @@ impl Sums {
     /// The share of time at which copies were fresh.
     #[must_use]
     pub fn freshness(&self) -> f64 {
-        1.0 - self.stale / self.present
+        (1.0 - self.stale / self.present).max(0.0)
     }
 
     /// Days that copies were stale for, over all time.

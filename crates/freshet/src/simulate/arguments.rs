@@ -69,7 +69,7 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_name = "FAULT:SHARE", help_heading = "The web")]
     pub(crate) fault: Vec<Fault>,
 
-    /// How long [default: the whole trace, or 60 days]
+    /// How long [default: the whole trace, or 180 days]
     #[arg(long, value_name = "DAYS", allow_hyphen_values = true, value_parser = days)]
     pub(crate) days: Option<f64>,
 

@@ -1,12 +1,14 @@
 //! Rates from a plan, one fetch in every slot, in the order of a sequencer.
 
 use freshet_plan::{Options, Policy as PlanPolicy, Timing};
-use freshet_schedule::{EarliestDeadline, GoldenRatio, Rates};
+use freshet_schedule::{Agenda, GoldenRatio, Rates};
+use rand::RngExt;
 
 use super::crowd::{Columns, Crowd};
 use super::paced::known;
 use super::{Event, Outcome, Policy};
 use crate::error::SimError;
+use crate::seed::{Purpose, Random, random};
 use crate::setting::Setting;
 
 /// Which sequencer.
@@ -25,12 +27,73 @@ pub(super) struct Sequenced {
     budget: f64,
     sequence: Sequence,
     crowd: Crowd,
-    /// The sources that the sequencer counts by number.
-    numbered: Vec<u32>,
-    slots: Option<Box<dyn Iterator<Item = Option<usize>>>>,
+    windows: Windows,
+    golden: Option<(GoldenRatio, Vec<u32>)>,
+    random: Random,
     /// The slot that comes next, counted from the day of the plan.
     slot: u64,
     start: f64,
+}
+
+/// Earliest deadline first (Azar et al. 2018, Alg. 3) for sources that come and go: each source is to
+/// be fetched once in each of its windows, which follow one another at its rate.
+struct Windows {
+    rates: Vec<f64>,
+    /// When the present window of each began; NaN before the first.
+    begins: Vec<f64>,
+    /// Open windows by their ends, and others by their beginnings.
+    open: Agenda,
+    coming: Agenda,
+}
+
+impl Windows {
+    fn new(sources: usize) -> Self {
+        Self {
+            rates: vec![0.0; sources],
+            begins: vec![f64::NAN; sources],
+            open: Agenda::default(),
+            coming: Agenda::default(),
+        }
+    }
+
+    /// New rates. As much of a window is over as before.
+    fn set(&mut self, now: f64, list: &[u32], rates: &[f64], random: &mut Random) {
+        let (mut open, mut coming) = (Vec::new(), Vec::new());
+        for (&source, &rate) in list.iter().zip(rates) {
+            let i = source as usize;
+            let before = std::mem::replace(&mut self.rates[i], rate);
+            if rate <= 0.0 {
+                continue;
+            }
+            let over = if self.begins[i].is_nan() {
+                // At the start all windows begin at once, as in the paper; later comers are anywhere.
+                if now == 0.0 { 0.0 } else { random.random::<f64>() }
+            } else {
+                (now - self.begins[i]) * before
+            };
+            self.begins[i] = now - over / rate;
+            if self.begins[i] <= now {
+                open.push((self.begins[i] + 1.0 / rate, source));
+            } else {
+                coming.push((self.begins[i], source));
+            }
+        }
+        (self.open, self.coming) = (Agenda::of(open), Agenda::of(coming));
+    }
+
+    fn next(&mut self, now: f64) -> Option<u32> {
+        while let Some((begin, source)) = self.coming.pop_due(now) {
+            self.open.push(begin + 1.0 / self.rates[source as usize], source);
+        }
+        let (end, source) = self.open.pop()?;
+        self.begins[source as usize] = end;
+        if end <= now {
+            self.open.push(end + 1.0 / self.rates[source as usize], source);
+        } else {
+            self.coming.push(end, source);
+        }
+        Some(source)
+    }
 }
 
 impl Sequenced {
@@ -55,8 +118,9 @@ impl Sequenced {
             budget: setting.budget,
             sequence,
             crowd: Crowd::new(n),
-            numbered: Vec::new(),
-            slots: None,
+            windows: Windows::new(n),
+            golden: None,
+            random: random(setting.seed, Purpose::Policy),
             slot: 0,
             start: 0.0,
         }))
@@ -64,35 +128,47 @@ impl Sequenced {
 
     fn plan(&mut self, now: f64) {
         self.crowd.planned();
-        let Ok(rates) = self.columns.rates(self.crowd.list(), self.budget, &self.options) else {
+        let list = self.crowd.list();
+        let Ok(rates) = self.columns.rates(list, self.budget, &self.options) else {
             return;
         };
-        let spent: f64 = rates.iter().sum();
-        // What is left over by a plan that needs less stays idle.
-        let whole = self.budget.max(spent);
-        let shares: Vec<f64> = rates.iter().map(|rate| rate / whole).collect();
-        self.numbered = self.crowd.list().to_vec();
-        self.slots = Rates::new(&shares).ok().and_then(|checked| match self.sequence {
-            Sequence::EarliestDeadline => {
-                Some(Box::new(EarliestDeadline::new(checked)) as Box<dyn Iterator<Item = _>>)
-            }
+        match self.sequence {
+            Sequence::EarliestDeadline => self.windows.set(now, list, &rates, &mut self.random),
             Sequence::GoldenRatio => {
+                let spent: f64 = rates.iter().sum();
+                // What is left over by a plan that needs less stays idle.
+                let whole = self.budget.max(spent);
+                let shares: Vec<f64> = rates.iter().map(|rate| rate / whole).collect();
                 let least = shares.iter().copied().filter(|&share| share > 0.0).fold(1.0, f64::min);
                 let cycle = (CYCLE / least).min(GoldenRatio::LONGEST as f64 / 2.0) as u64;
-                GoldenRatio::new(checked, cycle)
-                    .ok()
-                    .map(|it| Box::new(it) as Box<dyn Iterator<Item = _>>)
+                let golden = Rates::new(&shares).and_then(|rates| GoldenRatio::new(rates, cycle));
+                self.golden = golden.ok().map(|mut golden| {
+                    // Anywhere in the cycle: a new one does not begin with the same sources again.
+                    golden.pass_over(self.random.random_range(0..golden.period()));
+                    (golden, list.to_vec())
+                });
             }
-        });
+        }
         (self.start, self.slot) = (now, 0);
+    }
+
+    fn next(&mut self, now: f64) -> Option<u32> {
+        match self.sequence {
+            Sequence::EarliestDeadline => self.windows.next(now),
+            Sequence::GoldenRatio => {
+                let (golden, list) = self.golden.as_mut()?;
+                golden.next().flatten().map(|at| list[at])
+            }
+        }
     }
 }
 
 impl Policy for Sequenced {
     fn wake(&self) -> f64 {
-        let next = match self.slots {
-            Some(_) if self.budget > 0.0 => (self.slot + 1) as f64 / self.budget + self.start,
-            _ => f64::INFINITY,
+        let next = if self.budget > 0.0 && !self.crowd.list().is_empty() {
+            (self.slot + 1) as f64 / self.budget + self.start
+        } else {
+            f64::INFINITY
         };
         next.min(self.crowd.plan_at())
     }
@@ -102,14 +178,12 @@ impl Policy for Sequenced {
             Event::Wake if self.crowd.plan_at() <= now => self.plan(now),
             Event::Wake => {
                 self.slot += 1;
-                let next = self.slots.as_mut().and_then(|slots| slots.next().flatten());
-                if let Some(at) = next
-                    && self.crowd.has(self.numbered[at])
-                {
-                    fetches.push(self.numbered[at]);
-                }
+                fetches.extend(self.next(now).filter(|&source| self.crowd.has(source)));
             }
-            Event::Added(source) => self.crowd.add(now, source),
+            Event::Added(source) => {
+                self.windows.begins[source as usize] = f64::NAN;
+                self.crowd.add(now, source);
+            }
             Event::Removed(source) | Event::Fetched { source, outcome: Outcome::Gone } => {
                 self.crowd.remove(now, source);
             }
