@@ -12,6 +12,8 @@ const SAMPLE: usize = 512;
 const FARTHEST: f64 = 40.0;
 /// How far from the budget, as a logarithm, a price is only mended and not looked for anew.
 const NEAR: f64 = 0.5;
+/// The share of an interval by which a source must be due earlier to get a new place in the queue.
+const ROUGHLY: f64 = 0.001;
 /// Sources that one step goes through in the course of a survey.
 pub(crate) const STRIDE: usize = 2048;
 /// The longest and the shortest time from survey to survey, in days.
@@ -38,9 +40,13 @@ impl Engine {
     }
 
     /// What a source would spend in a day at a price.
-    pub(crate) fn demand(&self, source: &Source, price: f64) -> f64 {
+    fn demand(&self, source: &Source, price: f64) -> f64 {
+        self.spending(source, self.interval(source, price))
+    }
+
+    /// What a source spends in a day at an interval.
+    fn spending(&self, source: &Source, interval: f64) -> f64 {
         let cost = f64::from(source.cost);
-        let interval = self.interval(source, price);
         if interval > 0.0 { cost / interval } else { cost * self.bucket.rate() }
     }
 
@@ -134,7 +140,8 @@ impl Engine {
             if matches!(source.state, State::Absent | State::Parked) {
                 continue;
             }
-            survey.demand += self.demand(&source, self.price);
+            let interval = self.interval(&source, self.price);
+            survey.demand += self.spending(&source, interval);
             if !source.known
                 && let Some(fit) = survey.hosts.get_mut(source.host as usize)
             {
@@ -142,7 +149,12 @@ impl Engine {
                 fit.add(source.belief);
                 survey.fit.add(source.belief.rebase(host, self.prior));
             }
-            if source.state == State::Waiting && source.failures == 0 {
+            if source.state != State::Waiting || source.failures > 0 {
+                continue;
+            }
+            // Who is due later now finds out when the day comes.
+            let sooner = source.last + interval < source.due - ROUGHLY * interval;
+            if source.observed || sooner || source.last == f64::NEG_INFINITY {
                 self.enqueue(now, i as u32);
             }
         }
