@@ -352,8 +352,7 @@ fn times_that_are_none() {
 fn too_much_to_simulate_and_rates_that_are_no_chances() {
     check_refused(
         "--sources 1000 --days 1000000 --rates equal:10000",
-        "about 200000000 requests and 10000000000000 changes are too many to simulate (at most \
-         20000000000)",
+        "about 2.000e8 requests and 1.000e13 changes are too many to simulate (at most 2e10)",
         "take fewer sources or days, or a smaller budget",
     );
     check_refused(
