@@ -33,12 +33,13 @@ pub enum Outcome {
 }
 
 /// What the engine is told.
-#[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
-    /// Sources are new, or described anew. What was learnt about those that were there is kept.
-    Described(&'a [Description]),
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// Sources are new, or described anew. What was learnt about those that were there is kept. Many
+    /// at once are taken in step by step.
+    Described(Vec<Description>),
     /// Sources are no longer wanted.
-    Removed(&'a [u32]),
+    Removed(Vec<u32>),
     /// A fetch is over.
     Fetched {
         /// Of which source.
@@ -48,11 +49,12 @@ pub enum Event<'a> {
     },
     /// A source says that it has changed.
     Signal(u32),
-    /// Somebody can make so many fetches; `u32::MAX` is as many as there are.
+    /// Somebody can make so many fetches more; `u32::MAX` is as many as there are.
     Capacity(u32),
     /// Time has passed.
     Tick,
-    /// From now on, these settings.
+    /// From now on, these settings. What cannot be meant in them is mended as
+    /// [`check`](Settings::check) says.
     Settings(Settings),
 }
 
@@ -68,10 +70,33 @@ pub enum Action {
     },
     /// A source has been gone for so long that it is not asked any more.
     Gone(u32),
-    /// There is a new price.
+    /// All sources were looked at anew.
     Priced {
-        /// What one fetch is worth, in the unit of the objective.
+        /// What a fetch must be worth now, in the unit of the objective, for each unit of cost.
         price: f64,
+        /// What it will have to be worth in the long run, if all stays as it is.
+        outlook: f64,
+        /// Hosts at which more is worth its price than they can take, and which have their own.
+        saturated: u32,
+    },
+    /// Something that the owner should know.
+    Alarm(Alarm),
+}
+
+/// Something that the owner should know.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Alarm {
+    /// A host does not answer any more.
+    HostDown(u32),
+    /// It does again.
+    HostBack(u32),
+    /// A description was not taken in: it [cannot be meant](Description::check), or there are more
+    /// than 255 different goals.
+    Refused(u32),
+    /// The sources' longest intervals alone take more than the budget.
+    BudgetTooSmall {
+        /// What they take in a day.
+        needed: f64,
     },
 }
 
@@ -88,4 +113,6 @@ pub enum Reason {
     Overdue,
     /// The last fetch failed.
     Retry,
+    /// Nothing that is worth more is left to spend the budget on.
+    Spare,
 }

@@ -1,40 +1,54 @@
 //! What the engine knows about a host.
 
-use freshet_estimate::Prior;
+use freshet_estimate::{Fit, Prior};
+use serde::{Deserialize, Serialize};
+
+use crate::pool::Pool;
 
 /// A host: how it is to be treated, and which of its sources wait for it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Host {
     /// What its sources are like.
     pub(crate) prior: Prior,
-    /// Sources that are worth their price.
-    pub(crate) ready: Vec<u32>,
+    /// What is being found out about that, and in which survey.
+    pub(crate) fit: Fit,
+    pub(crate) survey: u32,
+    /// Sources that are worth their price, or nearly.
+    pub(crate) ready: Pool,
     /// Fetches under way.
     pub(crate) asked: u32,
     /// The day from which on it may be asked again.
     pub(crate) free: f64,
+    /// What a fetch here must be worth while more is worth its price than the host can take; 0
+    /// otherwise.
+    pub(crate) price: f64,
+    /// Its place in the line of hosts that can be asked.
+    pub(crate) place: Option<u32>,
     /// Failures in a row.
     pub(crate) failures: u8,
-    /// How much more than the price a fetch here must be worth: more than 1 while more is worth its
-    /// price than the host can take.
-    pub(crate) surcharge: f64,
-    /// Whether it stands in the line of hosts that can be asked.
-    pub(crate) lined_up: bool,
+    /// Whether it was reported to be down.
+    pub(crate) down: bool,
 }
 
 impl Host {
     pub(crate) fn new(prior: Prior) -> Self {
         Self {
             prior,
-            ready: Vec::new(),
+            fit: Fit::new(prior),
+            survey: 0,
+            ready: Pool::default(),
             asked: 0,
             free: f64::NEG_INFINITY,
+            price: 0.0,
+            place: None,
             failures: 0,
-            surcharge: 1.0,
-            lined_up: false,
+            down: false,
         }
     }
 }
+
+/// Failures in a row after which a host is said to be down.
+pub(crate) const DOWN: u8 = 5;
 
 /// Days to wait after so many failures in a row: a minute, then twice as long each time, four hours at
 /// most.

@@ -4,12 +4,21 @@
 mod bucket;
 mod engine;
 mod event;
+mod explain;
+mod heap;
 mod host;
+mod memory;
+mod pool;
 mod price;
 mod settings;
+mod snapshot;
 mod source;
+mod survey;
+mod value;
 
 pub use engine::Engine;
-pub use event::{Action, Blame, Event, Outcome, Reason};
-pub use settings::Settings;
-pub use source::Description;
+pub use event::{Action, Alarm, Blame, Event, Outcome, Reason};
+pub use explain::{Because, Explanation, HostState, Standing};
+pub use settings::{InvalidSetting, Profile, Settings};
+pub use snapshot::SnapshotError;
+pub use source::{Description, Goal};

@@ -1,9 +1,42 @@
 //! What the engine knows about a source.
 
-use freshet_estimate::{Belief, Penalty};
+use freshet_estimate::{Belief, Capture, Penalty, Prior};
+use serde::{Deserialize, Serialize};
+
+use crate::settings::InvalidSetting;
+
+/// What the copy of a source is to be good for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Goal {
+    /// To be like the source: a copy that lacks changes costs something.
+    Keep(Penalty),
+    /// To have each of the source's updates: capturing one is worth something.
+    Capture(Capture),
+}
+
+impl Goal {
+    /// Whether its numbers can be meant.
+    pub(crate) fn is_sound(self) -> bool {
+        match self {
+            Self::Keep(_) => true,
+            Self::Capture(it) => it.life.check().is_ok() && it.urgency.check().is_ok(),
+        }
+    }
+}
+
+impl std::fmt::Display for Goal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Keep(Penalty::Harmonic) => f.write_str("harmonic"),
+            Self::Keep(Penalty::Freshness) => f.write_str("freshness"),
+            Self::Keep(Penalty::Age) => f.write_str("age"),
+            Self::Capture(it) => write!(f, "capture, life {}, urgency {}", it.life, it.urgency),
+        }
+    }
+}
 
 /// A source as its owner describes it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Description {
     /// Its number: small, and its own. The owner's names for sources are none of the engine's
     /// business.
@@ -14,17 +47,20 @@ pub struct Description {
     pub importance: f64,
     /// What a fetch takes from the budget.
     pub cost: f64,
-    /// What its copy is to be good for.
-    pub penalty: Penalty,
+    /// What its copy is to be good for; `None`: what the settings say.
+    pub goal: Option<Goal>,
     /// Whether each of its changes is announced by a signal.
     pub observed: bool,
+    /// Whether it is left alone for the time being.
+    pub paused: bool,
     /// Days that must lie between two fetches.
     pub min_interval: f64,
     /// Days after which it is fetched whatever it is worth.
     pub max_interval: f64,
     /// The day on which the copy was made; `None` if there is no copy yet.
     pub fetched: Option<f64>,
-    /// What is known about its change rate; `None`: what is known about its host.
+    /// What is known about its change rate; `None`: what its host's other sources are like, and what
+    /// its own fetches tell.
     pub belief: Option<Belief>,
 }
 
@@ -37,8 +73,9 @@ impl Description {
             host: 0,
             importance: 1.0,
             cost: 1.0,
-            penalty: Penalty::Harmonic,
+            goal: None,
             observed: false,
+            paused: false,
             min_interval: 0.0,
             max_interval: f64::INFINITY,
             fetched: None,
@@ -47,25 +84,63 @@ impl Description {
     }
 }
 
+impl Description {
+    /// The largest number of a source or host, plus 1. There is a record for every smaller number.
+    pub const NUMBERS: u32 = 1 << 28;
+
+    /// Says what is wrong with it, if something is: the engine refuses what cannot be meant.
+    ///
+    /// # Errors
+    /// If a number is none, or out of its range.
+    pub fn check(&self) -> Result<(), InvalidSetting> {
+        let refuse = |field, value| Err(InvalidSetting { field, value });
+        let days = |x: f64| x >= 0.0;
+        if self.id >= Self::NUMBERS {
+            refuse("id", f64::from(self.id))
+        } else if self.host >= Self::NUMBERS {
+            refuse("host", f64::from(self.host))
+        } else if !(self.importance >= 0.0 && self.importance <= 1e30) {
+            refuse("importance", self.importance)
+        } else if !(self.cost > 0.0 && self.cost <= 1e30) {
+            refuse("cost", self.cost)
+        } else if !days(self.min_interval) {
+            refuse("min_interval", self.min_interval)
+        } else if !days(self.max_interval) || self.max_interval < self.min_interval {
+            refuse("max_interval", self.max_interval)
+        } else if let Some(day) = self.fetched.filter(|day| !day.is_finite()) {
+            refuse("fetched", day)
+        } else if self.goal.is_some_and(|goal| !goal.is_sound()) {
+            refuse("goal", f64::NAN)
+        } else {
+            Ok(())
+        }
+    }
+}
+
 /// Where a source stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum State {
     /// There is no such source.
     Absent,
     /// It is not worth its price yet.
     Waiting,
-    /// It is worth its price, and waits for its host or the budget.
+    /// It is worth its price or nearly, and waits for its host or the budget.
     Ready,
     /// It is being fetched.
     Asked,
-    /// Nobody asks any more.
+    /// Its owner wants it left alone.
+    Paused,
+    /// It is gone, and nobody asks any more.
     Parked,
 }
 
 /// One source, packed: there may be ten million.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Source {
-    pub(crate) belief: Belief,
+    /// What its own fetches have told, on top of its host's prior: changes and days. If the belief is
+    /// the owner's, all of it.
+    pub(crate) changes: f64,
+    pub(crate) days: f64,
     /// The last fetch that was answered; minus infinity before the first.
     pub(crate) last: f64,
     /// The day up to which the belief knows of changes: the last fetch, or the last signal.
@@ -80,11 +155,89 @@ pub(crate) struct Source {
     pub(crate) max_interval: f32,
     pub(crate) host: u32,
     pub(crate) pending: u32,
+    /// Its place among the ready sources of its host.
+    pub(crate) place: u32,
     /// Fetches in a row that failed, or found it gone.
     pub(crate) failures: u8,
     pub(crate) state: State,
-    pub(crate) penalty: Penalty,
-    pub(crate) observed: bool,
-    /// Whether the belief is the owner's: it learns, but forgets nothing.
-    pub(crate) known: bool,
+    /// The place of its goal in the engine's list.
+    pub(crate) goal: u8,
+    pub(crate) flags: Flags,
+}
+
+/// Yes or no, eight times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    /// All its changes are announced.
+    pub(crate) const OBSERVED: Self = Self(1);
+    /// The belief is the owner's: it stays as it is.
+    pub(crate) const KNOWN: Self = Self(2);
+    /// Its owner wants it left alone.
+    pub(crate) const PAUSED: Self = Self(4);
+
+    pub(crate) fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 != 0
+    }
+
+    pub(crate) fn set(&mut self, flag: Self, on: bool) {
+        if on {
+            self.0 |= flag.0;
+        } else {
+            self.0 &= !flag.0;
+        }
+    }
+}
+
+impl Source {
+    pub(crate) const NONE: Self = Self {
+        changes: 0.0,
+        days: 0.0,
+        last: f64::NEG_INFINITY,
+        seen: 0.0,
+        due: f64::INFINITY,
+        first: 0.0,
+        importance: 0.0,
+        cost: 1.0,
+        min_interval: 0.0,
+        max_interval: f32::INFINITY,
+        host: 0,
+        pending: 0,
+        place: 0,
+        failures: 0,
+        state: State::Absent,
+        goal: 0,
+        flags: Flags(0),
+    };
+
+    /// What is believed about a source that starts from a prior.
+    pub(crate) fn learnt_on(&self, prior: Prior) -> Belief {
+        let prior = prior.belief();
+        let (shape, days) = (prior.shape() + self.changes, prior.days() + self.days);
+        Belief::new(shape, days).unwrap_or(prior)
+    }
+
+    pub(crate) fn is_observed(&self) -> bool {
+        self.flags.has(Flags::OBSERVED)
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        self.flags.has(Flags::KNOWN)
+    }
+
+    /// Whether there is no copy.
+    pub(crate) fn is_new(&self) -> bool {
+        self.last == f64::NEG_INFINITY
+    }
+
+    /// Whether it is there, and fetched now and then.
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(self.state, State::Waiting | State::Ready | State::Asked)
+    }
+
+    /// Whether it must be fetched whatever it is worth.
+    pub(crate) fn is_overdue(&self, now: f64) -> bool {
+        now - self.last >= f64::from(self.max_interval)
+    }
 }

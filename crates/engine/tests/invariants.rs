@@ -74,7 +74,7 @@ impl Driven {
         driven
     }
 
-    fn step(&mut self, event: Event<'_>) {
+    fn step(&mut self, event: Event) {
         let mut actions = Vec::new();
         self.engine.step(self.now, event, &mut actions);
         for action in actions {
@@ -123,12 +123,12 @@ impl Driven {
                 let host = self.descriptions.get(&id).map_or(host, |it| it.host);
                 let it = Description { host, importance, cost, observed, ..Description::new(id) };
                 self.descriptions.insert(id, it);
-                self.step(Event::Described(&[it]));
+                self.step(Event::Described(vec![it]));
             }
             Happening::Remove(id) => {
                 self.descriptions.remove(&id);
                 self.under_way.retain(|&(other, _)| other != id);
-                self.step(Event::Removed(&[id]));
+                self.step(Event::Removed(vec![id]));
             }
             Happening::Signal(id) => self.step(Event::Signal(id)),
             Happening::Answer(kind) => {

@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use freshet_estimate::{Belief, Fit, Penalty, Prior};
+use freshet_estimate::{Belief, Capture, Fit, Life, Penalty, Prior, Urgency};
 
 const SOURCES: usize = 100_000;
 const TURNS: usize = 15;
@@ -47,8 +47,8 @@ fn cases() -> Vec<(Belief, f64)> {
 fn main() {
     let cases = cases();
     let exp = nanoseconds(&cases, |_, x| (-x).exp());
-    let report = |name: &str, time: f64| println!("{name:>24} {time:>8.1} {:>8.1}", time / exp);
-    println!("{:>24} {:>8} {:>8}", "", "ns", "exps");
+    let report = |name: &str, time: f64| println!("{name:>27} {time:>8.1} {:>8.1}", time / exp);
+    println!("{:>27} {:>8} {:>8}", "", "ns", "exps");
     report("exp", exp);
     report("unchanged", nanoseconds(&cases, Belief::unchanged));
     report("changed", nanoseconds(&cases, Belief::changed));
@@ -68,6 +68,17 @@ fn main() {
             cases.iter().map(|&(belief, days)| (belief, penalty.value(belief, days))).collect();
         let due = nanoseconds(&priced, |belief, price| penalty.due(belief, price));
         report(&format!("{name} due"), due);
+    }
+    for life in [Life::Append, Life::OVERWRITE, Life::Changes(5), Life::Changes(1000)] {
+        for urgency in [Urgency::Uniform, Urgency::Decay(0.25)] {
+            let (capture, cases) = (Capture { life, urgency }, &cases[..SOURCES / 10]);
+            let value = nanoseconds(cases, |belief, days| capture.value(belief, days));
+            report(&format!("{life} {urgency} value"), value);
+            let price = |&(belief, days): &(Belief, f64)| (belief, capture.value(belief, days));
+            let priced: Vec<(Belief, f64)> = cases.iter().map(price).collect();
+            let due = nanoseconds(&priced, |belief, price| capture.due(belief, price));
+            report(&format!("{life} {urgency} due"), due);
+        }
     }
     report("95 % interval", nanoseconds(&cases[..1000], |belief, _| belief.credible(0.95)));
 }

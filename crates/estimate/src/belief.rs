@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::prior::Prior;
 use crate::quantile::gamma_quantile;
 
@@ -38,7 +40,7 @@ use crate::quantile::gamma_quantile;
 /// A source whose habits change, so that no single rate explains what was seen, is followed faster
 /// than by the exact posterior: after 100 fetches that all found a change in 5 days, 100 that found
 /// none in half a day put the mean 5.6 exact deviations below the exact one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Belief {
     shape: f64,
     days: f64,

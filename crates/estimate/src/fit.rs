@@ -1,5 +1,7 @@
 //! A prior from many beliefs: empirical Bayes.
 
+use serde::{Deserialize, Serialize};
+
 use crate::belief::Belief;
 use crate::digamma::digammas;
 use crate::prior::Prior;
@@ -38,7 +40,7 @@ const ENOUGH: f64 = 1e-9;
 /// let prior = host.finish(global, Fit::HOST_STRENGTH);
 /// assert!(prior.mean() < global.mean());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     under: Prior,
     sources: f64,

@@ -6,7 +6,8 @@
 //! A history gives a rate by one of the classic estimators ([`likelihood_rate`] and its
 //! neighbours). A live source has a [`Belief`] instead: two numbers, updated by each fetch,
 //! started from a [`Prior`] that a [`Fit`] over its siblings gives. A [`Penalty`] says what a fetch
-//! of such a source is worth after so many days, and when it will be worth a price.
+//! of such a source is worth after so many days, and when it will be worth a price; a [`Capture`]
+//! says the same where every change is an update to be captured before it is gone.
 //!
 //! ```
 //! use freshet_estimate::{Penalty, Prior};
@@ -30,11 +31,14 @@ mod prior;
 
 mod penalty;
 
+mod capture;
+
 mod difference;
 mod digamma;
 mod quadrature;
 
 pub use belief::{Belief, InvalidBelief};
+pub use capture::{Capture, InvalidCapture, Life, Urgency};
 pub use counting::{bias_reduced_rate, last_modified_rate, naive_rate, observed_rate};
 pub use fit::{Fit, fit_beliefs};
 pub use likelihood::{likelihood_rate, smoothed_rate};

@@ -2,6 +2,8 @@
 
 mod due;
 
+use serde::{Deserialize, Serialize};
+
 use crate::belief::Belief;
 use crate::difference::{NEAR, near_age, near_two, ratio};
 use crate::quadrature::integrate;
@@ -24,7 +26,7 @@ use crate::quadrature::integrate;
 /// Where these cancel they are computed as divided differences of the exponential: within 1e-12
 /// for every shape from 1e-3 to 1e9 and every `τ/b` from 1e-9 to 1e9. As `a` grows with `a/b` fixed
 /// they tend to `v` at the rate `a/b`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Penalty {
     /// The harmonic number of the changes missed: each further one costs less.
     Harmonic,

@@ -1,10 +1,12 @@
 //! What is believed about a source before it is fetched.
 
+use serde::{Deserialize, Serialize};
+
 use crate::belief::{Belief, InvalidBelief};
 
 /// The belief about a source that nothing is known of yet: how the change rates of its siblings
 /// are spread. A [`Fit`](crate::Fit) learns it from their beliefs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prior(Belief);
 
 impl Prior {

@@ -5,14 +5,19 @@ pub(crate) fn integrate(end: f64, scale: f64, f: impl Fn(f64) -> f64) -> f64 {
     let (mut sum, mut from) = (0.0, 0.0);
     while from < end {
         let to = (from * 1.5).max(scale).min(end);
-        let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
-        let pair = |(node, weight): (f64, f64)| {
-            weight * (f(half.mul_add(node, middle)) + f(half.mul_add(-node, middle)))
-        };
-        sum += half * NODES.map(pair).iter().sum::<f64>();
+        sum += panel(from, to, &f);
         from = to;
     }
     sum
+}
+
+/// `∫ f` over one panel, on which `f` is close to a polynomial of degree 31.
+pub(crate) fn panel(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
+    let pair = |(node, weight): (f64, f64)| {
+        weight * (f(half.mul_add(node, middle)) + f(half.mul_add(-node, middle)))
+    };
+    half * NODES.map(pair).iter().sum::<f64>()
 }
 
 /// The positive nodes of the rule with 16, and their weights.

@@ -1,38 +1,15 @@
-//! Who is fetched next, among those that are worth their price.
-
-use std::cmp::Ordering;
+//! Who is fetched next.
 
 use super::Engine;
 use crate::event::{Action, Reason};
 use crate::source::{Source, State};
 
-/// A host in line, by the worth of its best source when it got there.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct InLine {
-    worth: f64,
-    host: u32,
-}
-
-impl Eq for InLine {}
-
-impl Ord for InLine {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.worth.total_cmp(&other.worth).then(other.host.cmp(&self.host))
-    }
-}
-
-impl PartialOrd for InLine {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// Sources of one host that are compared with each other before one is chosen.
-pub(super) const COMPARED: usize = 64;
-/// The share of its price that a source must be worth to be fetched before its time.
-const ALMOST: f64 = 0.3;
-/// Sources that are compared for it.
-const LOOKED_AT: usize = 16;
+/// Sources that are compared when none is worth its price.
+const LOOKED_AT: usize = 64;
+/// Fetches that one step asks for.
+const MOST: usize = 1024;
+/// How much less than the entry a candidate may be worth before it has to wait again.
+const FALLEN: f64 = 0.7;
 
 impl Engine {
     /// The budget would run over: of those that are due next, the one that is worth most is fetched
@@ -49,8 +26,8 @@ impl Engine {
             }
             next.push((day, id));
             let may = source.failures == 0 && now - source.last >= f64::from(source.min_interval);
-            let worth = if may { self.worth(now, source) } else { 0.0 };
-            if worth > best.map_or(ALMOST * self.price, |best| best.0) {
+            let worth = if may && self.can_take(now, source.host) { self.worth(now, source) } else { 0.0 };
+            if worth > best.map_or(0.0, |best| best.0) {
                 best = Some((worth, id));
             }
         }
@@ -69,97 +46,150 @@ impl Engine {
         let source = &mut self.sources[id as usize];
         source.state = State::Ready;
         source.due = f64::INFINITY;
-        self.ready_cost += f64::from(source.cost);
+        source.place = self.hosts[source.host as usize].ready.add(id);
         let host = source.host;
-        self.hosts[host as usize].ready.push(id);
         self.line_up(now, host);
+    }
+
+    /// Takes a source from among the candidates.
+    pub(super) fn leave_ready(&mut self, id: u32) {
+        let source = &mut self.sources[id as usize];
+        source.state = State::Waiting;
+        let (host, place) = (source.host, source.place);
+        let it = &mut self.hosts[host as usize];
+        if let Some(moved) = it.ready.remove(place) {
+            self.sources[moved as usize].place = place;
+        }
+        if it.ready.is_empty() {
+            self.leave_line(host);
+        }
+    }
+
+    /// A candidate that is not worth it any more waits again.
+    pub(crate) fn send_back(&mut self, now: f64, id: u32) {
+        self.leave_ready(id);
+        self.sources[id as usize].due = f64::INFINITY;
+        self.enqueue(now, id);
+    }
+
+    /// Whether a host can be asked now.
+    fn can_take(&self, now: f64, host: u32) -> bool {
+        let it = &self.hosts[host as usize];
+        it.asked < self.settings.host_connections && it.free <= now
     }
 
     /// Puts a host in line if it can be asked for something.
     pub(super) fn line_up(&mut self, now: f64, host: u32) {
-        let connections = self.settings.host_connections;
         let it = &self.hosts[host as usize];
-        if it.lined_up || it.ready.is_empty() || it.asked >= connections {
+        if it.place.is_some() || it.ready.is_empty() || it.asked >= self.settings.host_connections {
             return;
         }
         if it.free > now {
             self.resting.push(it.free, host);
-            return;
+        } else {
+            let place = self.line.add(host);
+            self.hosts[host as usize].place = Some(place);
         }
-        let some = it.ready.iter().rev().take(COMPARED);
-        let worth = some.map(|&id| self.worth(now, &self.sources[id as usize])).fold(0.0, f64::max);
-        self.line.push(InLine { worth, host });
-        self.hosts[host as usize].lined_up = true;
+    }
+
+    fn leave_line(&mut self, host: u32) {
+        if let Some(place) = self.hosts[host as usize].place.take()
+            && let Some(moved) = self.line.remove(place)
+        {
+            self.hosts[moved as usize].place = Some(place);
+        }
     }
 
     /// Asks for what is worth it, as far as budget, hosts and capacity allow.
     pub(super) fn hand_out(&mut self, now: f64, actions: &mut Vec<Action>) {
-        while self.capacity > 0
-            && let Some(&InLine { host, .. }) = self.line.peek()
-        {
-            if self.bucket.when(self.saving_for) > now {
+        for _ in 0..MOST {
+            if self.capacity == 0 || self.line.is_empty() || self.bucket.when(self.saving_for) > now {
                 break;
             }
-            self.line.pop();
-            self.hosts[host as usize].lined_up = false;
-            let Some((place, worth)) = self.best_of(now, host) else { continue };
-            let id = self.hosts[host as usize].ready[place];
-            let source = self.sources[id as usize];
-            let reason = self.reason(now, &source, worth);
-            if reason.is_none() {
-                // The price has risen since.
-                self.hosts[host as usize].ready.swap_remove(place);
-                self.ready_cost -= f64::from(source.cost);
-                self.sources[id as usize].state = State::Waiting;
-                self.enqueue(now, id);
-                self.line_up(now, host);
+            let Some(host) = self.best_host(now) else { break };
+            let Some((id, rank)) = self.best_of(now, host) else {
+                self.leave_line(host);
                 continue;
-            }
+            };
+            let source = self.sources[id as usize];
             if !self.bucket.pay(f64::from(source.cost)) {
                 self.saving_for = f64::from(source.cost);
-                self.line_up(now, host);
                 break;
             }
             self.saving_for = 0.0;
-            let it = &mut self.hosts[host as usize];
-            it.ready.swap_remove(place);
-            it.asked += 1;
-            it.free = now + self.settings.host_gap;
-            self.ready_cost -= f64::from(source.cost);
+            let reason = self.reason(now, &source, rank);
+            if matches!(reason, Reason::Worth | Reason::Spare) {
+                self.note_worth(host, rank);
+            }
+            self.leave_ready(id);
+            self.leave_line(host);
             self.sources[id as usize].state = State::Asked;
+            let it = &mut self.hosts[host as usize];
+            it.asked += 1;
+            it.free = it.free.max(now + self.settings.host_gap);
             if self.capacity != u32::MAX {
                 self.capacity -= 1;
             }
-            actions.push(Action::Fetch { id, reason: reason.unwrap_or(Reason::Worth) });
+            actions.push(Action::Fetch { id, reason });
             self.line_up(now, host);
         }
     }
 
-    /// The source of a host that is worth most now.
-    fn best_of(&self, now: f64, host: u32) -> Option<(usize, f64)> {
-        let ready = &self.hosts[host as usize].ready;
-        // Among many, the latest comers and some others: all are worth their price.
-        let stride = (ready.len() / COMPARED).max(1);
-        (0..ready.len())
-            .rev()
-            .step_by(stride)
-            .map(|place| (place, self.worth(now, &self.sources[ready[place] as usize])))
-            .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+    /// The host in line whose best candidate is worth most.
+    fn best_host(&mut self, now: f64) -> Option<u32> {
+        let mut line = std::mem::take(&mut self.line);
+        if line.len() == 1 {
+            let only = line.first();
+            self.line = line;
+            return only;
+        }
+        let mut places = Vec::new();
+        let rank = |host: u32| {
+            let first = self.hosts[host as usize].ready.first();
+            first.map_or(0.0, |id| self.rank(now, &self.sources[id as usize]))
+        };
+        let look = line.look(rank, |host, place| places.push((host, place)));
+        for (host, place) in places {
+            self.hosts[host as usize].place = Some(place);
+        }
+        self.line = line;
+        look.map(|look| look.best.0)
     }
 
-    /// Why a source is to be fetched; `None` if it is not worth its price any more. The day decides as
-    /// well as the worth: of a short wait far from day 0 few digits are left.
-    fn reason(&self, now: f64, source: &Source, worth: f64) -> Option<Reason> {
+    /// The candidate of a host that is worth most.
+    fn best_of(&mut self, now: f64, host: u32) -> Option<(u32, f64)> {
+        let mut ready = std::mem::take(&mut self.hosts[host as usize].ready);
+        let mut places = Vec::new();
+        let rank = |id: u32| self.rank(now, &self.sources[id as usize]);
+        let look = ready.look(rank, |id, place| places.push((id, place)));
+        for (id, place) in places {
+            self.sources[id as usize].place = place;
+        }
+        self.hosts[host as usize].ready = ready;
+        let look = look?;
+        if let Some((worst, rank)) = look.worst
+            && rank < FALLEN * self.entry(host)
+            && self.sources[worst as usize].failures == 0
+        {
+            self.send_back(now, worst);
+        }
+        Some(look.best)
+    }
+
+    /// Why a source is fetched.
+    fn reason(&self, now: f64, source: &Source, rank: f64) -> Reason {
         if source.failures > 0 {
-            Some(Reason::Retry)
-        } else if source.last == f64::NEG_INFINITY {
-            Some(Reason::New)
-        } else if now - source.last >= f64::from(source.max_interval) {
-            Some(Reason::Overdue)
-        } else if worth >= self.price || self.due(now, source) <= now || self.bucket.full() <= now {
-            Some(if source.observed { Reason::Pending } else { Reason::Worth })
+            Reason::Retry
+        } else if source.is_new() {
+            Reason::New
+        } else if source.is_overdue(now) {
+            Reason::Overdue
+        } else if source.is_observed() {
+            Reason::Pending
+        } else if rank < FALLEN * self.entry(source.host) {
+            Reason::Spare
         } else {
-            None
+            Reason::Worth
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The engine itself, as the daemon runs it.
 
-use freshet_engine::{Action, Blame, Description, Settings};
+use freshet_engine::{Action, Blame, Description, Goal, Settings};
+
+use freshet_estimate::{Belief, Fit, Prior, fit_beliefs};
 
 use super::paced::penalty;
 use super::{Definition, Event, Outcome, Policy};
@@ -16,19 +18,30 @@ pub(super) struct Engine {
 impl Definition for Engine {
     const NAME: &'static str = "engine";
     const ABOUT: &'static str = "freshet: learns all change rates as it goes";
+    const VARIANTS: &'static [&'static str] = &["prior", "known"];
 
-    fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
+    fn build(
+        setting: &Setting<'_>,
+        variant: Option<&str>,
+    ) -> Result<Box<dyn Policy>, SimError> {
         let population = &setting.web.population;
+        let known = variant == Some("known");
+        let prior = match variant {
+            Some("prior") => true_prior(&population.change_rate),
+            _ => Prior::BROAD,
+        };
         let describe = |i: usize| Description {
             host: population.host[i],
             importance: population.importance[i],
-            penalty: penalty(setting.objective),
             observed: population.complete[i],
+            belief: known.then(|| sure(population.change_rate[i])),
             ..Description::new(i as u32)
         };
         // No policy here is polite: hosts take what they are asked for.
         let settings = Settings {
             budget: setting.budget,
+            goal: Goal::Keep(penalty(setting.objective)),
+            prior,
             host_gap: 0.0,
             host_connections: u32::MAX,
             ..Settings::default()
@@ -41,25 +54,33 @@ impl Definition for Engine {
     }
 }
 
+/// As good as certain.
+fn sure(rate: f64) -> Belief {
+    const CHANGES: f64 = 1e9;
+    let days = CHANGES / rate;
+    let never = Prior::BROAD.belief().unchanged(1e15);
+    Belief::new(CHANGES, days).unwrap_or(never)
+}
+
+/// The prior that fits the true change rates best.
+fn true_prior(rates: &[f64]) -> Prior {
+    let beliefs: Vec<Belief> = rates.iter().filter(|&&rate| rate > 0.0).map(|&rate| sure(rate)).collect();
+    fit_beliefs(&beliefs, Prior::BROAD, Prior::BROAD, Fit::GLOBAL_STRENGTH)
+}
+
 impl Policy for Engine {
     fn wake(&self) -> f64 {
         self.engine.wake()
     }
 
     fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {
-        let ids;
-        let described;
         let event = match event {
             Event::Wake => freshet_engine::Event::Tick,
             Event::Added(source) => {
                 let it = self.descriptions[source as usize];
-                described = [Description { fetched: Some(now), ..it }];
-                freshet_engine::Event::Described(&described)
+                freshet_engine::Event::Described(vec![Description { fetched: Some(now), ..it }])
             }
-            Event::Removed(source) => {
-                ids = [source];
-                freshet_engine::Event::Removed(&ids)
-            }
+            Event::Removed(source) => freshet_engine::Event::Removed(vec![source]),
             Event::Changed(source) => freshet_engine::Event::Signal(source),
             Event::Fetched { source, outcome } => freshet_engine::Event::Fetched {
                 id: source,

@@ -1,0 +1,3 @@
+//! tmp
+#![allow(missing_docs)]
+fn main() {}

@@ -1,0 +1,207 @@
+//! Excursions from the stairs: where they end, and what adds up on the way.
+//!
+//! Off the stairs the chain has no cycle ([`stairs`](crate::stairs)), so one pass over the states in the
+//! right order gives for each of them the chances of where it meets the stairs again. Only states that
+//! an excursion can reach are visited. It always begins next to the stairs, so in each row of states
+//! with the same number of active fetchers these are neighbours, at the end next to the stairs.
+
+use std::ops::Range;
+
+use crate::chain::{Chain, State, Tally};
+use crate::stairs::{Side, Stairs};
+
+/// Where a path meets the stairs, as chances from the stair `first` on, and what adds up until then.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Landing {
+    pub(crate) first: usize,
+    pub(crate) chances: Vec<f64>,
+    pub(crate) tally: Tally,
+}
+
+impl Landing {
+    /// One step of the chain, and what is known of where it leads.
+    fn follow(&mut self, tally: Tally, leads: [Option<(f64, Lead<'_>)>; 2]) {
+        let known = || leads.iter().flatten();
+        let first = known().map(|(_, lead)| lead.first()).min().unwrap_or(0);
+        let end = known().map(|(_, lead)| lead.end()).max().unwrap_or(first);
+        self.first = first;
+        self.tally = tally;
+        self.chances.clear();
+        self.chances.resize(end - first, 0.0);
+        for (chance, lead) in known() {
+            match lead {
+                Lead::Stair(stair) => self.chances[stair - first] += chance,
+                Lead::Excursion(other) => {
+                    let own = &mut self.chances[other.first - first..];
+                    for (own, other) in own.iter_mut().zip(&other.chances) {
+                        *own += chance * other;
+                    }
+                    self.tally += other.tally.times(*chance);
+                }
+            }
+        }
+    }
+}
+
+/// Where a step leads: to a stair, or into an excursion that is known.
+enum Lead<'a> {
+    Stair(usize),
+    Excursion(&'a Landing),
+}
+
+impl Lead<'_> {
+    fn first(&self) -> usize {
+        match self {
+            Self::Stair(stair) => *stair,
+            Self::Excursion(landing) => landing.first,
+        }
+    }
+
+    fn end(&self) -> usize {
+        match self {
+            Self::Stair(stair) => stair + 1,
+            Self::Excursion(landing) => landing.first + landing.chances.len(),
+        }
+    }
+}
+
+/// The landings of states with the same number of active fetchers, from a queue on.
+#[derive(Debug, Default)]
+struct Row {
+    first: usize,
+    landings: Vec<Landing>,
+}
+
+impl Row {
+    /// Covers these lengths of the queue; what it held before does not matter.
+    fn cover(&mut self, queues: Range<usize>) {
+        self.first = queues.start;
+        self.landings.resize_with(queues.len(), Landing::default);
+    }
+
+    fn get(&self, queue: u32) -> Option<&Landing> {
+        self.landings.get((queue as usize).checked_sub(self.first)?)
+    }
+}
+
+/// The landings of all steps that leave the stairs, by the number of active fetchers after the step:
+/// it leads to the end of that row.
+pub(crate) struct Excursions<'a> {
+    chain: Chain<'a>,
+    stairs: &'a Stairs<'a>,
+    below: Vec<Landing>,
+    above: Vec<Landing>,
+}
+
+impl<'a> Excursions<'a> {
+    pub(crate) fn new(chain: Chain<'a>, stairs: &'a Stairs<'a>) -> Self {
+        let mut excursions = Self { chain, stairs, below: Vec::new(), above: Vec::new() };
+        excursions.below = excursions.all_below();
+        excursions.above = excursions.all_above();
+        excursions
+    }
+
+    /// Where a stair leads.
+    pub(crate) fn from_stair(&self, stair: usize, out: &mut Landing) {
+        self.follow(self.stairs.states()[stair], out, |next| {
+            let below = next.active < self.chain.target(next.queue);
+            let side = if below { &self.below } else { &self.above };
+            side.get(next.active as usize)
+        });
+    }
+
+    fn follow<'b>(
+        &self,
+        state: State,
+        out: &mut Landing,
+        known: impl Fn(State) -> Option<&'b Landing>,
+    ) {
+        let step = self.chain.step(state);
+        let lead = |chance: f64, next: State| match self.stairs.side(next) {
+            Side::On(stair) => Some((chance, Lead::Stair(stair))),
+            Side::Below | Side::Above => Some((chance, Lead::Excursion(known(next)?))),
+        };
+        let up = if step.up > 0.0 { lead(step.up, self.chain.arrive(state)) } else { None };
+        let down = if step.down > 0.0 { lead(step.down, self.chain.depart(state)) } else { None };
+        out.follow(step.tally, [up, down]);
+    }
+
+    /// Below the stairs fetchers are only added: what more of them lead to is known first.
+    fn all_below(&self) -> Vec<Landing> {
+        let rows = self.rows_below();
+        let mut entries = vec![Landing::default(); rows.len()];
+        let (mut row, mut next_row) = (Row::default(), Row::default());
+        for (active, queues) in rows.iter().enumerate().rev() {
+            std::mem::swap(&mut row, &mut next_row);
+            row.cover(queues.clone());
+            for at in (0..queues.len()).rev() {
+                let (left, right) = row.landings.split_at_mut(at + 1);
+                let state = State { queue: (queues.start + at) as u32, active: active as u32 };
+                self.follow(state, &mut left[at], |next| match next.active == state.active {
+                    true => right.first(),
+                    false => next_row.get(next.queue),
+                });
+            }
+            if let Some(last) = row.landings.last() {
+                entries[active].clone_from(last);
+            }
+        }
+        entries
+    }
+
+    /// The queues of each row below the stairs that an excursion reaches: it enters at the end, where
+    /// the stairs fall by more than one, or from the row before, one page shorter.
+    fn rows_below(&self) -> Vec<Range<usize>> {
+        let targets = self.chain.targets;
+        let mut rows: Vec<Range<usize>> = Vec::with_capacity(targets[0] as usize);
+        for active in 0..targets[0] {
+            let last = self.stairs.last_below(active).unwrap_or(0);
+            let entered = targets.get(last + 1).is_some_and(|&target| target < active);
+            let before = rows.last().filter(|before| before.end > 1 && !before.is_empty());
+            let before = before.map(|before| before.start.saturating_sub(1));
+            let first = before.into_iter().chain(entered.then_some(last)).min();
+            rows.push(first.unwrap_or(last + 1)..last + 1);
+        }
+        rows
+    }
+
+    /// Above the stairs fetchers are only taken away: what fewer of them lead to is known first.
+    fn all_above(&self) -> Vec<Landing> {
+        let rows = self.rows_above();
+        let mut entries = vec![Landing::default(); rows.len()];
+        let (mut row, mut next_row) = (Row::default(), Row::default());
+        for (active, queues) in rows.iter().enumerate() {
+            std::mem::swap(&mut row, &mut next_row);
+            row.cover(queues.clone());
+            for at in 0..queues.len() {
+                let (left, right) = row.landings.split_at_mut(at);
+                let state = State { queue: (queues.start + at) as u32, active: active as u32 };
+                self.follow(state, &mut right[0], |next| match next.active == state.active {
+                    true => left.last(),
+                    false => next_row.get(next.queue),
+                });
+            }
+            if let Some(first) = row.landings.first() {
+                entries[active].clone_from(first);
+            }
+        }
+        entries
+    }
+
+    /// The same above the stairs: entered at the beginning, or from the row after, one page longer.
+    fn rows_above(&self) -> Vec<Range<usize>> {
+        let targets = self.chain.targets;
+        let room = targets.len();
+        let mut rows = vec![0..0; targets[0] as usize];
+        let mut after: Range<usize> = 0..0;
+        for active in (1..targets[0]).rev() {
+            let first = self.stairs.first_above(active);
+            let entered = first < room && first >= 2 && targets[first - 2] > active;
+            let before = if after.is_empty() { 0 } else { (after.end + 1).min(room) };
+            let end = before.max(if entered { first + 1 } else { 0 });
+            after = first.min(end)..end;
+            rows[active as usize] = after.clone();
+        }
+        rows
+    }
+}

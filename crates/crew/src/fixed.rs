@@ -1,0 +1,143 @@
+//! A fixed number of fetchers: the M/M/1/K queue.
+//!
+//! With the load ρ = nλ/μ and x = ln ρ, let E(x) be the mean queue. Both terms of the cost have simple
+//! slopes: P₀′ = −E P₀ and (ρP_K)′ = (K+1−E) ρP_K. So the cost is least where
+//!
+//! ```text
+//! (K+1) x + ln((K+1−E)/E) = ln(γ/μ)
+//! ```
+//!
+//! The left side rises: its slope is (K+1)(1 − V/(E(K+1−E))), and the variance V of a number between 0
+//! and K is at most E(K−E). So there is one minimum, and bisection finds it for any K. The powers of ρ
+//! in (1.4) and (1.7) never appear.
+
+use crate::{CrewError, Setting};
+
+/// Up to here whole numbers are exact.
+const COUNTABLE: f64 = 9_007_199_254_740_992.0;
+/// Enough halvings for every bracket, whatever its width.
+const HALVINGS: usize = 200;
+
+/// What a fixed number of fetchers comes to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fixed {
+    /// n, all of them always active.
+    pub fetchers: u64,
+    /// ρ = nλ/μ.
+    pub load: f64,
+    /// γ × starvation + loss rate.
+    pub cost: f64,
+    /// The share of time in which the queue is empty.
+    pub starvation: f64,
+    /// Pages lost per unit of time.
+    pub loss_rate: f64,
+}
+
+/// What n fetchers come to: (1.4), C = (1−ρ)(γ + μρ^(K+1))/(1−ρ^(K+1)).
+#[must_use]
+pub fn fixed(setting: &Setting, fetchers: u64) -> Fixed {
+    let (fetch, process) = (setting.fetch_rate(), setting.process_rate());
+    let n = fetchers as f64;
+    let load = n * fetch / process;
+    // Near 1 the load is known best by its distance from 1: a large buffer raises it to a large power.
+    let log = match load {
+        0.5..=2.0 => (n.mul_add(fetch, -process) / process).ln_1p(),
+        _ => load.ln(),
+    };
+    let starvation = if fetchers == 0 { 1.0 } else { empty(log, setting.buffer()) };
+    let full = if fetchers == 0 { 0.0 } else { empty(-log, setting.buffer()) };
+    let loss_rate = load * full * process;
+    let cost = setting.starvation_weight() * starvation + loss_rate;
+    Fixed { fetchers, load, cost, starvation, loss_rate }
+}
+
+/// The number of fetchers with the least cost (Proposition 1), among those available.
+pub fn best_fixed(setting: &Setting, available: Option<u32>) -> Result<Fixed, CrewError> {
+    if available == Some(0) {
+        return Err(CrewError::NoFetchers);
+    }
+    let wanted = best_load(setting) / setting.fetched();
+    let most = available.map_or(COUNTABLE, f64::from);
+    if wanted > COUNTABLE && available.is_none() {
+        return Err(CrewError::Uncountable { fetchers: wanted });
+    }
+    let whole = |number: f64| fixed(setting, number.clamp(1.0, most) as u64);
+    let (less, more) = (whole(wanted.floor()), whole(wanted.ceil()));
+    Ok(if more.cost < less.cost { more } else { less })
+}
+
+/// ρ(γ, K), the load with the least cost if fetchers could be divided (Lemma 1); 0 if γ = 0.
+#[must_use]
+pub fn best_load(setting: &Setting) -> f64 {
+    let goal = setting.weight().ln();
+    if goal == f64::NEG_INFINITY {
+        return 0.0;
+    }
+    let buffer = setting.buffer();
+    let room = f64::from(buffer) + 1.0;
+    // K times the root is within these of the goal.
+    let width = (goal.abs() + 2.0 * room.ln()) / f64::from(buffer) + 1.0;
+    let (mut low, mut high) = (-width, width);
+    for _ in 0..HALVINGS {
+        let x = 0.5 * (low + high);
+        let balance = room * x + ((1.0 + mean_queue(-x, buffer)) / mean_queue(x, buffer)).ln();
+        if balance < goal {
+            low = x;
+        } else {
+            high = x;
+        }
+    }
+    (0.5 * (low + high)).exp()
+}
+
+/// The rule for large buffers (1.12): as many fetchers as just keep the processor busy, rounded up if
+/// the surplus costs no more than the lack.
+#[must_use]
+pub fn large_buffer_rule(setting: &Setting) -> f64 {
+    let each = setting.fetched();
+    let (less, more) = ((1.0 / each).floor(), (1.0 / each).ceil());
+    let surplus = more * each - 1.0;
+    let lack = setting.weight() * (1.0 - less * each);
+    if surplus <= lack { more } else { less.max(1.0) }
+}
+
+/// P₀ = (1−ρ)/(1−ρ^(K+1)) of (1.3); P_K is the same at 1/ρ.
+fn empty(log: f64, buffer: u32) -> f64 {
+    let all = (f64::from(buffer) + 1.0) * log;
+    if log == 0.0 {
+        1.0 / (f64::from(buffer) + 1.0)
+    } else if log < 0.0 {
+        log.exp_m1() / all.exp_m1()
+    } else {
+        log.exp_m1() * (-all).exp() / -(-all).exp_m1()
+    }
+}
+
+/// The mean queue E(x) = ρ/(1−ρ) − (K+1)ρ^(K+1)/(1−ρ^(K+1)); E(−x) = K − E(x).
+fn mean_queue(x: f64, buffer: u32) -> f64 {
+    let (whole, room) = (f64::from(buffer), f64::from(buffer) + 1.0);
+    if room * x.abs() < 1.0 {
+        // The poles at x = 0 cancel: what is left are two Langevin functions.
+        let half = 0.5 * x;
+        0.5 * (whole + room * langevin(room * half) - langevin(half))
+    } else if x > 0.0 {
+        whole - mean_queue(-x, buffer)
+    } else {
+        1.0 / (-x).exp_m1() - room / (-room * x).exp_m1()
+    }
+}
+
+/// coth z − 1/z for |z| ≤ 1/2.
+fn langevin(z: f64) -> f64 {
+    // coth z = cosh z / sinh z; both less their first terms, as power series in z².
+    let square = z * z;
+    let (mut above, mut below, mut term) = (0.0, 1.0, 1.0);
+    for k in 1..12 {
+        // term is z^(2k)/(2k+1)!; the numerator's terms are 2k times as much.
+        let k = f64::from(2 * k);
+        term *= square / (k * (k + 1.0));
+        above += k * term;
+        below += term;
+    }
+    if z == 0.0 { 0.0 } else { above / (z * below) }
+}

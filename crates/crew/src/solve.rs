@@ -1,0 +1,144 @@
+//! The best switching curve, by policy iteration.
+//!
+//! A curve is evaluated exactly ([`evaluate`](crate::evaluate)). Then the target of each queue length
+//! goes to where the values are least, and so on until nothing changes. Every step along the way to a
+//! lower value is an improvement for itself, so part of the way is one, too. It matters at the start: with
+//! slow fetchers the first curve after a flat one would be far too steep, and a steep curve takes long to
+//! evaluate. The way is cut short for all queue lengths by the same factor, because corners in a curve
+//! are slow to go away.
+
+use crate::bound::gap;
+use crate::evaluate::{Evaluation, Measures};
+use crate::fixed::{best_fixed, best_load};
+use crate::values::Values;
+use crate::{CrewError, Policy, Setting};
+
+/// The most states, queue lengths times numbers of active fetchers.
+const STATES: f64 = 1e7;
+/// How far targets may go in the first step; twice as far in each further one that is cut short.
+const REACH: u32 = 4;
+/// How far values are looked at, in reaches.
+const SIGHT: u32 = 8;
+/// A queue that is empty, and loses pages, less often than this needs no better curve …
+const NEVER: f64 = 1e-15;
+/// … unless it is cheap, by the number of stairs.
+const CHEAP: usize = 256;
+/// Costs that differ by less are equal.
+const ROUNDING: f64 = 1e-12;
+/// Far more than it ever takes: the end of a search that rounding leads in circles.
+const ITERATIONS: u32 = 500;
+
+/// The best switching curve, what it comes to, and how well that is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dynamic {
+    /// When to start one more fetcher.
+    pub policy: Policy,
+    /// What it comes to.
+    pub measures: Measures,
+    /// No policy of any kind costs less than the cost of this one by more than this.
+    pub gap: f64,
+    /// Curves evaluated.
+    pub iterations: u32,
+}
+
+/// The switching curve with the least cost, if fetchers can be started at each event.
+///
+/// Without `available` there are as many fetchers as it can use: one more would never be started. The
+/// policy then says how many these are.
+pub fn solve(setting: &Setting, available: Option<u32>) -> Result<Dynamic, CrewError> {
+    let most = most(setting, available)?;
+    let start = best_fixed(setting, Some(most))?.fetchers as u32;
+    let mut targets = vec![start; setting.buffer() as usize + 1];
+    let mut best = targets.clone();
+    let mut least = f64::INFINITY;
+    let mut reach = REACH;
+    for iterations in 1.. {
+        let evaluation = Evaluation::new(setting, &targets);
+        let cost = evaluation.cost();
+        if cost > least * (1.0 + ROUNDING) {
+            // Values that differ by little more than rounding led astray.
+            return dynamic(setting, &Evaluation::new(setting, &best), available, iterations);
+        }
+        let stairs = evaluation.stairs.states().len();
+        let never = cost <= NEVER * setting.weight().min(1.0) && stairs > CHEAP;
+        let done = cost == 0.0 || never || iterations == ITERATIONS;
+        let improved = if done { None } else { improve(&evaluation, most, &mut reach) };
+        let Some(improved) = improved else {
+            return dynamic(setting, &evaluation, available, iterations);
+        };
+        if available.is_none() && improved[0] == most {
+            return Err(too_many_states(setting, f64::from(most)));
+        }
+        least = least.min(cost);
+        best = std::mem::replace(&mut targets, improved);
+    }
+    unreachable!("the iterations are counted")
+}
+
+/// The most fetchers that may be active.
+fn most(setting: &Setting, available: Option<u32>) -> Result<u32, CrewError> {
+    let room = STATES / (f64::from(setting.buffer()) + 1.0) - 1.0;
+    let wanted = match available {
+        Some(available) => f64::from(available),
+        // One less than there is room for, so that it can be told that it is not wanted.
+        None => best_load(setting) / setting.fetched() + 1.0,
+    };
+    if wanted > room {
+        return Err(too_many_states(setting, wanted));
+    }
+    Ok(available.unwrap_or(room as u32))
+}
+
+fn too_many_states(setting: &Setting, fetchers: f64) -> CrewError {
+    let states = (fetchers + 1.0) * (f64::from(setting.buffer()) + 1.0);
+    CrewError::TooManyStates { states, limit: STATES }
+}
+
+fn dynamic(
+    setting: &Setting,
+    evaluation: &Evaluation<'_>,
+    available: Option<u32>,
+    iterations: u32,
+) -> Result<Dynamic, CrewError> {
+    let targets = evaluation.chain.targets;
+    // With one more than it uses, it is seen that this one is of no use.
+    let most = available.unwrap_or(targets[0] + 1);
+    Ok(Dynamic {
+        policy: Policy::new(targets.to_vec(), available.unwrap_or(targets[0]))?,
+        measures: evaluation.measures(setting),
+        gap: gap(setting, evaluation, most) * setting.process_rate(),
+        iterations,
+    })
+}
+
+/// A better curve, if there is one.
+fn improve(evaluation: &Evaluation<'_>, most: u32, reach: &mut u32) -> Option<Vec<u32>> {
+    let targets = evaluation.chain.targets;
+    let sight = reach.saturating_mul(SIGHT);
+    let most = targets[0].saturating_add(sight).min(most);
+    let values = Values::new(evaluation, most);
+    let mut best: Vec<u32> = Vec::with_capacity(targets.len());
+    for (queue, &target) in (0..).zip(targets) {
+        // Somebody has to fill an empty queue.
+        let (low, high) = (u32::from(queue == 0), most.min(target.saturating_add(sight)));
+        let low = low.max(target.saturating_sub(sight));
+        let mut active = target;
+        while active < high && values.better(queue, active + 1, active) {
+            active += 1;
+        }
+        while active <= target && active > low && values.better(queue, active - 1, active) {
+            active -= 1;
+        }
+        best.push(active.min(best.last().copied().unwrap_or(most)));
+    }
+    let far = best.iter().zip(targets).map(|(&best, &target)| best.abs_diff(target)).max()?;
+    if far > *reach {
+        let part = f64::from(*reach) / f64::from(far);
+        for (best, &target) in best.iter_mut().zip(targets) {
+            let way = f64::from(*best) - f64::from(target);
+            *best = (f64::from(target) + (part * way).round()) as u32;
+        }
+        *reach = reach.saturating_mul(2);
+    }
+    (best != targets).then_some(best)
+}

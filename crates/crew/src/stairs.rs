@@ -1,0 +1,98 @@
+//! The stairs: the states along a switching curve that every cycle of its chain passes.
+//!
+//! Let R(q) be the fetchers wanted at queue q. The stairs are (0, R(0)) and, for q > 0, the states
+//! (q, r) with R(q−1) ≥ r ≥ R(q). Below them, r < R(q), every departure starts a fetcher and no arrival
+//! stops one: r never falls, and while it stays the queue grows. Above them every arrival stops a
+//! fetcher and no departure starts one: r never rises, and while it stays the queue shrinks. So neither
+//! side has a cycle, and as one step never leads from one side to the other, each excursion from the
+//! stairs ends on the stairs.
+
+use crate::chain::State;
+
+/// The states of the stairs, from the empty queue to the full one.
+#[derive(Clone, Debug)]
+pub(crate) struct Stairs<'a> {
+    targets: &'a [u32],
+    states: Vec<State>,
+    /// Where the stairs of each queue begin.
+    begins: Vec<usize>,
+}
+
+/// Where a state lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Below,
+    On(usize),
+    Above,
+}
+
+impl<'a> Stairs<'a> {
+    pub(crate) fn new(targets: &'a [u32]) -> Self {
+        let mut states = Vec::with_capacity(targets.len());
+        let mut begins = Vec::with_capacity(targets.len());
+        let mut top = targets[0];
+        for (queue, &target) in (0..).zip(targets) {
+            begins.push(states.len());
+            states.extend((target..=top).rev().map(|active| State { queue, active }));
+            top = target;
+        }
+        Self { targets, states, begins }
+    }
+
+    pub(crate) fn states(&self) -> &[State] {
+        &self.states
+    }
+
+    pub(crate) fn side(&self, State { queue, active }: State) -> Side {
+        let q = queue as usize;
+        let top = self.targets[q.saturating_sub(1)];
+        if active < self.targets[q] {
+            Side::Below
+        } else if active > top {
+            Side::Above
+        } else {
+            Side::On(self.begins[q] + (top - active) as usize)
+        }
+    }
+
+    /// The longest queue at which more than `active` are wanted: below the stairs, a row of states with
+    /// that many active ends here.
+    pub(crate) fn last_below(&self, active: u32) -> Option<usize> {
+        self.targets.partition_point(|&target| target > active).checked_sub(1)
+    }
+
+    /// The first queue of the row of states with `active` above the stairs; may be beyond the last.
+    pub(crate) fn first_above(&self, active: u32) -> usize {
+        match self.targets.partition_point(|&target| target >= active) {
+            0 => 0,
+            short => short + 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_end_where_the_stairs_begin() {
+        let targets = [7, 4, 4, 1, 0];
+        let stairs = Stairs::new(&targets);
+        for active in 0..10 {
+            let below = stairs.last_below(active).map_or(0, |last| last + 1);
+            let above = stairs.first_above(active);
+            for queue in 0..5 {
+                let side = stairs.side(State { queue: queue as u32, active });
+                match side {
+                    Side::Below => assert!(queue < below),
+                    Side::Above => assert!(queue >= above),
+                    Side::On(at) => {
+                        assert!(queue >= below && queue < above);
+                        let state = State { queue: queue as u32, active };
+                        assert_eq!(stairs.states()[at], state);
+                    }
+                }
+            }
+        }
+    }
+}

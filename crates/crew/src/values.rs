@@ -1,0 +1,89 @@
+//! The value of every state: what it costs, more than on average, on the way to the anchor.
+
+use crate::chain::State;
+use crate::evaluate::Evaluation;
+
+/// Differences of values below this share of what they are made of are rounding.
+const ROUNDING: f64 = 1e-14;
+
+/// Cost and time from each state to the anchor. The relative value is cost − g·time, with g the cost of
+/// the curve per unit of time. The two are kept apart: both are sums of positive numbers.
+pub(crate) struct Values {
+    /// Lengths of the queue, K + 1.
+    width: usize,
+    /// g.
+    average: f64,
+    /// By active fetchers, then by queue.
+    cells: Vec<Cell>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    cost: f64,
+    time: f64,
+}
+
+impl Values {
+    /// For up to `most` active fetchers, at least as many as are ever wanted.
+    pub(crate) fn new(evaluation: &Evaluation<'_>, most: u32) -> Self {
+        let width = evaluation.chain.targets.len();
+        let cells = vec![Cell::default(); (most as usize + 1) * width];
+        let mut values = Self { width, average: evaluation.cost(), cells };
+        for (state, passage) in evaluation.stairs.states().iter().zip(&evaluation.passages) {
+            let place = values.place(*state);
+            let cost = evaluation.cost_of(passage);
+            values.cells[place] = Cell { cost, time: passage.time };
+        }
+        // Below the stairs from many active fetchers to few and from long queues to short ones, above
+        // them the other way round: so what follows a state is known before it.
+        for active in (0..evaluation.chain.target(0)).rev() {
+            let end = evaluation.stairs.last_below(active).map_or(0, |last| last + 1);
+            // An empty queue with nobody active is never reached.
+            for queue in (usize::from(active == 0)..end).rev() {
+                values.fill(evaluation, State { queue: queue as u32, active });
+            }
+        }
+        for active in 1..=most {
+            for queue in evaluation.stairs.first_above(active)..width {
+                values.fill(evaluation, State { queue: queue as u32, active });
+            }
+        }
+        values
+    }
+
+    fn fill(&mut self, evaluation: &Evaluation<'_>, state: State) {
+        let chain = evaluation.chain;
+        let step = chain.step(state);
+        let mut cell = Cell { cost: evaluation.cost_of(&step.tally), time: step.tally.time };
+        if step.up > 0.0 {
+            let next = self.cells[self.place(chain.arrive(state))];
+            cell.cost += step.up * next.cost;
+            cell.time += step.up * next.time;
+        }
+        if step.down > 0.0 {
+            let next = self.cells[self.place(chain.depart(state))];
+            cell.cost += step.down * next.cost;
+            cell.time += step.down * next.time;
+        }
+        let place = self.place(state);
+        self.cells[place] = cell;
+    }
+
+    fn place(&self, state: State) -> usize {
+        state.active as usize * self.width + state.queue as usize
+    }
+
+    /// The relative value of a state.
+    pub(crate) fn get(&self, queue: u32, active: u32) -> f64 {
+        let Cell { cost, time } = self.cells[self.place(State { queue, active })];
+        cost - self.average * time
+    }
+
+    /// Whether it is better to have `active` than `other` fetchers active, by more than rounding.
+    pub(crate) fn better(&self, queue: u32, active: u32, other: u32) -> bool {
+        let own = self.cells[self.place(State { queue, active })];
+        let other = self.cells[self.place(State { queue, active: other })];
+        let difference = (own.cost - other.cost) - self.average * (own.time - other.time);
+        difference < -ROUNDING * (other.cost + self.average * other.time)
+    }
+}

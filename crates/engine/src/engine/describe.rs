@@ -1,0 +1,169 @@
+//! Sources come, change and go.
+
+use serde::{Deserialize, Serialize};
+
+use super::Engine;
+use crate::event::{Action, Alarm};
+use crate::host::Host;
+use crate::source::{Description, Flags, Goal, Source, State};
+
+/// What is to be taken in, and from which place on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Bulk {
+    Described(Vec<Description>, usize),
+    Removed(Vec<u32>, usize),
+    Signal(u32),
+}
+
+/// Descriptions that one step takes in.
+const STRIDE: usize = 1024;
+/// The share of all sources that must have come or gone for a look at all at once: one in so many.
+const MANY: usize = 50;
+/// Goals that differ from the settings'.
+const GOALS: usize = 255;
+
+impl Engine {
+    /// Takes in a few at once, more step by step.
+    pub(super) fn take_in(&mut self, now: f64, bulk: Bulk, actions: &mut Vec<Action>) {
+        self.inbox.push_back(bulk);
+        if self.inbox.len() == 1 {
+            self.go_on_taking_in(now, actions);
+        }
+    }
+
+    pub(super) fn go_on_taking_in(&mut self, now: f64, actions: &mut Vec<Action>) {
+        let mut left = STRIDE;
+        while left > 0
+            && let Some(mut bulk) = self.inbox.pop_front()
+        {
+            let over = match &mut bulk {
+                Bulk::Described(some, next) => {
+                    let end = some.len().min(*next + left);
+                    for description in &some[*next..end] {
+                        self.describe(now, description, actions);
+                    }
+                    left -= end - *next;
+                    *next = end;
+                    end == some.len()
+                }
+                Bulk::Removed(some, next) => {
+                    let end = some.len().min(*next + left);
+                    for &id in &some[*next..end] {
+                        self.remove(id);
+                    }
+                    left -= end - *next;
+                    *next = end;
+                    end == some.len()
+                }
+                Bulk::Signal(id) => {
+                    left -= 1;
+                    self.signal(now, *id);
+                    true
+                }
+            };
+            if !over {
+                self.inbox.push_front(bulk);
+            }
+        }
+    }
+
+    fn describe(&mut self, now: f64, it: &Description, actions: &mut Vec<Action>) {
+        let goal = self.number_of(it.goal);
+        let (Ok(()), Some(goal)) = (it.check(), goal) else {
+            actions.push(Action::Alarm(Alarm::Refused(it.id)));
+            return;
+        };
+        let id = it.id as usize;
+        while self.hosts.len() <= it.host as usize {
+            self.hosts.push(Host::new(self.prior));
+        }
+        if self.sources.len() <= id {
+            if self.sources.capacity() <= id {
+                // Doubling would cost more memory than there may be.
+                self.sources.reserve_exact(id + 1 - self.sources.len() + self.sources.len() / 8);
+            }
+            self.sources.resize(id + 1, Source::NONE);
+        }
+        // It goes back to where it began, with what was learnt.
+        let before = self.sources[id].state;
+        self.withdraw(it.id);
+        let source = &mut self.sources[id];
+        if before == State::Absent {
+            *source = Source { seen: now, due: f64::INFINITY, ..Source::NONE };
+            self.count += 1;
+        }
+        match it.belief {
+            Some(belief) => {
+                (source.changes, source.days) = (belief.shape(), belief.days());
+            }
+            None if source.is_known() => (source.changes, source.days) = (0.0, 0.0),
+            None => {}
+        }
+        if let Some(day) = it.fetched {
+            source.last = source.last.max(day.min(now));
+            source.seen = source.seen.max(source.last);
+        }
+        source.importance = it.importance.clamp(0.0, 1e30) as f32;
+        source.cost = it.cost.clamp(1e-30, 1e30) as f32;
+        source.min_interval = it.min_interval as f32;
+        source.max_interval = it.max_interval as f32;
+        source.goal = goal;
+        source.flags.set(Flags::KNOWN, it.belief.is_some());
+        source.flags.set(Flags::OBSERVED, it.observed);
+        source.flags.set(Flags::PAUSED, it.paused);
+        if before == State::Asked {
+            // It comes back from where it was sent to.
+            source.state = State::Asked;
+        } else {
+            source.host = it.host;
+            source.state = if it.paused { State::Paused } else { State::Waiting };
+            if source.state == State::Waiting && (self.price > 0.0 || source.is_new()) {
+                self.enqueue(now, it.id);
+            }
+        }
+        self.turn_over();
+    }
+
+    /// Its place in the list of goals, 0 for none; `None` if there are too many.
+    fn number_of(&mut self, goal: Option<Goal>) -> Option<u8> {
+        let Some(goal) = goal else { return Some(0) };
+        let place = self.goals.iter().position(|&other| other == goal).unwrap_or_else(|| {
+            self.goals.push(goal);
+            self.goals.len() - 1
+        });
+        self.goals.truncate(GOALS);
+        u8::try_from(place + 1).ok()
+    }
+
+    fn remove(&mut self, id: u32) {
+        let Some(source) = self.sources.get(id as usize) else { return };
+        let (state, host) = (source.state, source.host);
+        if state == State::Absent {
+            return;
+        }
+        self.withdraw(id);
+        if state == State::Asked {
+            self.hosts[host as usize].asked -= 1;
+        }
+        self.sources[id as usize].state = State::Absent;
+        self.memory.forget(id);
+        self.count -= 1;
+        self.turn_over();
+    }
+
+    /// Takes a source out of the queue and from among the candidates.
+    fn withdraw(&mut self, id: u32) {
+        if self.sources[id as usize].state == State::Ready {
+            self.leave_ready(id);
+        }
+        self.sources[id as usize].due = f64::INFINITY;
+    }
+
+    fn turn_over(&mut self) {
+        self.turned += 1;
+        self.spare = true;
+        if self.turned * MANY > self.count || self.price <= 0.0 {
+            self.look_again = true;
+        }
+    }
+}

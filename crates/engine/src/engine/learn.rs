@@ -1,0 +1,158 @@
+//! What fetches and signals tell.
+
+use super::Engine;
+use crate::event::{Action, Alarm, Blame, Outcome};
+use crate::host::{DOWN, back_off};
+use crate::source::{Flags, Source, State};
+
+/// Probes of a source that is gone before nobody asks any more.
+const PROBES: u8 = 4;
+/// Days to the first probe of a source that is gone.
+const FIRST_PROBE: f64 = 7.0;
+
+/// What was seen in some days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    Nothing,
+    Something,
+    One,
+}
+
+impl Engine {
+    pub(super) fn signal(&mut self, now: f64, id: u32) {
+        let Some(source) = self.sources.get_mut(id as usize) else { return };
+        if source.state == State::Absent || !source.is_observed() {
+            return;
+        }
+        if source.pending == 0 {
+            source.first = now;
+        }
+        source.pending = source.pending.saturating_add(1);
+        let days = now - source.seen;
+        source.seen = now;
+        self.learn(id, days, Seen::One);
+        if self.sources[id as usize].state == State::Waiting {
+            self.enqueue(now, id);
+        }
+    }
+
+    /// Changes what is believed about a source by what was seen in the last days.
+    fn learn(&mut self, id: u32, days: f64, seen: Seen) {
+        self.rhythm.answers += 1.0;
+        let source = self.sources[id as usize];
+        if source.is_known() || !(days > 0.0) {
+            return;
+        }
+        let prior = self.hosts[source.host as usize].prior;
+        if seen != Seen::One {
+            self.memory.learn(id, prior, days, seen == Seen::Something);
+        }
+        let half_life = self.settings.half_life.unwrap_or(self.memory.half_life());
+        let kept = (-days / half_life).exp2();
+        let faded =
+            Source { changes: source.changes * kept, days: source.days * kept, ..source };
+        let belief = faded.learnt_on(prior);
+        let belief = match seen {
+            Seen::Nothing => belief.unchanged(days),
+            Seen::Something => belief.changed(days),
+            Seen::One => belief.counted(1, days),
+        };
+        let source = &mut self.sources[id as usize];
+        source.changes = (belief.shape() - prior.belief().shape()).max(0.0);
+        source.days = (belief.days() - prior.belief().days()).max(0.0);
+    }
+
+    pub(super) fn fetched(&mut self, now: f64, id: u32, outcome: Outcome, actions: &mut Vec<Action>) {
+        let Some(source) = self.sources.get(id as usize) else { return };
+        if source.state != State::Asked {
+            return;
+        }
+        let host = source.host;
+        self.hosts[host as usize].asked -= 1;
+        self.spare = true;
+        match outcome {
+            Outcome::Changed => self.answered(now, id, Seen::Something, actions),
+            Outcome::Unchanged => self.answered(now, id, Seen::Nothing, actions),
+            Outcome::Failed { blame, retry_after } => {
+                let wait = retry_after.filter(|days| *days > 0.0).map_or(0.0, |days| days.min(1e6));
+                self.failed(now, id, blame, wait, actions);
+            }
+            Outcome::Gone => self.gone(now, id, actions),
+        }
+        self.line_up(now, host);
+    }
+
+    fn answered(&mut self, now: f64, id: u32, seen: Seen, actions: &mut Vec<Action>) {
+        let source = self.sources[id as usize];
+        let it = &mut self.hosts[source.host as usize];
+        it.failures /= 2;
+        if it.down && it.failures == 0 {
+            it.down = false;
+            actions.push(Action::Alarm(Alarm::HostBack(source.host)));
+        }
+        if !source.is_new() {
+            if source.is_observed() {
+                // What there was to see has been announced.
+                self.learn(id, now - source.seen, Seen::Nothing);
+            } else {
+                self.learn(id, now - source.last, seen);
+            }
+        }
+        let source = &mut self.sources[id as usize];
+        (source.last, source.seen) = (now, now);
+        (source.failures, source.pending) = (0, 0);
+        self.wait_again(now, id, None);
+    }
+
+    fn failed(&mut self, now: f64, id: u32, blame: Blame, wait: f64, actions: &mut Vec<Action>) {
+        let source = &mut self.sources[id as usize];
+        let host = source.host;
+        let it = &mut self.hosts[host as usize];
+        let mut wait = wait;
+        if blame == Blame::Host {
+            it.failures = it.failures.saturating_add(1);
+            wait = wait.max(back_off(it.failures));
+            it.free = it.free.max(now + wait);
+            if it.failures >= DOWN && !it.down {
+                it.down = true;
+                actions.push(Action::Alarm(Alarm::HostDown(host)));
+            }
+        }
+        if blame != Blame::Us {
+            source.failures = source.failures.saturating_add(1);
+        }
+        let again = now + wait.max(back_off(source.failures));
+        self.wait_again(now, id, Some(again));
+    }
+
+    fn gone(&mut self, now: f64, id: u32, actions: &mut Vec<Action>) {
+        let source = &mut self.sources[id as usize];
+        source.failures = source.failures.saturating_add(1);
+        if source.failures > PROBES {
+            source.state = State::Parked;
+            source.due = f64::INFINITY;
+            actions.push(Action::Gone(id));
+        } else {
+            let again = now + FIRST_PROBE * f64::from(1_u32 << (source.failures - 1));
+            self.wait_again(now, id, Some(again));
+        }
+    }
+
+    /// A source that was fetched waits for its next time: a day, or the one on which it will be worth
+    /// its price.
+    fn wait_again(&mut self, now: f64, id: u32, day: Option<f64>) {
+        let source = &mut self.sources[id as usize];
+        if source.flags.has(Flags::PAUSED) {
+            (source.state, source.due) = (State::Paused, f64::INFINITY);
+            return;
+        }
+        source.state = State::Waiting;
+        match day {
+            None => self.enqueue(now, id),
+            Some(day) => {
+                source.due = day;
+                self.queue.push(day, id);
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! A look at all sources, in small steps.
+
+use freshet_estimate::{Fit, Prior};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::event::{Action, Alarm};
+use crate::source::State;
+
+/// Sources, or hosts, that one step goes through.
+const STRIDE: usize = 2048;
+/// The longest and the shortest time from survey to survey, in days.
+const LONGEST: f64 = 5.0;
+const SHORTEST: f64 = 1.0 / 24.0;
+/// The share of sources that may be fetched from one survey to the next, and at least so many if the
+/// price falls.
+const TURNOVER: f64 = 0.1;
+const AT_LEAST: f64 = 0.01;
+/// How much more than the entry a source may be worth when it is due before it is moved forward.
+const ROUGHLY: f64 = 1.03;
+/// How much less than the entry a candidate may be worth before it has to wait again.
+const FALLEN: f64 = 0.7;
+/// How far the entry may fall before those that are now due earlier are looked for.
+const DROP: f64 = 0.93;
+/// The share by which the number of answers must have grown before priors are fitted anew.
+const NEWS: f64 = 0.05;
+/// Sources to which the prior of all is fitted, about.
+const FITTED: usize = 1 << 16;
+
+/// A pass over all sources: their places in the queue, and what they are like.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Survey {
+    number: u32,
+    next_source: usize,
+    next_host: usize,
+    /// Whether priors are fitted, with the sources that are looked at.
+    fit: Option<Fit>,
+    /// What longest intervals take in a day.
+    needed: f64,
+}
+
+/// When surveys are made.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Rhythm {
+    count: u32,
+    /// The entry at the last one, and the day.
+    entry: f64,
+    day: f64,
+    /// Answers so far, and at the last fit.
+    pub(crate) answers: f64,
+    fitted: f64,
+    /// Whether the owner knows that the budget is too small.
+    warned: bool,
+}
+
+impl Engine {
+    /// Days in which all sources could be fetched once.
+    fn cycle(&self) -> f64 {
+        self.count as f64 / self.bucket.rate().max(1e-300)
+    }
+
+    /// Days from survey to survey.
+    pub(crate) fn epoch(&self) -> f64 {
+        (TURNOVER * self.cycle()).clamp(SHORTEST, LONGEST)
+    }
+
+    /// The entry of hosts that have no price of their own.
+    fn common_entry(&self) -> f64 {
+        if self.hosts.is_empty() { 0.0 } else { self.entry_at(self.price) }
+    }
+
+    /// Whether many sources may be worth a fetch earlier than their places in the queue say.
+    pub(crate) fn has_fallen(&self, now: f64) -> bool {
+        self.common_entry() < DROP * self.rhythm.entry
+            && now - self.rhythm.day > (AT_LEAST * self.cycle()).min(LONGEST)
+    }
+
+    pub(crate) fn begin_survey(&mut self, now: f64) {
+        self.look_ahead();
+        let rhythm = &mut self.rhythm;
+        rhythm.count = rhythm.count.wrapping_add(1).max(1);
+        let news = rhythm.answers > (1.0 + NEWS) * rhythm.fitted;
+        if news {
+            rhythm.fitted = rhythm.answers.min(20.0 * self.count as f64);
+            rhythm.answers = rhythm.fitted;
+        }
+        self.survey = Some(Survey {
+            number: self.rhythm.count,
+            next_source: 0,
+            next_host: 0,
+            fit: news.then(|| Fit::new(self.prior)),
+            needed: 0.0,
+        });
+        self.rhythm.entry = self.common_entry();
+        self.rhythm.day = now;
+    }
+
+    /// Goes on with the survey. Says whether it is over.
+    pub(crate) fn go_on_surveying(&mut self, now: f64, actions: &mut Vec<Action>) -> bool {
+        let Some(mut survey) = self.survey.take() else { return true };
+        if survey.next_source < self.sources.len() {
+            let end = (survey.next_source + STRIDE).min(self.sources.len());
+            for id in survey.next_source..end {
+                self.look_at(now, id as u32, &mut survey);
+            }
+            survey.next_source = end;
+        }
+        if survey.next_source >= self.sources.len() {
+            let end = (survey.next_host + STRIDE).min(self.hosts.len());
+            if let Some(fit) = &survey.fit {
+                if survey.next_host == 0 {
+                    self.prior = fit.finish(Prior::BROAD, Fit::GLOBAL_STRENGTH);
+                }
+                for host in &mut self.hosts[survey.next_host..end] {
+                    let fit = if host.survey == survey.number { host.fit } else { Fit::new(self.prior) };
+                    host.prior = fit.finish(self.prior, Fit::HOST_STRENGTH);
+                }
+            }
+            survey.next_host = end;
+            if end == self.hosts.len() {
+                self.finish_survey(&survey, actions);
+                return true;
+            }
+        }
+        self.survey = Some(survey);
+        false
+    }
+
+    fn look_at(&mut self, now: f64, id: u32, survey: &mut Survey) {
+        let source = self.sources[id as usize];
+        if !source.is_live() {
+            return;
+        }
+        if source.max_interval < f32::INFINITY {
+            survey.needed += f64::from(source.cost) / f64::from(source.max_interval);
+        }
+        if let Some(fit) = &mut survey.fit
+            && !source.is_known()
+        {
+            let host = &mut self.hosts[source.host as usize];
+            if host.survey != survey.number {
+                (host.survey, host.fit) = (survey.number, Fit::new(host.prior));
+            }
+            host.fit.add(source.learnt_on(host.prior));
+            let stride = (self.sources.len() / FITTED).max(1);
+            if (id as usize).is_multiple_of(stride) {
+                fit.add(source.learnt_on(self.prior));
+            }
+        }
+        let entry = self.entry(source.host);
+        match source.state {
+            State::Ready if self.rank(now, &source) < FALLEN * entry && source.failures == 0 => {
+                self.send_back(now, id);
+            }
+            State::Waiting if source.failures == 0 => {
+                // Who is due later now finds out when the day comes.
+                let early = source.is_observed()
+                    || source.is_new()
+                    || source.due == f64::INFINITY
+                    || self.worth(source.due, &source) > ROUGHLY * entry;
+                if early {
+                    self.enqueue(now, id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish_survey(&mut self, survey: &Survey, actions: &mut Vec<Action>) {
+        let budget = self.bucket.rate();
+        let too_small = budget > 0.0 && survey.needed > budget;
+        if too_small && !self.rhythm.warned {
+            actions.push(Action::Alarm(Alarm::BudgetTooSmall { needed: survey.needed }));
+        }
+        self.rhythm.warned = too_small;
+        self.say_price(actions);
+    }
+
+    pub(crate) fn say_price(&self, actions: &mut Vec<Action>) {
+        let Self { price, outlook, saturated, .. } = *self;
+        actions.push(Action::Priced { price, outlook, saturated });
+    }
+}

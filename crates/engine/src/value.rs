@@ -1,0 +1,148 @@
+//! What a fetch is worth, and when it will be worth its price.
+
+use freshet_estimate::{Belief, Life, Penalty, Pending};
+
+use crate::engine::Engine;
+use crate::source::{Goal, Source};
+
+/// What a source that is fetched at any price counts, so that it is first; the more important first.
+const FORCED: f64 = 1e100;
+/// Of a source of which nothing is known yet, the interval is at most so many times as long as if it
+/// changed all the time: what its siblings are like is no excuse for not looking.
+const RISK: f64 = 10.0;
+
+impl Engine {
+    /// What a source's copy is to be good for.
+    pub(crate) fn goal(&self, source: &Source) -> Goal {
+        let other = (source.goal as usize).checked_sub(1);
+        other.and_then(|at| self.goals.get(at).copied()).unwrap_or(self.settings.goal)
+    }
+
+    /// What is believed about a source's change rate.
+    pub(crate) fn belief(&self, source: &Source) -> Belief {
+        if source.is_known() {
+            Belief::new(source.changes, source.days).unwrap_or(self.prior.belief())
+        } else {
+            source.learnt_on(self.hosts[source.host as usize].prior)
+        }
+    }
+
+    /// What a fetch of a source must be worth, for each unit of its importance.
+    fn price_for(&self, source: &Source, price: f64) -> f64 {
+        price * f64::from(source.cost) / f64::from(source.importance)
+    }
+
+    /// Days between the fetches of a source at a price.
+    pub(crate) fn interval(&self, source: &Source, price: f64) -> f64 {
+        let (least, most) = (f64::from(source.min_interval), f64::from(source.max_interval));
+        if source.importance <= 0.0 {
+            return most;
+        }
+        let price = self.price_for(source, price);
+        let belief = self.belief(source);
+        let goal = self.goal(source);
+        let free = if source.is_observed() {
+            // Every k-th change; about as many as are worth the price.
+            let between = 1.0 / belief.mean();
+            between * (price / between).max(1.0)
+        } else {
+            let free = match goal {
+                Goal::Keep(penalty) => penalty.due(belief, price),
+                Goal::Capture(capture) => capture.due(belief, price),
+            };
+            if source.days > 0.0 { free } else { free.min(risk_cap(goal, price)) }
+        };
+        free.clamp(least.min(most), most)
+    }
+
+    /// The day on which a source will be worth a price.
+    pub(crate) fn due(&self, now: f64, source: &Source, price: f64) -> f64 {
+        if source.is_new() {
+            return now;
+        }
+        if !source.is_observed() {
+            return source.last + self.interval(source, price);
+        }
+        let latest = source.last + f64::from(source.max_interval);
+        if source.pending == 0 || source.importance <= 0.0 {
+            return latest;
+        }
+        let price = self.price_for(source, price);
+        let earliest = source.last + f64::from(source.min_interval);
+        if self.pending_value(now, source) >= price {
+            return now.max(earliest);
+        }
+        let day = match self.goal(source) {
+            // Only age grows by itself: T²/2 + T·E[1/c].
+            Goal::Keep(Penalty::Age) => {
+                let pending = Pending { changes: source.pending, days: 1.0 };
+                let belief = self.belief(source).unchanged(now - source.seen);
+                let rate = Penalty::Age.pending_value(belief, pending) - 0.5;
+                let wait = 2.0 * price / (rate + (rate * rate + 2.0 * price).sqrt());
+                if wait > 0.0 { source.first + wait } else { f64::INFINITY }
+            }
+            _ => f64::INFINITY,
+        };
+        day.max(earliest).min(latest)
+    }
+
+    /// What a fetch of a source is worth now for each unit of cost, and of importance 1.
+    fn value(&self, now: f64, source: &Source) -> f64 {
+        if source.is_observed() {
+            self.pending_value(now, source)
+        } else {
+            let belief = self.belief(source);
+            match self.goal(source) {
+                Goal::Keep(penalty) => penalty.value(belief, now - source.last),
+                Goal::Capture(capture) => capture.value(belief, now - source.last),
+            }
+        }
+    }
+
+    /// The same for announced changes.
+    fn pending_value(&self, now: f64, source: &Source) -> f64 {
+        if source.pending == 0 {
+            return 0.0;
+        }
+        let days = (now - source.first).max(0.0);
+        match self.goal(source) {
+            Goal::Keep(penalty) => {
+                let belief = self.belief(source).unchanged(now - source.seen);
+                penalty.pending_value(belief, Pending { changes: source.pending, days })
+            }
+            Goal::Capture(capture) => {
+                // As if they had come halfway between the first and now.
+                let alive = match capture.life {
+                    Life::Changes(most) => source.pending.min(most),
+                    _ => source.pending,
+                };
+                f64::from(alive) * capture.captured(0.5 * days, 0)
+            }
+        }
+    }
+
+    /// What a fetch of a source is worth now for each unit of cost, apart from all limits.
+    pub(crate) fn worth(&self, now: f64, source: &Source) -> f64 {
+        let value = f64::from(source.importance) * self.value(now, source);
+        value / f64::from(source.cost)
+    }
+
+    /// Its rank among those that wait: its worth, or more than that if it is to be fetched anyway.
+    pub(crate) fn rank(&self, now: f64, source: &Source) -> f64 {
+        if source.is_new() || source.is_overdue(now) {
+            FORCED * (1.0 + f64::from(source.importance)) / f64::from(source.cost)
+        } else {
+            self.worth(now, source)
+        }
+    }
+}
+
+/// The longest interval of a source of which nothing is known.
+fn risk_cap(goal: Goal, price: f64) -> f64 {
+    match goal {
+        // Worth the days since the last fetch, at most; or half their square.
+        Goal::Keep(Penalty::Harmonic | Penalty::Freshness) => RISK * price,
+        Goal::Keep(Penalty::Age) => (2.0 * RISK * price).sqrt(),
+        Goal::Capture(_) => f64::INFINITY,
+    }
+}
