@@ -47,7 +47,8 @@ impl Best {
         lowest
     }
 
-    /// The best of those offered since the last call, in order of pages, and the sum of their values.
+    /// The best of those offered since the last call, in order of pages, and the sum of their
+    /// values.
     pub(crate) fn take(&mut self) -> (&[u32], f64) {
         if self.room > 0 {
             self.trim();
@@ -68,7 +69,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None, ..ProptestConfig::default()
+        })]
 
         /// Few different values, so that there are ties; twice, so that nothing is left over.
         #[test]

@@ -10,7 +10,7 @@
 //! | what | where |
 //! | --- | --- |
 //! | what a fetch of a page is worth now, in constant time per instant | [`Pending`] |
-//! | WIC's greedy schedule, and how far from the optimum it can be | [`greedy`], [`Greedy`], [`bound`] |
+//! | WIC's schedule, and how far from the optimum it can be | [`greedy`], [`Greedy`], [`bound`] |
 //! | the optimum, for a handful of pages and instants | [`optimum`] |
 //! | what a schedule is expected to capture, and what it did capture | [`Schedule`], [`Captured`] |
 //! | chances as an estimator with faults would give them | [`Noise`] |
@@ -19,7 +19,7 @@
 //! ```
 //! use freshet_capture::{Chances, Page, greedy};
 //!
-//! // A page that overwrites itself, and one that only ever adds. Each instant has a row of chances.
+//! // A page that overwrites itself, and one that only adds. Each instant has a row of chances.
 //! let pages = [
 //!     Page::new(1.0, "overwrite".parse()?, "decay:0.9".parse()?)?,
 //!     Page::new(1.0, "append".parse()?, "uniform".parse()?)?,

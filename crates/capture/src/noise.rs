@@ -7,10 +7,10 @@ const FAR: f64 = 8.9;
 
 /// What an estimator of chances gets wrong, as in WIC §5.
 ///
-/// First, each change is missed with a chance FPN, and one that never was is put at a random instant
-/// of the same page instead. Then each is spread over the instants around it, in proportion to
-/// e^(−d²/2σ²) at a distance of d instants, all within the epoch. Where changes overlap, the chance
-/// is that of at least one.
+/// First, each change is missed with a chance FPN, and one that never was is put at a random
+/// instant of the same page instead. Then each is spread over the instants around it, in proportion
+/// to e^(−d²/2σ²) at a distance of d instants, all within the epoch. Where changes overlap, the
+/// chance is that of at least one.
 ///
 /// The paper does not say which comes first, what becomes of a spread that goes past the ends of
 /// the epoch, or how chances add up. Its spread, as this one, is centred on the true instant: the
@@ -139,7 +139,7 @@ mod tests {
             let column = column(&chances, 0);
             assert!(column.iter().all(|chance| (chance - 0.01).abs() < 1e-4), "{spread}");
         }
-        assert_eq!(Noise::new(f64::NAN, Share::NONE).is_err(), true);
+        assert!(Noise::new(f64::NAN, Share::NONE).is_err());
         assert_eq!(Noise::new(-1.0, Share::NONE), Err(CaptureError::Spread(-1.0)));
     }
 

@@ -49,21 +49,22 @@ fn settled(worth: f64) -> f64 {
 /// # Change windows
 ///
 /// With q changes after a change in k, `life(k, j)` is the chance of q < n. Kept are the parts of
-/// the worth with q = 0, …, n−1 changes after them: Aq ← r((1 − π)Aq + πAq₋₁), A₀ ← r(1 − π)A₀ + π,
-/// and g is their sum. Under uniform urgency Aq = P(N > q) and g = E\[min(N, n)\], with N the number
-/// of changes since the last fetch.
+/// the worth with q = 0, …, n−1 changes after them: Aq ← r((1 − π)Aq + πAq₋₁),
+/// A₀ ← r(1 − π)A₀ + π, and g is their sum. Under uniform urgency Aq = P(N > q) and
+/// g = E\[min(N, n)\], with N the number of changes since the last fetch.
 ///
-/// The time is constant in the length of the history and n at most in the window. No exact method
-/// is constant in both:
+/// The time does not depend on the length of the history, and is in proportion to n at most. No
+/// exact method is constant in n as well:
 ///
-/// - *n numbers must be kept.* After m sure changes the worth is m + E\[min(N, n − m)\]. So whatever
-///   is kept must give E\[min(N, 1)\], …, E\[min(N, n)\], which is to say P(N = 0), …, P(N = n−1). Up to
-///   a common factor these are the elementary symmetric functions of the odds π/(1 − π), which do not
-///   depend on each other. n numbers that can vary freely do not fit continuously into fewer. With
-///   n = 2, the chances (½, ½) and (1) both hold a worth of 1, and a sure change later of 1.75 and 2.
-/// - *More than constantly many operations are needed.* Three worths in a row give P(N = n−1), and so
-///   the elementary symmetric function of degree n−1 of all odds. Of t of them it takes on the order
-///   of t log n multiplications when t ≥ 2n (Baur & Strassen 1983), that is log n for each instant.
+/// - *n numbers must be kept.* After m sure changes the worth is m + E\[min(N, n − m)\]. So
+///   whatever is kept must give E\[min(N, 1)\], …, E\[min(N, n)\], which is to say P(N = 0), …,
+///   P(N = n−1). Up to a common factor these are the elementary symmetric functions of the odds
+///   π/(1 − π), which do not depend on each other. n numbers that can vary freely do not fit
+///   continuously into fewer. With n = 2, the chances (½, ½) and (1) both hold a worth of 1, and a
+///   sure change later of 1.75 and 2.
+/// - *More than constantly many operations are needed.* Three worths in a row give P(N = n−1), and
+///   so the elementary symmetric function of degree n−1 of all odds. Of t of them it takes on the
+///   order of t log n multiplications when t ≥ 2n (Baur & Strassen 1983), log n for each instant.
 ///
 /// Fast multiplication of polynomials would come close to log n, but is slower for windows that
 /// pages have. Parts that make no difference in 20 digits are left out, so pages that change rarely
@@ -102,9 +103,8 @@ impl Pending {
             _ if kept == 0.0 => State::Sum(Sum::new(fade)),
             (u32::MAX, 1 | u32::MAX) => State::Sum(Sum::new(fade)),
             (u32::MAX, changes) => State::Counted(Counted::new(changes, kept)),
-            (instants, 1) => State::Window(Box::new(Window::new(instants, fade))),
             // A window has no room for more changes than it has instants.
-            (instants, changes) if changes > instants => {
+            (instants, changes) if changes == 1 || changes > instants => {
                 State::Window(Box::new(Window::new(instants, fade)))
             }
             // There is a window of changes, so that of time is of urgency, and nothing decays.
@@ -154,8 +154,8 @@ impl Pending {
     }
 }
 
-/// What an instant leaves of a pending worth: the share that urgency keeps, and of that what a change
-/// does not overwrite.
+/// What an instant leaves of a pending worth: the share that urgency keeps, and of that what a
+/// change does not overwrite.
 #[derive(Clone, Copy, Debug)]
 struct Fade {
     kept: f64,

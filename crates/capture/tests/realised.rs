@@ -64,7 +64,10 @@ proptest! {
 
     /// With a fetch for every page there is no delay and no loss.
     #[test]
-    fn fetching_everything_captures_everything((pages, chances) in instance(4, 20), seed in any::<u64>()) {
+    fn fetching_everything_captures_everything(
+        (pages, chances) in instance(4, 20),
+        seed in any::<u64>(),
+    ) {
         let changes = chances.draw(&mut Pcg64::seed_from_u64(seed));
         let all = vec![(0..pages.len() as u32).collect(); chances.instants()];
         let schedule = Schedule::new(pages.len(), all).unwrap();

@@ -55,14 +55,14 @@ proptest! {
 
     #[test]
     fn every_step_is_the_double_sum(
-        steps in prop::collection::vec((chance(), prop::bool::weighted(0.05)), 0..80),
+        steps in prop::collection::vec((chance(), prop::bool::weighted(0.05)), 0..60),
     ) {
         kinds().for_each(|(life, urgency)| check(life, urgency, &steps));
     }
 
     #[test]
     fn small_chances_lose_no_digits(
-        steps in prop::collection::vec((0.0_f64..0.03, prop::bool::weighted(0.01)), 100..150),
+        steps in prop::collection::vec((0.0_f64..0.03, prop::bool::weighted(0.01)), 60..70),
     ) {
         kinds().for_each(|(life, urgency)| check(life, urgency, &steps));
     }
@@ -81,6 +81,28 @@ proptest! {
             naive::expected(&schedule, &pages, &chances),
         );
         prop_assert!(close(got, expect), "{got:e}, not {expect:e}");
+    }
+}
+
+/// A window of more instants than are kept in one piece.
+#[test]
+fn long_windows_are_windows() {
+    let chances: Vec<f64> =
+        (0..1500_u32).map(|i| f64::from(i * 7919 % 1000).powi(3) * 1e-10).collect();
+    for instants in [63, 64, 65, 127, 128, 129, 300] {
+        for changes in [2, 5, 40] {
+            let life = Life::Changes(changes.try_into().unwrap());
+            let urgency = Urgency::Window(instants);
+            let mut pending = Pending::new(life, urgency);
+            for (now, &chance) in chances.iter().enumerate() {
+                let worth = pending.advance(share(chance));
+                if now % 37 == 0 {
+                    let first = (now + 1).saturating_sub(instants as usize + 1);
+                    let expect = naive::worth(life, urgency, &chances[first..=now]);
+                    assert!(close(worth, expect), "{life}, {urgency}: {worth:e}, not {expect:e}");
+                }
+            }
+        }
     }
 }
 

@@ -97,8 +97,8 @@ impl Day {
     }
 }
 
-/// Figures 5 and 6: the worse the chances are known, the less is captured. At σ = 5, when an estimate
-/// says one in ten or less, still nine tenths of it where delay does not count.
+/// Figures 5 and 6: the worse the chances are known, the less is captured. At σ = 5, when an
+/// estimate says one in ten or less, still nine tenths of it where delay does not count.
 #[test]
 fn noise_costs() {
     let ratios = |noises: [(f64, f64); 3], life: &str, urgency: &str| {

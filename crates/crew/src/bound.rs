@@ -15,7 +15,7 @@ use crate::values::Values;
 /// that come in, and pages lost: no more than g for a policy that is better. With s = 2 + g the mean of
 /// Λ/s is at most 1, and the bound is 2ε. Nothing costs less than 0, so g is a bound, too.
 pub(crate) fn gap(setting: &Setting, evaluation: &Evaluation<'_>, most: u32) -> f64 {
-    let values = Values::new(evaluation, most);
+    let values = Values::rounded_down(evaluation, most);
     let (buffer, fetched, weight) = (setting.buffer(), setting.fetched(), setting.weight());
     let cost = evaluation.cost();
     // The best that can be done with so many pages and fetchers after an event.

@@ -44,6 +44,12 @@ pub enum CrewError {
         /// The most that are computed.
         limit: f64,
     },
+    /// The steeper a curve, the more states are connected with each other.
+    #[error("the switching curve falls by {rows}: with this buffer that is too much to compute")]
+    TooSteep {
+        /// The fetchers wanted with an empty queue less those with a full one.
+        rows: u32,
+    },
     /// More pages waiting must never ask for more fetchers.
     #[error("the number of fetchers wanted rises with the queue, at {queue} waiting")]
     RisingTargets {

@@ -1,8 +1,7 @@
 //! What a switching curve comes to.
 
-use crate::chain::{Chain, State, Tally};
-use crate::excursion::{Excursions, Landing};
-use crate::passage::Passage;
+use crate::chain::{Chain, Recurrent, Tally};
+use crate::passages::{Passages, passages};
 use crate::stairs::Stairs;
 use crate::{CrewError, Policy, Setting};
 
@@ -28,7 +27,7 @@ pub fn evaluate(setting: &Setting, policy: &Policy) -> Result<Measures, CrewErro
     if policy.buffer() != setting.buffer() {
         return Err(CrewError::OtherBuffer { policy: policy.buffer(), setting: setting.buffer() });
     }
-    Ok(Evaluation::new(setting, policy.targets()).measures(setting))
+    Ok(Evaluation::new(setting, policy.targets())?.measures(setting))
 }
 
 /// Everything about a switching curve that its improvement asks for. Time in pages processed.
@@ -45,23 +44,15 @@ pub(crate) struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    pub(crate) fn new(setting: &Setting, targets: &'a [u32]) -> Self {
+    pub(crate) fn new(setting: &Setting, targets: &'a [u32]) -> Result<Self, CrewError> {
         let chain = Chain { targets, fetched: setting.fetched() };
         let stairs = Stairs::new(targets);
         let recurrent = chain.recurrent();
-        let anchor = anchor(&chain, &stairs, |state| recurrent.contains(state));
-        let mut passage = Passage::new(anchor);
-        {
-            let excursions = Excursions::new(chain, &stairs);
-            let mut landing = Landing::default();
-            for stair in 0..stairs.states().len() {
-                excursions.from_stair(stair, &mut landing);
-                passage.push(&landing);
-            }
-        }
-        let (passages, cycle) = passage.finish();
+        let anchor = anchor(&chain, &stairs, &recurrent);
+        let Passages { stairs: passages, cycle } = passages(chain, &stairs, anchor)?;
         let (min_active, max_active) = (recurrent.fewest, recurrent.most);
-        Self { chain, stairs, passages, cycle, min_active, max_active, weight: setting.weight() }
+        let weight = setting.weight();
+        Ok(Self { chain, stairs, passages, cycle, min_active, max_active, weight })
     }
 
     /// The cost per page processed: γ/μ × starvation + pages lost.
@@ -92,10 +83,10 @@ impl<'a> Evaluation<'a> {
 /// The stair at which the queue neither grows nor shrinks: the chain is drawn to it from both ends, so
 /// that passages to it are short. From the empty queue on, the first at which fetchers bring no more
 /// than is processed, if the chain comes back to it; else the last.
-fn anchor(chain: &Chain<'_>, stairs: &Stairs<'_>, comes_back: impl Fn(State) -> bool) -> usize {
+fn anchor(chain: &Chain<'_>, stairs: &Stairs<'_>, recurrent: &Recurrent) -> usize {
     let mut last = 0;
     for (stair, &state) in stairs.states().iter().enumerate() {
-        if comes_back(state) {
+        if recurrent.contains(state) {
             last = stair;
             if chain.fetched * f64::from(state.active) <= 1.0 {
                 break;

@@ -19,7 +19,7 @@ pub(crate) struct Landing {
 }
 
 impl Landing {
-    /// One step of the chain, and what is known of where it leads.
+    /// One step that leads to states whose landings are known, each with its chance.
     fn follow(&mut self, tally: Tally, leads: [Option<(f64, Lead<'_>)>; 2]) {
         let known = || leads.iter().flatten();
         let first = known().map(|(_, lead)| lead.first()).min().unwrap_or(0);
@@ -40,6 +40,12 @@ impl Landing {
                 }
             }
         }
+    }
+
+    /// One step that leads straight to these places, each with its chance.
+    pub(crate) fn lead(&mut self, tally: Tally, places: [Option<(f64, usize)>; 2]) {
+        let stair = |(chance, place)| (chance, Lead::Stair(place));
+        self.follow(tally, places.map(|place| place.map(stair)));
     }
 }
 

@@ -8,6 +8,7 @@ mod chain;
 mod stairs;
 mod excursion;
 mod passage;
+mod passages;
 mod evaluate;
 pub use error::CrewError;
 pub use setting::Setting;

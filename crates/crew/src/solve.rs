@@ -53,11 +53,11 @@ pub fn solve(setting: &Setting, available: Option<u32>) -> Result<Dynamic, CrewE
     let mut least = f64::INFINITY;
     let mut reach = REACH;
     for iterations in 1.. {
-        let evaluation = Evaluation::new(setting, &targets);
+        let evaluation = Evaluation::new(setting, &targets)?;
         let cost = evaluation.cost();
         if cost > least * (1.0 + ROUNDING) {
             // Values that differ by little more than rounding led astray.
-            return dynamic(setting, &Evaluation::new(setting, &best), available, iterations);
+            return dynamic(setting, &Evaluation::new(setting, &best)?, available, iterations);
         }
         let stairs = evaluation.stairs.states().len();
         let never = cost <= NEVER * setting.weight().min(1.0) && stairs > CHEAP;

@@ -6,6 +6,9 @@ use crate::evaluate::Evaluation;
 /// Differences of values below this share of what they are made of are rounding.
 const ROUNDING: f64 = 1e-14;
 
+/// More than the share that rounding changes in a step.
+const GUARD: f64 = 8.0 * f64::EPSILON;
+
 /// Cost and time from each state to the anchor. The relative value is cost − g·time, with g the cost of
 /// the curve per unit of time. The two are kept apart: both are sums of positive numbers.
 pub(crate) struct Values {
@@ -26,6 +29,16 @@ struct Cell {
 impl Values {
     /// For up to `most` active fetchers, at least as many as are ever wanted.
     pub(crate) fn new(evaluation: &Evaluation<'_>, most: u32) -> Self {
+        Self::guarded(evaluation, most, 0.0)
+    }
+
+    /// The same, rounded down off the stairs: no value is more than what its own step and the values
+    /// after it come to.
+    pub(crate) fn rounded_down(evaluation: &Evaluation<'_>, most: u32) -> Self {
+        Self::guarded(evaluation, most, GUARD)
+    }
+
+    fn guarded(evaluation: &Evaluation<'_>, most: u32, guard: f64) -> Self {
         let width = evaluation.chain.targets.len();
         let cells = vec![Cell::default(); (most as usize + 1) * width];
         let mut values = Self { width, average: evaluation.cost(), cells };
@@ -40,18 +53,18 @@ impl Values {
             let end = evaluation.stairs.last_below(active).map_or(0, |last| last + 1);
             // An empty queue with nobody active is never reached.
             for queue in (usize::from(active == 0)..end).rev() {
-                values.fill(evaluation, State { queue: queue as u32, active });
+                values.fill(evaluation, guard, State { queue: queue as u32, active });
             }
         }
         for active in 1..=most {
             for queue in evaluation.stairs.first_above(active)..width {
-                values.fill(evaluation, State { queue: queue as u32, active });
+                values.fill(evaluation, guard, State { queue: queue as u32, active });
             }
         }
         values
     }
 
-    fn fill(&mut self, evaluation: &Evaluation<'_>, state: State) {
+    fn fill(&mut self, evaluation: &Evaluation<'_>, guard: f64, state: State) {
         let chain = evaluation.chain;
         let step = chain.step(state);
         let mut cell = Cell { cost: evaluation.cost_of(&step.tally), time: step.tally.time };
@@ -64,6 +77,9 @@ impl Values {
             let next = self.cells[self.place(chain.depart(state))];
             cell.cost += step.down * next.cost;
             cell.time += step.down * next.time;
+        }
+        if state.active < chain.target(chain.buffer()) {
+            cell.cost -= guard * (cell.cost.abs() + self.average * cell.time);
         }
         let place = self.place(state);
         self.cells[place] = cell;

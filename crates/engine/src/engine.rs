@@ -14,7 +14,7 @@ use crate::event::{Action, Event};
 use crate::heap::Heap;
 use crate::host::Host;
 use crate::memory::Memory;
-use crate::pool::Pool;
+use crate::ranked::Ranked;
 use crate::settings::Settings;
 use crate::source::{Goal, Source, State};
 use crate::survey::{Rhythm, Survey};
@@ -55,7 +55,9 @@ pub struct Engine {
     /// Hosts by the day on which they can be asked again.
     pub(crate) resting: Heap,
     /// Hosts that can be asked, and have a candidate.
-    pub(crate) line: Pool,
+    pub(crate) line: Ranked,
+    /// Candidates in the order in which they are ranked anew.
+    pub(crate) ring: VecDeque<u32>,
     pub(crate) bucket: Bucket,
     /// What a fetch must be worth now, and in the long run; 0 before it is known.
     pub(crate) price: f64,
@@ -101,7 +103,8 @@ impl Engine {
             inbox: VecDeque::new(),
             queue: Heap::default(),
             resting: Heap::default(),
-            line: Pool::default(),
+            line: Ranked::default(),
+            ring: VecDeque::new(),
             price: 0.0,
             outlook: 0.0,
             saturated: 0,

@@ -208,7 +208,11 @@ impl fmt::Display for Explanation {
         } else {
             writeln!(f, "  price     {price:.4}")?;
         }
-        writeln!(f, "  goal      {}, importance {:.4}, cost {:.4}", self.goal, self.importance, self.cost)?;
+        writeln!(
+            f,
+            "  goal      {}, importance {:.4}, cost {:.4}",
+            self.goal, self.importance, self.cost
+        )?;
         write!(f, "  host      {}", self.host.describe(now))?;
         if worth < price {
             let importance = self.importance_to_be_due.filter(|it| *it > self.importance);
@@ -220,7 +224,10 @@ impl fmt::Display for Explanation {
                      long run, with a budget of {budget:.1} a day"
                 )?,
                 (Some(importance), None) => {
-                    write!(f, "\n  earlier   at an importance of {importance:.4} it would be due now")?;
+                    write!(
+                        f,
+                        "\n  earlier   at an importance of {importance:.4} it would be due now"
+                    )?;
                 }
                 _ => {}
             }
@@ -242,7 +249,9 @@ impl Explanation {
             (_, Because::New) => format!("{when}: there is no copy yet"),
             (_, Because::Never) => "not due: it will not be worth the price".to_owned(),
             (_, Because::Retry) => format!("{when}: the last fetch failed"),
-            (_, Because::Shortest) => format!("{when}: worth it before, but too soon for its owner"),
+            (_, Because::Shortest) => {
+                format!("{when}: worth it before, but too soon for its owner")
+            }
             (_, Because::Longest) => format!("{when}: its owner wants it by then"),
             (_, Because::Pending) => format!("{when}: its announced changes are worth the price"),
             (Standing::Candidate, Because::Worth) if wait > 0.0 => {

@@ -3,7 +3,7 @@
 use freshet_estimate::{Fit, Prior};
 use serde::{Deserialize, Serialize};
 
-use crate::pool::Pool;
+use crate::ranked::Ranked;
 
 /// A host: how it is to be treated, and which of its sources wait for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub(crate) struct Host {
     pub(crate) fit: Fit,
     pub(crate) survey: u32,
     /// Sources that are worth their price, or nearly.
-    pub(crate) ready: Pool,
+    pub(crate) ready: Ranked,
     /// Fetches under way.
     pub(crate) asked: u32,
     /// The day from which on it may be asked again.
@@ -36,7 +36,7 @@ impl Host {
             prior,
             fit: Fit::new(prior),
             survey: 0,
-            ready: Pool::default(),
+            ready: Ranked::default(),
             asked: 0,
             free: f64::NEG_INFINITY,
             price: 0.0,

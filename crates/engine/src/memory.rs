@@ -58,8 +58,10 @@ impl Memory {
             self.likely[at] = fade * self.likely[at] + chance.max(1e-12).ln();
             let belief = if changed { belief.changed(days) } else { belief.unchanged(days) };
             let before = prior.belief();
-            learnt[at] =
-                ((belief.shape() - before.shape()).max(0.0), (belief.days() - before.days()).max(0.0));
+            learnt[at] = (
+                (belief.shape() - before.shape()).max(0.0),
+                (belief.days() - before.days()).max(0.0),
+            );
         }
         let best = (0..HALF_LIVES.len())
             .max_by(|&a, &b| self.likely[a].total_cmp(&self.likely[b]))

@@ -85,7 +85,8 @@ impl Engine {
             let total: f64 = live.iter().map(|&i| self.demand(&self.sources[i], price)).sum();
             ((total * scale).max(1e-300) / budget).ln()
         };
-        let start = [self.outlook, self.price].into_iter().find(|&it| it > 0.0).map_or(0.0, f64::ln);
+        let start =
+            [self.outlook, self.price].into_iter().find(|&it| it > 0.0).map_or(0.0, f64::ln);
         let (mut at, mut here) = (start, excess(start));
         let direction = here.signum();
         let (mut other, mut there) = (at, here);

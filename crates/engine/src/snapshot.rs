@@ -82,28 +82,31 @@ impl Engine {
         let hosts = self.hosts.len();
         let is_at_its_place = |id: usize| {
             let source = &self.sources[id];
-            let ready = self.hosts[source.host as usize].ready.members();
-            ready.get(source.place as usize) == Some(&(id as u32))
+            self.hosts[source.host as usize].ready.at(source.place) == Some(id as u32)
         };
         let sources = self.sources.iter().enumerate().all(|(id, source)| {
             let there = source.state == State::Absent || (source.host as usize) < hosts;
             there && (source.state != State::Ready || is_at_its_place(id))
         });
-        sources && self.hosts.iter().enumerate().all(|(number, host)| {
-            let ready = host.ready.members();
-            let is_ready = |&id: &u32| {
-                self.sources.get(id as usize).is_some_and(|source| {
-                    source.state == State::Ready && source.host as usize == number
-                })
-            };
-            let in_line = match host.place {
-                None => true,
-                Some(place) => self.line.members().get(place as usize) == Some(&(number as u32)),
-            };
-            in_line && ready.iter().all(is_ready)
-        }) && self.line.members().iter().all(|&host| {
-            self.hosts.get(host as usize).is_some_and(|host| host.place.is_some())
-        }) && self.count == self.sources.iter().filter(|it| it.state != State::Absent).count()
+        sources
+            && self.hosts.iter().enumerate().all(|(number, host)| {
+                let is_ready = |id: u32| {
+                    self.sources.get(id as usize).is_some_and(|source| {
+                        source.state == State::Ready && source.host as usize == number
+                    })
+                };
+                let in_line = match host.place {
+                    None => true,
+                    Some(place) => self.line.at(place) == Some(number as u32),
+                };
+                in_line && host.ready.numbers().all(is_ready)
+            })
+            && self
+                .line
+                .numbers()
+                .all(|host| self.hosts.get(host as usize).is_some_and(|host| host.place.is_some()))
+            && self.count == self.sources.iter().filter(|it| it.state != State::Absent).count()
+            && self.ring.iter().all(|&id| (id as usize) < self.sources.len())
             && self.queue.numbers().all(|id| (id as usize) < self.sources.len())
             && self.resting.numbers().all(|host| (host as usize) < hosts)
             && self.asked_is_right()

@@ -177,6 +177,9 @@ impl Flags {
     /// Its owner wants it left alone.
     pub(crate) const PAUSED: Self = Self(4);
 
+    /// It is in the ring of candidates, or was and was not missed yet.
+    pub(crate) const IN_RING: Self = Self(8);
+
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
@@ -224,6 +227,11 @@ impl Source {
 
     pub(crate) fn is_known(&self) -> bool {
         self.flags.has(Flags::KNOWN)
+    }
+
+    /// Whether nothing is known of it but what its siblings are like.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.days <= 0.0
     }
 
     /// Whether there is no copy.

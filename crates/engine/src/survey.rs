@@ -18,8 +18,6 @@ const TURNOVER: f64 = 0.1;
 const AT_LEAST: f64 = 0.01;
 /// How much more than the entry a source may be worth when it is due before it is moved forward.
 const ROUGHLY: f64 = 1.03;
-/// How much less than the entry a candidate may be worth before it has to wait again.
-const FALLEN: f64 = 0.7;
 /// How far the entry may fall before those that are now due earlier are looked for.
 const DROP: f64 = 0.93;
 /// The share by which the number of answers must have grown before priors are fitted anew.
@@ -112,7 +110,8 @@ impl Engine {
                     self.prior = fit.finish(Prior::BROAD, Fit::GLOBAL_STRENGTH);
                 }
                 for host in &mut self.hosts[survey.next_host..end] {
-                    let fit = if host.survey == survey.number { host.fit } else { Fit::new(self.prior) };
+                    let fit =
+                        if host.survey == survey.number { host.fit } else { Fit::new(self.prior) };
                     host.prior = fit.finish(self.prior, Fit::HOST_STRENGTH);
                 }
             }
@@ -149,8 +148,9 @@ impl Engine {
         }
         let entry = self.entry(source.host);
         match source.state {
-            State::Ready if self.rank(now, &source) < FALLEN * entry && source.failures == 0 => {
-                self.send_back(now, id);
+            State::Ready => {
+                let rank = self.rank(now, &source);
+                self.send_back(now, id, rank);
             }
             State::Waiting if source.failures == 0 => {
                 // Who is due later now finds out when the day comes.

@@ -50,7 +50,10 @@ impl Engine {
                 Goal::Keep(penalty) => penalty.due(belief, price),
                 Goal::Capture(capture) => capture.due(belief, price),
             };
-            if source.days > 0.0 { free } else { free.min(risk_cap(goal, price)) }
+            match goal {
+                Goal::Keep(penalty) if source.is_unknown() => free.min(risk_cap(penalty, price)),
+                _ => free,
+            }
         };
         free.clamp(least.min(most), most)
     }
@@ -91,10 +94,13 @@ impl Engine {
         if source.is_observed() {
             self.pending_value(now, source)
         } else {
-            let belief = self.belief(source);
+            let (belief, days) = (self.belief(source), now - source.last);
             match self.goal(source) {
-                Goal::Keep(penalty) => penalty.value(belief, now - source.last),
-                Goal::Capture(capture) => capture.value(belief, now - source.last),
+                Goal::Keep(penalty) if source.is_unknown() => {
+                    penalty.value(belief, days).max(risk(penalty, days))
+                }
+                Goal::Keep(penalty) => penalty.value(belief, days),
+                Goal::Capture(capture) => capture.value(belief, days),
             }
         }
     }
@@ -137,12 +143,19 @@ impl Engine {
     }
 }
 
-/// The longest interval of a source of which nothing is known.
-fn risk_cap(goal: Goal, price: f64) -> f64 {
-    match goal {
-        // Worth the days since the last fetch, at most; or half their square.
-        Goal::Keep(Penalty::Harmonic | Penalty::Freshness) => RISK * price,
-        Goal::Keep(Penalty::Age) => (2.0 * RISK * price).sqrt(),
-        Goal::Capture(_) => f64::INFINITY,
+/// What a source of which nothing is known is worth at least. If it changed all the time it would be
+/// worth the days since the last fetch; or, by age, half their square.
+fn risk(penalty: Penalty, days: f64) -> f64 {
+    match penalty {
+        Penalty::Harmonic | Penalty::Freshness => days / RISK,
+        Penalty::Age => 0.5 * days * days / RISK,
+    }
+}
+
+/// The days after which that is a price.
+fn risk_cap(penalty: Penalty, price: f64) -> f64 {
+    match penalty {
+        Penalty::Harmonic | Penalty::Freshness => RISK * price,
+        Penalty::Age => (2.0 * RISK * price).sqrt(),
     }
 }

@@ -4,16 +4,16 @@ use super::{Fade, NOTHING, settled};
 ///
 /// The instants of the window are in two stacks that face each other. Those in the newer one have
 /// one sum. Those in the older one have a sum for each place at which the window may begin, so the
-/// oldest is dropped by dropping its sum. When no sums are left, the newer instants become the older
-/// ones: one step for each instant that ever comes. A window with nothing in it is an empty one: most
-/// pages hardly change.
+/// oldest is dropped by dropping its sum. When no sums are left, the newer instants become the
+/// older ones: one step for each instant that ever comes. A window with nothing in it is an empty
+/// one: most pages hardly change.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     /// The instants that the window has besides the present one.
     instants: usize,
     fade: Fade,
-    /// Once the window is full: the sums of the older instants, the one that has them all last, then
-    /// the chances of the newer instants, the newest first. Until then: chances in order.
+    /// Once the window is full: the sums of the older instants, the one that has them all last,
+    /// then the chances of the newer instants, the newest first. Until then: chances in order.
     slots: Vec<f64>,
     older: usize,
     newer_sum: f64,

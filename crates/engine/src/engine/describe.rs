@@ -89,7 +89,9 @@ impl Engine {
         self.withdraw(it.id);
         let source = &mut self.sources[id];
         if before == State::Absent {
-            *source = Source { seen: now, due: f64::INFINITY, ..Source::NONE };
+            let mut flags = Flags::default();
+            flags.set(Flags::IN_RING, source.flags.has(Flags::IN_RING));
+            *source = Source { seen: now, flags, ..Source::NONE };
             self.count += 1;
         }
         match it.belief {

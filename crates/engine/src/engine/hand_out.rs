@@ -1,13 +1,19 @@
 //! Who is fetched next.
+//!
+//! Each candidate's worth grows at its own pace, so that no order stays right. Ranks are the worth a
+//! short time ahead, and with each fetch a few are looked at again in turn: all ranks are about the
+//! same day's, half a turn from now.
 
 use super::Engine;
 use crate::event::{Action, Reason};
-use crate::source::{Source, State};
+use crate::source::{Flags, Source, State};
 
 /// Sources that are compared when none is worth its price.
 const LOOKED_AT: usize = 64;
 /// Fetches that one step asks for.
 const MOST: usize = 1024;
+/// Candidates that are ranked anew for each fetch.
+const RANKED: usize = 6;
 /// How much less than the entry a candidate may be worth before it has to wait again.
 const FALLEN: f64 = 0.7;
 
@@ -25,8 +31,10 @@ impl Engine {
                 continue;
             }
             next.push((day, id));
-            let may = source.failures == 0 && now - source.last >= f64::from(source.min_interval);
-            let worth = if may && self.can_take(now, source.host) { self.worth(now, source) } else { 0.0 };
+            let may = source.failures == 0
+                && now - source.last >= f64::from(source.min_interval)
+                && self.can_take(now, source.host);
+            let worth = if may { self.worth(now, source) } else { 0.0 };
             if worth > best.map_or(0.0, |best| best.0) {
                 best = Some((worth, id));
             }
@@ -42,12 +50,25 @@ impl Engine {
         }
     }
 
+    /// The day that ranks are about.
+    fn ranked_for(&self, now: f64) -> f64 {
+        let turn = self.ring.len() as f64 / (RANKED as f64 * self.bucket.rate().max(1e-9));
+        now + (0.5 * turn).min(1.0)
+    }
+
     pub(super) fn make_ready(&mut self, now: f64, id: u32) {
         let source = &mut self.sources[id as usize];
         source.state = State::Ready;
         source.due = f64::INFINITY;
-        source.place = self.hosts[source.host as usize].ready.add(id);
         let host = source.host;
+        if !source.flags.has(Flags::IN_RING) {
+            source.flags.set(Flags::IN_RING, true);
+            self.ring.push_back(id);
+        }
+        let rank = self.rank(self.ranked_for(now), &self.sources[id as usize]);
+        let sources = &mut self.sources;
+        let ready = &mut self.hosts[host as usize].ready;
+        ready.add(rank, id, |id, place| sources[id as usize].place = place);
         self.line_up(now, host);
     }
 
@@ -56,20 +77,47 @@ impl Engine {
         let source = &mut self.sources[id as usize];
         source.state = State::Waiting;
         let (host, place) = (source.host, source.place);
-        let it = &mut self.hosts[host as usize];
-        if let Some(moved) = it.ready.remove(place) {
-            self.sources[moved as usize].place = place;
-        }
-        if it.ready.is_empty() {
-            self.leave_line(host);
-        }
+        let sources = &mut self.sources;
+        let ready = &mut self.hosts[host as usize].ready;
+        ready.remove(place, |id, place| sources[id as usize].place = place);
+        self.rank_host(host);
     }
 
-    /// A candidate that is not worth it any more waits again.
-    pub(crate) fn send_back(&mut self, now: f64, id: u32) {
+    /// A candidate that is worth far less than the entry waits again. Says whether it does.
+    pub(crate) fn send_back(&mut self, now: f64, id: u32, rank: f64) -> bool {
+        let source = self.sources[id as usize];
+        let entry = self.entry(source.host);
+        // Of a short wait far from day 0 few digits are left: the day decides as well as the worth.
+        if rank >= FALLEN * entry || source.failures > 0 || self.due(now, &source, entry) <= now {
+            return false;
+        }
         self.leave_ready(id);
-        self.sources[id as usize].due = f64::INFINITY;
         self.enqueue(now, id);
+        true
+    }
+
+    /// Ranks some candidates anew.
+    fn look_around(&mut self, now: f64) {
+        let day = self.ranked_for(now);
+        // While there is more to spend than is asked for, nobody is sent away.
+        let choosy = self.bucket.full() > now;
+        for _ in 0..RANKED.min(self.ring.len()) {
+            let Some(id) = self.ring.pop_front() else { break };
+            let source = self.sources[id as usize];
+            if source.state != State::Ready {
+                self.sources[id as usize].flags.set(Flags::IN_RING, false);
+                continue;
+            }
+            self.ring.push_back(id);
+            let rank = self.rank(day, &source);
+            if choosy && self.send_back(now, id, rank) {
+                continue;
+            }
+            let sources = &mut self.sources;
+            let ready = &mut self.hosts[source.host as usize].ready;
+            ready.update(source.place, rank, |id, place| sources[id as usize].place = place);
+            self.rank_host(source.host);
+        }
     }
 
     /// Whether a host can be asked now.
@@ -81,42 +129,62 @@ impl Engine {
     /// Puts a host in line if it can be asked for something.
     pub(super) fn line_up(&mut self, now: f64, host: u32) {
         let it = &self.hosts[host as usize];
-        if it.place.is_some() || it.ready.is_empty() || it.asked >= self.settings.host_connections {
-            return;
+        if it.place.is_some() {
+            self.rank_host(host);
+        } else if let Some(best) = it.ready.first()
+            && it.asked < self.settings.host_connections
+        {
+            if it.free > now {
+                self.resting.push(it.free, host);
+            } else {
+                let hosts = &mut self.hosts;
+                self.line.add(best.rank, host, |host, place| {
+                    hosts[host as usize].place = Some(place);
+                });
+            }
         }
-        if it.free > now {
-            self.resting.push(it.free, host);
-        } else {
-            let place = self.line.add(host);
-            self.hosts[host as usize].place = Some(place);
+    }
+
+    /// The best candidate of a host may be another one.
+    fn rank_host(&mut self, host: u32) {
+        let it = &self.hosts[host as usize];
+        let (Some(place), best) = (it.place, it.ready.first()) else { return };
+        match best {
+            None => self.leave_line(host),
+            Some(best) => {
+                let hosts = &mut self.hosts;
+                self.line.update(place, best.rank, |host, place| {
+                    hosts[host as usize].place = Some(place);
+                });
+            }
         }
     }
 
     fn leave_line(&mut self, host: u32) {
-        if let Some(place) = self.hosts[host as usize].place.take()
-            && let Some(moved) = self.line.remove(place)
-        {
-            self.hosts[moved as usize].place = Some(place);
+        if let Some(place) = self.hosts[host as usize].place.take() {
+            let hosts = &mut self.hosts;
+            self.line.remove(place, |host, place| hosts[host as usize].place = Some(place));
         }
     }
 
     /// Asks for what is worth it, as far as budget, hosts and capacity allow.
     pub(super) fn hand_out(&mut self, now: f64, actions: &mut Vec<Action>) {
         for _ in 0..MOST {
-            if self.capacity == 0 || self.line.is_empty() || self.bucket.when(self.saving_for) > now {
+            if self.capacity == 0 || self.line.is_empty() || self.bucket.when(self.saving_for) > now
+            {
                 break;
             }
-            let Some(host) = self.best_host(now) else { break };
-            let Some((id, rank)) = self.best_of(now, host) else {
-                self.leave_line(host);
-                continue;
-            };
+            self.look_around(now);
+            let Some(host) = self.line.first().map(|it| it.number) else { break };
+            let Some(best) = self.hosts[host as usize].ready.first() else { break };
+            let id = best.number;
             let source = self.sources[id as usize];
             if !self.bucket.pay(f64::from(source.cost)) {
                 self.saving_for = f64::from(source.cost);
                 break;
             }
             self.saving_for = 0.0;
+            let rank = self.rank(now, &source);
             let reason = self.reason(now, &source, rank);
             if matches!(reason, Reason::Worth | Reason::Spare) {
                 self.note_worth(host, rank);
@@ -133,47 +201,6 @@ impl Engine {
             actions.push(Action::Fetch { id, reason });
             self.line_up(now, host);
         }
-    }
-
-    /// The host in line whose best candidate is worth most.
-    fn best_host(&mut self, now: f64) -> Option<u32> {
-        let mut line = std::mem::take(&mut self.line);
-        if line.len() == 1 {
-            let only = line.first();
-            self.line = line;
-            return only;
-        }
-        let mut places = Vec::new();
-        let rank = |host: u32| {
-            let first = self.hosts[host as usize].ready.first();
-            first.map_or(0.0, |id| self.rank(now, &self.sources[id as usize]))
-        };
-        let look = line.look(rank, |host, place| places.push((host, place)));
-        for (host, place) in places {
-            self.hosts[host as usize].place = Some(place);
-        }
-        self.line = line;
-        look.map(|look| look.best.0)
-    }
-
-    /// The candidate of a host that is worth most.
-    fn best_of(&mut self, now: f64, host: u32) -> Option<(u32, f64)> {
-        let mut ready = std::mem::take(&mut self.hosts[host as usize].ready);
-        let mut places = Vec::new();
-        let rank = |id: u32| self.rank(now, &self.sources[id as usize]);
-        let look = ready.look(rank, |id, place| places.push((id, place)));
-        for (id, place) in places {
-            self.sources[id as usize].place = place;
-        }
-        self.hosts[host as usize].ready = ready;
-        let look = look?;
-        if let Some((worst, rank)) = look.worst
-            && rank < FALLEN * self.entry(host)
-            && self.sources[worst as usize].failures == 0
-        {
-            self.send_back(now, worst);
-        }
-        Some(look.best)
     }
 
     /// Why a source is fetched.

@@ -49,8 +49,7 @@ impl Engine {
         }
         let half_life = self.settings.half_life.unwrap_or(self.memory.half_life());
         let kept = (-days / half_life).exp2();
-        let faded =
-            Source { changes: source.changes * kept, days: source.days * kept, ..source };
+        let faded = Source { changes: source.changes * kept, days: source.days * kept, ..source };
         let belief = faded.learnt_on(prior);
         let belief = match seen {
             Seen::Nothing => belief.unchanged(days),
@@ -62,7 +61,13 @@ impl Engine {
         source.days = (belief.days() - prior.belief().days()).max(0.0);
     }
 
-    pub(super) fn fetched(&mut self, now: f64, id: u32, outcome: Outcome, actions: &mut Vec<Action>) {
+    pub(super) fn fetched(
+        &mut self,
+        now: f64,
+        id: u32,
+        outcome: Outcome,
+        actions: &mut Vec<Action>,
+    ) {
         let Some(source) = self.sources.get(id as usize) else { return };
         if source.state != State::Asked {
             return;

@@ -20,10 +20,7 @@ impl Definition for Engine {
     const ABOUT: &'static str = "freshet: learns all change rates as it goes";
     const VARIANTS: &'static [&'static str] = &["prior", "known"];
 
-    fn build(
-        setting: &Setting<'_>,
-        variant: Option<&str>,
-    ) -> Result<Box<dyn Policy>, SimError> {
+    fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
         let population = &setting.web.population;
         let known = variant == Some("known");
         let prior = match variant {
@@ -64,7 +61,8 @@ fn sure(rate: f64) -> Belief {
 
 /// The prior that fits the true change rates best.
 fn true_prior(rates: &[f64]) -> Prior {
-    let beliefs: Vec<Belief> = rates.iter().filter(|&&rate| rate > 0.0).map(|&rate| sure(rate)).collect();
+    let beliefs: Vec<Belief> =
+        rates.iter().filter(|&&rate| rate > 0.0).map(|&rate| sure(rate)).collect();
     fit_beliefs(&beliefs, Prior::BROAD, Prior::BROAD, Fit::GLOBAL_STRENGTH)
 }
 

@@ -1,0 +1,90 @@
+//! What adds up from every stair to the anchor, in one of two ways.
+//!
+//! *By stairs*: excursions are summed up first, and what is left are equations between stairs. Where the
+//! curve falls by at most one at a time there are no excursions, and it is a chain. *By rows*: equations
+//! between all states from the lowest to the highest stair, row by row, each connected only to its
+//! neighbours. That is better for a short queue and many fetchers.
+
+use crate::CrewError;
+use crate::chain::{Chain, State, Tally};
+use crate::excursion::{Excursions, Landing};
+use crate::passage::Passage;
+use crate::stairs::Stairs;
+
+/// The most multiplications and stored numbers: some seconds, and some hundred megabytes.
+const WORK: f64 = 2e10;
+const STORED: f64 = 6e7;
+
+/// What adds up from each stair to the anchor, and in a cycle from the anchor to the anchor.
+pub(crate) struct Passages {
+    pub(crate) stairs: Vec<Tally>,
+    pub(crate) cycle: Tally,
+}
+
+pub(crate) fn passages(
+    chain: Chain<'_>,
+    stairs: &Stairs<'_>,
+    anchor: usize,
+) -> Result<Passages, CrewError> {
+    let targets = chain.targets;
+    let queues = targets.len() as f64;
+    let rows = f64::from(targets[0] - targets[targets.len() - 1]) + 1.0;
+    // Where the curve falls by one there is nothing to do.
+    let steep = |pair: &[u32]| f64::from((pair[0] - pair[1]).saturating_sub(1));
+    let steep: f64 = targets.windows(2).map(steep).sum();
+    let (by_stairs, by_rows) = (steep.powi(3), rows * (queues + 1.0).powi(3));
+    let (work, stored) = if by_stairs <= by_rows {
+        (by_stairs, steep.powi(2))
+    } else {
+        (by_rows, rows * (queues + 1.0).powi(2))
+    };
+    if work > WORK || stored > STORED {
+        return Err(CrewError::TooSteep { rows: targets[0] - targets[targets.len() - 1] });
+    }
+    Ok(if by_stairs <= by_rows {
+        through_stairs(chain, stairs, anchor)
+    } else {
+        through_rows(chain, stairs, anchor)
+    })
+}
+
+fn through_stairs(chain: Chain<'_>, stairs: &Stairs<'_>, anchor: usize) -> Passages {
+    let excursions = Excursions::new(chain, stairs);
+    let mut passage = Passage::new(anchor);
+    let mut landing = Landing::default();
+    for stair in 0..stairs.states().len() {
+        excursions.from_stair(stair, &mut landing);
+        passage.push(&landing);
+    }
+    let (stairs, cycle) = passage.finish();
+    Passages { stairs, cycle }
+}
+
+fn through_rows(chain: Chain<'_>, stairs: &Stairs<'_>, anchor: usize) -> Passages {
+    let buffer = chain.buffer();
+    let (low, high) = (chain.target(buffer), chain.target(0));
+    let place = |state: State| {
+        (state.active - low) as usize * chain.targets.len() + state.queue as usize
+    };
+    let mut passage = Passage::new(place(stairs.states()[anchor]));
+    let mut landing = Landing::default();
+    for active in low..=high {
+        for queue in 0..=buffer {
+            let state = State { queue, active };
+            if state == NOWHERE {
+                landing.lead(Tally::default(), [Some((1.0, 1)), None]);
+            } else {
+                let step = chain.step(state);
+                let up = (step.up > 0.0).then(|| (step.up, place(chain.arrive(state))));
+                let down = (step.down > 0.0).then(|| (step.down, place(chain.depart(state))));
+                landing.lead(step.tally, [up, down]);
+            }
+            passage.push(&landing);
+        }
+    }
+    let (all, cycle) = passage.finish();
+    Passages { stairs: stairs.states().iter().map(|&state| all[place(state)]).collect(), cycle }
+}
+
+/// An empty queue with nobody active is never reached, and has no way out. It may lead anywhere.
+const NOWHERE: State = State { queue: 0, active: 0 };
