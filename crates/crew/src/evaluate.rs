@@ -74,7 +74,9 @@ impl<'a> Evaluation<'a> {
             starvation,
             loss_rate,
             min_active: self.min_active,
-            mean_active: active / time,
+            // Rounding does not take a mean out of its range.
+            mean_active: (active / time)
+                .clamp(f64::from(self.min_active), f64::from(self.max_active)),
             max_active: self.max_active,
         }
     }

@@ -51,7 +51,7 @@ pub fn fixed(setting: &Setting, fetchers: u64) -> Fixed {
     Fixed { fetchers, load, cost, starvation, loss_rate }
 }
 
-/// The number of fetchers with the least cost (Proposition 1), among those available.
+/// The number of fetchers with the least cost (Proposition 1), at least one and at most those available.
 pub fn best_fixed(setting: &Setting, available: Option<u32>) -> Result<Fixed, CrewError> {
     if available == Some(0) {
         return Err(CrewError::NoFetchers);
@@ -91,14 +91,14 @@ pub fn best_load(setting: &Setting) -> f64 {
 }
 
 /// The rule for large buffers (1.12): as many fetchers as just keep the processor busy, rounded up if
-/// the surplus costs no more than the lack.
+/// what is then lost costs no more than the starvation of one less. At least one.
 #[must_use]
-pub fn large_buffer_rule(setting: &Setting) -> f64 {
-    let each = setting.fetched();
-    let (less, more) = ((1.0 / each).floor(), (1.0 / each).ceil());
-    let surplus = more * each - 1.0;
-    let lack = setting.weight() * (1.0 - less * each);
-    if surplus <= lack { more } else { less.max(1.0) }
+pub fn large_buffer_rule(setting: &Setting) -> u64 {
+    let busy = setting.process_rate() / setting.fetch_rate();
+    let (less, more) = (busy.floor(), busy.ceil());
+    let lost = more / busy - 1.0;
+    let starved = setting.weight() * (1.0 - less / busy);
+    (if lost <= starved { more } else { less }).max(1.0) as u64
 }
 
 /// P₀ = (1−ρ)/(1−ρ^(K+1)) of (1.3); P_K is the same at 1/ρ.
@@ -140,4 +140,87 @@ fn langevin(z: f64) -> f64 {
         below += term;
     }
     if z == 0.0 { 0.0 } else { above / (z * below) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(buffer: u32, weight: f64) -> Setting {
+        Setting::new(0.01, 1.0, buffer, weight).unwrap()
+    }
+
+    #[track_caller]
+    fn close(own: f64, expect: f64, tolerance: f64) {
+        assert!((own - expect).abs() <= tolerance * expect.abs(), "{own}, expected {expect}");
+    }
+
+    #[test]
+    fn the_cost_is_that_of_the_stationary_distribution() {
+        for buffer in [1, 2, 3, 10, 50] {
+            for fetchers in [1_u64, 20, 50, 99, 100, 101, 150, 200, 1000, 30_000] {
+                let own = fixed(&setting(buffer, 1.7), fetchers);
+                let load = fetchers as f64 * 0.01;
+                let weights: Vec<f64> = (0..=buffer).map(|queue| load.powi(queue as i32)).collect();
+                let all: f64 = weights.iter().sum();
+                close(own.starvation, 1.0 / all, 1e-13);
+                close(own.loss_rate, load * weights[buffer as usize] / all, 1e-13);
+                close(own.cost, 1.7 * own.starvation + own.loss_rate, 1e-15);
+            }
+        }
+    }
+
+    #[test]
+    fn the_mean_queue_is_that_of_the_distribution() {
+        for buffer in [1_u32, 2, 7, 40] {
+            for x in [-30.0, -3.0, -0.5, -0.03, -1e-6, 0.0, 1e-9, 1e-3, 0.02, 0.2, 1.0, 5.0] {
+                let weight = |queue: u32| (f64::from(queue) * x).exp();
+                let all: f64 = (0..=buffer).map(weight).sum();
+                let mean = (0..=buffer).map(|it| f64::from(it) * weight(it)).sum::<f64>() / all;
+                close(mean_queue(x, buffer), mean, 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn a_million_pages_overflow_nothing() {
+        for weight in [1e-6, 0.1, 1.0, 1.000_001, 2.0, 1e6] {
+            let setting = setting(1_000_000, weight);
+            let load = best_load(&setting);
+            assert!((load - 1.0).abs() < 1e-4, "{load}");
+            for fetchers in [1, 99, 100, 101, 1_000_000] {
+                let own = fixed(&setting, fetchers);
+                assert!(own.cost.is_finite() && own.cost >= 0.0, "{own:?}");
+                // What is processed and what is lost is what is brought.
+                let flow = 1.0 - own.starvation + own.loss_rate;
+                close(flow, fetchers as f64 * 0.01, 1e-9);
+            }
+            assert_eq!(best_fixed(&setting, None).unwrap().fetchers, 100);
+        }
+        close(fixed(&setting(1_000_000, 1.0), 100).cost, 2.0 / 1_000_001.0, 1e-12);
+        // ρ^(K+1) is beyond all numbers, and the cost is that of an endless queue.
+        close(fixed(&setting(1_000_000, 1.0), 150).cost, 0.5, 1e-12);
+        close(fixed(&setting(1_000_000, 1.0), 50).cost, 0.5, 1e-12);
+    }
+
+    #[test]
+    fn no_fetcher_starves_and_loses_nothing() {
+        let none = fixed(&setting(5, 1.7), 0);
+        assert_eq!((none.starvation, none.loss_rate, none.cost), (1.0, 0.0, 1.7));
+    }
+
+    #[test]
+    fn extremes_have_an_answer_or_a_reason() {
+        let best = |fetch, weight, available| {
+            let setting = Setting::new(fetch, 1.0, 10, weight).unwrap();
+            best_fixed(&setting, available).map(|best| best.fetchers)
+        };
+        assert_eq!(best(0.05, 0.0, None), Ok(1));
+        assert_eq!(best(1e9, 1.0, None), Ok(1));
+        assert_eq!(best(0.05, 1.2, Some(7)), Ok(7));
+        assert_eq!(best(0.05, 1.2, Some(0)), Err(CrewError::NoFetchers));
+        assert!(matches!(best(1e-9, 1.2, None), Ok(999_000_000..=1_001_000_000)));
+        assert!(matches!(best(1e-30, 1.2, None), Err(CrewError::Uncountable { .. })));
+        assert_eq!(best(1e-30, 1.2, Some(5)), Ok(5));
+    }
 }

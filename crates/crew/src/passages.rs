@@ -63,9 +63,8 @@ fn through_stairs(chain: Chain<'_>, stairs: &Stairs<'_>, anchor: usize) -> Passa
 fn through_rows(chain: Chain<'_>, stairs: &Stairs<'_>, anchor: usize) -> Passages {
     let buffer = chain.buffer();
     let (low, high) = (chain.target(buffer), chain.target(0));
-    let place = |state: State| {
-        (state.active - low) as usize * chain.targets.len() + state.queue as usize
-    };
+    let place =
+        |state: State| (state.active - low) as usize * chain.targets.len() + state.queue as usize;
     let mut passage = Passage::new(place(stairs.states()[anchor]));
     let mut landing = Landing::default();
     for active in low..=high {
@@ -88,3 +87,49 @@ fn through_rows(chain: Chain<'_>, stairs: &Stairs<'_>, anchor: usize) -> Passage
 
 /// An empty queue with nobody active is never reached, and has no way out. It may lead anywhere.
 const NOWHERE: State = State { queue: 0, active: 0 };
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Falling targets, from falls.
+    fn falling(last: u32, falls: &[u32]) -> Vec<u32> {
+        let mut targets = vec![last];
+        for fall in falls {
+            targets.push(targets[targets.len() - 1] + fall);
+        }
+        targets.reverse();
+        targets[0] = targets[0].max(1);
+        targets
+    }
+
+    proptest! {
+        #[test]
+        fn both_ways_lead_to_the_same(
+            last in 0_u32..4,
+            falls in prop::collection::vec(0_u32..6, 1..8),
+            fetched in -3.0..2.0_f64,
+        ) {
+            let targets = falling(last, &falls);
+            let chain = Chain { targets: &targets, fetched: 10_f64.powf(fetched) };
+            let stairs = Stairs::new(&targets);
+            let recurrent = chain.recurrent();
+            let back = |&stair: &usize| recurrent.contains(stairs.states()[stair]);
+            for anchor in (0..stairs.states().len()).filter(back) {
+                let (one, other) =
+                    (through_stairs(chain, &stairs, anchor), through_rows(chain, &stairs, anchor));
+                let pairs = one.stairs.iter().zip(&other.stairs);
+                for (one, other) in pairs.chain([(&one.cycle, &other.cycle)]) {
+                    let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.max(b);
+                    prop_assert!(
+                        near(one.time, other.time) && near(one.idle, other.idle)
+                            && near(one.lost, other.lost) && near(one.active, other.active),
+                        "{targets:?} {fetched} {anchor}: {one:?} {other:?}"
+                    );
+                }
+            }
+        }
+    }
+}

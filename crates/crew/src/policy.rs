@@ -32,7 +32,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The fetchers wanted with 0, 1, … K pages in the queue, and how many there are.
+    /// The fetchers wanted with 0, 1, … K pages in the queue, and how many there are: more than these
+    /// cannot be wanted.
     pub fn new(targets: Vec<u32>, available: u32) -> Result<Self, CrewError> {
         if targets.len() < 2 {
             return Err(CrewError::NoRoom);
@@ -125,10 +126,7 @@ mod tests {
 
     #[test]
     fn only_falling_curves_that_wake_up_are_taken() {
-        assert_eq!(
-            Policy::new(vec![2, 1, 3], 3),
-            Err(CrewError::RisingTargets { queue: 2 })
-        );
+        assert_eq!(Policy::new(vec![2, 1, 3], 3), Err(CrewError::RisingTargets { queue: 2 }));
         assert_eq!(Policy::new(vec![0, 0], 3), Err(CrewError::Asleep));
         assert_eq!(Policy::new(vec![1], 3), Err(CrewError::NoRoom));
         assert_eq!(Policy::new(vec![1, 1], 0), Err(CrewError::NoFetchers));

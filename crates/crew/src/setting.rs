@@ -107,11 +107,8 @@ mod tests {
         check((0.05, f64::INFINITY), 10, 1.2, Some(CrewError::ProcessRate(f64::INFINITY)));
         check((0.05, 1.0), 10, -0.1, Some(CrewError::StarvationWeight(-0.1)));
         check((0.05, 1.0), 0, 1.2, Some(CrewError::NoRoom));
-        let apart = CrewError::Apart {
-            what: "the rate of a fetcher",
-            value: 1e-200,
-            process_rate: 1.0,
-        };
+        let apart =
+            CrewError::Apart { what: "the rate of a fetcher", value: 1e-200, process_rate: 1.0 };
         check((1e-200, 1.0), 10, 1.2, Some(apart));
     }
 

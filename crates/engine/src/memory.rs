@@ -14,7 +14,7 @@ const WATCHED: usize = 4096;
 /// Fetches after which what a half-life was good for counts half.
 const LONG: f64 = 200_000.0;
 /// How much likelier what was seen must be under another half-life, as a logarithm, to take it up.
-const CLEARLY: f64 = 6.0;
+const CLEARLY: f64 = 20.0;
 
 /// Tries several half-lives on some of the sources, and knows which one foretells best what fetches
 /// find.
@@ -28,7 +28,7 @@ pub(crate) struct Memory {
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { watched: BTreeMap::new(), likely: [0.0; HALF_LIVES.len()], best: 1 }
+        Self { watched: BTreeMap::new(), likely: [0.0; HALF_LIVES.len()], best: 0 }
     }
 }
 
