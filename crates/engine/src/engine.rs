@@ -69,7 +69,7 @@ pub struct Engine {
     pub(crate) memory: Memory,
     pub(crate) survey: Option<Survey>,
     pub(crate) rhythm: Rhythm,
-    next_survey: f64,
+    pub(crate) next_survey: f64,
     /// Sources that came or went since the last survey, and whether they are so many that it cannot
     /// wait.
     turned: usize,
@@ -83,8 +83,12 @@ pub struct Engine {
     pub(crate) now: f64,
 }
 
-/// Sources that become candidates in one step, at most.
+/// Sources that become candidates in one step, and hosts that get in line, at most.
 const FED: usize = 64;
+
+/// The share of the entry that a source must be worth when its day has come: a price that rises
+/// slowly does not send it back again and again.
+const ALMOST: f64 = 0.95;
 
 impl Engine {
     /// An engine without sources.
@@ -171,14 +175,14 @@ impl Engine {
             return self.now;
         }
         let can_ask = self.capacity > 0 && self.bucket.rate() > 0.0;
+        // Who becomes a candidate while others wait for the budget is seen when there is some.
         let day = match self.line.is_empty() {
             _ if !can_ask => f64::INFINITY,
             false => self.bucket.when(self.saving_for),
-            true if self.spare => self.bucket.full(),
-            true => f64::INFINITY,
+            true if self.spare => self.queue.first().min(self.bucket.full()),
+            true => self.queue.first(),
         };
-        let due = if self.bucket.rate() > 0.0 { self.queue.first() } else { f64::INFINITY };
-        due.min(day).min(self.resting.first()).min(self.next_survey).max(self.now)
+        day.min(self.resting.first()).min(self.next_survey).max(self.now)
     }
 
     /// Takes note of an event, and says what is to be done. A day before the latest one counts as the
@@ -197,7 +201,10 @@ impl Engine {
             Event::Tick => self.tick(now, actions),
             Event::Settings(settings) => self.set(now, settings.sane()),
         }
-        self.hand_out(now, actions);
+        if self.capacity > 0 && self.bucket.rate() > 0.0 {
+            self.feed(now);
+            self.hand_out(now, actions);
+        }
     }
 
     fn set(&mut self, now: f64, settings: Settings) {
@@ -220,34 +227,38 @@ impl Engine {
                 self.spare = true;
             }
         } else if self.look_again || self.next_survey <= now || self.has_fallen(now) {
-            (self.look_again, self.turned) = (false, 0);
-            self.begin_survey(now);
-        }
-        while let Some((_, host)) = self.resting.pop_due(now) {
-            self.line_up(now, host);
-        }
-        if self.line.is_empty() && self.spare && self.capacity > 0 && self.bucket.full() <= now {
-            self.use_spare(now);
-        }
-        // A few at a time: no step is long.
-        for _ in 0..FED {
-            let Some((day, id)) = self.queue.pop_due(now) else { break };
-            let source = &self.sources[id as usize];
-            if source.state == State::Waiting && source.due == day {
-                self.feed(now, id);
-            }
+            let at_once = std::mem::take(&mut self.look_again);
+            self.turned = 0;
+            self.begin_survey(now, at_once);
         }
     }
 
-    /// The day has come that a source was put into the queue for.
-    fn feed(&mut self, now: f64, id: u32) {
-        let source = self.sources[id as usize];
-        let due = self.due(now, &source, self.entry(source.host));
-        if due <= now || source.failures > 0 {
-            self.make_ready(now, id);
-        } else {
-            // The price has risen since.
-            self.enqueue(now, id);
+    /// Whose day has come becomes a candidate: a few at a time, so that no step is long.
+    fn feed(&mut self, now: f64) {
+        for _ in 0..FED {
+            let Some((_, host)) = self.resting.pop_due(now) else { break };
+            self.hosts[host as usize].resting = false;
+            self.line_up(now, host);
+        }
+        for _ in 0..FED {
+            let Some((day, id)) = self.queue.pop_due(now) else { break };
+            let source = self.sources[id as usize];
+            if source.state != State::Waiting || source.due != day {
+                continue;
+            }
+            let entry = ALMOST * self.entry(source.host);
+            if source.failures > 0 || self.rank(now, &source) >= entry {
+                self.make_ready(now, id);
+            } else {
+                // The price has risen since; or the last digits of the day are missing.
+                self.enqueue(now, id);
+                if self.sources[id as usize].due <= now {
+                    self.make_ready(now, id);
+                }
+            }
+        }
+        if self.line.is_empty() && self.spare && self.bucket.full() <= now {
+            self.use_spare(now);
         }
     }
 
@@ -255,6 +266,7 @@ impl Engine {
     pub(crate) fn enqueue(&mut self, now: f64, id: u32) {
         let source = &self.sources[id as usize];
         let day = self.due(now, source, self.entry(source.host));
+        self.rhythm.entry = self.rhythm.entry.max(self.common_entry());
         let source = &mut self.sources[id as usize];
         if day != source.due {
             source.due = day;

@@ -24,6 +24,8 @@ pub(crate) struct Host {
     pub(crate) price: f64,
     /// Its place in the line of hosts that can be asked.
     pub(crate) place: Option<u32>,
+    /// Whether it is among those that rest.
+    pub(crate) resting: bool,
     /// Failures in a row.
     pub(crate) failures: u8,
     /// Whether it was reported to be down.
@@ -41,6 +43,7 @@ impl Host {
             free: f64::NEG_INFINITY,
             price: 0.0,
             place: None,
+            resting: false,
             failures: 0,
             down: false,
         }

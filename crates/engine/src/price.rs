@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::source::Source;
 
 /// Sources from which the price in the long run is found.
-const SAMPLE: usize = 1024;
+const SAMPLE: usize = 512;
 /// The longest step in search of a price, as a logarithm: what no price brings about is not looked for
 /// for ever.
 const FARTHEST: f64 = 40.0;
@@ -98,7 +98,7 @@ impl Engine {
             here = excess(at);
         }
         for _ in 0..12 {
-            if here == there || (at - other).abs() < 1e-3 {
+            if here == there || (at - other).abs() < 3e-3 {
                 break;
             }
             let middle = (at * there - other * here) / (there - here);

@@ -14,12 +14,14 @@ const LONGEST: f64 = 5.0;
 const SHORTEST: f64 = 1.0 / 24.0;
 /// The share of sources that may be fetched from one survey to the next, and at least so many if the
 /// price falls.
-const TURNOVER: f64 = 0.1;
+const TURNOVER: f64 = 0.2;
 const AT_LEAST: f64 = 0.01;
 /// How much more than the entry a source may be worth when it is due before it is moved forward.
-const ROUGHLY: f64 = 1.03;
+const ROUGHLY: f64 = 1.05;
+/// How far the entry may fall before a survey is of use when its time has come.
+const NEARLY: f64 = 0.95;
 /// How far the entry may fall before those that are now due earlier are looked for.
-const DROP: f64 = 0.93;
+const DROP: f64 = 0.9;
 /// The share by which the number of answers must have grown before priors are fitted anew.
 const NEWS: f64 = 0.05;
 /// Sources to which the prior of all is fitted, about.
@@ -41,12 +43,15 @@ pub(crate) struct Survey {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rhythm {
     count: u32,
-    /// The entry at the last one, and the day.
-    entry: f64,
+    /// The highest entry by which sources got their places in the queue since the last one, and its
+    /// day.
+    pub(crate) entry: f64,
     day: f64,
     /// Answers so far, and at the last fit.
     pub(crate) answers: f64,
     fitted: f64,
+    /// Whether priors were fitted that not all places in the queue are by.
+    unsettled: bool,
     /// Whether the owner knows that the budget is too small.
     warned: bool,
 }
@@ -63,7 +68,7 @@ impl Engine {
     }
 
     /// The entry of hosts that have no price of their own.
-    fn common_entry(&self) -> f64 {
+    pub(crate) fn common_entry(&self) -> f64 {
         if self.hosts.is_empty() { 0.0 } else { self.entry_at(self.price) }
     }
 
@@ -73,11 +78,19 @@ impl Engine {
             && now - self.rhythm.day > (AT_LEAST * self.cycle()).min(LONGEST)
     }
 
-    pub(crate) fn begin_survey(&mut self, now: f64) {
+    /// Begins a survey if there is any use in it: if priors are to be fitted, or have been since the
+    /// last one, or places in the queue may be too late. `at_once`: whatever it is good for.
+    pub(crate) fn begin_survey(&mut self, now: f64, at_once: bool) {
         self.look_ahead();
+        let entry = self.common_entry();
         let rhythm = &mut self.rhythm;
-        rhythm.count = rhythm.count.wrapping_add(1).max(1);
         let news = rhythm.answers > (1.0 + NEWS) * rhythm.fitted;
+        if !(at_once || news || rhythm.unsettled || entry < NEARLY * rhythm.entry) {
+            self.next_survey = now + self.epoch();
+            return;
+        }
+        rhythm.count = rhythm.count.wrapping_add(1).max(1);
+        rhythm.unsettled = news;
         if news {
             rhythm.fitted = rhythm.answers.min(20.0 * self.count as f64);
             rhythm.answers = rhythm.fitted;
@@ -89,7 +102,7 @@ impl Engine {
             fit: news.then(|| Fit::new(self.prior)),
             needed: 0.0,
         });
-        self.rhythm.entry = self.common_entry();
+        self.rhythm.entry = entry;
         self.rhythm.day = now;
     }
 

@@ -13,7 +13,7 @@ const LOOKED_AT: usize = 64;
 /// Fetches that one step asks for.
 const MOST: usize = 1024;
 /// Candidates that are ranked anew for each fetch.
-const RANKED: usize = 6;
+const RANKED: usize = 4;
 /// How much less than the entry a candidate may be worth before it has to wait again.
 const FALLEN: f64 = 0.7;
 
@@ -135,7 +135,10 @@ impl Engine {
             && it.asked < self.settings.host_connections
         {
             if it.free > now {
-                self.resting.push(it.free, host);
+                if !it.resting {
+                    self.resting.push(it.free, host);
+                    self.hosts[host as usize].resting = true;
+                }
             } else {
                 let hosts = &mut self.hosts;
                 self.line.add(best.rank, host, |host, place| {
@@ -167,18 +170,24 @@ impl Engine {
         }
     }
 
+    /// The best candidate of all hosts that can be asked.
+    fn best(&self) -> Option<u32> {
+        let host = self.line.first()?.number;
+        self.hosts[host as usize].ready.first().map(|it| it.number)
+    }
+
     /// Asks for what is worth it, as far as budget, hosts and capacity allow.
     pub(super) fn hand_out(&mut self, now: f64, actions: &mut Vec<Action>) {
         for _ in 0..MOST {
-            if self.capacity == 0 || self.line.is_empty() || self.bucket.when(self.saving_for) > now
-            {
+            let Some(id) = self.best().filter(|_| self.capacity > 0) else { break };
+            self.saving_for = f64::from(self.sources[id as usize].cost);
+            if self.bucket.when(self.saving_for) > now {
                 break;
             }
             self.look_around(now);
-            let Some(host) = self.line.first().map(|it| it.number) else { break };
-            let Some(best) = self.hosts[host as usize].ready.first() else { break };
-            let id = best.number;
+            let Some(id) = self.best() else { break };
             let source = self.sources[id as usize];
+            let host = source.host;
             if !self.bucket.pay(f64::from(source.cost)) {
                 self.saving_for = f64::from(source.cost);
                 break;

@@ -1,0 +1,262 @@
+//! What the driver of an engine knows without asking it: which fetches are allowed.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use freshet_engine::{Blame, Description, Outcome, Settings, Standing};
+
+use crate::purse::Purse;
+
+/// Descriptions that one step takes in.
+const STRIDE: usize = 1024;
+const MINUTE: f64 = 1.0 / 1440.0;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) told: Description,
+    /// Where it is fetched from; elsewhere only after the fetch that is under way.
+    pub(crate) host: u32,
+    /// Minus infinity before the first answer.
+    pub(crate) last: f64,
+    pub(crate) pending: u32,
+    /// The day before which it is not asked again.
+    pub(crate) silent: f64,
+    failures: u8,
+    gone: u8,
+    pub(crate) asked: bool,
+    pub(crate) parked: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Host {
+    pub(crate) asked: u32,
+    /// The day before which it is not asked again: the gap, back-off, its own wish.
+    pub(crate) silent: f64,
+    failures: u8,
+    pub(crate) down: bool,
+}
+
+/// What is waiting to be taken in.
+#[derive(Clone, Debug)]
+pub(crate) enum Letter {
+    Described(Description),
+    Removed(u32),
+    Signal(u32),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    pub(crate) now: f64,
+    pub(crate) settings: Settings,
+    pub(crate) purse: Purse,
+    pub(crate) capacity: u32,
+    pub(crate) sources: BTreeMap<u32, Source>,
+    pub(crate) hosts: BTreeMap<u32, Host>,
+    /// Oldest first.
+    pub(crate) under_way: Vec<u32>,
+    inbox: VecDeque<Letter>,
+    /// Refusals that the engine must report in this step.
+    pub(crate) refused: Vec<u32>,
+}
+
+/// Doubled with each failure, four hours at most.
+fn back_off(failures: u8) -> f64 {
+    (MINUTE * f64::from(failures.clamp(1, 20) - 1).exp2()).min(1.0 / 6.0)
+}
+
+impl Model {
+    pub(crate) fn new(now: f64, settings: Settings) -> Self {
+        Self {
+            now,
+            settings,
+            purse: Purse::new(now, settings),
+            capacity: 0,
+            sources: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            under_way: Vec::new(),
+            inbox: VecDeque::new(),
+            refused: Vec::new(),
+        }
+    }
+
+    /// A day before the latest counts as the latest.
+    pub(crate) fn flow(&mut self, day: f64) {
+        if day.is_finite() {
+            self.now = self.now.max(day);
+        }
+        self.purse.flow(self.now);
+        self.refused.clear();
+    }
+
+    pub(crate) fn set(&mut self, settings: Settings) {
+        self.settings = settings;
+        self.purse.set(settings);
+    }
+
+    /// Few are taken in at once, more tick by tick.
+    pub(crate) fn post(&mut self, letters: impl Iterator<Item = Letter>) {
+        let was_empty = self.inbox.is_empty();
+        self.inbox.extend(letters);
+        if was_empty {
+            self.take_in();
+        }
+    }
+
+    pub(crate) fn take_in(&mut self) {
+        for _ in 0..STRIDE {
+            match self.inbox.pop_front() {
+                None => break,
+                Some(Letter::Described(it)) => self.describe(&it),
+                Some(Letter::Removed(id)) => self.remove(id),
+                Some(Letter::Signal(id)) => self.signal(id),
+            }
+        }
+    }
+
+    fn describe(&mut self, it: &Description) {
+        if it.check().is_err() {
+            self.refused.push(it.id);
+            return;
+        }
+        let now = self.now;
+        let source = self.sources.entry(it.id).or_insert_with(|| Source {
+            told: *it,
+            host: it.host,
+            last: f64::NEG_INFINITY,
+            pending: 0,
+            silent: f64::NEG_INFINITY,
+            failures: 0,
+            gone: 0,
+            asked: false,
+            parked: false,
+        });
+        source.told = *it;
+        if let Some(day) = it.fetched {
+            source.last = source.last.max(day.min(now));
+        }
+        if !source.asked {
+            source.host = it.host;
+            source.parked = false;
+            if source.gone > 0 {
+                // Its owner says that it is there.
+                source.silent = f64::NEG_INFINITY;
+            }
+        }
+    }
+
+    fn remove(&mut self, id: u32) {
+        if let Some(source) = self.sources.remove(&id)
+            && source.asked
+        {
+            self.no_longer_under_way(id, source.host);
+        }
+    }
+
+    fn no_longer_under_way(&mut self, id: u32, host: u32) {
+        self.under_way.retain(|&other| other != id);
+        self.hosts.entry(host).or_default().asked -= 1;
+    }
+
+    fn signal(&mut self, id: u32) {
+        if let Some(source) = self.sources.get_mut(&id)
+            && source.told.observed
+        {
+            source.pending = source.pending.saturating_add(1);
+        }
+    }
+
+    /// Whether the engine may ask for a source now.
+    pub(crate) fn ask(&mut self, id: u32) -> Result<(), String> {
+        let now = self.now;
+        // Days are rounded, and intervals kept in single precision.
+        let slack = |days: f64| 1e-7 * days.min(1e6) + 4e-16 * now.abs() + 1e-12;
+        let source = self.sources.get_mut(&id).ok_or("there is no such source")?;
+        let host = self.hosts.entry(source.host).or_default();
+        let wrong = if source.asked {
+            Some("it is being fetched".to_owned())
+        } else if source.told.paused {
+            Some("it is paused".to_owned())
+        } else if source.parked {
+            Some("it is parked".to_owned())
+        } else if source.silent > now + slack(0.0) {
+            Some(format!("it is to be left alone until {}", source.silent))
+        } else if host.silent > now + slack(0.0) {
+            Some(format!("its host is to be left alone until {}", host.silent))
+        } else if host.asked >= self.settings.host_connections {
+            Some(format!("{} fetches from its host are under way", host.asked))
+        } else if now - source.last < source.told.min_interval - slack(source.told.min_interval) {
+            Some(format!("it was fetched on {}", source.last))
+        } else if self.capacity == 0 {
+            Some("nobody can fetch it".to_owned())
+        } else {
+            None
+        };
+        if let Some(wrong) = wrong {
+            return Err(wrong);
+        }
+        source.asked = true;
+        host.asked += 1;
+        host.silent = host.silent.max(now + self.settings.host_gap);
+        if self.capacity != u32::MAX {
+            self.capacity -= 1;
+        }
+        self.under_way.push(id);
+        self.purse.pay(f64::from(source.told.cost.clamp(1e-30, 1e30) as f32))
+    }
+
+    /// A fetch is over.
+    pub(crate) fn answer(&mut self, id: u32, outcome: Outcome) {
+        let now = self.now;
+        let Some(source) = self.sources.get_mut(&id).filter(|source| source.asked) else { return };
+        let asked = source.host;
+        source.asked = false;
+        source.host = source.told.host;
+        let host = self.hosts.entry(asked).or_default();
+        match outcome {
+            Outcome::Changed | Outcome::Unchanged => {
+                (source.last, source.pending) = (now, 0);
+                (source.failures, source.gone) = (0, 0);
+                host.failures /= 2;
+            }
+            Outcome::Failed { blame, retry_after } => {
+                let mut wait = retry_after.filter(|days| *days > 0.0).unwrap_or(0.0).min(1e6);
+                if blame == Blame::Host {
+                    host.failures = host.failures.saturating_add(1);
+                    wait = wait.max(back_off(host.failures));
+                    host.silent = host.silent.max(now + wait);
+                }
+                if blame != Blame::Us {
+                    source.failures = source.failures.saturating_add(1);
+                }
+                source.silent = now + wait.max(back_off(source.failures));
+            }
+            Outcome::Gone => {
+                source.gone += 1;
+                source.silent = now + 7.0;
+            }
+        }
+        self.no_longer_under_way(id, asked);
+    }
+
+    /// A source is said to be gone for good: after four probes.
+    pub(crate) fn park(&mut self, id: u32) -> Result<(), String> {
+        let source = self.sources.get_mut(&id).ok_or("gone, but it was never there")?;
+        if source.gone < 5 {
+            return Err(format!("given up after it was found gone {} times", source.gone));
+        }
+        source.parked = true;
+        Ok(())
+    }
+
+    /// Where a source may stand.
+    pub(crate) fn may_stand(&self, id: u32, standing: Standing) -> bool {
+        let source = &self.sources[&id];
+        match standing {
+            Standing::Asked => source.asked,
+            Standing::Paused => source.told.paused && !source.asked,
+            Standing::Gone => source.parked && !source.asked,
+            Standing::Waiting | Standing::Candidate => {
+                !source.asked && !source.told.paused && !source.parked
+            }
+        }
+    }
+}
