@@ -269,8 +269,12 @@ impl Engine {
         self.rhythm.entry = self.rhythm.entry.max(self.common_entry());
         let source = &mut self.sources[id as usize];
         if day != source.due {
-            source.due = day;
-            self.queue.push(day, id);
+            self.queue_for(day, id);
         }
+    }
+
+    fn queue_for(&mut self, day: f64, id: u32) {
+        self.sources[id as usize].due = day;
+        self.queue.push(day, id);
     }
 }

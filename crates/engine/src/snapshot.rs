@@ -86,7 +86,12 @@ impl Engine {
         };
         let sources = self.sources.iter().enumerate().all(|(id, source)| {
             let there = source.state == State::Absent || (source.host as usize) < hosts;
-            there && (source.state != State::Ready || is_at_its_place(id))
+            there
+                && match source.state {
+                    State::Ready => is_at_its_place(id),
+                    State::Asked => (source.place as usize) < hosts,
+                    _ => true,
+                }
         });
         sources
             && self.hosts.iter().enumerate().all(|(number, host)| {

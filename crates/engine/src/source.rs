@@ -155,7 +155,8 @@ pub(crate) struct Source {
     pub(crate) max_interval: f32,
     pub(crate) host: u32,
     pub(crate) pending: u32,
-    /// Its place among the ready sources of its host.
+    /// Its place among the ready sources of its host; of one that is being fetched, the host that it
+    /// belongs to afterwards.
     pub(crate) place: u32,
     /// Fetches in a row that failed, or found it gone.
     pub(crate) failures: u8,
@@ -179,6 +180,9 @@ impl Flags {
 
     /// It is in the ring of candidates, or was and was not missed yet.
     pub(crate) const IN_RING: Self = Self(8);
+
+    /// A change was announced while it was being fetched.
+    pub(crate) const SIGNALLED: Self = Self(16);
 
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0

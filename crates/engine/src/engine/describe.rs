@@ -49,7 +49,7 @@ impl Engine {
                 Bulk::Removed(some, next) => {
                     let end = some.len().min(*next + left);
                     for &id in &some[*next..end] {
-                        self.remove(id);
+                        self.remove(now, id);
                     }
                     left -= end - *next;
                     *next = end;
@@ -85,7 +85,7 @@ impl Engine {
             self.sources.resize(id + 1, Source::NONE);
         }
         // It goes back to where it began, with what was learnt.
-        let before = self.sources[id].state;
+        let Source { state: before, due, .. } = self.sources[id];
         self.withdraw(it.id);
         let source = &mut self.sources[id];
         if before == State::Absent {
@@ -113,14 +113,21 @@ impl Engine {
         source.flags.set(Flags::KNOWN, it.belief.is_some());
         source.flags.set(Flags::OBSERVED, it.observed);
         source.flags.set(Flags::PAUSED, it.paused);
-        if before == State::Asked {
-            // It comes back from where it was sent to.
-            source.state = State::Asked;
-        } else {
-            source.host = it.host;
-            source.state = if it.paused { State::Paused } else { State::Waiting };
-            if source.state == State::Waiting && (self.price > 0.0 || source.is_new()) {
-                self.enqueue(now, it.id);
+        match before {
+            // It comes back from where it was sent to, and moves then.
+            State::Asked => (source.state, source.place) = (before, it.host),
+            State::Parked => source.host = it.host,
+            _ => {
+                source.host = it.host;
+                source.state = if it.paused { State::Paused } else { State::Waiting };
+                if it.paused {
+                    source.due = f64::INFINITY;
+                } else if source.failures > 0 && due < f64::INFINITY {
+                    // Its next try stays when it was.
+                    self.queue_for(due, it.id);
+                } else if self.price > 0.0 || source.is_new() {
+                    self.enqueue(now, it.id);
+                }
             }
         }
         self.turn_over();
@@ -137,7 +144,7 @@ impl Engine {
         u8::try_from(place + 1).ok()
     }
 
-    fn remove(&mut self, id: u32) {
+    fn remove(&mut self, now: f64, id: u32) {
         let Some(source) = self.sources.get(id as usize) else { return };
         let (state, host) = (source.state, source.host);
         if state == State::Absent {
@@ -146,6 +153,7 @@ impl Engine {
         self.withdraw(id);
         if state == State::Asked {
             self.hosts[host as usize].asked -= 1;
+            self.line_up(now, host);
         }
         self.sources[id as usize].state = State::Absent;
         self.memory.forget(id);

@@ -200,7 +200,8 @@ impl Engine {
             }
             self.leave_ready(id);
             self.leave_line(host);
-            self.sources[id as usize].state = State::Asked;
+            let source = &mut self.sources[id as usize];
+            (source.state, source.place) = (State::Asked, host);
             let it = &mut self.hosts[host as usize];
             it.asked += 1;
             it.free = it.free.max(now + self.settings.host_gap);

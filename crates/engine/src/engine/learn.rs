@@ -28,6 +28,9 @@ impl Engine {
             source.first = now;
         }
         source.pending = source.pending.saturating_add(1);
+        if source.state == State::Asked {
+            source.flags.set(Flags::SIGNALLED, true);
+        }
         let days = now - source.seen;
         source.seen = now;
         self.learn(id, days, Seen::One);
@@ -72,7 +75,7 @@ impl Engine {
         if source.state != State::Asked {
             return;
         }
-        let host = source.host;
+        let (host, moved_to) = (source.host, source.place);
         self.hosts[host as usize].asked -= 1;
         self.spare = true;
         match outcome {
@@ -84,6 +87,7 @@ impl Engine {
             }
             Outcome::Gone => self.gone(now, id, actions),
         }
+        self.sources[id as usize].host = moved_to;
         self.line_up(now, host);
     }
 
@@ -105,7 +109,11 @@ impl Engine {
         }
         let source = &mut self.sources[id as usize];
         (source.last, source.seen) = (now, now);
-        (source.failures, source.pending) = (0, 0);
+        source.failures = 0;
+        // What was announced while it was under way may not be in it.
+        source.pending = u32::from(source.flags.has(Flags::SIGNALLED));
+        source.flags.set(Flags::SIGNALLED, false);
+        source.first = now;
         self.wait_again(now, id, None);
     }
 
@@ -154,10 +162,7 @@ impl Engine {
         source.state = State::Waiting;
         match day {
             None => self.enqueue(now, id),
-            Some(day) => {
-                source.due = day;
-                self.queue.push(day, id);
-            }
+            Some(day) => self.queue_for(day, id),
         }
     }
 }
