@@ -174,15 +174,23 @@ impl Engine {
         if self.survey.is_some() || !self.inbox.is_empty() || self.look_again {
             return self.now;
         }
-        let can_ask = self.capacity > 0 && self.bucket.rate() > 0.0;
-        // Who becomes a candidate while others wait for the budget is seen when there is some.
-        let day = match self.line.is_empty() {
-            _ if !can_ask => f64::INFINITY,
-            false => self.bucket.when(self.saving_for),
-            true if self.spare => self.queue.first().min(self.bucket.full()),
-            true => self.queue.first(),
+        let day = if self.can_ask() {
+            // Who becomes a candidate while others wait for the budget is seen when there is some.
+            let next = self.queue.first().min(self.resting.first());
+            match self.line.is_empty() {
+                false => self.bucket.when(self.saving_for),
+                true if self.spare => next.min(self.bucket.full()),
+                true => next,
+            }
+        } else {
+            f64::INFINITY
         };
-        day.min(self.resting.first()).min(self.next_survey).max(self.now)
+        day.min(self.next_survey).max(self.now)
+    }
+
+    /// Whether there is somebody to fetch, and a budget for it.
+    fn can_ask(&self) -> bool {
+        self.capacity > 0 && self.bucket.rate() > 0.0
     }
 
     /// Takes note of an event, and says what is to be done. A day before the latest one counts as the
@@ -201,7 +209,7 @@ impl Engine {
             Event::Tick => self.tick(now, actions),
             Event::Settings(settings) => self.set(now, settings.sane()),
         }
-        if self.capacity > 0 && self.bucket.rate() > 0.0 {
+        if self.can_ask() {
             self.feed(now);
             self.hand_out(now, actions);
         }
