@@ -88,7 +88,7 @@ const FED: usize = 64;
 
 /// The share of the entry that a source must be worth when its day has come: a price that rises
 /// slowly does not send it back again and again.
-const ALMOST: f64 = 0.95;
+const ALMOST: f64 = 0.97;
 
 impl Engine {
     /// An engine without sources.

@@ -17,11 +17,11 @@ const SHORTEST: f64 = 1.0 / 24.0;
 const TURNOVER: f64 = 0.2;
 const AT_LEAST: f64 = 0.01;
 /// How much more than the entry a source may be worth when it is due before it is moved forward.
-const ROUGHLY: f64 = 1.05;
+const ROUGHLY: f64 = 1.03;
 /// How far the entry may fall before a survey is of use when its time has come.
-const NEARLY: f64 = 0.95;
+const NEARLY: f64 = 0.97;
 /// How far the entry may fall before those that are now due earlier are looked for.
-const DROP: f64 = 0.9;
+const DROP: f64 = 0.93;
 /// The share by which the number of answers must have grown before priors are fitted anew.
 const NEWS: f64 = 0.05;
 /// Sources to which the prior of all is fitted, about.

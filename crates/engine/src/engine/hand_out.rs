@@ -13,7 +13,7 @@ const LOOKED_AT: usize = 64;
 /// Fetches that one step asks for.
 const MOST: usize = 1024;
 /// Candidates that are ranked anew for each fetch.
-const RANKED: usize = 4;
+const RANKED: usize = 6;
 /// How much less than the entry a candidate may be worth before it has to wait again.
 const FALLEN: f64 = 0.7;
 
