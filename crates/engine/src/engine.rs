@@ -255,7 +255,7 @@ impl Engine {
                 continue;
             }
             let entry = ALMOST * self.entry(source.host);
-            if source.failures > 0 || self.rank(now, &source) >= entry {
+            if source.is_retried() || self.rank(now, &source) >= entry {
                 self.make_ready(now, id);
             } else {
                 // The price has risen since; or the last digits of the day are missing.

@@ -158,7 +158,7 @@ impl Engine {
         if source.flags.has(Flags::PAUSED) || source.state == State::Parked {
             return (f64::INFINITY, Because::Never);
         }
-        if source.failures > 0 && source.state == State::Waiting {
+        if source.is_retried() && source.state == State::Waiting {
             return (source.due, Because::Retry);
         }
         if source.is_new() {

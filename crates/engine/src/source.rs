@@ -184,6 +184,9 @@ impl Flags {
     /// A change was announced while it was being fetched.
     pub(crate) const SIGNALLED: Self = Self(16);
 
+    /// The last fetch brought no answer.
+    pub(crate) const RETRIED: Self = Self(32);
+
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
@@ -227,6 +230,11 @@ impl Source {
 
     pub(crate) fn is_observed(&self) -> bool {
         self.flags.has(Flags::OBSERVED)
+    }
+
+    /// Whether the last fetch brought no answer, so that it is tried again on its day, and not before.
+    pub(crate) fn is_retried(&self) -> bool {
+        self.flags.has(Flags::RETRIED)
     }
 
     pub(crate) fn is_known(&self) -> bool {

@@ -165,7 +165,7 @@ impl Engine {
                 let rank = self.rank(now, &source);
                 self.send_back(now, id, rank);
             }
-            State::Waiting if source.failures == 0 => {
+            State::Waiting if !source.is_retried() => {
                 // Who is due later now finds out when the day comes.
                 let early = source.is_observed()
                     || source.is_new()

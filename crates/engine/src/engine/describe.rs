@@ -122,7 +122,7 @@ impl Engine {
                 source.state = if it.paused { State::Paused } else { State::Waiting };
                 if it.paused {
                     source.due = f64::INFINITY;
-                } else if source.failures > 0 && due < f64::INFINITY {
+                } else if source.is_retried() && due < f64::INFINITY {
                     // Its next try stays when it was.
                     self.queue_for(due, it.id);
                 } else if self.price > 0.0 || source.is_new() {

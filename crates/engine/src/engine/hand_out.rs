@@ -31,7 +31,7 @@ impl Engine {
                 continue;
             }
             next.push((day, id));
-            let may = source.failures == 0
+            let may = !source.is_retried()
                 && now - source.last >= f64::from(source.min_interval)
                 && self.can_take(now, source.host);
             let worth = if may { self.worth(now, source) } else { 0.0 };
@@ -88,7 +88,7 @@ impl Engine {
         let source = self.sources[id as usize];
         let entry = self.entry(source.host);
         // Of a short wait far from day 0 few digits are left: the day decides as well as the worth.
-        if rank >= FALLEN * entry || source.failures > 0 || self.due(now, &source, entry) <= now {
+        if rank >= FALLEN * entry || source.is_retried() || self.due(now, &source, entry) <= now {
             return false;
         }
         self.leave_ready(id);
@@ -215,7 +215,7 @@ impl Engine {
 
     /// Why a source is fetched.
     fn reason(&self, now: f64, source: &Source, rank: f64) -> Reason {
-        if source.failures > 0 {
+        if source.is_retried() {
             Reason::Retry
         } else if source.is_new() {
             Reason::New

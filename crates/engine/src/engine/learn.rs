@@ -110,6 +110,7 @@ impl Engine {
         let source = &mut self.sources[id as usize];
         (source.last, source.seen) = (now, now);
         source.failures = 0;
+        source.flags.set(Flags::RETRIED, false);
         // What was announced while it was under way may not be in it.
         source.pending = u32::from(source.flags.has(Flags::SIGNALLED));
         source.flags.set(Flags::SIGNALLED, false);
@@ -160,6 +161,7 @@ impl Engine {
             return;
         }
         source.state = State::Waiting;
+        source.flags.set(Flags::RETRIED, day.is_some());
         match day {
             None => self.enqueue(now, id),
             Some(day) => self.queue_for(day, id),
