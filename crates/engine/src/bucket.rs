@@ -83,7 +83,8 @@ impl Bucket {
             let (factor, end) = self.profile.at(at);
             let flow = self.rate * factor * (end - at);
             if flow >= missing {
-                return at + missing / (self.rate * factor);
+                // Not now, even if that has no digits left.
+                return (at + missing / (self.rate * factor)).max(self.at.next_up());
             }
             missing -= flow;
             at = end;

@@ -68,8 +68,8 @@ impl Engine {
     }
 
     fn describe(&mut self, now: f64, it: &Description, actions: &mut Vec<Action>) {
-        let goal = self.number_of(it.goal);
-        let (Ok(()), Some(goal)) = (it.check(), goal) else {
+        let goal = it.check().ok().and_then(|()| self.number_of(it.goal));
+        let Some(goal) = goal else {
             actions.push(Action::Alarm(Alarm::Refused(it.id)));
             return;
         };

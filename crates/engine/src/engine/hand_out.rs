@@ -163,7 +163,7 @@ impl Engine {
         }
     }
 
-    fn leave_line(&mut self, host: u32) {
+    pub(super) fn leave_line(&mut self, host: u32) {
         if let Some(place) = self.hosts[host as usize].place.take() {
             let hosts = &mut self.hosts;
             self.line.remove(place, |host, place| hosts[host as usize].place = Some(place));

@@ -136,6 +136,10 @@ impl Engine {
             source.failures = source.failures.saturating_add(1);
         }
         let again = now + wait.max(back_off(source.failures));
+        if blame == Blame::Host {
+            // It gets in line again when it has rested.
+            self.leave_line(host);
+        }
         self.wait_again(now, id, Some(again));
     }
 
