@@ -16,8 +16,8 @@ pub(crate) struct Bucket {
 
 /// What adding up many small amounts may miss, relatively.
 const ROUNDING: f64 = 1e-9;
-/// Hours to look ahead at most: after so many, a profile has told all it can.
-const HOURS: usize = 60;
+/// Hours to look ahead at most, past whole days.
+const HOURS: usize = 30;
 
 impl Bucket {
     pub(crate) fn new(now: f64, settings: &Settings) -> Self {
@@ -39,17 +39,20 @@ impl Bucket {
     }
 
     pub(crate) fn flow(&mut self, now: f64) {
+        // Whole days are all alike.
+        let days = (now - self.at).floor();
+        if days >= 1.0 {
+            self.tokens = self.rate.mul_add(days, self.tokens);
+            self.at += days;
+        }
         for _ in 0..HOURS {
-            if self.at >= now || self.tokens >= self.burst {
+            if self.at >= now {
                 break;
             }
             let (factor, end) = self.profile.at(self.at);
             let until = end.min(now);
             self.tokens = (self.rate * factor).mul_add(until - self.at, self.tokens);
             self.at = until;
-        }
-        if self.at < now && self.tokens < self.burst {
-            self.tokens += self.rate * (now - self.at);
         }
         self.tokens = self.tokens.min(self.burst);
         self.at = self.at.max(now);
@@ -77,19 +80,22 @@ impl Bucket {
         if self.rate <= 0.0 {
             return f64::INFINITY;
         }
-        let mut missing = cost.min(self.burst) - self.tokens;
-        let mut at = self.at;
+        let missing = cost.min(self.burst) - self.tokens;
+        let days = ((missing / self.rate).ceil() - 1.0).max(0.0);
+        let mut at = self.at + days;
+        let mut missing = missing - days * self.rate;
         for _ in 0..HOURS {
             let (factor, end) = self.profile.at(at);
             let flow = self.rate * factor * (end - at);
-            if flow >= missing {
-                // Not now, even if that has no digits left.
-                return (at + missing / (self.rate * factor)).max(self.at.next_up());
+            if flow >= missing && factor > 0.0 {
+                at += missing / (self.rate * factor);
+                break;
             }
             missing -= flow;
             at = end;
         }
-        at + missing / self.rate
+        // Not now, even if the wait has no digits left.
+        at.max(self.at.next_up())
     }
 
     /// The day from which on it runs over.

@@ -83,7 +83,8 @@ impl Engine {
         let excess = |log_price: f64| {
             let price = log_price.exp();
             let total: f64 = live.iter().map(|&i| self.demand(&self.sources[i], price)).sum();
-            ((total * scale).max(1e-300) / budget).ln()
+            // More than all numbers is much, and nothing is little.
+            (total * scale / budget).ln().min(500.0).max(-500.0)
         };
         let start =
             [self.outlook, self.price].into_iter().find(|&it| it > 0.0).map_or(0.0, f64::ln);

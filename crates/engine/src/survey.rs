@@ -128,6 +128,10 @@ impl Engine {
                     host.prior = fit.finish(self.prior, Fit::HOST_STRENGTH);
                 }
             }
+            for host in survey.next_host..end {
+                // The settings may allow what they did not.
+                self.line_up(now, host as u32);
+            }
             survey.next_host = end;
             if end == self.hosts.len() {
                 self.finish_survey(&survey, actions);

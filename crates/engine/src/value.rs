@@ -129,8 +129,10 @@ impl Engine {
 
     /// What a fetch of a source is worth now for each unit of cost, apart from all limits.
     pub(crate) fn worth(&self, now: f64, source: &Source) -> f64 {
-        let value = f64::from(source.importance) * self.value(now, source);
-        value / f64::from(source.cost)
+        if source.importance <= 0.0 {
+            return 0.0;
+        }
+        f64::from(source.importance) * self.value(now, source) / f64::from(source.cost)
     }
 
     /// Its rank among those that wait: its worth, or more than that if it is to be fetched anyway.

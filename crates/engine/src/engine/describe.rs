@@ -121,10 +121,11 @@ impl Engine {
                 source.host = it.host;
                 source.state = if it.paused { State::Paused } else { State::Waiting };
                 if it.paused {
-                    source.due = f64::INFINITY;
-                } else if source.is_retried() && due < f64::INFINITY {
+                    // The day of its next try, for later.
+                    source.due = if source.is_retried() { due } else { f64::INFINITY };
+                } else if source.is_retried() {
                     // Its next try stays when it was.
-                    self.queue_for(due, it.id);
+                    self.queue_for(if due < f64::INFINITY { due } else { now }, it.id);
                 } else if self.price > 0.0 || source.is_new() {
                     self.enqueue(now, it.id);
                 }

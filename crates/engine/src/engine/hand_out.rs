@@ -127,7 +127,7 @@ impl Engine {
     }
 
     /// Puts a host in line if it can be asked for something.
-    pub(super) fn line_up(&mut self, now: f64, host: u32) {
+    pub(crate) fn line_up(&mut self, now: f64, host: u32) {
         let it = &self.hosts[host as usize];
         if it.place.is_some() {
             self.rank_host(host);
@@ -188,6 +188,11 @@ impl Engine {
             let Some(id) = self.best() else { break };
             let source = self.sources[id as usize];
             let host = source.host;
+            if !self.can_take(now, host) {
+                // The settings are not what they were.
+                self.leave_line(host);
+                continue;
+            }
             if !self.bucket.pay(f64::from(source.cost)) {
                 self.saving_for = f64::from(source.cost);
                 break;

@@ -34,7 +34,8 @@ impl Engine {
         let days = now - source.seen;
         source.seen = now;
         self.learn(id, days, Seen::One);
-        if self.sources[id as usize].state == State::Waiting {
+        let source = &self.sources[id as usize];
+        if source.state == State::Waiting && !source.is_retried() {
             self.enqueue(now, id);
         }
     }
@@ -160,12 +161,12 @@ impl Engine {
     /// its price.
     fn wait_again(&mut self, now: f64, id: u32, day: Option<f64>) {
         let source = &mut self.sources[id as usize];
+        source.flags.set(Flags::RETRIED, day.is_some());
         if source.flags.has(Flags::PAUSED) {
-            (source.state, source.due) = (State::Paused, f64::INFINITY);
+            (source.state, source.due) = (State::Paused, day.unwrap_or(f64::INFINITY));
             return;
         }
         source.state = State::Waiting;
-        source.flags.set(Flags::RETRIED, day.is_some());
         match day {
             None => self.enqueue(now, id),
             Some(day) => self.queue_for(day, id),

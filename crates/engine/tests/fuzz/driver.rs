@@ -10,9 +10,11 @@ use crate::model::{Letter, Model};
 /// Fetches that one step asks for, at most.
 const MOST: usize = 1024;
 /// Ticks in one wait; a longer one ends early.
-const PATIENCE: usize = 1500;
+const PATIENCE: usize = 600;
 /// Of more sources, only some are asked for an explanation after a step.
-const EXPLAINED: usize = 12;
+const EXPLAINED: usize = 3;
+/// Bytes of a snapshot at most, with no source and for each number up to the largest.
+const MEMORY: (usize, usize) = (400_000, 400);
 const SECOND: f64 = 1.0 / 86_400.0;
 
 /// Runs a case. Says which line broke what, if one did.
@@ -37,6 +39,16 @@ pub(crate) fn show(case: &Case, shown: impl FnMut(&str)) -> Result<(), String> {
     }
 }
 
+/// The engine after a case.
+pub(crate) fn end(case: &Case) -> Engine {
+    let mut driven = Driven::new(case, |_| ());
+    for happening in &case.happenings {
+        // What breaks on the way is not looked for here.
+        let _ = driven.happen(happening);
+    }
+    driven.engine
+}
+
 struct Driven<F> {
     shown: F,
     engine: Engine,
@@ -46,6 +58,8 @@ struct Driven<F> {
     /// What the caller's clock says, and what it will say once.
     clock: f64,
     odd_day: Option<f64>,
+    /// The largest number of a source.
+    largest: u32,
     /// Which source is asked for an explanation next.
     turn: u32,
 }
@@ -60,6 +74,7 @@ impl<F: FnMut(&str)> Driven<F> {
             engine,
             clock: case.from,
             odd_day: None,
+            largest: 0,
             turn: 0,
         }
     }
@@ -68,6 +83,13 @@ impl<F: FnMut(&str)> Driven<F> {
         match *happening {
             Happening::Describe { first, count, hosts } => {
                 let some = many(first, count, hosts, self.clock);
+                self.largest = self.largest.max(
+                    some.iter()
+                        .map(|it| it.id)
+                        .filter(|&id| id < Description::NUMBERS)
+                        .max()
+                        .unwrap_or(0),
+                );
                 self.step(Event::Described(some)).map(drop)
             }
             Happening::Remove { first, count } => {
@@ -104,6 +126,8 @@ impl<F: FnMut(&str)> Driven<F> {
 
     fn snapshot(&mut self) -> Result<(), String> {
         let bytes = self.engine.snapshot();
+        let most = MEMORY.0 + MEMORY.1 * self.largest as usize;
+        must(bytes.len() < most, || format!("{} bytes, and at most {most} needed", bytes.len()))?;
         self.twin = Engine::restore(&bytes).map_err(|why| why.to_string())?;
         must(self.twin.snapshot() == bytes, || "restored, it is not what it was".to_owned())
     }
@@ -114,7 +138,8 @@ impl<F: FnMut(&str)> Driven<F> {
         let until = self.clock + days;
         // Ticks in about one moment, that brought nothing.
         let (mut idle, mut since) = (0, self.clock);
-        for _ in 0..PATIENCE {
+        let patience = if self.model.sources.len() > 500 { PATIENCE / 5 } else { PATIENCE };
+        for _ in 0..patience {
             if let Some(seed) = &mut seed
                 && let Some(&id) = self.model.under_way.first()
             {
@@ -291,10 +316,13 @@ impl<F: FnMut(&str)> Driven<F> {
         let now = engine.now();
         // All candidates at free hosts must be affordable for one to be missed: the best is saved for.
         let (mut free, mut dearest) = (None, 0.0_f64);
+        let most = model.sources.values().map(|it| it.told.cost).fold(0.0, f64::max);
         for (&id, source) in model.sources.iter().take(256) {
             let Some(it) = engine.explain(id) else { continue };
             let late = !source.last.is_finite() && source.silent == f64::NEG_INFINITY;
-            must(!(late && it.standing == Standing::Waiting), || {
+            // Who is due becomes a candidate when there is something to spend on it.
+            let could = model.capacity > 0 && model.purse.can_surely_pay(most);
+            must(!(late && could && it.standing == Standing::Waiting), || {
                 format!("source {id} is new, and waits: {it:?}")
             })?;
             let host = model.hosts.get(&source.host);

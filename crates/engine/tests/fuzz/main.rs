@@ -11,13 +11,14 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod bytes;
 mod case;
 mod driver;
 mod model;
 mod purse;
 mod strategy;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
@@ -26,12 +27,16 @@ use case::Case;
 /// Cases of each search, unless `PROPTEST_CASES` says otherwise.
 fn config(cases: u32) -> ProptestConfig {
     let told = std::env::var_os("PROPTEST_CASES").is_some();
-    let usual = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    let usual = ProptestConfig {
+        failure_persistence: None,
+        max_shrink_time: 60_000,
+        ..ProptestConfig::default()
+    };
     if told { usual } else { ProptestConfig { cases, ..usual } }
 }
 
 proptest! {
-    #![proptest_config(config(600))]
+    #![proptest_config(config(300))]
 
     #[test]
     fn whatever_happens_the_invariants_hold(case in strategy::case()) {
@@ -45,30 +50,24 @@ proptest! {
     }
 }
 
-fn replay_text(name: &str, text: &str) {
-    let case = text.parse::<Case>().unwrap_or_else(|why| panic!("{name}: {why}"));
-    driver::run(&case).unwrap_or_else(|why| panic!("{name}: {why}"));
+fn read(path: &Path) -> Case {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).unwrap_or_else(|why| panic!("{name}: {why}"));
+    text.parse().unwrap_or_else(|why| panic!("{name}: {why}"))
 }
 
 #[test]
+#[allow(clippy::print_stderr, reason = "whoever runs one case wants to see it")]
 fn replay() {
-    if let Ok(path) = std::env::var("FRESHET_CASE") {
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|why| panic!("{path}: {why}"));
-        let case = text.parse::<Case>().unwrap_or_else(|why| panic!("{path}: {why}"));
-        let shown = |step: &str| {
-            #[allow(clippy::print_stderr, reason = "somebody wants to see it")]
-            {
-                eprintln!("{step}");
-            }
-        };
-        driver::show(&case, shown).unwrap_or_else(|why| panic!("{path}: {why}"));
-        return;
+    if let Some(path) = std::env::var_os("FRESHET_CASE") {
+        let said = driver::show(&read(Path::new(&path)), |step| eprintln!("{step}"));
+        return said.unwrap_or_else(|why| panic!("{why}"));
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut files: Vec<_> = folder.read_dir().unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
-    assert!(!files.is_empty());
-    for file in files {
-        replay_text(&file.display().to_string(), &std::fs::read_to_string(&file).unwrap());
-    }
+    let wrong =
+        |file: &PathBuf| Some(format!("{}: {}", file.display(), driver::run(&read(file)).err()?));
+    let wrong: Vec<_> = files.iter().filter_map(wrong).collect();
+    assert!(wrong.is_empty() && !files.is_empty(), "{}", wrong.join("\n"));
 }

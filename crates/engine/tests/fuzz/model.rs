@@ -18,21 +18,31 @@ pub(crate) struct Source {
     /// Minus infinity before the first answer.
     pub(crate) last: f64,
     pub(crate) pending: u32,
+    /// Whether a change was announced while it was under way: it may not be in the answer.
+    pub(crate) signalled: bool,
     /// The day before which it is not asked again.
     pub(crate) silent: f64,
     failures: u8,
     gone: u8,
+    /// Whether the last fetch brought nothing.
+    failed: bool,
     pub(crate) asked: bool,
     pub(crate) parked: bool,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Host {
     pub(crate) asked: u32,
     /// The day before which it is not asked again: the gap, back-off, its own wish.
     pub(crate) silent: f64,
     failures: u8,
     pub(crate) down: bool,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self { asked: 0, silent: f64::NEG_INFINITY, failures: 0, down: false }
+    }
 }
 
 /// What is waiting to be taken in.
@@ -123,9 +133,11 @@ impl Model {
             host: it.host,
             last: f64::NEG_INFINITY,
             pending: 0,
+            signalled: false,
             silent: f64::NEG_INFINITY,
             failures: 0,
             gone: 0,
+            failed: false,
             asked: false,
             parked: false,
         });
@@ -135,11 +147,6 @@ impl Model {
         }
         if !source.asked {
             source.host = it.host;
-            source.parked = false;
-            if source.gone > 0 {
-                // Its owner says that it is there.
-                source.silent = f64::NEG_INFINITY;
-            }
         }
     }
 
@@ -161,6 +168,7 @@ impl Model {
             && source.told.observed
         {
             source.pending = source.pending.saturating_add(1);
+            source.signalled |= source.asked;
         }
     }
 
@@ -171,6 +179,8 @@ impl Model {
         let slack = |days: f64| 1e-7 * days.min(1e6) + 4e-16 * now.abs() + 1e-12;
         let source = self.sources.get_mut(&id).ok_or("there is no such source")?;
         let host = self.hosts.entry(source.host).or_default();
+        // A fetch that failed is made up for, whatever interval its owner has set since.
+        let shortest = if source.failed { 0.0 } else { source.told.min_interval };
         let wrong = if source.asked {
             Some("it is being fetched".to_owned())
         } else if source.told.paused {
@@ -183,7 +193,7 @@ impl Model {
             Some(format!("its host is to be left alone until {}", host.silent))
         } else if host.asked >= self.settings.host_connections {
             Some(format!("{} fetches from its host are under way", host.asked))
-        } else if now - source.last < source.told.min_interval - slack(source.told.min_interval) {
+        } else if now - source.last < shortest - slack(shortest) {
             Some(format!("it was fetched on {}", source.last))
         } else if self.capacity == 0 {
             Some("nobody can fetch it".to_owned())
@@ -209,11 +219,13 @@ impl Model {
         let Some(source) = self.sources.get_mut(&id).filter(|source| source.asked) else { return };
         let asked = source.host;
         source.asked = false;
+        source.failed = !matches!(outcome, Outcome::Changed | Outcome::Unchanged);
         source.host = source.told.host;
         let host = self.hosts.entry(asked).or_default();
         match outcome {
             Outcome::Changed | Outcome::Unchanged => {
-                (source.last, source.pending) = (now, 0);
+                (source.last, source.pending) = (now, u32::from(source.signalled));
+                source.signalled = false;
                 (source.failures, source.gone) = (0, 0);
                 host.failures /= 2;
             }

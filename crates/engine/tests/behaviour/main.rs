@@ -1,0 +1,9 @@
+//! How the engine behaves on a small web that is known: what an owner may rely on.
+
+#![allow(clippy::unwrap_used)]
+
+mod budget;
+mod hosts;
+mod many;
+mod sources;
+mod web;

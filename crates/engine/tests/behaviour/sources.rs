@@ -1,0 +1,139 @@
+//! Single sources: gone, announced, of another kind, or not what they seemed.
+
+use freshet_engine::{Action, Description, Goal, Outcome, Reason, Standing};
+use freshet_estimate::{Capture, Life, Penalty, Urgency};
+
+use crate::web::{Web, budget, mean};
+
+#[test]
+fn gone_for_good_and_back() {
+    let mut web = Web::new(budget(100.0));
+    web.add_many(100, 10);
+    web.run_until(10.0);
+    let it = Description { host: 4, ..Description::new(4) };
+    web.trouble = Box::new(|it, _| (it.id == 4).then_some(Outcome::Gone));
+    web.run_until(400.0);
+    let days: Vec<f64> =
+        web.between(10.0, 400.0).filter(|it| it.id == 4).map(|it| it.day).collect();
+    assert_eq!(days.len(), 5, "{days:?}");
+    for (pair, wait) in days.windows(2).zip([7.0, 14.0, 28.0, 56.0]) {
+        let waited = pair[1] - pair[0];
+        assert!((wait..wait + 0.5).contains(&waited), "{waited} days instead of {wait}");
+    }
+    let said: Vec<f64> =
+        web.said.iter().filter(|it| it.1 == Action::Gone(4)).map(|it| it.0).collect();
+    assert!(said.len() == 1 && (said[0] - days[4]).abs() < 0.01, "said on {said:?}");
+    assert_eq!(web.engine.explain(4).unwrap().standing, Standing::Gone);
+    web.spends(200.0, 400.0, 100.0, 10.0);
+
+    // Its owner knows better.
+    web.trouble = Box::new(|_, _| None);
+    web.add(&[(it, 1.0)]);
+    assert_ne!(web.engine.explain(4).unwrap().standing, Standing::Gone);
+    web.run_until(420.0);
+    let fetches = web.between(400.0, 420.0).filter(|it| it.id == 4).count();
+    assert!(fetches >= 5, "{fetches} fetches in 20 days");
+}
+
+/// An announced change waits until as many are pending as are worth the price.
+#[test]
+fn announced_changes() {
+    let mut web = Web::new(budget(100.0));
+    web.add_many(200, 10);
+    let observed = |id, importance| {
+        (Description { host: id % 10, importance, observed: true, ..Description::new(id) }, 1.0)
+    };
+    let some: Vec<_> = (200..210).map(|id| observed(id, 10.0)).collect();
+    let other: Vec<_> = (210..220).map(|id| observed(id, 0.2)).collect();
+    web.add(&some);
+    web.add(&other);
+    web.run_until(200.0);
+    let of =
+        |ids: std::ops::Range<u32>| web.between(50.0, 200.0).filter(move |it| ids.contains(&it.id));
+    assert!(of(200..220).all(|it| it.pending > 0 && it.reason == Reason::Pending));
+    // The important ones at once: at nearly every change.
+    let (at_once, fetches) = (mean(of(200..210).map(|it| it.pending.into())), of(200..210).count());
+    assert!(at_once < 1.1 && fetches > 1300, "{at_once} pending at {fetches} fetches");
+    // The others when w n/c is the price, but for the belief about c.
+    let price = web.engine.price();
+    let due = (price / 0.2).ceil();
+    let pending = mean(of(210..220).map(|it| it.pending.into()));
+    assert!(due >= 2.0 && (pending - due).abs() <= 1.0, "{pending} pending, {due} due");
+}
+
+#[test]
+fn several_objectives_under_one_price() {
+    let mut web = Web::new(budget(300.0));
+    let goals = [
+        None,
+        Some(Goal::Keep(Penalty::Freshness)),
+        Some(Goal::Keep(Penalty::Age)),
+        Some(Goal::Capture(Capture { life: Life::Append, urgency: Urgency::Decay(2.0) })),
+    ];
+    let some: Vec<_> = (0..1000_u32)
+        .map(|id| {
+            let goal = goals[id as usize % 4];
+            (Description { host: id % 50, goal, ..Description::new(id) }, web.log(-2.0, 0.5))
+        })
+        .collect();
+    web.add(&some);
+    web.run_until(100.0);
+    web.spends(20.0, 100.0, 300.0, 12.5);
+    for (kind, goal) in goals.iter().enumerate() {
+        let fetches = || {
+            web.between(50.0, 100.0)
+                .filter(|it| it.id as usize % 4 == kind && it.reason == Reason::Worth)
+        };
+        // Whatever it is for, a fetch is made when it is worth the price.
+        let (count, log) = (fetches().count(), mean(fetches().map(|it| it.worth.ln())));
+        assert!(count > 500 && log.abs() < 0.3, "{goal:?}: {count} fetches, e^{log} of the price");
+    }
+}
+
+/// Nothing for 100 days, and then two changes a day.
+#[test]
+fn a_static_source_that_begins_to_change() {
+    let mut web = Web::new(budget(100.0));
+    let one = |id: u32| Description { host: id % 10, ..Description::new(id) };
+    let mut some: Vec<_> = (0..200).map(|id| (one(id), web.log(-1.0, 0.5))).collect();
+    for it in &mut some[..20] {
+        it.1 = 0.0;
+    }
+    web.add(&some);
+    web.run_until(100.0);
+    let before = web.between(50.0, 100.0).filter(|it| it.id < 20).count();
+    assert!(before < 20 * 15, "{before} fetches of what never changes");
+    for id in 0..20 {
+        web.change_rate(id, 2.0);
+    }
+    web.run_until(200.0);
+    let found: Vec<f64> = (0..20)
+        .map(|id| web.found.iter().find(|it| it.1 == id && it.0 > 100.0).unwrap().0 - 100.0)
+        .collect();
+    let (usual, worst) = (mean(found.iter().copied()), found.iter().copied().fold(0.0, f64::max));
+    assert!(usual < 10.0 && worst < 25.0, "found after {usual} days, {worst} at worst");
+    // And from then on it is one like the others: at this rate about one fetch a day.
+    let after = web.between(150.0, 200.0).filter(|it| it.id < 20).count();
+    assert!(after > 20 * 30, "{after} fetches of what changes twice a day");
+}
+
+/// What its siblings are like is no excuse: Olston & Pandey 2008 cap the first interval at ten times
+/// what it would be if the source changed all the time.
+#[test]
+fn an_unknown_source_among_static_siblings() {
+    let mut web = Web::new(budget(100.0));
+    let one = |id: u32| Description { host: id % 2, ..Description::new(id) };
+    // On host 0 nothing ever changes.
+    let some: Vec<_> =
+        (0..400).map(|id| (one(id), if id % 2 == 0 { 0.0 } else { web.log(-1.0, 0.5) })).collect();
+    web.add(&some);
+    web.run_until(150.0);
+    let price = web.engine.price();
+    let it = Description { fetched: Some(150.0), ..one(500) };
+    web.add(&[(it, 3.0)]);
+    web.run_until(300.0);
+    let first = web.between(150.0, 300.0).find(|it| it.id == 500).unwrap().day - 150.0;
+    assert!(first <= 10.0 * price * 1.1 + 0.1, "after {first} days at a price of {price}");
+    let found = web.found.iter().find(|it| it.1 == 500).unwrap().0 - 150.0;
+    assert!(found < 10.0 * price * 1.5 + 0.1, "found after {found} days");
+}
