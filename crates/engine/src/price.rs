@@ -9,6 +9,8 @@ use crate::source::Source;
 
 /// Sources from which the price in the long run is found.
 const SAMPLE: usize = 512;
+/// Sources among which some are looked for if a sample finds none.
+const FIRST: usize = 1 << 17;
 /// The longest step in search of a price, as a logarithm: what no price brings about is not looked for
 /// for ever.
 const FARTHEST: f64 = 40.0;
@@ -141,6 +143,13 @@ impl Engine {
         }
         // Steps of the golden section meet no pattern in the numbering.
         let spread = |k: usize| (k as f64 * 0.618_033_988_749_894_9).fract() * all as f64;
-        (1..=4 * SAMPLE).map(|k| spread(k) as usize).filter(is_live).take(SAMPLE).collect()
+        let found: Vec<usize> =
+            (1..=4 * SAMPLE).map(|k| spread(k) as usize).filter(is_live).take(SAMPLE).collect();
+        // Where few are live, from among the first: a step has no time for more.
+        if found.is_empty() {
+            (0..all.min(FIRST)).filter(is_live).take(SAMPLE).collect()
+        } else {
+            found
+        }
     }
 }

@@ -37,7 +37,7 @@ fn a_third_of_all_hosts_is_down_for_a_day() {
     for host in 0..20 {
         let (down, back) = (day_of(Alarm::HostDown(host)), day_of(Alarm::HostBack(host)));
         if host < 6 {
-            assert!(down.len() == 1 && down[0] < 20.1, "host {host} is down on {down:?}");
+            assert!(down.len() == 1 && down[0] < 20.3, "host {host} is down on {down:?}");
             assert!(back.len() == 1 && back[0] > 21.0 && back[0] < 21.5, "back on {back:?}");
         } else {
             assert!(down.is_empty() && back.is_empty());
@@ -104,7 +104,7 @@ fn a_saturated_host_has_its_own_price() {
     web.run_until(60.0);
     let at = |host| web.between(30.0, 60.0).filter(move |it| it.host == host);
     let busy = at(0).count();
-    assert!((1470..=1501).contains(&busy), "{busy} of 1500 at the saturated host");
+    assert!((1400..=1501).contains(&busy), "{busy} of 1500 at the saturated host");
     web.spends(30.0, 60.0, 200.0, 10.0);
 
     // Its fetches go to where they are worth most.

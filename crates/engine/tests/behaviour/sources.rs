@@ -1,6 +1,6 @@
 //! Single sources: gone, announced, of another kind, or not what they seemed.
 
-use freshet_engine::{Action, Description, Goal, Outcome, Reason, Standing};
+use freshet_engine::{Action, Description, Event, Goal, Outcome, Reason, Standing};
 use freshet_estimate::{Capture, Life, Penalty, Urgency};
 
 use crate::web::{Web, budget, mean};
@@ -26,10 +26,13 @@ fn gone_for_good_and_back() {
     assert_eq!(web.engine.explain(4).unwrap().standing, Standing::Gone);
     web.spends(200.0, 400.0, 100.0, 10.0);
 
-    // Its owner knows better.
+    // To describe it anew, as one does with all from time to time, is not to say that it is back.
     web.trouble = Box::new(|_, _| None);
     web.add(&[(it, 1.0)]);
-    assert_ne!(web.engine.explain(4).unwrap().standing, Standing::Gone);
+    assert_eq!(web.engine.explain(4).unwrap().standing, Standing::Gone);
+    // To remove and add it is.
+    web.tell(Event::Removed(vec![4]));
+    web.add(&[(it, 1.0)]);
     web.run_until(420.0);
     let fetches = web.between(400.0, 420.0).filter(|it| it.id == 4).count();
     assert!(fetches >= 5, "{fetches} fetches in 20 days");

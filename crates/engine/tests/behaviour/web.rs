@@ -154,14 +154,6 @@ impl Web {
         self.now = day;
     }
 
-    pub(crate) fn run(&mut self, days: f64) {
-        self.run_until(self.now + days);
-    }
-
-    pub(crate) fn now(&self) -> f64 {
-        self.now
-    }
-
     fn answer(&mut self, id: u32) {
         let page = &self.pages[&id];
         let outcome = (self.trouble)(&page.told, self.now).unwrap_or_else(|| {

@@ -203,7 +203,7 @@ impl Model {
         if let Some(wrong) = wrong {
             return Err(wrong);
         }
-        source.asked = true;
+        (source.asked, source.signalled) = (true, false);
         host.asked += 1;
         host.silent = host.silent.max(now + self.settings.host_gap);
         if self.capacity != u32::MAX {
@@ -224,8 +224,8 @@ impl Model {
         let host = self.hosts.entry(asked).or_default();
         match outcome {
             Outcome::Changed | Outcome::Unchanged => {
+                // What was announced meanwhile may not be in the copy.
                 (source.last, source.pending) = (now, u32::from(source.signalled));
-                source.signalled = false;
                 (source.failures, source.gone) = (0, 0);
                 host.failures /= 2;
             }
@@ -264,7 +264,7 @@ impl Model {
         let source = &self.sources[&id];
         match standing {
             Standing::Asked => source.asked,
-            Standing::Paused => source.told.paused && !source.asked,
+            Standing::Paused => source.told.paused && !source.asked && !source.parked,
             Standing::Gone => source.parked && !source.asked,
             Standing::Waiting | Standing::Candidate => {
                 !source.asked && !source.told.paused && !source.parked
