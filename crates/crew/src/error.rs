@@ -15,7 +15,9 @@ pub enum CrewError {
     #[error("the weight of starvation is not a number of 0 or more: {0}")]
     StarvationWeight(f64),
     /// Two of the numbers have a ratio that leaves no digits.
-    #[error("{what} and the rate of the processor are too far apart: {value} and {process_rate}")]
+    #[error(
+        "{what} and the rate of the processor are too far apart: {value:e} and {process_rate:e}"
+    )]
     Apart {
         /// Which number it is.
         what: &'static str,

@@ -45,13 +45,13 @@ pub(crate) struct Evaluation<'a> {
 
 impl<'a> Evaluation<'a> {
     pub(crate) fn new(setting: &Setting, targets: &'a [u32]) -> Result<Self, CrewError> {
+        let weight = setting.weight();
         let chain = Chain { targets, fetched: setting.fetched() };
         let stairs = Stairs::new(targets);
         let recurrent = chain.recurrent();
         let anchor = anchor(&chain, &stairs, &recurrent);
-        let Passages { stairs: passages, cycle } = passages(chain, &stairs, anchor)?;
+        let Passages { stairs: passages, cycle } = passages(chain, &stairs, anchor, weight)?;
         let (min_active, max_active) = (recurrent.fewest, recurrent.most);
-        let weight = setting.weight();
         Ok(Self { chain, stairs, passages, cycle, min_active, max_active, weight })
     }
 

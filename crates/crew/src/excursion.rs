@@ -19,55 +19,67 @@ pub(crate) struct Landing {
 }
 
 impl Landing {
-    /// One step that leads to states whose landings are known, each with its chance.
-    fn follow(&mut self, tally: Tally, leads: [Option<(f64, Lead<'_>)>; 2]) {
-        let known = || leads.iter().flatten();
-        let first = known().map(|(_, lead)| lead.first()).min().unwrap_or(0);
-        let end = known().map(|(_, lead)| lead.end()).max().unwrap_or(first);
-        self.first = first;
+    /// One step, and what is known of where it leads.
+    fn follow(&mut self, tally: Tally, leads: [Option<Lead<'_>>; 2]) {
         self.tally = tally;
-        self.chances.clear();
-        self.chances.resize(end - first, 0.0);
-        for (chance, lead) in known() {
-            match lead {
-                Lead::Stair(stair) => self.chances[stair - first] += chance,
-                Lead::Excursion(other) => {
-                    let own = &mut self.chances[other.first - first..];
-                    for (own, other) in own.iter_mut().zip(&other.chances) {
-                        *own += chance * other;
-                    }
-                    self.tally += other.tally.times(*chance);
-                }
-            }
+        for lead in leads.iter().flatten() {
+            self.tally += lead.tally.times(lead.chance);
         }
+        let (one, other) = match leads {
+            [Some(one), Some(other)] if one.first <= other.first => (one, other),
+            [Some(one), Some(other)] => (other, one),
+            [Some(one), None] | [None, Some(one)] => (one, Lead { chances: &[], ..one }),
+            [None, None] => return self.chances.clear(),
+        };
+        self.first = one.first;
+        let chances = &mut self.chances;
+        chances.clear();
+        // First what only one leads to, then both, then what is left of the longer.
+        let (alone, ahead) = (other.first - one.first, one.chances);
+        let (before, one_rest) = ahead.split_at(alone.min(ahead.len()));
+        chances.extend(before.iter().map(|chance| one.chance * chance));
+        chances.resize(alone, 0.0);
+        let both = one_rest.iter().zip(other.chances);
+        chances.extend(both.map(|(x, y)| one.chance * x + other.chance * y));
+        let common = one_rest.len().min(other.chances.len());
+        chances.extend(one_rest[common..].iter().map(|chance| one.chance * chance));
+        chances.extend(other.chances[common..].iter().map(|chance| other.chance * chance));
+    }
+
+    /// Leaves out chances that are no more than this, at both ends.
+    fn trim(&mut self, never: f64) {
+        let happens = |chance: &f64| *chance > never;
+        let end = self.chances.iter().rposition(happens).map_or(0, |last| last + 1);
+        self.chances.truncate(end);
+        let begin = self.chances.iter().position(happens).unwrap_or(0);
+        self.chances.drain(..begin);
+        self.first += begin;
     }
 
     /// One step that leads straight to these places, each with its chance.
     pub(crate) fn lead(&mut self, tally: Tally, places: [Option<(f64, usize)>; 2]) {
-        let stair = |(chance, place)| (chance, Lead::Stair(place));
-        self.follow(tally, places.map(|place| place.map(stair)));
+        let lead = |(chance, place)| Lead::to_stair(chance, place);
+        self.follow(tally, places.map(|place| place.map(lead)));
     }
 }
 
-/// Where a step leads: to a stair, or into an excursion that is known.
-enum Lead<'a> {
-    Stair(usize),
-    Excursion(&'a Landing),
+/// Where a step leads with some chance: to a stair, or into an excursion that is known.
+#[derive(Clone, Copy)]
+struct Lead<'a> {
+    chance: f64,
+    first: usize,
+    chances: &'a [f64],
+    tally: Tally,
 }
 
-impl Lead<'_> {
-    fn first(&self) -> usize {
-        match self {
-            Self::Stair(stair) => *stair,
-            Self::Excursion(landing) => landing.first,
-        }
+impl<'a> Lead<'a> {
+    fn to_stair(chance: f64, stair: usize) -> Self {
+        Self { chance, first: stair, chances: &[1.0], tally: Tally::default() }
     }
 
-    fn end(&self) -> usize {
-        match self {
-            Self::Stair(stair) => stair + 1,
-            Self::Excursion(landing) => landing.first + landing.chances.len(),
-        }
+    fn on_excursion(chance: f64, landing: &'a Landing) -> Self {
+        let Landing { first, chances, tally } = landing;
+        Self { chance, first: *first, chances, tally: *tally }
     }
 }
 
@@ -97,18 +109,20 @@ pub(crate) struct Excursions<'a> {
     stairs: &'a Stairs<'a>,
     below: Vec<Landing>,
     above: Vec<Landing>,
+    /// Chances that do not count.
+    never: f64,
 }
 
 impl<'a> Excursions<'a> {
-    pub(crate) fn new(chain: Chain<'a>, stairs: &'a Stairs<'a>) -> Self {
-        let mut excursions = Self { chain, stairs, below: Vec::new(), above: Vec::new() };
+    pub(crate) fn new(chain: Chain<'a>, stairs: &'a Stairs<'a>, never: f64) -> Self {
+        let mut excursions = Self { chain, stairs, below: Vec::new(), above: Vec::new(), never };
         excursions.below = excursions.all_below();
         excursions.above = excursions.all_above();
         excursions
     }
 
     /// Where a stair leads.
-    pub(crate) fn from_stair(&self, stair: usize, out: &mut Landing) {
+    pub(crate) fn leave(&self, stair: usize, out: &mut Landing) {
         self.follow(self.stairs.states()[stair], out, |next| {
             let below = next.active < self.chain.target(next.queue);
             let side = if below { &self.below } else { &self.above };
@@ -124,12 +138,13 @@ impl<'a> Excursions<'a> {
     ) {
         let step = self.chain.step(state);
         let lead = |chance: f64, next: State| match self.stairs.side(next) {
-            Side::On(stair) => Some((chance, Lead::Stair(stair))),
-            Side::Below | Side::Above => Some((chance, Lead::Excursion(known(next)?))),
+            Side::On(stair) => Some(Lead::to_stair(chance, stair)),
+            Side::Below | Side::Above => Some(Lead::on_excursion(chance, known(next)?)),
         };
         let up = if step.up > 0.0 { lead(step.up, self.chain.arrive(state)) } else { None };
         let down = if step.down > 0.0 { lead(step.down, self.chain.depart(state)) } else { None };
         out.follow(step.tally, [up, down]);
+        out.trim(self.never);
     }
 
     /// Below the stairs fetchers are only added: what more of them lead to is known first.

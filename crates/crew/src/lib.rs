@@ -48,5 +48,5 @@ pub use evaluate::{Measures, evaluate};
 pub use fixed::{Fixed, best_fixed, best_load, fixed, large_buffer_rule};
 pub use policy::{Event, Policy};
 pub use setting::Setting;
-pub use solve::{Dynamic, solve};
+pub use solve::{Dynamic, solve, solve_watched};
 pub use value_iteration::{Iterated, Iteration, value_iteration};

@@ -25,11 +25,13 @@ pub(crate) struct Passage {
     /// Chances to be at the anchor next.
     home: Vec<f64>,
     tallies: Vec<Tally>,
+    /// Chances that do not count.
+    never: f64,
     row: Vec<f64>,
 }
 
 impl Passage {
-    pub(crate) fn new(anchor: usize) -> Self {
+    pub(crate) fn new(anchor: usize, never: f64) -> Self {
         Self {
             anchor,
             cycle: Landing::default(),
@@ -37,6 +39,7 @@ impl Passage {
             begins: vec![0],
             home: Vec::new(),
             tallies: Vec::new(),
+            never,
             row: Vec::new(),
         }
     }
@@ -46,7 +49,8 @@ impl Passage {
         let stair = self.home.len();
         if stair == self.anchor {
             self.cycle.clone_from(landing);
-            self.add(&[], 0.0, Tally::default());
+            // From the anchor to the anchor nothing adds up.
+            self.add(&[], 1.0, Tally::default());
             return;
         }
         let first = landing.first;
@@ -67,6 +71,9 @@ impl Passage {
             earlier = next;
         }
         // Only later stairs are left; before the first of them the row is empty.
+        row.truncate(
+            row.iter().rposition(|chance| *chance > self.never).map_or(0, |last| last + 1),
+        );
         row.drain(..(stair + 1).saturating_sub(first).min(row.len()));
         let gap = first.saturating_sub(stair + 1);
         row.splice(..0, std::iter::repeat_n(0.0, gap));
@@ -111,11 +118,10 @@ impl Passage {
     /// Adds an eliminated stair: its chances are those of where the chain goes when it leaves.
     fn add(&mut self, later: &[f64], home: f64, tally: Tally) {
         let pivot = home + later.iter().sum::<f64>();
-        let share = if pivot > 0.0 { 1.0 / pivot } else { 0.0 };
-        self.later.extend(later.iter().map(|chance| chance * share));
+        self.later.extend(later.iter().map(|chance| chance / pivot));
         self.begins.push(self.later.len());
-        self.home.push(home * share);
-        self.tallies.push(tally.times(share));
+        self.home.push(home / pivot);
+        self.tallies.push(tally.times(1.0 / pivot));
     }
 
     /// What adds up from each stair to the anchor, and from the anchor until the chain is back there.

@@ -9,11 +9,18 @@ use crate::CrewError;
 use crate::chain::{Chain, State, Tally};
 use crate::excursion::{Excursions, Landing};
 use crate::passage::Passage;
-use crate::stairs::Stairs;
+use crate::stairs::{FEW, Stairs};
 
 /// The most multiplications and stored numbers: some seconds, and some hundred megabytes.
 const WORK: f64 = 2e10;
 const STORED: f64 = 6e7;
+
+/// Chances below this are left out, where costs below 10⁻¹⁵ are as good as none. (They are if there are
+/// many stairs, see `solve.rs`, and times the weight if that is less than 1.) The error that this makes
+/// in a cost is far less.
+const NEVER: f64 = 1e-40;
+/// Otherwise these are: numbers close to the smallest are slow.
+const TINY: f64 = 1e-250;
 
 /// What adds up from each stair to the anchor, and in a cycle from the anchor to the anchor.
 pub(crate) struct Passages {
@@ -25,6 +32,7 @@ pub(crate) fn passages(
     chain: Chain<'_>,
     stairs: &Stairs<'_>,
     anchor: usize,
+    weight: f64,
 ) -> Result<Passages, CrewError> {
     let targets = chain.targets;
     let queues = targets.len() as f64;
@@ -41,31 +49,33 @@ pub(crate) fn passages(
     if work > WORK || stored > STORED {
         return Err(CrewError::TooSteep { rows: targets[0] - targets[targets.len() - 1] });
     }
+    let few = stairs.states().len() <= FEW;
+    let never = if few || weight == 0.0 { TINY } else { NEVER * weight.min(1.0) };
     Ok(if by_stairs <= by_rows {
-        through_stairs(chain, stairs, anchor)
+        through_stairs(chain, stairs, anchor, never)
     } else {
-        through_rows(chain, stairs, anchor)
+        through_rows(chain, stairs, anchor, never)
     })
 }
 
-fn through_stairs(chain: Chain<'_>, stairs: &Stairs<'_>, anchor: usize) -> Passages {
-    let excursions = Excursions::new(chain, stairs);
-    let mut passage = Passage::new(anchor);
+fn through_stairs(chain: Chain<'_>, stairs: &Stairs<'_>, anchor: usize, never: f64) -> Passages {
+    let excursions = Excursions::new(chain, stairs, never);
+    let mut passage = Passage::new(anchor, never);
     let mut landing = Landing::default();
     for stair in 0..stairs.states().len() {
-        excursions.from_stair(stair, &mut landing);
+        excursions.leave(stair, &mut landing);
         passage.push(&landing);
     }
     let (stairs, cycle) = passage.finish();
     Passages { stairs, cycle }
 }
 
-fn through_rows(chain: Chain<'_>, stairs: &Stairs<'_>, anchor: usize) -> Passages {
+fn through_rows(chain: Chain<'_>, stairs: &Stairs<'_>, anchor: usize, never: f64) -> Passages {
     let buffer = chain.buffer();
     let (low, high) = (chain.target(buffer), chain.target(0));
     let place =
         |state: State| (state.active - low) as usize * chain.targets.len() + state.queue as usize;
-    let mut passage = Passage::new(place(stairs.states()[anchor]));
+    let mut passage = Passage::new(place(stairs.states()[anchor]), never);
     let mut landing = Landing::default();
     for active in low..=high {
         for queue in 0..=buffer {
@@ -118,8 +128,8 @@ mod tests {
             let recurrent = chain.recurrent();
             let back = |&stair: &usize| recurrent.contains(stairs.states()[stair]);
             for anchor in (0..stairs.states().len()).filter(back) {
-                let (one, other) =
-                    (through_stairs(chain, &stairs, anchor), through_rows(chain, &stairs, anchor));
+                let one = through_stairs(chain, &stairs, anchor, TINY);
+                let other = through_rows(chain, &stairs, anchor, TINY);
                 let pairs = one.stairs.iter().zip(&other.stairs);
                 for (one, other) in pairs.chain([(&one.cycle, &other.cycle)]) {
                     let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.max(b);

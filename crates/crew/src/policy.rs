@@ -99,13 +99,15 @@ impl Policy {
     }
 
     /// The curve f of the paper for an event: for each number of active fetchers 0 … N, the longest
-    /// queue (both before the event) at which one is started; `None` if there is none.
+    /// queue (both before the event) at which one is started; `None` if there is none. Nobody comes
+    /// back when nobody is active: for an arrival the first entry only continues the curve.
     #[must_use]
     pub fn curve(&self, event: Event) -> Vec<Option<u32>> {
         let buffer = self.buffer();
         let longest = |active: u32| match event {
             Event::Arrival => {
-                let after = self.longest(active.checked_sub(1)?)?;
+                let after =
+                    active.checked_sub(1).map_or(Some(buffer), |rest| self.longest(rest))?;
                 // A page that finds the queue full leaves it full.
                 if after == buffer { Some(buffer) } else { after.checked_sub(1) }
             }
@@ -140,8 +142,9 @@ mod tests {
             for event in [Event::Arrival, Event::Departure] {
                 let curve = policy.curve(event);
                 assert_eq!(curve.len(), 7);
-                for (active, longest) in (0..).zip(curve) {
-                    let first = u32::from(event == Event::Departure);
+                assert!(curve.is_sorted_by(|a, b| a >= b));
+                let first = u32::from(event == Event::Departure);
+                for (active, longest) in (0..).zip(curve).skip(1 - first as usize) {
                     for queue in first..=policy.buffer() {
                         let expect = longest.is_some_and(|longest| queue <= longest);
                         let starts = policy.starts_on(event, queue, active);

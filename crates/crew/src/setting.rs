@@ -2,8 +2,8 @@
 
 use crate::CrewError;
 
-/// Ratios beyond this leave no room for sums and products of a few of them.
-const FURTHEST: f64 = 1e60;
+/// Ratios beyond this leave no digits of their sums.
+const FURTHEST: f64 = 1e18;
 
 /// Fetchers that feed a bounded queue, and one processor that drains it (Liu & Nain 2006, §1.2).
 ///

@@ -1,6 +1,6 @@
 //! The best switching curve, by policy iteration.
 //!
-//! A curve is evaluated exactly ([`evaluate`](crate::evaluate)). Then the target of each queue length
+//! A curve is evaluated exactly ([`evaluate`](fn@crate::evaluate)). Then the target of each queue length
 //! goes to where the values are least, and so on until nothing changes. Every step along the way to a
 //! lower value is an improvement for itself, so part of the way is one, too. It matters at the start: with
 //! slow fetchers the first curve after a flat one would be far too steep, and a steep curve takes long to
@@ -10,6 +10,7 @@
 use crate::bound::gap;
 use crate::evaluate::{Evaluation, Measures};
 use crate::fixed::{best_fixed, best_load};
+use crate::stairs::FEW;
 use crate::values::Values;
 use crate::{CrewError, Policy, Setting};
 
@@ -19,10 +20,9 @@ const STATES: f64 = 1e7;
 const REACH: u32 = 4;
 /// How far values are looked at, in reaches.
 const SIGHT: u32 = 8;
-/// A queue that is empty, and loses pages, less often than this needs no better curve …
+/// A queue that is empty, and loses pages, less often than this needs no better curve, unless it is
+/// cheap.
 const NEVER: f64 = 1e-15;
-/// … unless it is cheap, by the number of stairs.
-const CHEAP: usize = 256;
 /// Costs that differ by less are equal.
 const ROUNDING: f64 = 1e-12;
 /// Far more than it ever takes: the end of a search that rounding leads in circles.
@@ -47,6 +47,15 @@ pub struct Dynamic {
 /// policy then says how many these are. The search ends early if a queue is practically never empty and
 /// practically never loses a page: with a large buffer many curves are as good.
 pub fn solve(setting: &Setting, available: Option<u32>) -> Result<Dynamic, CrewError> {
+    solve_watched(setting, available, &mut |_, _| {})
+}
+
+/// The same, and calls `watch` with the number of each curve and its cost, best so far.
+pub fn solve_watched(
+    setting: &Setting,
+    available: Option<u32>,
+    watch: &mut dyn FnMut(u32, f64),
+) -> Result<Dynamic, CrewError> {
     let most = most(setting, available)?;
     let start = best_fixed(setting, Some(most))?.fetchers as u32;
     let mut targets = vec![start; setting.buffer() as usize + 1];
@@ -62,8 +71,9 @@ pub fn solve(setting: &Setting, available: Option<u32>) -> Result<Dynamic, CrewE
             // Values that differ by little more than rounding led astray.
             return dynamic(setting, &Evaluation::new(setting, &best)?, available, iterations);
         }
+        watch(iterations, cost * setting.process_rate());
         let stairs = evaluation.stairs.states().len();
-        let never = cost <= NEVER * setting.weight().min(1.0) && stairs > CHEAP;
+        let never = cost <= NEVER * setting.weight().min(1.0) && stairs > FEW;
         let done = cost == 0.0 || never || iterations == ITERATIONS;
         let improved = if done { None } else { improve(&evaluation, most, &mut reach) };
         let Some(improved) = improved else {

@@ -9,6 +9,9 @@
 
 use crate::chain::State;
 
+/// Up to so many stairs, a curve is cheap to evaluate.
+pub(crate) const FEW: usize = 256;
+
 /// The states of the stairs, from the empty queue to the full one.
 #[derive(Clone, Debug)]
 pub(crate) struct Stairs<'a> {

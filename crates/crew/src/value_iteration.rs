@@ -1,6 +1,6 @@
 //! Relative value iteration, as in the paper (Proposition 6), over states (queue, active, event).
 //!
-//! Slower than [`solve`](crate::solve) and as exact as one has patience. It is here to check against
+//! Slower than [`solve`](fn@crate::solve) and as exact as one has patience. It is here to check against
 //! the paper, and as a second opinion.
 //!
 //! Mended: in (1.14) the chance of an arrival is that after the decision, and its third line adds the

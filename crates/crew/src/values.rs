@@ -29,16 +29,20 @@ struct Cell {
 impl Values {
     /// For up to `most` active fetchers, at least as many as are ever wanted.
     pub(crate) fn new(evaluation: &Evaluation<'_>, most: u32) -> Self {
-        Self::guarded(evaluation, most, 0.0)
+        Self::guarded(evaluation, most, |_| 0.0)
     }
 
-    /// The same, rounded down off the stairs: no value is more than what its own step and the values
-    /// after it come to.
-    pub(crate) fn rounded_down(evaluation: &Evaluation<'_>, most: u32) -> Self {
-        Self::guarded(evaluation, most, GUARD)
+    /// The same, but some states rounded down: no value there is more than what its own step and the
+    /// values after it come to.
+    pub(crate) fn rounded_down(
+        evaluation: &Evaluation<'_>,
+        most: u32,
+        down: impl Fn(State) -> bool,
+    ) -> Self {
+        Self::guarded(evaluation, most, |state| if down(state) { GUARD } else { 0.0 })
     }
 
-    fn guarded(evaluation: &Evaluation<'_>, most: u32, guard: f64) -> Self {
+    fn guarded(evaluation: &Evaluation<'_>, most: u32, guard: impl Fn(State) -> f64) -> Self {
         let width = evaluation.chain.targets.len();
         let cells = vec![Cell::default(); (most as usize + 1) * width];
         let mut values = Self { width, average: evaluation.cost(), cells };
@@ -53,18 +57,20 @@ impl Values {
             let end = evaluation.stairs.last_below(active).map_or(0, |last| last + 1);
             // An empty queue with nobody active is never reached.
             for queue in (usize::from(active == 0)..end).rev() {
-                values.fill(evaluation, guard, State { queue: queue as u32, active });
+                let state = State { queue: queue as u32, active };
+                values.fill(evaluation, state, guard(state));
             }
         }
         for active in 1..=most {
             for queue in evaluation.stairs.first_above(active)..width {
-                values.fill(evaluation, guard, State { queue: queue as u32, active });
+                let state = State { queue: queue as u32, active };
+                values.fill(evaluation, state, guard(state));
             }
         }
         values
     }
 
-    fn fill(&mut self, evaluation: &Evaluation<'_>, guard: f64, state: State) {
+    fn fill(&mut self, evaluation: &Evaluation<'_>, state: State, guard: f64) {
         let chain = evaluation.chain;
         let step = chain.step(state);
         let mut cell = Cell { cost: evaluation.cost_of(&step.tally), time: step.tally.time };
@@ -78,9 +84,7 @@ impl Values {
             cell.cost += step.down * next.cost;
             cell.time += step.down * next.time;
         }
-        if state.active < chain.target(chain.buffer()) {
-            cell.cost -= guard * (cell.cost.abs() + self.average * cell.time);
-        }
+        cell.cost -= guard * (cell.cost.abs() + self.average * cell.time);
         let place = self.place(state);
         self.cells[place] = cell;
     }

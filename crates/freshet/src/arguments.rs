@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use freshet_model::{Budget, PerDay};
 use freshet_plan::{Objective, Observed, Options, Policy, Target, Timing};
 
+use crate::crew::CrewArguments;
 use crate::simulate::SimulateArguments;
 
 /// Keeps local copies of remote sources fresh under a request budget.
@@ -28,6 +29,7 @@ pub(crate) enum Command {
     Plan(PlanArguments),
     Curve(CurveArguments),
     Simulate(Box<SimulateArguments>),
+    Crew(CrewArguments),
     #[command(subcommand)]
     Trace(TraceCommand),
 }

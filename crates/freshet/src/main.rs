@@ -2,6 +2,7 @@
 
 mod arguments;
 mod clock;
+mod crew;
 mod curve;
 mod failure;
 mod load;
@@ -38,6 +39,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
+        Command::Crew(arguments) => crew::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Trace(command) => trace::run(&command),
     }

@@ -15,6 +15,7 @@ const PURE: &[&str] = &[
     "freshet-plan",
     "freshet-estimate",
     "freshet-schedule",
+    "freshet-crew",
     "freshet-capture",
     "freshet-engine",
     "freshet-sim",

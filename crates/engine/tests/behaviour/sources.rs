@@ -42,6 +42,7 @@ fn gone_for_good_and_back() {
 #[test]
 fn announced_changes() {
     let mut web = Web::new(budget(100.0));
+    web.curious = true;
     web.add_many(200, 10);
     let observed = |id, importance| {
         (Description { host: id % 10, importance, observed: true, ..Description::new(id) }, 1.0)
@@ -67,6 +68,7 @@ fn announced_changes() {
 #[test]
 fn several_objectives_under_one_price() {
     let mut web = Web::new(budget(300.0));
+    web.curious = true;
     let goals = [
         None,
         Some(Goal::Keep(Penalty::Freshness)),
@@ -93,7 +95,7 @@ fn several_objectives_under_one_price() {
     }
 }
 
-/// Nothing for 100 days, and then two changes a day.
+/// Nothing for 100 days, and then two changes a day: found after a week, and after 17 days at worst.
 #[test]
 fn a_static_source_that_begins_to_change() {
     let mut web = Web::new(budget(100.0));
@@ -114,10 +116,10 @@ fn a_static_source_that_begins_to_change() {
         .map(|id| web.found.iter().find(|it| it.1 == id && it.0 > 100.0).unwrap().0 - 100.0)
         .collect();
     let (usual, worst) = (mean(found.iter().copied()), found.iter().copied().fold(0.0, f64::max));
-    assert!(usual < 10.0 && worst < 25.0, "found after {usual} days, {worst} at worst");
-    // And from then on it is one like the others: at this rate about one fetch a day.
+    assert!(usual < 9.0 && worst < 22.0, "found after {usual} days, {worst} at worst");
+    // What it does from now on is believed as slowly as what it did for so long is forgotten.
     let after = web.between(150.0, 200.0).filter(|it| it.id < 20).count();
-    assert!(after > 20 * 30, "{after} fetches of what changes twice a day");
+    assert!(after > 3 * before, "{before} fetches in 50 days before, {after} after");
 }
 
 /// What its siblings are like is no excuse: Olston & Pandey 2008 cap the first interval at ten times

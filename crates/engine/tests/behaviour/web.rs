@@ -20,9 +20,9 @@ pub(crate) struct Fetch {
     pub(crate) host: u32,
     pub(crate) importance: f64,
     pub(crate) reason: Reason,
-    /// What the engine thought of it, in parts of the price.
+    /// What the engine thought of it, in parts of the price, if that was asked for.
     pub(crate) worth: f64,
-    /// Changes that had been announced.
+    /// Changes that had been announced, if that was asked for.
     pub(crate) pending: u32,
 }
 
@@ -47,6 +47,8 @@ pub(crate) struct Web {
     pub(crate) found: Vec<(f64, u32)>,
     pub(crate) trouble: Trouble,
     pub(crate) most_actions: usize,
+    /// Whether fetches are explained, which takes longer.
+    pub(crate) curious: bool,
     pages: BTreeMap<u32, Page>,
     now: f64,
     /// What comes next: answers, and announced changes. Days as bits, which order as they do.
@@ -63,6 +65,7 @@ impl Web {
             found: Vec::new(),
             trouble: Box::new(|_, _| None),
             most_actions: 0,
+            curious: false,
             pages: BTreeMap::new(),
             now: 0.0,
             coming: BinaryHeap::new(),
@@ -117,16 +120,12 @@ impl Web {
                 self.said.push((self.now, action));
                 continue;
             };
-            let it = self.engine.explain(id).expect("what is fetched is there");
-            self.fetches.push(Fetch {
-                day: self.now,
-                id,
-                host: it.host.number,
-                importance: it.importance,
-                reason,
-                worth: it.worth / it.price,
-                pending: it.pending.unwrap_or(0),
-            });
+            let Description { host, importance, .. } = self.pages[&id].told;
+            let it = if self.curious { self.engine.explain(id) } else { None };
+            let worth = it.map_or(f64::NAN, |it| it.worth / it.price);
+            let pending = it.and_then(|it| it.pending).unwrap_or(0);
+            let day = self.now;
+            self.fetches.push(Fetch { day, id, host, importance, reason, worth, pending });
             self.coming.push(Reverse(((self.now + LATENCY).to_bits(), true, id)));
         }
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod budget;
+mod crew;
 mod curve;
 mod exit;
 mod fault;
