@@ -21,6 +21,12 @@ impl Failure {
         self
     }
 
+    /// What went wrong.
+    #[cfg(test)]
+    pub(crate) fn fact(&self) -> &str {
+        &self.fact
+    }
+
     pub(crate) fn print(&self) {
         note(&format!("error: {}", self.fact));
         if let Some(hint) = &self.hint {

@@ -1,9 +1,12 @@
 //! `freshet simulate`.
 
 mod arguments;
+mod explain;
 mod files;
+mod names;
 mod picture;
 mod report;
+mod scenario;
 mod summary;
 mod table;
 mod verdict;
@@ -21,6 +24,7 @@ use crate::failure::Failure;
 use crate::output::{note, print_json};
 use crate::progress::Progress;
 use crate::simulate::arguments::BurnIn;
+use crate::simulate::scenario::ScenarioFile;
 use crate::simulate::world::{World, world};
 
 /// About how many runs it takes to scale a rule; only the progress bar minds.
@@ -30,6 +34,7 @@ const SCALING: usize = 8;
 pub(crate) struct Simulated<'a> {
     pub(crate) arguments: &'a SimulateArguments,
     pub(crate) world: &'a World,
+    pub(crate) scenario: &'a ScenarioFile,
     pub(crate) report: &'a Report,
 }
 
@@ -39,6 +44,10 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
     }
     let policies = policies(arguments)?;
     let world = world(arguments)?;
+    let scenario = match &arguments.scenario {
+        Some(path) => scenario::read(path, &world.origin)?,
+        None => ScenarioFile::default(),
+    };
     let mut experiment = Experiment {
         policies,
         days: arguments.days,
@@ -47,6 +56,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
         timing: arguments.options.timing,
         observed: arguments.options.observed,
         faults: arguments.fault.clone(),
+        scenario: scenario.scenario.clone(),
         seeds: arguments.seeds as usize,
         seed: arguments.seed,
         ..Experiment::new(world.origin.clone())
@@ -56,9 +66,15 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
         BurnIn::Days(burn_in) => burn_in,
         BurnIn::Share(share) => share * days,
     });
-    let report = simulate(&experiment)?;
+    let refused = |error: SimError| {
+        scenario.failure(&error).unwrap_or_else(|| failure(&error, experiment.timing))
+    };
+    if let Some(source) = &arguments.explain {
+        return explain::run(arguments, &world, &experiment, source, &refused);
+    }
+    let report = simulate(&experiment).map_err(refused)?;
 
-    let simulated = Simulated { arguments, world: &world, report: &report };
+    let simulated = Simulated { arguments, world: &world, scenario: &scenario, report: &report };
     if let Some(out) = &arguments.out {
         files::write_all(out, &simulated)?;
     }
@@ -71,12 +87,12 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn simulate(experiment: &Experiment) -> Result<Report, Failure> {
+fn simulate(experiment: &Experiment) -> Result<Report, SimError> {
     let scaled = experiment.policies.iter().filter(|choice| choice.kind.is_scaled()).count();
     let runs = experiment.policies.len() * experiment.seeds;
     let work = Mutex::new((Progress::new("simulating"), 0, 0));
     let all = (runs + SCALING * scaled) as f64;
-    let report = experiment.run(&|event| {
+    experiment.run(&|event| {
         let Ok(mut work) = work.lock() else { return };
         let (progress, scalings, done) = &mut *work;
         match event {
@@ -90,13 +106,20 @@ fn simulate(experiment: &Experiment) -> Result<Report, Failure> {
         };
         let scaled = if *done > 0 { SCALING * scaled } else { (*scalings).min(SCALING * scaled) };
         progress.report(Some((scaled + *done) as f64 / all), &words);
-    });
-    report.map_err(|error| failure(&error, experiment.timing))
+    })
 }
 
 /// The policies asked for, each once; all but the one that only checks the bound otherwise.
 fn policies(arguments: &SimulateArguments) -> Result<Vec<Choice>, Failure> {
     let asked = &arguments.policies;
+    if arguments.explain.is_some()
+        && let Some(other) = asked.iter().find(|choice| choice.kind != PolicyKind::Engine)
+    {
+        return Err(Failure::new(format!(
+            "--explain is about what the engine thinks, and --policies names `{other}`"
+        ))
+        .hint("leave out --policies, or --explain"));
+    }
     if asked.is_empty() {
         let usual = PolicyKind::ALL.iter().filter(|&&kind| kind != PolicyKind::Greedy);
         return Ok(usual.map(|&kind| kind.into()).collect());
@@ -125,7 +148,7 @@ fn check_directory(path: &Path) -> Result<(), Failure> {
 fn failure(error: &SimError, timing: Timing) -> Failure {
     let failure = Failure::new(error);
     match error {
-        SimError::NoSources | SimError::NoTime(_) => failure,
+        SimError::NoSources | SimError::NoTime(_) | SimError::Scenario { .. } => failure,
         SimError::Days(_) => failure.hint("give a number of days, such as `--days 60`"),
         SimError::BurnIn { .. } => {
             failure.hint("give a shorter `--burn-in`, such as `50%`, or more `--days`")

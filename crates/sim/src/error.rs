@@ -60,6 +60,14 @@ pub enum SimError {
         /// Its rate.
         rate: f64,
     },
+    /// A scenario says what cannot be.
+    #[error("{why}")]
+    Scenario {
+        /// The place in the scenario.
+        place: usize,
+        /// Why not.
+        why: crate::InvalidTurn,
+    },
     /// The planner refused.
     #[error("cannot plan: {0}")]
     Plan(String),

@@ -10,6 +10,7 @@ use crate::ledger::Calendar;
 use crate::policy::{Choice, PolicyKind};
 use crate::report::{PolicyReport, Report, costs};
 use crate::run::{Run, run, run_at_most};
+use crate::scenario::Scenario;
 use crate::setting::Setting;
 use crate::web::{Origin, Web};
 
@@ -35,6 +36,8 @@ pub struct Experiment {
     pub observed: Observed,
     /// What goes wrong.
     pub faults: Vec<Fault>,
+    /// What happens on known days.
+    pub scenario: Scenario,
     /// How many seeds.
     pub seeds: usize,
     /// The first.
@@ -82,6 +85,7 @@ impl Experiment {
             timing: Timing::default(),
             observed: Observed::default(),
             faults: Vec::new(),
+            scenario: Scenario::default(),
             seeds: 5,
             seed: 1,
             pieces: 60,
@@ -124,10 +128,8 @@ impl Experiment {
     /// # Errors
     /// If there is nothing to simulate, too much, or a policy cannot plan.
     pub fn run(&self, progress: &(dyn Fn(Progress) + Sync)) -> Result<Report, SimError> {
-        let calendar = self.calendar()?;
-        let first = self.web(&calendar, 0)?;
-        let budget = self.budget_in(&first, &calendar);
-        self.check_size(&first, budget, &calendar)?;
+        let (calendar, first, budget) = self.first()?;
+        let mean_budget = first.mean_budget(budget, calendar.burn_in, calendar.days);
         progress(Progress::Planned { runs: self.policies.len() * self.seeds.max(1) });
 
         // About the same for all seeds: a start for each of them.
@@ -190,18 +192,36 @@ impl Experiment {
         Ok(Report {
             sources: self.origin.sources(),
             calendar,
-            budget,
+            budget: mean_budget,
             objective: self.objective,
             seeds,
             policies,
         })
     }
 
-    fn web(&self, calendar: &Calendar, seed: usize) -> Result<Web, SimError> {
-        Web::new(&self.origin, &self.faults, calendar.days, self.seed.wrapping_add(seed as u64))
+    /// The days, the web of the first seed, and the requests a day at the start.
+    pub(crate) fn first(&self) -> Result<(Calendar, Web, f64), SimError> {
+        let calendar = self.calendar()?;
+        let checked = self.scenario.check(&self.origin, calendar.days);
+        checked.map_err(|(place, why)| SimError::Scenario { place, why })?;
+        let web = self.web(&calendar, 0)?;
+        let budget = budget_in(self.budget, &web, &calendar);
+        self.check_size(&web, budget, &calendar)?;
+        Ok((calendar, web, budget))
     }
 
-    fn setting<'a>(
+    fn web(&self, calendar: &Calendar, seed: usize) -> Result<Web, SimError> {
+        let seed = self.seed.wrapping_add(seed as u64);
+        let web = Web::new(&self.origin, &self.faults, calendar.days, seed)?;
+        if self.scenario.turns.is_empty() {
+            return Ok(web);
+        }
+        web.with(&self.scenario, &self.origin, |web, budget| {
+            budget_in(budget.unwrap_or(self.budget), web, calendar)
+        })
+    }
+
+    pub(crate) fn setting<'a>(
         &self,
         web: &'a Web,
         budget: f64,
@@ -221,25 +241,26 @@ impl Experiment {
         }
     }
 
-    fn budget_in(&self, web: &Web, calendar: &Calendar) -> f64 {
-        match self.budget {
-            Budget::Total(total) => total.get(),
-            Budget::PerSource(each) => {
-                each.get() * web.population.mean_present(calendar.burn_in, calendar.days)
-            }
-        }
-    }
-
     fn check_size(&self, web: &Web, budget: f64, calendar: &Calendar) -> Result<(), SimError> {
-        let requests = budget * calendar.days;
+        let requests = web.mean_budget(budget, 0.0, calendar.days) * calendar.days;
         let changes = match &self.origin {
             Origin::Recorded(history, _) => history.total() as f64,
-            _ => web.population.change_rate.iter().sum::<f64>() * calendar.days,
+            _ => web.most_changes() * calendar.days,
         };
         if requests + changes <= MOST_EVENTS {
             Ok(())
         } else {
             Err(SimError::TooMuch { requests, changes, limit: MOST_EVENTS })
+        }
+    }
+}
+
+/// Requests a day.
+fn budget_in(budget: Budget, web: &Web, calendar: &Calendar) -> f64 {
+    match budget {
+        Budget::Total(total) => total.get(),
+        Budget::PerSource(each) => {
+            each.get() * web.population.mean_present(calendar.burn_in, calendar.days)
         }
     }
 }
@@ -254,12 +275,14 @@ fn scale_of(
     if !choice.kind.is_scaled() {
         return Ok(None);
     }
-    let Setting { web, budget, calendar, .. } = *setting;
+    let Setting { web, calendar, .. } = *setting;
+    let budget = setting.mean_budget();
     let target = budget * (calendar.days - calendar.burn_in);
+    let most = target.max(web.mean_budget(setting.budget, 0.0, calendar.days) * calendar.days);
     let sample = web.population.len().div_ceil(SAMPLE) as u64;
     let count = |scale: f64, sample: u64| {
         // More than this is too much, whatever it is; the rule need not go on.
-        let at_most = (20.0 * budget * calendar.days / sample as f64).max(1e4) as u64;
+        let at_most = (20.0 * most / sample as f64).max(1e4) as u64;
         let mut policy = choice.build(&Setting { scale, sample, ..*setting })?;
         let done = run_at_most(web, policy.as_mut(), calendar, at_most);
         progress(Progress::Scaled);

@@ -135,6 +135,25 @@ impl Faults {
         Self { outages: (0..hosts).map(|_| of_host()).collect() }
     }
 
+    /// Hosts fail for some days.
+    pub(crate) fn add(&mut self, hosts: &[u32], from: f64, days: f64, kind: FaultKind) {
+        for &host in hosts {
+            let Some(outages) = self.outages.get_mut(host as usize) else { continue };
+            let (to, health) = match kind {
+                FaultKind::Timeout => (from + days, Health::Silent),
+                FaultKind::Slow => (from + days, Health::Slow(SLOW_ANSWER)),
+                FaultKind::Gone => (f64::INFINITY, Health::Gone),
+            };
+            let place = outages.partition_point(|outage| outage.from <= from);
+            outages.insert(place, Outage { from, to, health });
+        }
+    }
+
+    /// Room for the troubles of so many hosts.
+    pub(crate) fn make_room(&mut self, hosts: usize) {
+        self.outages.resize_with(self.outages.len().max(hosts), Vec::new);
+    }
+
     /// How a host is. The worst counts where troubles meet.
     #[inline]
     pub(crate) fn health(&self, host: u32, day: f64) -> Health {

@@ -23,6 +23,7 @@ mod process;
 mod seed;
 
 mod fault;
+mod scenario;
 mod web;
 
 mod ledger;
@@ -33,8 +34,11 @@ mod setting;
 
 mod experiment;
 mod report;
+mod story;
 
 mod error;
+
+pub use freshet_engine::{Because, Explanation, Reason, Standing};
 
 pub use distribution::{Distribution, InvalidDistribution};
 pub use error::{SimError, UnknownName};
@@ -46,5 +50,7 @@ pub use population::{Population, Presence, Synthetic};
 pub use process::{Process, Stream, WebKind};
 pub use report::{Measured, PolicyReport, Report, Series, Spread};
 pub use run::{Run, run};
+pub use scenario::{Allowance, Happening, InvalidTurn, Scenario, Turn, Which};
 pub use setting::Setting;
+pub use story::{Moment, Standpoint, Story, What};
 pub use web::{Origin, Web};

@@ -15,6 +15,9 @@ mod paced;
 mod sequenced;
 mod stormcrawler;
 mod uniform;
+mod witness;
+
+pub(crate) use witness::Witness;
 
 use crate::error::SimError;
 use crate::setting::Setting;
@@ -37,6 +40,10 @@ pub enum Event {
         /// With what.
         outcome: Outcome,
     },
+    /// From now on, so many requests a day. Rules that know no budget do not mind.
+    Budget(f64),
+    /// Change rates are others from now on: for those who are told them.
+    Rates,
 }
 
 /// What a fetch brought.
@@ -164,6 +171,10 @@ pub struct Choice {
 impl Choice {
     pub(crate) fn build(&self, setting: &Setting<'_>) -> Result<Box<dyn Policy>, SimError> {
         self.kind.build(setting, self.variant.as_deref())
+    }
+
+    pub(crate) fn variant(&self) -> Option<&str> {
+        self.variant.as_deref()
     }
 }
 

@@ -65,6 +65,11 @@ impl Synthetic {
         per_host: 100.0,
     };
 
+    /// How many hosts there are; a few may be without a source.
+    pub(crate) fn hosts(&self) -> usize {
+        host_count(self.sources, self.per_host) as usize
+    }
+
     pub(crate) fn population(&self, seed: u64) -> Population {
         let random = &mut random(seed, Purpose::Population);
         let n = self.sources;
@@ -78,9 +83,18 @@ impl Synthetic {
     }
 }
 
+fn host_count(sources: usize, per_host: f64) -> f64 {
+    (sources as f64 / per_host.max(1.0)).ceil().max(1.0)
+}
+
+/// The host in the name of a recorded source.
+pub(crate) fn host_of(id: &str) -> &str {
+    id.split('/').next().unwrap_or_default()
+}
+
 /// Hosts of very different sizes, as they are: the squares of uniform numbers crowd on the first.
 fn hosts(n: usize, per_host: f64, random: &mut Random) -> Vec<u32> {
-    let count = (n as f64 / per_host.max(1.0)).ceil().max(1.0);
+    let count = host_count(n, per_host);
     let pick = |_| {
         let u: f64 = random.random();
         (u * u * count) as u32
@@ -144,7 +158,7 @@ impl Population {
             .ids
             .iter()
             .map(|id| {
-                let name = id.split('/').next().unwrap_or_default();
+                let name = host_of(id);
                 let next = names.len() as u32;
                 *names.entry(name.to_owned()).or_insert(next)
             })

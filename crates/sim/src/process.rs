@@ -3,6 +3,7 @@
 mod bursty;
 mod diurnal;
 mod drifting;
+pub(crate) mod epochs;
 mod poisson;
 pub(crate) mod recorded;
 mod slots;
@@ -32,6 +33,12 @@ pub trait Process: Send + Sync {
     /// The changes per day to be expected of a source between two days: what one who knows would
     /// plan with.
     fn mean_rate(&self, source: usize, from: f64, to: f64) -> f64;
+
+    /// The changes per day that it is at on a day.
+    fn rate(&self, source: usize, day: f64) -> f64 {
+        const MOMENT: f64 = 1e-6;
+        self.mean_rate(source, day, day + MOMENT)
+    }
 }
 
 /// What the file of a web provides.

@@ -79,9 +79,11 @@ fn play(web: &Web, policy: &mut dyn Policy, calendar: Calendar, at_most: u64) ->
     let mut world = World::new(web, calendar);
     let (mut arrivals, mut departures) = world.people(calendar.days);
     let mut fetches = Vec::new();
+    let mut course = web.course.iter().peekable();
     loop {
         let now = policy
             .wake()
+            .min(course.peek().map_or(f64::INFINITY, |(day, _)| *day))
             .min(world.announced.first())
             .min(world.answers.first())
             .min(arrivals.first())
@@ -89,8 +91,11 @@ fn play(web: &Web, policy: &mut dyn Policy, calendar: Calendar, at_most: u64) ->
         if now >= calendar.days || left == 0 {
             break;
         }
-        // Changes come before the fetches of the same moment, arrivals before all.
-        if let Some((_, source)) = arrivals.pop_due(now) {
+        // Changes come before the fetches of the same moment, arrivals before them, the course of the
+        // scenario before all.
+        if let Some(&(_, event)) = course.next_if(|(day, _)| *day <= now) {
+            policy.step(now, event, &mut fetches);
+        } else if let Some((_, source)) = arrivals.pop_due(now) {
             world.arrive(source, now);
             policy.step(now, Event::Added(source), &mut fetches);
         } else if let Some((_, source)) = departures.pop_due(now) {

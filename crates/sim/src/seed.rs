@@ -14,6 +14,7 @@ pub(crate) enum Purpose {
     Drift = 3,
     Faults = 4,
     Policy = 5,
+    Scenario = 6,
 }
 
 pub(crate) fn random(seed: u64, purpose: Purpose) -> Random {

@@ -11,7 +11,7 @@ use crate::web::Web;
 pub struct Setting<'a> {
     /// The web.
     pub web: &'a Web,
-    /// Requests a day.
+    /// Requests a day at the start.
     pub budget: f64,
     /// What the requests are to buy.
     pub objective: Objective,
@@ -27,4 +27,11 @@ pub struct Setting<'a> {
     pub scale: f64,
     /// Of such a rule, one in so many sources is simulated: to find the factor, a part is enough.
     pub sample: u64,
+}
+
+impl Setting<'_> {
+    /// Requests a day while it counts, on average over the scenario.
+    pub(crate) fn mean_budget(&self) -> f64 {
+        self.web.mean_budget(self.budget, self.calendar.burn_in, self.calendar.days)
+    }
 }

@@ -63,7 +63,8 @@ impl fmt::Display for Column {
 }
 
 /// The name among `known` that `name` was most likely meant to be.
-pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     // Long unknown names are no typing errors, and the distance is quadratic.
     if name.len() > 40 {
         return None;

@@ -39,7 +39,7 @@ mod trace;
 mod value;
 mod write;
 
-pub use column::Column;
+pub use column::{Column, nearest};
 pub use error::{Fault, Place, Position, Quoted, TableError};
 pub use format::Format;
 pub use input::{Input, Progress};

@@ -69,6 +69,11 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_name = "FAULT:SHARE", help_heading = "The web")]
     pub(crate) fault: Vec<Fault>,
 
+    /// What happens on known days, from a TOML file: other budgets, outages of hosts, sources that
+    /// come, rates that change. --help shows one
+    #[arg(long, value_name = "FILE", help_heading = "The web")]
+    pub(crate) scenario: Option<PathBuf>,
+
     /// How long [default: the whole trace, or 180 days]
     #[arg(long, value_name = "DAYS", allow_hyphen_values = true, value_parser = days)]
     pub(crate) days: Option<f64>,
@@ -97,6 +102,11 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
 
+    /// Print what the engine thinks of one source over time, beside what is true, on the first seed:
+    /// its id, or its number for sources that are made up. No other policy is run
+    #[arg(long, value_name = "SOURCE", conflicts_with = "out")]
+    pub(crate) explain: Option<String>,
+
     /// Write tables and pictures to this directory: policies.csv, series.csv, policies.svg,
     /// over_time.svg
     #[arg(long, short, value_name = "DIR")]
@@ -116,6 +126,14 @@ pub(crate) struct SimulateArguments {
 }
 
 const SHORT_HELP: &str = "--help says more, and lists the policies and webs";
+
+/// A whole scenario, as in docs/simulate.md.
+const EXAMPLE: &str = include_str!("scenario/example.toml");
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
+    lines.join("\n").replace("\n  \n", "\n\n")
+}
 
 fn long_help() -> String {
     let mut text = String::from("Policies (--policies):\n\n");
@@ -147,8 +165,15 @@ Examples:
   freshet simulate
   freshet simulate --web bursty --importance zipf --objective freshness --out results
   freshet simulate sources.csv --budget 500/day --policies optimum,uniform,nutch --json
-  freshet simulate --trace git:. --budget 1%/day",
-        scaled.join(", ")
+  freshet simulate --trace git:. --budget 1%/day
+  freshet simulate --explain 7
+  freshet simulate --sources 3000 --scenario s.toml --out results
+
+where s.toml may say, each as often as needed:
+
+{}",
+        scaled.join(", "),
+        indented(EXAMPLE)
     );
     text
 }

@@ -145,7 +145,7 @@ pub(crate) fn over_time(simulated: &Simulated<'_>) -> String {
         let line = Series::line(&name, &days, &series_of(policy)).look(looks[at]);
         values = values.series(if Some(at) == verdict.bound { line.solid() } else { line });
     }
-    values = burn_in("not measured").into_iter().fold(values, Panel::mark);
+    values = burn_in("not measured").into_iter().chain(turns(simulated)).fold(values, Panel::mark);
 
     let mut figure = Figure::new("Policies over time, at an equal number of requests")
         .subtitle(&subtitle(simulated))
@@ -173,9 +173,20 @@ pub(crate) fn over_time(simulated: &Simulated<'_>) -> String {
             let (name, regret) = (policy.policy.to_string(), scaled(&policy.series.regret));
             panel = panel.series(Series::line(&name, &days, &regret).look(looks[at]));
         }
-        figure = figure.panel(burn_in("").into_iter().fold(panel, Panel::mark));
+        figure = figure
+            .panel(burn_in("").into_iter().chain(unnamed(simulated)).fold(panel, Panel::mark));
     }
     figure.to_svg()
+}
+
+/// Lines where something happens.
+fn turns(simulated: &Simulated<'_>) -> impl Iterator<Item = Mark> {
+    let turns = simulated.scenario.scenario.turns.iter();
+    turns.map(|turn| Mark::vertical(turn.day, &format!("{}: {}", turn.day, turn.what)))
+}
+
+fn unnamed(simulated: &Simulated<'_>) -> impl Iterator<Item = Mark> {
+    simulated.scenario.scenario.turns.iter().map(|turn| Mark::vertical(turn.day, ""))
 }
 
 fn subtitle(simulated: &Simulated<'_>) -> String {

@@ -1,6 +1,6 @@
 //! What was simulated, for programs.
 
-use freshet_sim::{Origin, PolicyReport, Spread};
+use freshet_sim::{Origin, PolicyReport, Spread, Turn};
 use serde::Serialize;
 
 use crate::plan::finite;
@@ -27,8 +27,15 @@ pub(crate) struct Object<'a> {
     observed_share: Option<f64>,
     per_host: Option<f64>,
     faults: Vec<String>,
+    scenario: Vec<TurnObject>,
     policies: Vec<PolicyObject>,
     series_days: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct TurnObject {
+    day: f64,
+    what: String,
 }
 
 #[derive(Serialize)]
@@ -71,7 +78,7 @@ struct SeriesObject {
 
 impl<'a> Object<'a> {
     pub(crate) fn of(simulated: &'a Simulated<'_>) -> Self {
-        let Simulated { arguments, world, report } = simulated;
+        let Simulated { arguments, world, scenario, report } = simulated;
         let (web, made, importance) = match &world.origin {
             Origin::Synthetic(made, kind) => (Some(kind.name()), Some(made), Some(made.importance)),
             Origin::Table(_, kind) => (Some(kind.name()), None, None),
@@ -100,6 +107,7 @@ impl<'a> Object<'a> {
             observed_share: made.map(|made| made.observed),
             per_host: made.map(|made| made.per_host),
             faults: arguments.fault.iter().map(ToString::to_string).collect(),
+            scenario: scenario.scenario.turns.iter().map(turn).collect(),
             policies: report.policies.iter().map(policy).collect(),
             series_days: simulated.series_days(),
         }
@@ -113,6 +121,10 @@ impl Simulated<'_> {
         let middle = |at: usize| 0.5 * (calendar.edge(at) + calendar.edge(at + 1));
         (0..calendar.pieces()).map(middle).collect()
     }
+}
+
+fn turn(of: &Turn) -> TurnObject {
+    TurnObject { day: of.day, what: of.what.to_string() }
 }
 
 fn policy(of: &PolicyReport) -> PolicyObject {

@@ -36,7 +36,7 @@ pub(crate) fn text(simulated: &Simulated<'_>) -> String {
 
 /// What was simulated, in three lines.
 fn headline(simulated: &Simulated<'_>) -> String {
-    let Simulated { arguments, world, report } = simulated;
+    let Simulated { arguments, world, scenario, report } = simulated;
     let calendar = &report.calendar;
     let mut text = String::new();
     let each = match arguments.budget {
@@ -59,6 +59,12 @@ fn headline(simulated: &Simulated<'_>) -> String {
     if !arguments.fault.is_empty() {
         let faults: Vec<String> = arguments.fault.iter().map(ToString::to_string).collect();
         let _ = write!(text, ", faults {}", faults.join(" "));
+    }
+    if arguments.scenario.is_some() {
+        let _ = write!(text, "\nscenario {}:", scenario.name);
+        for turn in &scenario.scenario.turns {
+            let _ = write!(text, "\n  day {}: {}", significant(turn.day), turn.what);
+        }
     }
     text.push('\n');
     text

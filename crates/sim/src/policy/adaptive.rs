@@ -58,7 +58,7 @@ where
         let n = setting.web.population.len();
         Box::new(Self {
             scale: setting.scale,
-            interval: n as f64 / setting.budget.max(1e-30),
+            interval: n as f64 / setting.mean_budget().max(1e-30),
             memories: vec![None; n],
             agenda: Agenda::default(),
             random: random(setting.seed, Purpose::Policy),
@@ -107,7 +107,7 @@ impl<R: Rule> Policy for Adaptive<R> {
                     self.agenda.push(now + wait * self.scale, source);
                 }
             }
-            Event::Changed(_) => {}
+            Event::Changed(_) | Event::Budget(_) | Event::Rates => {}
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Who is there, and their rates under a plan.
 
+use std::collections::VecDeque;
+
 use freshet_model::PerDay;
 use freshet_plan::{Options, PlanError, Sources, solve};
 
@@ -65,6 +67,11 @@ impl Crowd {
         self.plan_at
     }
 
+    /// Something else has changed that a plan depends on.
+    pub(super) fn plan_anew(&mut self, now: f64) {
+        self.plan_at = self.plan_at.min(now);
+    }
+
     /// A plan has been made.
     pub(super) fn planned(&mut self) {
         self.turnover = 0;
@@ -78,9 +85,18 @@ pub(super) struct Columns {
     pub(super) change_rate: Vec<f64>,
     /// Which sources announce their changes; `None` if nobody listens.
     pub(super) complete: Option<Vec<bool>>,
+    /// The change rates of later times, for those who are told them.
+    pub(super) later: VecDeque<Vec<f64>>,
 }
 
 impl Columns {
+    /// The change rates of the next time begin to hold.
+    pub(super) fn turn_rates(&mut self) {
+        if let Some(next) = self.later.pop_front() {
+            self.change_rate = next;
+        }
+    }
+
     /// The rates of those who are there, in the order of `list`.
     pub(super) fn rates(
         &self,

@@ -1,5 +1,7 @@
 //! The engine itself, as the daemon runs it.
 
+use std::collections::VecDeque;
+
 use freshet_engine::{Action, Blame, Description, Goal, Settings};
 
 use freshet_estimate::{Belief, Fit, Prior, fit_beliefs};
@@ -13,6 +15,10 @@ pub(super) struct Engine {
     engine: freshet_engine::Engine,
     descriptions: Vec<Description>,
     actions: Vec<Action>,
+    /// Whether each source is there.
+    there: Vec<bool>,
+    /// The change rates of later times, if it is told the change rates.
+    later: VecDeque<Vec<f64>>,
 }
 
 impl Definition for Engine {
@@ -21,6 +27,12 @@ impl Definition for Engine {
     const VARIANTS: &'static [&'static str] = &["prior", "known"];
 
     fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
+        Ok(Box::new(Self::new(setting, variant)))
+    }
+}
+
+impl Engine {
+    pub(super) fn new(setting: &Setting<'_>, variant: Option<&str>) -> Self {
         let population = &setting.web.population;
         let known = variant == Some("known");
         let prior = match variant {
@@ -47,7 +59,35 @@ impl Definition for Engine {
         let mut actions = Vec::new();
         engine.step(0.0, freshet_engine::Event::Capacity(u32::MAX), &mut actions);
         let descriptions = (0..population.len()).map(describe).collect();
-        Ok(Box::new(Self { engine, descriptions, actions }))
+        let mut later =
+            if known { setting.web.known_rates(setting.calendar.days) } else { VecDeque::new() };
+        later.pop_front();
+        let there = vec![false; population.len()];
+        Self { engine, descriptions, actions, there, later }
+    }
+
+    /// The engine itself.
+    pub(super) fn engine(&self) -> &freshet_engine::Engine {
+        &self.engine
+    }
+
+    /// What it said in the last step.
+    pub(super) fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    /// Sources that are there and whose known change rate is another from now on.
+    fn turn_rates(&mut self) -> Vec<Description> {
+        let Some(rates) = self.later.pop_front() else { return Vec::new() };
+        let mut told = Vec::new();
+        for ((it, rate), &there) in self.descriptions.iter_mut().zip(rates).zip(&self.there) {
+            let belief = Some(sure(rate));
+            if it.belief != belief {
+                it.belief = belief;
+                told.extend(there.then_some(*it));
+            }
+        }
+        told
     }
 }
 
@@ -75,10 +115,18 @@ impl Policy for Engine {
         let event = match event {
             Event::Wake => freshet_engine::Event::Tick,
             Event::Added(source) => {
+                self.there[source as usize] = true;
                 let it = self.descriptions[source as usize];
                 freshet_engine::Event::Described(vec![Description { fetched: Some(now), ..it }])
             }
-            Event::Removed(source) => freshet_engine::Event::Removed(vec![source]),
+            Event::Removed(source) => {
+                self.there[source as usize] = false;
+                freshet_engine::Event::Removed(vec![source])
+            }
+            Event::Budget(budget) => {
+                freshet_engine::Event::Settings(Settings { budget, ..*self.engine.settings() })
+            }
+            Event::Rates => freshet_engine::Event::Described(self.turn_rates()),
             Event::Changed(source) => freshet_engine::Event::Signal(source),
             Event::Fetched { source, outcome } => freshet_engine::Event::Fetched {
                 id: source,
@@ -92,8 +140,9 @@ impl Policy for Engine {
                 },
             },
         };
+        self.actions.clear();
         self.engine.step(now, event, &mut self.actions);
-        for action in self.actions.drain(..) {
+        for &action in &self.actions {
             if let Action::Fetch { id, .. } = action {
                 fetches.push(id);
             }

@@ -1,5 +1,7 @@
 //! The most valuable fetch first, in every slot, for those who know all change rates.
 
+use std::collections::VecDeque;
+
 use freshet_estimate::{Belief, Penalty};
 use freshet_schedule::Value;
 
@@ -11,6 +13,8 @@ use crate::setting::Setting;
 
 pub(super) struct Greedy {
     known: Known,
+    /// The change rates of later times.
+    later: VecDeque<Vec<f64>>,
     budget: f64,
     crowd: Crowd,
     last: Vec<f64>,
@@ -31,6 +35,10 @@ struct Known {
 
 /// As sure as a rate can be: a deviation of 1e-6 of it.
 const SURE: f64 = 1e12;
+
+fn sure(rate: &f64) -> Option<Belief> {
+    if *rate > 0.0 { Belief::new(SURE, SURE / rate).ok() } else { None }
+}
 
 impl Value for Known {
     fn value(&self, source: usize, elapsed: f64) -> f64 {
@@ -63,8 +71,6 @@ impl Definition for Greedy {
 
     fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
         let columns = known(setting, false);
-        let sure =
-            |&rate: &f64| if rate > 0.0 { Belief::new(SURE, SURE / rate).ok() } else { None };
         let n = columns.importance.len();
         Ok(Box::new(Self {
             known: Known {
@@ -72,6 +78,7 @@ impl Definition for Greedy {
                 importance: columns.importance,
                 rates: columns.change_rate.iter().map(sure).collect(),
             },
+            later: columns.later,
             budget: setting.budget,
             crowd: Crowd::new(n),
             last: vec![0.0; n],
@@ -121,6 +128,17 @@ impl Policy for Greedy {
             }
             Event::Removed(source) | Event::Fetched { source, outcome: Outcome::Gone } => {
                 self.crowd.remove(now, source);
+            }
+            Event::Budget(budget) => {
+                // Slots are counted from here on: they have another length.
+                (self.budget, self.start, self.slot) = (budget, now, 0);
+                self.crowd.plan_anew(now);
+            }
+            Event::Rates => {
+                if let Some(rates) = self.later.pop_front() {
+                    self.known.rates = rates.iter().map(sure).collect();
+                }
+                self.crowd.plan_anew(now);
             }
             Event::Changed(_) | Event::Fetched { .. } => {}
         }

@@ -1,6 +1,8 @@
 //! LambdaLearnAndCrawl (Kolobov et al. 2019, Alg. 4) and its kin: estimate all change rates from
 //! what was seen, plan with the estimates, follow the plan for a day, begin again.
 
+use std::collections::VecDeque;
+
 use freshet_estimate::{Observation, last_fetches, observed_rate, smoothed_rate};
 use freshet_plan::{Objective, Observed, Options, Policy as PlanPolicy, Timing};
 use rand::RngExt;
@@ -96,6 +98,7 @@ impl Learner {
                 importance: population.importance.clone(),
                 change_rate: vec![GUESS; n],
                 complete: listens.then(|| population.complete.clone()),
+                later: VecDeque::new(),
             },
             budget: setting.budget,
             crowd: Crowd::new(n),
@@ -220,7 +223,11 @@ impl Policy for Learner {
                     fetches.push(source);
                 }
             }
-            Event::Fetched { outcome: Outcome::Failed, .. } => {}
+            Event::Budget(budget) => {
+                self.budget = budget;
+                self.plan_at = now;
+            }
+            Event::Rates | Event::Fetched { outcome: Outcome::Failed, .. } => {}
             Event::Fetched { source, outcome } => {
                 let i = source as usize;
                 let days = now - self.last[i];

@@ -90,10 +90,13 @@ impl Paced {
         };
         for (&source, rate) in self.crowd.list().iter().zip(rates) {
             let i = source as usize;
-            if rate > 0.0 {
+            self.last[i] = if rate > 0.0 && self.rates[i] > 0.0 {
                 // As much of the interval is over as before.
-                self.last[i] = now - (now - self.last[i]) * self.rates[i] / rate;
-            }
+                now - (now - self.last[i]) * self.rates[i] / rate
+            } else {
+                // Who was not fetched at all begins anywhere, as a newcomer does.
+                f64::NAN
+            };
             self.rates[i] = rate;
         }
         self.crowd.planned();
@@ -207,12 +210,14 @@ impl Paced {
 pub(super) fn known(setting: &Setting<'_>, listens: bool) -> Columns {
     let population = &setting.web.population;
     // Of a record, in hindsight.
-    let change_rate = setting.web.mean_rates(0.0, setting.calendar.days);
+    let mut rates = setting.web.known_rates(setting.calendar.days);
+    let change_rate = rates.pop_front().unwrap_or_default();
     let announced = population.complete.contains(&true) && listens;
     Columns {
         importance: population.importance.clone(),
         change_rate,
         complete: announced.then(|| population.complete.clone()),
+        later: rates,
     }
 }
 
@@ -257,6 +262,14 @@ impl Policy for Paced {
                         self.begin_cycle(source);
                     }
                 }
+            }
+            Event::Budget(budget) => {
+                self.budget = budget;
+                self.crowd.plan_anew(now);
+            }
+            Event::Rates => {
+                self.columns.turn_rates();
+                self.crowd.plan_anew(now);
             }
             Event::Fetched { .. } => {}
         }

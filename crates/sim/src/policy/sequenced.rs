@@ -187,6 +187,15 @@ impl Policy for Sequenced {
             Event::Removed(source) | Event::Fetched { source, outcome: Outcome::Gone } => {
                 self.crowd.remove(now, source);
             }
+            Event::Budget(budget) => {
+                // Slots are counted from here on: they have another length.
+                (self.budget, self.start, self.slot) = (budget, now, 0);
+                self.crowd.plan_anew(now);
+            }
+            Event::Rates => {
+                self.columns.turn_rates();
+                self.crowd.plan_anew(now);
+            }
             Event::Changed(_) | Event::Fetched { .. } => {}
         }
     }

@@ -31,4 +31,9 @@ impl Process for Recorded {
         let until = |time: f64| changes.partition_point(|&at| at <= time);
         until(to).saturating_sub(until(from)) as f64 / days
     }
+
+    /// In hindsight: that of its whole life.
+    fn rate(&self, source: usize, _: f64) -> f64 {
+        self.mean_rate(source, f64::NEG_INFINITY, f64::INFINITY)
+    }
 }

@@ -19,7 +19,8 @@ impl Definition for Slots {
 
 impl Process for Slots {
     fn next(&self, source: usize, stream: &mut Stream) -> f64 {
-        stream.at + slots_until(self.0[source], stream.random.random())
+        // Slots begin with the day, wherever the wait for the next change begins.
+        stream.at.floor() + slots_until(self.0[source], stream.random.random())
     }
 
     fn mean_rate(&self, source: usize, _: f64, _: f64) -> f64 {
