@@ -124,7 +124,7 @@ fn hosts_that_are_silent_for_a_day() {
         let well = report(&experiment(&["engine"], Vec::new()));
         let ill = report(&experiment(&["engine"], vec![outage(60.0, kind)]));
         let (well, ill) = (&of(&well, "engine").series, &of(&ill, "engine").series);
-        // The others get what cannot be spent on these.
+        // Spending goes on. What part of it goes to the silent hosts is not said here.
         for day in 60..62 {
             let spent = ill.requests[day] / BUDGET;
             assert!((spent - 1.0).abs() < 0.01, "{kind:?}, day {day}: {spent}");

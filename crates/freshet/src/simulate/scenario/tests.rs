@@ -49,7 +49,7 @@ fn all_that_can_be_written() {
         turn(61.0, outage(1.0, Which::List(vec![0]), FaultKind::Timeout)),
     ];
     assert_eq!(file.scenario.turns, expect);
-    assert_eq!(file.lines, [24, 7, 10, 2, 14, 20]);
+    assert_eq!(file.lines, [23, 7, 10, 2, 14, 19]);
     assert_eq!(parsed("").expect("an empty one").scenario, Scenario::default());
 }
 
