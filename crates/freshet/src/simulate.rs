@@ -1,5 +1,6 @@
 //! `freshet simulate`.
 
+mod aim;
 mod arguments;
 mod files;
 mod picture;
@@ -13,7 +14,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use freshet_plan::Timing;
-use freshet_sim::{Choice, Experiment, PolicyKind, Report, SimError};
+use freshet_sim::{Aim, Choice, Experiment, PolicyKind, Report, SimError};
 
 pub(crate) use crate::simulate::arguments::SimulateArguments;
 
@@ -37,13 +38,14 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_directory(out)?;
     }
-    let policies = policies(arguments)?;
+    let objective = arguments.aim.aim()?;
+    let policies = policies(arguments, objective)?;
     let world = world(arguments)?;
     let mut experiment = Experiment {
         policies,
         days: arguments.days,
         budget: arguments.budget,
-        objective: arguments.options.objective,
+        objective,
         timing: arguments.options.timing,
         observed: arguments.options.observed,
         faults: arguments.fault.clone(),
@@ -94,12 +96,13 @@ fn simulate(experiment: &Experiment) -> Result<Report, Failure> {
     report.map_err(|error| failure(&error, experiment.timing))
 }
 
-/// The policies asked for, each once; all but the one that only checks the bound otherwise.
-fn policies(arguments: &SimulateArguments) -> Result<Vec<Choice>, Failure> {
+/// The policies asked for, each once; otherwise all for the objective but the one that only checks
+/// the bound.
+fn policies(arguments: &SimulateArguments, objective: Aim) -> Result<Vec<Choice>, Failure> {
     let asked = &arguments.policies;
     if asked.is_empty() {
-        let usual = PolicyKind::ALL.iter().filter(|&&kind| kind != PolicyKind::Greedy);
-        return Ok(usual.map(|&kind| kind.into()).collect());
+        let usual = |kind: &&PolicyKind| **kind != PolicyKind::Greedy && kind.serves(objective);
+        return Ok(PolicyKind::ALL.iter().filter(usual).map(|&kind| kind.into()).collect());
     }
     match asked.iter().enumerate().find(|(at, choice)| asked[..*at].contains(choice)) {
         None => Ok(asked.clone()),
@@ -134,6 +137,11 @@ fn failure(error: &SimError, timing: Timing) -> Failure {
             "give chances below 1, or choose another `--web`: in slots a rate is the chance of a \
              change in a day",
         ),
+        SimError::Policy { objective: "capture", .. } => failure
+            .hint("leave it out of --policies: it plans, and plans know no updates; see also `wic`"),
+        SimError::Policy { .. } => {
+            failure.hint("leave it out of --policies, or give `--objective capture`")
+        }
         SimError::Plan(_) if timing == Timing::Slots => failure.hint(
             "choose another `--timing`, or give chances below 1: `--timing slots` is for `--web slots`",
         ),

@@ -60,6 +60,14 @@ pub enum SimError {
         /// Its rate.
         rate: f64,
     },
+    /// A policy cannot be asked for this.
+    #[error("the policy `{policy}` is not for the objective {objective}")]
+    Policy {
+        /// Which policy.
+        policy: String,
+        /// What it was to make good.
+        objective: &'static str,
+    },
     /// The planner refused.
     #[error("cannot plan: {0}")]
     Plan(String),

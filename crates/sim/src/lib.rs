@@ -25,9 +25,11 @@ mod seed;
 mod fault;
 mod web;
 
+mod backlog;
 mod ledger;
 mod run;
 
+mod aim;
 mod policy;
 mod setting;
 
@@ -36,6 +38,7 @@ mod report;
 
 mod error;
 
+pub use aim::Aim;
 pub use distribution::{Distribution, InvalidDistribution};
 pub use error::{SimError, UnknownName};
 pub use experiment::{Experiment, Progress};
