@@ -55,6 +55,22 @@ impl Greedy {
         fetched
     }
 
+    /// Forgets what is pending of a page, as if it had just been fetched: it is gone, or another.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such page.
+    pub fn forget(&mut self, page: u32) -> Result<(), CaptureError> {
+        let pages = self.pages.len();
+        match self.pages.get_mut(page as usize) {
+            Some((_, pending)) => {
+                pending.fetch();
+                Ok(())
+            }
+            None => Err(CaptureError::NoSuchPage { instant: self.instant, page, pages }),
+        }
+    }
+
     /// What all fetches so far are expected to have captured.
     #[must_use]
     pub fn expected(&self) -> f64 {

@@ -223,6 +223,12 @@ pub(crate) struct OptionArguments {
     #[arg(long, value_name = "OBJECTIVE", default_value = "harmonic", value_parser = names::<Objective>(Objective::ALL.iter().map(|it| it.name())))]
     pub(crate) objective: Objective,
 
+    #[command(flatten)]
+    pub(crate) rhythm: RhythmArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RhythmArguments {
     /// When fetches happen. periodic: at fixed intervals; poisson: at random times; slots: each
     /// day with a fixed chance, `change_rate` being the chance of a change in a day
     #[arg(long, value_name = "TIMING", default_value = "periodic", value_parser = names::<Timing>(Timing::ALL.iter().map(|it| it.name())))]
@@ -236,7 +242,7 @@ pub(crate) struct OptionArguments {
 
 impl OptionArguments {
     pub(crate) fn with_policy(&self, policy: Policy) -> Options {
-        let Self { objective, timing, observed } = *self;
+        let Self { objective, rhythm: RhythmArguments { timing, observed } } = *self;
         Options { objective, timing, observed, policy }
     }
 }

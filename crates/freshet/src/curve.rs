@@ -205,8 +205,8 @@ impl Curve<'_> {
         Report {
             sources: self.sources,
             objective: options.objective.name(),
-            timing: options.timing.name(),
-            observed: options.observed.name(),
+            timing: options.rhythm.timing.name(),
+            observed: options.rhythm.observed.name(),
             points: self.points.iter().map(Point::report).collect(),
             marked: self.marked.iter().map(Point::report).collect(),
         }

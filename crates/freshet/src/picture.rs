@@ -12,7 +12,7 @@ pub(crate) fn svg(curve: &Curve<'_>) -> String {
         "{} sources, objective {}, {} timing",
         count(curve.sources),
         options.objective,
-        options.timing
+        options.rhythm.timing
     );
     let mut figure = Figure::new("What a budget buys")
         .subtitle(&subtitle)

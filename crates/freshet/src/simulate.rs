@@ -1,5 +1,6 @@
 //! `freshet simulate`.
 
+mod aim;
 mod arguments;
 mod explain;
 mod files;
@@ -16,7 +17,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use freshet_plan::Timing;
-use freshet_sim::{Choice, Experiment, PolicyKind, Report, SimError};
+use freshet_sim::{Aim, Choice, Experiment, PolicyKind, Report, SimError};
 
 pub(crate) use crate::simulate::arguments::SimulateArguments;
 
@@ -42,7 +43,8 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_directory(out)?;
     }
-    let policies = policies(arguments)?;
+    let objective = arguments.aim.aim()?;
+    let policies = policies(arguments, objective)?;
     let world = world(arguments)?;
     let scenario = match &arguments.scenario {
         Some(path) => scenario::read(path, &world.origin)?,
@@ -52,7 +54,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
         policies,
         days: arguments.days,
         budget: arguments.budget,
-        objective: arguments.options.objective,
+        objective,
         timing: arguments.options.timing,
         observed: arguments.options.observed,
         faults: arguments.fault.clone(),
@@ -109,8 +111,9 @@ fn simulate(experiment: &Experiment) -> Result<Report, SimError> {
     })
 }
 
-/// The policies asked for, each once; all but the one that only checks the bound otherwise.
-fn policies(arguments: &SimulateArguments) -> Result<Vec<Choice>, Failure> {
+/// The policies asked for, each once; otherwise all for the objective but the one that only checks
+/// the bound.
+fn policies(arguments: &SimulateArguments, objective: Aim) -> Result<Vec<Choice>, Failure> {
     let asked = &arguments.policies;
     if arguments.explain.is_some()
         && let Some(other) = asked.iter().find(|choice| choice.kind != PolicyKind::Engine)
@@ -121,8 +124,8 @@ fn policies(arguments: &SimulateArguments) -> Result<Vec<Choice>, Failure> {
         .hint("leave out --policies, or --explain"));
     }
     if asked.is_empty() {
-        let usual = PolicyKind::ALL.iter().filter(|&&kind| kind != PolicyKind::Greedy);
-        return Ok(usual.map(|&kind| kind.into()).collect());
+        let usual = |kind: &&PolicyKind| **kind != PolicyKind::Greedy && kind.serves(objective);
+        return Ok(PolicyKind::ALL.iter().filter(usual).map(|&kind| kind.into()).collect());
     }
     match asked.iter().enumerate().find(|(at, choice)| asked[..*at].contains(choice)) {
         None => Ok(asked.clone()),
@@ -157,6 +160,11 @@ fn failure(error: &SimError, timing: Timing) -> Failure {
             "give chances below 1, or choose another `--web`: in slots a rate is the chance of a \
              change in a day",
         ),
+        SimError::Policy { objective: "capture", .. } => failure
+            .hint("leave it out of --policies: it plans, and plans know no updates; see also `wic`"),
+        SimError::Policy { .. } => {
+            failure.hint("leave it out of --policies, or give `--objective capture`")
+        }
         SimError::Plan(_) if timing == Timing::Slots => failure.hint(
             "choose another `--timing`, or give chances below 1: `--timing slots` is for `--web slots`",
         ),

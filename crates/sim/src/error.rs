@@ -68,6 +68,14 @@ pub enum SimError {
         /// Why not.
         why: crate::InvalidTurn,
     },
+    /// A policy cannot be asked for this.
+    #[error("the policy `{policy}` is not for the objective {objective}")]
+    Policy {
+        /// Which policy.
+        policy: String,
+        /// What it was to make good.
+        objective: &'static str,
+    },
     /// The planner refused.
     #[error("cannot plan: {0}")]
     Plan(String),

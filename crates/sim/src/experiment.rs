@@ -4,6 +4,7 @@ use freshet_model::{Budget, PerDay};
 use freshet_plan::{Objective, Observed, Timing};
 use rayon::prelude::*;
 
+use crate::aim::Aim;
 use crate::error::SimError;
 use crate::fault::Fault;
 use crate::ledger::Calendar;
@@ -29,7 +30,7 @@ pub struct Experiment {
     /// measuring.
     pub budget: Budget,
     /// What it is to buy.
-    pub objective: Objective,
+    pub objective: Aim,
     /// When the fetches of a source happen, for policies that set rates.
     pub timing: Timing,
     /// What to do about announced changes.
@@ -73,7 +74,9 @@ impl Experiment {
     /// With the defaults of the command line.
     #[must_use]
     pub fn new(origin: Origin) -> Self {
-        let policies = PolicyKind::ALL.iter().map(|&kind| kind.into()).collect();
+        let objective = Aim::Keep(Objective::Harmonic);
+        let all = PolicyKind::ALL.iter().filter(|kind| kind.serves(objective));
+        let policies = all.map(|&kind| kind.into()).collect();
         let each = PerDay::new(0.2).unwrap_or(PerDay::ZERO);
         Self {
             origin,
@@ -81,7 +84,7 @@ impl Experiment {
             days: None,
             burn_in: None,
             budget: Budget::PerSource(each),
-            objective: Objective::Harmonic,
+            objective,
             timing: Timing::default(),
             observed: Observed::default(),
             faults: Vec::new(),
@@ -128,6 +131,11 @@ impl Experiment {
     /// # Errors
     /// If there is nothing to simulate, too much, or a policy cannot plan.
     pub fn run(&self, progress: &(dyn Fn(Progress) + Sync)) -> Result<Report, SimError> {
+        let unfit = self.policies.iter().find(|choice| !choice.kind.serves(self.objective));
+        if let Some(choice) = unfit {
+            let (policy, objective) = (choice.to_string(), self.objective.name());
+            return Err(SimError::Policy { policy, objective });
+        }
         let (calendar, first, budget) = self.first()?;
         let mean_budget = first.mean_budget(budget, calendar.burn_in, calendar.days);
         progress(Progress::Planned { runs: self.policies.len() * self.seeds.max(1) });
@@ -159,7 +167,7 @@ impl Experiment {
                 };
                 let setting = Setting { scale: scale.unwrap_or(1.0), ..setting };
                 let mut policy = self.policies[at].build(&setting)?;
-                let done = run(&web, policy.as_mut(), calendar);
+                let done = run(&web, policy.as_mut(), calendar, self.objective.capture());
                 progress(Progress::Done);
                 Ok((done, scale))
             })
@@ -171,7 +179,7 @@ impl Experiment {
             of_policy[place % self.policies.len()].push(run);
             scales[place % self.policies.len()].extend(scale);
         }
-        let bound = PolicyKind::Optimum.into();
+        let bound = self.objective.yardstick().into();
         let bound = self.policies.iter().position(|choice| *choice == bound);
         let bound = bound.map(|at| costs(&of_policy[at], self.objective));
         let policies = self
@@ -182,7 +190,7 @@ impl Experiment {
             .map(|((choice, scales), runs)| {
                 let scale = scales.iter().sum::<f64>() / scales.len() as f64;
                 let scale = choice.kind.is_scaled().then_some(scale);
-                let mut report = PolicyReport::new(choice.clone(), scale, runs);
+                let mut report = PolicyReport::new(choice.clone(), scale, runs, self.objective);
                 if let Some(bound) = &bound {
                     report.compare(bound, self.objective);
                 }

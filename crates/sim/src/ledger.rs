@@ -81,6 +81,8 @@ pub struct Sums {
     pub captured: f64,
     /// Days from those changes to the fetch.
     pub delay: f64,
+    /// What the changes that were captured were worth by then; 0 where that is not asked.
+    pub utility: f64,
     /// Requests, each as one.
     pub requests: f64,
     /// Requests that found a change, each as one.
@@ -96,6 +98,7 @@ impl Sums {
         self.changes += other.changes;
         self.captured += other.captured;
         self.delay += other.delay;
+        self.utility += other.utility;
         self.requests += other.requests;
         self.found += other.found;
     }
@@ -148,6 +151,12 @@ impl Ledger {
             total.add(piece);
         }
         total
+    }
+
+    /// The day from which on changes count on a day: all, or those that come while it is measured.
+    #[inline]
+    pub(crate) fn since(&self, day: f64) -> f64 {
+        if day < self.calendar.burn_in { 0.0 } else { self.calendar.burn_in }
     }
 
     /// The sums of the piece in which a day lies.

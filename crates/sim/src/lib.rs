@@ -26,9 +26,11 @@ mod fault;
 mod scenario;
 mod web;
 
+mod backlog;
 mod ledger;
 mod run;
 
+mod aim;
 mod policy;
 mod setting;
 
@@ -40,6 +42,7 @@ mod error;
 
 pub use freshet_engine::{Because, Explanation, Reason, Standing};
 
+pub use aim::Aim;
 pub use distribution::{Distribution, InvalidDistribution};
 pub use error::{SimError, UnknownName};
 pub use experiment::{Experiment, Progress};

@@ -15,10 +15,12 @@ mod paced;
 mod sequenced;
 mod stormcrawler;
 mod uniform;
+mod wic;
 mod witness;
 
 pub(crate) use witness::Witness;
 
+use crate::aim::Aim;
 use crate::error::SimError;
 use crate::setting::Setting;
 
@@ -81,6 +83,10 @@ pub(crate) trait Definition {
     const VARIANTS: &'static [&'static str] = &[];
     /// Whether it is a rule that knows no budget, whose intervals are scaled to meet it.
     const SCALED: bool = false;
+    /// Whether it has anything to do with what is asked for.
+    fn serves(_: Aim) -> bool {
+        true
+    }
     /// The policy for a run.
     fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError>;
 }
@@ -119,6 +125,12 @@ macro_rules! policies {
                 match self { $(Self::$variant => <$definition>::SCALED,)* }
             }
 
+            /// Whether it can be asked for this.
+            #[must_use]
+            pub fn serves(self, objective: Aim) -> bool {
+                match self { $(Self::$variant => <$definition>::serves(objective),)* }
+            }
+
             fn build(
                 self,
                 setting: &Setting<'_>,
@@ -138,6 +150,8 @@ policies! {
     Optimum => optimum::Optimum,
     /// The most valuable fetch first, for those who know all change rates.
     Greedy => greedy::Greedy,
+    /// The offline greedy of Pandey et al. 2004: the bound's place where updates are captured.
+    Wic => wic::Wic,
     /// The same rate for all.
     Uniform => uniform::Uniform,
     /// In proportion to the change rate.

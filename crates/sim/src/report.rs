@@ -3,6 +3,7 @@
 use freshet_plan::Objective;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::aim::Aim;
 use crate::ledger::{Calendar, Sums};
 use crate::policy::Choice;
 use crate::run::Run;
@@ -45,6 +46,9 @@ pub struct Measured {
     pub captured: Spread,
     /// Days from those changes to the fetch.
     pub delay: Spread,
+    /// What was captured of the changes by the end, as a share of what they were worth when they
+    /// came; not a number unless the objective is to capture.
+    pub utility: Spread,
     /// Requests.
     pub requests: Spread,
     /// The share of requests that found a change.
@@ -54,7 +58,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    fn of(runs: &[Run]) -> Self {
+    fn of(runs: &[Run], objective: Aim) -> Self {
         let sums: Vec<Sums> = runs.iter().map(|run| run.ledger.measured()).collect();
         let spread = |of: fn(&Sums) -> f64| Spread::of(&sums.iter().map(of).collect::<Vec<_>>());
         Self {
@@ -63,6 +67,10 @@ impl Measured {
             harmonic_cost: spread(Sums::harmonic_cost),
             captured: spread(|sums| sums.captured / sums.changes),
             delay: spread(|sums| sums.delay / sums.captured),
+            utility: match objective {
+                Aim::Keep(_) => Spread { mean: f64::NAN, interval: None },
+                Aim::Capture(_) => spread(Sums::utility),
+            },
             requests: spread(|sums| sums.requests),
             found: spread(|sums| sums.found / sums.requests),
             host_load: Spread::of(
@@ -73,11 +81,12 @@ impl Measured {
 
     /// What the policies were asked to make good.
     #[must_use]
-    pub fn objective(&self, objective: Objective) -> Spread {
-        match objective {
-            Objective::Harmonic => self.harmonic_cost,
-            Objective::Freshness => self.freshness,
-            Objective::Age => self.age,
+    pub fn objective(&self, objective: impl Into<Aim>) -> Spread {
+        match objective.into() {
+            Aim::Keep(Objective::Harmonic) => self.harmonic_cost,
+            Aim::Keep(Objective::Freshness) => self.freshness,
+            Aim::Keep(Objective::Age) => self.age,
+            Aim::Capture(_) => self.utility,
         }
     }
 }
@@ -101,13 +110,20 @@ impl Sums {
         self.harmonic / self.present
     }
 
+    /// What was captured, as a share of what all changes were worth when they came.
+    #[must_use]
+    pub fn utility(&self) -> f64 {
+        self.utility / self.changes
+    }
+
     /// The cost of an objective: its own number, of which less is better.
     #[must_use]
-    pub fn cost(&self, objective: Objective) -> f64 {
+    pub fn cost(&self, objective: Aim) -> f64 {
         match objective {
-            Objective::Harmonic => self.harmonic_cost(),
-            Objective::Freshness => 1.0 - self.freshness(),
-            Objective::Age => self.mean_age(),
+            Aim::Keep(Objective::Harmonic) => self.harmonic_cost(),
+            Aim::Keep(Objective::Freshness) => 1.0 - self.freshness(),
+            Aim::Keep(Objective::Age) => self.mean_age(),
+            Aim::Capture(_) => 1.0 - self.utility(),
         }
     }
 }
@@ -121,6 +137,9 @@ pub struct Series {
     pub age: Vec<f64>,
     /// The harmonic number of the changes that copies lack.
     pub harmonic_cost: Vec<f64>,
+    /// What was captured in the piece, as a share of what its changes were worth when they came;
+    /// empty unless the objective is to capture.
+    pub utility: Vec<f64>,
     /// Requests a day.
     pub requests: Vec<f64>,
     /// The cost of the objective above that of the bound; empty if the bound was not simulated.
@@ -152,7 +171,7 @@ pub struct Report {
     /// Requests a day.
     pub budget: f64,
     /// What the policies were asked to make good.
-    pub objective: Objective,
+    pub objective: Aim,
     /// How many seeds.
     pub seeds: usize,
     /// In the order in which they were asked for.
@@ -160,21 +179,21 @@ pub struct Report {
 }
 
 impl PolicyReport {
-    pub(crate) fn new(policy: Choice, scale: Option<f64>, runs: Vec<Run>) -> Self {
-        let measured = Measured::of(&runs);
-        let series = Series::of(&runs);
+    pub(crate) fn new(policy: Choice, scale: Option<f64>, runs: Vec<Run>, objective: Aim) -> Self {
+        let measured = Measured::of(&runs, objective);
+        let series = Series::of(&runs, objective);
         Self { policy, scale, measured, series, runs }
     }
 
     /// Sets the regret against the bound.
-    pub(crate) fn compare(&mut self, bound: &[f64], objective: Objective) {
+    pub(crate) fn compare(&mut self, bound: &[f64], objective: Aim) {
         let costs = costs(&self.runs, objective);
         self.series.regret = costs.iter().zip(bound).map(|(cost, bound)| cost - bound).collect();
     }
 }
 
 /// The cost of the objective in each piece, averaged over seeds.
-pub(crate) fn costs(runs: &[Run], objective: Objective) -> Vec<f64> {
+pub(crate) fn costs(runs: &[Run], objective: Aim) -> Vec<f64> {
     means(runs, |sums, _| sums.cost(objective))
 }
 
@@ -190,11 +209,15 @@ fn means(runs: &[Run], of: impl Fn(&Sums, f64) -> f64) -> Vec<f64> {
 }
 
 impl Series {
-    fn of(runs: &[Run]) -> Self {
+    fn of(runs: &[Run], objective: Aim) -> Self {
         Self {
             freshness: means(runs, |sums, _| sums.freshness()),
             age: means(runs, |sums, _| sums.mean_age()),
             harmonic_cost: means(runs, |sums, _| sums.harmonic_cost()),
+            utility: match objective {
+                Aim::Keep(_) => Vec::new(),
+                Aim::Capture(_) => means(runs, |sums, _| sums.utility()),
+            },
             requests: means(runs, |sums, days| sums.requests / days),
             regret: Vec::new(),
         }

@@ -1,5 +1,8 @@
 //! The loop: what happens next, in virtual time.
 
+use freshet_estimate::Capture;
+
+use crate::backlog::Backlog;
 use crate::fault::Health;
 use crate::ledger::{Calendar, Ledger, Stale};
 use crate::policy::{Event, Outcome, Policy};
@@ -48,6 +51,8 @@ struct World<'a> {
     web: &'a Web,
     sources: Vec<Source>,
     ledger: Ledger,
+    /// What there is to capture, if that counts.
+    backlog: Option<Backlog>,
     /// Announced changes.
     announced: Agenda,
     /// Slow answers.
@@ -58,25 +63,38 @@ struct World<'a> {
     events: u64,
 }
 
-/// Runs a policy in a web. The same web and policy give the same run.
-pub fn run(web: &Web, policy: &mut dyn Policy, calendar: Calendar) -> Run {
-    play(web, policy, calendar, u64::MAX).0
+/// Runs a policy in a web, and counts what updates are worth if they are worth something. The same
+/// web and policy give the same run.
+pub fn run(
+    web: &Web,
+    policy: &mut dyn Policy,
+    calendar: Calendar,
+    capture: Option<Capture>,
+) -> Run {
+    let backlog = capture.map(|capture| Backlog::new(capture, web.population.len()));
+    play(web, policy, calendar, backlog, u64::MAX).0
 }
 
-/// The same, but gives up after so many requests.
+/// The same without worths, but gives up after so many requests.
 pub(crate) fn run_at_most(
     web: &Web,
     policy: &mut dyn Policy,
     calendar: Calendar,
     requests: u64,
 ) -> Option<Run> {
-    let (run, stopped) = play(web, policy, calendar, requests);
+    let (run, stopped) = play(web, policy, calendar, None, requests);
     (!stopped).then_some(run)
 }
 
-fn play(web: &Web, policy: &mut dyn Policy, calendar: Calendar, at_most: u64) -> (Run, bool) {
+fn play(
+    web: &Web,
+    policy: &mut dyn Policy,
+    calendar: Calendar,
+    backlog: Option<Backlog>,
+    at_most: u64,
+) -> (Run, bool) {
     let mut left = at_most;
-    let mut world = World::new(web, calendar);
+    let mut world = World { backlog, ..World::new(web, calendar) };
     let (mut arrivals, mut departures) = world.people(calendar.days);
     let mut fetches = Vec::new();
     let mut course = web.course.iter().peekable();
@@ -140,6 +158,7 @@ impl<'a> World<'a> {
             web,
             sources: (0..population.len()).map(source).collect(),
             ledger: Ledger::new(calendar),
+            backlog: None,
             announced: Agenda::default(),
             answers: Agenda::default(),
             loads: vec![(0, 0); population.hosts()],
@@ -227,6 +246,10 @@ impl<'a> World<'a> {
         it.latest = at;
         it.next = self.web.next_change(source as usize, &mut it.stream);
         self.ledger.at(at).changes += it.weight;
+        let since = self.ledger.since(at);
+        if let Some(backlog) = &mut self.backlog {
+            backlog.add(source, at, since);
+        }
         self.events += 1;
     }
 
@@ -305,7 +328,11 @@ impl<'a> World<'a> {
         }
         self.settle(source, now);
         let it = &mut self.sources[source as usize];
+        let since = self.ledger.since(now);
+        let backlog = self.backlog.as_mut();
+        let worth = backlog.map_or(0.0, |backlog| backlog.take(source, now, since));
         let sums = self.ledger.at(now);
+        sums.utility += it.weight * worth;
         sums.captured += it.weight;
         sums.delay += it.weight * (now - it.latest);
         sums.found += 1.0;

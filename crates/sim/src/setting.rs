@@ -1,7 +1,8 @@
 //! What a policy knows at the start.
 
-use freshet_plan::{Objective, Observed, Timing};
+use freshet_plan::{Observed, Timing};
 
+use crate::aim::Aim;
 use crate::ledger::Calendar;
 use crate::web::Web;
 
@@ -14,7 +15,7 @@ pub struct Setting<'a> {
     /// Requests a day at the start.
     pub budget: f64,
     /// What the requests are to buy.
-    pub objective: Objective,
+    pub objective: Aim,
     /// When the fetches of a source happen, for policies that set rates.
     pub timing: Timing,
     /// What to do about announced changes.

@@ -101,7 +101,7 @@ impl Experiment {
         let setting = self.setting(&web, budget, &calendar, 0);
         let variant = engine.and_then(|choice| choice.variant());
         let mut witness = Witness::new(&setting, variant, source);
-        run(&web, &mut witness, calendar);
+        run(&web, &mut witness, calendar, self.objective.capture());
         Ok(witness.close(calendar.days))
     }
 }

@@ -35,7 +35,7 @@ fn simulated(table: &SourceTable, case: &Case) -> Measured {
         _ => WebKind::Poisson,
     };
     let mut experiment = Experiment::new(Origin::Table(Arc::new(table.clone()), web));
-    experiment.objective = case.objective;
+    experiment.objective = case.objective.into();
     experiment.observed = case.observed.unwrap_or_default();
     experiment.budget = Budget::Total(PerDay::new(BUDGET).unwrap());
     experiment.policies = vec![case.name.parse().unwrap()];

@@ -9,7 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use freshet_model::Budget;
 use freshet_sim::{Choice, Distribution, Fault, PolicyKind, Synthetic, WebKind};
 
-use crate::arguments::{OptionArguments, SOURCE_HELP};
+use crate::arguments::{RhythmArguments, SOURCE_HELP};
+use crate::simulate::aim::AimArguments;
 
 /// Run policies side by side on a web that changes, at an equal number of requests
 ///
@@ -87,12 +88,16 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_name = "B", default_value = "0.2/source/day", allow_hyphen_values = true)]
     pub(crate) budget: Budget,
 
-    /// The policies to compare, separated by commas; --help lists them [default: all but greedy]
+    /// The policies to compare, separated by commas; --help lists them [default: all
+    /// that are for the objective but greedy]
     #[arg(long, value_name = "POLICY,…", value_delimiter = ',')]
     pub(crate) policies: Vec<Choice>,
 
     #[command(flatten)]
-    pub(crate) options: OptionArguments,
+    pub(crate) aim: AimArguments,
+
+    #[command(flatten)]
+    pub(crate) options: RhythmArguments,
 
     /// How often to run each, on webs with other dice: for the intervals of confidence
     #[arg(long, value_name = "K", default_value = "5", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -145,8 +150,9 @@ fn long_help() -> String {
     }
     text.push_str(
         "
-optimum, greedy and change-rate are told the true rates (those of a trace in hindsight); optimum is
-the bound that others are compared with. Rules that know no budget keep their proportions, and all
+optimum, greedy, wic and change-rate are told the true rates (those of a trace in hindsight). Others
+are compared with optimum, the bound; with --objective capture, for which it cannot plan, with wic,
+which is for nothing else. Rules that know no budget keep their proportions, and all
 their intervals are stretched by one factor, `scale`, until they meet it:
 ",
     );
@@ -166,6 +172,7 @@ Examples:
   freshet simulate --web bursty --importance zipf --objective freshness --out results
   freshet simulate sources.csv --budget 500/day --policies optimum,uniform,nutch --json
   freshet simulate --trace git:. --budget 1%/day
+  freshet simulate --objective capture --life changes:3 --urgency decay:6h
   freshet simulate --explain 7
   freshet simulate --sources 3000 --scenario s.toml --out results
 

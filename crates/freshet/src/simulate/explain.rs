@@ -3,7 +3,7 @@
 mod moments;
 mod timeline;
 
-use freshet_sim::{Experiment, SimError, Story};
+use freshet_sim::{Aim, Experiment, SimError, Story};
 
 use crate::failure::Failure;
 use crate::number::count;
@@ -29,7 +29,7 @@ pub(crate) fn run(
     if arguments.json {
         return print_json(&moments::objects(&story));
     }
-    let mut text = headline(arguments, world, &names, number);
+    let mut text = headline(arguments, world, &names, number, experiment.objective);
     let shown = thin(&story);
     if shown.len() < story.moments.len() {
         text += &format!(
@@ -57,6 +57,7 @@ fn headline(
     world: &World,
     names: &Names<'_>,
     number: u32,
+    objective: Aim,
 ) -> String {
     let sources = count(world.origin.sources());
     let mut text = format!("source {}", names.name(number));
@@ -65,7 +66,7 @@ fn headline(
     }
     text += &format!(
         " of {sources}; engine, objective {}, budget {}, seed {}\n{}\n",
-        arguments.options.objective,
+        objective,
         arguments.budget,
         arguments.seed,
         world.words()

@@ -38,6 +38,7 @@ const MEASURES: &[MeasureColumn] = &[
     ("harmonic_cost", |it| it.harmonic_cost),
     ("captured", |it| it.captured),
     ("delay", |it| it.delay),
+    ("utility", |it| it.utility),
     ("found", |it| it.found),
     ("host_load", |it| it.host_load),
 ];
@@ -67,6 +68,7 @@ fn series(path: &Path, simulated: &Simulated<'_>) -> Result<(), Failure> {
         ("freshness", |it| &it.freshness),
         ("age", |it| &it.age),
         ("harmonic_cost", |it| &it.harmonic_cost),
+        ("utility", |it| &it.utility),
         ("requests", |it| &it.requests),
         ("regret", |it| &it.regret),
     ];
@@ -78,7 +80,7 @@ fn series(path: &Path, simulated: &Simulated<'_>) -> Result<(), Failure> {
     let columns: Vec<(&str, Vec<f64>)> = COLUMNS
         .iter()
         .map(|(name, of)| {
-            // Without a bound there is no regret.
+            // Without a bound there is no regret, and without a worth no utility.
             let value = |it: &PolicyReport, at| of(&it.series).get(at).copied().unwrap_or(f64::NAN);
             let values = all.iter().flat_map(|it| (0..pieces.len()).map(move |at| value(it, at)));
             (*name, values.collect())

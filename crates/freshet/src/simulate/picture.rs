@@ -2,10 +2,11 @@
 
 use freshet_chart::{Axis, Figure, Legend, Mark, Panel, Series};
 use freshet_plan::Objective;
-use freshet_sim::{PolicyReport, Spread};
+use freshet_sim::{Aim, PolicyReport, Spread};
 
 use crate::number::{count, plural, significant, unit_of_days};
 use crate::simulate::Simulated;
+use crate::simulate::summary::yardstick;
 use crate::simulate::table::{Digits, with_half};
 use crate::simulate::verdict::Verdict;
 
@@ -29,15 +30,18 @@ struct Measure {
 impl Measure {
     fn of(simulated: &Simulated<'_>) -> Self {
         let report = simulated.report;
-        let (name, better) = match report.objective {
-            Objective::Harmonic => ("harmonic cost", "less is better"),
-            Objective::Freshness => ("freshness", "more is better"),
-            Objective::Age => ("age", "less is better"),
+        let name = match report.objective {
+            Aim::Keep(Objective::Harmonic) => "harmonic cost",
+            Aim::Keep(Objective::Freshness) => "freshness",
+            Aim::Keep(Objective::Age) => "age",
+            Aim::Capture(_) => "utility",
         };
+        let more = report.objective.more_is_better();
+        let better = if more { "more is better" } else { "less is better" };
         let least = report.policies.iter().map(|it| value(simulated, it).mean);
         let least = least.filter(|it| *it > 0.0).fold(f64::INFINITY, f64::min);
         let (scale, unit) = match report.objective {
-            Objective::Age => unit_of_days(least),
+            Aim::Keep(Objective::Age) => unit_of_days(least),
             _ => (1.0, ""),
         };
         Self { name, unit, better, scale }
@@ -51,7 +55,8 @@ impl Measure {
         let (low, high) = values
             .filter(|value| *value > 0.0 && value.is_finite())
             .fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
-        let log = self.name != "freshness" && high > WIDE * low;
+        let share = matches!(self.name, "freshness" | "utility");
+        let log = !share && high > WIDE * low;
         if log { Axis::log(self.name, &unit) } else { Axis::linear(self.name, &unit) }
     }
 }
@@ -75,7 +80,7 @@ pub(crate) fn policies(simulated: &Simulated<'_>) -> String {
     let spreads: Vec<Spread> = report.policies.iter().map(|it| value(simulated, it)).collect();
     let mut order: Vec<usize> = (0..spreads.len()).collect();
     // What is not a number comes last.
-    let sign = if report.objective == Objective::Freshness { -1.0 } else { 1.0 };
+    let sign = if report.objective.more_is_better() { -1.0 } else { 1.0 };
     order.sort_by(|&a, &b| (sign * spreads[a].mean).total_cmp(&(sign * spreads[b].mean)));
 
     let looks = looks(&verdict, spreads.len());
@@ -95,7 +100,7 @@ pub(crate) fn policies(simulated: &Simulated<'_>) -> String {
             .series(Series::intervals(name, &scaled(low), &scaled(high), &row).look(looks[at]))
             .series(Series::points(name, &scaled(mean), &row).look(looks[at]));
     }
-    for (place, label) in [(verdict.bound, "bound"), (verdict.uniform, "uniform")] {
+    for (place, label) in [(verdict.bound, yardstick(report)), (verdict.uniform, "uniform")] {
         if let Some(at) = place {
             panel = panel.mark(Mark::vertical(spreads[at].mean * measure.scale, label));
         }
@@ -123,9 +128,10 @@ pub(crate) fn over_time(simulated: &Simulated<'_>) -> String {
     let scaled = |values: &[f64]| values.iter().map(|it| it * measure.scale).collect::<Vec<f64>>();
     let series_of = |it: &PolicyReport| {
         scaled(match report.objective {
-            Objective::Harmonic => &it.series.harmonic_cost,
-            Objective::Freshness => &it.series.freshness,
-            Objective::Age => &it.series.age,
+            Aim::Keep(Objective::Harmonic) => &it.series.harmonic_cost,
+            Aim::Keep(Objective::Freshness) => &it.series.freshness,
+            Aim::Keep(Objective::Age) => &it.series.age,
+            Aim::Capture(_) => &it.series.utility,
         })
     };
     let calendar = &report.calendar;
@@ -158,8 +164,9 @@ pub(crate) fn over_time(simulated: &Simulated<'_>) -> String {
         let others =
             || report.policies.iter().enumerate().filter(|(at, _)| Some(*at) != verdict.bound);
         let name = match report.objective {
-            Objective::Freshness => "freshness below the bound".to_owned(),
-            _ => format!("{} above the bound", measure.name),
+            Aim::Keep(Objective::Freshness) => "freshness below the bound".to_owned(),
+            Aim::Capture(_) => "utility below wic's".to_owned(),
+            Aim::Keep(_) => format!("{} above the bound", measure.name),
         };
         let positive = |it: &PolicyReport| {
             it.series.regret.iter().skip(calendar.measured()).all(|regret| *regret > 0.0)

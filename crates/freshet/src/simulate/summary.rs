@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use freshet_model::Budget;
 use freshet_plan::Objective;
-use freshet_sim::{Measured, PolicyReport, Report, Spread};
+use freshet_sim::{Aim, Measured, PolicyReport, Report, Spread};
 
 use crate::number::{plural, significant, unit_of_days};
 use crate::simulate::Simulated;
@@ -111,13 +111,20 @@ fn table(simulated: &Simulated<'_>, verdict: &Verdict) -> Vec<String> {
         (Objective::Freshness, Shown::new(report, "freshness", |it| it.freshness)),
         (Objective::Age, Shown::new(report, "age", |it| it.age).in_days()),
     ];
-    let (own, others): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|(objective, _)| *objective == report.objective);
+    let is_own = |objective: Objective| report.objective == Aim::Keep(objective);
+    let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(it, _)| is_own(*it));
+    let shown = |all: Vec<(Objective, Shown)>| all.into_iter().map(|(_, it)| it).collect();
+    let utility = Shown::new(report, "utility", |it| it.utility);
+    let (own, others): (Vec<Shown>, Vec<Shown>) = match report.objective {
+        Aim::Keep(_) => (shown(own), shown(others)),
+        // One more would be too wide.
+        Aim::Capture(_) => (vec![utility], shown(others.into_iter().skip(1).collect())),
+    };
     let delay = Shown::new(report, "delay", |it| it.delay).in_days();
     let columns = |halves: bool| {
         let mut columns = vec![Column::new(["", "policy"], names(report, verdict))];
-        columns.extend(own.iter().map(|(_, shown)| shown.column("objective:", true, Digits::Fine)));
-        columns.extend(others.iter().map(|(_, shown)| shown.column("", halves, Digits::Known)));
+        columns.extend(own.iter().map(|shown| shown.column("objective:", true, Digits::Fine)));
+        columns.extend(others.iter().map(|shown| shown.column("", halves, Digits::Known)));
         columns.push(percent(report, ["changes", "seen"], 0, |it| it.captured.mean));
         let late = means(&delay.spreads, delay.scale, Digits::Known);
         columns.push(Column::new(["after,", delay.unit], late));
@@ -138,11 +145,19 @@ fn table(simulated: &Simulated<'_>, verdict: &Verdict) -> Vec<String> {
 
 fn names(report: &Report, verdict: &Verdict) -> Vec<String> {
     let name = |(at, it): (usize, &PolicyReport)| match Some(at) {
-        at if at == verdict.bound => format!("{} (bound)", it.policy),
+        at if at == verdict.bound => format!("{} ({})", it.policy, yardstick(report)),
         at if at == verdict.best => format!("{} (best)", it.policy),
         _ => it.policy.to_string(),
     };
     report.policies.iter().enumerate().map(name).collect()
+}
+
+/// What the policy is that others are compared with.
+pub(crate) fn yardstick(report: &Report) -> &'static str {
+    match report.objective {
+        Aim::Keep(_) => "bound",
+        Aim::Capture(_) => "offline",
+    }
 }
 
 fn percent(
@@ -161,21 +176,30 @@ fn percent(
 
 /// The comparison in a sentence or two.
 fn words(simulated: &Simulated<'_>, verdict: &Verdict) -> String {
-    let name = |at: usize| simulated.report.policies[at].policy.to_string();
+    let report = simulated.report;
+    let name = |at: usize| report.policies[at].policy.to_string();
     let mut words = Vec::new();
     if let (Some(best), Some(way)) = (verdict.best, verdict.way) {
         words.push(match way {
             _ if verdict.best == verdict.uniform => {
                 "No policy that is not told the change rates does better than uniform.".to_owned()
             }
+            way if way > 1.0 && report.objective.capture().is_some() => format!(
+                "{} does better than wic, which is greedy and in no way a bound.",
+                name(best)
+            ),
             way if way > 1.0 => format!(
                 "{} does better than optimum, which is a bound only where rates are constant.",
                 name(best)
             ),
             way => format!(
-                "{} goes {:.0} % of the way from uniform to the bound.",
+                "{} goes {:.0} % of the way from uniform to {}.",
                 name(best),
-                (way * 100.0).floor()
+                (way * 100.0).floor(),
+                match report.objective {
+                    Aim::Keep(_) => "the bound",
+                    Aim::Capture(_) => "wic",
+                }
             ),
         });
     }
@@ -187,7 +211,6 @@ fn words(simulated: &Simulated<'_>, verdict: &Verdict) -> String {
             words.push(format!("Worse than uniform: {} and {last}.", most.join(", ")));
         }
     }
-    let report = simulated.report;
     let allowed = report.budget * (report.calendar.days - report.calendar.burn_in);
     if allowed < FEW {
         words.push(format!(

@@ -2,13 +2,12 @@
 
 use std::cmp::Ordering;
 
-use freshet_plan::Objective;
-use freshet_sim::{Choice, PolicyKind, PolicyReport, Report, Spread};
+use freshet_sim::{Aim, Choice, PolicyKind, PolicyReport, Report, Spread};
 
 /// What the comparison comes to. Places are those in the report.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Verdict {
-    /// The best for those who know all change rates.
+    /// Whom the others are compared with: the best for those who know all change rates.
     pub(crate) bound: Option<usize>,
     pub(crate) uniform: Option<usize>,
     /// The best of those that were not told the change rates.
@@ -28,12 +27,12 @@ impl Verdict {
             let plain = Choice::from(kind);
             report.policies.iter().position(|it| it.policy == plain)
         };
-        let (bound, uniform) = (place(PolicyKind::Optimum), place(PolicyKind::Uniform));
+        let (bound, uniform) = (place(report.objective.yardstick()), place(PolicyKind::Uniform));
         let best = (0..costs.len())
-            .filter(|&at| !is_told(report.policies[at].policy.kind) && !mean(at).is_nan())
+            .filter(|&at| !is_told(&report.policies[at].policy) && !mean(at).is_nan())
             .min_by(|&a, &b| mean(a).total_cmp(&mean(b)));
         // Equal polling alone is no winner.
-        let rivals = report.policies.iter().filter(|it| !is_told(it.policy.kind)).count();
+        let rivals = report.policies.iter().filter(|it| !is_told(&it.policy)).count();
         let best = best.filter(|_| rivals > 1);
         let way = match (bound, uniform, best) {
             (Some(bound), Some(uniform), Some(best)) if mean(uniform) > mean(bound) => {
@@ -50,12 +49,14 @@ impl Verdict {
 }
 
 /// Whether a policy is told the change rates that others must learn, or do without.
-fn is_told(kind: PolicyKind) -> bool {
-    matches!(kind, PolicyKind::Optimum | PolicyKind::Greedy | PolicyKind::ChangeRate)
+fn is_told(policy: &Choice) -> bool {
+    use PolicyKind::{ChangeRate, Greedy, Optimum, Wic};
+    let told = matches!(policy.kind, Optimum | Greedy | Wic | ChangeRate);
+    told || policy.to_string() == "engine:known"
 }
 
 /// The cost of the objective, for each seed.
-fn costs(policy: &PolicyReport, objective: Objective) -> Vec<f64> {
+fn costs(policy: &PolicyReport, objective: Aim) -> Vec<f64> {
     policy.runs.iter().map(|run| run.ledger.measured().cost(objective)).collect()
 }
 

@@ -6,8 +6,9 @@ use freshet_engine::{Action, Blame, Description, Goal, Settings};
 
 use freshet_estimate::{Belief, Fit, Prior, fit_beliefs};
 
-use super::paced::penalty;
+use super::paced::known as knowledge;
 use super::{Definition, Event, Outcome, Policy};
+use crate::aim::{Aim, penalty};
 use crate::error::SimError;
 use crate::setting::Setting;
 
@@ -35,21 +36,25 @@ impl Engine {
     pub(super) fn new(setting: &Setting<'_>, variant: Option<&str>) -> Self {
         let population = &setting.web.population;
         let known = variant == Some("known");
+        let rates = knowledge(setting, false).change_rate;
         let prior = match variant {
-            Some("prior") => true_prior(&population.change_rate),
+            Some("prior") => true_prior(&rates),
             _ => Prior::BROAD,
         };
         let describe = |i: usize| Description {
             host: population.host[i],
             importance: population.importance[i],
             observed: population.complete[i],
-            belief: known.then(|| sure(population.change_rate[i])),
+            belief: known.then(|| sure(rates[i])),
             ..Description::new(i as u32)
         };
         // No policy here is polite: hosts take what they are asked for.
         let settings = Settings {
             budget: setting.budget,
-            goal: Goal::Keep(penalty(setting.objective)),
+            goal: match setting.objective {
+                Aim::Keep(objective) => Goal::Keep(penalty(objective)),
+                Aim::Capture(capture) => Goal::Capture(capture),
+            },
             prior,
             host_gap: 0.0,
             host_connections: u32::MAX,

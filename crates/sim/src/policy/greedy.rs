@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use freshet_estimate::{Belief, Penalty};
+use freshet_estimate::Belief;
 use freshet_schedule::Value;
 
 use super::crowd::Crowd;
-use super::paced::{known, penalty};
+use super::paced::known;
 use super::{Definition, Event, Outcome, Policy};
+use crate::aim::Aim;
 use crate::error::SimError;
 use crate::setting::Setting;
 
@@ -27,7 +28,7 @@ pub(super) struct Greedy {
 /// Importances and change rates that are sure.
 #[derive(Clone)]
 struct Known {
-    penalty: Penalty,
+    objective: Aim,
     importance: Vec<f64>,
     /// `None` for a source that never changes.
     rates: Vec<Option<Belief>>,
@@ -42,14 +43,14 @@ fn sure(rate: &f64) -> Option<Belief> {
 
 impl Value for Known {
     fn value(&self, source: usize, elapsed: f64) -> f64 {
-        let value = |rate: Belief| self.importance[source] * self.penalty.value(rate, elapsed);
+        let value = |rate: Belief| self.importance[source] * self.objective.value(rate, elapsed);
         self.rates[source].map_or(0.0, value)
     }
 
     fn reaches(&self, source: usize, level: f64) -> f64 {
         match self.rates[source] {
             Some(rate) if self.importance[source] > 0.0 => {
-                self.penalty.due(rate, level / self.importance[source])
+                self.objective.due(rate, level / self.importance[source])
             }
             _ => f64::INFINITY,
         }
@@ -60,7 +61,7 @@ impl Known {
     fn pick(&self, list: &[u32]) -> Self {
         let importance = list.iter().map(|&i| self.importance[i as usize]).collect();
         let rates = list.iter().map(|&i| self.rates[i as usize]).collect();
-        Self { penalty: self.penalty, importance, rates }
+        Self { objective: self.objective, importance, rates }
     }
 }
 
@@ -74,7 +75,7 @@ impl Definition for Greedy {
         let n = columns.importance.len();
         Ok(Box::new(Self {
             known: Known {
-                penalty: penalty(setting.objective),
+                objective: setting.objective,
                 importance: columns.importance,
                 rates: columns.change_rate.iter().map(sure).collect(),
             },

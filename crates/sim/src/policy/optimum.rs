@@ -5,6 +5,7 @@ use freshet_plan::{Policy as PlanPolicy, Timing};
 use super::paced::Paced;
 use super::sequenced::{Sequence, Sequenced};
 use super::{Definition, Policy};
+use crate::aim::Aim;
 use crate::error::SimError;
 use crate::setting::Setting;
 
@@ -15,6 +16,11 @@ impl Definition for Optimum {
     const ABOUT: &'static str = "the best rates for those who know all change rates: the bound";
     const VARIANTS: &'static [&'static str] =
         &["periodic", "poisson", "slots", "random-order", "edf", "golden", "poisson-edf"];
+
+    /// Plans know no updates.
+    fn serves(objective: Aim) -> bool {
+        objective.objective().is_some()
+    }
 
     fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
         match variant {

@@ -57,8 +57,9 @@ impl Paced {
             Rhythm::Timed(timing) => timing,
             Rhythm::RandomOrder => Timing::Periodic,
         };
-        let options =
-            Options { objective: setting.objective, timing, observed: setting.observed, policy };
+        // Only the best plan minds what it is for.
+        let objective = setting.objective.objective().unwrap_or(Objective::Harmonic);
+        let options = Options { objective, timing, observed: setting.observed, policy };
         let columns = known(setting, policy == PlanPolicy::Optimal);
         let n = setting.web.population.len();
         // What cannot be planned now cannot be planned later.
@@ -218,15 +219,6 @@ pub(super) fn known(setting: &Setting<'_>, listens: bool) -> Columns {
         change_rate,
         complete: announced.then(|| population.complete.clone()),
         later: rates,
-    }
-}
-
-/// The penalty of `estimate` for an objective of `plan`.
-pub(super) fn penalty(objective: Objective) -> freshet_estimate::Penalty {
-    match objective {
-        Objective::Harmonic => freshet_estimate::Penalty::Harmonic,
-        Objective::Freshness => freshet_estimate::Penalty::Freshness,
-        Objective::Age => freshet_estimate::Penalty::Age,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rates from a plan, one fetch in every slot, in the order of a sequencer.
 
-use freshet_plan::{Options, Policy as PlanPolicy, Timing};
+use freshet_plan::{Objective, Options, Policy as PlanPolicy, Timing};
 use freshet_schedule::{Agenda, GoldenRatio, Rates};
 use rand::RngExt;
 
@@ -103,7 +103,7 @@ impl Sequenced {
         sequence: Sequence,
     ) -> Result<Box<dyn Policy>, SimError> {
         let options = Options {
-            objective: setting.objective,
+            objective: setting.objective.objective().unwrap_or(Objective::Harmonic),
             timing,
             observed: setting.observed,
             policy: PlanPolicy::Optimal,
