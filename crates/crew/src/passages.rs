@@ -11,9 +11,10 @@ use crate::excursion::{Excursions, Landing};
 use crate::passage::Passage;
 use crate::stairs::{FEW, Stairs};
 
-/// The most multiplications and stored numbers: some seconds, and some hundred megabytes.
-const WORK: f64 = 2e10;
-const STORED: f64 = 6e7;
+/// The most work, about the number of multiplications, and the most numbers to store: some ten seconds,
+/// and a gigabyte.
+const WORK: f64 = 1.3e11;
+const STORED: f64 = 1.3e8;
 
 /// Chances below this are left out, where costs below 10⁻¹⁵ are as good as none. (They are if there are
 /// many stairs, see `solve.rs`, and times the weight if that is less than 1.) The error that this makes
@@ -41,17 +42,14 @@ pub(crate) fn passages(
     let steep = |pair: &[u32]| f64::from((pair[0] - pair[1]).saturating_sub(1));
     let steep: f64 = targets.windows(2).map(steep).sum();
     let (by_stairs, by_rows) = (steep.powi(3), rows * (queues + 1.0).powi(3));
-    let (work, stored) = if by_stairs <= by_rows {
-        (by_stairs, steep.powi(2))
-    } else {
-        (by_rows, rows * (queues + 1.0).powi(2))
-    };
-    if work > WORK || stored > STORED {
+    let fits = rows * (queues + 1.0).powi(2) <= STORED;
+    let use_stairs = by_stairs <= by_rows || !fits;
+    if if use_stairs { by_stairs } else { by_rows } > WORK {
         return Err(CrewError::TooSteep { rows: targets[0] - targets[targets.len() - 1] });
     }
     let few = stairs.states().len() <= FEW;
     let never = if few || weight == 0.0 { TINY } else { NEVER * weight.min(1.0) };
-    Ok(if by_stairs <= by_rows {
+    Ok(if use_stairs {
         through_stairs(chain, stairs, anchor, never)
     } else {
         through_rows(chain, stairs, anchor, never)

@@ -69,7 +69,9 @@ impl Bucket {
     }
 
     fn is_payable(&self, cost: f64) -> bool {
-        self.rate > 0.0 && self.tokens >= cost.min(self.burst) * (1.0 - ROUNDING)
+        // In an hour that is to be quiet, not even what is left.
+        let (factor, _) = self.profile.at(self.at);
+        self.rate * factor > 0.0 && self.tokens >= cost.min(self.burst) * (1.0 - ROUNDING)
     }
 
     /// The day on which `cost` can be paid.
@@ -80,7 +82,7 @@ impl Bucket {
         if self.rate <= 0.0 {
             return f64::INFINITY;
         }
-        let missing = cost.min(self.burst) - self.tokens;
+        let missing = (cost.min(self.burst) - self.tokens).max(0.0);
         let days = ((missing / self.rate).ceil() - 1.0).max(0.0);
         let mut at = self.at + days;
         let mut missing = missing - days * self.rate;

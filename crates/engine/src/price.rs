@@ -76,11 +76,10 @@ impl Engine {
         if self.count == 0 || budget <= 0.0 {
             return;
         }
-        let live = self.sample();
+        let (live, scale) = self.sample();
         if live.is_empty() {
             return;
         }
-        let scale = self.count as f64 / live.len() as f64;
         // Demand falls with the price: bracket, then regula falsi on logarithms.
         let excess = |log_price: f64| {
             let price = log_price.exp();
@@ -126,30 +125,32 @@ impl Engine {
 
     /// The budget that would be spent in the long run at a price; `None` if there is no end to it.
     pub(crate) fn budget_at(&self, price: f64) -> Option<f64> {
-        let live = self.sample();
+        let (live, scale) = self.sample();
         if !(price > 0.0 && price.is_finite()) || live.is_empty() {
             return None;
         }
         let total: f64 = live.iter().map(|&i| self.demand(&self.sources[i], price)).sum();
-        Some(total * self.count as f64 / live.len() as f64)
+        Some(total * scale)
     }
 
-    /// Some live sources, spread over all.
-    fn sample(&self) -> Vec<usize> {
+    /// Some live sources, spread over all, and how many there are to each of them.
+    fn sample(&self) -> (Vec<usize>, f64) {
         let all = self.sources.len();
         let is_live = |&i: &usize| self.sources[i].is_live();
         if all <= SAMPLE {
-            return (0..all).filter(is_live).collect();
+            return ((0..all).filter(is_live).collect(), 1.0);
         }
         // Steps of the golden section meet no pattern in the numbering.
         let spread = |k: usize| (k as f64 * 0.618_033_988_749_894_9).fract() * all as f64;
-        let found: Vec<usize> =
-            (1..=4 * SAMPLE).map(|k| spread(k) as usize).filter(is_live).take(SAMPLE).collect();
-        // Where few are live, from among the first: a step has no time for more.
-        if found.is_empty() {
-            (0..all.min(FIRST)).filter(is_live).take(SAMPLE).collect()
-        } else {
-            found
+        let found: Vec<usize> = (1..=SAMPLE).map(|k| spread(k) as usize).filter(is_live).collect();
+        if found.len() * 8 > SAMPLE {
+            return (found, all as f64 / SAMPLE as f64);
         }
+        // Where few are live, from among the first: a step has no time for more.
+        let looked = all.min(FIRST);
+        let found: Vec<usize> = (0..looked).filter(is_live).take(SAMPLE).collect();
+        let looked =
+            if found.len() < SAMPLE { looked } else { found.last().map_or(1, |at| at + 1) };
+        (found, all as f64 / looked as f64)
     }
 }

@@ -187,6 +187,9 @@ impl Flags {
     /// The last fetch brought no answer.
     pub(crate) const RETRIED: Self = Self(32);
 
+    /// The last answer was that it is gone; its failures in a row are such answers.
+    pub(crate) const GONE: Self = Self(64);
+
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }

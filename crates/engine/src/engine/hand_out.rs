@@ -207,6 +207,7 @@ impl Engine {
             self.leave_line(host);
             let source = &mut self.sources[id as usize];
             (source.state, source.place) = (State::Asked, host);
+            source.flags.set(Flags::SIGNALLED, false);
             let it = &mut self.hosts[host as usize];
             it.asked += 1;
             it.free = it.free.max(now + self.settings.host_gap);

@@ -112,6 +112,7 @@ impl Engine {
         (source.last, source.seen) = (now, now);
         source.failures = 0;
         source.flags.set(Flags::RETRIED, false);
+        source.flags.set(Flags::GONE, false);
         // What was announced while it was under way may not be in it.
         source.pending = u32::from(source.flags.has(Flags::SIGNALLED));
         source.flags.set(Flags::SIGNALLED, false);
@@ -133,7 +134,7 @@ impl Engine {
                 actions.push(Action::Alarm(Alarm::HostDown(host)));
             }
         }
-        if blame != Blame::Us {
+        if blame != Blame::Us && !source.flags.has(Flags::GONE) {
             source.failures = source.failures.saturating_add(1);
         }
         let again = now + wait.max(back_off(source.failures));
@@ -146,6 +147,10 @@ impl Engine {
 
     fn gone(&mut self, now: f64, id: u32, actions: &mut Vec<Action>) {
         let source = &mut self.sources[id as usize];
+        if !source.flags.has(Flags::GONE) {
+            source.flags.set(Flags::GONE, true);
+            source.failures = 0;
+        }
         source.failures = source.failures.saturating_add(1);
         if source.failures > PROBES {
             source.state = State::Parked;

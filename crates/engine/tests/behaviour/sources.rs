@@ -68,7 +68,6 @@ fn announced_changes() {
 #[test]
 fn several_objectives_under_one_price() {
     let mut web = Web::new(budget(300.0));
-    web.curious = true;
     let goals = [
         None,
         Some(Goal::Keep(Penalty::Freshness)),
@@ -82,16 +81,18 @@ fn several_objectives_under_one_price() {
         })
         .collect();
     web.add(&some);
+    web.run_until(79.9);
+    web.curious = true;
     web.run_until(100.0);
     web.spends(20.0, 100.0, 300.0, 12.5);
     for (kind, goal) in goals.iter().enumerate() {
         let fetches = || {
-            web.between(50.0, 100.0)
+            web.between(80.0, 100.0)
                 .filter(|it| it.id as usize % 4 == kind && it.reason == Reason::Worth)
         };
         // Whatever it is for, a fetch is made when it is worth the price.
         let (count, log) = (fetches().count(), mean(fetches().map(|it| it.worth.ln())));
-        assert!(count > 500 && log.abs() < 0.3, "{goal:?}: {count} fetches, e^{log} of the price");
+        assert!(count > 200 && log.abs() < 0.3, "{goal:?}: {count} fetches, e^{log} of the price");
     }
 }
 
@@ -106,7 +107,7 @@ fn a_static_source_that_begins_to_change() {
     }
     web.add(&some);
     web.run_until(100.0);
-    let before = web.between(50.0, 100.0).filter(|it| it.id < 20).count();
+    let before = web.between(80.0, 100.0).filter(|it| it.id < 20).count();
     assert!(before < 20 * 15, "{before} fetches of what never changes");
     for id in 0..20 {
         web.change_rate(id, 2.0);

@@ -10,7 +10,7 @@ use crate::model::{Letter, Model};
 /// Fetches that one step asks for, at most.
 const MOST: usize = 1024;
 /// Ticks in one wait; a longer one ends early.
-const PATIENCE: usize = 600;
+const PATIENCE: usize = 400;
 /// Of more sources, only some are asked for an explanation after a step.
 const EXPLAINED: usize = 3;
 /// Bytes of a snapshot at most, with no source and for each number up to the largest.
@@ -176,7 +176,7 @@ impl<F: FnMut(&str)> Driven<F> {
         let (mut actions, mut others) = (Vec::new(), Vec::new());
         self.engine.step(day, event.clone(), &mut actions);
         self.twin.step(day, event.clone(), &mut others);
-        must(same(&actions, &others), || {
+        must(actions == others, || {
             format!("told the same, one engine says {actions:?}, and the other one {others:?}")
         })?;
         let wake = self.engine.wake();
@@ -351,10 +351,6 @@ fn must(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
 
 fn amount(x: f64) -> bool {
     x >= 0.0 && x.is_finite()
-}
-
-fn same(one: &[Action], other: &[Action]) -> bool {
-    one == other
 }
 
 /// The descriptions of a bulk.
