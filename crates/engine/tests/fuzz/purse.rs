@@ -66,9 +66,17 @@ impl Purse {
         Ok(())
     }
 
+    /// Whether the hour is to be quiet, or may be: at its ends, rounding decides.
+    fn is_quiet(&self) -> bool {
+        let profile = self.settings.profile.hours();
+        let at = |hours: f64| profile[(hours.rem_euclid(24.0) as usize).min(23)];
+        let hours = 24.0 * (self.day - self.day.floor());
+        [hours - 1e-6, hours, hours + 1e-6].into_iter().any(|hours| at(hours) <= 0.0)
+    }
+
     /// Whether there is surely enough for a cost.
     pub(crate) fn can_surely_pay(&self, cost: f64) -> bool {
         let needed = cost.min(self.burst());
-        self.rate() > 0.0 && self.there >= needed * (1.0 + 1e-6) + self.doubt
+        self.rate() > 0.0 && !self.is_quiet() && self.there >= needed * (1.0 + 1e-6) + self.doubt
     }
 }
