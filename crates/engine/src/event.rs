@@ -33,6 +33,8 @@ pub enum Outcome {
 }
 
 /// What the engine is told.
+// Settings are large and rare: it is the others that must not need an allocation.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum Event {
     /// Sources are new, or described anew. What was learnt about those that were there is kept. Many

@@ -31,7 +31,7 @@ impl Heap {
 
     /// An infinite day is never, and so is one that is not a number.
     pub(crate) fn push(&mut self, day: f64, number: u32) {
-        if !(day < f64::INFINITY) {
+        if day.is_nan() || day == f64::INFINITY {
             return;
         }
         if self.0.len() == self.0.capacity() {

@@ -85,7 +85,8 @@ impl Engine {
             let price = log_price.exp();
             let total: f64 = live.iter().map(|&i| self.demand(&self.sources[i], price)).sum();
             // More than all numbers is much, and nothing is little.
-            (total * scale / budget).ln().min(500.0).max(-500.0)
+            let excess = (total * scale / budget).ln();
+            if excess.is_nan() { 500.0 } else { excess.clamp(-500.0, 500.0) }
         };
         let start =
             [self.outlook, self.price].into_iter().find(|&it| it > 0.0).map_or(0.0, f64::ln);

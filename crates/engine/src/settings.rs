@@ -130,7 +130,7 @@ impl Profile {
     /// # Errors
     /// If a weight is negative or not a number, or all are 0.
     pub fn new(weights: [f64; 24]) -> Result<Self, InvalidSetting> {
-        if let Some(&value) = weights.iter().find(|&&weight| !(weight >= 0.0 && weight <= 1e30)) {
+        if let Some(&value) = weights.iter().find(|&weight| !(0.0..=1e30).contains(weight)) {
             return Err(InvalidSetting { field: "profile", value });
         }
         let mean = weights.iter().sum::<f64>() / Self::HOURS as f64;

@@ -44,7 +44,7 @@ impl Engine {
     fn learn(&mut self, id: u32, days: f64, seen: Seen) {
         self.rhythm.answers += 1.0;
         let source = self.sources[id as usize];
-        if source.is_known() || !(days > 0.0) {
+        if source.is_known() || days.is_nan() || days <= 0.0 {
             return;
         }
         let prior = self.hosts[source.host as usize].prior;
