@@ -112,3 +112,22 @@ pub fn greedy(
 pub fn bound(pages: &[Page]) -> f64 {
     1.0 + pages.iter().map(|page| page.carry()).fold(0.0, f64::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_forgotten_is_not_fetched() {
+        let pages = [
+            Page::cam(2.0).unwrap(),
+            Page::new(1.0, crate::Life::Append, crate::Urgency::Uniform).unwrap(),
+        ];
+        let mut greedy = Greedy::new(&pages, 1).unwrap();
+        assert_eq!(greedy.step(&[0.5, 0.5]), Ok(&[0][..]));
+        greedy.forget(1).unwrap();
+        assert_eq!(greedy.step(&[0.0, 0.0]), Ok(&[][..]));
+        let error = CaptureError::NoSuchPage { instant: 2, page: 2, pages: 2 };
+        assert_eq!(greedy.forget(2), Err(error));
+    }
+}

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use freshet_estimate::Capture;
 use freshet_model::{Budget, PerDay, SourceTable};
 use freshet_sim::{
-    Aim, Distribution, Experiment, Measured, Origin, PolicyKind, Report, SimError, Synthetic,
-    WebKind,
+    Aim, Allowance, Distribution, Experiment, Happening, Measured, Origin, PolicyKind, Report,
+    Scenario, SimError, Synthetic, Turn, WebKind, Which,
 };
 
 fn capture(life: &str, urgency: &str) -> Capture {
@@ -22,6 +22,10 @@ fn experiment(origin: Origin, each: f64, capture: Capture, policies: &[&str]) ->
     experiment.objective = capture.into();
     experiment.policies = policies.iter().map(|name| name.parse().unwrap()).collect();
     experiment
+}
+
+fn report(experiment: &Experiment) -> Report {
+    experiment.run(&|_| {}).unwrap()
 }
 
 fn of(report: &Report, name: &str) -> Measured {
@@ -87,7 +91,7 @@ const LIVES: [&str; 4] = ["append", "overwrite", "changes:3", "window:6h"];
 const URGENCIES: [&str; 3] = ["uniform", "decay:6h", "window:2d"];
 
 /// Rates and importances of very different sizes, on which policies differ most.
-fn uneven(each: f64, capture: Capture, policies: &[&str]) -> Report {
+fn uneven(each: f64, capture: Capture, policies: &[&str]) -> Experiment {
     let synthetic = Synthetic {
         sources: 500,
         rates: Distribution::LogNormal { median: 0.2, sigma: 1.5 },
@@ -99,14 +103,14 @@ fn uneven(each: f64, capture: Capture, policies: &[&str]) -> Report {
     let mut experiment = experiment(origin, each, capture, policies);
     experiment.days = Some(120.0);
     experiment.seeds = 4;
-    experiment.run(&|_| {}).unwrap()
+    experiment
 }
 
 /// The largest difference to what the offline greedy captures, as a share of that.
 fn check_against_wic(policy: &str, within: f64) {
     let mut wrong = Vec::new();
     for (life, urgency) in LIVES.iter().flat_map(|life| URGENCIES.map(|it| (*life, it))) {
-        let report = uneven(0.2, capture(life, urgency), &[policy, "wic"]);
+        let report = report(&uneven(0.2, capture(life, urgency), &[policy, "wic"]));
         let (got, wic) = (of(&report, policy).utility.mean, of(&report, "wic").utility.mean);
         assert!(wic > 0.1 && wic < 1.0, "{life} {urgency}: {wic}");
         let requests = of(&report, policy).requests.mean / of(&report, "wic").requests.mean;
@@ -124,6 +128,30 @@ fn in_continuous_time_the_greedy_captures_as_much() {
 }
 
 #[test]
+fn so_it_does_when_budgets_and_rates_change() {
+    let turn = |day, what| Turn { day, what };
+    let turns = vec![
+        turn(70.0, Happening::Budget(Allowance::Share(2.0))),
+        turn(80.0, Happening::Rates { sources: Which::Share(0.1), factor: 10.0 }),
+        turn(90.0, Happening::Budget(Allowance::Share(0.0))),
+        turn(95.0, Happening::Budget(Allowance::Share(1.0))),
+    ];
+    for (life, urgency) in
+        [("overwrite", "uniform"), ("append", "decay:6h"), ("window:6h", "uniform")]
+    {
+        let mut experiment = uneven(0.2, capture(life, urgency), &["greedy", "wic"]);
+        experiment.scenario = Scenario { turns: turns.clone() };
+        let report = report(&experiment);
+        let share = |of_it: fn(&Measured) -> f64| {
+            of_it(&of(&report, "wic")) / of_it(&of(&report, "greedy"))
+        };
+        let (utility, requests) = (share(|it| it.utility.mean), share(|it| it.requests.mean));
+        assert!((utility - 1.0).abs() < 0.02, "{life} {urgency}: {utility}");
+        assert!((requests - 1.0).abs() < 2e-3, "{life} {urgency}: {requests}");
+    }
+}
+
+#[test]
 fn the_engine_that_knows_the_rates_captures_about_as_much() {
     check_against_wic("engine:known", 0.06);
 }
@@ -138,7 +166,7 @@ fn the_engine_that_knows_the_rates_captures_as_much() {
 fn the_engine_captures_more_than_equal_polling_and_polling_by_change_rate() {
     for urgency in URGENCIES {
         let policies = ["engine", "uniform", "change-rate"];
-        let report = uneven(0.2, capture("overwrite", urgency), &policies);
+        let report = report(&uneven(0.2, capture("overwrite", urgency), &policies));
         let [engine, others @ ..] = policies.map(|name| of(&report, name).utility.mean);
         assert!(others.iter().all(|it| engine > 1.2 * it), "{urgency}: {engine} {others:?}");
     }
@@ -147,7 +175,7 @@ fn the_engine_captures_more_than_equal_polling_and_polling_by_change_rate() {
 #[test]
 fn an_update_that_is_overwritten_is_a_change_that_nobody_saw() {
     // What `captured` counts for every objective, but for the changes before it was measured.
-    let report = uneven(0.5, capture("overwrite", "uniform"), &["uniform", "nutch"]);
+    let report = report(&uneven(0.5, capture("overwrite", "uniform"), &["uniform", "nutch"]));
     for policy in &report.policies {
         let (utility, captured) = (policy.measured.utility.mean, policy.measured.captured.mean);
         assert!((utility / captured - 1.0).abs() < 0.03, "{}", policy.policy);
@@ -164,8 +192,7 @@ fn no_more_is_captured_than_there_is() {
     let every = capture("append", "uniform");
     let mut experiment = experiment(origin, 0.02, every, &["wic", "uniform", "engine", "fixed"]);
     experiment.burn_in = Some(170.0);
-    let report = experiment.run(&|_| {}).unwrap();
-    for policy in &report.policies {
+    for policy in report(&experiment).policies {
         let utility = policy.measured.utility.mean;
         assert!(utility > 0.0 && utility < 0.8, "{}: {utility}", policy.policy);
     }

@@ -2,13 +2,15 @@
 //! all change rates.
 //!
 //! An instant is as long as the budget takes for a whole number C of fetches, made together at its
-//! end; C is 1 unless the web is large. A source that changes at rate c does so in an instant of Δ days with the chance 1 − e^(−cΔ).
-//! A window of W days is the nearest whole number of instants, and at least one; a worth that halves
-//! in h days keeps 2^(−Δ/h) in an instant.
+//! end; C is 1 unless the web is large. A source that changes at rate c does so in an instant of Δ
+//! days with the chance 1 − e^(−cΔ). A window of W days is the nearest whole number of instants, and
+//! at least one; a worth that halves in h days keeps 2^(−Δ/h) in an instant.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 use freshet_capture::{CaptureError, Life, Page, Share, Urgency};
 use freshet_estimate::{Capture, Life as Days, Urgency as Fading};
-use std::num::NonZeroU32;
 
 use super::paced::known;
 use super::{Definition, Event, Outcome, Policy};
@@ -17,13 +19,30 @@ use crate::error::SimError;
 use crate::setting::Setting;
 
 pub(super) struct Wic {
-    greedy: freshet_capture::Greedy,
-    /// Of each source, and the same of those that are there.
+    capture: Capture,
+    importance: Vec<f64>,
+    rates: Vec<f64>,
+    /// The change rates of later times.
+    later: VecDeque<Vec<f64>>,
+    there: Vec<bool>,
+    /// Of a change in an instant; none of those that are not there.
     chances: Vec<f64>,
-    present: Vec<f64>,
+    greedy: freshet_capture::Greedy,
+    days: f64,
+    pace: Pace,
+    /// Instants since a day.
+    start: f64,
+    passed: u64,
+}
+
+/// Time in instants.
+#[derive(Clone, Copy, PartialEq)]
+struct Pace {
+    capacity: usize,
     /// Days.
     instant: f64,
-    passed: u64,
+    life: Life,
+    urgency: Urgency,
 }
 
 /// Looks at a source that a run may take, one for each instant: half a minute or so.
@@ -42,28 +61,72 @@ impl Definition for Wic {
     }
 
     fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
-        let columns = known(setting, false);
-        let sources = columns.importance.len();
-        let wrong = |error: CaptureError| SimError::Plan(error.to_string());
         let Some(capture) = setting.objective.capture() else {
             let (policy, objective) = (Self::NAME.to_owned(), setting.objective.name());
             return Err(SimError::Policy { policy, objective });
         };
-        let capacity = capacity(capture, sources, setting.budget, setting.calendar.days);
-        let instant = capacity / setting.budget;
-        let (life, urgency) = (life(capture.life, instant), urgency(capture.urgency, instant));
-        let page = |&weight: &f64| Page::new(weight, life, urgency).map_err(wrong);
-        let pages: Vec<Page> = columns.importance.iter().map(page).collect::<Result<_, _>>()?;
-        let chance = |rate: &f64| -(-rate * instant).exp_m1();
-        // Without a budget an instant lasts for ever, and none of this is asked for.
-        let chances = columns.change_rate.iter().map(chance).map(|it| it.clamp(0.0, 1.0));
+        let columns = known(setting, false);
+        let sources = columns.importance.len();
+        let days = setting.calendar.days;
+        let pace = Pace::new(capture, sources, setting.budget, days);
+        let greedy = pace.greedy(&columns.importance);
         Ok(Box::new(Self {
-            greedy: freshet_capture::Greedy::new(&pages, capacity as usize).map_err(wrong)?,
-            chances: chances.collect(),
-            present: vec![0.0; sources],
-            instant,
+            capture,
+            greedy: greedy.map_err(|error| SimError::Plan(error.to_string()))?,
+            importance: columns.importance,
+            rates: columns.change_rate,
+            later: columns.later,
+            there: vec![false; sources],
+            chances: vec![0.0; sources],
+            days,
+            pace,
+            start: 0.0,
             passed: 0,
         }))
+    }
+}
+
+impl Pace {
+    fn new(capture: Capture, sources: usize, budget: f64, days: f64) -> Self {
+        let capacity = capacity(capture, sources, budget, days);
+        let instant = capacity / budget;
+        Self {
+            capacity: capacity as usize,
+            instant,
+            life: life(capture.life, instant),
+            urgency: urgency(capture.urgency, instant),
+        }
+    }
+
+    /// Of sources that were all just fetched.
+    fn greedy(&self, importance: &[f64]) -> Result<freshet_capture::Greedy, CaptureError> {
+        let page = |&weight: &f64| Page::new(weight, self.life, self.urgency);
+        let pages: Vec<Page> = importance.iter().map(page).collect::<Result<_, _>>()?;
+        freshet_capture::Greedy::new(&pages, self.capacity)
+    }
+}
+
+impl Wic {
+    fn set_chance(&mut self, source: usize) {
+        let changes = self.rates[source] * self.pace.instant;
+        let known = self.there[source] && changes > 0.0;
+        self.chances[source] = if known { -(-changes).exp_m1() } else { 0.0 };
+    }
+
+    fn set_chances(&mut self) {
+        (0..self.chances.len()).for_each(|source| self.set_chance(source));
+    }
+
+    /// Another budget has instants of another length. Where that means another number of them to a
+    /// window or a half-life, what is pending cannot be told any more, and is forgotten.
+    fn set_budget(&mut self, now: f64, budget: f64) {
+        let pace = Pace::new(self.capture, self.rates.len(), budget, self.days);
+        let same = Pace { instant: self.pace.instant, ..pace } == self.pace;
+        if !same && let Ok(greedy) = pace.greedy(&self.importance) {
+            self.greedy = greedy;
+        }
+        (self.pace, self.start, self.passed) = (pace, now, 0);
+        self.set_chances();
     }
 }
 
@@ -111,27 +174,72 @@ fn urgency(urgency: Fading, instant: f64) -> Urgency {
 
 impl Policy for Wic {
     fn wake(&self) -> f64 {
-        (self.passed + 1) as f64 * self.instant
+        self.start + (self.passed + 1) as f64 * self.pace.instant
     }
 
-    fn step(&mut self, _: f64, event: Event, fetches: &mut Vec<u32>) {
+    fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {
         match event {
             Event::Wake => {
                 self.passed += 1;
-                if let Ok(pages) = self.greedy.step(&self.present) {
+                if let Ok(pages) = self.greedy.step(&self.chances) {
                     fetches.extend(pages);
                 }
             }
             Event::Added(source) => {
-                self.present[source as usize] = self.chances[source as usize];
+                self.there[source as usize] = true;
+                self.set_chance(source as usize);
             }
             Event::Removed(source) | Event::Fetched { source, outcome: Outcome::Gone } => {
-                self.present[source as usize] = 0.0;
+                self.there[source as usize] = false;
+                self.set_chance(source as usize);
                 // There is such a page.
                 let _ = self.greedy.forget(source);
             }
-            // The schedule was made before anything was seen.
-            Event::Changed(_) | Event::Fetched { .. } | Event::Budget(_) | Event::Rates => {}
+            Event::Budget(budget) => self.set_budget(now, budget),
+            Event::Rates => {
+                if let Some(rates) = self.later.pop_front() {
+                    self.rates = rates;
+                }
+                self.set_chances();
+            }
+            // What comes of a fetch makes no difference to an offline schedule.
+            Event::Changed(_) | Event::Fetched { .. } => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(life: &str, urgency: &str, (sources, budget, days): (usize, f64, f64), expect: f64) {
+        let capture = Capture { life: life.parse().unwrap(), urgency: urgency.parse().unwrap() };
+        assert_eq!(capacity(capture, sources, budget, days), expect, "{life} {urgency}");
+    }
+
+    #[test]
+    fn an_instant_has_one_fetch_unless_the_web_is_large() {
+        check("overwrite", "uniform", (1000, 200.0, 180.0), 1.0);
+        check("overwrite", "uniform", (10_000, 2000.0, 180.0), 1.0);
+        check("overwrite", "uniform", (100_000, 20_000.0, 180.0), 90.0);
+        // Of a window there are numbers to keep, though not for longer than it goes on.
+        check("window:7d", "uniform", (10_000, 2000.0, 180.0), 5.0);
+        check("overwrite", "window:1d", (10_000, 2000.0, 180.0), 1.0);
+        check("append", "window:3650d", (1000, 200.0, 180.0), 2.0);
+        // Nobody is fetched twice in an instant.
+        check("append", "uniform", (10, 1e12, 180.0), 10.0);
+        check("append", "uniform", (10, 0.0, 180.0), 1.0);
+    }
+
+    #[test]
+    fn times_become_instants() {
+        // Its own and three more: as long as the window, whenever in its own the change came.
+        assert_eq!(life(Days::Days(1.0), 0.25), Life::Window(3));
+        assert_eq!(urgency(Fading::Days(1.0), 0.3), Urgency::Window(2));
+        assert_eq!(urgency(Fading::Days(1.0), 9.0), Urgency::Window(0));
+        assert_eq!(urgency(Fading::Decay(0.5), 0.5), Urgency::Decay(Share::new(0.5).unwrap()));
+        assert_eq!(life(Days::OVERWRITE, 1.0).holds(7, 0), Life::Overwrite.holds(7, 0));
+        assert_eq!(life(Days::Append, 1.0), Life::Append);
     }
 }
