@@ -86,6 +86,45 @@ fn the_bound_is_not_beaten_by_equal_polling() {
 }
 
 #[test]
+fn updates_are_captured() {
+    let folder = Folder::new(&[]);
+    let run = format!(
+        "{SMALL} --objective capture --life changes:3 --urgency decay:12h --policies wic,uniform"
+    );
+    let ran = folder.run(&format!("{run} --json --out o"));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let words = "objective capture, life changes:3, urgency decay:12h, timing periodic";
+    assert!(ran.err.contains(words), "{}", ran.err);
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    let words = [("objective", "capture"), ("life", "changes:3"), ("urgency", "decay:12h")];
+    for (key, expect) in words {
+        assert_eq!(result[key], expect, "{key}");
+    }
+    let pieces = result["series_days"].as_array().unwrap().len();
+    for policy in policies(&result) {
+        let utility = policy["utility"]["mean"].as_f64().unwrap();
+        assert!(utility > 0.0 && utility < 1.0, "{policy}");
+        for key in ["utility", "regret"] {
+            assert_eq!(policy["series"][key].as_array().unwrap().len(), pieces, "{key}");
+        }
+    }
+    assert!(folder.read("o/policies.csv").lines().next().unwrap().contains(",utility_low,"));
+    for name in ["policies.svg", "over_time.svg"] {
+        let svg = folder.read(&format!("o/{name}"));
+        assert!(svg.contains(">utility") && !svg.contains("NaN"), "{name}");
+    }
+    assert!(folder.read("o/policies.svg").contains(">offline<"));
+
+    // Unless told otherwise, an update is there until the next, and worth as much as ever.
+    let result = folder.json(&format!("{SMALL} --objective capture --policies uniform --quiet"));
+    assert_eq!((&result["life"], &result["urgency"]), (&"overwrite".into(), &"uniform".into()));
+    // Of other objectives there is nothing to capture.
+    let result = folder.json(&format!("{SMALL} --policies uniform --quiet"));
+    assert_eq!((&result["life"], &result["urgency"]), (&Value::Null, &Value::Null));
+    assert_eq!(policies(&result)[0]["utility"]["mean"], Value::Null);
+}
+
+#[test]
 fn one_seed_has_no_interval() {
     let folder = Folder::new(&[]);
     let result = folder
@@ -118,7 +157,7 @@ fn every_policy_and_every_variant_runs() {
     let folder = Folder::new(&[]);
     let help = folder.run("simulate --help").out;
     let listed = help.split("Policies (--policies):").nth(1).unwrap();
-    let listed = listed.split("optimum, greedy and").next().unwrap();
+    let listed = listed.split("optimum, greedy, wic and").next().unwrap();
     let mut names = Vec::new();
     for line in listed.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -139,12 +178,22 @@ fn every_policy_and_every_variant_runs() {
         );
     }
     assert!(names.len() > 20 && names.contains(&"optimum:edf".to_owned()), "{names:?}");
-    let run = format!("{SMALL} --policies {} --shape azar --quiet", names.join(","));
-    let result = folder.json(&run);
-    for policy in policies(&result) {
-        assert!(policy["freshness"]["mean"].is_number(), "{policy}");
+    for (objective, others, measure) in
+        [("harmonic", "wic", "freshness"), ("capture", "optimum", "utility")]
+    {
+        let fit: Vec<&str> =
+            names.iter().map(String::as_str).filter(|name| !name.starts_with(others)).collect();
+        assert!(fit.len() < names.len(), "{others}");
+        let run = format!(
+            "{SMALL} --policies {} --shape azar --objective {objective} --quiet",
+            fit.join(",")
+        );
+        let result = folder.json(&run);
+        for policy in policies(&result) {
+            assert!(policy[measure]["mean"].is_number(), "{policy}");
+        }
+        assert_eq!(policies(&result).len(), fit.len());
     }
-    assert_eq!(policies(&result).len(), names.len());
 }
 
 #[test]
@@ -226,7 +275,7 @@ fn the_directory_has_tables_and_pictures() {
     assert_eq!(lines.len(), 4);
     assert!(lines[3].starts_with("nutch,") && !lines[3].starts_with("nutch,,"));
     let series = folder.read("a/b/series.csv");
-    assert!(series.starts_with("day,policy,freshness,age,harmonic_cost,requests,regret\n"));
+    assert!(series.starts_with("day,policy,freshness,age,harmonic_cost,utility,requests,regret\n"));
     assert_eq!((series.lines().count() - 1) % 3, 0);
 
     for name in ["policies.svg", "over_time.svg"] {
@@ -249,12 +298,13 @@ fn the_directory_has_tables_and_pictures() {
 #[test]
 fn the_summary_fits_a_terminal_and_says_who_is_best() {
     let folder = Folder::new(&[]);
-    for objective in ["harmonic", "freshness", "age"] {
+    for objective in ["harmonic", "freshness", "age", "capture"] {
         let ran = folder.run(&format!("{SMALL} --objective {objective}"));
         assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{}", ran.err);
         let wide = ran.err.lines().find(|line| line.chars().count() > 100);
         assert_eq!(wide, None);
-        for word in ["40 sources, 8 requests a day", "optimum (bound)", "(best)", "objective:"] {
+        let known = if objective == "capture" { "wic (offline)" } else { "optimum (bound)" };
+        for word in ["40 sources, 8 requests a day", known, "(best)", "objective:"] {
             assert!(ran.err.contains(word), "no `{word}` in\n{}", ran.err);
         }
     }
@@ -325,6 +375,26 @@ fn options_that_contradict_each_other() {
         "the policy `uniform` is asked for twice",
         "name each once in --policies",
     );
+    check_refused(
+        "--life append",
+        "--life append is for --objective capture, and the objective is harmonic",
+        "leave out --life, or give --objective capture",
+    );
+    check_refused(
+        "--objective age --urgency decay:1440m",
+        "--urgency decay:1d is for --objective capture, and the objective is age",
+        "leave out --urgency, or give --objective capture",
+    );
+    check_refused(
+        "--objective capture --policies uniform,optimum:edf",
+        "the policy `optimum:edf` is not for the objective capture",
+        "leave it out of --policies: it plans, and plans know no updates; see also `wic`",
+    );
+    check_refused(
+        "--policies wic",
+        "the policy `wic` is not for the objective harmonic",
+        "leave it out of --policies, or give `--objective capture`",
+    );
 }
 
 #[test]
@@ -384,6 +454,10 @@ fn values_that_are_none_of_the_known() {
         ("--fault timeout", "`timeout` is not a fault such as `timeout:0.3`"),
         ("--burn-in half", "`half` is not a time such as `30` (days) or `25%` (of all days)"),
         ("--budget lots", "`lots` is not a budget such as `5000/day`"),
+        ("--objective best", "possible values: harmonic, freshness, age, capture"),
+        ("--life changes:0", "life is 0 changes, at least `changes:1` is needed"),
+        ("--life window:-6h", "window of the life is not a positive number of days: -0.25"),
+        ("--urgency soon", "`soon` is not an urgency such as `uniform`, `decay:6h` or"),
         ("--days NaN", "`NaN` is not a number of days"),
         ("--observed-share 2", "`2` is not a share between 0 and 1"),
         ("--per-host 0", "`0` is not a number of sources, 1 or more"),
