@@ -1,9 +1,12 @@
 //! What a switching curve comes to.
 
-use crate::chain::{Chain, Recurrent, Tally};
+use crate::chain::{Chain, Recurrent, State, Tally};
 use crate::passages::{Passages, passages};
 use crate::stairs::Stairs;
 use crate::{CrewError, Policy, Setting};
+
+/// Numbers of fetchers that differ by no more are as good as equal, when it comes to where a chain is.
+const NEAR: u32 = 16;
 
 /// What a switching curve comes to in the long run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,18 +85,104 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// The stair at which the queue neither grows nor shrinks: the chain is drawn to it from both ends, so
-/// that passages to it are short. From the empty queue on, the first at which fetchers bring no more
-/// than is processed, if the chain comes back to it; else the last.
+/// A stair where the chain often is, so that passages to it are short.
+///
+/// The queue is drawn to where fetchers bring as much as is processed: from the empty queue on, the first
+/// stair where they bring no more, or the last of all. A curve that falls steeply does not let it go
+/// there. Then the number of active fetchers is what changes slowly, and decides.
 fn anchor(chain: &Chain<'_>, stairs: &Stairs<'_>, recurrent: &Recurrent) -> usize {
-    let mut last = 0;
-    for (stair, &state) in stairs.states().iter().enumerate() {
-        if recurrent.contains(state) {
-            last = stair;
-            if chain.fetched * f64::from(state.active) <= 1.0 {
-                break;
-            }
+    let states = stairs.states();
+    let comes_back = |&stair: &usize| recurrent.contains(states[stair]);
+    let after = |stair: usize| (stair..states.len()).find(comes_back);
+    let before = |stair: usize| (0..stair).rfind(comes_back).unwrap_or(0);
+    let brings = |state: State| chain.fetched * f64::from(state.active);
+    let balanced = states.partition_point(|&state| brings(state) > 1.0);
+    let balanced = after(balanced).unwrap_or_else(|| before(states.len()));
+    let usual = usual(chain, stairs);
+    if states[balanced].active.abs_diff(usual) <= NEAR {
+        return balanced;
+    }
+    let (first, last) = stairs.ends(usual);
+    let stair = if chain.fetched * f64::from(usual) > 1.0 { last } else { first };
+    after(stair).unwrap_or_else(|| before(stair))
+}
+
+/// About how many fetchers are active most of the time, if that number changes slowly: the largest that is
+/// entered from one less no less often than left towards it, with the queue M/M/1/K for each.
+fn usual(chain: &Chain<'_>, stairs: &Stairs<'_>) -> u32 {
+    let (mut low, mut high) = (chain.target(chain.buffer()), chain.target(0));
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        // With nobody active, somebody will be.
+        if middle == 1 || added(chain, stairs, middle - 1) >= taken(chain, stairs, middle) {
+            low = middle;
+        } else {
+            high = middle - 1;
         }
     }
-    last
+    low
+}
+
+/// How fast fetchers are added: by departures to queues at which more are wanted.
+fn added(chain: &Chain<'_>, stairs: &Stairs<'_>, active: u32) -> f64 {
+    let (log, buffer) = ((chain.fetched * f64::from(active)).ln(), chain.buffer());
+    let longer = stairs.last_below(active).map_or(1, |last| last + 2);
+    at_least(log, buffer, 1) - at_least(log, buffer, longer)
+}
+
+/// How fast they are taken away: by arrivals at queues at which fewer are wanted.
+fn taken(chain: &Chain<'_>, stairs: &Stairs<'_>, active: u32) -> f64 {
+    let load = chain.fetched * f64::from(active);
+    let enough = stairs.first_above(active).saturating_sub(2);
+    if enough < chain.targets.len() - 1 {
+        load * at_least(load.ln(), chain.buffer(), enough)
+    } else {
+        0.0
+    }
+}
+
+/// The chance of so many pages or more in the M/M/1/K queue, (ρⁿ − ρ^(K+1))/(1 − ρ^(K+1)).
+fn at_least(log: f64, buffer: u32, pages: usize) -> f64 {
+    let room = f64::from(buffer) + 1.0;
+    let rest = (room - pages as f64).max(0.0);
+    if pages == 0 {
+        1.0
+    } else if log == 0.0 {
+        rest / room
+    } else if log < 0.0 {
+        (pages as f64 * log).exp() * (rest * log).exp_m1() / (room * log).exp_m1()
+    } else {
+        (-rest * log).exp_m1() / (-room * log).exp_m1()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chance_of_a_queue() {
+        for load in [0.01_f64, 0.5, 1.0, 1.7, 40.0] {
+            let weights: Vec<f64> = (0..=6).map(|queue| load.powi(queue)).collect();
+            let all: f64 = weights.iter().sum();
+            for pages in 0..=8 {
+                let expect: f64 = weights.iter().skip(pages).sum::<f64>() / all;
+                let own = at_least(load.ln(), 6, pages);
+                assert!((own - expect).abs() < 1e-13, "{load} {pages}: {own}, expected {expect}");
+            }
+        }
+        assert_eq!(at_least(f64::NEG_INFINITY, 6, 0), 1.0);
+        assert_eq!(at_least(f64::NEG_INFINITY, 6, 1), 0.0);
+    }
+
+    /// The anchor is not one of the places where the chain never is.
+    #[test]
+    fn a_curve_that_leads_nowhere() {
+        let mut targets = vec![19_968, 19_968, 14_176];
+        targets.extend((0..48).map(|step| 14_144 - 290 * step));
+        let setting = Setting::new(0.000_05, 1.0, 50, 1e-4).unwrap();
+        let measures = Evaluation::new(&setting, &targets).unwrap().measures(&setting);
+        let flow = 1.0 - measures.starvation + measures.loss_rate;
+        assert!((0.000_05 * measures.mean_active - flow).abs() < 1e-12, "{measures:?}");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Stairs are eliminated one after another, each handing its chances on to those after it. Pivots are
 //! sums of chances and nothing is ever subtracted (Grassmann, Taksar & Heyman 1985), so every result
-//! keeps its digits, down to costs of 10⁻³⁰⁰. Rows are kept from the diagonal to their last entry: where
+//! keeps its digits. Rows are kept from the diagonal to their last entry: where
 //! the curve is flat or falls by one, that is one number.
 
 use std::ops::Range;

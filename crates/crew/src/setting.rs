@@ -83,11 +83,6 @@ impl Setting {
         self.fetch_rate / self.process_rate
     }
 
-    /// The same with half as many fetchers that are twice as fast.
-    pub(crate) fn with_half_as_many(&self) -> Self {
-        Self { fetch_rate: 2.0 * self.fetch_rate, ..*self }
-    }
-
     /// γ/μ, the weight when time is counted in pages processed.
     pub(crate) fn weight(&self) -> f64 {
         self.starvation_weight / self.process_rate

@@ -23,8 +23,6 @@ const SIGHT: u32 = 8;
 /// A queue that is empty, and loses pages, less often than this needs no better curve, unless it is
 /// cheap.
 const NEVER: f64 = 1e-15;
-/// From so many fetchers on, half as many are tried first.
-const MANY: u32 = 64;
 /// Costs that differ by less are equal.
 const ROUNDING: f64 = 1e-12;
 /// Far more than it ever takes: the end of a search that rounding leads in circles.
@@ -59,67 +57,34 @@ pub fn solve_watched(
     watch: &mut dyn FnMut(u32, f64),
 ) -> Result<Dynamic, CrewError> {
     let most = most(setting, available)?;
-    let mut iterations = 0;
-    let targets = search(setting, most, &mut |cost| {
-        iterations += 1;
-        watch(iterations, cost);
-    })?;
-    if available.is_none() && targets[0] == most {
-        return Err(too_many_states(setting, f64::from(most)));
-    }
-    let evaluation = Evaluation::new(setting, &targets)?;
-    // With one more than it uses, it is seen that this one is of no use.
-    let others = available.unwrap_or(targets[0] + 1);
-    Ok(Dynamic {
-        policy: Policy::new(targets.clone(), available.unwrap_or(targets[0]))?,
-        measures: evaluation.measures(setting),
-        gap: gap(setting, &evaluation, others) * setting.process_rate(),
-        iterations,
-    })
-}
-
-/// The targets of the best curve.
-fn search(setting: &Setting, most: u32, watch: &mut dyn FnMut(f64)) -> Result<Vec<u32>, CrewError> {
-    let (mut targets, mut reach) = start(setting, most, watch)?;
+    let start = best_fixed(setting, Some(most))?.fetchers as u32;
+    let mut targets = vec![start; setting.buffer() as usize + 1];
     let mut best = targets.clone();
     let mut least = f64::INFINITY;
-    for _ in 0..ITERATIONS {
+    let mut reach = REACH;
+    let mut iterations = 0;
+    loop {
+        iterations += 1;
         let evaluation = Evaluation::new(setting, &targets)?;
         let cost = evaluation.cost();
-        watch(cost * setting.process_rate());
-        if cost > least * (1.0 + ROUNDING) {
+        if cost.is_nan() || cost > least * (1.0 + ROUNDING) {
             // Values that differ by little more than rounding led astray.
-            return Ok(best);
+            return dynamic(setting, &Evaluation::new(setting, &best)?, available, iterations);
         }
-        let many = evaluation.stairs.states().len() > FEW;
-        let never = cost <= NEVER * setting.weight().min(1.0) && many;
-        if cost == 0.0 || never {
-            return Ok(targets);
-        }
-        match improve(&evaluation, most, &mut reach) {
-            Some(improved) => best = std::mem::replace(&mut targets, improved),
-            None => return Ok(targets),
+        watch(iterations, cost * setting.process_rate());
+        let stairs = evaluation.stairs.states().len();
+        let never = cost <= NEVER * setting.weight().min(1.0) && stairs > FEW;
+        let done = cost == 0.0 || never || iterations == ITERATIONS;
+        let improved = if done { None } else { improve(&evaluation, most, &mut reach) };
+        let Some(improved) = improved else {
+            return dynamic(setting, &evaluation, available, iterations);
+        };
+        if available.is_none() && improved[0] == most {
+            return Err(too_many_states(setting, f64::from(most)));
         }
         least = least.min(cost);
+        best = std::mem::replace(&mut targets, improved);
     }
-    Ok(best)
-}
-
-/// A curve to start from, and how far the first step may go. With few fetchers it is flat; with many it
-/// is that of half as many, twice as fast.
-fn start(
-    setting: &Setting,
-    most: u32,
-    watch: &mut dyn FnMut(f64),
-) -> Result<(Vec<u32>, u32), CrewError> {
-    let fetchers = best_fixed(setting, Some(most))?.fetchers as u32;
-    if fetchers < MANY {
-        return Ok((vec![fetchers; setting.buffer() as usize + 1], REACH));
-    }
-    let half = search(&setting.with_half_as_many(), most.div_ceil(2), watch)?;
-    let targets: Vec<u32> = half.iter().map(|target| (2 * target).min(most)).collect();
-    let reach = REACH + (targets[0] - targets[targets.len() - 1]) / 2;
-    Ok((targets, reach))
 }
 
 /// The most fetchers that may be active.
@@ -139,6 +104,23 @@ fn most(setting: &Setting, available: Option<u32>) -> Result<u32, CrewError> {
 fn too_many_states(setting: &Setting, fetchers: f64) -> CrewError {
     let states = (fetchers + 1.0) * (f64::from(setting.buffer()) + 1.0);
     CrewError::TooManyStates { states, limit: STATES }
+}
+
+fn dynamic(
+    setting: &Setting,
+    evaluation: &Evaluation<'_>,
+    available: Option<u32>,
+    iterations: u32,
+) -> Result<Dynamic, CrewError> {
+    let targets = evaluation.chain.targets;
+    // With one more than it uses, it is seen that this one is of no use.
+    let most = available.unwrap_or(targets[0] + 1);
+    Ok(Dynamic {
+        policy: Policy::new(targets.to_vec(), available.unwrap_or(targets[0]))?,
+        measures: evaluation.measures(setting),
+        gap: gap(setting, evaluation, most) * setting.process_rate(),
+        iterations,
+    })
 }
 
 /// A better curve, if there is one.

@@ -46,6 +46,19 @@ impl<'a> Stairs<'a> {
         &self.states
     }
 
+    /// The first and the last of the stairs with so many active fetchers: no more than are wanted with an
+    /// empty queue, and no fewer than with a full one.
+    pub(crate) fn ends(&self, active: u32) -> (usize, usize) {
+        let first = self.last_below(active).map_or(0, |last| last + 1);
+        let last = self.first_above(active).saturating_sub(1).min(self.targets.len() - 1);
+        // In a column they are counted from the top.
+        let place = |queue: usize| {
+            let top = self.targets[queue.saturating_sub(1)];
+            self.begins[queue] + (top - active) as usize
+        };
+        (place(first.min(last)), place(last))
+    }
+
     pub(crate) fn side(&self, State { queue, active }: State) -> Side {
         let q = queue as usize;
         let top = self.targets[q.saturating_sub(1)];
@@ -76,6 +89,17 @@ impl<'a> Stairs<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_stairs_of_a_row() {
+        let targets = [7, 4, 4, 1, 0];
+        let stairs = Stairs::new(&targets);
+        for active in 0..=7 {
+            let own = |stair: &usize| stairs.states()[*stair].active == active;
+            let all: Vec<usize> = (0..stairs.states().len()).filter(own).collect();
+            assert_eq!(stairs.ends(active), (all[0], all[all.len() - 1]), "{active}");
+        }
+    }
 
     #[test]
     fn rows_end_where_the_stairs_begin() {
