@@ -20,6 +20,7 @@ use crate::source::{Goal, Source, State};
 use crate::survey::{Rhythm, Survey};
 
 use describe::Bulk;
+pub(crate) use hand_out::FALLEN;
 
 /// Learns, prices and decides. Time is in days, from whenever the caller likes, and never goes back.
 ///
@@ -56,7 +57,11 @@ pub struct Engine {
     pub(crate) resting: Heap,
     /// Hosts that can be asked, and have a candidate.
     pub(crate) line: Ranked,
-    /// Candidates in the order in which they are ranked anew.
+    /// Candidates that are not worth the price yet, by the day on which they will be.
+    pub(crate) near: Heap,
+    /// Those that will take long until they are, by the day on which they are ranked anew.
+    pub(crate) aging: Heap,
+    /// Those that are worth the price, in the order in which they are ranked anew.
     pub(crate) ring: VecDeque<u32>,
     pub(crate) bucket: Bucket,
     /// What a fetch must be worth now, and in the long run; 0 before it is known.
@@ -86,10 +91,6 @@ pub struct Engine {
 /// Sources that become candidates in one step, and hosts that get in line, at most.
 const FED: usize = 64;
 
-/// The share of the entry that a source must be worth when its day has come: a price that rises
-/// slowly does not send it back again and again.
-const ALMOST: f64 = 0.97;
-
 impl Engine {
     /// An engine without sources.
     #[must_use]
@@ -108,6 +109,8 @@ impl Engine {
             queue: Heap::default(),
             resting: Heap::default(),
             line: Ranked::default(),
+            near: Heap::default(),
+            aging: Heap::default(),
             ring: VecDeque::new(),
             price: 0.0,
             outlook: 0.0,
@@ -175,12 +178,14 @@ impl Engine {
             return self.now;
         }
         let day = if self.can_ask() {
-            // Who becomes a candidate while others wait for the budget is seen when there is some.
             let next = self.queue.first().min(self.resting.first());
-            match self.line.is_empty() {
-                false => self.bucket.when(self.saving_for),
-                true if self.spare => next.min(self.bucket.full()),
-                true => next,
+            if !self.line.is_empty() || !self.near.is_empty() {
+                // Who becomes a candidate while others wait for the budget is seen when there is some.
+                self.bucket.when(self.saving_for)
+            } else if self.spare {
+                next.min(self.bucket.full())
+            } else {
+                next
             }
         } else {
             f64::INFINITY
@@ -246,26 +251,28 @@ impl Engine {
         for _ in 0..FED {
             let Some((_, host)) = self.resting.pop_due(now) else { break };
             self.hosts[host as usize].resting = false;
-            self.line_up(now, host);
+            self.come_back(now, host);
         }
-        for _ in 0..FED {
-            let Some((day, id)) = self.queue.pop_due(now) else { break };
-            let source = self.sources[id as usize];
-            if source.state != State::Waiting || source.due != day {
-                continue;
-            }
-            let entry = ALMOST * self.entry(source.host);
-            if source.is_retried() || self.rank(now, &source) >= entry {
-                self.make_ready(now, id);
-            } else {
-                // The price has risen since; or the last digits of the day are missing.
-                self.enqueue(now, id);
-                if self.sources[id as usize].due <= now {
-                    self.make_ready(now, id);
+        for state in [State::Waiting, State::Near, State::Ready] {
+            for _ in 0..FED {
+                let queue = match state {
+                    State::Near => &mut self.near,
+                    State::Ready => &mut self.aging,
+                    _ => &mut self.queue,
+                };
+                let Some((day, id)) = queue.pop_due(now) else { break };
+                let source = &self.sources[id as usize];
+                if source.state != state || source.due != day {
+                    continue;
+                }
+                if state == State::Ready {
+                    self.rank_anew(now, id);
+                } else {
+                    self.consider(now, id);
                 }
             }
         }
-        if self.line.is_empty() && self.spare && self.bucket.full() <= now {
+        if self.line.is_empty() && self.near.is_empty() && self.spare && self.bucket.full() <= now {
             self.use_spare(now);
         }
     }
@@ -275,8 +282,9 @@ impl Engine {
         let source = &self.sources[id as usize];
         let day = self.due(now, source, self.entry(source.host));
         self.rhythm.entry = self.rhythm.entry.max(self.common_entry());
-        let source = &mut self.sources[id as usize];
-        if day != source.due {
+        // Once its day has come it does not matter which.
+        let due = self.sources[id as usize].due;
+        if day != due && day.max(due) > now {
             self.queue_for(day, id);
         }
     }

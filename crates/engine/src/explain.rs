@@ -107,14 +107,14 @@ impl Engine {
         let standing = match source.state {
             State::Absent => return None,
             State::Waiting => Standing::Waiting,
-            State::Ready => Standing::Candidate,
+            State::Near | State::Ready => Standing::Candidate,
             State::Asked => Standing::Asked,
             State::Paused => Standing::Paused,
             State::Parked => Standing::Gone,
         };
         let now = self.now;
         let host = &self.hosts[source.host as usize];
-        let price = self.price.max(host.price);
+        let price = self.price_at(source.host);
         let (due, because) = self.due_because(now, source, price);
         let worth = if source.is_new() { f64::INFINITY } else { self.worth(now, source) };
         let belief = self.belief(source);

@@ -29,6 +29,15 @@ impl Heap {
         self.0.first().map_or(f64::INFINITY, |entry| entry.day)
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The first day, and whose it is.
+    pub(crate) fn peek(&self) -> Option<(f64, u32)> {
+        self.0.first().map(|entry| (entry.day, entry.number))
+    }
+
     /// An infinite day is never, and so is one that is not a number.
     pub(crate) fn push(&mut self, day: f64, number: u32) {
         if day.is_nan() || day == f64::INFINITY {

@@ -16,7 +16,7 @@ const FIRST: usize = 1 << 17;
 const FARTHEST: f64 = 40.0;
 /// The share of the price that a source must be worth to wait among the candidates: so there is
 /// always a choice, and the best comes first even if the price is somewhat wrong.
-const BAND: f64 = 0.9;
+const BAND: f64 = 0.6;
 /// The share of all sources over whose fetches the price is averaged, and at least and most so many.
 const WINDOW: f64 = 0.01;
 const FEWEST: f64 = 16.0;
@@ -34,6 +34,11 @@ impl Engine {
     /// What a source of a host must be worth to be a candidate.
     pub(crate) fn entry(&self, host: u32) -> f64 {
         self.entry_at(self.price).max(BAND * self.hosts[host as usize].price)
+    }
+
+    /// What a fetch of a source of a host must be worth now.
+    pub(crate) fn price_at(&self, host: u32) -> f64 {
+        self.price.max(self.hosts[host as usize].price)
     }
 
     /// The same at a price, of a host that is not saturated.

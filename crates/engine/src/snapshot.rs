@@ -8,7 +8,7 @@ use crate::source::State;
 /// What a snapshot begins with.
 const MARK: &[u8; 16] = b"freshet engine\r\n";
 /// Of the layout of a snapshot.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Mark, version and checksum.
 const HEADER: usize = 16 + 4 + 8;
 /// Bytes of a source, about.
@@ -112,6 +112,8 @@ impl Engine {
                 .all(|host| self.hosts.get(host as usize).is_some_and(|host| host.place.is_some()))
             && self.count == self.sources.iter().filter(|it| it.state != State::Absent).count()
             && self.ring.iter().all(|&id| (id as usize) < self.sources.len())
+            && self.near.numbers().all(|id| (id as usize) < self.sources.len())
+            && self.aging.numbers().all(|id| (id as usize) < self.sources.len())
             && self.queue.numbers().all(|id| (id as usize) < self.sources.len())
             && self.resting.numbers().all(|host| (host as usize) < hosts)
             && self.asked_is_right()

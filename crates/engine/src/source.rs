@@ -124,6 +124,8 @@ pub(crate) enum State {
     Absent,
     /// It is not worth its price yet.
     Waiting,
+    /// It is nearly worth its price, and will be soon.
+    Near,
     /// It is worth its price or nearly, and waits for its host or the budget.
     Ready,
     /// It is being fetched.
@@ -256,7 +258,7 @@ impl Source {
 
     /// Whether it is there, and fetched now and then.
     pub(crate) fn is_live(&self) -> bool {
-        matches!(self.state, State::Waiting | State::Ready | State::Asked)
+        matches!(self.state, State::Waiting | State::Near | State::Ready | State::Asked)
     }
 
     /// Whether it must be fetched whatever it is worth.

@@ -3,7 +3,7 @@
 use freshet_estimate::{Fit, Prior};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, FALLEN};
 use crate::event::{Action, Alarm};
 use crate::source::State;
 
@@ -168,6 +168,12 @@ impl Engine {
             State::Ready => {
                 let rank = self.rank(now, &source);
                 self.send_back(now, id, rank);
+            }
+            State::Near => {
+                let rank = self.rank(now, &source);
+                if rank < FALLEN * entry || self.worth(source.due, &source) > ROUGHLY * self.price {
+                    self.consider(now, id);
+                }
             }
             State::Waiting if !source.is_retried() => {
                 // Who is due later now finds out when the day comes.

@@ -55,7 +55,7 @@ impl Engine {
                 _ => free,
             }
         };
-        free.clamp(least.min(most), most)
+        free.max(least).min(most)
     }
 
     /// The day on which a source will be worth a price.
@@ -139,6 +139,9 @@ impl Engine {
     pub(crate) fn rank(&self, now: f64, source: &Source) -> f64 {
         if source.is_new() || source.is_overdue(now) {
             FORCED * (1.0 + f64::from(source.importance)) / f64::from(source.cost)
+        } else if source.is_retried() {
+            // It also tells whether its host is there again.
+            self.worth(now, source).max(self.price)
         } else {
             self.worth(now, source)
         }

@@ -167,7 +167,11 @@ impl Engine {
         if self.sources[id as usize].state == State::Ready {
             self.leave_ready(id);
         }
-        self.sources[id as usize].due = f64::INFINITY;
+        let source = &mut self.sources[id as usize];
+        if source.state == State::Near {
+            source.state = State::Waiting;
+        }
+        source.due = f64::INFINITY;
     }
 
     fn turn_over(&mut self) {

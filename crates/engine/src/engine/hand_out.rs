@@ -13,9 +13,23 @@ const LOOKED_AT: usize = 64;
 /// Fetches that one step asks for.
 const MOST: usize = 1024;
 /// Candidates that are ranked anew for each fetch.
-const RANKED: usize = 6;
+const RANKED: usize = 2;
+/// How many are few; if there are more, three times as many are ranked anew.
+const FEW: usize = 64;
+/// How much a rank below the price grows until it is looked at again.
+const GROWTH: f64 = 1.02;
+/// The share of the entry that a source must be worth when its day has come: a price that rises
+/// slowly does not send it back again and again.
+const ALMOST: f64 = 0.97;
+/// The share of the price that is as good as the price.
+const NEARLY: f64 = 0.99;
+/// How much longer an interval may become until the price is reached; who takes longer is compared by
+/// worth.
+const SLOW: f64 = 1.5;
+/// In days.
+const SECOND: f64 = 1.0 / 86_400.0;
 /// How much less than the entry a candidate may be worth before it has to wait again.
-const FALLEN: f64 = 0.7;
+pub(crate) const FALLEN: f64 = 0.7;
 
 impl Engine {
     /// The budget would run over: of those that are due next, the one that is worth most is fetched
@@ -50,32 +64,90 @@ impl Engine {
         }
     }
 
-    /// The day that ranks are about.
-    fn ranked_for(&self, now: f64) -> f64 {
-        let turn = self.ring.len() as f64 / (RANKED as f64 * self.bucket.rate().max(1e-9));
-        now + (0.5 * turn).min(1.0)
+    /// A source's day has come: it becomes a candidate, or waits on.
+    pub(crate) fn consider(&mut self, now: f64, id: u32) {
+        let source = self.sources[id as usize];
+        let rank = self.rank(now, &source);
+        if !source.is_retried() && rank < ALMOST * self.entry(source.host) {
+            // The price has risen since; or the last digits of the day are missing.
+            let source = &mut self.sources[id as usize];
+            (source.state, source.due) = (State::Waiting, f64::INFINITY);
+            self.enqueue(now, id);
+            if self.sources[id as usize].due <= now {
+                self.make_ready(now, id);
+            }
+            return;
+        }
+        // At a host with a price of its own all that are worth the common one are compared.
+        let price = self.price;
+        if rank < NEARLY * price && !source.is_retried() && !source.is_observed() {
+            let day = self.due(now, &source, price);
+            if day > now && day - source.last < SLOW * (now - source.last) {
+                let source = &mut self.sources[id as usize];
+                (source.state, source.due) = (State::Near, day);
+                self.near.push(day, id);
+                return;
+            }
+        }
+        self.make_ready(now, id);
     }
 
     pub(super) fn make_ready(&mut self, now: f64, id: u32) {
         let source = &mut self.sources[id as usize];
         source.state = State::Ready;
-        source.due = f64::INFINITY;
         let host = source.host;
-        if !source.flags.has(Flags::IN_RING) {
-            source.flags.set(Flags::IN_RING, true);
-            self.ring.push_back(id);
-        }
-        let rank = self.rank(self.ranked_for(now), &self.sources[id as usize]);
+        let rank = self.rank(now, &self.sources[id as usize]);
         let sources = &mut self.sources;
         let ready = &mut self.hosts[host as usize].ready;
         ready.add(rank, id, |id, place| sources[id as usize].place = place);
         self.line_up(now, host);
+        self.watch(now, id, rank);
+    }
+
+    /// Ranks a candidate anew.
+    pub(super) fn rank_anew(&mut self, now: f64, id: u32) {
+        let source = self.sources[id as usize];
+        let rank = self.rank(now, &source);
+        // While there is more to spend than is asked for, nobody is sent away.
+        if self.bucket.full() > now && self.send_back(now, id, rank) {
+            return;
+        }
+        let sources = &mut self.sources;
+        let ready = &mut self.hosts[source.host as usize].ready;
+        ready.update(source.place, rank, |id, place| sources[id as usize].place = place);
+        self.rank_host(source.host);
+        self.watch(now, id, rank);
+    }
+
+    /// Sees to it that a candidate is ranked anew when its rank has changed: in turn with the others
+    /// that are worth the price, or on its own day.
+    fn watch(&mut self, now: f64, id: u32, rank: f64) {
+        let source = self.sources[id as usize];
+        if rank >= self.price || source.is_retried() {
+            self.join_ring(id);
+        } else {
+            let day = self.due(now, &source, self.price.min(GROWTH * rank));
+            // Between two fetches once is enough.
+            let pause = self.bucket.rate().recip().min(SECOND);
+            let day = day.max(now + pause).max(now.next_up());
+            self.sources[id as usize].due = day;
+            self.aging.push(day, id);
+        }
+    }
+
+    fn join_ring(&mut self, id: u32) {
+        let source = &mut self.sources[id as usize];
+        source.due = f64::INFINITY;
+        if !source.flags.has(Flags::IN_RING) {
+            source.flags.set(Flags::IN_RING, true);
+            self.ring.push_back(id);
+        }
     }
 
     /// Takes a source from among the candidates.
     pub(super) fn leave_ready(&mut self, id: u32) {
         let source = &mut self.sources[id as usize];
-        source.state = State::Waiting;
+        (source.state, source.due) = (State::Waiting, f64::INFINITY);
         let (host, place) = (source.host, source.place);
         let sources = &mut self.sources;
         let ready = &mut self.hosts[host as usize].ready;
@@ -96,27 +168,16 @@ impl Engine {
         true
     }
 
-    /// Ranks some candidates anew.
+    /// Ranks some of those that are worth the price anew.
     fn look_around(&mut self, now: f64) {
-        let day = self.ranked_for(now);
-        // While there is more to spend than is asked for, nobody is sent away.
-        let choosy = self.bucket.full() > now;
-        for _ in 0..RANKED.min(self.ring.len()) {
+        let some = if self.ring.len() < FEW { RANKED.min(self.ring.len()) } else { 3 * RANKED };
+        for _ in 0..some {
             let Some(id) = self.ring.pop_front() else { break };
-            let source = self.sources[id as usize];
-            if source.state != State::Ready {
-                self.sources[id as usize].flags.set(Flags::IN_RING, false);
-                continue;
+            let source = &mut self.sources[id as usize];
+            source.flags.set(Flags::IN_RING, false);
+            if source.state == State::Ready {
+                self.rank_anew(now, id);
             }
-            self.ring.push_back(id);
-            let rank = self.rank(day, &source);
-            if choosy && self.send_back(now, id, rank) {
-                continue;
-            }
-            let sources = &mut self.sources;
-            let ready = &mut self.hosts[source.host as usize].ready;
-            ready.update(source.place, rank, |id, place| sources[id as usize].place = place);
-            self.rank_host(source.host);
         }
     }
 
@@ -148,6 +209,16 @@ impl Engine {
         }
     }
 
+    /// A host can perhaps be asked again: what its best candidate is worth may have changed meanwhile.
+    pub(super) fn come_back(&mut self, now: f64, host: u32) {
+        if self.can_take(now, host)
+            && let Some(best) = self.hosts[host as usize].ready.first()
+        {
+            self.rank_anew(now, best.number);
+        }
+        self.line_up(now, host);
+    }
+
     /// The best candidate of a host may be another one.
     fn rank_host(&mut self, host: u32) {
         let it = &self.hosts[host as usize];
@@ -170,34 +241,54 @@ impl Engine {
         }
     }
 
-    /// The best candidate of all hosts that can be asked.
-    fn best(&self) -> Option<u32> {
-        let host = self.line.first()?.number;
-        self.hosts[host as usize].ready.first().map(|it| it.number)
+    /// Who is to be fetched next: of those in line the one that is worth most; or, as long as nobody
+    /// there is worth the price, whoever will be first, if that is worth more now. Saves for it.
+    fn best(&mut self, now: f64) -> Option<u32> {
+        let first = self.line.first();
+        let in_line = first.and_then(|it| self.hosts[it.number as usize].ready.first());
+        let mut best = in_line.map(|it| it.number);
+        let rank = first.map_or(0.0, |it| it.rank);
+        while rank < NEARLY * self.price
+            && let Some((day, id)) = self.near.peek()
+        {
+            let source = &self.sources[id as usize];
+            if source.state == State::Near && source.due == day {
+                if best.is_none() || self.rank(now, source) > rank {
+                    best = Some(id);
+                }
+                break;
+            }
+            self.near.pop();
+        }
+        self.saving_for = f64::from(self.sources[best? as usize].cost);
+        best
     }
 
     /// Asks for what is worth it, as far as budget, hosts and capacity allow.
     pub(super) fn hand_out(&mut self, now: f64, actions: &mut Vec<Action>) {
         for _ in 0..MOST {
-            let Some(id) = self.best().filter(|_| self.capacity > 0) else { break };
-            self.saving_for = f64::from(self.sources[id as usize].cost);
-            if self.bucket.when(self.saving_for) > now {
+            if self.best(now).is_none_or(|_| self.capacity == 0)
+                || self.bucket.when(self.saving_for) > now
+            {
                 break;
             }
             self.look_around(now);
-            let Some(id) = self.best() else { break };
+            let Some(id) = self.best(now).filter(|_| self.bucket.when(self.saving_for) <= now)
+            else {
+                break;
+            };
+            if self.sources[id as usize].state == State::Near {
+                self.near.pop();
+                self.make_ready(now, id);
+            }
             let source = self.sources[id as usize];
             let host = source.host;
             if !self.can_take(now, host) {
-                // The settings are not what they were.
+                // It waits for its host; or the settings are not what they were.
                 self.leave_line(host);
                 continue;
             }
-            if !self.bucket.pay(f64::from(source.cost)) {
-                self.saving_for = f64::from(source.cost);
-                break;
-            }
-            self.saving_for = 0.0;
+            self.bucket.pay(f64::from(source.cost));
             let rank = self.rank(now, &source);
             let reason = self.reason(now, &source, rank);
             if matches!(reason, Reason::Worth | Reason::Spare) {

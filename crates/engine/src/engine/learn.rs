@@ -35,8 +35,10 @@ impl Engine {
         source.seen = now;
         self.learn(id, days, Seen::One);
         let source = &self.sources[id as usize];
-        if source.state == State::Waiting && !source.is_retried() {
-            self.enqueue(now, id);
+        match source.state {
+            State::Waiting if !source.is_retried() => self.enqueue(now, id),
+            State::Ready => self.rank_anew(now, id),
+            _ => {}
         }
     }
 
@@ -89,17 +91,12 @@ impl Engine {
             Outcome::Gone => self.gone(now, id, actions),
         }
         self.sources[id as usize].host = moved_to;
-        self.line_up(now, host);
+        self.come_back(now, host);
     }
 
     fn answered(&mut self, now: f64, id: u32, seen: Seen, actions: &mut Vec<Action>) {
         let source = self.sources[id as usize];
-        let it = &mut self.hosts[source.host as usize];
-        it.failures /= 2;
-        if it.down && it.failures == 0 {
-            it.down = false;
-            actions.push(Action::Alarm(Alarm::HostBack(source.host)));
-        }
+        self.host_answered(source.host, actions);
         if !source.is_new() {
             if source.is_observed() {
                 // What there was to see has been announced.
@@ -120,6 +117,15 @@ impl Engine {
         self.wait_again(now, id, None);
     }
 
+    fn host_answered(&mut self, host: u32, actions: &mut Vec<Action>) {
+        let it = &mut self.hosts[host as usize];
+        it.failures /= 2;
+        if it.down && it.failures == 0 {
+            it.down = false;
+            actions.push(Action::Alarm(Alarm::HostBack(host)));
+        }
+    }
+
     fn failed(&mut self, now: f64, id: u32, blame: Blame, wait: f64, actions: &mut Vec<Action>) {
         let source = &mut self.sources[id as usize];
         let host = source.host;
@@ -134,10 +140,14 @@ impl Engine {
                 actions.push(Action::Alarm(Alarm::HostDown(host)));
             }
         }
-        if blame != Blame::Us && !source.flags.has(Flags::GONE) {
-            source.failures = source.failures.saturating_add(1);
-        }
-        let again = now + wait.max(back_off(source.failures));
+        let back_off = if source.flags.has(Flags::GONE) {
+            // Its failures count something else: as long as can be.
+            back_off(u8::MAX)
+        } else {
+            source.failures = source.failures.saturating_add(u8::from(blame != Blame::Us));
+            back_off(source.failures)
+        };
+        let again = now + wait.max(back_off);
         if blame == Blame::Host {
             // It gets in line again when it has rested.
             self.leave_line(host);
@@ -146,6 +156,7 @@ impl Engine {
     }
 
     fn gone(&mut self, now: f64, id: u32, actions: &mut Vec<Action>) {
+        self.host_answered(self.sources[id as usize].host, actions);
         let source = &mut self.sources[id as usize];
         if !source.flags.has(Flags::GONE) {
             source.flags.set(Flags::GONE, true);

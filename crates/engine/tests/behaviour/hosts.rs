@@ -91,7 +91,7 @@ fn an_hour_of_silence_for_one_host() {
 /// A host that can take 50 fetches a day, and has 1000 sources; ten others have 20 each.
 #[test]
 fn a_saturated_host_has_its_own_price() {
-    let mut web = Web::new(Settings { host_gap: 1.0 / 50.0, ..budget(200.0) });
+    let mut web = Web::new(Settings { host_gap: 1.0 / 50.0, ..budget(230.0) });
     let some: Vec<_> = (0..1200)
         .map(|id| {
             let host = if id < 1000 { 0 } else { 1 + id % 10 };
@@ -104,8 +104,9 @@ fn a_saturated_host_has_its_own_price() {
     web.run_until(60.0);
     let at = |host| web.between(30.0, 60.0).filter(move |it| it.host == host);
     let busy = at(0).count();
-    assert!((1400..=1501).contains(&busy), "{busy} of 1500 at the saturated host");
-    web.spends(30.0, 60.0, 200.0, 10.0);
+    // When it is free, it may have to wait for the budget.
+    assert!((1350..=1501).contains(&busy), "{busy} of 1500 at the saturated host");
+    web.spends(30.0, 60.0, 230.0, 10.0);
 
     // Its fetches go to where they are worth most.
     let all = mean(some[..1000].iter().map(|it| it.0.importance));

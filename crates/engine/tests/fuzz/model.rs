@@ -242,6 +242,7 @@ impl Model {
                 source.silent = now + wait.max(back_off(source.failures));
             }
             Outcome::Gone => {
+                host.failures /= 2;
                 source.gone += 1;
                 source.silent = now + 7.0;
             }

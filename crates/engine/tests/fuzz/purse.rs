@@ -40,7 +40,11 @@ impl Purse {
             day.floor() + (before + profile[whole] * (hours - whole as f64)) / 24.0
         };
         let even = profile.iter().all(|&factor| factor == 1.0);
-        let days = if even { day - self.day } else { paid(day) - paid(self.day) };
+        let mut days = if even { day - self.day } else { paid(day) - paid(self.day) };
+        if day - self.day < 1e-12 * day.abs() {
+            // Too few digits are left for the hours.
+            days = days.max(day - self.day);
+        }
         self.there = (self.there + self.rate() * days.max(0.0)).min(self.burst());
         self.doubt = (self.doubt + self.rate() * day.abs() * 1e-15 + 1e-12 * self.burst())
             .min(2.0 * self.burst());
