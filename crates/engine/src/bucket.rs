@@ -58,17 +58,14 @@ impl Bucket {
         self.at = self.at.max(now);
     }
 
-    /// Takes `cost` out if that much is there, but for rounding. What costs more than the brim is paid
-    /// when the bucket is full, and leaves a debt.
-    pub(crate) fn pay(&mut self, cost: f64) -> bool {
-        let affordable = self.is_payable(cost);
-        if affordable {
-            self.tokens -= cost;
-        }
-        affordable
+    /// Takes `cost` out. What costs more than the brim is paid when the bucket is full, and leaves a
+    /// debt.
+    pub(crate) fn pay(&mut self, cost: f64) {
+        self.tokens -= cost;
     }
 
-    fn is_payable(&self, cost: f64) -> bool {
+    /// Whether `cost` is there, but for rounding.
+    pub(crate) fn has(&self, cost: f64) -> bool {
         // In an hour that is to be quiet, not even what is left.
         let (factor, _) = self.profile.at(self.at);
         self.rate * factor > 0.0 && self.tokens >= cost.min(self.burst) * (1.0 - ROUNDING)
@@ -76,7 +73,7 @@ impl Bucket {
 
     /// The day on which `cost` can be paid.
     pub(crate) fn when(&self, cost: f64) -> f64 {
-        if self.is_payable(cost) {
+        if self.has(cost) {
             return self.at;
         }
         if self.rate <= 0.0 {

@@ -6,21 +6,23 @@ mod learn;
 
 use std::collections::VecDeque;
 
-use freshet_estimate::Prior;
+use freshet_estimate::{Penalty, Prior};
 use serde::{Deserialize, Serialize};
 
 use crate::bucket::Bucket;
+use crate::chunks::Chunks;
 use crate::event::{Action, Event};
 use crate::heap::Heap;
 use crate::host::Host;
 use crate::memory::Memory;
+use crate::price::BAND;
 use crate::ranked::Ranked;
 use crate::settings::Settings;
 use crate::source::{Goal, Source, State};
 use crate::survey::{Rhythm, Survey};
 
 use describe::Bulk;
-pub(crate) use hand_out::FALLEN;
+use hand_out::SLOW;
 
 /// Learns, prices and decides. Time is in days, from whenever the caller likes, and never goes back.
 ///
@@ -43,23 +45,23 @@ pub(crate) use hand_out::FALLEN;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Engine {
     pub(crate) settings: Settings,
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Chunks<Source, 1024>,
     /// How many of them are there.
     pub(crate) count: usize,
     /// Goals that are not the settings': few.
     pub(crate) goals: Vec<Goal>,
-    pub(crate) hosts: Vec<Host>,
+    pub(crate) hosts: Chunks<Host, 256>,
     /// Descriptions that are still to be taken in.
     inbox: VecDeque<Bulk>,
-    /// Sources by the day on which they become candidates.
+    /// Sources by the day on which they are to be looked at: to be compared by worth, or tried again.
     pub(crate) queue: Heap,
+    /// Sources by the day on which they will be worth the price.
+    pub(crate) coming: Heap,
     /// Hosts by the day on which they can be asked again.
     pub(crate) resting: Heap,
     /// Hosts that can be asked, and have a candidate.
     pub(crate) line: Ranked,
-    /// Candidates that are not worth the price yet, by the day on which they will be.
-    pub(crate) near: Heap,
-    /// Those that will take long until they are, by the day on which they are ranked anew.
+    /// Candidates that are not worth the price, by the day on which they are ranked anew.
     pub(crate) aging: Heap,
     /// Those that are worth the price, in the order in which they are ranked anew.
     pub(crate) ring: VecDeque<u32>,
@@ -83,6 +85,11 @@ pub struct Engine {
     spare: bool,
     /// What the next fetch costs, if there was not enough for it.
     saving_for: f64,
+    /// The day on which the first of those that come is a candidate; minus infinity if it is one, or
+    /// that is not known.
+    opening: f64,
+    /// No fetch costs less.
+    least_cost: f64,
     /// Fetches that somebody can make.
     capacity: u32,
     pub(crate) now: f64,
@@ -90,6 +97,8 @@ pub struct Engine {
 
 /// Sources that become candidates in one step, and hosts that get in line, at most.
 const FED: usize = 64;
+
+const FRESHNESS: Goal = Goal::Keep(Penalty::Freshness);
 
 impl Engine {
     /// An engine without sources.
@@ -101,15 +110,15 @@ impl Engine {
             bucket: Bucket::new(now, &settings),
             prior: settings.prior,
             settings,
-            sources: Vec::new(),
+            sources: Chunks::default(),
             count: 0,
             goals: Vec::new(),
-            hosts: Vec::new(),
+            hosts: Chunks::default(),
             inbox: VecDeque::new(),
             queue: Heap::default(),
             resting: Heap::default(),
             line: Ranked::default(),
-            near: Heap::default(),
+            coming: Heap::default(),
             aging: Heap::default(),
             ring: VecDeque::new(),
             price: 0.0,
@@ -123,6 +132,8 @@ impl Engine {
             look_again: false,
             spare: true,
             saving_for: 0.0,
+            opening: f64::NEG_INFINITY,
+            least_cost: f64::INFINITY,
             capacity: 0,
             now,
         }
@@ -178,14 +189,18 @@ impl Engine {
             return self.now;
         }
         let day = if self.can_ask() {
-            let next = self.queue.first().min(self.resting.first());
-            if !self.line.is_empty() || !self.near.is_empty() {
+            let payable = self.bucket.when(self.saving_for);
+            if !self.line.is_empty() {
                 // Who becomes a candidate while others wait for the budget is seen when there is some.
-                self.bucket.when(self.saving_for)
-            } else if self.spare {
-                next.min(self.bucket.full())
+                payable
             } else {
-                next
+                let spare = if self.spare { self.bucket.full() } else { f64::INFINITY };
+                let coming = match self.coming.peek() {
+                    Some((day, _)) => day.min(self.opening).max(payable),
+                    None => f64::INFINITY,
+                };
+                let next = self.queue.first().min(self.resting.first());
+                coming.min(next).min(spare)
             }
         } else {
             f64::INFINITY
@@ -253,10 +268,10 @@ impl Engine {
             self.hosts[host as usize].resting = false;
             self.come_back(now, host);
         }
-        for state in [State::Waiting, State::Near, State::Ready] {
+        for state in [State::Waiting, State::Coming, State::Ready] {
             for _ in 0..FED {
                 let queue = match state {
-                    State::Near => &mut self.near,
+                    State::Coming => &mut self.coming,
                     State::Ready => &mut self.aging,
                     _ => &mut self.queue,
                 };
@@ -272,21 +287,46 @@ impl Engine {
                 }
             }
         }
-        if self.line.is_empty() && self.near.is_empty() && self.spare && self.bucket.full() <= now {
+        let nobody = self.line.is_empty() && (self.coming.is_empty() || self.opening > now);
+        if nobody && self.spare && self.bucket.full() <= now {
             self.use_spare(now);
         }
     }
 
-    /// Puts a waiting source into the queue for the day on which it becomes a candidate.
+    /// Puts a waiting source into the queue in which it waits, for its day.
     pub(crate) fn enqueue(&mut self, now: f64, id: u32) {
-        let source = &self.sources[id as usize];
-        let day = self.due(now, source, self.entry(source.host));
+        let (state, day) = self.next_day(now, &self.sources[id as usize]);
         self.rhythm.entry = self.rhythm.entry.max(self.common_entry());
         // Once its day has come it does not matter which.
-        let due = self.sources[id as usize].due;
-        if day != due && day.max(due) > now {
-            self.queue_for(day, id);
+        let source = &mut self.sources[id as usize];
+        if source.state == state && (day == source.due || day.max(source.due) <= now) {
+            return;
         }
+        (source.state, source.due) = (state, day);
+        match state {
+            State::Coming => self.coming.push(day, id),
+            _ => self.queue.push(day, id),
+        }
+    }
+
+    /// The day that a source waits for, and how: until it is worth the price, if its worth grows as it
+    /// does for most; or until it is to be compared with others.
+    fn next_day(&self, now: f64, source: &Source) -> (State, f64) {
+        let entry = self.entry(source.host);
+        let grows = matches!(self.goal(source), Goal::Keep(_));
+        // At a host with a price of its own all that are worth the common one are compared.
+        let is_usual = grows && !source.is_new() && !source.is_observed();
+        if is_usual && source.importance > 0.0 && self.hosts[source.host as usize].price <= 0.0 {
+            let day = self.due(now, source, entry / BAND);
+            let is_slow = || {
+                let compared = self.due(now, source, entry);
+                day - source.last > SLOW * (compared - source.last)
+            };
+            if day < f64::INFINITY && !(self.goal(source) == FRESHNESS && is_slow()) {
+                return (State::Coming, day);
+            }
+        }
+        (State::Waiting, self.due(now, source, entry))
     }
 
     fn queue_for(&mut self, day: f64, id: u32) {

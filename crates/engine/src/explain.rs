@@ -106,8 +106,11 @@ impl Engine {
         let source = self.sources.get(id as usize)?;
         let standing = match source.state {
             State::Absent => return None,
-            State::Waiting => Standing::Waiting,
-            State::Near | State::Ready => Standing::Candidate,
+            State::Coming if self.rank(self.now, source) >= self.entry(source.host) => {
+                Standing::Candidate
+            }
+            State::Waiting | State::Coming => Standing::Waiting,
+            State::Ready => Standing::Candidate,
             State::Asked => Standing::Asked,
             State::Paused => Standing::Paused,
             State::Parked => Standing::Gone,

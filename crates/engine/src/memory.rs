@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use freshet_estimate::Prior;
+use freshet_estimate::{Belief, Prior};
 use serde::{Deserialize, Serialize};
-
-use crate::source::Source;
 
 /// Half-lives that are tried, in days.
 const HALF_LIVES: [f64; 4] = [2000.0, 700.0, 250.0, 80.0];
@@ -37,6 +35,12 @@ impl Memory {
         HALF_LIVES[self.best]
     }
 
+    /// Whether a source is among those that are watched if there are so many: any, as far as can be.
+    pub(crate) fn is_for(id: u32, sources: usize) -> bool {
+        let share = (sources / (2 * WATCHED)) as u32;
+        share <= 1 || id.wrapping_mul(0x9e37_79b1) < u32::MAX / share
+    }
+
     /// A fetch of a source found a change in so many days, or none.
     pub(crate) fn learn(&mut self, id: u32, prior: Prior, days: f64, changed: bool) {
         let room = self.watched.len() < WATCHED;
@@ -51,8 +55,7 @@ impl Memory {
         for (at, half_life) in HALF_LIVES.into_iter().enumerate() {
             let kept = (-days / half_life).exp2();
             let (changes, time) = learnt[at];
-            let it = Source { changes: changes * kept, days: time * kept, ..Source::NONE };
-            let belief = it.learnt_on(prior);
+            let belief = faded(prior, changes * kept, time * kept);
             let same = belief.no_change(days);
             let chance = if changed { 1.0 - same } else { same };
             self.likely[at] = fade * self.likely[at] + chance.max(1e-12).ln();
@@ -74,4 +77,10 @@ impl Memory {
     pub(crate) fn forget(&mut self, id: u32) {
         self.watched.remove(&id);
     }
+}
+
+/// What is believed when so much of what was learnt is left.
+fn faded(prior: Prior, changes: f64, days: f64) -> Belief {
+    let prior = prior.belief();
+    Belief::new(prior.shape() + changes, prior.days() + days).unwrap_or(prior)
 }

@@ -16,7 +16,7 @@ const FIRST: usize = 1 << 17;
 const FARTHEST: f64 = 40.0;
 /// The share of the price that a source must be worth to wait among the candidates: so there is
 /// always a choice, and the best comes first even if the price is somewhat wrong.
-const BAND: f64 = 0.6;
+pub(crate) const BAND: f64 = 0.6;
 /// The share of all sources over whose fetches the price is averaged, and at least and most so many.
 const WINDOW: f64 = 0.01;
 const FEWEST: f64 = 16.0;

@@ -112,7 +112,7 @@ impl Engine {
                 .all(|host| self.hosts.get(host as usize).is_some_and(|host| host.place.is_some()))
             && self.count == self.sources.iter().filter(|it| it.state != State::Absent).count()
             && self.ring.iter().all(|&id| (id as usize) < self.sources.len())
-            && self.near.numbers().all(|id| (id as usize) < self.sources.len())
+            && self.coming.numbers().all(|id| (id as usize) < self.sources.len())
             && self.aging.numbers().all(|id| (id as usize) < self.sources.len())
             && self.queue.numbers().all(|id| (id as usize) < self.sources.len())
             && self.resting.numbers().all(|host| (host as usize) < hosts)

@@ -124,8 +124,8 @@ pub(crate) enum State {
     Absent,
     /// It is not worth its price yet.
     Waiting,
-    /// It is nearly worth its price, and will be soon.
-    Near,
+    /// It will be worth its price on its day.
+    Coming,
     /// It is worth its price or nearly, and waits for its host or the budget.
     Ready,
     /// It is being fetched.
@@ -136,21 +136,22 @@ pub(crate) enum State {
     Parked,
 }
 
-/// One source, packed: there may be ten million.
+/// One source, packed into one line of the cache: there may be ten million.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[repr(align(64))]
 pub(crate) struct Source {
-    /// What its own fetches have told, on top of its host's prior: changes and days. If the belief is
-    /// the owner's, all of it.
-    pub(crate) changes: f64,
-    pub(crate) days: f64,
-    /// The last fetch that was answered; minus infinity before the first.
+    /// The last fetch that was answered; of a source without a copy, the day on which it was described.
     pub(crate) last: f64,
-    /// The day up to which the belief knows of changes: the last fetch, or the last signal.
-    pub(crate) seen: f64,
     /// The day that its entry in the queue says; others are out of date.
     pub(crate) due: f64,
-    /// When the first of the pending changes was announced.
-    pub(crate) first: f64,
+    /// What its own fetches have told, on top of its host's prior: changes and days. If the belief is
+    /// the owner's, all of it.
+    pub(crate) changes: f32,
+    pub(crate) days: f32,
+    /// The day up to which the belief knows of changes, that of the last signal, in days after `last`.
+    pub(crate) seen_after: f32,
+    /// When the first of the pending changes was announced, in days after `last`.
+    pub(crate) first_after: f32,
     pub(crate) importance: f32,
     pub(crate) cost: f32,
     pub(crate) min_interval: f32,
@@ -192,6 +193,9 @@ impl Flags {
     /// The last answer was that it is gone; its failures in a row are such answers.
     pub(crate) const GONE: Self = Self(64);
 
+    /// There is no copy of it.
+    pub(crate) const NEW: Self = Self(128);
+
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
@@ -207,12 +211,12 @@ impl Flags {
 
 impl Source {
     pub(crate) const NONE: Self = Self {
+        last: 0.0,
+        due: f64::INFINITY,
         changes: 0.0,
         days: 0.0,
-        last: f64::NEG_INFINITY,
-        seen: 0.0,
-        due: f64::INFINITY,
-        first: 0.0,
+        seen_after: 0.0,
+        first_after: 0.0,
         importance: 0.0,
         cost: 1.0,
         min_interval: 0.0,
@@ -229,8 +233,41 @@ impl Source {
     /// What is believed about a source that starts from a prior.
     pub(crate) fn learnt_on(&self, prior: Prior) -> Belief {
         let prior = prior.belief();
-        let (shape, days) = (prior.shape() + self.changes, prior.days() + self.days);
-        Belief::new(shape, days).unwrap_or(prior)
+        let (shape, days) = (f64::from(self.changes), f64::from(self.days));
+        Belief::new(prior.shape() + shape, prior.days() + days).unwrap_or(prior)
+    }
+
+    /// Remembers what was learnt.
+    pub(crate) fn set_learnt(&mut self, changes: f64, days: f64) {
+        let short = |x: f64| if x > 0.0 { x.clamp(1e-37, 1e38) as f32 } else { 0.0 };
+        (self.changes, self.days) = (short(changes), short(days));
+    }
+
+    /// The day up to which the belief knows of changes: the last fetch, or the last signal.
+    pub(crate) fn seen(&self) -> f64 {
+        self.last + f64::from(self.seen_after)
+    }
+
+    /// When the first of the pending changes was announced.
+    pub(crate) fn first(&self) -> f64 {
+        self.last + f64::from(self.first_after)
+    }
+
+    /// A change was announced.
+    pub(crate) fn announced(&mut self, now: f64) {
+        self.seen_after = (now - self.last) as f32;
+        if self.pending == 0 {
+            self.first_after = self.seen_after;
+        }
+        self.pending = self.pending.saturating_add(1);
+    }
+
+    /// A copy was made.
+    pub(crate) fn copied(&mut self, day: f64) {
+        let after = |other: f64| (other - day).max(0.0) as f32;
+        (self.seen_after, self.first_after) = (after(self.seen()), after(self.first()));
+        self.last = day;
+        self.flags.set(Flags::NEW, false);
     }
 
     pub(crate) fn is_observed(&self) -> bool {
@@ -253,12 +290,12 @@ impl Source {
 
     /// Whether there is no copy.
     pub(crate) fn is_new(&self) -> bool {
-        self.last == f64::NEG_INFINITY
+        self.flags.has(Flags::NEW)
     }
 
     /// Whether it is there, and fetched now and then.
     pub(crate) fn is_live(&self) -> bool {
-        matches!(self.state, State::Waiting | State::Near | State::Ready | State::Asked)
+        matches!(self.state, State::Waiting | State::Coming | State::Ready | State::Asked)
     }
 
     /// Whether it must be fetched whatever it is worth.

@@ -3,8 +3,9 @@
 use freshet_estimate::{Fit, Prior};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Engine, FALLEN};
+use crate::engine::Engine;
 use crate::event::{Action, Alarm};
+use crate::price::BAND;
 use crate::source::State;
 
 /// Sources, or hosts, that one step goes through.
@@ -33,6 +34,8 @@ pub(crate) struct Survey {
     number: u32,
     next_source: usize,
     next_host: usize,
+    /// Whether places in the queue are looked at.
+    places: bool,
     /// Whether priors are fitted, with the sources that are looked at.
     fit: Option<Fit>,
     /// What longest intervals take in a day.
@@ -85,7 +88,8 @@ impl Engine {
         let entry = self.common_entry();
         let rhythm = &mut self.rhythm;
         let news = rhythm.answers > (1.0 + NEWS) * rhythm.fitted;
-        if !(at_once || news || rhythm.unsettled || entry < NEARLY * rhythm.entry) {
+        let places = at_once || rhythm.unsettled || entry < NEARLY * rhythm.entry;
+        if !(places || news) {
             self.next_survey = now + self.epoch();
             return;
         }
@@ -99,11 +103,13 @@ impl Engine {
             number: self.rhythm.count,
             next_source: 0,
             next_host: 0,
+            places,
             fit: news.then(|| Fit::new(self.prior)),
             needed: 0.0,
         });
-        self.rhythm.entry = entry;
-        self.rhythm.day = now;
+        if places {
+            (self.rhythm.entry, self.rhythm.day) = (entry, now);
+        }
     }
 
     /// Goes on with the survey. Says whether it is over.
@@ -122,7 +128,8 @@ impl Engine {
                 if survey.next_host == 0 {
                     self.prior = fit.finish(Prior::BROAD, Fit::GLOBAL_STRENGTH);
                 }
-                for host in &mut self.hosts[survey.next_host..end] {
+                for host in survey.next_host..end {
+                    let host = &mut self.hosts[host];
                     let fit =
                         if host.survey == survey.number { host.fit } else { Fit::new(self.prior) };
                     host.prior = fit.finish(self.prior, Fit::HOST_STRENGTH);
@@ -163,16 +170,18 @@ impl Engine {
                 fit.add(source.learnt_on(self.prior));
             }
         }
+        if !survey.places {
+            return;
+        }
         let entry = self.entry(source.host);
         match source.state {
             State::Ready => {
                 let rank = self.rank(now, &source);
                 self.send_back(now, id, rank);
             }
-            State::Near => {
-                let rank = self.rank(now, &source);
-                if rank < FALLEN * entry || self.worth(source.due, &source) > ROUGHLY * self.price {
-                    self.consider(now, id);
+            State::Coming => {
+                if self.worth(source.due, &source) > ROUGHLY / BAND * entry {
+                    self.enqueue(now, id);
                 }
             }
             State::Waiting if !source.is_retried() => {

@@ -21,7 +21,8 @@ impl Engine {
     /// What is believed about a source's change rate.
     pub(crate) fn belief(&self, source: &Source) -> Belief {
         if source.is_known() {
-            Belief::new(source.changes, source.days).unwrap_or(self.prior.belief())
+            let (shape, days) = (f64::from(source.changes), f64::from(source.days));
+            Belief::new(shape, days).unwrap_or(self.prior.belief())
         } else {
             source.learnt_on(self.hosts[source.host as usize].prior)
         }
@@ -79,10 +80,10 @@ impl Engine {
             // Only age grows by itself: T²/2 + T·E[1/c].
             Goal::Keep(Penalty::Age) => {
                 let pending = Pending { changes: source.pending, days: 1.0 };
-                let belief = self.belief(source).unchanged(now - source.seen);
+                let belief = self.belief(source).unchanged(now - source.seen());
                 let rate = Penalty::Age.pending_value(belief, pending) - 0.5;
                 let wait = 2.0 * price / (rate + (rate * rate + 2.0 * price).sqrt());
-                if wait > 0.0 { source.first + wait } else { f64::INFINITY }
+                if wait > 0.0 { source.first() + wait } else { f64::INFINITY }
             }
             _ => f64::INFINITY,
         };
@@ -110,10 +111,10 @@ impl Engine {
         if source.pending == 0 {
             return 0.0;
         }
-        let days = (now - source.first).max(0.0);
+        let days = (now - source.first()).max(0.0);
         match self.goal(source) {
             Goal::Keep(penalty) => {
-                let belief = self.belief(source).unchanged(now - source.seen);
+                let belief = self.belief(source).unchanged(now - source.seen());
                 penalty.pending_value(belief, Pending { changes: source.pending, days })
             }
             Goal::Capture(capture) => {

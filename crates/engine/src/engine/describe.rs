@@ -77,12 +77,8 @@ impl Engine {
         while self.hosts.len() <= it.host as usize {
             self.hosts.push(Host::new(self.prior));
         }
-        if self.sources.len() <= id {
-            if self.sources.capacity() <= id {
-                // Doubling would cost more memory than there may be.
-                self.sources.reserve_exact(id + 1 - self.sources.len() + self.sources.len() / 8);
-            }
-            self.sources.resize(id + 1, Source::NONE);
+        while self.sources.len() <= id {
+            self.sources.push(Source::NONE);
         }
         // It goes back to where it began, with what was learnt.
         let Source { state: before, due, .. } = self.sources[id];
@@ -91,22 +87,25 @@ impl Engine {
         if before == State::Absent {
             let mut flags = Flags::default();
             flags.set(Flags::IN_RING, source.flags.has(Flags::IN_RING));
-            *source = Source { seen: now, flags, ..Source::NONE };
+            flags.set(Flags::NEW, true);
+            *source = Source { last: now, flags, ..Source::NONE };
             self.count += 1;
         }
         match it.belief {
             Some(belief) => {
-                (source.changes, source.days) = (belief.shape(), belief.days());
+                source.set_learnt(belief.shape(), belief.days());
             }
-            None if source.is_known() => (source.changes, source.days) = (0.0, 0.0),
+            None if source.is_known() => source.set_learnt(0.0, 0.0),
             None => {}
         }
-        if let Some(day) = it.fetched {
-            source.last = source.last.max(day.min(now));
-            source.seen = source.seen.max(source.last);
+        if let Some(day) = it.fetched.map(|day| day.min(now))
+            && (source.is_new() || day > source.last)
+        {
+            source.copied(day);
         }
         source.importance = it.importance.clamp(0.0, 1e30) as f32;
         source.cost = it.cost.clamp(1e-30, 1e30) as f32;
+        self.least_cost = self.least_cost.min(f64::from(source.cost));
         source.min_interval = it.min_interval as f32;
         source.max_interval = it.max_interval as f32;
         source.goal = goal;
@@ -168,7 +167,7 @@ impl Engine {
             self.leave_ready(id);
         }
         let source = &mut self.sources[id as usize];
-        if source.state == State::Near {
+        if source.state == State::Coming {
             source.state = State::Waiting;
         }
         source.due = f64::INFINITY;

@@ -6,6 +6,7 @@
 
 use super::Engine;
 use crate::event::{Action, Reason};
+use crate::heap::Heap;
 use crate::source::{Flags, Source, State};
 
 /// Sources that are compared when none is worth its price.
@@ -25,11 +26,11 @@ const ALMOST: f64 = 0.97;
 const NEARLY: f64 = 0.99;
 /// How much longer an interval may become until the price is reached; who takes longer is compared by
 /// worth.
-const SLOW: f64 = 1.5;
+pub(super) const SLOW: f64 = 1.5;
 /// In days.
 const SECOND: f64 = 1.0 / 86_400.0;
 /// How much less than the entry a candidate may be worth before it has to wait again.
-pub(crate) const FALLEN: f64 = 0.7;
+const FALLEN: f64 = 0.7;
 
 impl Engine {
     /// The budget would run over: of those that are due next, the one that is worth most is fetched
@@ -37,31 +38,35 @@ impl Engine {
     pub(super) fn use_spare(&mut self, now: f64) {
         let mut next: Vec<(f64, u32)> = Vec::with_capacity(LOOKED_AT);
         let mut best: Option<(f64, u32)> = None;
-        while next.len() < LOOKED_AT
-            && let Some((day, id)) = self.queue.pop()
-        {
-            let source = &self.sources[id as usize];
-            if source.state != State::Waiting || source.due != day {
-                continue;
+        for state in [State::Waiting, State::Coming] {
+            while next.len() < LOOKED_AT
+                && let Some((day, id)) = self.queue_of(state).pop()
+            {
+                let source = &self.sources[id as usize];
+                if source.state != state || source.due != day {
+                    continue;
+                }
+                next.push((day, id));
+                let may = !source.is_retried()
+                    && now - source.last >= f64::from(source.min_interval)
+                    && self.can_take(now, source.host);
+                let worth = if may { self.worth(now, source) } else { 0.0 };
+                if worth > best.map_or(0.0, |best| best.0) {
+                    best = Some((worth, id));
+                }
             }
-            next.push((day, id));
-            let may = !source.is_retried()
-                && now - source.last >= f64::from(source.min_interval)
-                && self.can_take(now, source.host);
-            let worth = if may { self.worth(now, source) } else { 0.0 };
-            if worth > best.map_or(0.0, |best| best.0) {
-                best = Some((worth, id));
-            }
-        }
-        for (day, id) in next {
-            if best.is_none_or(|best| best.1 != id) {
-                self.queue.push(day, id);
+            for (day, id) in next.drain(..) {
+                self.queue_of(state).push(day, id);
             }
         }
         match best {
-            Some((_, id)) => self.make_ready(now, id),
+            Some((worth, id)) => self.make_ready(now, id, worth),
             None => self.spare = false,
         }
+    }
+
+    fn queue_of(&mut self, state: State) -> &mut Heap {
+        if state == State::Coming { &mut self.coming } else { &mut self.queue }
     }
 
     /// A source's day has come: it becomes a candidate, or waits on.
@@ -70,11 +75,10 @@ impl Engine {
         let rank = self.rank(now, &source);
         if !source.is_retried() && rank < ALMOST * self.entry(source.host) {
             // The price has risen since; or the last digits of the day are missing.
-            let source = &mut self.sources[id as usize];
-            (source.state, source.due) = (State::Waiting, f64::INFINITY);
+            self.sources[id as usize].due = f64::INFINITY;
             self.enqueue(now, id);
             if self.sources[id as usize].due <= now {
-                self.make_ready(now, id);
+                self.make_ready(now, id, rank);
             }
             return;
         }
@@ -84,19 +88,18 @@ impl Engine {
             let day = self.due(now, &source, price);
             if day > now && day - source.last < SLOW * (now - source.last) {
                 let source = &mut self.sources[id as usize];
-                (source.state, source.due) = (State::Near, day);
-                self.near.push(day, id);
+                (source.state, source.due) = (State::Coming, day);
+                self.coming.push(day, id);
                 return;
             }
         }
-        self.make_ready(now, id);
+        self.make_ready(now, id, rank);
     }
 
-    pub(super) fn make_ready(&mut self, now: f64, id: u32) {
+    pub(super) fn make_ready(&mut self, now: f64, id: u32, rank: f64) {
         let source = &mut self.sources[id as usize];
         source.state = State::Ready;
         let host = source.host;
-        let rank = self.rank(now, &self.sources[id as usize]);
         let sources = &mut self.sources;
         let ready = &mut self.hosts[host as usize].ready;
         ready.add(rank, id, |id, place| sources[id as usize].place = place);
@@ -248,17 +251,23 @@ impl Engine {
         let in_line = first.and_then(|it| self.hosts[it.number as usize].ready.first());
         let mut best = in_line.map(|it| it.number);
         let rank = first.map_or(0.0, |it| it.rank);
+        self.opening = f64::NEG_INFINITY;
         while rank < NEARLY * self.price
-            && let Some((day, id)) = self.near.peek()
+            && let Some((day, id)) = self.coming.peek()
         {
             let source = &self.sources[id as usize];
-            if source.state == State::Near && source.due == day {
-                if best.is_none() || self.rank(now, source) > rank {
-                    best = Some(id);
-                }
-                break;
+            if source.state != State::Coming || source.due != day {
+                self.coming.pop();
+                continue;
             }
-            self.near.pop();
+            let its_rank = self.rank(now, source);
+            let entry = self.entry(source.host);
+            if its_rank < ALMOST * entry {
+                self.opening = self.due(now, source, entry);
+            } else if best.is_none() || its_rank > rank {
+                best = Some(id);
+            }
+            break;
         }
         self.saving_for = f64::from(self.sources[best? as usize].cost);
         best
@@ -267,19 +276,18 @@ impl Engine {
     /// Asks for what is worth it, as far as budget, hosts and capacity allow.
     pub(super) fn hand_out(&mut self, now: f64, actions: &mut Vec<Action>) {
         for _ in 0..MOST {
-            if self.best(now).is_none_or(|_| self.capacity == 0)
-                || self.bucket.when(self.saving_for) > now
-            {
+            self.saving_for = self.least_cost;
+            if self.capacity == 0 || !self.bucket.has(self.saving_for) {
                 break;
             }
             self.look_around(now);
-            let Some(id) = self.best(now).filter(|_| self.bucket.when(self.saving_for) <= now)
-            else {
+            let Some(id) = self.best(now).filter(|_| self.bucket.has(self.saving_for)) else {
                 break;
             };
-            if self.sources[id as usize].state == State::Near {
-                self.near.pop();
-                self.make_ready(now, id);
+            if self.sources[id as usize].state == State::Coming {
+                self.coming.pop();
+                let rank = self.rank(now, &self.sources[id as usize]);
+                self.make_ready(now, id, rank);
             }
             let source = self.sources[id as usize];
             let host = source.host;

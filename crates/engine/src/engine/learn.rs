@@ -3,7 +3,8 @@
 use super::Engine;
 use crate::event::{Action, Alarm, Blame, Outcome};
 use crate::host::{DOWN, back_off};
-use crate::source::{Flags, Source, State};
+use crate::memory::Memory;
+use crate::source::{Flags, State};
 
 /// Probes of a source that is gone before nobody asks any more.
 const PROBES: u8 = 4;
@@ -24,15 +25,11 @@ impl Engine {
         if source.state == State::Absent || !source.is_observed() {
             return;
         }
-        if source.pending == 0 {
-            source.first = now;
-        }
-        source.pending = source.pending.saturating_add(1);
+        let days = now - source.seen();
+        source.announced(now);
         if source.state == State::Asked {
             source.flags.set(Flags::SIGNALLED, true);
         }
-        let days = now - source.seen;
-        source.seen = now;
         self.learn(id, days, Seen::One);
         let source = &self.sources[id as usize];
         match source.state {
@@ -50,21 +47,22 @@ impl Engine {
             return;
         }
         let prior = self.hosts[source.host as usize].prior;
-        if seen != Seen::One {
+        if seen != Seen::One && Memory::is_for(id, self.sources.len()) {
             self.memory.learn(id, prior, days, seen == Seen::Something);
         }
         let half_life = self.settings.half_life.unwrap_or(self.memory.half_life());
         let kept = (-days / half_life).exp2();
-        let faded = Source { changes: source.changes * kept, days: source.days * kept, ..source };
+        let mut faded = source;
+        faded.set_learnt(f64::from(source.changes) * kept, f64::from(source.days) * kept);
         let belief = faded.learnt_on(prior);
         let belief = match seen {
             Seen::Nothing => belief.unchanged(days),
             Seen::Something => belief.changed(days),
             Seen::One => belief.counted(1, days),
         };
+        let before = prior.belief();
         let source = &mut self.sources[id as usize];
-        source.changes = (belief.shape() - prior.belief().shape()).max(0.0);
-        source.days = (belief.days() - prior.belief().days()).max(0.0);
+        source.set_learnt(belief.shape() - before.shape(), belief.days() - before.days());
     }
 
     pub(super) fn fetched(
@@ -100,20 +98,19 @@ impl Engine {
         if !source.is_new() {
             if source.is_observed() {
                 // What there was to see has been announced.
-                self.learn(id, now - source.seen, Seen::Nothing);
+                self.learn(id, now - source.seen(), Seen::Nothing);
             } else {
                 self.learn(id, now - source.last, seen);
             }
         }
         let source = &mut self.sources[id as usize];
-        (source.last, source.seen) = (now, now);
+        source.copied(now);
         source.failures = 0;
         source.flags.set(Flags::RETRIED, false);
         source.flags.set(Flags::GONE, false);
         // What was announced while it was under way may not be in it.
         source.pending = u32::from(source.flags.has(Flags::SIGNALLED));
         source.flags.set(Flags::SIGNALLED, false);
-        source.first = now;
         self.wait_again(now, id, None);
     }
 
