@@ -111,6 +111,34 @@ impl Bench {
     }
 }
 
+impl Bench {
+    /// Changes the budget, and goes on until the engine has looked at all sources.
+    fn set_budget(&mut self, words: &str, budget: f64) {
+        let settings = Settings { budget, ..*self.engine.settings() };
+        let mut survey = Steps::default();
+        let now = self.engine.now();
+        self.step(now, Event::Settings(settings), &mut survey);
+        let mut priced = false;
+        while !priced {
+            let start = Instant::now();
+            self.engine.step(now, Event::Tick, &mut self.actions);
+            survey.add(start.elapsed().as_secs_f64());
+            for action in self.actions.drain(..) {
+                match action {
+                    Action::Fetch { id, .. } => self.answers.push(id),
+                    Action::Priced { .. } => priced = true,
+                    _ => {}
+                }
+            }
+        }
+        println!(
+            "  budget {words}, all sources looked at: {:.3} s, longest steps {} ms",
+            survey.seconds,
+            survey.longest()
+        );
+    }
+}
+
 fn main() {
     let asked: Vec<usize> = std::env::args().filter_map(|it| it.parse().ok()).collect();
     let sizes = if asked.is_empty() { vec![10_000, 1_000_000, 10_000_000] } else { asked };
@@ -163,31 +191,13 @@ fn bench(sources: usize) {
         bench.engine.now() - day,
     );
 
-    // Looked at anew at once.
-    let settings = Settings { budget: 0.5 * SHARE * sources as f64, ..*bench.engine.settings() };
-    let mut survey = Steps::default();
-    let now = bench.engine.now();
-    bench.step(now, Event::Settings(settings), &mut survey);
-    let mut priced = false;
-    while !priced {
-        let start = Instant::now();
-        bench.engine.step(now, Event::Tick, &mut bench.actions);
-        survey.add(start.elapsed().as_secs_f64());
-        for action in bench.actions.drain(..) {
-            match action {
-                Action::Fetch { id, .. } => bench.answers.push(id),
-                Action::Priced { .. } => priced = true,
-                _ => {}
-            }
-        }
-    }
-    println!(
-        "  budget halved, all sources looked at: {:.3} s, longest steps {} ms",
-        survey.seconds,
-        survey.longest()
-    );
     let used = resident().saturating_sub(before).saturating_sub(driver);
     println!("  {:.0} bytes a source", used as f64 / sources as f64);
+    for (words, factor) in [("halved", 0.5), ("doubled", 2.0)] {
+        bench.set_budget(words, factor * SHARE * sources as f64);
+    }
+    let used = resident().saturating_sub(before).saturating_sub(driver);
+    println!("  {:.0} bytes a source then", used as f64 / sources as f64);
     let start = Instant::now();
     let bytes = bench.engine.snapshot();
     let took = start.elapsed().as_secs_f64();

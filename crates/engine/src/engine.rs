@@ -18,7 +18,7 @@ use crate::memory::Memory;
 use crate::price::BAND;
 use crate::ranked::Ranked;
 use crate::settings::Settings;
-use crate::source::{Goal, Source, State};
+use crate::source::{Description, Goal, Source, State};
 use crate::survey::{Rhythm, Survey};
 
 use describe::Bulk;
@@ -53,6 +53,9 @@ pub struct Engine {
     pub(crate) hosts: Chunks<Host, 256>,
     /// Descriptions that are still to be taken in.
     inbox: VecDeque<Bulk>,
+    /// A long list of them that has been taken in.
+    #[serde(skip)]
+    spent: Vec<Description>,
     /// Sources by the day on which they are to be looked at: to be compared by worth, or tried again.
     pub(crate) queue: Heap,
     /// Sources by the day on which they will be worth the price.
@@ -115,6 +118,7 @@ impl Engine {
             goals: Vec::new(),
             hosts: Chunks::default(),
             inbox: VecDeque::new(),
+            spent: Vec::new(),
             queue: Heap::default(),
             resting: Heap::default(),
             line: Ranked::default(),
@@ -219,6 +223,9 @@ impl Engine {
         self.now = if now.is_finite() { self.now.max(now) } else { self.now };
         let now = self.now;
         self.bucket.flow(now);
+        if !self.spent.is_empty() {
+            self.tidy();
+        }
         match event {
             Event::Described(some) => self.take_in(now, Bulk::Described(some, 0), actions),
             Event::Removed(some) => self.take_in(now, Bulk::Removed(some, 0), actions),
@@ -240,6 +247,7 @@ impl Engine {
         if settings.goal != self.settings.goal {
             // The price is in another unit now.
             (self.price, self.outlook) = (0.0, 0.0);
+            self.rhythm.entry = f64::INFINITY;
         }
         self.settings = settings;
         self.look_again = true;

@@ -8,14 +8,16 @@ use crate::chunks::Chunks;
 /// Days and numbers, the earliest day first, equal days by number.
 ///
 /// A heap with eight children to a node, which lie side by side in two lines of the cache: few levels,
-/// and one wait for memory at each. Unlike a queue in buckets it never has to move many entries at
+/// and one wait for memory at each. The first entry is apart from it, at hand. Unlike a queue in buckets it never has to move many entries at
 /// once, so that no step is long.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Vec<Entry>")]
 pub(crate) struct Heap {
+    first: Entry,
     /// The children of entry `i`, counted over all groups, are group `i + 1`; the first group has no
     /// parent. Where there is no entry, there is one that never comes.
     groups: Chunks<Group, 256>,
+    /// How many there are in groups.
     len: usize,
 }
 
@@ -33,21 +35,26 @@ const CHILDREN: usize = 8;
 const NEVER: Entry = Entry { day: f64::INFINITY, number: u32::MAX };
 
 impl Entry {
+    // Without branches, which nobody could foretell.
     fn is_before(&self, other: &Self) -> bool {
-        self.day < other.day || (self.day == other.day && self.number < other.number)
+        (self.day < other.day) | ((self.day == other.day) & (self.number < other.number))
     }
 }
 
 impl Group {
-    /// The place of the first entry.
-    fn first(&self) -> usize {
-        let mut best = 0;
-        for at in 1..CHILDREN {
-            if self.0[at].is_before(&self.0[best]) {
-                best = at;
-            }
-        }
-        best
+    /// The place of the first entry, and the entry.
+    #[inline]
+    fn first(&self) -> (usize, Entry) {
+        let first = |(a, b): (usize, usize)| if self.0[b].is_before(&self.0[a]) { b } else { a };
+        let pairs = (first((0, 1)), first((2, 3)), first((4, 5)), first((6, 7)));
+        let place = first((first((pairs.0, pairs.1)), first((pairs.2, pairs.3))));
+        (place, self.0[place])
+    }
+}
+
+impl Default for Heap {
+    fn default() -> Self {
+        Self { first: NEVER, groups: Chunks::default(), len: 0 }
     }
 }
 
@@ -65,7 +72,8 @@ impl From<Vec<Entry>> for Heap {
 
 impl Serialize for Heap {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut entries = serializer.serialize_seq(Some(self.len))?;
+        let len = self.len + usize::from(!self.is_empty());
+        let mut entries = serializer.serialize_seq(Some(len))?;
         self.entries().try_for_each(|entry| entries.serialize_element(entry))?;
         entries.end()
     }
@@ -73,23 +81,22 @@ impl Serialize for Heap {
 
 impl Heap {
     fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.groups.iter().flat_map(|group| &group.0).take(self.len)
+        let others = self.groups.iter().flat_map(|group| &group.0).take(self.len);
+        std::iter::once(&self.first).filter(|it| it.day < f64::INFINITY).chain(others)
     }
 
     /// The first day, and whose it is.
     pub(crate) fn peek(&self) -> Option<(f64, u32)> {
-        let group = self.groups.get(0).filter(|_| self.len > 0)?;
-        let Entry { day, number } = group.0[group.first()];
-        Some((day, number))
+        (!self.is_empty()).then_some((self.first.day, self.first.number))
     }
 
     /// The first day; infinite if there is none.
     pub(crate) fn first(&self) -> f64 {
-        self.peek().map_or(f64::INFINITY, |(day, _)| day)
+        self.first.day
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
+        self.first.day == f64::INFINITY
     }
 
     /// An infinite day is never, and so is one that is not a number.
@@ -97,25 +104,34 @@ impl Heap {
         if day.is_nan() || day == f64::INFINITY {
             return;
         }
+        let mut entry = Entry { day, number };
+        if entry.is_before(&self.first) {
+            std::mem::swap(&mut entry, &mut self.first);
+            if entry.day == f64::INFINITY {
+                return;
+            }
+        }
         if self.len == CHILDREN * self.groups.len() {
             self.groups.push(Group([NEVER; CHILDREN]));
         }
         self.len += 1;
-        self.rise(self.len - 1, Entry { day, number });
+        self.rise(self.len - 1, entry);
     }
 
     pub(crate) fn pop(&mut self) -> Option<(f64, u32)> {
-        let group = self.groups.get(0).filter(|_| self.len > 0)?;
-        let mut hole = group.first();
-        let first = group.0[hole];
+        let first = self.peek()?;
+        self.first = NEVER;
+        let Some(group) = self.groups.get(0).filter(|_| self.len > 0) else { return Some(first) };
+        let mut hole;
+        (hole, self.first) = group.first();
         // The hole sinks to the bottom, where the last entry most likely belongs.
         while let Some(children) = self.groups.get(hole + 1) {
-            let best = children.first();
-            if children.0[best].day == f64::INFINITY {
+            let (place, entry) = children.first();
+            if entry.day == f64::INFINITY {
                 break;
             }
-            self.set(hole, children.0[best]);
-            hole = CHILDREN * (hole + 1) + best;
+            self.set(hole, entry);
+            hole = CHILDREN * (hole + 1) + place;
         }
         self.len -= 1;
         let last = self.get(self.len);
@@ -123,7 +139,7 @@ impl Heap {
         if hole < self.len {
             self.rise(hole, last);
         }
-        Some((first.day, first.number))
+        Some(first)
     }
 
     pub(crate) fn pop_due(&mut self, now: f64) -> Option<(f64, u32)> {
@@ -132,7 +148,7 @@ impl Heap {
 
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.entries().count()
     }
 
     /// All numbers in it, in no order.

@@ -23,8 +23,11 @@ const ROUGHLY: f64 = 1.03;
 const NEARLY: f64 = 0.97;
 /// How far the entry may fall before those that are now due earlier are looked for.
 const DROP: f64 = 0.93;
-/// The share by which the number of answers must have grown before priors are fitted anew.
+/// The share by which the number of answers must have grown before priors are fitted anew; and if
+/// there are so many sources that this would be a good part of all work.
 const NEWS: f64 = 0.05;
+const NEWS_OF_MANY: f64 = 0.2;
+const MANY: usize = 1 << 17;
 /// Sources to which the prior of all is fitted, about.
 const FITTED: usize = 1 << 16;
 
@@ -36,6 +39,8 @@ pub(crate) struct Survey {
     next_host: usize,
     /// Whether places in the queue are looked at.
     places: bool,
+    /// Whether those who wait for the price may have to do so for an earlier day.
+    earlier: bool,
     /// Whether priors are fitted, with the sources that are looked at.
     fit: Option<Fit>,
     /// What longest intervals take in a day.
@@ -86,8 +91,11 @@ impl Engine {
     pub(crate) fn begin_survey(&mut self, now: f64, at_once: bool) {
         self.look_ahead();
         let entry = self.common_entry();
+        let growth = 1.0 + if self.count < MANY { NEWS } else { NEWS_OF_MANY };
         let rhythm = &mut self.rhythm;
-        let news = rhythm.answers > (1.0 + NEWS) * rhythm.fitted;
+        // What cannot wait is not held up by what can.
+        let news = !at_once && rhythm.answers > growth * rhythm.fitted;
+        let earlier = rhythm.unsettled || entry < rhythm.entry;
         let places = at_once || rhythm.unsettled || entry < NEARLY * rhythm.entry;
         if !(places || news) {
             self.next_survey = now + self.epoch();
@@ -104,6 +112,7 @@ impl Engine {
             next_source: 0,
             next_host: 0,
             places,
+            earlier,
             fit: news.then(|| Fit::new(self.prior)),
             needed: 0.0,
         });
@@ -180,7 +189,7 @@ impl Engine {
                 self.send_back(now, id, rank);
             }
             State::Coming => {
-                if self.worth(source.due, &source) > ROUGHLY / BAND * entry {
+                if survey.earlier && self.worth(source.due, &source) > ROUGHLY / BAND * entry {
                     self.enqueue(now, id);
                 }
             }

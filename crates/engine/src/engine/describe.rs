@@ -63,8 +63,20 @@ impl Engine {
             };
             if !over {
                 self.inbox.push_front(bulk);
+            } else if let Bulk::Described(some, _) = bulk
+                && some.len() > STRIDE
+            {
+                self.spent = some;
             }
         }
+    }
+
+    /// Gives back the memory of a long list little by little: all at once takes as long as a thousand
+    /// steps.
+    pub(super) fn tidy(&mut self) {
+        let left = self.spent.len().saturating_sub(4 * STRIDE);
+        self.spent.truncate(left);
+        self.spent.shrink_to(left);
     }
 
     fn describe(&mut self, now: f64, it: &Description, actions: &mut Vec<Action>) {

@@ -284,28 +284,32 @@ impl Engine {
             let Some(id) = self.best(now).filter(|_| self.bucket.has(self.saving_for)) else {
                 break;
             };
-            if self.sources[id as usize].state == State::Coming {
-                self.coming.pop();
-                let rank = self.rank(now, &self.sources[id as usize]);
-                self.make_ready(now, id, rank);
-            }
             let source = self.sources[id as usize];
             let host = source.host;
+            let rank = self.rank(now, &source);
+            let is_coming = source.state == State::Coming;
+            if is_coming {
+                self.coming.pop();
+            }
             if !self.can_take(now, host) {
                 // It waits for its host; or the settings are not what they were.
+                if is_coming {
+                    self.make_ready(now, id, rank);
+                }
                 self.leave_line(host);
                 continue;
             }
             self.bucket.pay(f64::from(source.cost));
-            let rank = self.rank(now, &source);
             let reason = self.reason(now, &source, rank);
             if matches!(reason, Reason::Worth | Reason::Spare) {
                 self.note_worth(host, rank);
             }
-            self.leave_ready(id);
+            if !is_coming {
+                self.leave_ready(id);
+            }
             self.leave_line(host);
             let source = &mut self.sources[id as usize];
-            (source.state, source.place) = (State::Asked, host);
+            (source.state, source.due, source.place) = (State::Asked, f64::INFINITY, host);
             source.flags.set(Flags::SIGNALLED, false);
             let it = &mut self.hosts[host as usize];
             it.asked += 1;
