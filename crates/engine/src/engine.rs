@@ -6,7 +6,7 @@ mod learn;
 
 use std::collections::VecDeque;
 
-use freshet_estimate::{Penalty, Prior};
+use freshet_estimate::Prior;
 use serde::{Deserialize, Serialize};
 
 use crate::bucket::Bucket;
@@ -100,8 +100,6 @@ pub struct Engine {
 
 /// Sources that become candidates in one step, and hosts that get in line, at most.
 const FED: usize = 64;
-
-const FRESHNESS: Goal = Goal::Keep(Penalty::Freshness);
 
 impl Engine {
     /// An engine without sources.
@@ -321,16 +319,17 @@ impl Engine {
     /// does for most; or until it is to be compared with others.
     fn next_day(&self, now: f64, source: &Source) -> (State, f64) {
         let entry = self.entry(source.host);
-        let grows = matches!(self.goal(source), Goal::Keep(_));
+        let goal = self.goal(source);
+        let is_usual = matches!(goal, Goal::Keep(_)) && source.importance > 0.0;
         // At a host with a price of its own all that are worth the common one are compared.
-        let is_usual = grows && !source.is_new() && !source.is_observed();
-        if is_usual && source.importance > 0.0 && self.hosts[source.host as usize].price <= 0.0 {
+        let is_alone = self.hosts[source.host as usize].price <= 0.0;
+        if is_usual && is_alone && !source.is_new() && !source.is_observed() {
             let day = self.due(now, source, entry / BAND);
             let is_slow = || {
                 let compared = self.due(now, source, entry);
                 day - source.last > SLOW * (compared - source.last)
             };
-            if day < f64::INFINITY && !(self.goal(source) == FRESHNESS && is_slow()) {
+            if day < f64::INFINITY && !(goal.levels_off() && is_slow()) {
                 return (State::Coming, day);
             }
         }

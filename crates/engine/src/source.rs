@@ -15,6 +15,12 @@ pub enum Goal {
 }
 
 impl Goal {
+    /// Whether there is an end to what a fetch can be worth, so that it may take long, or for ever,
+    /// until it is worth a price.
+    pub(crate) fn levels_off(self) -> bool {
+        !matches!(self, Self::Keep(Penalty::Harmonic | Penalty::Age))
+    }
+
     /// Whether its numbers can be meant.
     pub(crate) fn is_sound(self) -> bool {
         match self {
