@@ -9,7 +9,7 @@ use crate::source::{Goal, Source};
 const FORCED: f64 = 1e100;
 /// Of a source of which nothing is known yet, the interval is at most so many times as long as if it
 /// changed all the time: what its siblings are like is no excuse for not looking.
-const RISK: f64 = 10.0;
+const RISK: f64 = 2.0;
 
 impl Engine {
     /// What a source's copy is to be good for.
