@@ -11,6 +11,9 @@ const FORCED: f64 = 1e100;
 /// changed all the time: what its siblings are like is no excuse for not looking.
 const RISK: f64 = 2.0;
 
+/// How many standard deviations above what is believed a change rate may well be.
+const HOPE: f64 = 3.0;
+
 impl Engine {
     /// What a source's copy is to be good for.
     pub(crate) fn goal(&self, source: &Source) -> Goal {
@@ -49,7 +52,7 @@ impl Engine {
         } else {
             let free = match goal {
                 Goal::Keep(penalty) => penalty.due(belief, price),
-                Goal::Capture(capture) => capture.due(belief, price),
+                Goal::Capture(capture) => capture.due(hopeful(source, belief), price),
             };
             match goal {
                 Goal::Keep(penalty) if source.is_unknown() => free.min(risk_cap(penalty, price)),
@@ -101,7 +104,7 @@ impl Engine {
                     penalty.value(belief, days).max(risk(penalty, days))
                 }
                 Goal::Keep(penalty) => penalty.value(belief, days),
-                Goal::Capture(capture) => capture.value(belief, days),
+                Goal::Capture(capture) => capture.value(hopeful(source, belief), days),
             }
         }
     }
@@ -164,4 +167,15 @@ fn risk_cap(penalty: Penalty, price: f64) -> f64 {
         Penalty::Harmonic | Penalty::Freshness => RISK * price,
         Penalty::Age => (2.0 * RISK * price).sqrt(),
     }
+}
+
+/// To capture, a source is taken for one that changes as often as may well be: what a fetch brings may
+/// have an upper limit, so that one that is thought to change seldom would never be worth a look
+/// again, and nobody would learn better. The more is known of it, the less that is.
+fn hopeful(source: &Source, belief: Belief) -> Belief {
+    if source.is_known() {
+        return belief;
+    }
+    let shape = belief.shape();
+    Belief::new(HOPE.mul_add(shape.sqrt(), shape), belief.days()).unwrap_or(belief)
 }

@@ -86,8 +86,8 @@ impl Engine {
         let price = self.price;
         if rank < NEARLY * price && !source.is_retried() && !source.is_observed() {
             let day = self.due(now, &source, price);
-            let is_slow = self.goal(&source).levels_off()
-                && day - source.last > SLOW * (now - source.last);
+            let is_slow =
+                self.goal(&source).levels_off() && day - source.last > SLOW * (now - source.last);
             if day > now && day < f64::INFINITY && !is_slow {
                 let source = &mut self.sources[id as usize];
                 (source.state, source.due) = (State::Coming, day);

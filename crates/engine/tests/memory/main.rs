@@ -32,7 +32,11 @@ fn a_source_takes_less_than_150_bytes() {
             let fetched = Some(-f64::from(id % 1009) / 200.0);
             Description { host: id / PER_HOST, importance, fetched, ..Description::new(id) }
         };
-        engine.step(0.0, Event::Described((first..first + 1000).map(describe).collect()), &mut actions);
+        engine.step(
+            0.0,
+            Event::Described((first..first + 1000).map(describe).collect()),
+            &mut actions,
+        );
     }
     let mut asked = Vec::new();
     let mut fetches = 0_u32;
