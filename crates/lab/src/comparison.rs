@@ -18,6 +18,8 @@ pub struct Comparison {
     found: String,
     verdict: Verdict,
     note: String,
+    /// For a formula: how close is the same.
+    same: f64,
 }
 
 /// What is known of a number from elsewhere than the calculation that is compared: a certificate,
@@ -58,6 +60,7 @@ impl Comparison {
             found: fixed(ours, printed.decimals()),
             verdict: if agrees { Verdict::Reproduced } else { Verdict::Differs },
             note: String::new(),
+            same: SAME,
         }
     }
 
@@ -126,6 +129,7 @@ impl Comparison {
                 (true, false) => Verdict::NotDeterminable,
             },
             note: if holds && !narrow { format!("missing: {missing}") } else { String::new() },
+            same: SAME,
         }
     }
 
@@ -145,6 +149,7 @@ impl Comparison {
             found: found.to_owned(),
             verdict: if holds { Verdict::Shape } else { Verdict::Differs },
             note: String::new(),
+            same: SAME,
         }
     }
 
@@ -152,25 +157,36 @@ impl Comparison {
     /// digits; `deviation` is the largest relative difference found.
     #[must_use]
     pub fn formula(printed: &str, deviation: f64) -> Self {
-        let agrees = deviation <= SAME;
+        Self::formula_within(printed, deviation, SAME)
+    }
+
+    /// The same where the other calculation is less exact, such as a limit.
+    #[must_use]
+    pub fn formula_within(printed: &str, deviation: f64, same: f64) -> Self {
+        let agrees = deviation <= same;
         Self {
             paper: printed.to_owned(),
             printed: None,
             ours: deviation,
-            found: format!("within {deviation:.0e}"),
+            found: if deviation == 0.0 {
+                "exact".into()
+            } else {
+                format!("within {deviation:.0e}")
+            },
             verdict: if agrees { Verdict::Reproduced } else { Verdict::Differs },
             note: String::new(),
+            same,
         }
     }
 
     /// A printed formula that does not hold, beside one that does: a misprint if the second agrees
-    /// with another calculation to nine digits where the first does not.
+    /// with another calculation where the first does not.
     #[must_use]
     pub fn or_formula(mut self, corrected: &str, deviation: f64, by: &str) -> Self {
-        if self.verdict == Verdict::Differs && deviation <= SAME {
+        if self.verdict == Verdict::Differs && deviation <= self.same {
             self.verdict = Verdict::Misprint;
-            self.note =
-                format!("off by {:.0e}; {corrected} is within {deviation:.0e} of {by}", self.ours);
+            let off = significant(self.ours);
+            self.note = format!("as printed it is off by {off}, relatively; ours agrees with {by}");
             self.found = corrected.to_owned();
         }
         self

@@ -29,6 +29,7 @@ mod picture;
 mod grid;
 mod index;
 mod planned;
+mod random;
 
 mod catalogue;
 mod experiments;
