@@ -139,6 +139,26 @@ impl Comparison {
         Self::property(claim, &significant(ours), range.contains(&ours)).with_number(ours)
     }
 
+    /// A claim about a number that depends on what the paper leaves open: the shape holds if it does
+    /// for every number that fits, and cannot be determined if for some only.
+    #[must_use]
+    pub fn open_shape(
+        claim: &str,
+        fitting: &[f64],
+        range: &RangeInclusive<f64>,
+        missing: &str,
+    ) -> Self {
+        let holds = fitting.iter().filter(|ours| range.contains(ours)).count();
+        let shown: Vec<String> = fitting.iter().map(|&ours| significant(ours)).collect();
+        let mut own =
+            Self::property(claim, &shown.join(" or "), holds > 0 && holds == fitting.len());
+        if holds > 0 && holds < fitting.len() {
+            own.verdict = Verdict::NotDeterminable;
+            own.note = format!("it depends; missing: {missing}");
+        }
+        own
+    }
+
     /// A claim that was checked: what was found, and whether it holds.
     #[must_use]
     pub fn property(claim: &str, found: &str, holds: bool) -> Self {
@@ -315,6 +335,11 @@ mod tests {
         check(&Comparison::shape("above 1", 1.5, 1.0..=f64::INFINITY), Verdict::Shape);
         check(&Comparison::shape("above 1", 0.5, 1.0..=f64::INFINITY), Verdict::Differs);
         check(&Comparison::shape("above 1", f64::NAN, 1.0..=f64::INFINITY), Verdict::Differs);
+        let open = |fitting: &[f64]| Comparison::open_shape("above 1", fitting, &(1.0..=9.0), "");
+        check(&open(&[2.0, 3.0]), Verdict::Shape);
+        check(&open(&[2.0, 0.5]), Verdict::NotDeterminable);
+        check(&open(&[0.5, 0.2]), Verdict::Differs);
+        check(&open(&[]), Verdict::Differs);
         check(&Comparison::property("rises", "it does", true), Verdict::Shape);
         check(&Comparison::property("rises", "it falls at 3", false), Verdict::Differs);
     }

@@ -16,6 +16,7 @@ mod cho_table_5;
 mod cho_table_7;
 mod kolobov_fig_1;
 mod kolobov_fig_2;
+mod kolobov_fig_3;
 mod kolobov_prop_9;
 mod kolobov_web;
 mod liu_fig_1_2;
@@ -26,6 +27,9 @@ mod liu_props_10_to_12;
 mod liu_table_1_1;
 mod liu_table_1_2;
 mod liu_table_1_3;
+mod ours_belief;
+mod ours_intervals;
+mod ours_kth_change;
 mod wic_bound;
 mod wic_day;
 mod wic_fig_5;
@@ -57,6 +61,7 @@ pub const CATALOGUE: &[Experiment] = &[
     azar_algorithms::EXPERIMENT,
     kolobov_fig_1::EXPERIMENT,
     kolobov_fig_2::EXPERIMENT,
+    kolobov_fig_3::EXPERIMENT,
     kolobov_prop_9::EXPERIMENT,
     liu_table_1_1::EXPERIMENT,
     liu_fig_1_2::EXPERIMENT,
@@ -73,4 +78,7 @@ pub const CATALOGUE: &[Experiment] = &[
     wic_fig_7::EXPERIMENT,
     wic_fig_8::EXPERIMENT,
     wic_fig_9::EXPERIMENT,
+    ours_intervals::EXPERIMENT,
+    ours_kth_change::EXPERIMENT,
+    ours_belief::EXPERIMENT,
 ];

@@ -42,25 +42,18 @@ fn run() -> Result<Outcome, LabError> {
     // "Once in a few days": a median from one change in ten days to one in two.
     let ends = [gain(&pages(0.5, 2019)?)?, gain(&pages(0.1, 2019)?)?];
     let range = ends[0].min(ends[1])..=ends[0].max(ends[1]);
-    let (two, five) = (Printed::new("2"), Printed::new("5"));
     let missing = "the change rates of the data set; §7 says 2 times, §9.5 nearly 5 times";
+    let times = |printed: &str| {
+        Comparison::open(&Printed::new(printed), &range, missing)
+            .note(&format!("{:.2} for a median of 0.2 a day", io.harmonic / lc.harmonic))
+    };
     let table = Table::list("Cost per source")
         .with(
             "harmonic: LC, here LC-CO, and the others",
             less("LC-CO is least", lc.harmonic, &[io, floor], |it| it.harmonic),
         )
-        .with(
-            "harmonic: LC-IO over LC-CO, times (§7)",
-            Comparison::number(&two, io.harmonic / lc.harmonic).or_open(
-                &two,
-                range.clone(),
-                missing,
-            ),
-        )
-        .with(
-            "harmonic: LC-IO over LC-CO, times (§9.5)",
-            Comparison::number(&five, io.harmonic / lc.harmonic).or_open(&five, range, missing),
-        )
+        .with("harmonic: LC-IO over LC-CO, times (§7)", times("2"))
+        .with("harmonic: LC-IO over LC-CO, times (§9.5)", times("5"))
         .with(
             "harmonic: LC-IO and BLCε",
             less("LC-IO is markedly less", io.harmonic, &[floor], |it| it.harmonic),

@@ -88,6 +88,17 @@ impl Pages {
         })
     }
 
+    /// The same, but the most important share announce their changes.
+    pub(super) fn with_complete_by_importance(&self, share: f64) -> Self {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by(|&a, &b| self.weights[b].total_cmp(&self.weights[a]));
+        let mut complete = vec![false; self.len()];
+        for &source in &order[..(share * self.len() as f64) as usize] {
+            complete[source] = true;
+        }
+        Self { weights: self.weights.clone(), changes: self.changes.clone(), complete }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.weights.len()
     }

@@ -12,7 +12,9 @@ use crate::table::Table;
 
 const CAPACITIES: [usize; 6] = [1, 2, 4, 8, 12, 16];
 /// Where losses are compared.
-const MIDDLE: usize = 3;
+const MIDDLE: usize = 2;
+/// A rise by less is none: near the top the greedy schedule is as good by chance as by knowledge.
+const SLACK: f64 = 0.01;
 const KINDS: [(&str, Life, f64); 4] = [
     ("append, uniform", Life::Append, 1.0),
     ("overwrite, uniform", Life::Overwrite, 1.0),
@@ -59,15 +61,22 @@ pub(super) fn run(noise: &Noise, more: Vec<Table>) -> Result<Outcome, LabError> 
     let mut table =
         Table::list(&format!("Utility as the noise grows to {} = {largest}", noise.name));
     for (kind, (name, _, _)) in KINDS.iter().enumerate() {
-        let falls = (0..CAPACITIES.len())
-            .all(|at| all[kind].windows(2).all(|pair| pair[1][at] <= pair[0][at] * (1.0 + 1e-3)));
+        let rise = all[kind].windows(2).flat_map(|pair| {
+            pair[1].iter().zip(&pair[0]).map(|(noisier, before)| noisier / before - 1.0)
+        });
+        let rise = rise.fold(0.0, f64::max);
         table = table.with(
             name,
             Comparison::property(
                 "falls as the noise grows, at every C",
                 &format!("{:.1} % less at C = {}", 100.0 * loss(kind), CAPACITIES[MIDDLE]),
-                falls && loss(kind) > 0.0,
-            ),
+                rise < SLACK && loss(kind) > 0.0,
+            )
+            .note(&if rise > 0.0 {
+                format!("rises by up to {:.2} % from one noise to the next", 100.0 * rise)
+            } else {
+                String::new()
+            }),
         );
     }
     table = table.with(
@@ -102,7 +111,7 @@ pub(super) fn run(noise: &Noise, more: Vec<Table>) -> Result<Outcome, LabError> 
     let tables = std::iter::once(table).chain(more);
     Ok(Outcome::new(tables).picture(Picture::new(&figure, curves)).note(&format!(
         "{ABOUT} The text at hand does not name the two settings that the figure shows; the four \
-         extremes are calculated, and those with the least and the most loss drawn. The noise is \
-         random, so that a rise by a thousandth counts as none."
+         extremes are calculated, and those with the least and the most loss drawn. A rise by less \
+         than a percent counts as none."
     )))
 }
