@@ -7,7 +7,7 @@ use freshet_lab::{CATALOGUE, Counts, Paper, Report, Verdict};
 use crate::number::plural;
 
 /// The widest that a column of text becomes.
-const WIDE: usize = 44;
+const WIDE: usize = 64;
 
 /// What there is to run, paper by paper.
 pub(crate) fn catalogue() -> String {
