@@ -82,7 +82,7 @@ impl Paper {
             }
             Self::Azar => {
                 "Y. Azar, E. Horvitz, E. Lubetzky, Y. Peres, D. Shahaf: Tractable near-optimal \
-                 policies for crawling. PNAS 115 (32), 2018"
+                 policies for crawling. PNAS 2018"
             }
             Self::Kolobov => {
                 "A. Kolobov, Y. Peres, C. Lu, E. Horvitz: Staying up to date with online content \

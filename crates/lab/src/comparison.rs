@@ -57,7 +57,11 @@ impl Comparison {
             paper: printed.text().to_owned(),
             printed: Some(printed.value()).filter(|value| value.is_finite()),
             ours,
-            found: fixed(ours, printed.decimals()),
+            // A count needs no decimals.
+            found: match ours.fract() == 0.0 && printed.unit() == 1.0 {
+                true => fixed(ours, 0),
+                false => fixed(ours, printed.decimals()),
+            },
             verdict: if agrees { Verdict::Reproduced } else { Verdict::Differs },
             note: String::new(),
             same: SAME,
@@ -69,6 +73,18 @@ impl Comparison {
     pub fn count(printed: u64, ours: u64) -> Self {
         let number = Self::number(&Printed::new(&printed.to_string()), ours as f64);
         Self { found: ours.to_string(), ..number }
+    }
+
+    /// A printed upper bound and the largest that was found.
+    #[must_use]
+    pub fn at_most(printed: &Printed, ours: f64) -> Self {
+        let number = Self::number(printed, ours);
+        let holds = ours <= printed.ends().1;
+        Self {
+            paper: format!("at most {}", printed.text()),
+            verdict: if holds { Verdict::Shape } else { Verdict::Differs },
+            ..number
+        }
     }
 
     /// The same, where ours differs and other evidence may tell that the paper is wrong: a misprint
@@ -311,6 +327,18 @@ mod tests {
         check(&with(0.8349, f64::NAN, f64::NAN), Verdict::Differs);
         // What is right needs no proof.
         check(&with(0.8351, 0.1, 0.2), Verdict::Reproduced);
+    }
+
+    #[test]
+    fn a_bound_holds_or_is_refuted() {
+        let printed = Printed::new("1.05");
+        let evidence = Evidence::second(1.109, 1e-3, "a proof");
+        let with =
+            |ours: f64| Comparison::at_most(&printed, ours).or_misprint(&printed, &evidence, "why");
+        check(&with(1.01), Verdict::Shape);
+        check(&with(1.109), Verdict::Misprint);
+        check(&with(1.2), Verdict::Differs);
+        check(&with(f64::NAN), Verdict::Differs);
     }
 
     #[test]

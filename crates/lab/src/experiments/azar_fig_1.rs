@@ -19,7 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "azar-fig-1",
     paper: Paper::Azar,
     item: "Figure 1",
-    section: "p. 8100",
+    section: "introduction",
     about: "the share of the optimal freshness that policies reach for 1,000 pages, by utilities and \
             bandwidth",
     run,
@@ -30,11 +30,11 @@ const SLOTS: usize = 150_000;
 const BANDWIDTHS: [f64; 4] = [10.0, 100.0, 500.0, 1000.0];
 const POLICIES: [&str; 7] = [
     "equal rates",
-    "in proportion to utility",
-    "Cho's, blind to utility",
-    "Azar's rates, at random",
-    "Azar's rates, by deadlines",
-    "best rates, by deadlines",
+    "∝ utility",
+    "Cho, blind to utility",
+    "Azar, at random",
+    "Azar, by deadlines",
+    "best, by deadlines",
     "greedy by value",
 ];
 

@@ -32,7 +32,14 @@ pub(super) fn optimum(index: Index, weight: f64, price: f64) -> (Vec<f64>, Vec<f
         Index::Freshness => logarithmic(2e-3, 60.0, 500),
         Index::Age => logarithmic(2e-3, 200.0, 500),
     };
-    spans.iter().map(|&x| point(index, weight, price, x)).unzip()
+    let (mut changes, mut rates): (Vec<f64>, Vec<f64>) =
+        spans.iter().map(|&x| point(index, weight, price, x)).unzip();
+    if index == Index::Freshness {
+        // From here on pages are given up.
+        changes.push(weight / price);
+        rates.push(0.0);
+    }
+    (changes, rates)
 }
 
 pub(super) fn point(index: Index, weight: f64, price: f64, x: f64) -> (f64, f64) {

@@ -8,6 +8,7 @@ use crate::comparison::Comparison;
 use crate::error::LabError;
 use crate::experiments::cho_table_7::{DAYS, OVERALL, policy};
 use crate::grid::logarithmic;
+use crate::number::significant;
 use crate::outcome::Outcome;
 use crate::picture::{Curve, Picture};
 use crate::printed::Printed;
@@ -78,9 +79,9 @@ fn run() -> Result<Outcome, LabError> {
                 doubled.is_sorted(),
             )
             .note(&format!(
-                "between these it dips by up to {:.2} %; for slower webs it is not so: least at x = \
-                 {:.2}, {:.3} times, and more again below",
-                100.0 * dip,
+                "between these it dips by up to {} %; for slower webs it is not so: least at x = {:.2}, \
+                 {:.3} times, and more again below",
+                significant(100.0 * dip),
                 factors[least],
                 gains[least]
             )),

@@ -185,8 +185,8 @@ fn golden_ratio() -> Result<(Table, Picture), LabError> {
             ),
         )
         .with(
-            "(1.34): never above",
-            Comparison::number(&bound, ours).or_misprint(
+            "(1.34): the largest found",
+            Comparison::at_most(&bound, ours).or_misprint(
                 &bound,
                 &evidence,
                 "36 equal pages are a counterexample",

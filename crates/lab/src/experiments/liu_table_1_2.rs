@@ -106,7 +106,7 @@ pub(super) fn about_113() -> Result<String, LabError> {
         Ok(best_fixed(&Setting::new(0.05, 1.0, 15, weight)?, None)?.cost)
     };
     Ok(format!(
-        "Where γ = 1.13 is printed, C_s is that of 1.13 ({:.5}; 17/15 would give {:.5}), and the \
+        "Where γ = 1.13 is printed, C_s is that of 1.13 ({:.6}; 17/15 would give {:.6}), and the \
          rest is that of γ(K) = 17/15. The improvement is taken from the costs to five decimals.",
         cost(1.13)?,
         cost(17.0 / 15.0)?

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use crate::comparison::Comparison;
-use crate::html::{element, escape, wrap};
+use crate::html::{element, wrap};
 use crate::page::badge;
 use crate::table::Table;
 
-pub(super) fn html(table: &Table) -> String {
-    if table.is_list() { list(table) } else { grid(table) }
+/// `claim` is what the paper's column is called.
+pub(super) fn html(table: &Table, claim: &str) -> String {
+    if table.is_list() { list(table, claim) } else { grid(table, claim) }
 }
 
 fn caption(table: &Table) -> String {
@@ -16,14 +17,20 @@ fn caption(table: &Table) -> String {
 }
 
 /// One comparison a line, with its verdict in words.
-fn list(table: &Table) -> String {
+fn list(table: &Table, claim: &str) -> String {
+    let remarks = table.comparisons().any(|(_, comparison)| !comparison.remark().is_empty());
+    let mut heads = vec![claim, "ours", "verdict"];
+    if remarks {
+        heads.push("remark");
+    }
+    let heads: String = heads.iter().map(|head| element("th", "scope=\"col\"", head)).collect();
     let mut html = format!(
-        "<div class=\"scroll\"><table class=\"list\">\n{}\n<thead><tr><td></td>\
-         <th scope=\"col\">paper</th><th scope=\"col\">ours</th><th scope=\"col\">verdict</th>\
-         <th scope=\"col\">remark</th></tr></thead>\n<tbody>\n",
+        "<div class=\"scroll\"><table class=\"list\">\n{}\n<thead><tr><td></td>{heads}</tr></thead>\n\
+         <tbody>\n",
         caption(table)
     );
     for (label, comparison) in table.comparisons() {
+        let remark = element("td", "class=\"remark\"", comparison.remark());
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(
             html,
@@ -32,7 +39,7 @@ fn list(table: &Table) -> String {
             element("td", "class=\"paper\"", comparison.paper()),
             element("td", "class=\"ours\"", comparison.found()),
             wrap("td", "class=\"verdict\"", &badge(comparison.verdict())),
-            element("td", "class=\"remark\"", comparison.remark())
+            if remarks { &remark } else { "" }
         );
     }
     html.push_str("</tbody>\n</table></div>\n");
@@ -40,7 +47,7 @@ fn list(table: &Table) -> String {
 }
 
 /// As in the paper: its number above, ours below. Remarks are numbered and follow the table.
-fn grid(table: &Table) -> String {
+fn grid(table: &Table, claim: &str) -> String {
     let mut html = format!(
         "<div class=\"scroll\"><table class=\"grid\">\n{}\n<thead><tr>{}",
         caption(table),
@@ -50,33 +57,39 @@ fn grid(table: &Table) -> String {
         html.push_str(&element("th", "scope=\"col\"", column));
     }
     html.push_str("</tr></thead>\n<tbody>\n");
-    let mut remarks: Vec<(String, &str)> = Vec::new();
+    let mut remarks: Vec<&str> = Vec::new();
     for line in &table.lines {
         let _ = write!(html, "<tr>{}", element("th", "scope=\"row\"", &line.label));
-        for (cell, column) in line.cells.iter().zip(&table.columns) {
+        for cell in &line.cells {
             let Some(comparison) = cell else {
                 html.push_str("<td></td>");
                 continue;
             };
-            let remark = comparison.remark();
-            if !remark.is_empty() {
-                remarks.push((format!("{}, {column}", line.label), remark));
-            }
-            let number = (!remark.is_empty()).then_some(remarks.len());
-            html.push_str(&pair(comparison, number));
+            html.push_str(&pair(comparison, number(&mut remarks, comparison.remark())));
         }
         html.push_str("</tr>\n");
     }
-    html.push_str("</tbody>\n</table></div>\n");
-    html.push_str("<p class=\"reading\">In each cell the paper’s number stands above ours.</p>\n");
+    let _ = writeln!(
+        html,
+        "</tbody>\n</table></div>\n<p class=\"reading\">In each cell: {claim} above, ours below.</p>"
+    );
     if !remarks.is_empty() {
-        html.push_str("<ol class=\"remarks\">\n");
-        for (place, remark) in remarks {
-            let _ = writeln!(html, "<li>{} {}</li>", element("b", "", &place), escape(remark));
-        }
-        html.push_str("</ol>\n");
+        let items: String = remarks.iter().map(|remark| element("li", "", remark)).collect();
+        let _ = writeln!(html, "{}", wrap("ol", "class=\"remarks\"", &items));
     }
     html
+}
+
+/// The number of a remark, new or seen before.
+fn number<'a>(remarks: &mut Vec<&'a str>, remark: &'a str) -> Option<usize> {
+    if remark.is_empty() {
+        return None;
+    }
+    let place = remarks.iter().position(|other| *other == remark).unwrap_or_else(|| {
+        remarks.push(remark);
+        remarks.len() - 1
+    });
+    Some(place + 1)
 }
 
 fn pair(comparison: &Comparison, remark: Option<usize>) -> String {
