@@ -1,4 +1,4 @@
-//! A second calculation of rates: the value of a fetch in scale-free form, inverted by bisection.
+//! A second calculation of rates: the value of a fetch in scale-free form, and its inverse.
 //!
 //! It shares nothing with the planner but the formulas. A price between two neighbouring numbers is
 //! enough to say between which numbers each rate lies, since all rates fall as the price rises.
@@ -34,16 +34,41 @@ impl Index {
         }
     }
 
-    /// The x at which that is y; infinite if it never is.
+    /// The x at which that is y; infinite if it never is. By Newton's method, held between bounds
+    /// that close in.
     pub(crate) fn inverse(self, y: f64) -> f64 {
         if self == Self::Freshness && y >= 1.0 {
             return f64::INFINITY;
         }
-        let high = match self {
-            Self::Freshness => LONG,
-            Self::Age => (2.0 * (y + 1.0)).sqrt() + 1.0,
+        let (mut low, mut high) = match self {
+            Self::Freshness => (0.0, LONG),
+            Self::Age => (0.0, (2.0 * (y + 1.0)).sqrt() + 1.0),
         };
-        bisect(0.0, high, |x| self.value(x) < y).0
+        let mut x = match self {
+            Self::Freshness if y < 0.3 => (2.0 * y).sqrt(),
+            Self::Freshness => 1.0 - (1.0 - y).ln(),
+            Self::Age if y < 1.0 => (3.0 * y).cbrt(),
+            Self::Age => (2.0 * (y + 1.0)).sqrt(),
+        };
+        for _ in 0..HALVINGS {
+            let error = self.value(x) - y;
+            if error > 0.0 {
+                high = x;
+            } else {
+                low = x;
+            }
+            let slope = match self {
+                Self::Freshness => x * (-x).exp(),
+                Self::Age => x * -(-x).exp_m1(),
+            };
+            let step = error / slope;
+            if step.abs() <= 4.0 * f64::EPSILON * x {
+                return x - step;
+            }
+            let next = x - step;
+            x = if next > low && next < high { next } else { low + 0.5 * (high - low) };
+        }
+        x
     }
 
     /// Fetches a day of a source at a price.
@@ -65,7 +90,7 @@ impl Index {
         let above = |price: f64| rates(price).iter().sum::<f64>() > budget;
         let (low, high) = bisect(1e-9, 1e9, above);
         // What rounding adds to a rate near its root.
-        let slack = 1e-12;
+        let slack = 1e-10;
         let ends = rates(high).into_iter().zip(rates(low));
         ends.map(|(least, most)| (least * (1.0 - slack), most * (1.0 + slack))).collect()
     }

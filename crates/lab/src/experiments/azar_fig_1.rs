@@ -25,8 +25,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const WARM_UP: usize = 30_000;
-const SLOTS: usize = 150_000;
+const WARM_UP: usize = 20_000;
+const SLOTS: usize = 100_000;
 const BANDWIDTHS: [f64; 4] = [10.0, 100.0, 500.0, 1000.0];
 const POLICIES: [&str; 7] = [
     "equal rates",
@@ -179,7 +179,7 @@ fn run() -> Result<Outcome, LabError> {
     }
     Ok(Outcome::new([table, ours]).picture(Picture::new(&figure, curves)).note(
         "The paper does not state R; four are tried, on one draw of its data. The optimum is that of \
-         fixed intervals of any length; sequences make one fetch per slot of 1/R, over 150,000 slots. \
+         fixed intervals of any length; sequences make one fetch per slot of 1/R, over 100,000 slots. \
          With R = 10 the best pages are due every few slots, and whole slots cost what intervals \
          of any length would not. In the CSV of the picture, y counts the policies from the top.",
     ))

@@ -47,8 +47,8 @@ pub(super) fn compared(printed: &[&str], ours: &[f64], brackets: &[(f64, f64)]) 
     each.map(|((printed, &ours), &(low, high))| {
         let printed = Printed::new(printed);
         let evidence = Evidence::between(
-            low * (1.0 - 1e-9),
-            high * (1.0 + 1e-9),
+            low,
+            high,
             "a second calculation, by bisection on the price, leaves no room for it",
         );
         let why = format!("{ours:.4} rounds to {ours:.2}");

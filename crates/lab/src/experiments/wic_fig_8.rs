@@ -34,11 +34,22 @@ fn run() -> Result<Outcome, LabError> {
         shares.push((0..LONG).map(at).chain([late]).collect::<Vec<f64>>());
     }
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let mut others = Vec::new();
+    for tail in [2.0, 3.0, 6.0] {
+        let own = Day::with_tail(tail, 2.0, 0.1)?.captured(page(Life::Append, 0.0)?, 8)?;
+        let share = own.at_once() as f64 / own.captured() as f64;
+        others.push(format!("{} with n^−{tail}", percent(share)));
+    }
     let (first, last) = (&shares[0], &shares[4]);
     let table = Table::list("Of the changes captured")
         .with(
             "r = 0: at once",
-            Comparison::shape("over 90 %", first[0], 0.9..=1.0).found_as(&percent(first[0])),
+            Comparison::shape("over 90 %", first[0], 0.9..=1.0).found_as(&percent(first[0])).note(
+                &format!(
+                    "it depends on how many bids follow each other on a page: {}",
+                    others.join(", ")
+                ),
+            ),
         )
         .with(
             "r = 1: at once",
