@@ -8,7 +8,7 @@ mod text;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-use freshet_lab::{CATALOGUE, Counts, Experiment, Paper, Report, Verdict, run_all};
+use freshet_lab::{CATALOGUE, Experiment, Paper, Report, Verdict, run_all};
 
 pub(crate) use crate::lab::arguments::LabArguments;
 
@@ -103,19 +103,50 @@ fn reports(chosen: &[&'static Experiment]) -> Result<Vec<Report>, Failure> {
 
 /// Exit code 1, and a word about it, if a number is not what is printed and nothing says why.
 fn verdict(reports: &[Report]) -> ExitCode {
-    let count = |report: &Report| report.outcome.counts();
-    let all = reports.iter().map(count).fold(Counts::default(), Counts::and);
-    let differing = all.of(Verdict::Differs);
-    let silent = reports.iter().filter(|report| count(report).total() == 0);
-    for report in silent.clone() {
-        note(&format!("{} compares nothing", report.experiment.name));
+    let faults = faults(reports);
+    for fault in &faults {
+        note(fault);
     }
-    if differing > 0 {
-        note(&format!("{} from the papers without a known cause", differ(differing)));
-    }
-    if differing > 0 || silent.count() > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS }
+    if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-fn differ(count: usize) -> String {
-    plural(count, "result differs", "results differ")
+/// What must not pass in silence.
+fn faults(reports: &[Report]) -> Vec<String> {
+    let fault = |report: &Report| {
+        let (name, counts) = (report.experiment.name, report.outcome.counts());
+        match counts.of(Verdict::Differs) {
+            _ if counts.total() == 0 => Some(format!("{name}: nothing was compared")),
+            0 => None,
+            some => Some(format!(
+                "{name}: {} from the paper, and nothing says why",
+                plural(some, "number or claim differs", "numbers or claims differ")
+            )),
+        }
+    };
+    reports.iter().filter_map(fault).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use freshet_lab::{Comparison, Outcome, Table, find};
+
+    use super::*;
+
+    fn report(printed: &[(u64, u64)]) -> Report {
+        let table = printed.iter().fold(Table::list(""), |table, &(printed, ours)| {
+            table.with("a number", Comparison::count(printed, ours))
+        });
+        Report { experiment: find("cho-table-4").unwrap(), outcome: Outcome::new([table]) }
+    }
+
+    #[test]
+    fn a_wrong_number_is_told_and_so_is_silence() {
+        assert!(faults(&[report(&[(1, 1), (2, 2)])]).is_empty());
+        let faults = faults(&[report(&[(1, 1)]), report(&[(1, 2), (3, 3)]), report(&[])]);
+        let expect = [
+            "cho-table-4: 1 number or claim differs from the paper, and nothing says why",
+            "cho-table-4: nothing was compared",
+        ];
+        assert_eq!(faults, expect);
+    }
 }

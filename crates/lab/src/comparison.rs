@@ -20,6 +20,10 @@ pub struct Comparison {
     note: String,
     /// For a formula: how close is the same.
     same: f64,
+    /// The place of the last printed digit that counts.
+    unit: Option<f64>,
+    /// What else the verdict rests on: where ours must lie, or what is known of the number.
+    range: Option<(f64, f64)>,
 }
 
 /// What is known of a number from elsewhere than the calculation that is compared: a certificate,
@@ -65,6 +69,8 @@ impl Comparison {
             verdict: if agrees { Verdict::Reproduced } else { Verdict::Differs },
             note: String::new(),
             same: SAME,
+            unit: Some(printed.unit()),
+            range: None,
         }
     }
 
@@ -83,6 +89,7 @@ impl Comparison {
         Self {
             paper: format!("at most {}", printed.text()),
             verdict: if holds { Verdict::Shape } else { Verdict::Differs },
+            range: Some((f64::NEG_INFINITY, printed.ends().1)),
             ..number
         }
     }
@@ -102,6 +109,7 @@ impl Comparison {
         let narrow = high - low <= printed.unit().max(SAME * self.ours.abs());
         if ruled_out && ours_fits && narrow {
             self.verdict = Verdict::Misprint;
+            self.range = Some((*low, *high));
             self.note = join(&[why, by]);
         } else if !ours_fits {
             self.note = format!("ours contradicts {by}: {} to {}", shown(*low), shown(*high));
@@ -118,6 +126,7 @@ impl Comparison {
         let both = low <= to && high >= from && range.contains(&self.ours);
         if self.verdict == Verdict::Differs && both {
             self.verdict = Verdict::NotDeterminable;
+            self.range = Some((low, high));
             let digits = printed.decimals().saturating_sub(1);
             let (low, high) = (fixed(low, digits), fixed(high, digits));
             self.note = format!("{low} to {high} fit; missing: {missing}");
@@ -146,13 +155,20 @@ impl Comparison {
             },
             note: if holds && !narrow { format!("missing: {missing}") } else { String::new() },
             same: SAME,
+            unit: Some(printed.unit()),
+            range: Some((low, high)),
         }
     }
 
     /// A claim about a number, as a range in which it must lie.
     #[must_use]
     pub fn shape(claim: &str, ours: f64, range: RangeInclusive<f64>) -> Self {
-        Self::property(claim, &significant(ours), range.contains(&ours)).with_number(ours)
+        let holds = range.contains(&ours);
+        Self {
+            ours,
+            range: Some((*range.start(), *range.end())),
+            ..Self::property(claim, &significant(ours), holds)
+        }
     }
 
     /// A claim about a number that depends on what the paper leaves open: the shape holds if it does
@@ -186,6 +202,8 @@ impl Comparison {
             verdict: if holds { Verdict::Shape } else { Verdict::Differs },
             note: String::new(),
             same: SAME,
+            unit: None,
+            range: None,
         }
     }
 
@@ -212,6 +230,8 @@ impl Comparison {
             verdict: if agrees { Verdict::Reproduced } else { Verdict::Differs },
             note: String::new(),
             same,
+            unit: None,
+            range: Some((0.0, same)),
         }
     }
 
@@ -225,11 +245,6 @@ impl Comparison {
             self.note = format!("as printed it is off by {off}, relatively; ours agrees with {by}");
             self.found = corrected.to_owned();
         }
-        self
-    }
-
-    fn with_number(mut self, ours: f64) -> Self {
-        self.ours = ours;
         self
     }
 
@@ -263,6 +278,20 @@ impl Comparison {
     #[must_use]
     pub fn ours(&self) -> Option<f64> {
         Some(self.ours).filter(|ours| !ours.is_nan())
+    }
+
+    /// The place of the last printed digit that counts; 0 if the number is exact, nothing if it is no
+    /// number.
+    #[must_use]
+    pub fn unit(&self) -> Option<f64> {
+        self.unit
+    }
+
+    /// What else the verdict rests on. For a shape, where our number must lie; for a misprint, where
+    /// a proof or a second calculation puts it; for what cannot be determined, the numbers that fit.
+    #[must_use]
+    pub fn range(&self) -> Option<(f64, f64)> {
+        self.range
     }
 
     /// What was found, in words.

@@ -50,13 +50,13 @@ fn header(reports: &[Report]) -> String {
     let mut html = String::from("<header>\n<h1>The papers’ numbers beside ours</h1>\n");
     let lead = match all.of(Verdict::Differs) {
         0 => format!(
-            "{} numbers and claims of five papers, each calculated anew. None differs without a \
-             known cause.",
+            "{} numbers and claims, each calculated anew and set beside the paper’s. None differs \
+             without a known cause.",
             all.total()
         ),
         some => format!(
-            "{} numbers and claims of five papers, each calculated anew. {some} of them differ \
-             from ours, and we cannot say why.",
+            "{} numbers and claims, each calculated anew and set beside the paper’s. {some} of them \
+             differ, and we cannot say why.",
             all.total()
         ),
     };

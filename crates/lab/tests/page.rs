@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+// The tests of pictures use more of it.
+#[allow(dead_code)]
 #[path = "../../chart/tests/support/xml.rs"]
 mod xml;
 

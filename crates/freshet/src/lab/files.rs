@@ -5,32 +5,36 @@ use std::path::Path;
 
 use freshet_lab::{Comparison, Picture, Report, page};
 use freshet_model::Strings;
-use freshet_tables::{Table, write_atomic};
+use freshet_tables::{Table, write_csv, write_files};
 
 use crate::failure::Failure;
-use crate::output::write_table;
 
-/// The page comes last: what it links to is there when it is.
+/// All of them or none. The page comes last: what it links to is there when it is.
 pub(crate) fn write_all(directory: &Path, reports: &[Report]) -> Result<(), Failure> {
-    let page = page(reports);
+    let mut files = Vec::new();
+    for report in reports {
+        let name = report.experiment.name;
+        files.push((directory.join(format!("{name}.csv")), comparisons(report)?));
+        if let Some(picture) = &report.outcome.picture {
+            files.push((directory.join(format!("{name}.svg")), picture.svg.clone().into_bytes()));
+            files.push((directory.join(format!("{name}-picture.csv")), curves(picture)?));
+        }
+    }
+    files.push((directory.join("index.html"), page(reports).into_bytes()));
     let place = directory.display();
     fs::create_dir_all(directory)
         .map_err(|error| Failure::new(format!("cannot make the directory {place}: {error}")))?;
-    for report in reports {
-        let name = report.experiment.name;
-        comparisons(&directory.join(format!("{name}.csv")), report)?;
-        if let Some(picture) = &report.outcome.picture {
-            let svg = directory.join(format!("{name}.svg"));
-            write_atomic(&svg, |out| out.write_all(picture.svg.as_bytes()))?;
-            curves(&directory.join(format!("{name}-picture.csv")), picture)?;
-        }
-    }
-    write_atomic(&directory.join("index.html"), |out| out.write_all(page.as_bytes()))?;
-    Ok(())
+    Ok(write_files(&files)?)
+}
+
+fn csv(table: &Table<'_>) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    write_csv(&mut bytes, table).map_err(Failure::new)?;
+    Ok(bytes)
 }
 
 /// A row for each comparison.
-fn comparisons(path: &Path, report: &Report) -> Result<(), Failure> {
+fn comparisons(report: &Report) -> Result<Vec<u8>, Failure> {
     let all: Vec<_> = report.outcome.comparisons().collect();
     let texts = |of: &dyn Fn(&Comparison) -> &str| -> Strings {
         all.iter().map(|(_, _, comparison)| of(comparison)).collect()
@@ -53,11 +57,11 @@ fn comparisons(path: &Path, report: &Report) -> Result<(), Failure> {
         .names("found", Some(&found))
         .names("verdict", Some(&verdicts))
         .names("note", Some(&notes));
-    write_table(path, &table)
+    csv(&table)
 }
 
 /// A row for each point that is drawn.
-fn curves(path: &Path, picture: &Picture) -> Result<(), Failure> {
+fn curves(picture: &Picture) -> Result<Vec<u8>, Failure> {
     let each = || picture.curves.iter().flat_map(|curve| curve.x.iter().map(move |_| curve));
     let panels: Strings = each().map(|curve| curve.panel.as_str()).collect();
     let names: Strings = each().map(|curve| curve.name.as_str()).collect();
@@ -68,5 +72,5 @@ fn curves(path: &Path, picture: &Picture) -> Result<(), Failure> {
         .names("series", Some(&names))
         .numbers("x", &x)
         .numbers("y", &y);
-    write_table(path, &table)
+    csv(&table)
 }

@@ -34,6 +34,8 @@ struct Row<'a> {
     ours: Option<f64>,
     printed: &'a str,
     found: &'a str,
+    unit: Option<f64>,
+    range: Option<[Option<f64>; 2]>,
     verdict: &'static str,
     note: &'a str,
 }
@@ -74,6 +76,8 @@ fn row<'a>(table: &'a Table, label: String, comparison: &'a Comparison) -> Row<'
         ours: finite(comparison.ours()),
         printed: comparison.paper(),
         found: comparison.found(),
+        unit: comparison.unit(),
+        range: comparison.range().map(|(low, high)| [finite(Some(low)), finite(Some(high))]),
         verdict: comparison.verdict().name(),
         note: comparison.remark(),
     }

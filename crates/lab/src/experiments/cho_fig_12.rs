@@ -29,7 +29,7 @@ fn run() -> Result<Outcome, LabError> {
     let (low, high) = top();
     for (price, at, height, end) in [
         (1.0, Printed::new("0.53"), Printed::new("0.3"), Printed::exact("1", 1.0)),
-        (2.0, Printed::to("0.265", 0.005), Printed::to("0.15", 0.05), Printed::exact("1/2", 0.5)),
+        (2.0, Printed::to("0.265", 0.005), Printed::new("0.15"), Printed::exact("1/2", 0.5)),
     ] {
         let (change, rate) = point(Index::Freshness, 1.0, price, low);
         let (least, _) = point(Index::Freshness, 1.0, price, low * (1.0 - 1e-12));

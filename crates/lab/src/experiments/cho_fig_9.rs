@@ -49,7 +49,8 @@ fn run() -> Result<Outcome, LabError> {
             Comparison::number(
                 &Printed::to("30", 10.0),
                 100.0 * (freshness(fixed) / freshness(random) - 1.0),
-            ),
+            )
+            .note("to the first digit"),
         )
         .with(
             "age of the random order, over that of the fixed order: times",

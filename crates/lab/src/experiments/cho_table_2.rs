@@ -28,9 +28,15 @@ pub(super) struct Formulas {
     pub(super) freshness: fn(f64) -> f64,
     pub(super) age: fn(f64) -> f64,
     texts: [&'static str; 2],
-    /// The density of the time between two fetches, in intervals, and the longest that counts; an
-    /// interval that is always the same has none.
-    density: Option<(fn(f64) -> f64, f64)>,
+    /// How long a time between two fetches lasts, if it varies.
+    interval: Option<Interval>,
+}
+
+/// A random time between two fetches, with a mean of 1: the chance that it lasts beyond t, and the
+/// longest that counts.
+struct Interval {
+    survival: fn(f64) -> f64,
+    longest: f64,
 }
 
 fn once(r: f64) -> f64 {
@@ -44,7 +50,7 @@ pub(super) const FORMULAS: [Formulas; 3] = [
         freshness: once,
         age: |r| 0.5 - 1.0 / r + once(r) / r,
         texts: ["(1 − e^−r)/r", "(1/f)(1/2 − 1/r + (1 − e^−r)/r²)"],
-        density: None,
+        interval: None,
     },
     Formulas {
         name: "random order",
@@ -52,7 +58,11 @@ pub(super) const FORMULAS: [Formulas; 3] = [
         freshness: |r| (1.0 - once(r).powi(2)) / r,
         age: |r| 1.0 / 3.0 + (0.5 - 1.0 / r).powi(2) - (once(r) / r).powi(2),
         texts: ["(1/r)(1 − ((1 − e^−r)/r)²)", "(1/f)(1/3 + (1/2 − 1/r)² − ((1 − e^−r)/r²)²)"],
-        density: Some((|w| if w < 1.0 { w } else { 2.0 - w }, 2.0)),
+        // A triangular density, between two random places in neighbouring rounds.
+        interval: Some(Interval {
+            survival: |t| if t < 1.0 { 1.0 - 0.5 * t * t } else { 0.5 * (2.0 - t).powi(2) },
+            longest: 2.0,
+        }),
     },
     Formulas {
         name: "purely random",
@@ -60,7 +70,7 @@ pub(super) const FORMULAS: [Formulas; 3] = [
         freshness: |r| 1.0 / (1.0 + r),
         age: |r| r / (1.0 + r),
         texts: ["1/(1 + r)", "(1/f)(r/(1 + r))"],
-        density: Some((|w| (-w).exp(), 60.0)),
+        interval: Some(Interval { survival: |t| (-t).exp(), longest: 60.0 }),
     },
 ];
 
@@ -82,7 +92,7 @@ fn run() -> Result<Outcome, LabError> {
             let own = measured(&[1.0], &[r], &[1.0], formulas.order)?;
             let own = [own.freshness(), own.cost(Objective::Age)];
             let integral = [|t: f64, r: f64| (-r * t).exp(), |t: f64, r: f64| t - t * once(r * t)]
-                .map(|at| renewal(formulas.density, |t| at(t, r)));
+                .map(|at| renewal(formulas.interval.as_ref(), |t| at(t, r)));
             let printed = [(formulas.freshness)(r), (formulas.age)(r)];
             for measure in 0..2 {
                 let off = |other: f64| (printed[measure] / other - 1.0).abs();
@@ -102,27 +112,15 @@ fn run() -> Result<Outcome, LabError> {
     ))
 }
 
-/// The mean over time of a function of the time since the last fetch: ∫ f(w) ∫₀ʷ k / ∫ f(w) w, by
-/// Gauss's rule with three points on each of many pieces.
-fn renewal(density: Option<(fn(f64) -> f64, f64)>, k: impl Fn(f64) -> f64) -> f64 {
+/// The mean over time of a function of the time since the last fetch, ∫ f(w) ∫₀ʷ k / ∫ f(w) w. Each
+/// moment t counts if the interval lasts beyond it, so that one integral is enough; by Gauss's rule
+/// with three points on each of many pieces.
+fn renewal(interval: Option<&Interval>, k: impl Fn(f64) -> f64) -> f64 {
     const PIECES: usize = 12_000;
-    let Some((density, longest)) = density else {
-        return pieces(1.0, PIECES, &k);
-    };
-    // The inner integral changes places: each moment t counts if the interval lasts beyond it.
-    let survival = survival(density, longest);
-    pieces(longest, PIECES, |t| survival(t) * k(t)) / pieces(longest, PIECES, &survival)
-}
-
-/// The chance that an interval lasts beyond t, for the two densities that there are.
-fn survival(density: fn(f64) -> f64, longest: f64) -> impl Fn(f64) -> f64 {
-    move |t: f64| {
-        if longest > 2.0 {
-            density(t)
-        } else if t < 1.0 {
-            1.0 - 0.5 * t * density(t)
-        } else {
-            0.5 * density(t).powi(2)
+    match interval {
+        None => pieces(1.0, PIECES, &k),
+        Some(&Interval { survival, longest }) => {
+            pieces(longest, PIECES, |t| survival(t) * k(t)) / pieces(longest, PIECES, survival)
         }
     }
 }

@@ -6,7 +6,7 @@ use freshet_sim::Synthetic;
 use crate::catalogue::{Experiment, Paper};
 use crate::comparison::Comparison;
 use crate::error::LabError;
-use crate::experiments::kolobov_web::{Costs, Crawl, Pages};
+use crate::experiments::kolobov_web::{Costs, Crawl, KINDS, Kind, Pages};
 use crate::number::significant;
 use crate::outcome::Outcome;
 use crate::picture::{Curve, Picture};
@@ -109,9 +109,7 @@ pub(super) fn bars(title: &str, crawls: &[Crawl], all: &[Costs]) -> Picture {
         .plot_height(200)
         .width(980);
     let mut curves = Vec::new();
-    let kinds: [(&str, fn(&Costs) -> f64); 2] =
-        [("harmonic cost", |it| it.harmonic), ("binary cost", |it| it.binary)];
-    for (name, of) in kinds {
+    for Kind { name, of } in KINDS {
         let values: Vec<f64> = all.iter().map(of).collect();
         let notes: Vec<String> = values.iter().map(|&value| significant(value)).collect();
         let zeros = vec![0.0; values.len()];

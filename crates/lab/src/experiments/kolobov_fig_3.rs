@@ -12,7 +12,7 @@ use crate::comparison::Comparison;
 use crate::error::LabError;
 use crate::experiments::kolobov_fig_3::learn::learn;
 use crate::experiments::kolobov_fig_3::simulated::simulated;
-use crate::experiments::kolobov_web::{Costs, Crawl, Pages};
+use crate::experiments::kolobov_web::{Costs, Crawl, KINDS, Kind, Pages};
 use crate::outcome::Outcome;
 use crate::picture::{Curve, Picture};
 use crate::table::Table;
@@ -33,46 +33,53 @@ const SOURCES: usize = 10_000;
 const CRAWLS: [(Crawl, &str); 3] =
     [(Crawl::Lc, "LLC"), (Crawl::Lca, "LLCA"), (Crawl::BlcFloor, "BLLCε")];
 
-/// The costs of each policy and day, as means over the episodes, and those with known rates.
-type Learnt = (Vec<Vec<Costs>>, Vec<Costs>);
+/// What a policy costs from day to day, and what it would with known rates.
+struct Learnt {
+    days: Vec<Costs>,
+    known: Costs,
+}
 
-fn episodes() -> Result<Learnt, LabError> {
+fn episode(crawl: Crawl, seed: u64) -> Result<Learnt, LabError> {
     let synthetic = Synthetic { sources: SOURCES, ..Synthetic::KOLOBOV };
-    let jobs: Vec<(u64, usize)> =
-        (0..EPISODES).flat_map(|seed| (0..CRAWLS.len()).map(move |at| (seed, at))).collect();
-    let runs: Vec<(Vec<Costs>, Costs)> = jobs
+    let pages = Pages::new(synthetic, 100 + seed)?;
+    Ok(Learnt { days: learn(&pages, crawl, DAYS, 200 + seed)?, known: pages.planned(crawl)? })
+}
+
+/// The mean over the episodes, for each policy.
+fn episodes() -> Result<Vec<Learnt>, LabError> {
+    let jobs: Vec<(usize, u64)> =
+        (0..CRAWLS.len()).flat_map(|at| (0..EPISODES).map(move |seed| (at, seed))).collect();
+    let all: Vec<Learnt> = jobs
         .par_iter()
-        .map(|&(seed, at)| {
-            let pages = Pages::new(synthetic, 100 + seed)?;
-            let known = pages.planned(CRAWLS[at].0)?;
-            Ok((learn(&pages, CRAWLS[at].0, DAYS, 200 + seed)?, known))
-        })
+        .map(|&(at, seed)| episode(CRAWLS[at].0, seed))
         .collect::<Result<_, LabError>>()?;
-    let mean = |at: usize, of: &dyn Fn(&(Vec<Costs>, Costs)) -> Costs| {
-        let own: Vec<Costs> = runs.iter().skip(at).step_by(CRAWLS.len()).map(of).collect();
-        let each = |part: fn(&Costs) -> f64| own.iter().map(part).sum::<f64>() / own.len() as f64;
-        Costs { harmonic: each(|it| it.harmonic), binary: each(|it| it.binary) }
+    let mean = |own: &[Learnt]| Learnt {
+        days: (0..=DAYS).map(|day| mean_of(own, |it| it.days[day])).collect(),
+        known: mean_of(own, |it| it.known),
     };
-    let days = |at: usize| (0..=DAYS).map(|day| mean(at, &|run| run.0[day])).collect();
-    let all = (0..CRAWLS.len()).map(days).collect();
-    let known = (0..CRAWLS.len()).map(|at| mean(at, &|run| run.1)).collect();
-    Ok((all, known))
+    Ok(all.chunks(EPISODES as usize).map(mean).collect())
+}
+
+fn mean_of(episodes: &[Learnt], of: impl Fn(&Learnt) -> Costs) -> Costs {
+    let all: Vec<Costs> = episodes.iter().map(of).collect();
+    let each = |part: fn(&Costs) -> f64| all.iter().map(part).sum::<f64>() / all.len() as f64;
+    Costs { harmonic: each(|it| it.harmonic), binary: each(|it| it.binary) }
 }
 
 /// The first day from which on a policy is within 5 % of what it would cost with known rates.
-fn settled(days: &[Costs], known: Costs) -> usize {
-    let far = days.iter().rposition(|costs| costs.harmonic > 1.05 * known.harmonic);
+fn settled(learnt: &Learnt) -> usize {
+    let limit = 1.05 * learnt.known.harmonic;
+    let far = learnt.days.iter().rposition(|costs| costs.harmonic > limit);
     far.map_or(0, |day| day + 1)
 }
 
 fn run() -> Result<Outcome, LabError> {
-    let (all, known) = episodes()?;
-    let [llc, llca, floor] = [&all[0], &all[1], &all[2]];
-    let end = |days: &[Costs]| days[DAYS];
+    let all = episodes()?;
+    let ends = [0, 1, 2].map(|at| all[at].days[DAYS]);
     let words = |numbers: [f64; 3]| numbers.map(|it| format!("{it:.2}")).join(", ");
-    let harmonic = [end(llc), end(llca), end(floor)].map(|it| it.harmonic);
-    let binary = [end(llc), end(llca), end(floor)].map(|it| it.binary);
-    let days = [settled(llc, known[0]), settled(llca, known[1]), settled(floor, known[2])];
+    let harmonic = ends.map(|it| it.harmonic);
+    let binary = ends.map(|it| it.binary);
+    let days = [0, 1, 2].map(|at| settled(&all[at]));
     let day = |at: usize| match days[at] {
         day if day > DAYS => "later".to_owned(),
         day => format!("day {day}"),
@@ -102,10 +109,10 @@ fn run() -> Result<Outcome, LabError> {
             )
             .with(
                 "LLC after 21 days, over the same with known rates",
-                Comparison::shape("converges", harmonic[0] / known[0].harmonic, 1.0..=1.25),
+                Comparison::shape("converges", harmonic[0] / all[0].known.harmonic, 1.0..=1.25),
             );
     let (ours, panel, mut drawn) = simulated()?;
-    let (figure, mut curves) = picture(&all, &known);
+    let (figure, mut curves) = picture(&all);
     curves.append(&mut drawn);
     Ok(Outcome::new([table, ours])
         .picture(Picture::new(&figure.panel(panel), curves))
@@ -119,7 +126,7 @@ fn run() -> Result<Outcome, LabError> {
         )))
 }
 
-fn picture(all: &[Vec<Costs>], known: &[Costs]) -> (Figure, Vec<Curve>) {
+fn picture(all: &[Learnt]) -> (Figure, Vec<Curve>) {
     let x: Vec<f64> = (0..=DAYS).map(|day| day as f64).collect();
     let mut figure = Figure::new("Learning change rates over three weeks")
         .subtitle(
@@ -129,22 +136,18 @@ fn picture(all: &[Vec<Costs>], known: &[Costs]) -> (Figure, Vec<Curve>) {
         .plot_height(240)
         .width(1180);
     let mut curves = Vec::new();
-    let kinds: [(&str, fn(&Costs) -> f64); 2] =
-        [("harmonic cost", |it| it.harmonic), ("binary cost", |it| it.binary)];
-    for (title, of) in kinds {
+    for Kind { name: title, of } in KINDS {
         let mut panel = Panel::new()
             .title(title)
             .x(Axis::linear("day", ""))
             .y(Axis::linear("cost per source", ""));
-        for (look, ((_, name), (days, known))) in
-            CRAWLS.iter().zip(all.iter().zip(known)).enumerate()
-        {
-            let curve = Curve::new(title, name, x.clone(), days.iter().map(of).collect());
+        for (look, ((_, name), learnt)) in CRAWLS.iter().zip(all).enumerate() {
+            let curve = Curve::new(title, name, x.clone(), learnt.days.iter().map(of).collect());
             let flat = Curve::new(
                 &format!("{title}, known rates"),
                 name,
                 vec![0.0, DAYS as f64],
-                vec![of(known); 2],
+                vec![of(&learnt.known); 2],
             );
             panel = panel
                 .series(curve.line_points().look(look).solid())

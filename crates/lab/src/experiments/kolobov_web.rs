@@ -26,6 +26,17 @@ pub(super) struct Costs {
     pub(super) binary: f64,
 }
 
+/// A kind of cost, and where it is.
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    pub(super) of: fn(&Costs) -> f64,
+}
+
+pub(super) const KINDS: [Kind; 2] = [
+    Kind { name: "harmonic cost", of: |it| it.harmonic },
+    Kind { name: "binary cost", of: |it| it.binary },
+];
+
 /// The policies of the paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Crawl {

@@ -25,14 +25,20 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 const CHANGES: [f64; 5] = [0.05, 0.2, 0.5, 1.0, 3.0];
 
-/// Access times with their mean, and h = E[e^(−cX)] in closed form.
-fn times() -> [(AccessTime, fn(f64) -> f64); 3] {
-    [
-        (AccessTime::Deterministic { mean: 0.1 }, |c| (-0.1 * c).exp()),
-        (AccessTime::Exponential { mean: 0.7 }, |c| 1.0 / (1.0 + 0.7 * c)),
-        (AccessTime::Gamma { mean: 1.0, shape: 2.5 }, |c| (1.0 + c / 2.5).powf(-2.5)),
-    ]
+/// The time that an access takes, and h = E[e^(−cX)] in closed form.
+struct Access {
+    time: AccessTime,
+    transform: fn(f64) -> f64,
 }
+
+const ACCESSES: [Access; 3] = [
+    Access { time: AccessTime::Deterministic { mean: 0.1 }, transform: |c| (-0.1 * c).exp() },
+    Access { time: AccessTime::Exponential { mean: 0.7 }, transform: |c| 1.0 / (1.0 + 0.7 * c) },
+    Access {
+        time: AccessTime::Gamma { mean: 1.0, shape: 2.5 },
+        transform: |c| (1.0 + c / 2.5).powf(-2.5),
+    },
+];
 
 fn run() -> Result<Outcome, LabError> {
     let (golden_table, picture) = golden_ratio()?;
@@ -46,7 +52,7 @@ fn run() -> Result<Outcome, LabError> {
 fn bounds() -> Result<Table, LabError> {
     let (mut ten, mut eleven, mut general) = (0.0_f64, 0.0_f64, 0.0_f64);
     let mut printed_general = 0.0_f64;
-    for (access, transform) in times() {
+    for Access { time: access, transform } in ACCESSES {
         let (mean, total) = (access.mean(), CHANGES.iter().sum::<f64>());
         let h = CHANGES.map(transform);
         let off = |own: f64, expect: f64| (own / expect - 1.0).abs();
