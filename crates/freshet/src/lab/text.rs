@@ -8,27 +8,44 @@ use crate::number::plural;
 
 /// The widest that a column of text becomes.
 const WIDE: usize = 64;
+/// Lines of running text are no longer.
+const LINE: usize = 100;
 
 /// What there is to run, paper by paper.
 pub(crate) fn catalogue() -> String {
     let mut text = String::new();
     let width = CATALOGUE.iter().map(|it| it.name.len()).max().unwrap_or(0);
-    let item = CATALOGUE.iter().map(|it| it.item.chars().count()).max().unwrap_or(0);
-    let section = CATALOGUE.iter().map(|it| it.section.chars().count()).max().unwrap_or(0);
     // Writing to a string cannot fail, here and below.
     for paper in Paper::ALL {
         let _ = writeln!(text, "{paper} ({})", paper.key());
         for it in CATALOGUE.iter().filter(|it| it.paper == paper) {
-            let _ = writeln!(
-                text,
-                "  {:width$}  {:item$}  {:section$}  {}",
-                it.name, it.item, it.section, it.about
-            );
+            let _ = writeln!(text, "  {:width$}  {}, {}", it.name, it.item, it.section);
+            for line in wrapped(it.about, LINE - width - 4) {
+                let _ = writeln!(text, "  {:width$}  {line}", "");
+            }
         }
         text.push('\n');
     }
     text.push_str("Run some with `freshet lab NAME…`, all of them with `freshet lab all`.\n");
     text
+}
+
+/// Words in lines of at most so many characters.
+fn wrapped(words: &str, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words.split_whitespace() {
+        let last = lines.last().map_or(0, |line| line.chars().count());
+        if last > 0 && last + 1 + word.chars().count() > most {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }
 
 /// Every comparison of every report.
@@ -43,27 +60,27 @@ pub(crate) fn full(reports: &[Report]) -> String {
             experiment.paper,
             experiment.item,
             experiment.section,
-            experiment.about
+            wrapped(experiment.about, LINE).join("\n")
         );
+        let claim = if experiment.paper == Paper::Ours { "claim" } else { "paper" };
+        let head = ["", claim, "ours", "verdict", ""].map(str::to_owned);
         for table in &outcome.tables {
-            let rows: Vec<Row> = table
-                .comparisons()
-                .map(|(label, it)| {
-                    let verdict = it.verdict();
-                    [
-                        label,
-                        it.paper().into(),
-                        it.found().into(),
-                        verdict.to_string(),
-                        it.remark().into(),
-                    ]
-                })
-                .collect();
+            let rows = table.comparisons().map(|(label, it)| {
+                let verdict = it.verdict();
+                [
+                    label,
+                    it.paper().into(),
+                    it.found().into(),
+                    verdict.to_string(),
+                    it.remark().into(),
+                ]
+            });
+            let rows: Vec<Row> = std::iter::once(head.clone()).chain(rows).collect();
             text.push_str(&columns(&table.title, &rows));
             text.push('\n');
         }
         if !outcome.note.is_empty() {
-            let _ = writeln!(text, "{}\n", outcome.note);
+            let _ = writeln!(text, "{}\n", wrapped(&outcome.note, LINE).join("\n"));
         }
         let _ = writeln!(text, "{}\n", outcome.counts().words());
     }

@@ -28,7 +28,7 @@ fn a_table_beside_ours() {
     let folder = Folder::new(&[]);
     let ran = folder.run("lab cho-table-4");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
-    let expect = "  1: (c) for age        0.84  0.8349  misprint    0.8349 rounds to 0.83";
+    let expect = "  1: (c) for age        0.84   0.8349  misprint    0.8349 rounds to 0.83";
     assert!(ran.out.contains(expect), "{}", ran.out);
     assert!(ran.out.contains("9 reproduced, 1 misprint"), "{}", ran.out);
 }

@@ -7,7 +7,7 @@ use crate::comparison::{Comparison, Evidence};
 use crate::error::LabError;
 use crate::experiments::cho_fig_11::{optimum, point, top};
 use crate::grid::linear;
-use crate::index::Index;
+use crate::index::{Index, bisect};
 use crate::outcome::Outcome;
 use crate::picture::{Curve, Picture};
 use crate::printed::Printed;
@@ -44,18 +44,13 @@ fn run() -> Result<Outcome, LabError> {
         );
         let why = "cut, not rounded";
         // Beyond w/μ a page is never fetched: the value of a fetch stays below its price.
-        let ends = linear(0.2, 1.2, 100_001)
-            .into_iter()
-            .find(|&change| Index::Freshness.rate(1.0, change, price) == 0.0);
+        let (_, ends) = bisect(0.1, 2.0, |change| Index::Freshness.rate(1.0, change, price) > 0.0);
         table.push(
             &format!("μ = {price}"),
             [
                 Some(Comparison::number(&at, change).or_misprint(&at, &evidence, why)),
                 Some(Comparison::number(&height, rate)),
-                Some(Comparison::number(
-                    &end,
-                    ends.map_or(f64::NAN, |end| (end * 1e5).round() / 1e5),
-                )),
+                Some(Comparison::number(&end, ends)),
             ],
         );
     }
