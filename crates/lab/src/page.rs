@@ -176,7 +176,8 @@ fn article(report: &Report) -> String {
     }
     let _ = writeln!(
         html,
-        "<p class=\"files\"><code>freshet lab {name}</code> · {}</p>\n</article>",
+        "<p class=\"files\"><code>freshet lab {name}</code><span class=\"links\"> · {}</span></p>\n\
+         </article>",
         files.join(" · ")
     );
     html
