@@ -73,6 +73,13 @@ fn settled(learnt: &Learnt) -> usize {
     far.map_or(0, |day| day + 1)
 }
 
+/// The same for 2 % of where it stands after the last day.
+fn at_rest(learnt: &Learnt) -> usize {
+    let end = learnt.days[DAYS].harmonic;
+    let far = learnt.days.iter().rposition(|costs| (costs.harmonic / end - 1.0).abs() > 0.02);
+    far.map_or(0, |day| day + 1)
+}
+
 fn run() -> Result<Outcome, LabError> {
     let all = episodes()?;
     let ends = [0, 1, 2].map(|at| all[at].days[DAYS]);
@@ -84,33 +91,41 @@ fn run() -> Result<Outcome, LabError> {
         day if day > DAYS => "later".to_owned(),
         day => format!("day {day}"),
     };
-    let table =
-        Table::list("LLC, LLCA and BLLCε: costs per source of each day’s plan, at the true rates")
-            .with(
-                "harmonic cost after 21 days",
-                Comparison::property(
-                    "LLC below LLCA below BLLCε",
-                    &words(harmonic),
-                    harmonic[0] < harmonic[1] && harmonic[1] < harmonic[2],
-                ),
-            )
-            .with(
-                "binary cost after 21 days, LLCA over LLC",
-                Comparison::shape("only weakly affected", binary[1] / binary[0], 0.9..=1.1)
-                    .note(&format!("LLC, LLCA, BLLCε: {}", words(binary))),
-            )
-            .with(
-                "within 5 % of the harmonic cost with known rates",
-                Comparison::property(
-                    "LLCA first, BLLCε last",
-                    &format!("LLCA {}, LLC {}, BLLCε {}", day(1), day(0), day(2)),
-                    days[1] < days[0] && days[0] < days[2],
-                ),
-            )
-            .with(
-                "LLC after 21 days, over the same with known rates",
-                Comparison::shape("converges", harmonic[0] / all[0].known.harmonic, 1.0..=1.25),
-            );
+    let table = Table::list(
+        "LLC, LLCA and BLLCε: costs per source of each day’s plan, at the true rates",
+    )
+    .with(
+        "harmonic cost after 21 days",
+        Comparison::property(
+            "LLC below LLCA below BLLCε",
+            &words(harmonic),
+            harmonic[0] < harmonic[1] && harmonic[1] < harmonic[2],
+        ),
+    )
+    .with(
+        "binary cost after 21 days, LLCA over LLC",
+        Comparison::shape("only weakly affected", binary[1] / binary[0], 0.9..=1.1)
+            .note(&format!("LLC, LLCA, BLLCε: {}", words(binary))),
+    )
+    .with(
+        "within 5 % of the harmonic cost with known rates",
+        Comparison::property(
+            "LLCA first, BLLCε last",
+            &format!("LLCA {}, LLC {}, BLLCε {}", day(1), day(0), day(2)),
+            days[1] < days[0] && days[0] < days[2],
+        )
+        .note(&format!(
+            "by another measure it is not so: within 2 % of where it ends is LLCA from day {}, \
+                     BLLCε from day {}, and LLC, which still gains, from day {}",
+            at_rest(&all[1]),
+            at_rest(&all[2]),
+            at_rest(&all[0])
+        )),
+    )
+    .with(
+        "LLC after 21 days, over the same with known rates",
+        Comparison::shape("converges", harmonic[0] / all[0].known.harmonic, 1.0..=1.25),
+    );
     let (ours, panel, mut drawn) = simulated()?;
     let (figure, mut curves) = picture(&all);
     curves.append(&mut drawn);

@@ -50,9 +50,14 @@ struct Played {
 }
 
 /// Fetches go one by one to the source that is worth most now; what they find is learnt.
-fn play(penalty: Penalty, scoring: Scoring, each: f64, seed: u64) -> Result<Played, LabError> {
+fn play(
+    penalty: Penalty,
+    scoring: Scoring,
+    each: f64,
+    prior: Prior,
+    seed: u64,
+) -> Result<Played, LabError> {
     let mut random = random(seed);
-    let prior = Prior::new(1.0, 1.0)?;
     let mut normal = || -> f64 { StandardNormal.sample(&mut random) };
     let changes: Vec<f64> = (0..SOURCES).map(|_| 0.2 * (1.5 * normal()).exp()).collect();
     let mut beliefs = vec![prior.belief(); SOURCES];
@@ -112,11 +117,11 @@ fn second_half(penalty: Penalty, change: f64, from: f64, to: f64) -> f64 {
 }
 
 /// Means over the seeds, for each scoring.
-fn played(penalty: Penalty, each: f64) -> Result<[Played; 3], LabError> {
+fn played(penalty: Penalty, each: f64, prior: Prior) -> Result<[Played; 3], LabError> {
     let mut all = [Played { cost: 0.0, starved: 0.0 }; 3];
     for (mean, (scoring, _)) in all.iter_mut().zip(SCORINGS) {
         for seed in 1..=SEEDS {
-            let own = play(penalty, scoring, each, seed)?;
+            let own = play(penalty, scoring, each, prior, seed)?;
             mean.cost += own.cost / SEEDS as f64;
             mean.starved += own.starved / SEEDS as f64;
         }
@@ -125,13 +130,14 @@ fn played(penalty: Penalty, each: f64) -> Result<[Played; 3], LabError> {
 }
 
 fn run() -> Result<Outcome, LabError> {
+    let prior = Prior::new(1.0, 1.0)?;
     let freshness: Vec<[Played; 3]> = BUDGETS
         .par_iter()
-        .map(|&each| played(Penalty::Freshness, each))
+        .map(|&each| played(Penalty::Freshness, each, prior))
         .collect::<Result<_, LabError>>()?;
     let harmonic: Vec<[Played; 3]> = BUDGETS
         .par_iter()
-        .map(|&each| played(Penalty::Harmonic, each))
+        .map(|&each| played(Penalty::Harmonic, each, prior))
         .collect::<Result<_, LabError>>()?;
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let mut table = Table::new(
@@ -164,6 +170,7 @@ fn run() -> Result<Outcome, LabError> {
         );
     }
     let small = freshness[1];
+    let broad = played(Penalty::Freshness, BUDGETS[1], Prior::BROAD)?;
     let claims = Table::list("What follows")
         .with(
             "0.05 fetches a day, freshness: at the mean and equal polling",
@@ -171,6 +178,14 @@ fn run() -> Result<Outcome, LabError> {
                 "plugging in the mean is worse than not learning at all",
                 &format!("{:.4} and {:.4} stale", small[1].cost, small[2].cost),
                 small[1].cost > small[2].cost,
+            ),
+        )
+        .with(
+            "the same with our own prior, Gamma(0.5, 3.5 days): at the mean over averaged",
+            Comparison::shape(
+                "less is lost if new sources are not believed to be fast",
+                broad[1].cost / broad[0].cost,
+                0.99..=small[1].cost / small[0].cost,
             ),
         )
         .with(
