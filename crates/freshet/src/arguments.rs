@@ -10,6 +10,7 @@ use freshet_model::{Budget, PerDay};
 use freshet_plan::{Objective, Observed, Options, Policy, Target, Timing};
 
 use crate::crew::CrewArguments;
+use crate::lab::LabArguments;
 use crate::simulate::SimulateArguments;
 
 /// Keeps local copies of remote sources fresh under a request budget.
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Curve(CurveArguments),
     Simulate(Box<SimulateArguments>),
     Crew(CrewArguments),
+    Lab(LabArguments),
     #[command(subcommand)]
     Trace(TraceCommand),
 }

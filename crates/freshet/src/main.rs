@@ -5,6 +5,7 @@ mod clock;
 mod crew;
 mod curve;
 mod failure;
+mod lab;
 mod load;
 mod number;
 mod output;
@@ -24,7 +25,7 @@ use crate::failure::Failure;
 
 fn main() -> ExitCode {
     match run(Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             failure.print();
             ExitCode::from(2)
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: Arguments) -> Result<(), Failure> {
+fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
     }
@@ -40,7 +41,10 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
         Command::Crew(arguments) => crew::run(&arguments),
+        // The only one that can say no.
+        Command::Lab(arguments) => return lab::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Trace(command) => trace::run(&command),
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }

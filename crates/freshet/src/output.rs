@@ -30,7 +30,20 @@ pub(crate) fn check_file(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The same for a table, whose format its name must tell.
+/// Refuses a directory early if it could not be made in the end.
+pub(crate) fn check_directory(path: &Path) -> Result<(), Failure> {
+    let there = path.ancestors().find(|it| it.as_os_str().is_empty() || it.exists());
+    match there {
+        Some(there) if !there.as_os_str().is_empty() && !there.is_dir() => {
+            let (path, there) = (path.display(), there.display());
+            Err(Failure::new(format!("cannot write to {path}: {there} is not a directory"))
+                .hint("choose another place"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a table early if its name tells no format, or it could not be written in the end.
 pub(crate) fn check_table(path: &Path) -> Result<(), Failure> {
     if path != Path::new("-") {
         Format::of(path)?;

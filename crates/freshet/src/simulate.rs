@@ -13,7 +13,6 @@ mod table;
 mod verdict;
 mod world;
 
-use std::path::Path;
 use std::sync::Mutex;
 
 use freshet_plan::Timing;
@@ -22,7 +21,7 @@ use freshet_sim::{Aim, Choice, Experiment, PolicyKind, Report, SimError};
 pub(crate) use crate::simulate::arguments::SimulateArguments;
 
 use crate::failure::Failure;
-use crate::output::{note, print_json};
+use crate::output::{check_directory, note, print_json};
 use crate::progress::Progress;
 use crate::simulate::arguments::BurnIn;
 use crate::simulate::scenario::ScenarioFile;
@@ -131,19 +130,6 @@ fn policies(arguments: &SimulateArguments, objective: Aim) -> Result<Vec<Choice>
         None => Ok(asked.clone()),
         Some((_, twice)) => Err(Failure::new(format!("the policy `{twice}` is asked for twice"))
             .hint("name each once in --policies")),
-    }
-}
-
-/// Refuses a directory early if it could not be made in the end.
-fn check_directory(path: &Path) -> Result<(), Failure> {
-    let there = path.ancestors().find(|it| it.as_os_str().is_empty() || it.exists());
-    match there {
-        Some(there) if !there.as_os_str().is_empty() && !there.is_dir() => {
-            let (path, there) = (path.display(), there.display());
-            Err(Failure::new(format!("cannot write to {path}: {there} is not a directory"))
-                .hint("choose another place"))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -19,6 +19,7 @@ const PURE: &[&str] = &[
     "freshet-capture",
     "freshet-engine",
     "freshet-sim",
+    "freshet-lab",
     "freshet-chart",
 ];
 

@@ -49,4 +49,4 @@ pub use read::{Estimate, ReadOptions, Sources, read};
 pub use trace::{
     GitError, GitHistory, GitOptions, pages_beside, pages_path, read_git, read_trace, write_trace,
 };
-pub use write::{PlanRows, Table, write, write_atomic, write_csv, write_to};
+pub use write::{PlanRows, Table, write, write_atomic, write_csv, write_files, write_to};

@@ -15,7 +15,7 @@ use flate2::write::GzEncoder;
 use crate::error::TableError;
 use crate::format::Format;
 pub(crate) use atomic::Staged;
-pub use atomic::write_atomic;
+pub use atomic::{write_atomic, write_files};
 pub use plan::PlanRows;
 pub use table::Table;
 

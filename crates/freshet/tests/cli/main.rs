@@ -10,6 +10,7 @@ mod explain;
 mod fault;
 mod format;
 mod host;
+mod lab;
 mod paper;
 mod policy;
 mod row;

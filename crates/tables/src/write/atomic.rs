@@ -22,6 +22,19 @@ pub fn write_atomic(
     Staged::new(path, fill)?.put()
 }
 
+/// Writes several files, in their order: all of them are on disk before the first takes its place, so
+/// that a full disk or a name that cannot be written leaves everything as it was.
+///
+/// # Errors
+/// [`TableError::Write`] with the file that the system refused.
+pub fn write_files(files: &[(PathBuf, Vec<u8>)]) -> Result<(), TableError> {
+    let mut staged = Vec::with_capacity(files.len());
+    for (path, bytes) in files {
+        staged.push(Staged::new(path, |out| out.write_all(bytes))?);
+    }
+    staged.into_iter().try_for_each(Staged::put)
+}
+
 /// A file that is whole and on disk, and not yet in its place.
 pub(crate) struct Staged<'a> {
     path: &'a Path,
@@ -114,5 +127,25 @@ fn usual_permissions() -> Option<Permissions> {
 fn sync_directory(directory: &Path) {
     if let Ok(handle) = File::open(directory) {
         drop(handle.sync_all());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_files_all_are_written_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let files = |names: [&str; 2]| names.map(|name| (path(name), name.as_bytes().to_vec()));
+        write_files(&files(["a", "b"])).unwrap();
+        assert_eq!(fs::read(path("b")).unwrap(), b"b");
+        fs::create_dir(path("d")).unwrap();
+        assert!(write_files(&files(["c", "d"])).is_err());
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["a", "b", "d"]);
     }
 }

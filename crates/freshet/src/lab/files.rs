@@ -1,0 +1,76 @@
+//! The files of `--out`.
+
+use std::fs;
+use std::path::Path;
+
+use freshet_lab::{Comparison, Picture, Report, page};
+use freshet_model::Strings;
+use freshet_tables::{Table, write_csv, write_files};
+
+use crate::failure::Failure;
+
+/// All of them or none. The page comes last: what it links to is there when it is.
+pub(crate) fn write_all(directory: &Path, reports: &[Report]) -> Result<(), Failure> {
+    let mut files = Vec::new();
+    for report in reports {
+        let name = report.experiment.name;
+        files.push((directory.join(format!("{name}.csv")), comparisons(report)?));
+        if let Some(picture) = &report.outcome.picture {
+            files.push((directory.join(format!("{name}.svg")), picture.svg.clone().into_bytes()));
+            files.push((directory.join(format!("{name}-picture.csv")), curves(picture)?));
+        }
+    }
+    files.push((directory.join("index.html"), page(reports).into_bytes()));
+    let place = directory.display();
+    fs::create_dir_all(directory)
+        .map_err(|error| Failure::new(format!("cannot make the directory {place}: {error}")))?;
+    Ok(write_files(&files)?)
+}
+
+fn csv(table: &Table<'_>) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    write_csv(&mut bytes, table).map_err(Failure::new)?;
+    Ok(bytes)
+}
+
+/// A row for each comparison.
+fn comparisons(report: &Report) -> Result<Vec<u8>, Failure> {
+    let all: Vec<_> = report.outcome.comparisons().collect();
+    let texts = |of: &dyn Fn(&Comparison) -> &str| -> Strings {
+        all.iter().map(|(_, _, comparison)| of(comparison)).collect()
+    };
+    let numbers = |of: &dyn Fn(&Comparison) -> Option<f64>| -> Vec<f64> {
+        all.iter().map(|(_, _, comparison)| of(comparison).unwrap_or(f64::NAN)).collect()
+    };
+    let tables: Strings = all.iter().map(|(table, _, _)| table.title.as_str()).collect();
+    let labels: Strings = all.iter().map(|(_, label, _)| label.as_str()).collect();
+    let (paper, ours) = (numbers(&Comparison::printed), numbers(&Comparison::ours));
+    let (printed, found) = (texts(&Comparison::paper), texts(&Comparison::found));
+    let verdicts = texts(&|comparison| comparison.verdict().name());
+    let notes = texts(&Comparison::remark);
+    let table = Table::new(all.len())
+        .names("table", Some(&tables))
+        .names("label", Some(&labels))
+        .numbers("paper", &paper)
+        .numbers("ours", &ours)
+        .names("printed", Some(&printed))
+        .names("found", Some(&found))
+        .names("verdict", Some(&verdicts))
+        .names("note", Some(&notes));
+    csv(&table)
+}
+
+/// A row for each point that is drawn.
+fn curves(picture: &Picture) -> Result<Vec<u8>, Failure> {
+    let each = || picture.curves.iter().flat_map(|curve| curve.x.iter().map(move |_| curve));
+    let panels: Strings = each().map(|curve| curve.panel.as_str()).collect();
+    let names: Strings = each().map(|curve| curve.name.as_str()).collect();
+    let x: Vec<f64> = picture.curves.iter().flat_map(|curve| curve.x.clone()).collect();
+    let y: Vec<f64> = picture.curves.iter().flat_map(|curve| curve.y.clone()).collect();
+    let table = Table::new(x.len())
+        .names("panel", Some(&panels))
+        .names("series", Some(&names))
+        .numbers("x", &x)
+        .numbers("y", &y);
+    csv(&table)
+}

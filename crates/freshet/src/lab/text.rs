@@ -1,0 +1,153 @@
+//! Experiments and what came of them, for people.
+
+use std::fmt::Write;
+
+use freshet_lab::{CATALOGUE, Counts, Paper, Report, Verdict};
+
+use crate::number::plural;
+
+/// The widest that a column of text becomes.
+const WIDE: usize = 64;
+/// Lines of running text are no longer.
+const LINE: usize = 100;
+
+/// What there is to run, paper by paper.
+pub(crate) fn catalogue() -> String {
+    let mut text = String::new();
+    let width = CATALOGUE.iter().map(|it| it.name.len()).max().unwrap_or(0);
+    // Writing to a string cannot fail, here and below.
+    for paper in Paper::ALL {
+        let _ = writeln!(text, "{paper} ({})", paper.key());
+        for it in CATALOGUE.iter().filter(|it| it.paper == paper) {
+            let _ = writeln!(text, "  {:width$}  {}, {}", it.name, it.item, it.section);
+            for line in wrapped(it.about, LINE - width - 4) {
+                let _ = writeln!(text, "  {:width$}  {line}", "");
+            }
+        }
+        text.push('\n');
+    }
+    text.push_str("Run some with `freshet lab NAME…`, all of them with `freshet lab all`.\n");
+    text
+}
+
+/// Words in lines of at most so many characters.
+fn wrapped(words: &str, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words.split_whitespace() {
+        let last = lines.last().map_or(0, |line| line.chars().count());
+        if last > 0 && last + 1 + word.chars().count() > most {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+/// Every comparison of every report.
+pub(crate) fn full(reports: &[Report]) -> String {
+    let mut text = String::new();
+    for report in reports {
+        let (experiment, outcome) = (report.experiment, &report.outcome);
+        let _ = writeln!(
+            text,
+            "{}: {}, {}, {}\n{}\n",
+            experiment.name,
+            experiment.paper,
+            experiment.item,
+            experiment.section,
+            wrapped(experiment.about, LINE).join("\n")
+        );
+        let claim = if experiment.paper == Paper::Ours { "claim" } else { "paper" };
+        let head = ["", claim, "ours", "verdict", ""].map(str::to_owned);
+        for table in &outcome.tables {
+            let rows = table.comparisons().map(|(label, it)| {
+                let verdict = it.verdict();
+                [
+                    label,
+                    it.paper().into(),
+                    it.found().into(),
+                    verdict.to_string(),
+                    it.remark().into(),
+                ]
+            });
+            let rows: Vec<Row> = std::iter::once(head.clone()).chain(rows).collect();
+            text.push_str(&columns(&table.title, &rows));
+            text.push('\n');
+        }
+        if !outcome.note.is_empty() {
+            let _ = writeln!(text, "{}\n", wrapped(&outcome.note, LINE).join("\n"));
+        }
+        let _ = writeln!(text, "{}\n", outcome.counts().words());
+    }
+    if reports.len() > 1 {
+        let _ = writeln!(text, "{}", totals(reports));
+    }
+    text
+}
+
+/// A line for each report, and what is not as printed.
+pub(crate) fn summary(reports: &[Report]) -> String {
+    let width = reports.iter().map(|it| it.experiment.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for report in reports {
+        let (name, counts) = (report.experiment.name, report.outcome.counts());
+        let _ = writeln!(text, "{} {name:width$}  {}", counts.worst().sign(), counts.words());
+    }
+    for verdict in [Verdict::Differs, Verdict::Misprint, Verdict::NotDeterminable] {
+        let rows: Vec<Row> = reports
+            .iter()
+            .flat_map(|report| {
+                let all = report.outcome.comparisons();
+                let own = all.filter(move |(_, _, it)| it.verdict() == verdict);
+                own.map(|(_, label, it)| {
+                    let name = report.experiment.name.to_owned();
+                    [name, label, it.paper().into(), it.found().into(), it.remark().into()]
+                })
+            })
+            .collect();
+        if !rows.is_empty() {
+            let _ = write!(text, "\n{}", columns(verdict.name(), &rows));
+        }
+    }
+    let _ = writeln!(text, "\n{}", totals(reports));
+    text
+}
+
+fn totals(reports: &[Report]) -> String {
+    let all = reports.iter().fold(Counts::default(), |sum, it| sum.and(it.outcome.counts()));
+    format!(
+        "{}, {}: {}",
+        plural(reports.len(), "experiment", "experiments"),
+        plural(all.total(), "comparison", "comparisons"),
+        all.words()
+    )
+}
+
+type Row = [String; 5];
+
+/// Rows in columns as wide as they need to be, the last as it comes.
+fn columns(title: &str, rows: &[Row]) -> String {
+    let mut widths = [0; 4];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count()).min(WIDE);
+        }
+    }
+    let mut text = String::new();
+    if !title.is_empty() {
+        let _ = writeln!(text, "{title}");
+    }
+    for [first, second, third, fourth, last] in rows {
+        let line = format!(
+            "  {first:0$}  {second:1$}  {third:2$}  {fourth:3$}  {last}",
+            widths[0], widths[1], widths[2], widths[3]
+        );
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}

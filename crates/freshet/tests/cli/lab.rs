@@ -1,0 +1,156 @@
+//! The papers' numbers beside ours.
+
+use serde_json::Value;
+
+use crate::{Folder, number};
+
+#[test]
+fn without_a_name_it_lists_the_experiments() {
+    let folder = Folder::new(&[]);
+    let ran = folder.run("lab");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    for line in ["Cho & Garcia-Molina 2003 (cho)", "  cho-table-4 ", "Liu & Nain 2006 (liu)"] {
+        assert!(ran.out.contains(line), "{line}\n{}", ran.out);
+    }
+    let catalogue = folder.json("lab");
+    let entries = catalogue.as_array().unwrap();
+    assert!(entries.len() >= 36);
+    for entry in entries {
+        for key in ["name", "paper", "item", "section", "about"] {
+            assert!(entry[key].as_str().is_some_and(|text| !text.is_empty()), "{entry}");
+        }
+        assert!(entry.get("rows").is_none());
+    }
+}
+
+#[test]
+fn a_table_beside_ours() {
+    let folder = Folder::new(&[]);
+    let ran = folder.run("lab cho-table-4");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let expect = "  1: (c) for age        0.84   0.8349  misprint    0.8349 rounds to 0.83";
+    assert!(ran.out.contains(expect), "{}", ran.out);
+    assert!(ran.out.contains("9 reproduced, 1 misprint"), "{}", ran.out);
+}
+
+/// What rounds to a printed number is reproduced, and nothing else.
+fn rounds(row: &Value) -> bool {
+    let (paper, ours) = (number(row, "paper"), number(row, "ours"));
+    let unit = number(row, "unit").unwrap();
+    let off = (paper.unwrap() - ours.unwrap()).abs();
+    off <= 0.5 * unit * (1.0 + 1e-6) + 1e-9 * ours.unwrap().abs()
+}
+
+#[test]
+fn json_has_what_the_verdicts_follow_from() {
+    let folder = Folder::new(&[]);
+    let all = folder.json("lab cho-table-4 cho-table-5 liu-table-1-1 liu-table-1-3 cho-fig-11");
+    let names: Vec<&str> =
+        all.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    // In the order of the catalogue.
+    let order = ["cho-table-4", "cho-fig-11", "cho-table-5", "liu-table-1-1", "liu-table-1-3"];
+    assert_eq!(names, order);
+    let mut rows = 0;
+    for entry in all.as_array().unwrap() {
+        let mut counts = std::collections::BTreeMap::new();
+        for row in entry["rows"].as_array().unwrap() {
+            let verdict = row["verdict"].as_str().unwrap();
+            *counts.entry(verdict).or_insert(0) += 1;
+            if number(row, "paper").is_some() {
+                rows += 1;
+                assert_eq!(verdict == "reproduced", rounds(row), "{row}");
+            }
+            if verdict == "misprint" {
+                let range = row["range"].as_array().unwrap();
+                let ends: Vec<f64> = range.iter().map(|end| end.as_f64().unwrap()).collect();
+                let ours = number(row, "ours").unwrap();
+                let paper = number(row, "paper").unwrap();
+                assert!(ends[0] <= ours && ours <= ends[1], "{row}");
+                assert!(paper < ends[0] || paper > ends[1], "{row}");
+            }
+        }
+        let told: std::collections::BTreeMap<&str, u64> = (entry["verdicts"].as_object().unwrap())
+            .iter()
+            .map(|(name, count)| (name.as_str(), count.as_u64().unwrap()))
+            .collect();
+        assert_eq!(told, counts);
+    }
+    assert_eq!(rows, 10 + 12 + 50 + 27 * 7 + 1);
+}
+
+#[test]
+fn out_writes_a_page_pictures_and_tables() {
+    let folder = Folder::new(&[]);
+    let ran = folder.run("lab cho-fig-9 cho-table-5 --out made/lab");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.err, "written: made/lab/index.html\n");
+    let mut names: Vec<String> = std::fs::read_dir(folder.path("made/lab"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let expect = [
+        "cho-fig-9-picture.csv",
+        "cho-fig-9.csv",
+        "cho-fig-9.svg",
+        "cho-table-5.csv",
+        "index.html",
+    ];
+    assert_eq!(names, expect);
+    let page = folder.read("made/lab/index.html");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    assert!(page.contains(folder.read("made/lab/cho-fig-9.svg").trim()));
+    let table = folder.read("made/lab/cho-table-5.csv");
+    assert_eq!(table.lines().count(), 13);
+    assert!(table.starts_with("table,label,paper,ours,printed,found,verdict,note\n"), "{table}");
+    assert!(folder.read("made/lab/cho-fig-9-picture.csv").starts_with("panel,series,x,y\n"));
+}
+
+#[test]
+fn what_cannot_be_written_leaves_nothing() {
+    let folder = Folder::new(&[("file", "")]);
+    let ran = folder.run("lab cho-table-5 --out file");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.starts_with("error: cannot write to file: file is not a directory"));
+    std::fs::create_dir_all(folder.path("lab/index.html")).unwrap();
+    let ran = folder.run("lab cho-table-5 --out lab");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    assert_eq!(std::fs::read_dir(folder.path("lab")).unwrap().count(), 1);
+}
+
+#[test]
+fn names_that_are_none_are_refused() {
+    let folder = Folder::new(&[]);
+    let check = |arguments: &str, expect: &str| {
+        let ran = folder.run(arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{arguments}");
+        assert_eq!(ran.err, expect);
+    };
+    check(
+        "lab cho-table-4 cho-table-9",
+        "error: there is no experiment `cho-table-9`\n\nhint: `freshet lab` lists them; `all` and \
+         the papers' names (cho, azar, kolobov, liu, wic, ours) stand for several\n",
+    );
+    check(
+        "lab table-1-2",
+        "error: there is no experiment `table-1-2`\n\nhint: did you mean liu-table-1-2?\n",
+    );
+    check(
+        "lab --out somewhere",
+        "error: nothing to write to somewhere: no experiment is named\n\nhint: name some, or all of \
+         them: `freshet lab all --out DIR`\n",
+    );
+}
+
+#[test]
+fn the_number_of_threads_makes_no_difference() {
+    let folder = Folder::new(&[]);
+    let names = "cho-fig-15 azar-fig-2 liu-fig-1-2 wic-section-4";
+    for threads in [1, 2] {
+        let ran = folder.run(&format!("lab {names} --threads {threads} --out {threads}"));
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+    for file in ["index.html", "cho-fig-15.csv", "cho-fig-15-picture.csv", "azar-fig-2.svg"] {
+        assert!(folder.read(&format!("1/{file}")) == folder.read(&format!("2/{file}")), "{file}");
+    }
+}

@@ -1,0 +1,37 @@
+//! Why an experiment came to nothing.
+
+/// What a calculation refused. The experiments bring their own numbers, so that none of these should
+/// ever be seen.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// A plan.
+    #[error(transparent)]
+    Plan(#[from] freshet_plan::PlanError),
+    /// A table of sources.
+    #[error(transparent)]
+    Sources(#[from] freshet_plan::InvalidSources),
+    /// A rate.
+    #[error(transparent)]
+    Rate(#[from] freshet_model::InvalidRate),
+    /// Access frequencies.
+    #[error(transparent)]
+    Access(#[from] freshet_plan::AccessError),
+    /// A sequence.
+    #[error(transparent)]
+    Schedule(#[from] freshet_schedule::ScheduleError),
+    /// A crew.
+    #[error(transparent)]
+    Crew(#[from] freshet_crew::CrewError),
+    /// A capture.
+    #[error(transparent)]
+    Capture(#[from] freshet_capture::CaptureError),
+    /// A simulation.
+    #[error(transparent)]
+    Sim(#[from] freshet_sim::SimError),
+    /// A name of a policy.
+    #[error(transparent)]
+    Name(#[from] freshet_sim::UnknownName),
+    /// A belief.
+    #[error(transparent)]
+    Belief(#[from] freshet_estimate::InvalidBelief),
+}

@@ -1,0 +1,52 @@
+//! The papers' tables and figures in; our numbers beside the printed ones, and what becomes of each
+//! of them, out. Knows no file, clock or terminal.
+//!
+//! The [`CATALOGUE`] has an [`Experiment`] for each table, figure or proposition. Running one gives
+//! an [`Outcome`]: [`Table`]s of [`Comparison`]s, and where there is something to see, a [`Picture`].
+//! A [`Verdict`] is always computed from what is printed and what was calculated; there is no way
+//! to state one.
+//!
+//! ```
+//! use freshet_lab::{Verdict, find};
+//!
+//! let table = find("cho-table-4").ok_or("no such experiment")?;
+//! let outcome = (table.run)()?;
+//! // Nine of the ten numbers are as printed; 0.84 should be 0.83.
+//! assert_eq!(outcome.counts().of(Verdict::Reproduced), 9);
+//! assert_eq!(outcome.counts().of(Verdict::Misprint), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod printed;
+mod verdict;
+
+mod comparison;
+mod table;
+
+mod outcome;
+mod picture;
+
+mod grid;
+mod index;
+mod planned;
+mod random;
+
+mod catalogue;
+mod experiments;
+
+mod html;
+mod page;
+
+mod error;
+mod number;
+
+pub use catalogue::{CATALOGUE, Experiment, Paper, find};
+pub use comparison::{Comparison, Evidence};
+pub use error::LabError;
+pub use number::{fixed, significant};
+pub use outcome::{Counts, Outcome, Report, run_all};
+pub use page::page;
+pub use picture::{Curve, Picture};
+pub use printed::Printed;
+pub use table::{Line, Table};
+pub use verdict::Verdict;
