@@ -264,7 +264,8 @@ impl Engine {
             }
             let its_rank = self.rank(now, source);
             let entry = self.entry(source.host);
-            if its_rank < ALMOST * entry {
+            let is_too_soon = now - source.last < f64::from(source.min_interval);
+            if its_rank < ALMOST * entry || is_too_soon {
                 self.opening = self.due(now, source, entry);
             } else if best.is_none() || its_rank > rank {
                 best = Some(id);
