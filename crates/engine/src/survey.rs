@@ -23,11 +23,14 @@ const ROUGHLY: f64 = 1.03;
 const NEARLY: f64 = 0.97;
 /// How far the entry may fall before those that are now due earlier are looked for.
 const DROP: f64 = 0.93;
-/// The share by which the number of answers must have grown before priors are fitted anew; and if
-/// there are so many sources that this would be a good part of all work.
+/// The share by which the number of answers must have grown before priors are fitted anew.
 const NEWS: f64 = 0.05;
-const NEWS_OF_MANY: f64 = 0.2;
+/// The same, and the times above, if there are so many sources that surveys would be a good part of
+/// all work.
 const MANY: usize = 1 << 17;
+const NEWS_OF_MANY: f64 = 0.2;
+const TURNOVER_OF_MANY: f64 = 0.6;
+const LONGEST_OF_MANY: f64 = 30.0;
 /// Sources to which the prior of all is fitted, about.
 const FITTED: usize = 1 << 16;
 
@@ -72,7 +75,11 @@ impl Engine {
 
     /// Days from survey to survey.
     pub(crate) fn epoch(&self) -> f64 {
-        (TURNOVER * self.cycle()).clamp(SHORTEST, LONGEST)
+        if self.count < MANY {
+            (TURNOVER * self.cycle()).clamp(SHORTEST, LONGEST)
+        } else {
+            (TURNOVER_OF_MANY * self.cycle()).clamp(SHORTEST, LONGEST_OF_MANY)
+        }
     }
 
     /// The entry of hosts that have no price of their own.

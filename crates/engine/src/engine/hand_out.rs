@@ -113,6 +113,14 @@ impl Engine {
     pub(super) fn rank_anew(&mut self, now: f64, id: u32) {
         let source = self.sources[id as usize];
         let rank = self.rank(now, &source);
+        let is_usual = !self.goal(&source).levels_off() && !source.is_observed();
+        let is_alone = self.hosts[source.host as usize].price <= 0.0;
+        if rank < ALMOST * self.price && is_usual && is_alone && !source.is_retried() {
+            // The price has risen: it comes again.
+            self.leave_ready(id);
+            self.consider(now, id);
+            return;
+        }
         // While there is more to spend than is asked for, nobody is sent away.
         if self.bucket.full() > now && self.send_back(now, id, rank) {
             return;
