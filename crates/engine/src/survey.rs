@@ -195,8 +195,9 @@ impl Engine {
                 let rank = self.rank(now, &source);
                 self.send_back(now, id, rank);
             }
-            State::Coming => {
-                if survey.earlier && self.worth(source.due, &source) > ROUGHLY / BAND * entry {
+            State::Coming if survey.earlier => {
+                let late = self.worth(source.due, &source) > ROUGHLY / BAND * entry;
+                if late {
                     self.enqueue(now, id);
                 }
             }

@@ -16,6 +16,7 @@ fn resident() -> Option<usize> {
 
 /// A million sources, described, fetched once each on average, with a budget that changes.
 #[test]
+#[allow(clippy::print_stderr)]
 fn a_source_takes_less_than_150_bytes() {
     let Some(before) = resident() else {
         eprintln!("skipped: this system does not say how much memory is in use");
@@ -38,7 +39,7 @@ fn a_source_takes_less_than_150_bytes() {
             &mut actions,
         );
     }
-    let mut asked = Vec::new();
+    let mut asked: Vec<u32> = Vec::new();
     let mut fetches = 0_u32;
     while fetches < SOURCES {
         if fetches >= SOURCES / 2 && engine.settings().budget <= budget {
@@ -47,8 +48,11 @@ fn a_source_takes_less_than_150_bytes() {
         }
         match asked.pop() {
             Some(id) => {
-                let outcome =
-                    if (id + fetches) % 3 == 0 { Outcome::Changed } else { Outcome::Unchanged };
+                let outcome = if (id + fetches).is_multiple_of(3) {
+                    Outcome::Changed
+                } else {
+                    Outcome::Unchanged
+                };
                 engine.step(engine.now(), Event::Fetched { id, outcome }, &mut actions);
                 fetches += 1;
             }
@@ -62,5 +66,4 @@ fn a_source_takes_less_than_150_bytes() {
     let each = (resident().unwrap_or(usize::MAX) - before) as f64 / f64::from(SOURCES);
     assert!(each < MOST, "{each:.0} bytes");
     assert!(each > 64.0, "{each:.0} bytes are too few: nothing was measured");
-    println!("{each:.0} bytes a source");
 }
