@@ -246,6 +246,10 @@ impl Engine {
             // The price is in another unit now.
             (self.price, self.outlook) = (0.0, 0.0);
             self.rhythm.entry = f64::INFINITY;
+            if self.saturated > 0 {
+                (0..self.hosts.len()).for_each(|host| self.hosts[host].price = 0.0);
+                self.saturated = 0;
+            }
         }
         self.settings = settings;
         self.look_again = true;

@@ -106,7 +106,10 @@ impl Engine {
         let source = self.sources.get(id as usize)?;
         let standing = match source.state {
             State::Absent => return None,
-            State::Coming if self.rank(self.now, source) >= self.entry(source.host) => {
+            State::Coming
+                if self.rank(self.now, source) >= self.entry(source.host)
+                    && self.now >= source.last + f64::from(source.min_interval) =>
+            {
                 Standing::Candidate
             }
             State::Waiting | State::Coming => Standing::Waiting,

@@ -53,9 +53,18 @@ impl Host {
 /// Failures in a row after which a host is said to be down.
 pub(crate) const DOWN: u8 = 5;
 
-/// Days to wait after so many failures in a row: a minute, then twice as long each time, four hours at
-/// most.
+/// Days to wait after so many failures in a row: a minute, then twice as long each time up to four
+/// hours; and after two days of that twice as long again each time, up to a month.
 pub(crate) fn back_off(failures: u8) -> f64 {
-    let minutes = f64::from(1_u32 << failures.clamp(1, 12).saturating_sub(1));
-    (minutes / 1440.0).min(1.0 / 6.0)
+    const HOURLY: u8 = 9;
+    const DAYS: u8 = 21;
+    let doubled = |times: u8| f64::from(1_u32 << times);
+    match failures {
+        0..HOURLY => doubled(failures.saturating_sub(1)) / 1440.0,
+        HOURLY..DAYS => 1.0 / 6.0,
+        _ => (doubled((failures - DAYS + 1).min(10)) / 6.0).min(30.0),
+    }
 }
+
+/// More failures in a row make no difference.
+pub(crate) const MOST_FAILURES: u8 = 30;

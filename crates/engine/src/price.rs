@@ -25,6 +25,8 @@ const MOST: f64 = 4096.0;
 /// far more than the price, which says little about it.
 const UP: f64 = 0.3;
 const DOWN: f64 = -1.0;
+/// The share of what it will be in the long run that the price is at least.
+const LEAST: f64 = 1e-6;
 /// How much more than the price a host's fetches must be worth for the host to count as saturated,
 /// and how many of its sources must wait.
 const DEARER: f64 = 1.25;
@@ -51,7 +53,9 @@ impl Engine {
         let window = (WINDOW * self.count as f64).clamp(FEWEST, MOST);
         if self.price > 0.0 {
             let pull = (worth / self.price).ln().clamp(DOWN, UP);
-            self.price = (self.price * (pull / window).exp()).clamp(1e-90, 1e90);
+            // What is fetched twice in a moment is worth nothing, and tells nothing.
+            let least = (LEAST * self.outlook).max(1e-90);
+            self.price = (self.price * (pull / window).exp()).clamp(least, 1e90);
         } else {
             self.price = worth;
         }
@@ -65,6 +69,16 @@ impl Engine {
         } else {
             self.saturated += 1;
             it.price = DEARER * self.price;
+        }
+    }
+
+    /// A host at which nobody waits needs no price of its own.
+    pub(crate) fn reconsider_price(&mut self, host: usize) {
+        let it = &mut self.hosts[host];
+        if it.price > 0.0 && it.ready.len() < WAITING {
+            it.price = 0.0;
+            self.saturated -= 1;
+            self.rhythm.unsettle();
         }
     }
 

@@ -53,6 +53,9 @@ impl Ranked {
             self.0.swap_remove(place);
             if place < self.0.len() {
                 self.settle(place, moved);
+            } else if self.0.is_empty() && self.0.capacity() > 4 {
+                // Most are empty most of the time, and there may be millions.
+                self.0 = Vec::new();
             }
         }
     }

@@ -28,6 +28,7 @@ const NEWS: f64 = 0.05;
 /// The same, and the times above, if there are so many sources that surveys would be a good part of
 /// all work.
 const MANY: usize = 1 << 17;
+const ROUGHLY_OF_MANY: f64 = 1.15;
 const NEWS_OF_MANY: f64 = 0.2;
 const TURNOVER_OF_MANY: f64 = 0.6;
 const LONGEST_OF_MANY: f64 = 30.0;
@@ -67,6 +68,13 @@ pub(crate) struct Rhythm {
     warned: bool,
 }
 
+impl Rhythm {
+    /// There are places in the queue that may be too late.
+    pub(crate) fn unsettle(&mut self) {
+        self.unsettled = true;
+    }
+}
+
 impl Engine {
     /// Days in which all sources could be fetched once.
     fn cycle(&self) -> f64 {
@@ -104,7 +112,7 @@ impl Engine {
         let news = !at_once && rhythm.answers > growth * rhythm.fitted;
         let earlier = rhythm.unsettled || entry < rhythm.entry;
         let places = at_once || rhythm.unsettled || entry < NEARLY * rhythm.entry;
-        if !(places || news) {
+        if !(places || news || self.saturated > 0) {
             self.next_survey = now + self.epoch();
             return;
         }
@@ -152,6 +160,7 @@ impl Engine {
                 }
             }
             for host in survey.next_host..end {
+                self.reconsider_price(host);
                 // The settings may allow what they did not.
                 self.line_up(now, host as u32);
             }
@@ -196,7 +205,8 @@ impl Engine {
                 self.send_back(now, id, rank);
             }
             State::Coming if survey.earlier => {
-                let late = self.worth(source.due, &source) > ROUGHLY / BAND * entry;
+                let roughly = if self.count < MANY { ROUGHLY } else { ROUGHLY_OF_MANY };
+                let late = self.worth(source.due, &source) > roughly / BAND * entry;
                 if late {
                     self.enqueue(now, id);
                 }

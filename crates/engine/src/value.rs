@@ -121,12 +121,17 @@ impl Engine {
                 penalty.pending_value(belief, Pending { changes: source.pending, days })
             }
             Goal::Capture(capture) => {
-                // As if they had come halfway between the first and now.
-                let alive = match capture.life {
-                    Life::Changes(most) => source.pending.min(most),
-                    _ => source.pending,
-                };
-                f64::from(alive) * capture.captured(0.5 * days, 0)
+                // As if they had come evenly from the first to the last; of a few that are left, the last.
+                let latest = (now - source.seen()).clamp(0.0, days);
+                let age = |share: f64| capture.captured(latest + share * (days - latest), 0);
+                match capture.life {
+                    Life::Changes(most) if source.pending > most => f64::from(most) * age(0.0),
+                    _ => {
+                        let each =
+                            (0..8).map(|at| age((f64::from(at) + 0.5) / 8.0)).sum::<f64>() / 8.0;
+                        (f64::from(source.pending) * each).max(age(0.0))
+                    }
+                }
             }
         }
     }
@@ -141,7 +146,8 @@ impl Engine {
 
     /// Its rank among those that wait: its worth, or more than that if it is to be fetched anyway.
     pub(crate) fn rank(&self, now: f64, source: &Source) -> f64 {
-        if source.is_new() || source.is_overdue(now) {
+        let is_first = source.is_new() && !source.is_retried() && source.importance > 0.0;
+        if is_first || source.is_overdue(now) {
             FORCED * (1.0 + f64::from(source.importance)) / f64::from(source.cost)
         } else if source.is_retried() {
             // It also tells whether its host is there again.

@@ -94,7 +94,10 @@ impl Engine {
         }
         // It goes back to where it began, with what was learnt.
         let Source { state: before, due, .. } = self.sources[id];
-        self.withdraw(it.id);
+        let waits = matches!(before, State::Waiting | State::Coming) && !it.paused;
+        if !waits {
+            self.withdraw(it.id);
+        }
         let source = &mut self.sources[id];
         if before == State::Absent {
             let mut flags = Flags::default();
@@ -130,12 +133,17 @@ impl Engine {
             State::Parked => source.host = it.host,
             _ => {
                 source.host = it.host;
-                source.state = if it.paused { State::Paused } else { State::Waiting };
+                if !waits {
+                    source.state = if it.paused { State::Paused } else { State::Waiting };
+                }
                 if it.paused {
                     // The day of its next try, for later.
                     source.due = if source.is_retried() { due } else { f64::INFINITY };
                 } else if source.is_retried() {
                     // Its next try stays when it was.
+                    if waits {
+                        return self.turn_over();
+                    }
                     self.queue_for(if due < f64::INFINITY { due } else { now }, it.id);
                 } else if self.price > 0.0 || source.is_new() {
                     self.enqueue(now, it.id);

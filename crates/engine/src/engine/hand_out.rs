@@ -48,7 +48,7 @@ impl Engine {
                 }
                 next.push((day, id));
                 let may = !source.is_retried()
-                    && now - source.last >= f64::from(source.min_interval)
+                    && now >= source.last + f64::from(source.min_interval)
                     && self.can_take(now, source.host);
                 let worth = if may { self.worth(now, source) } else { 0.0 };
                 if worth > best.map_or(0.0, |best| best.0) {
@@ -262,9 +262,8 @@ impl Engine {
         let mut best = in_line.map(|it| it.number);
         let rank = first.map_or(0.0, |it| it.rank);
         self.opening = f64::NEG_INFINITY;
-        while rank < NEARLY * self.price
-            && let Some((day, id)) = self.coming.peek()
-        {
+        let is_worth_it = best.is_some() && rank >= NEARLY * self.price;
+        while !is_worth_it && let Some((day, id)) = self.coming.peek() {
             let source = &self.sources[id as usize];
             if source.state != State::Coming || source.due != day {
                 self.coming.pop();
@@ -272,9 +271,11 @@ impl Engine {
             }
             let its_rank = self.rank(now, source);
             let entry = self.entry(source.host);
-            let is_too_soon = now - source.last < f64::from(source.min_interval);
-            if its_rank < ALMOST * entry || is_too_soon {
-                self.opening = self.due(now, source, entry);
+            let opening = self.due(now, source, entry);
+            let is_too_soon = now < source.last + f64::from(source.min_interval);
+            // Of a short wait far from day 0 few digits are left: the day decides as well.
+            if opening > now && (its_rank < ALMOST * entry || is_too_soon) {
+                self.opening = opening;
             } else if best.is_none() || its_rank > rank {
                 best = Some(id);
             }

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::event::{Action, Alarm, Blame, Outcome};
-use crate::host::{DOWN, back_off};
+use crate::host::{DOWN, MOST_FAILURES, back_off};
 use crate::memory::Memory;
 use crate::source::{Flags, State};
 
@@ -10,6 +10,10 @@ use crate::source::{Flags, State};
 const PROBES: u8 = 4;
 /// Days to the first probe of a source that is gone.
 const FIRST_PROBE: f64 = 7.0;
+
+/// Days that a host is left alone at most because it asks for it: one that asks for years made a
+/// mistake.
+const LONGEST_REST: f64 = 30.0;
 
 /// What was seen in some days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,13 +81,19 @@ impl Engine {
             return;
         }
         let (host, moved_to) = (source.host, source.place);
-        self.hosts[host as usize].asked -= 1;
+        let it = &mut self.hosts[host as usize];
+        it.asked -= 1;
+        // It rests after a slow answer too.
+        it.free = it.free.max(now + self.settings.host_gap);
+        self.leave_line(host);
         self.spare = true;
         match outcome {
             Outcome::Changed => self.answered(now, id, Seen::Something, actions),
             Outcome::Unchanged => self.answered(now, id, Seen::Nothing, actions),
             Outcome::Failed { blame, retry_after } => {
-                let wait = retry_after.filter(|days| *days > 0.0).map_or(0.0, |days| days.min(1e6));
+                let wait = retry_after
+                    .filter(|days| *days > 0.0)
+                    .map_or(0.0, |days| days.min(LONGEST_REST));
                 self.failed(now, id, blame, wait, actions);
             }
             Outcome::Gone => self.gone(now, id, actions),
@@ -129,26 +139,26 @@ impl Engine {
         let it = &mut self.hosts[host as usize];
         let mut wait = wait;
         if blame == Blame::Host {
-            it.failures = it.failures.saturating_add(1);
+            it.failures = (it.failures + 1).min(MOST_FAILURES);
             wait = wait.max(back_off(it.failures));
-            it.free = it.free.max(now + wait);
             if it.failures >= DOWN && !it.down {
                 it.down = true;
                 actions.push(Action::Alarm(Alarm::HostDown(host)));
             }
         }
+        // Whoever was at fault, a host that asks to be left alone is.
+        it.free = it.free.max(now + wait);
         let back_off = if source.flags.has(Flags::GONE) {
             // Its failures count something else: as long as can be.
-            back_off(u8::MAX)
+            back_off(MOST_FAILURES)
         } else {
-            source.failures = source.failures.saturating_add(u8::from(blame != Blame::Us));
+            let failures = source.failures + u8::from(blame != Blame::Us);
+            source.failures = failures.min(MOST_FAILURES);
             back_off(source.failures)
         };
         let again = now + wait.max(back_off);
-        if blame == Blame::Host {
-            // It gets in line again when it has rested.
-            self.leave_line(host);
-        }
+        // It gets in line again when it has rested.
+        self.leave_line(host);
         self.wait_again(now, id, Some(again));
     }
 

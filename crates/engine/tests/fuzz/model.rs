@@ -70,7 +70,11 @@ pub(crate) struct Model {
 
 /// Doubled with each failure, four hours at most.
 fn back_off(failures: u8) -> f64 {
-    (MINUTE * f64::from(failures.clamp(1, 20) - 1).exp2()).min(1.0 / 6.0)
+    match failures {
+        ..=8 => MINUTE * f64::from(failures.max(1) - 1).exp2(),
+        9..=20 => 1.0 / 6.0,
+        _ => (f64::from(failures - 20).exp2() / 6.0).min(30.0),
+    }
 }
 
 impl Model {
@@ -222,6 +226,7 @@ impl Model {
         source.failed = !matches!(outcome, Outcome::Changed | Outcome::Unchanged);
         source.host = source.told.host;
         let host = self.hosts.entry(asked).or_default();
+        host.silent = host.silent.max(now + self.settings.host_gap);
         match outcome {
             Outcome::Changed | Outcome::Unchanged => {
                 // What was announced meanwhile may not be in the copy.
@@ -230,14 +235,14 @@ impl Model {
                 host.failures /= 2;
             }
             Outcome::Failed { blame, retry_after } => {
-                let mut wait = retry_after.filter(|days| *days > 0.0).unwrap_or(0.0).min(1e6);
+                let mut wait = retry_after.filter(|days| *days > 0.0).unwrap_or(0.0).min(30.0);
                 if blame == Blame::Host {
-                    host.failures = host.failures.saturating_add(1);
+                    host.failures = (host.failures + 1).min(30);
                     wait = wait.max(back_off(host.failures));
-                    host.silent = host.silent.max(now + wait);
                 }
+                host.silent = host.silent.max(now + wait);
                 if blame != Blame::Us {
-                    source.failures = source.failures.saturating_add(1);
+                    source.failures = (source.failures + 1).min(30);
                 }
                 source.silent = now + wait.max(back_off(source.failures));
             }
