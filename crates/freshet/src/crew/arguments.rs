@@ -17,7 +17,9 @@ rates and G are in one unit of time of your choice.
 
 Decisions are made when a page comes in (its fetcher stops, or is sent out again) and when one is
 done (one more is started, or not). The second answer is the best of all such policies, and says how
-far from the best it could be at most: the gap.
+far from the best it could be at most: the gap. With a large buffer the queue is practically never
+empty or full, and many curves are as good: the search then ends early and says so (`ended_early`
+with --json), and how many fetchers the curve starts tells nothing.
 
 With --json, `curve` has for each number of active fetchers 0, 1, … the longest queue at which one
 is started, both counted just before the event, -1 for never; `targets` has for each length of the

@@ -100,6 +100,18 @@ queue
 }
 
 #[test]
+fn one_of_many_good_curves_does_not_claim_to_be_the_best() {
+    let folder = Folder::new(&[]);
+    let large = crew("0.05", "300", "1.2");
+    let ran = folder.run(&large);
+    assert!(ran.out.contains("practically never starved or full: many curves are as good"));
+    assert!(!ran.out.contains("fetchers of use"), "{}", ran.out);
+    assert!(!ran.out.contains("no policy costs less"), "{}", ran.out);
+    assert_eq!(folder.json(&large)["dynamic"]["ended_early"], true);
+    assert_eq!(folder.json(&crew("0.05", "10", "1.2"))["dynamic"]["ended_early"], false);
+}
+
+#[test]
 fn a_large_picture_fits_a_page() {
     let folder = Folder::new(&[]);
     let questions = [
