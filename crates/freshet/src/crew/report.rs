@@ -28,7 +28,7 @@ struct FixedReport {
     cost: f64,
     starvation: f64,
     loss_rate: f64,
-    large_buffer_fetchers: u64,
+    large_buffer_fetchers: Option<u64>,
 }
 
 #[derive(Serialize)]

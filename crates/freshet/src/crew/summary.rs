@@ -115,10 +115,11 @@ fn write_curve(crew: &Crew<'_>, dynamic: &Dynamic, out: &mut String) -> std::fmt
         let most = count(dynamic.policy.available() as usize);
         writeln!(out, "fetchers of use    {most}: one more would never be started")?;
     }
+    let Some(rule) = crew.rule else { return Ok(()) };
     writeln!(
         out,
         "large buffer       a fixed number of {} would be best with much room",
-        count(crew.rule as usize)
+        count(rule as usize)
     )
 }
 

@@ -112,6 +112,16 @@ fn one_of_many_good_curves_does_not_claim_to_be_the_best() {
 }
 
 #[test]
+fn without_a_weight_there_is_no_rule_for_large_buffers() {
+    let folder = Folder::new(&[]);
+    let free = crew("0.05", "30", "0");
+    let report = folder.json(&free);
+    check(&report["static"], "fetchers", 1.0, 0.0);
+    assert_eq!(report["static"]["large_buffer_fetchers"], Value::Null);
+    assert!(!folder.run(&free).out.contains("large buffer"));
+}
+
+#[test]
 fn a_large_picture_fits_a_page() {
     let folder = Folder::new(&[]);
     let questions = [
