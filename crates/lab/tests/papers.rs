@@ -90,7 +90,7 @@ fn cho_figures() {
     counts(&run("cho-fig-9"), [3, 1, 0, 1]);
     counts(&run("cho-table-3"), [3, 6, 0, 0]);
     counts(&run("cho-fig-11"), [3, 2, 0, 0]);
-    counts(&run("cho-fig-12"), [5, 0, 0, 2]);
+    counts(&run("cho-fig-12"), [6, 0, 0, 1]);
     counts(&run("cho-fig-13"), [4, 0, 0, 0]);
     counts(&run("cho-fig-18"), [1, 5, 0, 0]);
 }
