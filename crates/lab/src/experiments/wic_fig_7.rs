@@ -55,7 +55,7 @@ fn run() -> Result<Outcome, LabError> {
         .with(
             "with every urgency, as C grows",
             Comparison::property(
-                "more",
+                "more, but for dips below 1 %",
                 &format!("more, or less by at most {:.2} %", 100.0 * dip),
                 dip < 0.01,
             )
@@ -63,7 +63,11 @@ fn run() -> Result<Outcome, LabError> {
         )
         .with(
             "at every C, as r grows",
-            Comparison::property("more", if patient { "more" } else { "not always more" }, patient),
+            Comparison::property(
+                "more, but for dips of at most 0.2 %",
+                if patient { "it holds" } else { "it fails" },
+                patient,
+            ),
         );
     for (at, capacity) in CAPACITIES.into_iter().enumerate().filter(|(_, c)| *c <= SCARCE) {
         let more: Vec<f64> =
