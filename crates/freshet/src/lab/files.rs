@@ -46,6 +46,12 @@ fn comparisons(report: &Report) -> Result<Vec<u8>, Failure> {
     let labels: Strings = all.iter().map(|(_, label, _)| label.as_str()).collect();
     let (paper, ours) = (numbers(&Comparison::printed), numbers(&Comparison::ours));
     let (printed, found) = (texts(&Comparison::paper), texts(&Comparison::found));
+    // A side on which a range has no end is left empty.
+    let end = |of: &dyn Fn((f64, f64)) -> f64| {
+        numbers(&|comparison| comparison.range().map(of).filter(|end| end.is_finite()))
+    };
+    let (unit, low, high) = (numbers(&Comparison::unit), end(&|it| it.0), end(&|it| it.1));
+    let deviation = numbers(&Comparison::printed_deviation);
     let verdicts = texts(&|comparison| comparison.verdict().name());
     let notes = texts(&Comparison::remark);
     let table = Table::new(all.len())
@@ -55,6 +61,10 @@ fn comparisons(report: &Report) -> Result<Vec<u8>, Failure> {
         .numbers("ours", &ours)
         .names("printed", Some(&printed))
         .names("found", Some(&found))
+        .numbers("unit", &unit)
+        .numbers("range_low", &low)
+        .numbers("range_high", &high)
+        .numbers("printed_deviation", &deviation)
         .names("verdict", Some(&verdicts))
         .names("note", Some(&notes));
     csv(&table)

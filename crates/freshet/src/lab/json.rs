@@ -36,6 +36,7 @@ struct Row<'a> {
     found: &'a str,
     unit: Option<f64>,
     range: Option<[Option<f64>; 2]>,
+    printed_deviation: Option<f64>,
     verdict: &'static str,
     note: &'a str,
 }
@@ -78,6 +79,7 @@ fn row<'a>(table: &'a Table, label: String, comparison: &'a Comparison) -> Row<'
         found: comparison.found(),
         unit: comparison.unit(),
         range: comparison.range().map(|(low, high)| [finite(Some(low)), finite(Some(high))]),
+        printed_deviation: finite(comparison.printed_deviation()),
         verdict: comparison.verdict().name(),
         note: comparison.remark(),
     }

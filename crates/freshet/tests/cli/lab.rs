@@ -79,6 +79,26 @@ fn json_has_what_the_verdicts_follow_from() {
 }
 
 #[test]
+fn a_misprinted_formula_can_be_judged_again() {
+    let folder = Folder::new(&[]);
+    let all = folder.json("lab azar-algorithms liu-props-10-to-12 liu-golden-ratio wic-section-4");
+    let rows = all.as_array().unwrap().iter().flat_map(|it| it["rows"].as_array().unwrap());
+    let mut misprints = 0;
+    for row in rows {
+        let Some(printed) = number(row, "printed_deviation") else { continue };
+        let (ours, same) = (number(row, "ours").unwrap(), row["range"][1].as_f64().unwrap());
+        let expect = match (printed <= same, ours <= same) {
+            (true, _) => "reproduced",
+            (false, true) => "misprint",
+            (false, false) => "differs",
+        };
+        assert_eq!(row["verdict"], expect, "{row}");
+        misprints += usize::from(expect == "misprint");
+    }
+    assert_eq!(misprints, 5);
+}
+
+#[test]
 fn out_writes_a_page_pictures_and_tables() {
     let folder = Folder::new(&[]);
     let ran = folder.run("lab cho-fig-9 cho-table-5 --out made/lab");
@@ -101,8 +121,10 @@ fn out_writes_a_page_pictures_and_tables() {
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(page.contains(folder.read("made/lab/cho-fig-9.svg").trim()));
     let table = folder.read("made/lab/cho-table-5.csv");
+    let head = "table,label,paper,ours,printed,found,unit,range_low,range_high,printed_deviation,\
+                verdict,note\n";
     assert_eq!(table.lines().count(), 13);
-    assert!(table.starts_with("table,label,paper,ours,printed,found,verdict,note\n"), "{table}");
+    assert!(table.starts_with(head), "{table}");
     assert!(folder.read("made/lab/cho-fig-9-picture.csv").starts_with("panel,series,x,y\n"));
 }
 
