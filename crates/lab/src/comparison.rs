@@ -113,7 +113,7 @@ impl Comparison {
         if ruled_out && ours_fits && narrow {
             self.verdict = Verdict::Misprint;
             self.range = Some((*low, *high));
-            self.note = join(&[why, by]);
+            self.note = join(&[why, by, &self.note]);
         } else if !ours_fits {
             self.note = format!("ours contradicts {by}: {} to {}", shown(*low), shown(*high));
         }

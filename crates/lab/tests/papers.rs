@@ -151,7 +151,10 @@ fn liu_nain_table_1_1() {
 fn liu_nain_table_1_2() {
     let outcome = run("liu-table-1-2");
     counts(&outcome, [27 * 7, 27, 0, 0]);
-    check(&outcome, "λ = 0.05, K = 15, γ = 1.13: C_s", 0.133125, 1e-9, Reproduced);
+    let two = "λ = 0.05, K = 15, γ = 1.13 for C_s, 17/15 for the rest";
+    check(&outcome, &format!("{two}: C_s"), 0.133125, 1e-9, Reproduced);
+    assert_eq!(comparison(&outcome, &format!("{two}: C_s")).remark(), "for γ = 1.13");
+    assert_eq!(comparison(&outcome, &format!("{two}: N̄")).remark(), "for γ = 17/15");
     check(&outcome, "λ = 0.01, K = 5, γ = 0.4: N_iter", 1634.0, 0.0, Reproduced);
     check(&outcome, "λ = 0.1, K = 15, γ = 2.4: C_d, optimum", 0.0960230, 5e-8, Shape);
 }
