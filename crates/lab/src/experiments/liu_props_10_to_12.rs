@@ -233,13 +233,6 @@ fn golden_ratio() -> Result<(Table, Picture), LabError> {
     );
     let table = Table::list("The golden ratio: cost over the lower bound, slow changes")
         .with(
-            "2φ²/5 as in (1.34)",
-            Comparison::formula(
-                "(√5 + 3)/5",
-                (2.0 * phi * phi / 5.0 / ((5.0_f64.sqrt() + 3.0) / 5.0) - 1.0).abs(),
-            ),
-        )
-        .with(
             "(1.34): the largest found, of 2 to 150 equal pages",
             Comparison::at_most(&bound, at(worst)).or_misprint(
                 &bound,
