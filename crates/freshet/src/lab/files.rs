@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use freshet_lab::{Comparison, Picture, Report, page};
+use freshet_lab::{CATALOGUE, Comparison, Picture, Report, page};
 use freshet_model::Strings;
 use freshet_tables::{Table, write_csv, write_files};
 
@@ -25,6 +25,19 @@ pub(crate) fn write_all(directory: &Path, reports: &[Report]) -> Result<(), Fail
     fs::create_dir_all(directory)
         .map_err(|error| Failure::new(format!("cannot make the directory {place}: {error}")))?;
     Ok(write_files(&files)?)
+}
+
+/// Files in the directory that an earlier run left there, of experiments that are not of this one.
+pub(crate) fn others(directory: &Path, reports: &[Report]) -> Vec<String> {
+    let ours = |name: &str| reports.iter().any(|report| report.experiment.name == name);
+    CATALOGUE
+        .iter()
+        .filter(|experiment| !ours(experiment.name))
+        .flat_map(|experiment| {
+            [".csv", ".svg", "-picture.csv"].map(|end| experiment.name.to_owned() + end)
+        })
+        .filter(|file| directory.join(file).is_file())
+        .collect()
 }
 
 fn csv(table: &Table<'_>) -> Result<Vec<u8>, Failure> {

@@ -129,6 +129,17 @@ fn out_writes_a_page_pictures_and_tables() {
 }
 
 #[test]
+fn files_of_another_run_are_named() {
+    let folder = Folder::new(&[]);
+    assert_eq!(folder.run("lab cho-fig-9 cho-table-5 --out lab").code, Some(0));
+    let ran = folder.run("lab cho-table-5 --out lab");
+    assert_eq!(ran.code, Some(0));
+    let expect = "written: lab/index.html\nnot of this run, and not on the page: cho-fig-9.csv, \
+                  cho-fig-9.svg, cho-fig-9-picture.csv\n";
+    assert_eq!(ran.err, expect);
+}
+
+#[test]
 fn what_cannot_be_written_leaves_nothing() {
     let folder = Folder::new(&[("file", "")]);
     let ran = folder.run("lab cho-table-5 --out file");
@@ -150,9 +161,20 @@ fn names_that_are_none_are_refused() {
     };
     check(
         "lab cho-table-4 cho-table-9",
-        "error: there is no experiment `cho-table-9`\n\nhint: `freshet lab` lists them; `all` and \
+        "error: there is no experiment `cho-table-9`\n\nhint: did you mean cho-table-2 or cho-table-3 \
+         or cho-table-4 or cho-table-5 or cho-table-7?\n",
+    );
+    check(
+        "lab nothing-like-it",
+        "error: there is no experiment `nothing-like-it`\n\nhint: `freshet lab` lists them; `all` and \
          the papers' names (cho, azar, kolobov, liu, wic, ours) stand for several\n",
     );
+    for (slip, meant) in
+        [("Table-1-2", "liu-table-1-2"), ("wic-fg-5", "wic-fig-5"), ("KOLOBOW", "kolobov")]
+    {
+        let hint = format!("there is no experiment `{slip}`\n\nhint: did you mean {meant}?\n");
+        check(&format!("lab {slip}"), &format!("error: {hint}"));
+    }
     check(
         "lab table-1-2",
         "error: there is no experiment `table-1-2`\n\nhint: did you mean liu-table-1-2?\n",
