@@ -58,7 +58,15 @@ fn comparisons(report: &Report) -> Result<Vec<u8>, Failure> {
     let tables: Strings = all.iter().map(|(table, _, _)| table.title.as_str()).collect();
     let labels: Strings = all.iter().map(|(_, label, _)| label.as_str()).collect();
     let (paper, ours) = (numbers(&Comparison::printed), numbers(&Comparison::ours));
-    let (printed, found) = (texts(&Comparison::paper), texts(&Comparison::found));
+    let found = texts(&Comparison::found);
+    // What the paper has, and what it has not, in a column each.
+    let side = |paper: bool| -> Strings {
+        let own = |table: &freshet_lab::Table| {
+            (table.claimant(report.experiment.paper) == "paper") == paper
+        };
+        all.iter().map(|(table, _, it)| if own(table) { it.paper() } else { "" }).collect()
+    };
+    let (printed, claims) = (side(true), side(false));
     // A side on which a range has no end is left empty.
     let end = |of: &dyn Fn((f64, f64)) -> f64| {
         numbers(&|comparison| comparison.range().map(of).filter(|end| end.is_finite()))
@@ -73,6 +81,7 @@ fn comparisons(report: &Report) -> Result<Vec<u8>, Failure> {
         .numbers("paper", &paper)
         .numbers("ours", &ours)
         .names("printed", Some(&printed))
+        .names("claim", Some(&claims))
         .names("found", Some(&found))
         .numbers("unit", &unit)
         .numbers("range_low", &low)

@@ -99,6 +99,18 @@ fn a_misprinted_formula_can_be_judged_again() {
 }
 
 #[test]
+fn what_the_paper_does_not_print_is_no_number_of_the_paper() {
+    let folder = Folder::new(&[]);
+    let text = folder.run("lab liu-props-10-to-12").out;
+    assert!(text.contains(" theory "), "{text}");
+    let report = folder.json("lab liu-props-10-to-12");
+    let rows = report[0]["rows"].as_array().unwrap();
+    let two = rows.iter().find(|row| row["label"] == "two equal pages").unwrap();
+    assert_eq!((&two["printed"], two["claim"].as_str()), (&Value::Null, Some("√5/2")));
+    assert!(rows.iter().all(|row| row["printed"].is_null() != row["claim"].is_null()));
+}
+
+#[test]
 fn out_writes_a_page_pictures_and_tables() {
     let folder = Folder::new(&[]);
     let ran = folder.run("lab cho-fig-9 cho-table-5 --out made/lab");
@@ -121,8 +133,8 @@ fn out_writes_a_page_pictures_and_tables() {
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(page.contains(folder.read("made/lab/cho-fig-9.svg").trim()));
     let table = folder.read("made/lab/cho-table-5.csv");
-    let head = "table,label,paper,ours,printed,found,unit,range_low,range_high,printed_deviation,\
-                verdict,note\n";
+    let head = "table,label,paper,ours,printed,claim,found,unit,range_low,range_high,\
+                printed_deviation,verdict,note\n";
     assert_eq!(table.lines().count(), 13);
     assert!(table.starts_with(head), "{table}");
     assert!(folder.read("made/lab/cho-fig-9-picture.csv").starts_with("panel,series,x,y\n"));
