@@ -91,7 +91,8 @@ pub fn best_load(setting: &Setting) -> f64 {
 }
 
 /// The rule for large buffers (1.12): as many fetchers as just keep the processor busy, rounded up if
-/// what is then lost costs no more than the starvation of one less. At least one.
+/// what is then lost costs no more than the starvation of one less. At least one. It holds for a
+/// starvation weight above 0: without one, a single fetcher is best.
 #[must_use]
 pub fn large_buffer_rule(setting: &Setting) -> u64 {
     let busy = setting.process_rate() / setting.fetch_rate();

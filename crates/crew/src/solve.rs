@@ -39,13 +39,18 @@ pub struct Dynamic {
     pub gap: f64,
     /// Curves evaluated.
     pub iterations: u32,
+    /// Whether the search ended because the queue is practically never empty and practically never
+    /// loses a page. Many curves are then as good as this one, which says little of how many fetchers
+    /// are of use; the gap is no more than the cost itself.
+    pub ended_early: bool,
 }
 
 /// The switching curve with the least cost, if fetchers can be started at each event.
 ///
 /// Without `available` there are as many fetchers as it can use: one more would never be started. The
 /// policy then says how many these are. The search ends early if a queue is practically never empty and
-/// practically never loses a page: with a large buffer many curves are as good.
+/// practically never loses a page: with a large buffer many curves are as good, and
+/// [`ended_early`](Dynamic::ended_early) says so.
 pub fn solve(setting: &Setting, available: Option<u32>) -> Result<Dynamic, CrewError> {
     solve_watched(setting, available, &mut |_, _| {})
 }
@@ -69,15 +74,23 @@ pub fn solve_watched(
         let cost = evaluation.cost();
         if cost.is_nan() || cost > least * (1.0 + ROUNDING) {
             // Values that differ by little more than rounding led astray.
-            return dynamic(setting, &Evaluation::new(setting, &best)?, available, iterations);
+            return dynamic(
+                setting,
+                &Evaluation::new(setting, &best)?,
+                available,
+                iterations,
+                false,
+            );
         }
         watch(iterations, cost * setting.process_rate());
         let stairs = evaluation.stairs.states().len();
         let never = cost <= NEVER * setting.weight().min(1.0) && stairs > FEW;
-        let done = cost == 0.0 || never || iterations == ITERATIONS;
+        // A cost of zero is one too small for a number, unless starvation costs nothing.
+        let ended_early = (never || cost == 0.0) && setting.weight() > 0.0;
+        let done = ended_early || cost == 0.0 || iterations == ITERATIONS;
         let improved = if done { None } else { improve(&evaluation, most, &mut reach) };
         let Some(improved) = improved else {
-            return dynamic(setting, &evaluation, available, iterations);
+            return dynamic(setting, &evaluation, available, iterations, ended_early);
         };
         if available.is_none() && improved[0] == most {
             return Err(too_many_states(setting, f64::from(most)));
@@ -111,6 +124,7 @@ fn dynamic(
     evaluation: &Evaluation<'_>,
     available: Option<u32>,
     iterations: u32,
+    ended_early: bool,
 ) -> Result<Dynamic, CrewError> {
     let targets = evaluation.chain.targets;
     // With one more than it uses, it is seen that this one is of no use.
@@ -120,6 +134,7 @@ fn dynamic(
         measures: evaluation.measures(setting),
         gap: gap(setting, evaluation, most) * setting.process_rate(),
         iterations,
+        ended_early,
     })
 }
 

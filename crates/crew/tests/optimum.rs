@@ -209,6 +209,8 @@ fn the_smallest_cases() {
 fn starving_that_does_not_matter_costs_nothing() {
     let dynamic = check(0.05, 10, 0.0, None);
     assert_eq!((dynamic.measures.cost, dynamic.gap), (0.0, 0.0));
+    // It is always starved, so it did not end for want of anything to improve.
+    assert!(!dynamic.ended_early);
 }
 
 #[test]
@@ -218,6 +220,13 @@ fn a_large_buffer_practically_never_fails() {
         assert!(measures.cost < 1e-14, "{measures:?}");
         assert!((fetch_rate * measures.mean_active - 1.0).abs() < 1e-12, "{measures:?}");
     }
+}
+
+#[test]
+fn a_search_that_ends_early_says_so() {
+    assert!(check(0.05, 300, 1.2, None).ended_early);
+    assert!(check(0.05, 300, 1.2, Some(40)).ended_early);
+    assert!(!check(0.05, 10, 1.2, None).ended_early);
 }
 
 #[test]

@@ -27,8 +27,9 @@ pub(crate) struct Crew<'a> {
     pub(crate) setting: Setting,
     /// The best fixed number.
     pub(crate) fixed: Fixed,
-    /// What the rule for large buffers says of it.
-    pub(crate) rule: u64,
+    /// What the rule for large buffers says of it. It holds only where starvation costs something: if
+    /// it does not, one fetcher is best however large the buffer is.
+    pub(crate) rule: Option<u64>,
     /// The best switching curve, or why there is none.
     pub(crate) dynamic: Result<Dynamic, CrewError>,
     pub(crate) solve_time: Duration,
@@ -73,7 +74,7 @@ fn answer(arguments: &CrewArguments) -> Result<Crew<'_>, Failure> {
         })
     });
     drop(progress);
-    let rule = large_buffer_rule(&setting);
+    let rule = (starvation_weight > 0.0).then(|| large_buffer_rule(&setting));
     Ok(Crew { arguments, setting, fixed, rule, dynamic, solve_time })
 }
 

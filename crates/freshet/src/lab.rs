@@ -37,6 +37,10 @@ pub(crate) fn run(arguments: &LabArguments) -> Result<ExitCode, Failure> {
     }
     if let Some(out) = &arguments.out {
         note(&format!("written: {}", out.join("index.html").display()));
+        let others = files::others(out, &reports);
+        if !others.is_empty() {
+            note(&format!("not of this run, and not on the page: {}", others.join(", ")));
+        }
     }
     Ok(verdict(&reports))
 }
@@ -64,11 +68,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     };
     let unknown = |name: &&String| !CATALOGUE.iter().any(|it| stands_for(name, it));
     if let Some(name) = names.iter().find(unknown) {
-        let near: Vec<&str> = CATALOGUE
-            .iter()
-            .map(|experiment| experiment.name)
-            .filter(|other| other.contains(name.as_str()))
-            .collect();
+        let near = near(name);
         let papers: Vec<&str> = Paper::ALL.iter().map(|paper| paper.key()).collect();
         return Err(Failure::new(format!("there is no experiment `{name}`")).hint(
             if near.is_empty() {
@@ -83,6 +83,45 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     }
     let asked = |experiment: &&Experiment| names.iter().any(|name| stands_for(name, experiment));
     Ok(CATALOGUE.iter().filter(asked).collect())
+}
+
+/// Names that may be meant: those that have the text in them, or else those closest to it, if they are
+/// only a slip away. Capital letters make no difference.
+fn near(name: &str) -> Vec<&'static str> {
+    let name = name.to_lowercase();
+    let names = || CATALOGUE.iter().map(|experiment| experiment.name);
+    if name.is_empty() {
+        return Vec::new();
+    }
+    let with: Vec<&str> = names().filter(|other| other.contains(&name)).collect();
+    if !with.is_empty() {
+        return with;
+    }
+    let keys = Paper::ALL.into_iter().map(Paper::key).chain(["all"]);
+    let all: Vec<(usize, &str)> =
+        names().chain(keys).map(|other| (distance(&name, other), other)).collect();
+    // In a short name two slips leave nothing of it.
+    let most = if name.chars().count() < 6 { 1 } else { SLIPS };
+    let least = all.iter().map(|it| it.0).min().unwrap_or(usize::MAX);
+    all.into_iter().filter(|it| it.0 == least && least <= most).map(|it| it.1).collect()
+}
+
+/// The most letters that a slip adds, drops or changes.
+const SLIPS: usize = 2;
+
+/// How many letters must be added, dropped or changed to get from one text to the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, letter) in one.chars().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, &wanted) in other.iter().enumerate() {
+            let changed = row[j] + usize::from(letter != wanted);
+            next.push(changed.min(row[j + 1] + 1).min(next[j] + 1));
+        }
+        row = next;
+    }
+    row[other.len()]
 }
 
 fn reports(chosen: &[&'static Experiment]) -> Result<Vec<Report>, Failure> {

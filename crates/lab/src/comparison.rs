@@ -24,6 +24,8 @@ pub struct Comparison {
     unit: Option<f64>,
     /// What else the verdict rests on: where ours must lie, or what is known of the number.
     range: Option<(f64, f64)>,
+    /// Of a formula as printed, from another calculation.
+    deviation: Option<f64>,
 }
 
 /// What is known of a number from elsewhere than the calculation that is compared: a certificate,
@@ -71,6 +73,7 @@ impl Comparison {
             same: SAME,
             unit: Some(printed.unit()),
             range: None,
+            deviation: None,
         }
     }
 
@@ -110,7 +113,7 @@ impl Comparison {
         if ruled_out && ours_fits && narrow {
             self.verdict = Verdict::Misprint;
             self.range = Some((*low, *high));
-            self.note = join(&[why, by]);
+            self.note = join(&[why, by, &self.note]);
         } else if !ours_fits {
             self.note = format!("ours contradicts {by}: {} to {}", shown(*low), shown(*high));
         }
@@ -157,6 +160,7 @@ impl Comparison {
             same: SAME,
             unit: Some(printed.unit()),
             range: Some((low, high)),
+            deviation: None,
         }
     }
 
@@ -204,6 +208,7 @@ impl Comparison {
             same: SAME,
             unit: None,
             range: None,
+            deviation: None,
         }
     }
 
@@ -232,6 +237,7 @@ impl Comparison {
             same,
             unit: None,
             range: Some((0.0, same)),
+            deviation: Some(deviation),
         }
     }
 
@@ -243,6 +249,7 @@ impl Comparison {
             self.verdict = Verdict::Misprint;
             let off = significant(self.ours);
             self.note = format!("as printed it is off by {off}, relatively; ours agrees with {by}");
+            self.ours = deviation;
             self.found = corrected.to_owned();
         }
         self
@@ -287,11 +294,20 @@ impl Comparison {
         self.unit
     }
 
-    /// What else the verdict rests on. For a shape, where our number must lie; for a misprint, where
-    /// a proof or a second calculation puts it; for what cannot be determined, the numbers that fit.
+    /// What else the verdict rests on. For a shape or a formula, where our number must lie; for a
+    /// misprint, where a proof or a second calculation puts it; for what cannot be determined, the
+    /// numbers that fit.
     #[must_use]
     pub fn range(&self) -> Option<(f64, f64)> {
         self.range
+    }
+
+    /// How far a printed formula is from another calculation. It is reproduced if that is in the
+    /// range; if not, and our number is, which is how far the formula that was found is, it is a
+    /// misprint.
+    #[must_use]
+    pub fn printed_deviation(&self) -> Option<f64> {
+        self.deviation
     }
 
     /// What was found, in words.
@@ -410,6 +426,9 @@ mod tests {
             Comparison::formula("a", first).or_formula("b", second, "a sum")
         };
         check(&mended(1e-3, 1e-14), Verdict::Misprint);
+        let own = mended(1e-3, 1e-14);
+        assert_eq!((own.printed_deviation(), own.ours()), (Some(1e-3), Some(1e-14)));
+        assert_eq!(own.range(), Some((0.0, SAME)));
         check(&mended(1e-3, 1e-3), Verdict::Differs);
         check(&mended(1e-3, f64::NAN), Verdict::Differs);
         check(&mended(1e-14, 1e-14), Verdict::Reproduced);

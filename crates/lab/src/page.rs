@@ -162,9 +162,8 @@ fn article(report: &Report) -> String {
     if let Some(picture) = &outcome.picture {
         let _ = writeln!(html, "<figure>{}</figure>", picture.svg.trim());
     }
-    let claim = if experiment.paper == Paper::Ours { "claim" } else { "paper" };
     for table in &outcome.tables {
-        html.push_str(&comparisons::html(table, claim));
+        html.push_str(&comparisons::html(table, table.claimant(experiment.paper)));
     }
     if !outcome.note.is_empty() {
         let _ = writeln!(html, "{}", element("p", "class=\"note\"", &outcome.note));

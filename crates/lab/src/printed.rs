@@ -67,6 +67,13 @@ impl Printed {
         (low..=high).contains(&number)
     }
 
+    /// Whether it is a number whose further digits were cut off where they should have been rounded.
+    #[must_use]
+    pub fn is_cut(&self, number: f64) -> bool {
+        let cut = (number.abs() / self.unit).floor() * self.unit * number.signum();
+        self.unit > 0.0 && !self.agrees(number) && self.agrees(cut)
+    }
+
     /// Decimals with which to show a number beside it: two more than it has, and at least what two
     /// significant digits of its unit need.
     #[must_use]
@@ -98,6 +105,17 @@ mod tests {
         check(&Printed::exact("10/36", 10.0 / 36.0), &[0.25 + 1.0 / 36.0], &[0.2778]);
         check(&Printed::exact("0", 0.0), &[0.0], &[1e-300]);
         check(&Printed::new("many"), &[], &[0.0, f64::NAN]);
+    }
+
+    #[test]
+    fn digits_are_cut_or_rounded() {
+        let printed = Printed::new("0.53");
+        assert!(printed.is_cut(0.5352));
+        for other in [0.5349, 0.5402, 0.5249, f64::NAN] {
+            assert!(!printed.is_cut(other), "{other}");
+        }
+        assert!(Printed::new("-0.53").is_cut(-0.5352));
+        assert!(!Printed::exact("1/2", 0.5).is_cut(0.6));
     }
 
     #[test]

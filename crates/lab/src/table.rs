@@ -1,6 +1,7 @@
 //! Comparisons in the form of the paper's table: a line for each of its rows, a column for each of
 //! its columns.
 
+use crate::catalogue::Paper;
 use crate::comparison::Comparison;
 
 /// A table of comparisons.
@@ -14,6 +15,9 @@ pub struct Table {
     pub columns: Vec<String>,
     /// The lines.
     pub lines: Vec<Line>,
+    /// Whether what stands beside ours is not printed in the paper, but follows from theory or is a
+    /// claim of ours.
+    pub theory: bool,
 }
 
 /// A line of a table.
@@ -34,6 +38,7 @@ impl Table {
             corner: corner.to_owned(),
             columns: columns.iter().map(|&column| column.to_owned()).collect(),
             lines: Vec::new(),
+            theory: false,
         }
     }
 
@@ -41,6 +46,23 @@ impl Table {
     #[must_use]
     pub fn list(title: &str) -> Self {
         Self::new(title, "", &[""])
+    }
+
+    /// The same for what the paper does not print.
+    #[must_use]
+    pub fn of_theory(mut self) -> Self {
+        self.theory = true;
+        self
+    }
+
+    /// What the column beside ours is called, in a report on this paper.
+    #[must_use]
+    pub fn claimant(&self, paper: Paper) -> &'static str {
+        match (paper, self.theory) {
+            (Paper::Ours, _) => "claim",
+            (_, true) => "theory",
+            (_, false) => "paper",
+        }
     }
 
     /// Adds a comparison to a list.

@@ -90,7 +90,7 @@ fn cho_figures() {
     counts(&run("cho-fig-9"), [3, 1, 0, 1]);
     counts(&run("cho-table-3"), [3, 6, 0, 0]);
     counts(&run("cho-fig-11"), [3, 2, 0, 0]);
-    counts(&run("cho-fig-12"), [5, 0, 0, 2]);
+    counts(&run("cho-fig-12"), [6, 0, 0, 1]);
     counts(&run("cho-fig-13"), [4, 0, 0, 0]);
     counts(&run("cho-fig-18"), [1, 5, 0, 0]);
 }
@@ -136,7 +136,7 @@ fn kolobov() {
 
 #[test]
 fn kolobov_figure_3() {
-    counts(&run("kolobov-fig-3"), [0, 8, 0, 0]);
+    counts(&run("kolobov-fig-3"), [0, 7, 1, 0]);
 }
 
 #[test]
@@ -151,7 +151,10 @@ fn liu_nain_table_1_1() {
 fn liu_nain_table_1_2() {
     let outcome = run("liu-table-1-2");
     counts(&outcome, [27 * 7, 27, 0, 0]);
-    check(&outcome, "λ = 0.05, K = 15, γ = 1.13: C_s", 0.133125, 1e-9, Reproduced);
+    let two = "λ = 0.05, K = 15, γ = 1.13 for C_s, 17/15 for the rest";
+    check(&outcome, &format!("{two}: C_s"), 0.133125, 1e-9, Reproduced);
+    assert_eq!(comparison(&outcome, &format!("{two}: C_s")).remark(), "for γ = 1.13");
+    assert_eq!(comparison(&outcome, &format!("{two}: N̄")).remark(), "for γ = 17/15");
     check(&outcome, "λ = 0.01, K = 5, γ = 0.4: N_iter", 1634.0, 0.0, Reproduced);
     check(&outcome, "λ = 0.1, K = 15, γ = 2.4: C_d, optimum", 0.0960230, 5e-8, Shape);
 }
@@ -190,9 +193,11 @@ fn liu_nain_sequences() {
     check(&outcome, "k with F_k = 13", 7.0, 0.0, Misprint);
     assert!(comparison(&outcome, "the sequence").found().contains("begun 5 slots later"));
     let outcome = run("liu-props-10-to-12");
-    counts(&outcome, [4, 3, 0, 5]);
-    // The 5 % bound: 36 equal pages.
-    check(&outcome, "(1.34): the largest found", 1.1090, 1e-4, Misprint);
+    counts(&outcome, [3, 4, 0, 5]);
+    // The 5 % bound: two equal pages, and 36.
+    let largest = "(1.34): the largest found, of 2 to 150 equal pages";
+    check(&outcome, largest, 1.25_f64.sqrt(), 1e-4, Misprint);
+    check(&outcome, "(1.34): 36 equal pages, a counterexample too", 1.1090, 1e-4, Shape);
 }
 
 #[test]
@@ -204,7 +209,7 @@ fn wic_noise() {
 #[test]
 fn wic_tradeoff() {
     counts(&run("wic-fig-7"), [0, 8, 0, 0]);
-    counts(&run("wic-fig-8"), [0, 3, 0, 0]);
+    counts(&run("wic-fig-8"), [0, 1, 2, 0]);
     counts(&run("wic-fig-9"), [0, 2, 0, 0]);
 }
 
@@ -218,5 +223,5 @@ fn wic_theory() {
 fn ours() {
     counts(&run("ours-fixed-intervals"), [0, 3, 0, 0]);
     counts(&run("ours-kth-change"), [0, 18, 0, 0]);
-    counts(&run("ours-belief"), [0, 19, 0, 0]);
+    counts(&run("ours-belief"), [0, 15, 0, 0]);
 }

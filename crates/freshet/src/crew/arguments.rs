@@ -17,12 +17,14 @@ rates and G are in one unit of time of your choice.
 
 Decisions are made when a page comes in (its fetcher stops, or is sent out again) and when one is
 done (one more is started, or not). The second answer is the best of all such policies, and says how
-far from the best it could be at most: the gap.
+far from the best it could be at most: the gap. With a large buffer the queue is practically never
+empty or full, and many curves are as good: the search then ends early and says so (`ended_early`
+with --json), and how many fetchers the curve starts tells nothing.
 
 With --json, `curve` has for each number of active fetchers 0, 1, … the longest queue at which one
 is started, both counted just before the event, -1 for never; `targets` has for each length of the
 queue after the event the number of fetchers below which one is started. `dynamic` is null if it is
-too large to be computed.
+too large to be computed, `large_buffer_fetchers` if G is 0: its rule is for G above 0.
 
 Examples:
   freshet crew --fetch-rate 0.05 --process-rate 1 --buffer 10 --starvation-weight 1.2

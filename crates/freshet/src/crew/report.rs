@@ -28,7 +28,7 @@ struct FixedReport {
     cost: f64,
     starvation: f64,
     loss_rate: f64,
-    large_buffer_fetchers: u64,
+    large_buffer_fetchers: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -42,6 +42,7 @@ struct DynamicReport<'a> {
     max_active: u32,
     gap: f64,
     iterations: u32,
+    ended_early: bool,
     solve_seconds: f64,
     curve: CurveReport<'a>,
 }
@@ -67,6 +68,7 @@ impl<'a> Report<'a> {
             max_active: dynamic.measures.max_active,
             gap: dynamic.gap,
             iterations: dynamic.iterations,
+            ended_early: dynamic.ended_early,
             solve_seconds: crew.solve_time.as_secs_f64(),
             curve: CurveReport {
                 arrival: curve(dynamic, Event::Arrival),

@@ -105,19 +105,21 @@ fn write_curve(crew: &Crew<'_>, dynamic: &Dynamic, out: &mut String) -> std::fmt
     out.push_str("a only when one comes in; . start none\n");
     writeln!(out, "{}\n", picture::text(&dynamic.policy))?;
     let curves = plural(dynamic.iterations as usize, "curve", "curves");
-    writeln!(
-        out,
-        "solution           no policy costs less by more than {:.0e}, {curves}, {:.2?}",
-        dynamic.gap, crew.solve_time
-    )?;
-    if crew.arguments.available.is_none() {
+    let good = match dynamic.ended_early {
+        true => "practically never starved or full: many curves are as good".to_owned(),
+        false => format!("no policy costs less by more than {:.0e}", dynamic.gap),
+    };
+    writeln!(out, "solution           {good}, {curves}, {:.2?}", crew.solve_time)?;
+    // One curve of many says nothing of the others.
+    if crew.arguments.available.is_none() && !dynamic.ended_early {
         let most = count(dynamic.policy.available() as usize);
         writeln!(out, "fetchers of use    {most}: one more would never be started")?;
     }
+    let Some(rule) = crew.rule else { return Ok(()) };
     writeln!(
         out,
         "large buffer       a fixed number of {} would be best with much room",
-        count(crew.rule as usize)
+        count(rule as usize)
     )
 }
 

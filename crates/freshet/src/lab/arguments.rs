@@ -21,9 +21,12 @@ Each printed number or claim gets a verdict, calculated from it and from ours:
 
 JSON (--json) is a list of experiments with `name`, `paper`, `item`, `section`, `about`, `verdict`
 (the worst of its rows), `verdicts` (how many of each), `note`, and `rows` with `table`, `label`,
-`paper` and `ours` (numbers, or null), `printed` and `found` (as text), `verdict` and `note`, `unit`
+`paper` and `ours` (numbers, or null), `printed` (or `claim`, if it is not the paper's) and `found`
+(as text), `verdict` and `note`, `unit`
 (the place of the last printed digit that counts) and `range`: where ours must lie (shape), where a
-proof puts it (misprint), or what fits (not determinable).
+proof puts it (misprint), or what fits (not determinable). For a formula, `printed_deviation` is how
+far it is from another calculation as printed, and `ours` how far the right one is; `range` says how
+far is the same.
 
 Files (--out DIR): index.html with everything on one page, and for each experiment NAME.csv with its
 comparisons, NAME.svg with its picture and NAME-picture.csv with what is drawn.

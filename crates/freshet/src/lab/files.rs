@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use freshet_lab::{Comparison, Picture, Report, page};
+use freshet_lab::{CATALOGUE, Comparison, Picture, Report, page};
 use freshet_model::Strings;
 use freshet_tables::{Table, write_csv, write_files};
 
@@ -27,6 +27,19 @@ pub(crate) fn write_all(directory: &Path, reports: &[Report]) -> Result<(), Fail
     Ok(write_files(&files)?)
 }
 
+/// Files in the directory that an earlier run left there, of experiments that are not of this one.
+pub(crate) fn others(directory: &Path, reports: &[Report]) -> Vec<String> {
+    let ours = |name: &str| reports.iter().any(|report| report.experiment.name == name);
+    CATALOGUE
+        .iter()
+        .filter(|experiment| !ours(experiment.name))
+        .flat_map(|experiment| {
+            [".csv", ".svg", "-picture.csv"].map(|end| experiment.name.to_owned() + end)
+        })
+        .filter(|file| directory.join(file).is_file())
+        .collect()
+}
+
 fn csv(table: &Table<'_>) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     write_csv(&mut bytes, table).map_err(Failure::new)?;
@@ -45,7 +58,21 @@ fn comparisons(report: &Report) -> Result<Vec<u8>, Failure> {
     let tables: Strings = all.iter().map(|(table, _, _)| table.title.as_str()).collect();
     let labels: Strings = all.iter().map(|(_, label, _)| label.as_str()).collect();
     let (paper, ours) = (numbers(&Comparison::printed), numbers(&Comparison::ours));
-    let (printed, found) = (texts(&Comparison::paper), texts(&Comparison::found));
+    let found = texts(&Comparison::found);
+    // What the paper has, and what it has not, in a column each.
+    let side = |paper: bool| -> Strings {
+        let own = |table: &freshet_lab::Table| {
+            (table.claimant(report.experiment.paper) == "paper") == paper
+        };
+        all.iter().map(|(table, _, it)| if own(table) { it.paper() } else { "" }).collect()
+    };
+    let (printed, claims) = (side(true), side(false));
+    // A side on which a range has no end is left empty.
+    let end = |of: &dyn Fn((f64, f64)) -> f64| {
+        numbers(&|comparison| comparison.range().map(of).filter(|end| end.is_finite()))
+    };
+    let (unit, low, high) = (numbers(&Comparison::unit), end(&|it| it.0), end(&|it| it.1));
+    let deviation = numbers(&Comparison::printed_deviation);
     let verdicts = texts(&|comparison| comparison.verdict().name());
     let notes = texts(&Comparison::remark);
     let table = Table::new(all.len())
@@ -54,7 +81,12 @@ fn comparisons(report: &Report) -> Result<Vec<u8>, Failure> {
         .numbers("paper", &paper)
         .numbers("ours", &ours)
         .names("printed", Some(&printed))
+        .names("claim", Some(&claims))
         .names("found", Some(&found))
+        .numbers("unit", &unit)
+        .numbers("range_low", &low)
+        .numbers("range_high", &high)
+        .numbers("printed_deviation", &deviation)
         .names("verdict", Some(&verdicts))
         .names("note", Some(&notes));
     csv(&table)

@@ -32,10 +32,12 @@ struct Row<'a> {
     label: String,
     paper: Option<f64>,
     ours: Option<f64>,
-    printed: &'a str,
+    printed: Option<&'a str>,
+    claim: Option<&'a str>,
     found: &'a str,
     unit: Option<f64>,
     range: Option<[Option<f64>; 2]>,
+    printed_deviation: Option<f64>,
     verdict: &'static str,
     note: &'a str,
 }
@@ -62,11 +64,18 @@ fn result(report: &Report) -> Result<'_> {
         verdict: counts.worst().name(),
         verdicts: some.map(|verdict| (verdict.name(), counts.of(verdict))).collect(),
         note: &outcome.note,
-        rows: outcome.comparisons().map(|(table, label, it)| row(table, label, it)).collect(),
+        rows: outcome
+            .comparisons()
+            .map(|(table, label, it)| {
+                let printed = table.claimant(report.experiment.paper) == "paper";
+                row(table, label, it, printed)
+            })
+            .collect(),
     }
 }
 
-fn row<'a>(table: &'a Table, label: String, comparison: &'a Comparison) -> Row<'a> {
+/// `printed` says whether the paper has it.
+fn row<'a>(table: &'a Table, label: String, comparison: &'a Comparison, printed: bool) -> Row<'a> {
     // JSON has no word for an infinite number.
     let finite = |number: Option<f64>| number.filter(|number| number.is_finite());
     Row {
@@ -74,10 +83,12 @@ fn row<'a>(table: &'a Table, label: String, comparison: &'a Comparison) -> Row<'
         label,
         paper: finite(comparison.printed()),
         ours: finite(comparison.ours()),
-        printed: comparison.paper(),
+        printed: printed.then_some(comparison.paper()),
+        claim: (!printed).then_some(comparison.paper()),
         found: comparison.found(),
         unit: comparison.unit(),
         range: comparison.range().map(|(low, high)| [finite(Some(low)), finite(Some(high))]),
+        printed_deviation: finite(comparison.printed_deviation()),
         verdict: comparison.verdict().name(),
         note: comparison.remark(),
     }

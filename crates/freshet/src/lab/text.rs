@@ -62,9 +62,9 @@ pub(crate) fn full(reports: &[Report]) -> String {
             experiment.section,
             wrapped(experiment.about, LINE).join("\n")
         );
-        let claim = if experiment.paper == Paper::Ours { "claim" } else { "paper" };
-        let head = ["", claim, "ours", "verdict", ""].map(str::to_owned);
         for table in &outcome.tables {
+            let claimant = table.claimant(experiment.paper);
+            let head = ["", claimant, "ours", "verdict", ""].map(str::to_owned);
             let rows = table.comparisons().map(|(label, it)| {
                 let verdict = it.verdict();
                 [
@@ -75,7 +75,7 @@ pub(crate) fn full(reports: &[Report]) -> String {
                     it.remark().into(),
                 ]
             });
-            let rows: Vec<Row> = std::iter::once(head.clone()).chain(rows).collect();
+            let rows: Vec<Row> = std::iter::once(head).chain(rows).collect();
             text.push_str(&columns(&table.title, &rows));
             text.push('\n');
         }

@@ -100,6 +100,28 @@ queue
 }
 
 #[test]
+fn one_of_many_good_curves_does_not_claim_to_be_the_best() {
+    let folder = Folder::new(&[]);
+    let large = crew("0.05", "300", "1.2");
+    let ran = folder.run(&large);
+    assert!(ran.out.contains("practically never starved or full: many curves are as good"));
+    assert!(!ran.out.contains("fetchers of use"), "{}", ran.out);
+    assert!(!ran.out.contains("no policy costs less"), "{}", ran.out);
+    assert_eq!(folder.json(&large)["dynamic"]["ended_early"], true);
+    assert_eq!(folder.json(&crew("0.05", "10", "1.2"))["dynamic"]["ended_early"], false);
+}
+
+#[test]
+fn without_a_weight_there_is_no_rule_for_large_buffers() {
+    let folder = Folder::new(&[]);
+    let free = crew("0.05", "30", "0");
+    let report = folder.json(&free);
+    check(&report["static"], "fetchers", 1.0, 0.0);
+    assert_eq!(report["static"]["large_buffer_fetchers"], Value::Null);
+    assert!(!folder.run(&free).out.contains("large buffer"));
+}
+
+#[test]
 fn a_large_picture_fits_a_page() {
     let folder = Folder::new(&[]);
     let questions = [

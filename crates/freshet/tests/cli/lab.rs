@@ -79,6 +79,38 @@ fn json_has_what_the_verdicts_follow_from() {
 }
 
 #[test]
+fn a_misprinted_formula_can_be_judged_again() {
+    let folder = Folder::new(&[]);
+    let all = folder.json("lab azar-algorithms liu-props-10-to-12 liu-golden-ratio wic-section-4");
+    let rows = all.as_array().unwrap().iter().flat_map(|it| it["rows"].as_array().unwrap());
+    let mut misprints = 0;
+    for row in rows {
+        let Some(printed) = number(row, "printed_deviation") else { continue };
+        let (ours, same) = (number(row, "ours").unwrap(), row["range"][1].as_f64().unwrap());
+        let expect = match (printed <= same, ours <= same) {
+            (true, _) => "reproduced",
+            (false, true) => "misprint",
+            (false, false) => "differs",
+        };
+        assert_eq!(row["verdict"], expect, "{row}");
+        misprints += usize::from(expect == "misprint");
+    }
+    assert_eq!(misprints, 5);
+}
+
+#[test]
+fn what_the_paper_does_not_print_is_no_number_of_the_paper() {
+    let folder = Folder::new(&[]);
+    let text = folder.run("lab liu-props-10-to-12").out;
+    assert!(text.contains(" theory "), "{text}");
+    let report = folder.json("lab liu-props-10-to-12");
+    let rows = report[0]["rows"].as_array().unwrap();
+    let two = rows.iter().find(|row| row["label"] == "two equal pages").unwrap();
+    assert_eq!((&two["printed"], two["claim"].as_str()), (&Value::Null, Some("√5/2")));
+    assert!(rows.iter().all(|row| row["printed"].is_null() != row["claim"].is_null()));
+}
+
+#[test]
 fn out_writes_a_page_pictures_and_tables() {
     let folder = Folder::new(&[]);
     let ran = folder.run("lab cho-fig-9 cho-table-5 --out made/lab");
@@ -101,9 +133,22 @@ fn out_writes_a_page_pictures_and_tables() {
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(page.contains(folder.read("made/lab/cho-fig-9.svg").trim()));
     let table = folder.read("made/lab/cho-table-5.csv");
+    let head = "table,label,paper,ours,printed,claim,found,unit,range_low,range_high,\
+                printed_deviation,verdict,note\n";
     assert_eq!(table.lines().count(), 13);
-    assert!(table.starts_with("table,label,paper,ours,printed,found,verdict,note\n"), "{table}");
+    assert!(table.starts_with(head), "{table}");
     assert!(folder.read("made/lab/cho-fig-9-picture.csv").starts_with("panel,series,x,y\n"));
+}
+
+#[test]
+fn files_of_another_run_are_named() {
+    let folder = Folder::new(&[]);
+    assert_eq!(folder.run("lab cho-fig-9 cho-table-5 --out lab").code, Some(0));
+    let ran = folder.run("lab cho-table-5 --out lab");
+    assert_eq!(ran.code, Some(0));
+    let expect = "written: lab/index.html\nnot of this run, and not on the page: cho-fig-9.csv, \
+                  cho-fig-9.svg, cho-fig-9-picture.csv\n";
+    assert_eq!(ran.err, expect);
 }
 
 #[test]
@@ -128,9 +173,20 @@ fn names_that_are_none_are_refused() {
     };
     check(
         "lab cho-table-4 cho-table-9",
-        "error: there is no experiment `cho-table-9`\n\nhint: `freshet lab` lists them; `all` and \
+        "error: there is no experiment `cho-table-9`\n\nhint: did you mean cho-table-2 or cho-table-3 \
+         or cho-table-4 or cho-table-5 or cho-table-7?\n",
+    );
+    check(
+        "lab nothing-like-it",
+        "error: there is no experiment `nothing-like-it`\n\nhint: `freshet lab` lists them; `all` and \
          the papers' names (cho, azar, kolobov, liu, wic, ours) stand for several\n",
     );
+    for (slip, meant) in
+        [("Table-1-2", "liu-table-1-2"), ("wic-fg-5", "wic-fig-5"), ("KOLOBOW", "kolobov")]
+    {
+        let hint = format!("there is no experiment `{slip}`\n\nhint: did you mean {meant}?\n");
+        check(&format!("lab {slip}"), &format!("error: {hint}"));
+    }
     check(
         "lab table-1-2",
         "error: there is no experiment `table-1-2`\n\nhint: did you mean liu-table-1-2?\n",

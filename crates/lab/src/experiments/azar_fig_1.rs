@@ -137,7 +137,8 @@ fn run() -> Result<Outcome, LabError> {
         "The same, beyond the paper",
         "utilities, fetches per unit of time",
         &["best rates by deadlines", "greedy by value"],
-    );
+    )
+    .of_theory();
     for (&(kind, bandwidth), all) in cases.iter().zip(&shares) {
         let label = format!("{}, R = {bandwidth}", utilities[kind].0);
         let others = all[0].max(all[1]).max(all[2]);

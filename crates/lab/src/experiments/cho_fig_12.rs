@@ -27,33 +27,42 @@ fn run() -> Result<Outcome, LabError> {
     let mut table =
         Table::new("Where the curve is", "price", &["highest at λ", "highest f", "ends at λ"]);
     let (low, high) = top();
-    for (price, at, height, end) in [
-        (1.0, Printed::new("0.53"), Printed::new("0.3"), Printed::exact("1", 1.0)),
-        (2.0, Printed::to("0.265", 0.005), Printed::new("0.15"), Printed::exact("1/2", 0.5)),
-    ] {
-        let (change, rate) = point(Index::Freshness, 1.0, price, low);
-        let (least, _) = point(Index::Freshness, 1.0, price, low * (1.0 - 1e-12));
-        let (most, _) = point(Index::Freshness, 1.0, price, high * (1.0 + 1e-12));
-        let evidence = Evidence::between(
-            least,
-            most,
-            &format!(
-                "the slope is none only where e^x = 1 + x + x², at λ = {:.6} for μ = {price}",
-                change
-            ),
-        );
-        let why = "cut, not rounded";
-        // Beyond w/μ a page is never fetched: the value of a fetch stays below its price.
-        let (_, ends) = bisect(0.1, 2.0, |change| Index::Freshness.rate(1.0, change, price) > 0.0);
-        table.push(
-            &format!("μ = {price}"),
-            [
-                Some(Comparison::number(&at, change).or_misprint(&at, &evidence, why)),
-                Some(Comparison::number(&height, rate)),
-                Some(Comparison::number(&end, ends)),
-            ],
-        );
-    }
+    let highest = |price: f64| point(Index::Freshness, 1.0, price, low);
+    // Beyond w/μ a page is never fetched: the value of a fetch stays below its price.
+    let ends =
+        |price: f64| bisect(0.1, 2.0, |change| Index::Freshness.rate(1.0, change, price) > 0.0).1;
+    let (change, rate) = highest(1.0);
+    let (at, height) = (Printed::new("0.53"), Printed::new("0.3"));
+    let (least, _) = point(Index::Freshness, 1.0, 1.0, low * (1.0 - 1e-12));
+    let (most, _) = point(Index::Freshness, 1.0, 1.0, high * (1.0 + 1e-12));
+    let evidence = Evidence::between(
+        least,
+        most,
+        &format!("the slope is none only where e^x = 1 + x + x², at λ = {change:.6} for μ = 1"),
+    );
+    let why = if at.is_cut(change) { "cut, not rounded" } else { "" };
+    table.push(
+        "μ = 1",
+        [
+            Some(Comparison::number(&at, change).or_misprint(&at, &evidence, why)),
+            Some(Comparison::number(&height, rate)),
+            Some(Comparison::number(&Printed::exact("1", 1.0), ends(1.0))),
+        ],
+    );
+    // Printed in terms of the first point, (0.53/2, 0.3/2): what it adds is the half.
+    let (half_change, half_rate) = highest(2.0);
+    let half = |printed: &str, half: f64, whole: f64| {
+        Comparison::formula(printed, (2.0 * half / whole - 1.0).abs())
+            .found_as(&format!("{half:.4}, half of {whole:.4}"))
+    };
+    table.push(
+        "μ = 2",
+        [
+            Some(half("0.53/2", half_change, change)),
+            Some(half("0.3/2", half_rate, rate)),
+            Some(Comparison::number(&Printed::exact("1/2", 0.5), ends(2.0))),
+        ],
+    );
     let off = linear(0.01, 0.99, 99).into_iter().map(|change| {
         let whole = Index::Freshness.rate(1.0, change, 1.0);
         let half = Index::Freshness.rate(1.0, 0.5 * change, 2.0);

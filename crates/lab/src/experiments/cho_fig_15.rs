@@ -80,7 +80,8 @@ fn run() -> Result<Outcome, LabError> {
         "Theory, and the mean of simulated crawls (age in days)",
         "fetched every",
         &columns,
-    );
+    )
+    .of_theory();
     let mut dots = vec![(Vec::new(), Vec::new()); FORMULAS.len()];
     for interval in FETCH {
         let all = simulate(interval)?;

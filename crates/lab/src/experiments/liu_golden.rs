@@ -51,10 +51,12 @@ fn run() -> Result<Outcome, LabError> {
         |sequence: &[usize]| sequence.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let index = (1..20).find(|&index| fibonacci(index) == period && index > 2).unwrap_or(0);
     let printed = Printed::new("8");
+    // Binet: F_k is φᵏ/√5 but for less than φ⁻ᵏ/√5, so that it tells k to a few hundredths.
+    let binet = (period as f64 * 5.0_f64.sqrt()).ln() / golden().ln();
     let evidence = Evidence::second(
-        index as f64,
-        0.0,
-        &format!("with the paper's F_k, F₇ = {} and F₈ = {}", fibonacci(7), fibonacci(8)),
+        binet,
+        0.05,
+        &format!("by Binet's formula k = log_φ(13√5) = {binet:.3}, to the nearest whole number"),
     );
     let table = Table::list("")
         .with(

@@ -55,6 +55,7 @@ fn run() -> Result<Outcome, LabError> {
     for row in rows(ROWS) {
         let fixed = best_fixed(&row.setting()?, None)?;
         let setting = row.exact_setting()?;
+        let fetchers = best_fixed(&setting, None)?.fetchers;
         let dynamic = solve(&setting, None)?;
         let measures = dynamic.measures;
         let curve = dynamic.policy.curve(Event::Departure);
@@ -63,7 +64,7 @@ fn run() -> Result<Outcome, LabError> {
         let gain = improvement(fixed.cost, measures.cost);
         let mut cells = vec![
             row.compare(0, fixed.cost),
-            row.compare(1, fixed.fetchers as f64),
+            row.compare(1, fetchers as f64),
             row.compare(2, measures.cost),
             row.compare(3, f64::from(measures.min_active)),
             row.compare(4, measures.mean_active),

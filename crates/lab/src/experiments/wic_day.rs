@@ -46,6 +46,13 @@ impl Day {
     }
 }
 
+/// What each tail gives, the usual one first.
+pub(super) fn by_tail(percents: &[f64]) -> String {
+    let tails = std::iter::once(TAIL).chain(OTHER_TAILS);
+    let each = percents.iter().zip(tails).map(|(it, tail)| format!("{it:.1} % with n^−{tail}"));
+    each.collect::<Vec<_>>().join(", ")
+}
+
 fn share(value: f64) -> Result<Share, LabError> {
     Share::new(value).map_err(|InvalidShare(value)| CaptureError::Weight(value).into())
 }
@@ -61,9 +68,15 @@ pub(super) const ABOUT: &str = "The auction data of the paper are not at hand. 7
      one bid and some get many (n or more with chance n^−4), 40 % of the bids come within some \
      minutes of the end and the others at any time, and auctions end at full hours, more in the \
      evening. Within the range of what looks like auctions these numbers were chosen so that the \
-     paper's claims can be met; Fig. 8 says what other tails give.";
+     paper's claims can be met; where other tails (n^−2, n^−3, n^−6) are also tried, a claim that \
+     holds for some of them only is not determinable.";
 
 const TAIL: f64 = 4.0;
+/// Tails that look like auctions as well, for claims that may depend on them.
+pub(super) const OTHER_TAILS: [f64; 3] = [2.0, 3.0, 6.0];
+/// What would settle a claim that holds for some tails and not for others.
+pub(super) const MISSING: &str = "the auction data: how many bids a page gets, and how they follow \
+     each other";
 const LATE: f64 = 0.4;
 /// Minutes.
 const LATENESS: f64 = 4.0;

@@ -31,7 +31,7 @@ fn peak(spread: f64) -> Result<f64, LabError> {
 fn run() -> Result<Outcome, LabError> {
     let said = Table::list("The chance given to the minute of the change")
         .with("σ = 4", Comparison::number(&Printed::new("0.1"), peak(4.0)?))
-        .with("σ = 5", Comparison::shape("well below 0.1", peak(5.0)?, 0.0..=0.09));
+        .with("σ = 5", Comparison::shape("well below 0.1 (0.09 or less)", peak(5.0)?, 0.0..=0.09));
     let noise = Noise {
         name: "σ",
         values: [0.0, 1.0, 2.0, 4.0, 5.0],

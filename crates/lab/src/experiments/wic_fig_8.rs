@@ -1,12 +1,14 @@
 //! How late changes are captured.
 
+use std::ops::RangeInclusive;
+
 use freshet_capture::Life;
 use freshet_chart::{Axis, Figure, Panel};
 
 use crate::catalogue::{Experiment, Paper};
 use crate::comparison::Comparison;
 use crate::error::LabError;
-use crate::experiments::wic_day::{ABOUT, Day, page};
+use crate::experiments::wic_day::{ABOUT, Day, MISSING, OTHER_TAILS, by_tail, page};
 use crate::experiments::wic_fig_7::DECAYS;
 use crate::outcome::Outcome;
 use crate::picture::{Curve, Picture};
@@ -23,41 +25,34 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 const LONG: usize = 10;
 
+/// Of the changes captured with the urgency r, the shares by delay; the last are late.
+fn delays(day: &Day, r: f64) -> Result<Vec<f64>, LabError> {
+    let own = day.captured(page(Life::Append, r)?, 8)?;
+    let all = own.captured() as f64;
+    let at = |delay: usize| own.delays.get(delay).map_or(0.0, |&count| count as f64 / all);
+    let late = own.delays.iter().skip(LONG).sum::<u64>() as f64 / all;
+    Ok((0..LONG).map(at).chain([late]).collect())
+}
+
 fn run() -> Result<Outcome, LabError> {
     let day = Day::new(2.0, 0.1)?;
-    let mut shares = Vec::new();
-    for r in DECAYS {
-        let own = day.captured(page(Life::Append, r)?, 8)?;
-        let all = own.captured() as f64;
-        let at = |delay: usize| own.delays.get(delay).map_or(0.0, |&count| count as f64 / all);
-        let late = own.delays.iter().skip(LONG).sum::<u64>() as f64 / all;
-        shares.push((0..LONG).map(at).chain([late]).collect::<Vec<f64>>());
+    let shares = DECAYS.map(|r| delays(&day, r)).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let (mut first, mut last) = (vec![shares[0].clone()], vec![shares[4].clone()]);
+    for tail in OTHER_TAILS {
+        let day = Day::with_tail(tail, 2.0, 0.1)?;
+        first.push(delays(&day, DECAYS[0])?);
+        last.push(delays(&day, DECAYS[4])?);
     }
-    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let mut others = Vec::new();
-    for tail in [2.0, 3.0, 6.0] {
-        let own = Day::with_tail(tail, 2.0, 0.1)?.captured(page(Life::Append, 0.0)?, 8)?;
-        let share = own.at_once() as f64 / own.captured() as f64;
-        others.push(format!("{} with n^−{tail}", percent(share)));
-    }
-    let (first, last) = (&shares[0], &shares[4]);
+    let claim = |claim: &str, all: &[Vec<f64>], at: usize, range: RangeInclusive<f64>| {
+        let percents: Vec<f64> = all.iter().map(|shares| 100.0 * shares[at]).collect();
+        Comparison::open_shape(claim, &percents, &range, MISSING).found_as(&by_tail(&percents))
+    };
     let table = Table::list("Of the changes captured")
-        .with(
-            "r = 0: at once",
-            Comparison::shape("over 90 %", first[0], 0.9..=1.0).found_as(&percent(first[0])).note(
-                &format!(
-                    "it depends on how many bids follow each other on a page: {}",
-                    others.join(", ")
-                ),
-            ),
-        )
-        .with(
-            "r = 1: at once",
-            Comparison::shape("below 25 %", last[0], 0.0..=0.25).found_as(&percent(last[0])),
-        )
+        .with("r = 0: at once", claim("over 90 %", &first, 0, 90.0..=100.0))
+        .with("r = 1: at once", claim("below 25 %", &last, 0, 0.0..=25.0))
         .with(
             "r = 1: ten minutes late or later",
-            Comparison::shape("roughly 50 %", last[LONG], 0.4..=0.6).found_as(&percent(last[LONG])),
+            claim("roughly 50 % (40 % to 60 %)", &last, LONG, 40.0..=60.0),
         );
     let names: Vec<String> =
         (0..LONG).map(|delay| delay.to_string()).chain(["10+".to_owned()]).collect();

@@ -22,6 +22,9 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 const DECAYS: [f64; 9] = [0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0];
 
+/// The greedy schedule of one made-up day scatters by so much.
+const SLACK: f64 = 0.03;
+
 fn run() -> Result<Outcome, LabError> {
     let day = Day::new(2.0, 0.1)?;
     let (mut captured, mut at_once) = (Vec::new(), Vec::new());
@@ -30,33 +33,22 @@ fn run() -> Result<Outcome, LabError> {
         captured.push(own.captured() as f64 / own.changes as f64);
         at_once.push(own.at_once() as f64 / own.changes as f64);
     }
-    // At the urgencies of the other figures; the others are drawn.
-    let main: Vec<usize> =
-        (0..DECAYS.len()).filter(|&at| (4.0 * DECAYS[at]).fract() == 0.0).collect();
-    let some = |row: &[f64]| main.iter().map(|&at| row[at]).collect::<Vec<f64>>();
     let ends = |row: &[f64]| format!("from {:.3} to {:.3}", row[0], row[row.len() - 1]);
     let dip = captured.windows(2).map(|pair| 1.0 - pair[1] / pair[0]).fold(0.0, f64::max);
     let rise = at_once.windows(2).map(|pair| pair[1] / pair[0] - 1.0).fold(0.0, f64::max);
-    let between = |percent: f64, way: &str| {
-        format!(
-            "at the values of r between, up to {:.1} % {way} than at the one before",
-            100.0 * percent
-        )
+    let claim = |claim: &str, row: &[f64], against: f64, way: &str| {
+        let holds = against < SLACK;
+        Comparison::property(claim, &ends(row), holds)
+            .note(&format!("from one r to the next up to {:.1} % {way}", 100.0 * against))
     };
-    let table = Table::list("At r = 0, 0.25, 0.5, 0.75 and 1")
+    let table = Table::list("At all nine values of r that are drawn")
         .with(
             "changes captured",
-            Comparison::property("more and more", &ends(&captured), some(&captured).is_sorted())
-                .note(&between(dip, "fewer")),
+            claim("more and more, but for dips below 3 %", &captured, dip, "fewer"),
         )
         .with(
             "changes captured at once",
-            Comparison::property(
-                "fewer and fewer",
-                &ends(&at_once),
-                some(&at_once).iter().rev().is_sorted(),
-            )
-            .note(&between(rise, "more")),
+            claim("fewer and fewer, but for rises below 3 %", &at_once, rise, "more"),
         );
     let curves = vec![
         Curve::new("", "captured", DECAYS.to_vec(), captured),

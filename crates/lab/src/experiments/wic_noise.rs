@@ -68,7 +68,7 @@ pub(super) fn run(noise: &Noise, more: Vec<Table>) -> Result<Outcome, LabError> 
         table = table.with(
             name,
             Comparison::property(
-                "falls as the noise grows, at every C",
+                "falls as the noise grows, at every C, but for rises below 1 %",
                 &format!("{:.1} % less at C = {}", 100.0 * loss(kind), CAPACITIES[MIDDLE]),
                 rise < SLACK && loss(kind) > 0.0,
             )
@@ -82,7 +82,7 @@ pub(super) fn run(noise: &Noise, more: Vec<Table>) -> Result<Outcome, LabError> 
     table = table.with(
         "how much the loss depends on life and urgency",
         Comparison::property(
-            "highly",
+            "highly (1.5 times)",
             &format!("{:.1} % to {:.1} %", 100.0 * loss(best), 100.0 * loss(worst)),
             loss(worst) > 1.5 * loss(best),
         ),

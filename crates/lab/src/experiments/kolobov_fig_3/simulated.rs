@@ -31,22 +31,23 @@ pub(super) fn simulated() -> Result<(Table, Panel, Vec<Curve>), LabError> {
     let cost = |at: usize| report.policies[at].measured.harmonic_cost.mean;
     let words = |at: usize| format!("{:.4}", cost(at));
     let table = Table::list("Ours: harmonic cost in the third week, simulated")
+        .of_theory()
         .with(
             "engine and LLC, both learning",
             Comparison::property(
-                "less (ours)",
+                "less",
                 &format!("{} and {}", words(0), words(1)),
                 cost(0) < cost(1),
             ),
         )
         .with(
             "engine over the same with known rates",
-            Comparison::shape("within 10 % (ours)", cost(0) / cost(4), 0.98..=1.1),
+            Comparison::shape("within 10 %", cost(0) / cost(4), 0.98..=1.1),
         )
         .with(
             "engine, which learns, and LC, which knows all rates",
             Comparison::property(
-                "less (ours): fixed intervals",
+                "less: LC has fixed intervals",
                 &format!("{} and {}", words(0), words(5)),
                 cost(0) < cost(5),
             ),
