@@ -107,7 +107,7 @@ impl Engine {
         let standing = match source.state {
             State::Absent => return None,
             State::Coming
-                if self.rank(self.now, source) >= self.entry(source.host)
+                if self.rank(self.now, source) >= self.price
                     && self.now >= source.last + f64::from(source.min_interval) =>
             {
                 Standing::Candidate

@@ -271,10 +271,17 @@ impl Engine {
             }
             let its_rank = self.rank(now, source);
             let entry = self.entry(source.host);
-            let opening = self.due(now, source, entry);
-            let is_too_soon = now < source.last + f64::from(source.min_interval);
+            let allowed = source.last + f64::from(source.min_interval);
+            if allowed > now {
+                // Its owner wants it later: it makes way for others.
+                self.coming.pop();
+                self.sources[id as usize].state = State::Waiting;
+                self.queue_for(allowed, id);
+                continue;
+            }
             // Of a short wait far from day 0 few digits are left: the day decides as well.
-            if opening > now && (its_rank < ALMOST * entry || is_too_soon) {
+            let opening = self.due(now, source, entry);
+            if opening > now && its_rank < ALMOST * entry {
                 self.opening = opening;
             } else if best.is_none() || its_rank > rank {
                 best = Some(id);

@@ -7,6 +7,9 @@ use freshet_engine::{
 use crate::case::{Case, Happening};
 use crate::model::{Letter, Model};
 
+/// How much more than the price something is clearly worth, whatever the price has done since it was
+/// looked at.
+const CLEARLY: f64 = 1.5;
 /// Fetches that one step asks for, at most.
 const MOST: usize = 1024;
 /// Ticks in one wait; a longer one ends early.
@@ -314,8 +317,8 @@ impl<F: FnMut(&str)> Driven<F> {
             "at rest, and there is no price".to_owned()
         })?;
         let now = engine.now();
-        // All candidates at free hosts must be affordable for one to be missed: the best is saved for.
-        let (mut free, mut dearest) = (None, 0.0_f64);
+        // Whatever is saved for must be affordable for a candidate to be missed.
+        let mut free = None;
         let most = model.sources.values().map(|it| it.told.cost).fold(0.0, f64::max);
         for (&id, source) in model.sources.iter().take(256) {
             let Some(it) = engine.explain(id) else { continue };
@@ -329,13 +332,12 @@ impl<F: FnMut(&str)> Driven<F> {
             let can = host.is_none_or(|host| {
                 host.asked < model.settings.host_connections && host.silent <= now
             });
-            if it.standing == Standing::Candidate && can {
+            if it.standing == Standing::Candidate && can && it.worth >= CLEARLY * it.price {
                 free = Some(id);
-                dearest = dearest.max(it.cost);
             }
         }
         let idle = free.filter(|_| {
-            model.sources.len() <= 256 && model.capacity > 0 && model.purse.can_surely_pay(dearest)
+            model.sources.len() <= 256 && model.capacity > 0 && model.purse.can_surely_pay(most)
         });
         must(idle.is_none(), || format!("idle, while {idle:?} waits, and its host too"))
     }
