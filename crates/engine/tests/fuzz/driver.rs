@@ -9,7 +9,7 @@ use crate::model::{Letter, Model};
 
 /// How much more than the price something is clearly worth, whatever the price has done since it was
 /// looked at.
-const CLEARLY: f64 = 1.5;
+const CLEARLY: f64 = 2.0;
 /// Fetches that one step asks for, at most.
 const MOST: usize = 1024;
 /// Ticks in one wait; a longer one ends early.
@@ -336,7 +336,8 @@ impl<F: FnMut(&str)> Driven<F> {
                 free = Some(id);
             }
         }
-        let idle = free.filter(|_| {
+        // A second is no time.
+        let idle = free.filter(|_| engine.wake() > now + SECOND).filter(|_| {
             model.sources.len() <= 256 && model.capacity > 0 && model.purse.can_surely_pay(most)
         });
         must(idle.is_none(), || format!("idle, while {idle:?} waits, and its host too"))
