@@ -164,7 +164,7 @@ impl<F: FnMut(&str)> Driven<F> {
                 (idle, since) = (0, self.clock);
             }
             idle += 1;
-            let most = 100 + 2 * self.model.sources.len();
+            let most = 200 + 8 * self.model.sources.len();
             must(idle < most, || {
                 format!("{idle} ticks in about one moment, and it asks for more")
             })?;
