@@ -1,8 +1,8 @@
 //! Who is fetched next.
 //!
-//! Each candidate's worth grows at its own pace, so that no order stays right. Ranks are the worth a
-//! short time ahead, and with each fetch a few are looked at again in turn: all ranks are about the
-//! same day's, half a turn from now.
+//! Most sources wait for the day on which they are worth the price, and whoever comes first there is
+//! fetched first. Ranks, which change as time passes, are only kept for those whose worth levels off
+//! and for those that are worth the price and have to wait.
 
 use super::Engine;
 use crate::event::{Action, Reason};
