@@ -15,7 +15,6 @@ use crate::event::{Action, Event};
 use crate::heap::Heap;
 use crate::host::Host;
 use crate::memory::Memory;
-use crate::price::BAND;
 use crate::ranked::Ranked;
 use crate::settings::Settings;
 use crate::source::{Description, Goal, Source, State};
@@ -60,6 +59,8 @@ pub struct Engine {
     pub(crate) queue: Heap,
     /// Sources by the day on which they will be worth the price.
     pub(crate) coming: Heap,
+    /// Who waits for this day or a later one is in neither of the two: the next survey finds it.
+    pub(crate) horizon: f64,
     /// Hosts by the day on which they can be asked again.
     pub(crate) resting: Heap,
     /// Hosts that can be asked, and have a candidate.
@@ -121,6 +122,7 @@ impl Engine {
             resting: Heap::default(),
             line: Ranked::default(),
             coming: Heap::default(),
+            horizon: now,
             aging: Heap::default(),
             ring: VecDeque::new(),
             price: 0.0,
@@ -187,7 +189,8 @@ impl Engine {
     /// The day on which it wants a tick; infinite if it waits for events only.
     #[must_use]
     pub fn wake(&self) -> f64 {
-        if self.survey.is_some() || !self.inbox.is_empty() || self.look_again {
+        let is_busy = self.survey.is_some() || !self.inbox.is_empty() || self.look_again;
+        if is_busy || self.has_fallen(self.now) {
             return self.now;
         }
         let day = if self.can_ask() {
@@ -261,7 +264,7 @@ impl Engine {
             self.go_on_taking_in(now, actions);
         } else if self.survey.is_some() {
             if self.go_on_surveying(now, actions) {
-                self.next_survey = now + self.epoch();
+                self.next_survey = (now + self.epoch()).min(self.horizon).max(now.next_up());
                 self.spare = true;
             }
         } else if self.look_again || self.next_survey <= now || self.has_fallen(now) {
@@ -305,43 +308,53 @@ impl Engine {
 
     /// Puts a waiting source into the queue in which it waits, for its day.
     pub(crate) fn enqueue(&mut self, now: f64, id: u32) {
-        let (state, day) = self.next_day(now, &self.sources[id as usize]);
+        let (state, day, aim) = self.next_day(now, &self.sources[id as usize]);
         self.rhythm.entry = self.rhythm.entry.max(self.common_entry());
+        self.rhythm.aim = self.rhythm.aim.max(aim);
         // Once its day has come it does not matter which.
         let source = &mut self.sources[id as usize];
         if source.state == state && (day == source.due || day.max(source.due) <= now) {
             return;
         }
-        (source.state, source.due) = (state, day);
-        match state {
-            State::Coming => self.coming.push(day, id),
-            _ => self.queue.push(day, id),
-        }
+        source.state = state;
+        self.queue_for(day, id);
     }
 
-    /// The day that a source waits for, and how: until it is worth the price, if its worth grows as it
-    /// does for most; or until it is to be compared with others.
-    fn next_day(&self, now: f64, source: &Source) -> (State, f64) {
+    /// The day that a source waits for, how, and what it is worth then: the price, if its worth grows
+    /// as it does for most; or so much that it is to be compared with others.
+    fn next_day(&self, now: f64, source: &Source) -> (State, f64, f64) {
         let entry = self.entry(source.host);
         let goal = self.goal(source);
         let is_usual = matches!(goal, Goal::Keep(_)) && source.importance > 0.0;
         // At a host with a price of its own all that are worth the common one are compared.
         let is_alone = self.hosts[source.host as usize].price <= 0.0;
         if is_usual && is_alone && !source.is_new() && !source.is_observed() {
-            let day = self.due(now, source, entry / BAND);
+            // Most have just been fetched.
+            let worth = if source.last < now { self.worth(now, source) } else { 0.0 };
+            let aim = self.next_worth(worth);
+            let day = self.due(now, source, aim);
             let is_slow = || {
                 let compared = self.due(now, source, entry);
                 day - source.last > SLOW * (compared - source.last)
             };
             if day < f64::INFINITY && !(goal.levels_off() && is_slow()) {
-                return (State::Coming, day);
+                return (State::Coming, day, aim);
             }
         }
-        (State::Waiting, self.due(now, source, entry))
+        (State::Waiting, self.due(now, source, entry), entry)
     }
 
-    fn queue_for(&mut self, day: f64, id: u32) {
-        self.sources[id as usize].due = day;
-        self.queue.push(day, id);
+    /// Puts a waiting source into its queue, for a day; unless that is far off.
+    pub(crate) fn queue_for(&mut self, day: f64, id: u32) {
+        let source = &mut self.sources[id as usize];
+        source.due = day;
+        if day < self.horizon || day <= self.now {
+            let state = source.state;
+            self.queue_of(state).push(day, id);
+        }
+    }
+
+    fn queue_of(&mut self, state: State) -> &mut Heap {
+        if state == State::Coming { &mut self.coming } else { &mut self.queue }
     }
 }

@@ -56,13 +56,13 @@ pub(crate) const DOWN: u8 = 5;
 /// Days to wait after so many failures in a row: a minute, then twice as long each time up to four
 /// hours; and after two days of that twice as long again each time, up to a month.
 pub(crate) fn back_off(failures: u8) -> f64 {
-    const HOURLY: u8 = 9;
-    const DAYS: u8 = 21;
+    const SLOW: u8 = 9;
+    const SLOWER: u8 = 21;
     let doubled = |times: u8| f64::from(1_u32 << times);
     match failures {
-        0..HOURLY => doubled(failures.saturating_sub(1)) / 1440.0,
-        HOURLY..DAYS => 1.0 / 6.0,
-        _ => (doubled((failures - DAYS + 1).min(10)) / 6.0).min(30.0),
+        0..SLOW => doubled(failures.saturating_sub(1)) / 1440.0,
+        SLOW..SLOWER => 1.0 / 6.0,
+        _ => (doubled((failures - SLOWER + 1).min(10)) / 6.0).min(30.0),
     }
 }
 

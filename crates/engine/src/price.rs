@@ -17,6 +17,9 @@ const FARTHEST: f64 = 40.0;
 /// The share of the price that a source must be worth to wait among the candidates: so there is
 /// always a choice, and the best comes first even if the price is somewhat wrong.
 pub(crate) const BAND: f64 = 0.6;
+/// How much more a source will be worth, at most, when it is looked at again while the price is above
+/// what it will be in the long run: it may fall in the meantime.
+const STEP: f64 = 2.0;
 /// The share of all sources over whose fetches the price is averaged, and at least and most so many.
 const WINDOW: f64 = 0.01;
 const FEWEST: f64 = 16.0;
@@ -46,6 +49,12 @@ impl Engine {
     /// The same at a price, of a host that is not saturated.
     pub(crate) fn entry_at(&self, price: f64) -> f64 {
         BAND * if self.outlook > 0.0 { price.min(self.outlook) } else { price }
+    }
+
+    /// What a source that is worth so much is to be worth when it is looked at again.
+    pub(crate) fn next_worth(&self, worth: f64) -> f64 {
+        let outlook = if self.outlook > 0.0 { self.outlook } else { self.price };
+        self.price.min(outlook.max(STEP * worth))
     }
 
     /// Learns from the worth of a fetch.

@@ -10,28 +10,52 @@ use crate::source::State;
 
 /// Sources, or hosts, that one step goes through.
 const STRIDE: usize = 2048;
-/// The longest and the shortest time from survey to survey, in days.
-const LONGEST: f64 = 5.0;
+/// The shortest time from survey to survey, in days.
 const SHORTEST: f64 = 1.0 / 24.0;
-/// The share of sources that may be fetched from one survey to the next, and at least so many if the
-/// price falls.
-const TURNOVER: f64 = 0.2;
-const AT_LEAST: f64 = 0.01;
-/// How much more than the entry a source may be worth when it is due before it is moved forward.
-const ROUGHLY: f64 = 1.03;
-/// How far the entry may fall before a survey is of use when its time has come.
-const NEARLY: f64 = 0.97;
-/// How far the entry may fall before those that are now due earlier are looked for.
-const DROP: f64 = 0.93;
-/// The share by which the number of answers must have grown before priors are fitted anew.
-const NEWS: f64 = 0.05;
-/// The same, and the times above, if there are so many sources that surveys would be a good part of
-/// all work.
+/// How far the horizon is, in times from survey to survey.
+const REACH: f64 = 2.0;
+/// The price falls: nobody waits until twice as much is worth.
+const COLLAPSE: f64 = 0.6;
+/// So many sources that surveys would be a good part of all work.
 const MANY: usize = 1 << 17;
-const ROUGHLY_OF_MANY: f64 = 1.15;
-const NEWS_OF_MANY: f64 = 0.2;
-const TURNOVER_OF_MANY: f64 = 0.6;
-const LONGEST_OF_MANY: f64 = 30.0;
+
+/// How often surveys are made, and how carefully.
+struct Care {
+    /// The longest time from survey to survey, in days.
+    longest: f64,
+    /// The share of sources that may be fetched from one survey to the next, and at least so many if
+    /// the price falls.
+    turnover: f64,
+    at_least: f64,
+    /// How much more than the price a source may be worth when it is due before it is moved forward.
+    roughly: f64,
+    /// How far the entry may fall before a survey is of use when its time has come, and before it is
+    /// made at once.
+    nearly: f64,
+    drop: f64,
+    /// The share by which the number of answers must have grown before priors are fitted anew.
+    news: f64,
+}
+
+const OF_FEW: Care = Care {
+    longest: 5.0,
+    turnover: 0.2,
+    at_least: 0.01,
+    roughly: 1.03,
+    nearly: 0.97,
+    drop: 0.93,
+    news: 0.05,
+};
+const OF_MANY: Care = Care {
+    longest: 30.0,
+    turnover: 0.6,
+    at_least: 0.1,
+    roughly: 1.15,
+    nearly: 0.9,
+    drop: 0.85,
+    news: 0.2,
+};
+
 /// Sources to which the prior of all is fitted, about.
 const FITTED: usize = 1 << 16;
 
@@ -45,6 +69,10 @@ pub(crate) struct Survey {
     places: bool,
     /// Whether those who wait for the price may have to do so for an earlier day.
     earlier: bool,
+    /// How much shorter intervals may have become at most, if only the price is another one.
+    shrink: Option<f64>,
+    /// The horizon before it.
+    from: f64,
     /// Whether priors are fitted, with the sources that are looked at.
     fit: Option<Fit>,
     /// What longest intervals take in a day.
@@ -58,6 +86,8 @@ pub(crate) struct Rhythm {
     /// The highest entry by which sources got their places in the queue since the last one, and its
     /// day.
     pub(crate) entry: f64,
+    /// The most that sources wait to be worth since then.
+    pub(crate) aim: f64,
     day: f64,
     /// Answers so far, and at the last fit.
     pub(crate) answers: f64,
@@ -83,11 +113,12 @@ impl Engine {
 
     /// Days from survey to survey.
     pub(crate) fn epoch(&self) -> f64 {
-        if self.count < MANY {
-            (TURNOVER * self.cycle()).clamp(SHORTEST, LONGEST)
-        } else {
-            (TURNOVER_OF_MANY * self.cycle()).clamp(SHORTEST, LONGEST_OF_MANY)
-        }
+        let Care { turnover, longest, .. } = *self.care();
+        (turnover * self.cycle()).clamp(SHORTEST, longest)
+    }
+
+    fn care(&self) -> &'static Care {
+        if self.count < MANY { &OF_FEW } else { &OF_MANY }
     }
 
     /// The entry of hosts that have no price of their own.
@@ -97,25 +128,31 @@ impl Engine {
 
     /// Whether many sources may be worth a fetch earlier than their places in the queue say.
     pub(crate) fn has_fallen(&self, now: f64) -> bool {
-        self.common_entry() < DROP * self.rhythm.entry
-            && now - self.rhythm.day > (AT_LEAST * self.cycle()).min(LONGEST)
+        let Care { drop, at_least, longest, .. } = *self.care();
+        (self.common_entry() < drop * self.rhythm.entry || self.has_collapsed())
+            && now - self.rhythm.day > (at_least * self.cycle()).min(longest)
     }
 
-    /// Begins a survey if there is any use in it: if priors are to be fitted, or have been since the
-    /// last one, or places in the queue may be too late. `at_once`: whatever it is good for.
+    fn has_collapsed(&self) -> bool {
+        self.price < COLLAPSE * self.rhythm.aim
+    }
+
+    /// Begins a survey, which moves the horizon; and looks at more than that if priors are to be
+    /// fitted, or have been since the last one, or places in the queue may be too late. `at_once`: it
+    /// cannot wait.
     pub(crate) fn begin_survey(&mut self, now: f64, at_once: bool) {
         self.look_ahead();
         let entry = self.common_entry();
-        let growth = 1.0 + if self.count < MANY { NEWS } else { NEWS_OF_MANY };
+        let care = self.care();
+        let collapsed = self.has_collapsed();
         let rhythm = &mut self.rhythm;
         // What cannot wait is not held up by what can.
-        let news = !at_once && rhythm.answers > growth * rhythm.fitted;
-        let earlier = rhythm.unsettled || entry < rhythm.entry;
-        let places = at_once || rhythm.unsettled || entry < NEARLY * rhythm.entry;
-        if !(places || news || self.saturated > 0) {
-            self.next_survey = now + self.epoch();
-            return;
-        }
+        let news = !at_once && rhythm.answers > (1.0 + care.news) * rhythm.fitted;
+        let earlier = rhythm.unsettled || entry < rhythm.entry || collapsed;
+        let places = at_once || rhythm.unsettled || entry < care.nearly * rhythm.entry || collapsed;
+        let aim = entry / BAND;
+        let shrink = aim / (care.roughly * rhythm.aim.max(rhythm.entry / BAND));
+        let shrink = (earlier && !rhythm.unsettled).then_some(shrink.min(1.0));
         rhythm.count = rhythm.count.wrapping_add(1).max(1);
         rhythm.unsettled = news;
         if news {
@@ -128,12 +165,15 @@ impl Engine {
             next_host: 0,
             places,
             earlier,
+            shrink,
+            from: self.horizon,
             fit: news.then(|| Fit::new(self.prior)),
             needed: 0.0,
         });
         if places {
-            (self.rhythm.entry, self.rhythm.day) = (entry, now);
+            (self.rhythm.entry, self.rhythm.aim, self.rhythm.day) = (entry, aim, now);
         }
+        self.horizon = self.horizon.max(now + REACH * self.epoch());
     }
 
     /// Goes on with the survey. Says whether it is over.
@@ -195,33 +235,52 @@ impl Engine {
                 fit.add(source.learnt_on(self.prior));
             }
         }
-        if !survey.places {
+        if source.state == State::Ready && survey.places {
+            let rank = self.rank(now, &source);
+            self.send_back(now, id, rank);
+        } else if matches!(source.state, State::Waiting | State::Coming) {
+            self.place(now, id, survey);
+        }
+    }
+
+    /// Sees to it that a waiting source is in its queue if its day is not far off.
+    fn place(&mut self, now: f64, id: u32, survey: &Survey) {
+        let source = self.sources[id as usize];
+        let is_far = source.due >= survey.from;
+        if source.is_retried() {
+            if is_far {
+                self.queue_for(source.due, id);
+            }
             return;
         }
-        let entry = self.entry(source.host);
-        match source.state {
-            State::Ready => {
-                let rank = self.rank(now, &source);
-                self.send_back(now, id, rank);
-            }
-            State::Coming if survey.earlier => {
-                let roughly = if self.count < MANY { ROUGHLY } else { ROUGHLY_OF_MANY };
-                let late = self.worth(source.due, &source) > roughly / BAND * entry;
-                if late {
-                    self.enqueue(now, id);
-                }
-            }
-            State::Waiting if !source.is_retried() => {
+        let is_late = survey.places
+            && if source.state == State::Waiting {
                 // Who is due later now finds out when the day comes.
-                let early = source.is_observed()
+                source.is_observed()
                     || source.is_new()
                     || source.due == f64::INFINITY
-                    || self.worth(source.due, &source) > ROUGHLY * entry;
-                if early {
-                    self.enqueue(now, id);
+                    || self.worth(source.due, &source) > OF_FEW.roughly * self.entry(source.host)
+            } else if let Some(shrink) = survey.shrink
+                && is_far
+                && !self.goal(&source).levels_off()
+            {
+                // Its worth is convex in time: a price that is lower by some share shortens its
+                // interval by no more than that.
+                let day = shrink.mul_add(source.due - source.last, source.last);
+                self.sources[id as usize].due = day;
+                day < self.horizon
+            } else {
+                survey.earlier && {
+                    let aim = self.next_worth(self.worth(now, &source));
+                    self.worth(source.due, &source) > self.care().roughly * aim
                 }
-            }
-            _ => {}
+            };
+        if is_far && (is_late || source.due < self.horizon) {
+            // It is in no queue.
+            self.sources[id as usize].due = f64::INFINITY;
+            self.enqueue(now, id);
+        } else if is_late {
+            self.enqueue(now, id);
         }
     }
 

@@ -147,6 +147,9 @@ impl Engine {
                     self.queue_for(if due < f64::INFINITY { due } else { now }, it.id);
                 } else if self.price > 0.0 || source.is_new() {
                     self.enqueue(now, it.id);
+                } else {
+                    // Its day is found with the price.
+                    self.withdraw(it.id);
                 }
             }
         }

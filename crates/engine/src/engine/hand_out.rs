@@ -6,7 +6,6 @@
 
 use super::Engine;
 use crate::event::{Action, Reason};
-use crate::heap::Heap;
 use crate::source::{Flags, Source, State};
 
 /// Sources that are compared when none is worth its price.
@@ -65,10 +64,6 @@ impl Engine {
         }
     }
 
-    fn queue_of(&mut self, state: State) -> &mut Heap {
-        if state == State::Coming { &mut self.coming } else { &mut self.queue }
-    }
-
     /// A source's day has come: it becomes a candidate, or waits on.
     pub(crate) fn consider(&mut self, now: f64, id: u32) {
         let source = self.sources[id as usize];
@@ -85,14 +80,14 @@ impl Engine {
         // At a host with a price of its own all that are worth the common one are compared.
         let price = self.price;
         if rank < NEARLY * price && !source.is_retried() && !source.is_observed() {
-            let day = self.due(now, &source, price);
+            let aim = self.next_worth(rank);
+            let day = self.due(now, &source, aim);
             let is_slow =
                 self.goal(&source).levels_off() && day - source.last > SLOW * (now - source.last);
             if day > now && day < f64::INFINITY && !is_slow {
-                let source = &mut self.sources[id as usize];
-                (source.state, source.due) = (State::Coming, day);
-                self.coming.push(day, id);
-                return;
+                self.rhythm.aim = self.rhythm.aim.max(aim);
+                self.sources[id as usize].state = State::Coming;
+                return self.queue_for(day, id);
             }
         }
         self.make_ready(now, id, rank);
@@ -269,8 +264,6 @@ impl Engine {
                 self.coming.pop();
                 continue;
             }
-            let its_rank = self.rank(now, source);
-            let entry = self.entry(source.host);
             let allowed = source.last + f64::from(source.min_interval);
             if allowed > now {
                 // Its owner wants it later: it makes way for others.
@@ -279,11 +272,17 @@ impl Engine {
                 self.queue_for(allowed, id);
                 continue;
             }
-            // Of a short wait far from day 0 few digits are left: the day decides as well.
-            let opening = self.due(now, source, entry);
-            if opening > now && its_rank < ALMOST * entry {
-                self.opening = opening;
-            } else if best.is_none() || its_rank > rank {
+            let its_rank = self.rank(now, source);
+            let entry = self.entry(source.host);
+            if its_rank < ALMOST * entry {
+                // Of a short wait far from day 0 few digits are left: the day decides as well.
+                let opening = self.due(now, source, entry);
+                if opening > now {
+                    self.opening = opening;
+                    break;
+                }
+            }
+            if best.is_none() || its_rank > rank {
                 best = Some(id);
             }
             break;

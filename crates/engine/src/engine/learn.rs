@@ -85,6 +85,7 @@ impl Engine {
         it.asked -= 1;
         // It rests after a slow answer too.
         it.free = it.free.max(now + self.settings.host_gap);
+        // It gets in line again when it has rested.
         self.leave_line(host);
         self.spare = true;
         match outcome {
@@ -157,8 +158,6 @@ impl Engine {
             back_off(source.failures)
         };
         let again = now + wait.max(back_off);
-        // It gets in line again when it has rested.
-        self.leave_line(host);
         self.wait_again(now, id, Some(again));
     }
 
