@@ -10,6 +10,7 @@ use freshet_estimate::Prior;
 use serde::{Deserialize, Serialize};
 
 use crate::bucket::Bucket;
+use crate::calendar::Queue;
 use crate::chunks::Chunks;
 use crate::event::{Action, Event};
 use crate::heap::Heap;
@@ -56,9 +57,9 @@ pub struct Engine {
     #[serde(skip)]
     spent: Vec<Description>,
     /// Sources by the day on which they are to be looked at: to be compared by worth, or tried again.
-    pub(crate) queue: Heap,
+    pub(crate) queue: Queue,
     /// Sources by the day on which they will be worth the price.
-    pub(crate) coming: Heap,
+    pub(crate) coming: Queue,
     /// Who waits for this day or a later one is in neither of the two: the next survey finds it.
     pub(crate) horizon: f64,
     /// Hosts by the day on which they can be asked again.
@@ -118,10 +119,10 @@ impl Engine {
             hosts: Chunks::default(),
             inbox: VecDeque::new(),
             spent: Vec::new(),
-            queue: Heap::default(),
+            queue: Queue::default(),
             resting: Heap::default(),
             line: Ranked::default(),
-            coming: Heap::default(),
+            coming: Queue::default(),
             horizon: now,
             aging: Heap::default(),
             ring: VecDeque::new(),
@@ -224,9 +225,7 @@ impl Engine {
         self.now = if now.is_finite() { self.now.max(now) } else { self.now };
         let now = self.now;
         self.bucket.flow(now);
-        if !self.spent.is_empty() {
-            self.tidy();
-        }
+        self.tidy();
         match event {
             Event::Described(some) => self.take_in(now, Bulk::Described(some, 0), actions),
             Event::Removed(some) => self.take_in(now, Bulk::Removed(some, 0), actions),
@@ -264,7 +263,6 @@ impl Engine {
             self.go_on_taking_in(now, actions);
         } else if self.survey.is_some() {
             if self.go_on_surveying(now, actions) {
-                self.next_survey = (now + self.epoch()).min(self.horizon).max(now.next_up());
                 self.spare = true;
             }
         } else if self.look_again || self.next_survey <= now || self.has_fallen(now) {
@@ -283,12 +281,11 @@ impl Engine {
         }
         for state in [State::Waiting, State::Coming, State::Ready] {
             for _ in 0..FED {
-                let queue = match state {
-                    State::Coming => &mut self.coming,
-                    State::Ready => &mut self.aging,
-                    _ => &mut self.queue,
+                let due = match state {
+                    State::Ready => self.aging.pop_due(now),
+                    _ => self.queue_of(state).pop_due(now),
                 };
-                let Some((day, id)) = queue.pop_due(now) else { break };
+                let Some((day, id)) = due else { break };
                 let source = &self.sources[id as usize];
                 if source.state != state || source.due != day {
                     continue;
@@ -354,7 +351,7 @@ impl Engine {
         }
     }
 
-    fn queue_of(&mut self, state: State) -> &mut Heap {
+    fn queue_of(&mut self, state: State) -> &mut Queue {
         if state == State::Coming { &mut self.coming } else { &mut self.queue }
     }
 }

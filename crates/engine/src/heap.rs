@@ -8,8 +8,7 @@ use crate::chunks::Chunks;
 /// Days and numbers, the earliest day first, equal days by number.
 ///
 /// A heap with eight children to a node, which lie side by side in two lines of the cache: few levels,
-/// and one wait for memory at each. The first entry is apart from it, at hand. Unlike a queue in buckets it never has to move many entries at
-/// once, so that no step is long.
+/// and one wait for memory at each. The first entry is apart from it, at hand.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Vec<Entry>")]
 pub(crate) struct Heap {
@@ -26,9 +25,9 @@ pub(crate) struct Heap {
 struct Group([Entry; CHILDREN]);
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Entry {
-    day: f64,
-    number: u32,
+pub(crate) struct Entry {
+    pub(crate) day: f64,
+    pub(crate) number: u32,
 }
 
 const CHILDREN: usize = 8;
@@ -72,15 +71,15 @@ impl From<Vec<Entry>> for Heap {
 
 impl Serialize for Heap {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let len = self.len + usize::from(!self.is_empty());
-        let mut entries = serializer.serialize_seq(Some(len))?;
+        let mut entries = serializer.serialize_seq(Some(self.len()))?;
         self.entries().try_for_each(|entry| entries.serialize_element(entry))?;
         entries.end()
     }
 }
 
 impl Heap {
-    fn entries(&self) -> impl Iterator<Item = &Entry> {
+    /// All of them; the first ones are among the first, in no order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
         let others = self.groups.iter().flat_map(|group| &group.0).take(self.len);
         std::iter::once(&self.first).filter(|it| it.day < f64::INFINITY).chain(others)
     }
@@ -146,9 +145,8 @@ impl Heap {
         if self.first() <= now { self.pop() } else { None }
     }
 
-    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.entries().count()
+        self.len + usize::from(!self.is_empty())
     }
 
     /// All numbers in it, in no order.

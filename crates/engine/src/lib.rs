@@ -2,6 +2,7 @@
 //! clock, does no input or output, and the same events give the same actions.
 
 mod bucket;
+mod calendar;
 mod chunks;
 mod engine;
 mod event;

@@ -6,14 +6,18 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Engine;
 use crate::event::{Action, Alarm};
 use crate::price::BAND;
-use crate::source::State;
+use crate::source::{Source, State};
 
 /// Sources, or hosts, that one step goes through.
 const STRIDE: usize = 2048;
 /// The shortest time from survey to survey, in days.
 const SHORTEST: f64 = 1.0 / 24.0;
-/// How far the horizon is, in times from survey to survey.
-const REACH: f64 = 2.0;
+/// How far the horizon is, in times from survey to survey; so much farther if fewer sources than that
+/// are within it; and at most.
+const REACH: f64 = 1.5;
+const FARTHER: f64 = 4.0;
+const ENOUGH: usize = 256;
+const FARTHEST: f64 = 1e6;
 /// The price falls: nobody waits until twice as much is worth.
 const COLLAPSE: f64 = 0.6;
 /// So many sources that surveys would be a good part of all work.
@@ -48,8 +52,8 @@ const OF_FEW: Care = Care {
 };
 const OF_MANY: Care = Care {
     longest: 30.0,
-    turnover: 0.6,
-    at_least: 0.1,
+    turnover: 0.3,
+    at_least: 0.2,
     roughly: 1.15,
     nearly: 0.9,
     drop: 0.85,
@@ -77,6 +81,8 @@ pub(crate) struct Survey {
     fit: Option<Fit>,
     /// What longest intervals take in a day.
     needed: f64,
+    /// Whether there are sources beyond the horizon.
+    beyond: bool,
 }
 
 /// When surveys are made.
@@ -89,6 +95,8 @@ pub(crate) struct Rhythm {
     /// The most that sources wait to be worth since then.
     pub(crate) aim: f64,
     day: f64,
+    /// How far the horizon is, in times from survey to survey.
+    reach: f64,
     /// Answers so far, and at the last fit.
     pub(crate) answers: f64,
     fitted: f64,
@@ -152,7 +160,7 @@ impl Engine {
         let places = at_once || rhythm.unsettled || entry < care.nearly * rhythm.entry || collapsed;
         let aim = entry / BAND;
         let shrink = aim / (care.roughly * rhythm.aim.max(rhythm.entry / BAND));
-        let shrink = (earlier && !rhythm.unsettled).then_some(shrink.min(1.0));
+        let shrink = (!rhythm.unsettled).then_some(shrink.min(1.0));
         rhythm.count = rhythm.count.wrapping_add(1).max(1);
         rhythm.unsettled = news;
         if news {
@@ -169,11 +177,14 @@ impl Engine {
             from: self.horizon,
             fit: news.then(|| Fit::new(self.prior)),
             needed: 0.0,
+            beyond: false,
         });
         if places {
             (self.rhythm.entry, self.rhythm.aim, self.rhythm.day) = (entry, aim, now);
         }
-        self.horizon = self.horizon.max(now + REACH * self.epoch());
+        self.horizon = self.horizon.max(now + self.rhythm.reach.max(REACH) * self.epoch());
+        self.queue.begin(now, self.horizon, self.count);
+        self.coming.begin(now, self.horizon, self.count);
     }
 
     /// Goes on with the survey. Says whether it is over.
@@ -206,7 +217,7 @@ impl Engine {
             }
             survey.next_host = end;
             if end == self.hosts.len() {
-                self.finish_survey(&survey, actions);
+                self.finish_survey(now, &survey, actions);
                 return true;
             }
         }
@@ -243,48 +254,72 @@ impl Engine {
         }
     }
 
-    /// Sees to it that a waiting source is in its queue if its day is not far off.
-    fn place(&mut self, now: f64, id: u32, survey: &Survey) {
+    /// Writes a waiting source into the new calendar if its day is not far off.
+    fn place(&mut self, now: f64, id: u32, survey: &mut Survey) {
         let source = self.sources[id as usize];
-        let is_far = source.due >= survey.from;
-        if source.is_retried() {
-            if is_far {
-                self.queue_for(source.due, id);
+        let day = if source.is_retried() {
+            Some(source.due)
+        } else if source.state == State::Waiting {
+            self.day_to_compare(&source, survey)
+        } else {
+            self.day_to_come(now, &source, survey)
+        };
+        match day {
+            Some(day) => self.queue_for(day, id),
+            None => {
+                self.sources[id as usize].due = f64::INFINITY;
+                self.enqueue(now, id);
             }
-            return;
         }
-        let is_late = survey.places
-            && if source.state == State::Waiting {
-                // Who is due later now finds out when the day comes.
-                source.is_observed()
-                    || source.is_new()
-                    || source.due == f64::INFINITY
-                    || self.worth(source.due, &source) > OF_FEW.roughly * self.entry(source.host)
-            } else if let Some(shrink) = survey.shrink
-                && is_far
-                && !self.goal(&source).levels_off()
-            {
-                // Its worth is convex in time: a price that is lower by some share shortens its
-                // interval by no more than that.
-                let day = shrink.mul_add(source.due - source.last, source.last);
-                self.sources[id as usize].due = day;
-                day < self.horizon
-            } else {
-                survey.earlier && {
-                    let aim = self.next_worth(self.worth(now, &source));
-                    self.worth(source.due, &source) > self.care().roughly * aim
-                }
-            };
-        if is_far && (is_late || source.due < self.horizon) {
-            // It is in no queue.
-            self.sources[id as usize].due = f64::INFINITY;
-            self.enqueue(now, id);
-        } else if is_late {
-            self.enqueue(now, id);
-        }
+        let day = self.sources[id as usize].due;
+        survey.beyond |= day >= self.horizon && day < f64::INFINITY;
     }
 
-    fn finish_survey(&mut self, survey: &Survey, actions: &mut Vec<Action>) {
+    /// The day on which a source is to be compared with others, as far as it is known already.
+    fn day_to_compare(&self, source: &Source, survey: &Survey) -> Option<f64> {
+        // Who is due later now finds out when the day comes.
+        let is_early = survey.places
+            && (source.is_observed()
+                || source.is_new()
+                || source.due == f64::INFINITY
+                || self.worth(source.due, source) > OF_FEW.roughly * self.entry(source.host));
+        (!is_early).then_some(source.due)
+    }
+
+    /// The same of one that will be worth the price; or an earlier day, if both are far off.
+    fn day_to_come(&self, now: f64, source: &Source, survey: &Survey) -> Option<f64> {
+        let is_convex = !self.goal(source).levels_off();
+        if source.due >= survey.from && is_convex {
+            // A price that is lower by some share shortens no interval by more than that.
+            if source.due > survey.from
+                && let Some(shrink) = survey.shrink
+            {
+                let day = shrink.mul_add(source.due - source.last, source.last);
+                return (day >= self.horizon).then_some(day);
+            }
+            let is_far = source.last + f64::from(source.max_interval) >= self.horizon
+                && self.worth(self.horizon, source) < self.next_worth(0.0);
+            return is_far.then_some(self.horizon);
+        }
+        let is_late = survey.places && survey.earlier && {
+            let aim = self.next_worth(self.worth(now, source));
+            self.worth(source.due, source) > self.care().roughly * aim
+        };
+        (!is_late).then_some(source.due)
+    }
+
+    fn finish_survey(&mut self, now: f64, survey: &Survey, actions: &mut Vec<Action>) {
+        self.queue.finish();
+        self.coming.finish();
+        let within = self.queue.len() + self.coming.len();
+        let reach = self.rhythm.reach.max(REACH);
+        let (reach, next) = if survey.beyond && within < ENOUGH && reach < FARTHEST {
+            (FARTHER * reach, now)
+        } else {
+            let next = (now + self.epoch()).min(self.horizon).max(now.next_up());
+            (if within > 4 * ENOUGH { 0.5 * reach } else { reach }, next)
+        };
+        (self.rhythm.reach, self.next_survey) = (reach, next);
         let budget = self.bucket.rate();
         let too_small = budget > 0.0 && survey.needed > budget;
         if too_small && !self.rhythm.warned {

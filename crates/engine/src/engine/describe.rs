@@ -71,9 +71,14 @@ impl Engine {
         }
     }
 
-    /// Gives back the memory of a long list little by little: all at once takes as long as a thousand
+    /// Gives back the memory of long lists little by little: all at once takes as long as a thousand
     /// steps.
     pub(super) fn tidy(&mut self) {
+        self.queue.tidy();
+        self.coming.tidy();
+        if self.spent.is_empty() {
+            return;
+        }
         let left = self.spent.len().saturating_sub(4 * STRIDE);
         self.spent.truncate(left);
         self.spent.shrink_to(left);

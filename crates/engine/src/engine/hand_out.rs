@@ -35,27 +35,28 @@ impl Engine {
     /// The budget would run over: of those that are due next, the one that is worth most is fetched
     /// before its time.
     pub(super) fn use_spare(&mut self, now: f64) {
-        let mut next: Vec<(f64, u32)> = Vec::with_capacity(LOOKED_AT);
         let mut best: Option<(f64, u32)> = None;
         for state in [State::Waiting, State::Coming] {
-            while next.len() < LOOKED_AT
-                && let Some((day, id)) = self.queue_of(state).pop()
+            let is_out_of_date = |it: &Self, (day, id): (f64, u32)| {
+                let source = &it.sources[id as usize];
+                source.state != state || source.due != day
+            };
+            while let Some(first) = self.queue_of(state).peek()
+                && is_out_of_date(self, first)
             {
+                self.queue_of(state).pop();
+            }
+            let queue = if state == State::Coming { &self.coming } else { &self.queue };
+            for (day, id) in queue.front(LOOKED_AT) {
                 let source = &self.sources[id as usize];
-                if source.state != state || source.due != day {
-                    continue;
-                }
-                next.push((day, id));
-                let may = !source.is_retried()
+                let may = !is_out_of_date(self, (day, id))
+                    && !source.is_retried()
                     && now >= source.last + f64::from(source.min_interval)
                     && self.can_take(now, source.host);
                 let worth = if may { self.worth(now, source) } else { 0.0 };
                 if worth > best.map_or(0.0, |best| best.0) {
                     best = Some((worth, id));
                 }
-            }
-            for (day, id) in next.drain(..) {
-                self.queue_of(state).push(day, id);
             }
         }
         match best {
