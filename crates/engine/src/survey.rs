@@ -95,8 +95,9 @@ pub(crate) struct Rhythm {
     /// The most that sources wait to be worth since then.
     pub(crate) aim: f64,
     day: f64,
-    /// How far the horizon is, in times from survey to survey.
+    /// How far the horizon is, in times from survey to survey, and whether sources are beyond it.
     reach: f64,
+    beyond: bool,
     /// Answers so far, and at the last fit.
     pub(crate) answers: f64,
     fitted: f64,
@@ -308,18 +309,27 @@ impl Engine {
         (!is_late).then_some(source.due)
     }
 
+    /// Too few sources are within the horizon: if there are more, they are looked for.
+    pub(crate) fn look_farther(&mut self, now: f64) {
+        let reach = self.rhythm.reach.max(REACH);
+        if self.rhythm.beyond && reach < FARTHEST && self.survey.is_none() {
+            self.rhythm.reach = FARTHER * reach;
+            self.rhythm.beyond = false;
+            self.next_survey = now;
+        }
+    }
+
     fn finish_survey(&mut self, now: f64, survey: &Survey, actions: &mut Vec<Action>) {
         self.queue.finish();
         self.coming.finish();
+        self.rhythm.beyond = survey.beyond;
+        self.next_survey = (now + self.epoch()).min(self.horizon).max(now.next_up());
         let within = self.queue.len() + self.coming.len();
-        let reach = self.rhythm.reach.max(REACH);
-        let (reach, next) = if survey.beyond && within < ENOUGH && reach < FARTHEST {
-            (FARTHER * reach, now)
-        } else {
-            let next = (now + self.epoch()).min(self.horizon).max(now.next_up());
-            (if within > 4 * ENOUGH { 0.5 * reach } else { reach }, next)
-        };
-        (self.rhythm.reach, self.next_survey) = (reach, next);
+        if within < ENOUGH {
+            self.look_farther(now);
+        } else if within > 4 * ENOUGH {
+            self.rhythm.reach *= 0.5;
+        }
         let budget = self.bucket.rate();
         let too_small = budget > 0.0 && survey.needed > budget;
         if too_small && !self.rhythm.warned {

@@ -8,8 +8,10 @@ use super::Engine;
 use crate::event::{Action, Reason};
 use crate::source::{Flags, Source, State};
 
-/// Sources that are compared when none is worth its price.
+/// Sources that are compared when none is worth its price, and entries of the queue in which they are
+/// looked for.
 const LOOKED_AT: usize = 64;
+const SEARCHED: usize = 512;
 /// Fetches that one step asks for.
 const MOST: usize = 1024;
 /// Candidates that are ranked anew for each fetch.
@@ -36,6 +38,7 @@ impl Engine {
     /// before its time.
     pub(super) fn use_spare(&mut self, now: f64) {
         let mut best: Option<(f64, u32)> = None;
+        let mut seen = 0;
         for state in [State::Waiting, State::Coming] {
             let is_out_of_date = |it: &Self, (day, id): (f64, u32)| {
                 let source = &it.sources[id as usize];
@@ -47,10 +50,11 @@ impl Engine {
                 self.queue_of(state).pop();
             }
             let queue = if state == State::Coming { &self.coming } else { &self.queue };
-            for (day, id) in queue.front(LOOKED_AT) {
+            let front = queue.front(SEARCHED).filter(|&it| !is_out_of_date(self, it));
+            for (_, id) in front.take(LOOKED_AT) {
+                seen += 1;
                 let source = &self.sources[id as usize];
-                let may = !is_out_of_date(self, (day, id))
-                    && !source.is_retried()
+                let may = !source.is_retried()
                     && now >= source.last + f64::from(source.min_interval)
                     && self.can_take(now, source.host);
                 let worth = if may { self.worth(now, source) } else { 0.0 };
@@ -58,6 +62,9 @@ impl Engine {
                     best = Some((worth, id));
                 }
             }
+        }
+        if seen < LOOKED_AT {
+            self.look_farther(now);
         }
         match best {
             Some((worth, id)) => self.make_ready(now, id, worth),
