@@ -37,8 +37,9 @@ pub enum Outcome {
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// Sources are new, or described anew. What was learnt about those that were there is kept. Many
-    /// at once are taken in step by step.
+    /// Sources are new, or described anew. What was learnt about those that were there is kept; one
+    /// that is parked stays so until it is removed and described. Many at once are taken in step by
+    /// step.
     Described(Vec<Description>),
     /// Sources are no longer wanted.
     Removed(Vec<u32>),

@@ -140,7 +140,10 @@ impl Engine {
         let it = &mut self.hosts[host as usize];
         let mut wait = wait;
         if blame == Blame::Host {
-            it.failures = (it.failures + 1).min(MOST_FAILURES);
+            // Fetches that were under way together fail together: that is one failure.
+            if it.free <= now + self.settings.host_gap {
+                it.failures = (it.failures + 1).min(MOST_FAILURES);
+            }
             wait = wait.max(back_off(it.failures));
             if it.failures >= DOWN && !it.down {
                 it.down = true;

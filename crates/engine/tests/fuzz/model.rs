@@ -237,7 +237,10 @@ impl Model {
             Outcome::Failed { blame, retry_after } => {
                 let mut wait = retry_after.filter(|days| *days > 0.0).unwrap_or(0.0).min(30.0);
                 if blame == Blame::Host {
-                    host.failures = (host.failures + 1).min(30);
+                    // What fails while the host is left alone already was under way before.
+                    if host.silent <= now + self.settings.host_gap {
+                        host.failures = (host.failures + 1).min(30);
+                    }
                     wait = wait.max(back_off(host.failures));
                 }
                 host.silent = host.silent.max(now + wait);
