@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 use std::time::Instant;
 
 use freshet_engine::{Action, Description, Engine, Event, Outcome, Settings};
+use freshet_estimate::Belief;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -24,6 +25,8 @@ struct Bench {
     engine: Engine,
     rates: Vec<f32>,
     last: Vec<f64>,
+    /// Whether the engine is told the rates.
+    known: bool,
     random: Pcg64,
     actions: Vec<Action>,
     answers: Vec<u32>,
@@ -56,7 +59,7 @@ impl Steps {
 }
 
 impl Bench {
-    fn new(sources: usize) -> Self {
+    fn new(sources: usize, known: bool) -> Self {
         let mut random = Pcg64::seed_from_u64(1);
         let settings =
             Settings { budget: SHARE * sources as f64, host_gap: 0.0, ..Settings::default() };
@@ -66,6 +69,7 @@ impl Bench {
             engine: Engine::new(0.0, settings),
             rates,
             last: vec![0.0; sources],
+            known,
             random,
             actions: Vec::new(),
             answers: Vec::new(),
@@ -73,12 +77,13 @@ impl Bench {
     }
 
     fn describe(&mut self, from: usize, to: usize, now: f64) -> Event {
-        let random = &mut self.random;
+        let (random, rates, known) = (&mut self.random, &self.rates, self.known);
         let describe = |id: usize| Description {
             host: id as u32 / PER_HOST,
             importance: f64::from((3.0 * random.random::<f32>()).exp()),
             // Not all at once: as after a while.
             fetched: Some(now - 5.0 * random.random::<f64>()),
+            belief: known.then(|| Belief::new(1e3, 1e3 / f64::from(rates[id])).ok()).flatten(),
             ..Description::new(id as u32)
         };
         Event::Described((from..to).map(describe).collect())
@@ -143,14 +148,19 @@ fn main() {
     let asked: Vec<usize> = std::env::args().filter_map(|it| it.parse().ok()).collect();
     let sizes = if asked.is_empty() { vec![10_000, 1_000_000, 10_000_000] } else { asked };
     for sources in sizes {
-        bench(sources);
+        for known in [false, true] {
+            bench(sources, known);
+        }
     }
 }
 
-fn bench(sources: usize) {
-    println!("{sources} sources, {PER_HOST} on each host, {SHARE} fetches a day each");
+fn bench(sources: usize, known: bool) {
+    let told = if known { "known" } else { "unknown at first" };
+    println!(
+        "{sources} sources, {PER_HOST} on each host, {SHARE} fetches a day each, rates {told}"
+    );
     let before = resident();
-    let mut bench = Bench::new(sources);
+    let mut bench = Bench::new(sources, known);
     let driver = 4 * sources + 8 * sources;
     let mut steps = Steps::default();
     bench.step(0.0, Event::Capacity(u32::MAX), &mut steps);

@@ -159,12 +159,6 @@ impl Queue {
         self.calendar.len() + self.old.len()
     }
 
-    /// Some of the first entries, in no order.
-    pub(crate) fn front(&self, some: usize) -> impl Iterator<Item = (f64, u32)> {
-        let near = [&self.old.near, &self.calendar.near];
-        near.into_iter().flat_map(move |it| it.entries().take(some)).map(|it| (it.day, it.number))
-    }
-
     /// All numbers in it, in no order.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> {
         self.old.entries().chain(self.calendar.entries()).map(|entry| entry.number)

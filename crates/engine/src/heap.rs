@@ -78,7 +78,7 @@ impl Serialize for Heap {
 }
 
 impl Heap {
-    /// All of them; the first ones are among the first, in no order.
+    /// All of them, in no order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
         let others = self.groups.iter().flat_map(|group| &group.0).take(self.len);
         std::iter::once(&self.first).filter(|it| it.day < f64::INFINITY).chain(others)

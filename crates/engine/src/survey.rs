@@ -21,7 +21,7 @@ const FARTHEST: f64 = 1e6;
 /// The price falls: nobody waits until twice as much is worth.
 const COLLAPSE: f64 = 0.6;
 /// So many sources that surveys would be a good part of all work.
-const MANY: usize = 1 << 17;
+pub(crate) const MANY: usize = 1 << 17;
 
 /// How often surveys are made, and how carefully.
 struct Care {
@@ -57,7 +57,7 @@ const OF_MANY: Care = Care {
     roughly: 1.15,
     nearly: 0.9,
     drop: 0.85,
-    news: 0.2,
+    news: 0.5,
 };
 
 /// Sources to which the prior of all is fitted, about.

@@ -7,11 +7,11 @@
 use super::Engine;
 use crate::event::{Action, Reason};
 use crate::source::{Flags, Source, State};
+use crate::survey::MANY;
 
-/// Sources that are compared when none is worth its price, and entries of the queue in which they are
-/// looked for.
+/// Sources that are compared when none is worth its price.
 const LOOKED_AT: usize = 64;
-const SEARCHED: usize = 512;
+const LOOKED_AT_OF_MANY: usize = 4;
 /// Fetches that one step asks for.
 const MOST: usize = 1024;
 /// Candidates that are ranked anew for each fetch.
@@ -37,23 +37,19 @@ impl Engine {
     /// The budget would run over: of those that are due next, the one that is worth most is fetched
     /// before its time.
     pub(super) fn use_spare(&mut self, now: f64) {
+        let most = if self.count < MANY { LOOKED_AT } else { LOOKED_AT_OF_MANY };
+        let mut next: Vec<(f64, u32, State)> = Vec::with_capacity(2 * most);
         let mut best: Option<(f64, u32)> = None;
-        let mut seen = 0;
         for state in [State::Waiting, State::Coming] {
-            let is_out_of_date = |it: &Self, (day, id): (f64, u32)| {
-                let source = &it.sources[id as usize];
-                source.state != state || source.due != day
-            };
-            while let Some(first) = self.queue_of(state).peek()
-                && is_out_of_date(self, first)
+            let before = next.len();
+            while next.len() < before + most
+                && let Some((day, id)) = self.queue_of(state).pop()
             {
-                self.queue_of(state).pop();
-            }
-            let queue = if state == State::Coming { &self.coming } else { &self.queue };
-            let front = queue.front(SEARCHED).filter(|&it| !is_out_of_date(self, it));
-            for (_, id) in front.take(LOOKED_AT) {
-                seen += 1;
                 let source = &self.sources[id as usize];
+                if source.state != state || source.due != day {
+                    continue;
+                }
+                next.push((day, id, state));
                 let may = !source.is_retried()
                     && now >= source.last + f64::from(source.min_interval)
                     && self.can_take(now, source.host);
@@ -63,8 +59,13 @@ impl Engine {
                 }
             }
         }
-        if seen < LOOKED_AT {
+        if next.len() < most {
             self.look_farther(now);
+        }
+        for (day, id, state) in next {
+            if best.is_none_or(|best| best.1 != id) {
+                self.queue_of(state).push(day, id);
+            }
         }
         match best {
             Some((worth, id)) => self.make_ready(now, id, worth),
