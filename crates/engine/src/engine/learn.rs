@@ -45,11 +45,11 @@ impl Engine {
 
     /// Changes what is believed about a source by what was seen in the last days.
     fn learn(&mut self, id: u32, days: f64, seen: Seen) {
-        self.rhythm.answers += 1.0;
         let source = self.sources[id as usize];
         if source.is_known() || days.is_nan() || days <= 0.0 {
             return;
         }
+        self.rhythm.answers += 1.0;
         let prior = self.hosts[source.host as usize].prior;
         if seen != Seen::One && Memory::is_for(id, self.sources.len()) {
             self.memory.learn(id, prior, days, seen == Seen::Something);
