@@ -26,7 +26,8 @@ pub struct Robots {
 struct Group {
     agents: Vec<Agent>,
     rules: Vec<Rule>,
-    crawl_delay: Option<Duration>,
+    /// Delays, each for as many of the agents as stand above it.
+    delays: Vec<(usize, Duration)>,
 }
 
 /// A line that says whom the rules below it are for.
@@ -103,7 +104,7 @@ impl Robots {
                 // Other records must not interfere (§2.2.4): they end no list of agents.
                 Key::CrawlDelay => {
                     if let (Some(group), Some(delay)) = (robots.groups.last_mut(), delay(value)) {
-                        group.crawl_delay = Some(group.crawl_delay.unwrap_or_default().max(delay));
+                        group.delays.push((group.agents.len(), delay));
                     }
                 }
                 Key::Sitemap => robots.sitemaps.push(String::from_utf8_lossy(value).into_owned()),
@@ -141,11 +142,12 @@ impl Robots {
     fn named(&self, token: &str) -> Option<Rules> {
         let mut found: Option<Rules> = None;
         for group in &self.groups {
-            let Some(agent) = group.agents.iter().find(|it| it.token == token) else { continue };
-            let rules = found
-                .get_or_insert_with(|| Rules { agent: Some(agent.clone()), ..Rules::default() });
+            let Some(at) = group.agents.iter().position(|it| it.token == token) else { continue };
+            let agent = Some(group.agents[at].clone());
+            let rules = found.get_or_insert_with(|| Rules { agent, ..Rules::default() });
             rules.rules.extend_from_slice(&group.rules);
-            rules.crawl_delay = rules.crawl_delay.max(group.crawl_delay);
+            let above = group.delays.iter().filter(|(agents, _)| at < *agents);
+            rules.crawl_delay = rules.crawl_delay.max(above.map(|(_, delay)| *delay).max());
         }
         if let Some(rules) = &mut found {
             // The longest match wins, and of equally long ones one that allows (§2.2.2).
