@@ -1,6 +1,7 @@
 //! What the headers of an answer say. All of it is data from strangers: what makes no sense says
 //! nothing.
 
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use hyper::header::{
@@ -22,6 +23,15 @@ pub enum Wait {
     For(Duration),
     /// Up to a date, of a host that does not say what its clock shows now.
     Until(SystemTime),
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::For(time) => write!(f, "for {} seconds", time.as_secs()),
+            Self::Until(date) => write!(f, "until {}", httpdate::HttpDate::from(*date)),
+        }
+    }
 }
 
 /// What `Cache-Control` says. A hint: it is never a reason to fetch more often.

@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod fuzz;
 mod generated;
 mod hostile;
+#[path = "../corpus/mutant.rs"]
+mod mutant;
 mod public;
 mod reference;
 mod rfc;

@@ -5,9 +5,12 @@
 mod answers;
 mod certificates;
 mod encodings;
+mod fuzz;
 mod guard;
 mod hostile;
 mod local;
+#[path = "../corpus/mutant.rs"]
+mod mutant;
 mod names;
 mod proxies;
 mod redirects;
