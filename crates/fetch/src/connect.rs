@@ -47,7 +47,7 @@ impl From<FetchError> for Stop {
 pub(crate) struct Connector {
     settings: Arc<Settings>,
     resolver: Resolver,
-    tls: TlsConnector,
+    tls: Option<TlsConnector>,
 }
 
 impl Connector {
@@ -90,7 +90,8 @@ impl Connector {
         let sender = if route.tls {
             let failed = |fault| FetchError::Tls { host: route.host.clone(), fault };
             let name = server_name(&route.host).ok_or_else(|| failed(TlsFault::WrongName))?;
-            let shake = self.tls.connect(name, stream);
+            let tls = self.tls.as_ref().ok_or_else(|| failed(TlsFault::Incompatible))?;
+            let shake = tls.connect(name, stream);
             let stream = within(limits.tls, Phase::Tls, shake).await?;
             let stream = stream.map_err(|error| failed(tls::fault(&error)))?;
             timings.tls = clock.elapsed();

@@ -11,19 +11,18 @@ use crate::error::TlsFault;
 use crate::settings::Settings;
 
 /// Trusts the authorities that browsers trust, from a list that is compiled in: the same on every
-/// machine, also on those that have none. Private authorities come from the settings.
-pub(crate) fn connector(settings: &Settings) -> TlsConnector {
+/// machine, also on those that have none. Private authorities come from the settings. `None` if the
+/// library has no version of TLS to offer.
+pub(crate) fn connector(settings: &Settings) -> Option<TlsConnector> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     roots.add_parsable_certificates(settings.roots.iter().cloned());
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions();
-    // The provider has the default versions, so there is nothing that can fail.
-    let mut config = match config {
-        Ok(config) => config.with_root_certificates(roots).with_no_client_auth(),
-        Err(_) => ClientConfig::builder().with_root_certificates(roots).with_no_client_auth(),
-    };
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .ok()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Arc::new(config).into()
+    Some(Arc::new(config).into())
 }
 
 /// What a failed handshake tells.

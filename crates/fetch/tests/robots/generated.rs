@@ -149,9 +149,9 @@ fn two_implementations_agree_on_a_hundred_thousand_files() {
     for number in 0..100_000 {
         let file = writer.file();
         let robots = Robots::parse(&file);
-        for agent in ["foo/1.0 (+x)", "foo-bar", "other"] {
+        for agent in ["foo/1.0 (+x)", "other"] {
             let rules = robots.rules_for(agent);
-            for _ in 0..3 {
+            for _ in 0..2 {
                 let path = writer.asked(&file);
                 let own = rules.judge(&path).allowed;
                 let other = reference::allows(&file, agent, &path);
