@@ -149,10 +149,13 @@ impl Permissions {
         };
         let before = host.lock().clone();
         let file = Arc::new(found.file(exchange, place, before.as_deref()));
-        let grown = file.weight();
-        let shrunk = before.map_or(0, |file| file.weight());
         *host.lock() = Some(Arc::clone(&file));
-        self.lock().weigh(grown, shrunk);
+        let mut kept = self.lock();
+        // Who was dropped meanwhile to make room is no longer counted.
+        if kept.hosts.get(origin).is_some_and(|it| Arc::ptr_eq(it, &host)) {
+            kept.weigh(file.weight(), before.map_or(0, |file| file.weight()));
+        }
+        drop(kept);
         Ok(file)
     }
 
@@ -265,7 +268,7 @@ async fn look(exchange: &Exchange, place: Url, requests: &mut u32) -> Result<Fou
         exchange.settings.headers_for(&url, &mut own);
         let reply = match exchange.ask(&mut hop, false, own, requests).await {
             Err(Stop::Refused(_)) if !seen.is_empty() => {
-                return Ok(Found { status: Some(403), ..Found::default() });
+                return Ok(Found::default());
             }
             reply => reply?,
         };

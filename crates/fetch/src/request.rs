@@ -58,8 +58,10 @@ impl Request {
     /// # Errors
     /// If it is not a URL, or holds a password.
     pub fn new(url: &str) -> Result<Self, InvalidRequest> {
-        let mut parsed = Url::parse(url)
-            .map_err(|reason| InvalidRequest::Url { url: url.to_owned(), reason })?;
+        // What stands before an @ may be a password.
+        let shown = || url.rsplit('@').next().unwrap_or_default().to_owned();
+        let mut parsed =
+            Url::parse(url).map_err(|reason| InvalidRequest::Url { url: shown(), reason })?;
         if !parsed.username().is_empty() || parsed.password().is_some() {
             let host = parsed.host_str().unwrap_or_default().to_owned();
             return Err(InvalidRequest::Userinfo { host });

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use hyper::header::HeaderValue;
 use serde::Deserialize;
@@ -12,6 +13,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use super::quantity::{RawSize, size, time};
 use super::{DAY, InvalidSetting, Limits, SettingFault, Settings, invalid, own_user_agent};
 use crate::guard::Guard;
+
+/// A limit of time that is longer is as good as none.
+const LONGEST: Duration = Duration::from_secs(30 * DAY.as_secs());
 
 /// Settings as they are written, in a file or by a program.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -179,6 +183,10 @@ impl TryFrom<RawSettings> for Settings {
 
 impl RawLimits {
     fn check(self) -> Result<Limits, InvalidSetting> {
+        let out = |name: &str, value: String, least: &str, most: &str| {
+            let (least, most) = (least.to_owned(), most.to_owned());
+            Err(invalid(format!("limits.{name}"), SettingFault::Range { value, least, most }))
+        };
         let mut limits = Limits::default();
         let Limits {
             connect, tls, first_byte, idle, body, total, keep, robots, robots_retry, ..
@@ -197,6 +205,9 @@ impl RawLimits {
             if let Some(text) = raw {
                 let fault = || invalid(format!("limits.{name}"), SettingFault::Time(text.clone()));
                 *limit = time(text).ok_or_else(fault)?;
+                if *limit > LONGEST {
+                    return out(name, text.clone(), "1ms", "30d");
+                }
             }
         }
         let Limits { head_bytes, wire_bytes, body_bytes, .. } = &mut limits;
@@ -216,10 +227,6 @@ impl RawLimits {
         }
         limits.redirects = self.redirects.unwrap_or(limits.redirects);
         limits.kept = self.kept.unwrap_or(limits.kept);
-        let out = |name: &str, value: String, least: &str, most: &str| {
-            let (least, most) = (least.to_owned(), most.to_owned());
-            Err(invalid(format!("limits.{name}"), SettingFault::Range { value, least, most }))
-        };
         if !(8192..=16 * 1024 * 1024).contains(&limits.head_bytes) {
             return out("head_bytes", limits.head_bytes.to_string(), "8KiB", "16MiB");
         }

@@ -39,6 +39,9 @@ impl Writer {
             path.extend(self.one(&[
                 b"a".as_slice(),
                 b"b",
+                b"0",
+                b"2",
+                b"A",
                 b"/",
                 b"*",
                 b"$",

@@ -108,7 +108,8 @@ fn token(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The octets of a path, each as it is compared: itself, `%XX`, or `*` where that is special.
+/// The characters of a path as they are compared, octets that are encoded as three of them; `*` where
+/// that is special.
 fn canonical(text: &[u8], special: &[u8]) -> Vec<String> {
     let mut units = Vec::new();
     let mut rest = text;
@@ -130,12 +131,12 @@ fn canonical(text: &[u8], special: &[u8]) -> Vec<String> {
         }
         let is_unreserved = value.is_ascii_alphanumeric() || "-._~".contains(char::from(value));
         let is_reserved = ":/?#[]@!&'()+,;=".contains(char::from(value)) && value < 128;
-        let shown = if (is_unreserved && value < 128) || (is_reserved && !was_encoded) {
+        let shown: String = if (is_unreserved && value < 128) || (is_reserved && !was_encoded) {
             char::from(value).to_string()
         } else {
             format!("%{value:02X}")
         };
-        units.push(shown);
+        units.extend(shown.chars().map(String::from));
     }
     units
 }

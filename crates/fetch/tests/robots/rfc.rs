@@ -123,6 +123,12 @@ fn octets_are_compared_in_one_encoding() {
     check("user-agent: *\ndisallow: /a%2fb", "foo", &["-/a%2Fb", "+/a/b"]);
 }
 
+// §2.2.2: octets are encoded before they are compared, so that a star can end within an encoded one.
+#[test]
+fn encoded_octets_are_compared_as_they_are_written() {
+    check("user-agent: *\ndisallow: /*0", "foo", &["-/a%20b", "-/a b", "+/a-b"]);
+}
+
 // §2.2.4: other records do not interfere.
 #[test]
 fn other_records_do_not_interfere() {

@@ -93,6 +93,8 @@ fn a_wrong_setting_is_named() {
     check_invalid("contact = \"a\\nb\"", "contact");
     check_invalid("[limits]\nconnect = \"soon\"", "limits.connect");
     check_invalid("[limits]\nidle = \"0s\"", "limits.idle");
+    check_invalid("[limits]\ntotal = \"99999999999999d\"", "limits.total");
+    check_invalid("[limits]\nkeep = \"31d\"", "limits.keep");
     check_invalid("[limits]\nbody_bytes = 0", "limits.body_bytes");
     check_invalid("[limits]\nwire_bytes = \"1 mile\"", "limits.wire_bytes");
     check_invalid("[limits]\nhead_bytes = 1", "limits.head_bytes");
@@ -117,4 +119,12 @@ fn a_wrong_setting_is_named() {
     assert!(
         toml::from_str::<RawSettings>("[[rules]]\nmatch = \"x\"\nbearer = \"hunter2\"").is_err()
     );
+}
+
+#[test]
+fn a_password_in_a_url_is_not_repeated() {
+    for url in ["http://me:hunter2@[", "http://me:hunter2@example.com/", "http://me:hunter2@:x/"] {
+        let error = freshet_fetch::Request::new(url).unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
+    }
 }
