@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
@@ -25,6 +26,8 @@ use crate::settings::Settings;
 pub(crate) const LONGEST_URL: usize = 16 * 1024;
 /// A body that nobody wants is read up to here, so that its connection can be used again.
 const DRAINED: u64 = 64 * 1024;
+/// And for no longer than this: a new connection takes less.
+const DRAINED_FOR: Duration = Duration::from_secs(1);
 
 /// Sends requests and reads answers.
 pub(crate) struct Exchange {
@@ -163,7 +166,7 @@ impl Exchange {
         if link.is_second() {
             return self.pool.keep(&route, link);
         }
-        let deadline = Instant::now() + self.settings.limits.idle;
+        let deadline = Instant::now() + self.settings.limits.idle.min(DRAINED_FOR);
         let mut left = DRAINED;
         while !body.is_end_stream() {
             match timeout_at(deadline, body.frame()).await {

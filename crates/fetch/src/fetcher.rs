@@ -156,9 +156,15 @@ impl Inner {
                 if !is_conditional {
                     return Err(FetchError::Protocol { fault: ProtocolFault::Unasked }.into());
                 }
-                // What it does not repeat is as it was.
-                let own = request.validators.clone().filter(|_| validators.is_empty());
-                trace.validators = Some(own.unwrap_or(validators));
+                // What it does not repeat is as it was (RFC 9110 §15.4.5).
+                let own = request.validators.as_ref();
+                trace.validators = Some(Validators {
+                    etag: validators.etag.or_else(|| own.and_then(|it| it.etag.clone())),
+                    last_modified: validators
+                        .last_modified
+                        .or_else(|| own.and_then(|it| it.last_modified.clone())),
+                    url: validators.url,
+                });
                 Outcome::NotModified
             }
             301 | 302 | 303 | 307 | 308 => {

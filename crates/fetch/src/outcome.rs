@@ -7,10 +7,10 @@ use url::Url;
 
 use crate::charset::{Charset, Text};
 use crate::decode::Coding;
-use crate::error::FetchError;
+use crate::error::{Blame, FetchError};
 use crate::guard::Refusal;
 use crate::headers::{CacheHint, Wait};
-use crate::permission::Permission;
+use crate::permission::{Because, Permission};
 use crate::request::Validators;
 
 /// What came of a fetch, and the record of it.
@@ -50,6 +50,22 @@ impl Outcome {
             Self::Disallowed(_) => "disallowed",
             Self::Refused(_) => "refused",
             Self::Failed(_) => "failed",
+        }
+    }
+
+    /// Whose fault it is, if something went wrong. A refusal, by robots.txt or by the guard, is not a
+    /// fault; a robots.txt that cannot be reached is.
+    #[must_use]
+    pub fn blame(&self) -> Option<Blame> {
+        match self {
+            Self::Failed(error) => Some(error.blame()),
+            Self::Disallowed(permission) => match &permission.because {
+                // It stands between us and all pages of the host.
+                Because::Unreachable(error) if error.blame() == Blame::Us => Some(Blame::Us),
+                Because::Unreachable(_) => Some(Blame::Host),
+                _ => None,
+            },
+            _ => None,
         }
     }
 }

@@ -61,7 +61,12 @@ impl Resolver {
 
     fn system(&self) -> Option<TokioResolver> {
         let mut builder = if self.servers.is_empty() {
-            TokioResolver::builder_tokio().ok()?
+            // Without a configuration there is still the hosts file.
+            TokioResolver::builder_tokio().unwrap_or_else(|_| {
+                let runtime = TokioRuntimeProvider::default();
+                let nobody = ResolverConfig::from_name_servers(Vec::new());
+                TokioResolver::builder_with_config(nobody, runtime)
+            })
         } else {
             let servers = self.servers.iter().map(|server| {
                 let mut connections = vec![ConnectionConfig::udp(), ConnectionConfig::tcp()];

@@ -59,8 +59,8 @@ impl Lower for Vec<String> {
 #[tokio::test]
 async fn what_has_not_changed_is_not_sent_again() {
     let server = Server::new(|_, number| match number {
-        1 => reply("200 OK", "ETag: \"v1\"\r\n", "x"),
-        _ => vec![Step::Send(b"HTTP/1.1 304 Not Modified\r\n\r\n".to_vec())],
+        1 => reply("200 OK", "ETag: \"v1\"\r\nLast-Modified: then\r\n", "x"),
+        _ => vec![Step::Send(b"HTTP/1.1 304 Not Modified\r\nETag: \"v2\"\r\n\r\n".to_vec())],
     })
     .await;
     let fetcher = fetcher();
@@ -68,8 +68,11 @@ async fn what_has_not_changed_is_not_sent_again() {
     let request = Request::new(&server.url("/")).unwrap().since(validators.clone());
     let answer = fetcher.fetch(&request).await;
     assert!(matches!(answer.outcome, Outcome::NotModified), "{answer:?}");
-    assert_eq!(answer.trace.validators, Some(validators));
-    assert!(server.heads()[1].contains("if-none-match: \"v1\"\r\n"));
+    let etag = Some("\"v2\"".to_owned());
+    assert_eq!(answer.trace.validators, Some(Validators { etag, ..validators }));
+    let head = &server.heads()[1];
+    assert!(head.contains("if-none-match: \"v1\"\r\n"), "{head}");
+    assert!(head.contains("if-modified-since: then\r\n"), "{head}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use freshet_fetch::{Answer, Because, FetchError, Outcome, Permission, Request};
+use freshet_fetch::{Answer, Because, Blame, FetchError, Outcome, Permission, Request};
 use tokio::time::{advance, pause, resume};
 
 use crate::guard::FRONT;
@@ -35,7 +35,9 @@ async fn with_robots(steps: Vec<Step>) -> Server {
 async fn rules_are_obeyed_and_named() {
     let server = with_robots(ok(RULES)).await;
     let fetcher = obeying();
-    let permission = disallowed(fetch(&fetcher, &server.url("/no/x?y")).await);
+    let answer = fetch(&fetcher, &server.url("/no/x?y")).await;
+    assert_eq!(answer.outcome.blame(), None);
+    let permission = disallowed(answer);
     let Because::Rules(verdict) = &permission.because else { panic!("{permission:?}") };
     assert_eq!(verdict.rule.as_ref().unwrap().line, 2);
     assert_eq!(permission.file.crawl_delay, Some(Duration::from_secs(7)));
@@ -84,6 +86,8 @@ async fn a_file_that_cannot_be_reached_allows_nothing() {
             let permission = disallowed(fetch(&fetcher, &server.url("/")).await);
             let Because::Unreachable(error) = permission.because else { panic!("{permission:?}") };
             assert_eq!(error.name(), name);
+            let again = fetch(&fetcher, &server.url("/")).await;
+            assert_eq!(again.outcome.blame(), Some(Blame::Host));
         }
         // Not asked again for each page.
         assert_eq!(server.paths(), ["/robots.txt"]);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use freshet_fetch::{Answer, Because, Hop, Outcome, Permission, Refusal, Rule, Trace};
+use freshet_fetch::{Answer, Because, Hop, Known, Outcome, Permission, Refusal, Rule, Trace};
 
 use crate::number::{count, days, plural, significant};
 
@@ -46,7 +46,13 @@ pub(super) fn text(answer: &Answer) -> String {
         let charset = content.charset();
         let lossy = if content.text().lossy { ", with bytes that are no text in it" } else { "" };
         let kind = content.media_type.as_deref().unwrap_or("no type given");
-        rows.add("type", format!("{kind}; {} by {}{lossy}", charset.name(), charset.known.name()));
+        let known = match charset.known {
+            Known::Mark => "says its byte-order mark",
+            Known::Header => "says its header",
+            Known::Page => "says the page",
+            Known::Guess => "a guess",
+        };
+        rows.add("type", format!("{kind}; {}, {known}{lossy}", charset.name()));
         let coded: Vec<&str> = trace.codings.iter().map(|it| it.name()).collect();
         let wire = match coded.is_empty() {
             true => String::new(),
@@ -112,7 +118,9 @@ pub(super) fn robots(
             let status = file.status.map(|it| format!(", status {it}")).unwrap_or_default();
             let cut = if file.cut { ", longer than the 500 KiB that are read" } else { "" };
             rows.add("file", format!("{}{status}{cut}", file.url));
-            rows.add("age of our copy", time(permission.age));
+            if !matches!(permission.because, Because::Unreachable(_)) {
+                rows.add("age of our copy", time(permission.age));
+            }
             if let Some(delay) = file.crawl_delay {
                 rows.add("crawl delay", time(delay));
             }

@@ -69,7 +69,7 @@ fn the_whole_outcome_is_shown() {
     for part in [
         "outcome       content (200)\n",
         "moved         for good, to http://",
-        "type          text/html; UTF-8 by header\n",
+        "type          text/html; UTF-8, says its header\n",
         "size          12 bytes\n",
         "etag          \"v1\"\n",
         "fresh         for 60 seconds, says the host\n",
