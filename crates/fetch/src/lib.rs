@@ -1,6 +1,25 @@
 //! A request and settings in; one of six outcomes with its record out. Every request of freshet goes
 //! through [`Fetcher::fetch`]: past robots.txt, past the guard, within limits. Knows no sources, no
 //! schedule and no meaning of what it brings.
+//!
+//! ```no_run
+//! use freshet_fetch::{Fetcher, Outcome, Request, Settings};
+//!
+//! # async fn example() -> Result<(), freshet_fetch::InvalidRequest> {
+//! let fetcher = Fetcher::new(Settings::default());
+//! let first = fetcher.fetch(&Request::new("https://example.com/")?).await;
+//! if let (Outcome::Content(content), Some(validators)) = (first.outcome, first.trace.validators) {
+//!     let before = content.text().text.into_owned();
+//!     // The next time only if it is another.
+//!     let again = Request::new("https://example.com/")?.since(validators);
+//!     let now = match fetcher.fetch(&again).await.outcome {
+//!         Outcome::Content(content) => content.text().text.into_owned(),
+//!         _ => before,
+//!     };
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 mod charset;
 mod connect;
