@@ -5,6 +5,7 @@ mod clock;
 mod crew;
 mod curve;
 mod failure;
+mod fetch;
 mod lab;
 mod load;
 mod number;
@@ -41,8 +42,9 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
         Command::Crew(arguments) => crew::run(&arguments),
-        // The only one that can say no.
+        // Those that can say no.
         Command::Lab(arguments) => return lab::run(&arguments),
+        Command::Fetch(arguments) => return fetch::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Trace(command) => trace::run(&command),
     }?;

@@ -79,6 +79,11 @@ pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
     to_stdout(|out| out.write_all(text.as_bytes()))
 }
 
+/// Prints bytes as they are on standard output.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    to_stdout(|out| out.write_all(bytes))
+}
+
 fn to_stdout(fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(io::stdout());
     match fill(&mut out).and_then(|()| out.flush()) {

@@ -24,11 +24,12 @@ const PURE: &[&str] = &[
 ];
 
 /// Doors to the outside, closed to those that only compute.
-const OUTSIDE: &[&str] = &["tokio", "reqwest", "csv", "parquet", "rusqlite", "tempfile"];
+const OUTSIDE: &[&str] = &["tokio", "hyper", "reqwest", "csv", "parquet", "rusqlite", "tempfile"];
 
 /// Dependencies with one owner.
 const OWNED: &[(&str, &[&str])] = &[
     ("freshet-tables", &["csv", "csv-core", "parquet", "arrow", "arrow-array", "arrow-schema"]),
+    ("freshet-fetch", &["hyper", "h2", "tokio-rustls", "hickory-resolver"]),
     ("freshet", &["clap", "indicatif", "anyhow"]),
 ];
 

@@ -8,6 +8,7 @@ mod curve;
 mod exit;
 mod explain;
 mod fault;
+mod fetch;
 mod format;
 mod host;
 mod lab;

@@ -1,0 +1,170 @@
+//! Which addresses may be connected to.
+
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+
+use ipnet::IpNet;
+use thiserror::Error;
+
+use crate::pattern::Pattern;
+use crate::zone::Zone;
+
+/// Lets connections through to public addresses, and to what its owner opened.
+#[derive(Clone, Debug, Default)]
+pub struct Guard {
+    allow: Vec<Opening>,
+}
+
+/// Something that an owner opened: a network (`10.0.0.0/8`), an address or a name, also with a port
+/// (`127.0.0.1:8080`, `localhost`, `*.lan:80`). A name opens whatever it resolves to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// All addresses of a network.
+    Network(IpNet),
+    /// A name or an address as it is written in a URL.
+    Host(Pattern),
+}
+
+/// A text that opens nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is neither a network, an address nor a name")]
+pub struct InvalidOpening(pub String);
+
+/// Why the guard lets something not through.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// Only http and https are fetched, and what was opened beside them.
+    #[error("`{scheme}:` is not opened for sources")]
+    Scheme {
+        /// The URL's scheme.
+        scheme: String,
+    },
+    /// An address that is not public.
+    #[error("{host} is at the {zone} address {address}")]
+    Address {
+        /// As the URL has it.
+        host: String,
+        /// Where a connection would have gone to.
+        address: IpAddr,
+        /// What kind of address that is.
+        zone: Zone,
+    },
+    /// A file outside of the directories that were opened.
+    #[error("{path} is outside of the directories that are opened")]
+    File {
+        /// The path after links were followed.
+        path: String,
+    },
+    /// A command that has no name in the settings.
+    #[error("there is no command `{name}` in the settings")]
+    Command {
+        /// As the URL has it.
+        name: String,
+    },
+}
+
+/// An address that the guard let through. Connections are made to nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Checked(SocketAddr);
+
+impl Checked {
+    pub(crate) fn address(self) -> SocketAddr {
+        self.0
+    }
+
+    /// Of a proxy: its owner put it into the settings.
+    pub(crate) fn by_owner(address: SocketAddr) -> Self {
+        Self(address)
+    }
+}
+
+impl Guard {
+    /// A guard that lets through what is public, and these.
+    #[must_use]
+    pub fn new(allow: Vec<Opening>) -> Self {
+        Self { allow }
+    }
+
+    /// Judges one address that a host resolved to, or is.
+    pub(crate) fn judge(&self, host: &str, address: IpAddr, port: u16) -> Result<Checked, Refusal> {
+        // A mapped address is connected to as what it carries, and so judged and opened.
+        let address = address.to_canonical();
+        match Zone::of(address) {
+            Some(zone) if !self.allow.iter().any(|it| it.covers(host, address, port)) => {
+                Err(Refusal::Address { host: host.to_owned(), address, zone })
+            }
+            _ => Ok(Checked(SocketAddr::new(address, port))),
+        }
+    }
+}
+
+impl Opening {
+    fn covers(&self, host: &str, address: IpAddr, port: u16) -> bool {
+        match self {
+            Self::Network(network) => network.contains(&address),
+            Self::Host(pattern) => pattern.matches_host(host, port),
+        }
+    }
+}
+
+impl FromStr for Opening {
+    type Err = InvalidOpening;
+
+    fn from_str(text: &str) -> Result<Self, InvalidOpening> {
+        if let Ok(network) = text.parse::<IpNet>() {
+            return Ok(Self::Network(network));
+        }
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Ok(Self::Network(address.to_canonical().into()));
+        }
+        match text.parse::<Pattern>() {
+            Ok(pattern) if pattern.is_host_only() => Ok(Self::Host(pattern)),
+            _ => Err(InvalidOpening(text.to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(allow: &[&str], host: &str, address: &str, port: u16, expect: bool) {
+        let guard = Guard::new(allow.iter().map(|it| it.parse().unwrap()).collect());
+        let judged = guard.judge(host, address.parse().unwrap(), port);
+        assert_eq!(judged.is_ok(), expect, "{allow:?}: {host} at {address}: {judged:?}");
+    }
+
+    #[test]
+    fn only_what_is_public_or_opened_passes() {
+        check(&[], "example.com", "93.184.216.34", 80, true);
+        check(&[], "example.com", "10.0.0.1", 80, false);
+        check(&["10.0.0.0/8"], "example.com", "10.0.0.1", 80, true);
+        check(&["10.0.0.0/8"], "example.com", "::ffff:10.0.0.1", 80, true);
+        check(&["10.0.0.0/8"], "example.com", "64:ff9b::a00:1", 80, false);
+        check(&["10.0.0.0/8"], "example.com", "11.0.0.1", 80, true);
+        check(&["10.0.0.0/8"], "example.com", "127.0.0.1", 80, false);
+        check(&["::ffff:127.0.0.1"], "127.0.0.1", "127.0.0.1", 80, true);
+    }
+
+    #[test]
+    fn names_open_what_they_resolve_to_and_nothing_else() {
+        check(&["localhost"], "localhost", "127.0.0.1", 80, true);
+        check(&["localhost"], "LOCALHOST.", "::1", 80, true);
+        check(&["localhost"], "example.com", "127.0.0.1", 80, false);
+        check(&["localhost"], "127.0.0.1", "127.0.0.1", 80, false);
+        check(&["localhost:8080"], "localhost", "127.0.0.1", 80, false);
+        check(&["localhost:8080"], "localhost", "127.0.0.1", 8080, true);
+        check(&["127.0.0.1:8080"], "127.0.0.1", "127.0.0.1", 8080, true);
+        check(&["[::1]:8080"], "[::1]", "::1", 8080, true);
+        check(&["*.lan"], "nas.lan", "192.168.1.2", 443, true);
+        check(&["*.lan"], "lan", "192.168.1.2", 443, false);
+    }
+
+    #[test]
+    fn what_opens_nothing_is_refused() {
+        for text in ["", "10.0.0.0/40", "https://localhost", "localhost/x", "a b"] {
+            assert_eq!(text.parse::<Opening>(), Err(InvalidOpening(text.to_owned())));
+        }
+    }
+}

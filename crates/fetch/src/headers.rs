@@ -1,0 +1,216 @@
+//! What the headers of an answer say. All of it is data from strangers: what makes no sense says
+//! nothing.
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION,
+    RETRY_AFTER,
+};
+use url::Url;
+
+use crate::decode::Coding;
+use crate::error::FetchError;
+
+/// A wish for more than this is taken as this.
+const LONGEST: Duration = Duration::from_secs(365 * 86_400);
+
+/// How long a host wants to be left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// From the answer on.
+    For(Duration),
+    /// Up to a date, of a host that does not say what its clock shows now.
+    Until(SystemTime),
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::For(time) => write!(f, "for {} seconds", time.as_secs()),
+            Self::Until(date) => write!(f, "until {}", httpdate::HttpDate::from(*date)),
+        }
+    }
+}
+
+/// What `Cache-Control` says. A hint: it is never a reason to fetch more often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheHint {
+    /// How long the answer stays fresh.
+    pub max_age: Option<Duration>,
+    /// Whether it should not be kept.
+    pub no_store: bool,
+    /// Whether it never changes.
+    pub immutable: bool,
+}
+
+/// A header as text, if there is one that is text.
+pub(crate) fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    let text = std::str::from_utf8(headers.get(name)?.as_bytes()).ok()?.trim();
+    (!text.is_empty()).then_some(text)
+}
+
+/// `Retry-After`: seconds, or a date, which is taken by the host's own clock (RFC 9110 §10.2.3).
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Wait> {
+    let value = text(headers, RETRY_AFTER)?;
+    if let Some(seconds) = seconds(value) {
+        return Some(Wait::For(seconds));
+    }
+    let until = httpdate::parse_http_date(value).ok()?;
+    match text(headers, DATE).and_then(|date| httpdate::parse_http_date(date).ok()) {
+        Some(now) => Some(Wait::For(until.duration_since(now).unwrap_or_default().min(LONGEST))),
+        None => Some(Wait::Until(until)),
+    }
+}
+
+/// `Cache-Control`, of all lines of it.
+pub(crate) fn cache_hint(headers: &HeaderMap) -> CacheHint {
+    let mut hint = CacheHint::default();
+    for value in headers.get_all(CACHE_CONTROL) {
+        let Ok(value) = std::str::from_utf8(value.as_bytes()) else { continue };
+        for directive in value.split(',') {
+            let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
+            match name.trim().to_ascii_lowercase().as_str() {
+                "max-age" if hint.max_age.is_none() => {
+                    hint.max_age = seconds(value.trim().trim_matches('"'));
+                }
+                "no-store" => hint.no_store = true,
+                "immutable" => hint.immutable = true,
+                _ => {}
+            }
+        }
+    }
+    hint
+}
+
+/// `Content-Encoding`, of all lines of it.
+pub(crate) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, FetchError> {
+    let mut list = Vec::new();
+    for value in headers.get_all(CONTENT_ENCODING) {
+        let text = String::from_utf8_lossy(value.as_bytes());
+        list.push(text.into_owned());
+    }
+    if list.is_empty() { Ok(Vec::new()) } else { Coding::list(&list.join(",")) }
+}
+
+/// The media type in lower case and the label of its charset.
+pub(crate) fn content_type(headers: &HeaderMap) -> (Option<String>, Option<String>) {
+    let Some(text) = text(headers, CONTENT_TYPE) else { return (None, None) };
+    let mut parts = text.split(';');
+    let media_type = parts.next().map(|it| it.trim().to_ascii_lowercase());
+    let charset = parts.find_map(|part| {
+        let (name, value) = part.split_once('=')?;
+        let value = value.trim().trim_matches(['"', '\'']).trim();
+        (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then(|| value.to_owned())
+    });
+    (media_type.filter(|it| !it.is_empty()), charset)
+}
+
+/// Where a redirect goes. Bytes that are not ASCII are taken as they are sent, percent-encoded.
+pub(crate) fn location(headers: &HeaderMap, base: &Url) -> Option<Url> {
+    let mut text = String::new();
+    for &byte in headers.get(LOCATION)?.as_bytes() {
+        if byte.is_ascii() {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    let mut url = base.join(&text).ok()?;
+    // Of no use to a host, and what names a part must not make one page two.
+    url.set_fragment(None);
+    // A stranger has no say in whom we sign in as.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    Some(url)
+}
+
+fn seconds(text: &str) -> Option<Duration> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // Too many digits for a number are more than the longest anyway.
+    Some(text.parse().map_or(LONGEST, Duration::from_secs).min(LONGEST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::HeaderValue;
+
+    fn headers(lines: &[(&'static str, &[u8])]) -> HeaderMap {
+        let line = |&(name, value): &(&'static str, &[u8])| {
+            (HeaderName::from_static(name), HeaderValue::from_bytes(value).unwrap())
+        };
+        lines.iter().map(line).collect()
+    }
+
+    #[track_caller]
+    fn check_wait(lines: &[(&'static str, &[u8])], expect: Option<Wait>) {
+        assert_eq!(retry_after(&headers(lines)), expect);
+    }
+
+    #[test]
+    fn a_wish_is_in_seconds_or_a_date() {
+        let wait = |seconds| Some(Wait::For(Duration::from_secs(seconds)));
+        check_wait(&[("retry-after", b"120")], wait(120));
+        check_wait(&[("retry-after", b" 0 ")], wait(0));
+        check_wait(&[("retry-after", b"99999999999999999999999")], Some(Wait::For(LONGEST)));
+        check_wait(&[("retry-after", b"-1")], None);
+        check_wait(&[("retry-after", b"1.5")], None);
+        check_wait(&[("retry-after", b"soon")], None);
+        check_wait(&[("retry-after", b"\xff")], None);
+        // RFC 9110 §5.6.7: the same date in its three forms.
+        let now: &[u8] = b"Sun, 06 Nov 1994 08:47:37 GMT";
+        for date in [
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+        ] {
+            check_wait(&[("retry-after", date.as_bytes()), ("date", now)], wait(120));
+        }
+        check_wait(&[("retry-after", now), ("date", b"Sun, 06 Nov 1994 09:00:00 GMT")], wait(0));
+        let until = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+        let date: &[u8] = b"Sun, 06 Nov 1994 08:49:37 GMT";
+        check_wait(&[("retry-after", date)], Some(Wait::Until(until)));
+    }
+
+    #[test]
+    fn a_cache_hint_is_read_from_all_lines() {
+        let hint = |lines: &[(&'static str, &[u8])]| cache_hint(&headers(lines));
+        let age = |seconds| CacheHint {
+            max_age: Some(Duration::from_secs(seconds)),
+            ..CacheHint::default()
+        };
+        assert_eq!(hint(&[("cache-control", b"public, Max-Age=60")]), age(60));
+        assert_eq!(hint(&[("cache-control", b"max-age=\"60\"")]), age(60));
+        assert_eq!(hint(&[("cache-control", b"private"), ("cache-control", b"max-age=5")]), age(5));
+        assert_eq!(hint(&[("cache-control", b"max-age=x, \xff")]), CacheHint::default());
+        assert!(hint(&[("cache-control", b"no-store, immutable")]).no_store);
+    }
+
+    #[test]
+    fn a_content_type_has_a_charset() {
+        let read = |value: &[u8]| content_type(&headers(&[("content-type", value)]));
+        let (html, latin) = (Some("text/html".to_owned()), Some("latin1".to_owned()));
+        assert_eq!(read(b"Text/HTML; x=1; Charset=\"latin1\""), (html.clone(), latin));
+        assert_eq!(read(b"text/html; charset="), (html, None));
+        assert_eq!(read(b";"), (None, None));
+        assert_eq!(read(b"\xff"), (None, None));
+    }
+
+    #[test]
+    fn a_redirect_is_relative_to_where_it_comes_from() {
+        let base = Url::parse("https://a.test/x/y?z").unwrap();
+        let go = |value: &[u8]| location(&headers(&[("location", value)]), &base).map(String::from);
+        assert_eq!(go(b"../b#part").as_deref(), Some("https://a.test/b"));
+        assert_eq!(go(b"//b.test/").as_deref(), Some("https://b.test/"));
+        assert_eq!(go(b"/caf\xe9").as_deref(), Some("https://a.test/caf%E9"));
+        assert_eq!(go("/café".as_bytes()).as_deref(), Some("https://a.test/caf%C3%A9"));
+        assert_eq!(go("//bücher.test/".as_bytes()).as_deref(), Some("https://xn--bcher-kva.test/"));
+        assert_eq!(go(b"https://me:pass@b.test/").as_deref(), Some("https://b.test/"));
+        assert_eq!(go(b"//\xff.test/"), None);
+        assert_eq!(go(b"http://[::1/"), None);
+    }
+}

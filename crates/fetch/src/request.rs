@@ -1,0 +1,116 @@
+//! What to fetch.
+
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use thiserror::Error;
+use url::Url;
+
+use crate::settings::is_ours;
+
+/// A fetch to be made.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub(crate) url: Url,
+    pub(crate) validators: Option<Validators>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) head: bool,
+}
+
+/// What makes a fetch conditional: what the last answer said of its own version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Validators {
+    /// Where that answer came from, after redirects. They are sent there and nowhere else: the version
+    /// of one page says nothing of another.
+    pub url: Url,
+    /// `ETag`
+    pub etag: Option<String>,
+    /// `Last-Modified`
+    pub last_modified: Option<String>,
+}
+
+/// A request that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InvalidRequest {
+    /// Not a URL.
+    #[error("`{url}` is not a URL: {reason}")]
+    Url {
+        /// What was given.
+        url: String,
+        /// Why not.
+        reason: url::ParseError,
+    },
+    /// A name or a password in a URL would end up in logs and reports.
+    #[error("the URL of {host} holds a name or a password")]
+    Userinfo {
+        /// The host.
+        host: String,
+    },
+    /// A header that is none, or that is not for the caller to set.
+    #[error("`{name}` cannot be set as a header, or not to this")]
+    Header {
+        /// Its name.
+        name: String,
+    },
+}
+
+impl Request {
+    /// A fetch of a URL.
+    ///
+    /// # Errors
+    /// If it is not a URL, or holds a password.
+    pub fn new(url: &str) -> Result<Self, InvalidRequest> {
+        // What stands before an @ may be a password.
+        let shown = || url.rsplit('@').next().unwrap_or_default().to_owned();
+        let mut parsed =
+            Url::parse(url).map_err(|reason| InvalidRequest::Url { url: shown(), reason })?;
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            let host = parsed.host_str().unwrap_or_default().to_owned();
+            return Err(InvalidRequest::Userinfo { host });
+        }
+        parsed.set_fragment(None);
+        Ok(Self { url: parsed, validators: None, headers: HeaderMap::new(), head: false })
+    }
+
+    /// Makes it conditional: the content only if it is another.
+    #[must_use]
+    pub fn since(mut self, validators: Validators) -> Self {
+        self.validators = Some(validators);
+        self
+    }
+
+    /// Asks for the head only: validators without the content.
+    #[must_use]
+    pub fn head(mut self) -> Self {
+        self.head = true;
+        self
+    }
+
+    /// Adds a header. It goes to the origin of the URL and, after a redirect, to no other.
+    ///
+    /// # Errors
+    /// If it is no header, or one that freshet sets itself.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, InvalidRequest> {
+        let invalid = || InvalidRequest::Header { name: name.to_owned() };
+        let key: HeaderName = name.parse().map_err(|_| invalid())?;
+        let mut value: HeaderValue = value.parse().map_err(|_| invalid())?;
+        if is_ours(&key) {
+            return Err(invalid());
+        }
+        value.set_sensitive(true);
+        self.headers.insert(key, value);
+        Ok(self)
+    }
+
+    /// Where it goes to.
+    #[must_use]
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+}
+
+impl Validators {
+    /// Whether they say anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+}

@@ -1,0 +1,80 @@
+//! Times and sizes as people write them.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// A number of bytes: as it is, or with a unit.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum RawSize {
+    /// Bytes.
+    Bytes(u64),
+    /// Such as `16MiB`.
+    Text(String),
+}
+
+/// `10s`, `250ms`, `2min`, `24h` or `1d`.
+pub(super) fn time(text: &str) -> Option<Duration> {
+    let (number, unit) = split(text)?;
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return None,
+    };
+    let time = Duration::try_from_secs_f64(number * seconds).ok()?;
+    (!time.is_zero()).then_some(time)
+}
+
+/// Bytes, also with `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`.
+pub(super) fn size(raw: &RawSize) -> Option<u64> {
+    let bytes = match raw {
+        RawSize::Bytes(bytes) => *bytes,
+        RawSize::Text(text) => {
+            let (number, unit) = split(text)?;
+            let factor = match unit {
+                "" | "B" => 1.0,
+                "kB" => 1e3,
+                "MB" => 1e6,
+                "GB" => 1e9,
+                "KiB" => 1024.0,
+                "MiB" => 1_048_576.0,
+                "GiB" => 1_073_741_824.0,
+                _ => return None,
+            };
+            (number * factor) as u64
+        }
+    };
+    (bytes > 0).then_some(bytes)
+}
+
+fn split(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|it: char| !it.is_ascii_digit() && it != '.').unwrap_or(text.len());
+    Some((text[..end].parse().ok()?, text[end..].trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_have_units() {
+        let seconds = |text: &str| time(text).map(|it| it.as_secs_f64());
+        assert_eq!(seconds("10s"), Some(10.0));
+        assert_eq!(seconds("250 ms"), Some(0.25));
+        assert_eq!(seconds("1.5min"), Some(90.0));
+        assert_eq!(seconds("1d"), Some(86_400.0));
+        for text in ["", "10", "s", "0s", "-1s", "1e9999s", "10 seconds", "1..2s"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
+        let bytes = |text: &str| size(&RawSize::Text(text.to_owned()));
+        assert_eq!(bytes("64KiB"), Some(65_536));
+        assert_eq!(bytes("1.5 MB"), Some(1_500_000));
+        assert_eq!(bytes("7"), Some(7));
+        assert_eq!((bytes("0"), bytes("1 mile"), bytes("")), (None, None, None));
+    }
+}

@@ -1,0 +1,271 @@
+//! Settings as they are written.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hyper::header::HeaderValue;
+use serde::Deserialize;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+
+use super::quantity::{RawSize, size, time};
+use super::{DAY, InvalidSetting, Limits, SettingFault, Settings, invalid, own_user_agent};
+use crate::guard::Guard;
+
+/// A limit of time that is longer is as good as none.
+const LONGEST: Duration = Duration::from_secs(30 * DAY.as_secs());
+
+/// Settings as they are written, in a file or by a program.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RawSettings {
+    /// Whom hosts can turn to: a URL or a mail address. It is part of the user agent.
+    pub contact: Option<String>,
+    /// The whole user agent, in place of freshet's own.
+    pub user_agent: Option<String>,
+    /// Whether robots.txt is obeyed; it is, unless this says no.
+    pub robots: Option<bool>,
+    /// What the guard lets through beside what is public: networks, addresses, names.
+    pub allow: Vec<String>,
+    /// Whether redirects from https to http are followed.
+    pub downgrade: bool,
+    /// Name servers, in place of the system's.
+    pub dns: Vec<String>,
+    /// Addresses of names that no name server is asked for. The guard judges them all the same.
+    pub resolve: BTreeMap<String, Vec<String>>,
+    /// Files (PEM) of certificates that are trusted beside the public ones.
+    pub roots: Vec<PathBuf>,
+    /// Directories whose files may be sources.
+    pub files: Vec<PathBuf>,
+    /// Commands that may be sources, by name: program and arguments.
+    pub commands: BTreeMap<String, Vec<String>>,
+    /// Limits.
+    pub limits: RawLimits,
+    /// What holds for some URLs only; where two say different things, the later one counts.
+    pub rules: Vec<RawRule>,
+}
+
+/// Limits as they are written. See [`Limits`].
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs)]
+pub struct RawLimits {
+    pub connect: Option<String>,
+    pub tls: Option<String>,
+    pub first_byte: Option<String>,
+    pub idle: Option<String>,
+    pub body: Option<String>,
+    pub total: Option<String>,
+    pub head_bytes: Option<RawSize>,
+    pub wire_bytes: Option<RawSize>,
+    pub body_bytes: Option<RawSize>,
+    pub redirects: Option<u32>,
+    pub kept: Option<u32>,
+    pub keep: Option<String>,
+    pub robots: Option<String>,
+    pub robots_retry: Option<String>,
+}
+
+/// What holds for the URLs that match a pattern.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RawRule {
+    /// The pattern.
+    #[serde(rename = "match")]
+    pub pattern: String,
+    /// Headers to send.
+    pub headers: BTreeMap<String, RawValue>,
+    /// A name and a password to sign in with.
+    pub basic: Option<RawBasic>,
+    /// A token to sign in with.
+    pub bearer: Option<RawSecret>,
+    /// A proxy to go through.
+    pub proxy: Option<RawProxy>,
+}
+
+/// A value: as it is, or a secret that lives elsewhere.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum RawValue {
+    /// As it is.
+    Plain(String),
+    /// From elsewhere.
+    Secret(RawSecret),
+}
+
+/// Where a secret lives.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum RawSecret {
+    /// In a variable of the environment.
+    Env(String),
+    /// In a file; white space around it does not count.
+    File(PathBuf),
+}
+
+/// A name and a password.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawBasic {
+    /// The name.
+    pub user: String,
+    /// The password.
+    pub password: RawSecret,
+}
+
+/// A proxy.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawProxy {
+    /// Where it is: `http://HOST:PORT`; empty for none.
+    pub url: String,
+    /// Whether it resolves names and guards them itself.
+    #[serde(default)]
+    pub trusted: bool,
+    /// How to sign in there.
+    pub basic: Option<RawBasic>,
+}
+
+impl TryFrom<RawSettings> for Settings {
+    type Error = InvalidSetting;
+
+    fn try_from(raw: RawSettings) -> Result<Self, InvalidSetting> {
+        let user_agent = user_agent(raw.user_agent, raw.contact)?;
+        let mut allow = Vec::new();
+        for text in raw.allow {
+            let refused = |_| invalid("allow", SettingFault::Opening(text.clone()));
+            allow.push(text.parse().map_err(refused)?);
+        }
+        let mut dns = Vec::new();
+        for text in raw.dns {
+            let address = text.parse().or_else(|_| text.parse().map(|ip: IpAddr| (ip, 53).into()));
+            dns.push(address.map_err(|_| invalid("dns", SettingFault::Address(text)))?);
+        }
+        let mut resolve = HashMap::new();
+        for (name, texts) in raw.resolve {
+            let field = format!("resolve.{name}");
+            let parse = |text: String| {
+                text.parse().map_err(|_| invalid(&*field, SettingFault::Address(text)))
+            };
+            let addresses = texts.into_iter().map(parse).collect::<Result<_, _>>()?;
+            resolve.insert(name.trim_end_matches('.').to_ascii_lowercase(), addresses);
+        }
+        let mut files = Vec::new();
+        for path in raw.files {
+            let refused = || invalid("files", SettingFault::Directory(path.display().to_string()));
+            // Compared with paths whose links were followed, so its own are too.
+            let real = path.canonicalize().ok().filter(|it| it.is_dir()).ok_or_else(refused)?;
+            files.push(real);
+        }
+        for (name, command) in &raw.commands {
+            if command.first().is_none_or(String::is_empty) {
+                return Err(invalid(format!("commands.{name}"), SettingFault::Command));
+            }
+        }
+        let rules = raw.rules.into_iter().enumerate();
+        Ok(Self {
+            user_agent,
+            robots: raw.robots.unwrap_or(true),
+            guard: Guard::new(allow),
+            downgrade: raw.downgrade,
+            dns,
+            resolve,
+            roots: roots(raw.roots)?,
+            files,
+            commands: raw.commands.into_iter().collect(),
+            limits: raw.limits.check()?,
+            rules: rules.map(|(at, rule)| rule.check(at)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl RawLimits {
+    fn check(self) -> Result<Limits, InvalidSetting> {
+        let out = |name: &str, value: String, least: &str, most: &str| {
+            let (least, most) = (least.to_owned(), most.to_owned());
+            Err(invalid(format!("limits.{name}"), SettingFault::Range { value, least, most }))
+        };
+        let mut limits = Limits::default();
+        let Limits {
+            connect, tls, first_byte, idle, body, total, keep, robots, robots_retry, ..
+        } = &mut limits;
+        for (name, raw, limit) in [
+            ("connect", &self.connect, connect),
+            ("tls", &self.tls, tls),
+            ("first_byte", &self.first_byte, first_byte),
+            ("idle", &self.idle, idle),
+            ("body", &self.body, body),
+            ("total", &self.total, total),
+            ("keep", &self.keep, keep),
+            ("robots", &self.robots, robots),
+            ("robots_retry", &self.robots_retry, robots_retry),
+        ] {
+            if let Some(text) = raw {
+                let fault = || invalid(format!("limits.{name}"), SettingFault::Time(text.clone()));
+                *limit = time(text).ok_or_else(fault)?;
+                if *limit > LONGEST {
+                    return out(name, text.clone(), "1ms", "30d");
+                }
+            }
+        }
+        let Limits { head_bytes, wire_bytes, body_bytes, .. } = &mut limits;
+        for (name, raw, limit) in [
+            ("head_bytes", &self.head_bytes, head_bytes),
+            ("wire_bytes", &self.wire_bytes, wire_bytes),
+            ("body_bytes", &self.body_bytes, body_bytes),
+        ] {
+            if let Some(raw) = raw {
+                let text = match raw {
+                    RawSize::Bytes(bytes) => bytes.to_string(),
+                    RawSize::Text(text) => text.clone(),
+                };
+                let fault = || invalid(format!("limits.{name}"), SettingFault::Size(text));
+                *limit = size(raw).ok_or_else(fault)?;
+            }
+        }
+        limits.redirects = self.redirects.unwrap_or(limits.redirects);
+        limits.kept = self.kept.unwrap_or(limits.kept);
+        if !(8192..=16 * 1024 * 1024).contains(&limits.head_bytes) {
+            return out("head_bytes", limits.head_bytes.to_string(), "8KiB", "16MiB");
+        }
+        if limits.redirects > 100 {
+            return out("redirects", limits.redirects.to_string(), "0", "100");
+        }
+        if limits.robots > DAY {
+            return out("robots", format!("{:?}", limits.robots), "1ms", "1d");
+        }
+        Ok(limits)
+    }
+}
+
+fn user_agent(
+    whole: Option<String>,
+    contact: Option<String>,
+) -> Result<HeaderValue, InvalidSetting> {
+    if let Some(text) = whole {
+        let fault = || invalid("user_agent", SettingFault::UserAgent(text.clone()));
+        let begins = text.starts_with(|it: char| it.is_ascii_alphabetic());
+        return text.parse().ok().filter(|_| begins).ok_or_else(fault);
+    }
+    match contact {
+        Some(contact) => {
+            let fault = |_| invalid("contact", SettingFault::Header);
+            own_user_agent(contact.trim()).parse().map_err(fault)
+        }
+        None => Ok(Settings::default().user_agent),
+    }
+}
+
+fn roots(paths: Vec<PathBuf>) -> Result<Vec<CertificateDer<'static>>, InvalidSetting> {
+    let mut roots = Vec::new();
+    for path in paths {
+        let fault = || invalid("roots", SettingFault::Roots(path.display().to_string()));
+        let found: Result<Vec<_>, _> =
+            CertificateDer::pem_file_iter(&path).map_err(|_| fault())?.collect();
+        let found = found.ok().filter(|it| !it.is_empty()).ok_or_else(fault)?;
+        roots.extend(found);
+    }
+    Ok(roots)
+}

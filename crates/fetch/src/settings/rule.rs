@@ -1,0 +1,167 @@
+//! What holds for some URLs only.
+
+use std::env;
+use std::fs;
+
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use url::Url;
+
+use super::raw::{RawBasic, RawProxy, RawRule, RawSecret, RawValue};
+use super::{InvalidSetting, SettingFault, Settings, header_name, invalid};
+use crate::pattern::Pattern;
+use crate::secret::{Secret, base64};
+
+/// Headers and the way for URLs that match a pattern.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    pattern: Pattern,
+    headers: HeaderMap,
+    /// Headers that go over http only if the pattern says so.
+    secrets: HeaderMap,
+    proxy: Option<Option<Proxy>>,
+}
+
+/// A proxy that speaks HTTP.
+#[derive(Clone, Debug)]
+pub(crate) struct Proxy {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Whether it resolves names, and guards.
+    pub(crate) trusted: bool,
+    pub(crate) authorization: Option<HeaderValue>,
+}
+
+impl Settings {
+    /// Adds the headers for a URL.
+    pub(crate) fn headers_for(&self, url: &Url, headers: &mut HeaderMap) {
+        for rule in self.rules.iter().filter(|rule| rule.pattern.matches(url)) {
+            let open = url.scheme() == "https" || rule.pattern.is_for_plain();
+            let secrets = rule.secrets.iter().filter(|_| open);
+            for (name, value) in rule.headers.iter().chain(secrets) {
+                headers.insert(name, value.clone());
+            }
+        }
+    }
+
+    /// The proxy for a URL, and the number of the rule that it comes from.
+    pub(crate) fn proxy_for(&self, url: &Url) -> Option<(usize, &Proxy)> {
+        let rules = self.rules.iter().enumerate().rev();
+        let mut found = rules.filter(|(_, rule)| rule.proxy.is_some() && rule.pattern.matches(url));
+        let (number, rule) = found.next()?;
+        Some((number, rule.proxy.as_ref()?.as_ref()?))
+    }
+
+    /// The proxy of a rule.
+    pub(crate) fn proxy(&self, number: usize) -> Option<&Proxy> {
+        self.rules.get(number)?.proxy.as_ref()?.as_ref()
+    }
+}
+
+impl RawRule {
+    pub(super) fn check(self, at: usize) -> Result<Rule, InvalidSetting> {
+        let field = |name: &str| format!("rules[{at}].{name}");
+        let pattern = self.pattern.parse().map_err(|it| invalid(field("match"), Into::into(it)))?;
+        let (mut headers, mut secrets) = (HeaderMap::new(), HeaderMap::new());
+        for (name, value) in self.headers {
+            let field = field(&format!("headers.{name}"));
+            let key = header_name(&field, &name)?;
+            match value {
+                RawValue::Plain(text) => headers.insert(key, value_of(&field, &text)?),
+                RawValue::Secret(raw) => {
+                    secrets.insert(key, value_of(&field, raw.read(&field)?.reveal())?)
+                }
+            };
+        }
+        let authorization = match (self.basic, self.bearer) {
+            (Some(_), Some(_)) => return Err(invalid(field("bearer"), SettingFault::TwoAuths)),
+            (Some(basic), None) => Some(basic.check(&field("basic"))?),
+            (None, Some(raw)) => {
+                let (field, token) = (field("bearer"), raw.read(&field("bearer"))?);
+                Some(value_of(&field, &format!("Bearer {}", token.reveal()))?)
+            }
+            (None, None) => None,
+        };
+        if let Some(value) = authorization {
+            secrets.insert(header::AUTHORIZATION, value);
+        }
+        let proxy = self.proxy.map(|raw| raw.check(&field("proxy"))).transpose()?;
+        Ok(Rule { pattern, headers, secrets, proxy })
+    }
+}
+
+impl RawSecret {
+    fn read(&self, field: &str) -> Result<Secret, InvalidSetting> {
+        let (text, place) = match self {
+            Self::Env(name) => (env::var(name).ok(), format!("the environment variable {name}")),
+            Self::File(path) => {
+                (fs::read_to_string(path).ok(), format!("the file {}", path.display()))
+            }
+        };
+        let text = text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
+        text.map(Secret::new).ok_or_else(|| invalid(field, SettingFault::Secret(place)))
+    }
+}
+
+impl RawBasic {
+    fn check(&self, field: &str) -> Result<HeaderValue, InvalidSetting> {
+        let password = self.password.read(&format!("{field}.password"))?;
+        // RFC 7617 §2: the first colon ends the name.
+        if self.user.contains(':') {
+            return Err(invalid(format!("{field}.user"), SettingFault::Header));
+        }
+        let pair = format!("{}:{}", self.user, password.reveal());
+        value_of(field, &format!("Basic {}", base64(pair.as_bytes())))
+    }
+}
+
+impl RawProxy {
+    fn check(self, field: &str) -> Result<Option<Proxy>, InvalidSetting> {
+        if self.url.is_empty() {
+            return Ok(None);
+        }
+        // What the URL holds is not repeated: it may be a password in the wrong place.
+        let shown = self.url.split('@').next_back().unwrap_or_default().to_owned();
+        let fault = || invalid(format!("{field}.url"), SettingFault::Proxy(shown));
+        let url = Url::parse(&self.url).ok().filter(|url| {
+            url.scheme() == "http"
+                && url.path() == "/"
+                && url.username().is_empty()
+                && url.password().is_none()
+        });
+        let Some((url, host)) = url.as_ref().and_then(|url| Some((url, url.host_str()?))) else {
+            return Err(fault());
+        };
+        let basic = self.basic.map(|basic| basic.check(&format!("{field}.basic"))).transpose()?;
+        Ok(Some(Proxy {
+            host: host.to_owned(),
+            port: url.port_or_known_default().unwrap_or(80),
+            trusted: self.trusted,
+            authorization: basic,
+        }))
+    }
+}
+
+/// A value that is kept out of logs and of tables of compressed headers.
+fn value_of(field: &str, text: &str) -> Result<HeaderValue, InvalidSetting> {
+    let mut value: HeaderValue = text.parse().map_err(|_| invalid(field, SettingFault::Header))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Whether a header is not for others to set: it frames the message, or freshet answers for it.
+pub(crate) fn is_ours(name: &HeaderName) -> bool {
+    const OURS: [HeaderName; 11] = [
+        header::HOST,
+        header::CONNECTION,
+        header::CONTENT_LENGTH,
+        header::TRANSFER_ENCODING,
+        header::TE,
+        header::UPGRADE,
+        header::ACCEPT_ENCODING,
+        header::RANGE,
+        header::USER_AGENT,
+        header::IF_NONE_MATCH,
+        header::IF_MODIFIED_SINCE,
+    ];
+    OURS.contains(name) || name.as_str().starts_with("proxy-") || name.as_str() == "keep-alive"
+}

@@ -1,0 +1,30 @@
+//! robots.txt: the rules of RFC 9309, well-known cases, a second implementation, hostile files.
+
+#![allow(clippy::unwrap_used)]
+
+mod fuzz;
+mod generated;
+mod hostile;
+#[path = "../corpus/mutant.rs"]
+mod mutant;
+mod public;
+mod reference;
+mod rfc;
+
+use freshet_fetch::Robots;
+
+/// Checks for an agent which paths a file allows (`+`) and which it does not (`-`).
+#[track_caller]
+fn check(file: &str, agent: &str, paths: &[&str]) {
+    check_bytes(file.as_bytes(), agent, paths);
+}
+
+#[track_caller]
+fn check_bytes(file: &[u8], agent: &str, paths: &[&str]) {
+    let robots = Robots::parse(file);
+    for path in paths {
+        let (sign, path) = path.split_at(1);
+        let verdict = robots.allows(agent, path);
+        assert_eq!(verdict.allowed, sign == "+", "{agent} {path}: {verdict:?}");
+    }
+}

@@ -1,0 +1,146 @@
+//! Compressed bodies, sound and not.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+use freshet_fetch::{Coding, FetchError, Size};
+
+use crate::server::{Server, reply};
+use crate::{failed, fetch, fetcher, text};
+
+const TEXT: &str = "It is always the same text, the same text, the same text.";
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zlib(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn raw(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn br(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    brotli::CompressorWriter::new(&mut out, 4096, 5, 22).write_all(bytes).unwrap();
+    out
+}
+
+fn zst(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).unwrap()
+}
+
+async fn serve(coding: &str, body: Vec<u8>) -> Server {
+    Server::always(reply("200 OK", &format!("Content-Encoding: {coding}\r\n"), body)).await
+}
+
+#[tokio::test]
+async fn all_codings_are_read() {
+    let text_bytes = TEXT.as_bytes();
+    for (coding, body) in [
+        ("gzip", gzip(text_bytes)),
+        ("X-GZIP", gzip(text_bytes)),
+        ("deflate", zlib(text_bytes)),
+        ("deflate", raw(text_bytes)),
+        ("br", br(text_bytes)),
+        ("zstd", zst(text_bytes)),
+        ("identity", text_bytes.to_vec()),
+        ("", text_bytes.to_vec()),
+        ("gzip, br", br(&gzip(text_bytes))),
+        ("zstd,deflate , gzip", gzip(&zlib(&zst(text_bytes)))),
+        // Two members, and two frames.
+        ("gzip", [gzip(&text_bytes[..9]), gzip(&text_bytes[9..])].concat()),
+        ("zstd", [zst(&text_bytes[..9]), zst(&text_bytes[9..])].concat()),
+        // Something behind the end, as browsers take it.
+        ("gzip", [gzip(text_bytes), b"\0\0\0".to_vec()].concat()),
+    ] {
+        let wire = body.len() as u64;
+        let server = serve(coding, body).await;
+        let answer = fetch(&fetcher(), &server.url("/")).await;
+        assert_eq!((answer.trace.wire_bytes, answer.trace.body_bytes), (wire, TEXT.len() as u64));
+        assert_eq!(text(answer), TEXT, "{coding}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_a_body_in_any_coding() {
+    for coding in ["gzip", "deflate", "br", "zstd", "gzip, br"] {
+        let server = serve(coding, Vec::new()).await;
+        assert_eq!(text(fetch(&fetcher(), &server.url("/")).await), "", "{coding}");
+    }
+}
+
+#[tokio::test]
+async fn bombs_are_stopped_at_the_limit() {
+    let zeros = vec![0; 8 << 20];
+    for (coding, body) in [
+        ("gzip", gzip(&zeros)),
+        ("deflate", raw(&zeros)),
+        ("br", br(&zeros)),
+        ("zstd", zst(&zeros)),
+        ("gzip, gzip", gzip(&gzip(&zeros))),
+        ("br, gzip", gzip(&br(&zeros))),
+    ] {
+        assert!(body.len() < 100_000);
+        let server = serve(coding, body).await;
+        let error = failed(fetch(&fetcher(), &server.url("/")).await);
+        assert_eq!(error, FetchError::TooLarge { what: Size::Body, limit: 2 << 20 }, "{coding}");
+    }
+}
+
+#[tokio::test]
+async fn a_window_larger_than_http_allows_is_refused() {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(27).unwrap();
+    encoder.include_contentsize(false).unwrap();
+    encoder.write_all(TEXT.as_bytes()).unwrap();
+    encoder.flush().unwrap();
+    let server = serve("zstd", encoder.finish().unwrap()).await;
+    let error = failed(fetch(&fetcher(), &server.url("/")).await);
+    assert_eq!(error, FetchError::Encoding { coding: Coding::Zstd, ended: false });
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_what_it_says() {
+    for (coding, name) in [
+        (Coding::Gzip, "gzip"),
+        (Coding::Deflate, "deflate"),
+        (Coding::Brotli, "br"),
+        (Coding::Zstd, "zstd"),
+    ] {
+        let server = serve(name, b"<html>hello, this is a page</html>".to_vec()).await;
+        let error = failed(fetch(&fetcher(), &server.url("/")).await);
+        assert_eq!(error, FetchError::Encoding { coding, ended: false }, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_ends_too_early() {
+    for (coding, name, body) in [
+        (Coding::Gzip, "gzip", gzip(TEXT.as_bytes())),
+        (Coding::Deflate, "deflate", zlib(TEXT.as_bytes())),
+        (Coding::Brotli, "br", br(TEXT.as_bytes())),
+        (Coding::Zstd, "zstd", zst(TEXT.as_bytes())),
+    ] {
+        let server = serve(name, body[..body.len() - 5].to_vec()).await;
+        let error = failed(fetch(&fetcher(), &server.url("/")).await);
+        assert_eq!(error, FetchError::Encoding { coding, ended: true }, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn codings_that_nobody_reads() {
+    for coding in ["compress", "rot13", "gzip, gzip, gzip, gzip", "\u{fffd}"] {
+        let server = serve(coding, b"x".to_vec()).await;
+        assert_eq!(failed(fetch(&fetcher(), &server.url("/")).await).name(), "unknown-encoding");
+    }
+}

@@ -1,0 +1,181 @@
+//! Names, asked of a name server that a test writes.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use freshet_fetch::{FetchError, Fetcher, Outcome, Refusal, Zone};
+use tokio::net::UdpSocket;
+
+use crate::server::{Server, Step, ok};
+use crate::{failed, fetch, fetcher_with, text};
+
+/// A name server that says by the number of the question where all names are, and for how long.
+struct NameServer {
+    address: SocketAddr,
+    asked: Arc<Mutex<usize>>,
+}
+
+impl NameServer {
+    async fn new<F>(seconds: u32, answer: F) -> Self
+    where
+        F: Fn(usize) -> Vec<Ipv4Addr> + Send + 'static,
+    {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address = socket.local_addr().unwrap();
+        let asked = Arc::new(Mutex::new(0));
+        let count = Arc::clone(&asked);
+        tokio::spawn(async move {
+            let mut buffer = [0; 1500];
+            while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
+                let addresses = if is_for_v4(&buffer[..length]) {
+                    let mut count = count.lock().unwrap();
+                    *count += 1;
+                    answer(*count)
+                } else {
+                    Vec::new()
+                };
+                let reply = reply(&buffer[..length], &addresses, seconds);
+                let _ = socket.send_to(&reply, from).await;
+            }
+        });
+        Self { address, asked }
+    }
+
+    fn asked(&self) -> usize {
+        *self.asked.lock().unwrap()
+    }
+
+    fn fetcher(&self, lines: &[&str]) -> Fetcher {
+        let dns = format!("dns = [\"{}\"]", self.address);
+        fetcher_with(&[&[dns.as_str()], lines].concat())
+    }
+}
+
+/// Where the question ends (RFC 1035 §4.1.2).
+fn question_end(message: &[u8]) -> usize {
+    let mut at = 12;
+    while message[at] != 0 {
+        at += 1 + usize::from(message[at]);
+    }
+    at + 5
+}
+
+fn is_for_v4(message: &[u8]) -> bool {
+    let end = question_end(message);
+    message[end - 4..end - 2] == [0, 1]
+}
+
+fn reply(question: &[u8], addresses: &[Ipv4Addr], seconds: u32) -> Vec<u8> {
+    let mut reply = question[..2].to_vec();
+    reply.extend([0x81, 0x80, 0, 1, 0, addresses.len() as u8, 0, 0, 0, 0]);
+    reply.extend(&question[12..question_end(question)]);
+    for address in addresses {
+        reply.extend([0xc0, 12, 0, 1, 0, 1]);
+        reply.extend(seconds.to_be_bytes());
+        reply.extend([0, 4]);
+        reply.extend(address.octets());
+    }
+    reply
+}
+
+const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
+const INSIDE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+
+#[tokio::test]
+async fn name_that_resolves_to_a_private_address() {
+    let server = Server::always(ok("secret")).await;
+    let names = NameServer::new(60, |_| vec![Ipv4Addr::new(10, 1, 2, 3), INSIDE]).await;
+    let fetcher = names.fetcher(&["allow = []"]);
+    let url = format!("http://public.example:{}/", server.port());
+    match fetch(&fetcher, &url).await.outcome {
+        Outcome::Refused(Refusal::Address { host, zone, .. }) => {
+            assert_eq!(host, "public.example");
+            assert!(matches!(zone, Zone::Private | Zone::Loopback));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn name_that_resolves_differently_the_second_time() {
+    let server = Server::new(|_, _| [ok("x"), vec![Step::Close]].concat()).await;
+    // Allowed at first; then, and with a lifetime of nothing, where it must not go.
+    let names =
+        NameServer::new(0, |number| vec![if number == 1 { LOOPBACK } else { INSIDE }]).await;
+    let fetcher = names.fetcher(&["kept = 0"]);
+    let url = format!("http://rebinding.example:{}/", server.port());
+    let first = fetch(&fetcher, &url).await;
+    // One look-up for judging and connecting.
+    assert_eq!(names.asked(), 1);
+    assert_eq!(first.trace.hops[0].address, Some(server.address));
+    assert_eq!(text(first), "x");
+    match fetch(&fetcher, &url).await.outcome {
+        Outcome::Refused(Refusal::Address { address, .. }) => assert_eq!(address, INSIDE),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test]
+async fn robots_and_page_are_each_judged() {
+    let server = Server::new(|_, _| [ok(""), vec![Step::Close]].concat()).await;
+    let names =
+        NameServer::new(0, |number| vec![if number == 1 { LOOPBACK } else { INSIDE }]).await;
+    let fetcher = names.fetcher(&["robots = true", "kept = 0"]);
+    let url = format!("http://rebinding.example:{}/page", server.port());
+    let answer = fetch(&fetcher, &url).await;
+    assert!(matches!(answer.outcome, Outcome::Refused(_)), "{answer:?}");
+    assert_eq!(server.paths(), ["/robots.txt"]);
+}
+
+#[tokio::test]
+async fn addresses_of_a_name_are_judged_one_by_one() {
+    let server = Server::always(ok("x")).await;
+    let names = NameServer::new(60, |_| vec![Ipv4Addr::new(10, 0, 0, 1), INSIDE, LOOPBACK]).await;
+    let url = format!("http://several.example:{}/", server.port());
+    let answer = fetch(&names.fetcher(&[]), &url).await;
+    assert_eq!(answer.trace.hops[0].address, Some(server.address));
+    assert_eq!(text(answer), "x");
+}
+
+#[tokio::test]
+async fn answers_of_name_servers_hold_as_long_as_they_say() {
+    let server = Server::always(ok("x")).await;
+    let url = format!("http://kept.example:{}/", server.port());
+    for (seconds, expect) in [(3600, 1), (0, 3)] {
+        let names = NameServer::new(seconds, |_| vec![LOOPBACK]).await;
+        let fetcher = names.fetcher(&["kept = 0"]);
+        for _ in 0..3 {
+            assert_eq!(text(fetch(&fetcher, &url).await), "x");
+        }
+        assert_eq!(names.asked(), expect, "{seconds}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_nobody_has() {
+    let names = NameServer::new(60, |_| Vec::new()).await;
+    let error = failed(fetch(&names.fetcher(&[]), "http://nobody.example/").await);
+    assert_eq!(error, FetchError::NoSuchHost { host: "nobody.example".to_owned() });
+}
+
+#[tokio::test]
+async fn no_name_server_answers() {
+    let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let dns = format!("dns = [\"{}\"]", silent.local_addr().unwrap());
+    let fetcher = fetcher_with(&[&dns, "connect = \"200ms\""]);
+    let error = failed(fetch(&fetcher, "http://silent.example/").await);
+    assert!(matches!(error.name(), "timeout" | "no-name-server"), "{error:?}");
+}
+
+#[tokio::test]
+async fn names_can_be_given_addresses_and_are_judged_all_the_same() {
+    let server = Server::always(ok("x")).await;
+    let url = format!("http://given.example:{}/", server.port());
+    let given = |address: &str| format!("resolve = {{ \"Given.Example.\" = [\"{address}\"] }}");
+    assert_eq!(text(fetch(&fetcher_with(&[&given("127.0.0.1")]), &url).await), "x");
+    assert!(server.heads()[0].contains(&format!("host: given.example:{}\r\n", server.port())));
+    let refused = fetch(&fetcher_with(&[&given("127.0.0.2")]), &url).await;
+    assert!(matches!(refused.outcome, Outcome::Refused(_)), "{refused:?}");
+}

@@ -1,0 +1,179 @@
+//! HTTP/2.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use bytes::Bytes;
+use freshet_fetch::{Answer, FetchError, Fetcher, ProtocolFault};
+use h2::server::SendResponse;
+use h2::{Reason, RecvStream};
+use hyper::{Request, Response};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
+
+use crate::certificates::{Authority, VALID, named, secure};
+use crate::server::Server;
+use crate::{failed, fetch, fetcher_with, text};
+
+type Connection = h2::server::Connection<TlsStream<TcpStream>, Bytes>;
+type Asked = (Request<RecvStream>, SendResponse<Bytes>);
+
+/// A server that does something with each request of a connection; what the function says is whether
+/// the connection goes on.
+async fn server<F>(authority: &Authority, each: F) -> (Server, Arc<AtomicU32>)
+where
+    F: Fn(&mut Connection, Asked) -> bool + Send + Sync + 'static,
+{
+    let connections = Arc::new(AtomicU32::new(0));
+    let (count, each) = (Arc::clone(&connections), Arc::new(each));
+    let server = secure(authority.acceptor(&VALID, &["h2"]), move |stream| {
+        count.fetch_add(1, Ordering::SeqCst);
+        let each = Arc::clone(&each);
+        async move {
+            let Ok(mut connection) = h2::server::handshake(stream).await else { return };
+            while let Some(Ok(asked)) = connection.accept().await {
+                if !each(&mut connection, asked) {
+                    // Says what is left to say.
+                    let _ = std::future::poll_fn(|cx| connection.poll_closed(cx)).await;
+                    return;
+                }
+            }
+        }
+    })
+    .await;
+    (server, connections)
+}
+
+fn answer(asked: &mut Asked, body: &str) {
+    let mut stream = asked.1.send_response(Response::new(()), false).unwrap();
+    stream.send_data(Bytes::copy_from_slice(body.as_bytes()), true).unwrap();
+}
+
+fn fetcher_for(authority: &Authority) -> Fetcher {
+    let [roots, names] = named(authority);
+    fetcher_with(&[&roots, &names])
+}
+
+async fn get(fetcher: &Fetcher, server: &Server) -> Answer {
+    fetch(fetcher, &format!("https://secure.example:{}/", server.port())).await
+}
+
+#[tokio::test]
+async fn many_requests_share_a_connection() {
+    let authority = Authority::new();
+    let (server, connections) = server(&authority, |_, mut asked| {
+        let version = asked.0.version();
+        let host = asked.0.uri().host().unwrap().to_owned();
+        answer(&mut asked, &format!("{version:?} {host}"));
+        true
+    })
+    .await;
+    let fetcher = fetcher_for(&authority);
+    let first = get(&fetcher, &server).await;
+    assert_eq!(first.trace.hops[0].version, Some("HTTP/2"));
+    assert_eq!(text(first), "HTTP/2.0 secure.example");
+    let mut others = tokio::task::JoinSet::new();
+    for _ in 0..20 {
+        let (fetcher, port) = (fetcher.clone(), server.port());
+        others.spawn(
+            async move { fetch(&fetcher, &format!("https://secure.example:{port}/")).await },
+        );
+    }
+    for answer in others.join_all().await {
+        assert!(answer.trace.hops[0].reused);
+        assert_eq!(text(answer), "HTTP/2.0 secure.example");
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_stream_that_is_reset_before_its_answer() {
+    let authority = Authority::new();
+    let (server, _) = server(&authority, |_, mut asked| {
+        asked.1.send_reset(Reason::INTERNAL_ERROR);
+        true
+    })
+    .await;
+    let error = failed(get(&fetcher_for(&authority), &server).await);
+    assert_eq!(error, FetchError::Protocol { fault: ProtocolFault::Reset(2) });
+}
+
+#[tokio::test]
+async fn a_stream_that_is_reset_within_its_body() {
+    let authority = Authority::new();
+    let (server, _) = server(&authority, |_, mut asked| {
+        let mut stream = asked.1.send_response(Response::new(()), false).unwrap();
+        stream.send_data(Bytes::from_static(b"abc"), false).unwrap();
+        stream.send_reset(Reason::CANCEL);
+        true
+    })
+    .await;
+    let error = failed(get(&fetcher_for(&authority), &server).await);
+    assert_eq!(error, FetchError::Protocol { fault: ProtocolFault::Reset(8) });
+}
+
+// RFC 9113 §6.8: GOAWAY that says that no stream was processed.
+#[tokio::test]
+async fn a_connection_that_is_given_up() {
+    const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    const GO_AWAY: [u8; 17] = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11];
+    let authority = Authority::new();
+    let server = secure(authority.acceptor(&VALID, &["h2"]), |mut stream| async move {
+        // The preface and the request, whatever the pieces they come in.
+        while let Ok(1..) = stream.read(&mut [0; 4096]).await {
+            let _ = stream.write_all(&[&SETTINGS[..], &GO_AWAY].concat()).await;
+            let _ = stream.flush().await;
+        }
+    })
+    .await;
+    let error = failed(get(&fetcher_for(&authority), &server).await);
+    assert_eq!(error, FetchError::Protocol { fault: ProtocolFault::GoAway(11) });
+}
+
+#[tokio::test]
+async fn a_connection_that_is_given_up_with_a_stream_in_work() {
+    let authority = Authority::new();
+    let (server, _) = server(&authority, |connection, _asked| {
+        connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+        false
+    })
+    .await;
+    let error = failed(get(&fetcher_for(&authority), &server).await);
+    assert_eq!(error, FetchError::Protocol { fault: ProtocolFault::Closed });
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_is_given_up_is_replaced() {
+    let authority = Authority::new();
+    let number = AtomicU32::new(0);
+    let (server, connections) = server(&authority, move |connection, mut asked| {
+        if number.fetch_add(1, Ordering::SeqCst) == 1 {
+            connection.abrupt_shutdown(Reason::NO_ERROR);
+            return false;
+        }
+        answer(&mut asked, "x");
+        true
+    })
+    .await;
+    let fetcher = fetcher_for(&authority);
+    for _ in 0..3 {
+        assert_eq!(text(get(&fetcher, &server).await), "x");
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_large() {
+    let authority = Authority::new();
+    let (server, _) = server(&authority, |_, mut asked| {
+        let mut response = Response::builder();
+        for number in 0..200 {
+            response = response.header(format!("x-{number}"), "y".repeat(1000));
+        }
+        asked.1.send_response(response.body(()).unwrap(), true).is_ok()
+    })
+    .await;
+    let error = failed(get(&fetcher_for(&authority), &server).await);
+    assert!(matches!(error.name(), "protocol" | "too-large"), "{error:?}");
+}

@@ -1,0 +1,89 @@
+//! Secure connections, and those that are not.
+
+use freshet_fetch::{FetchError, TlsFault};
+
+use crate::certificates::{Authority, Shown, VALID, named};
+use crate::server::{Server, Step, ok, redirect};
+use crate::{failed, fetch, fetcher_with, text};
+
+async fn check(authority: &Authority, trusted: bool, server: &Server, expect: TlsFault) {
+    let lines = named(authority);
+    let lines: Vec<&str> = lines.iter().map(String::as_str).skip(usize::from(!trusted)).collect();
+    let url = format!("https://secure.example:{}/", server.port());
+    let error = failed(fetch(&fetcher_with(&lines), &url).await);
+    assert_eq!(error, FetchError::Tls { host: "secure.example".to_owned(), fault: expect });
+}
+
+#[tokio::test]
+async fn a_certificate_of_an_authority_from_the_settings() {
+    let authority = Authority::new();
+    let server = authority.server(&VALID, ok("x")).await;
+    let lines = named(&authority);
+    let fetcher = fetcher_with(&[&lines[0], &lines[1]]);
+    for _ in 0..2 {
+        let answer = fetch(&fetcher, &format!("https://secure.example:{}/", server.port())).await;
+        assert_eq!(answer.trace.hops[0].version, Some("HTTP/1.1"));
+        assert_eq!(text(answer), "x");
+    }
+}
+
+#[tokio::test]
+async fn certificates_that_are_not_valid() {
+    let authority = Authority::new();
+    let old = Shown { until: 2001, ..VALID };
+    check(&authority, true, &authority.server(&old, ok("x")).await, TlsFault::Expired).await;
+    let new = Shown { from: 3999, ..VALID };
+    check(&authority, true, &authority.server(&new, ok("x")).await, TlsFault::NotYetValid).await;
+    let other = Shown { name: "other.example", ..VALID };
+    check(&authority, true, &authority.server(&other, ok("x")).await, TlsFault::WrongName).await;
+    let server = authority.server(&VALID, ok("x")).await;
+    check(&authority, false, &server, TlsFault::UnknownIssuer).await;
+}
+
+#[tokio::test]
+async fn what_is_no_tls() {
+    let authority = Authority::new();
+    let plain = Server::saying("HTTP/1.1 400 Bad Request\r\n\r\n").await;
+    // Speaks at once, before anything that it could take for a request.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let rude = Server::at(listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let hello = b"220 mail.example ESMTP\r\n".repeat(20);
+            let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, &hello).await;
+            let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4096]).await;
+        }
+    });
+    check(&authority, true, &rude, TlsFault::Garbage).await;
+    drop(plain);
+    let closing = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let closed = Server::at(closing.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = closing.accept().await {
+            let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4096]).await;
+        }
+    });
+    check(&authority, true, &closed, TlsFault::Closed).await;
+}
+
+#[tokio::test]
+async fn a_handshake_that_does_not_end() {
+    let silent = Server::always(vec![Step::Hang]).await;
+    let fetcher = fetcher_with(&["tls = \"100ms\""]);
+    let error = failed(fetch(&fetcher, &format!("https://127.0.0.1:{}/", silent.port())).await);
+    assert_eq!(error.to_string(), "securing the connection took longer than 100ms");
+}
+
+#[tokio::test]
+async fn from_https_to_http_only_if_the_owner_says_so() {
+    let plain = Server::always(ok("x")).await;
+    let authority = Authority::new();
+    let server = authority.server(&VALID, redirect("302 Found", &plain.url("/"))).await;
+    let [roots, names] = named(&authority);
+    let url = format!("https://secure.example:{}/", server.port());
+    let error = failed(fetch(&fetcher_with(&[&roots, &names]), &url).await);
+    assert_eq!(error.name(), "downgrade");
+    assert!(plain.heads().is_empty());
+    let fetcher = fetcher_with(&[&roots, &names, "downgrade = true"]);
+    assert_eq!(text(fetch(&fetcher, &url).await), "x");
+}

@@ -1,0 +1,192 @@
+//! `freshet fetch`.
+
+mod arguments;
+mod report;
+mod summary;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use freshet_fetch::{
+    Answer, Because, Fetcher, InvalidRequest, InvalidSetting, Outcome, Permission, RawSettings,
+    Refusal, Request, Settings, Validators,
+};
+use freshet_tables::write_atomic;
+
+pub(crate) use crate::fetch::arguments::FetchArguments;
+
+use crate::failure::Failure;
+use crate::output::{check_file, note, print_bytes, print_json, print_text};
+
+pub(crate) fn run(arguments: &FetchArguments) -> Result<ExitCode, Failure> {
+    let body_to_stdout = arguments.body.as_deref() == Some(Path::new("-"));
+    if arguments.json && body_to_stdout {
+        return Err(Failure::new("standard output can take one of --json and --body -")
+            .hint("write the body to a file: --body page.html"));
+    }
+    if let Some(file) = arguments.body.as_deref().filter(|_| !body_to_stdout) {
+        check_file(file)?;
+    }
+    let request = request(arguments)?;
+    let fetcher = Fetcher::new(settings(arguments)?);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(format!("cannot start to fetch: {error}")))?;
+    if arguments.robots {
+        let permission = runtime.block_on(fetcher.permission(&request));
+        return show_permission(arguments, &request, &fetcher, permission);
+    }
+    let answer = runtime.block_on(fetcher.fetch(&request));
+    let text = if arguments.json { String::new() } else { summary::text(&answer) };
+    match &answer.outcome {
+        Outcome::Content(content) if body_to_stdout => {
+            note(text.trim_end());
+            print_bytes(&content.body)?;
+        }
+        Outcome::Content(content) if arguments.body.is_some() => {
+            let path = arguments.body.as_deref().unwrap_or(Path::new("-"));
+            write_atomic(path, |out| out.write_all(&content.body))?;
+            show(arguments, &answer, &text)?;
+        }
+        _ if body_to_stdout => note(text.trim_end()),
+        _ => show(arguments, &answer, &text)?,
+    }
+    if let Some(hint) = hint(&answer) {
+        note(&format!("\nhint: {hint}"));
+    }
+    Ok(match answer.outcome {
+        Outcome::Content(_) | Outcome::NotModified => ExitCode::SUCCESS,
+        _ => ExitCode::from(1),
+    })
+}
+
+fn show(arguments: &FetchArguments, answer: &Answer, text: &str) -> Result<(), Failure> {
+    if arguments.json {
+        print_json(&report::Report::of(&arguments.url, answer))
+    } else {
+        print_text(text)
+    }
+}
+
+fn show_permission(
+    arguments: &FetchArguments,
+    request: &Request,
+    fetcher: &Fetcher,
+    permission: Result<Permission, Refusal>,
+) -> Result<ExitCode, Failure> {
+    let allowed = permission.as_ref().is_ok_and(|it| it.allowed);
+    if arguments.json {
+        print_json(&report::RobotsReport::of(&permission))?;
+    } else {
+        print_text(&summary::robots(request.url(), fetcher.settings().agent(), &permission))?;
+    }
+    if let Err(refusal) = &permission {
+        note(&format!("\nhint: {}", way_past(refusal)));
+    }
+    Ok(if allowed { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn request(arguments: &FetchArguments) -> Result<Request, Failure> {
+    let mut request = Request::new(&arguments.url).map_err(|error| invalid(&error, arguments))?;
+    for header in &arguments.header {
+        let Some((name, value)) = header.split_once(':') else {
+            let name = header.split_whitespace().next().unwrap_or_default();
+            return Err(Failure::new(format!("the header `{name}` has no value"))
+                .hint("give it as `--header 'Accept-Language: en'`"));
+        };
+        request = request
+            .header(name.trim(), value.trim())
+            .map_err(|error| invalid(&error, arguments))?;
+    }
+    if arguments.etag.is_some() || arguments.modified.is_some() {
+        let (etag, last_modified) = (arguments.etag.clone(), arguments.modified.clone());
+        request =
+            request.clone().since(Validators { url: request.url().clone(), etag, last_modified });
+    }
+    Ok(if arguments.head { request.head() } else { request })
+}
+
+fn invalid(error: &InvalidRequest, arguments: &FetchArguments) -> Failure {
+    let failure = Failure::new(error);
+    match error {
+        InvalidRequest::Url { .. } if !arguments.url.contains("://") => {
+            failure.hint(format!("give the whole URL, such as `https://{}`", arguments.url))
+        }
+        InvalidRequest::Url { .. } => failure,
+        InvalidRequest::Userinfo { .. } => failure.hint(
+            "keep passwords out of URLs: `--settings FILE` with a rule that has `basic`, see \
+             docs/fetch.md",
+        ),
+        InvalidRequest::Header { .. } => failure
+            .hint("freshet sets some headers itself; conditions are `--etag` and `--modified`"),
+    }
+}
+
+fn settings(arguments: &FetchArguments) -> Result<Settings, Failure> {
+    let mut raw = match &arguments.settings {
+        Some(path) => {
+            let name = path.display();
+            let text = fs::read_to_string(path).map_err(|error| {
+                Failure::new(format!("cannot read the settings {name}: {error}"))
+                    .hint("give the path of a TOML file; docs/fetch.md shows one")
+            })?;
+            toml::from_str(&text).map_err(|error| {
+                let place = error.span().map(|it| 1 + text[..it.start].matches('\n').count());
+                let line = place.map(|line| format!(", line {line}")).unwrap_or_default();
+                Failure::new(format!("{name}{line}: {}", error.message().trim_end()))
+                    .hint("docs/fetch.md lists the settings")
+            })?
+        }
+        None => RawSettings::default(),
+    };
+    raw.allow.extend_from_slice(&arguments.allow);
+    if arguments.no_robots {
+        raw.robots = Some(false);
+    }
+    raw.contact = arguments.contact.clone().or(raw.contact);
+    raw.user_agent = arguments.user_agent.clone().or(raw.user_agent);
+    raw.try_into().map_err(|error: InvalidSetting| {
+        Failure::new(error).hint("docs/fetch.md lists the settings with their defaults")
+    })
+}
+
+/// The way out, where there is one.
+fn hint(answer: &Answer) -> Option<String> {
+    match &answer.outcome {
+        Outcome::Refused(refusal) => Some(way_past(refusal)),
+        Outcome::Disallowed(permission) if matches!(permission.because, Because::Rules(_)) => {
+            Some("`--robots` says why; for a page of your own, use `--no-robots`".to_owned())
+        }
+        Outcome::Failed(error) => match error.name() {
+            "downgrade" => Some("to follow it, set `downgrade = true` in --settings".to_owned()),
+            "too-large" => Some("the limits can be raised in --settings".to_owned()),
+            "timeout" => Some("the limits can be raised in --settings".to_owned()),
+            "proxy" => Some(
+                "a proxy that only connects to names it resolves itself needs `trusted = true`"
+                    .to_owned(),
+            ),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn way_past(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Address { host, .. } => {
+            let host = host.trim_start_matches('[').trim_end_matches(']');
+            format!("if that is meant, open it with `--allow {host}`")
+        }
+        Refusal::Scheme { scheme } if scheme == "file" => {
+            "open directories with `files = [\"/some/directory\"]` in --settings".to_owned()
+        }
+        Refusal::Scheme { scheme } if scheme == "exec" => {
+            "name commands with `commands = { name = [\"program\"] }` in --settings".to_owned()
+        }
+        Refusal::Scheme { .. } => "only http and https are fetched".to_owned(),
+        Refusal::File { .. } => "open its directory with `files` in --settings".to_owned(),
+        Refusal::Command { .. } => "name it under `commands` in --settings".to_owned(),
+    }
+}

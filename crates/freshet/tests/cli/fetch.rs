@@ -1,0 +1,209 @@
+//! Fetching, from a server on loopback.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::thread;
+
+use serde_json::Value;
+
+use crate::{Folder, Ran};
+
+const ROBOTS: &str = "user-agent: *\nallow: /yes\ndisallow: /no\ncrawl-delay: 3\n";
+
+/// A server with a few pages that closes each connection.
+fn serve() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                if stream.read(&mut byte).unwrap_or(0) == 0 {
+                    break;
+                }
+                head.push(byte[0]);
+            }
+            let head = String::from_utf8_lossy(&head).into_owned();
+            let (status, headers, body) = answer(&head);
+            let length = body.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+            );
+        }
+    });
+    address
+}
+
+fn answer(head: &str) -> (&'static str, &'static str, String) {
+    let html =
+        "Content-Type: text/html; charset=utf-8\r\nETag: \"v1\"\r\nCache-Control: max-age=60\r\n";
+    match head.split(' ').nth(1).unwrap_or_default() {
+        "/robots.txt" => ("200 OK", "", ROBOTS.to_owned()),
+        "/yes" if head.contains("if-none-match: \"v1\"") => ("304 Not Modified", "", String::new()),
+        "/yes" => ("200 OK", html, "<p>grün</p>".to_owned()),
+        "/moved" => ("301 Moved", "Location: /yes\r\n", String::new()),
+        "/busy" => ("503 Busy", "Retry-After: 120\r\n", String::new()),
+        "/head" => ("200 OK", "", head.to_lowercase()),
+        "/steer" => ("200 OK", "ETag: \"\u{9b}2J\"\r\n", "x".to_owned()),
+        _ => ("404 Not Found", "", String::new()),
+    }
+}
+
+fn fetch(path: &str, more: &str) -> Ran {
+    let address = serve();
+    Folder::new(&[]).run(&format!("fetch http://{address}{path} --allow 127.0.0.1 {more}"))
+}
+
+fn json(path: &str, more: &str) -> (Option<i32>, Value) {
+    let ran = fetch(path, &format!("--json {more}"));
+    (ran.code, serde_json::from_str(&ran.out).unwrap())
+}
+
+#[test]
+fn the_whole_outcome_is_shown() {
+    let ran = fetch("/moved", "");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    for part in [
+        "outcome       content (200)\n",
+        "moved         for good, to http://",
+        "type          text/html; UTF-8, says its header\n",
+        "size          12 bytes\n",
+        "etag          \"v1\"\n",
+        "fresh         for 60 seconds, says the host\n",
+        "robots.txt    allowed by line 2, `allow: /yes`\n",
+        "crawl delay   3 seconds\n",
+        " for 3 requests: ",
+    ] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+}
+
+#[test]
+fn programs_get_an_object() {
+    let (code, report) = json("/moved", "");
+    assert_eq!(code, Some(0));
+    assert_eq!((&report["outcome"], &report["status"]), (&"content".into(), &200.into()));
+    assert_eq!(report["final_url"], report["moved_to"]);
+    assert_eq!(report["hops"].as_array().unwrap().len(), 2);
+    assert_eq!(report["charset"]["known_by"], "header");
+    assert_eq!(report["robots"]["rule_line"], 2);
+    assert_eq!(report["max_age_seconds"], 60);
+    let (code, report) = json("/busy", "");
+    assert_eq!((code, &report["error"]["blame"]), (Some(1), &"host".into()));
+    assert_eq!(report["retry_after_seconds"], 120);
+}
+
+#[test]
+fn exit_codes_tell_yes_from_no() {
+    for (path, more, code) in [
+        ("/yes", "", 0),
+        ("/yes", "--etag \"v1\"", 0),
+        ("/yes", "--head", 0),
+        ("/none", "", 1),
+        ("/busy", "", 1),
+        ("/no", "", 1),
+        ("/no", "--robots", 1),
+        ("/yes", "--robots", 0),
+        ("/no", "--no-robots", 1),
+        ("/yes", "--header x", 2),
+        ("/yes", "--header Host:x", 2),
+        ("/yes", "--allow 10.0.0.0/99", 2),
+        ("/yes", "--json --body -", 2),
+        ("/yes", "--body no/such/directory", 2),
+        ("/yes", "--robots --body x", 2),
+        ("/yes", "--settings none.toml", 2),
+    ] {
+        let ran = fetch(path, more);
+        assert_eq!(ran.code, Some(code), "{path} {more}: {}{}", ran.out, ran.err);
+        assert_eq!(ran.err.starts_with("error: "), code == 2, "{path} {more}: {}", ran.err);
+    }
+    let (_, report) = json("/yes", "--etag \"v1\"");
+    assert_eq!(report["outcome"], "not-modified");
+}
+
+#[test]
+fn robots_are_explained() {
+    let ran = fetch("/no/x", "--robots");
+    for part in [
+        "verdict           disallowed\n",
+        "because           disallowed by line 3, `disallow: /no`\n",
+        "group             `user-agent: *` from line 1 on\n",
+        "/robots.txt, status 200\n",
+        "age of our copy   ",
+    ] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    let (_, report) = json("/no/x", "--robots");
+    assert_eq!((&report["allowed"], &report["rule_line"]), (&false.into(), &3.into()));
+    assert_eq!(report["crawl_delay_seconds"], 3.0);
+}
+
+#[test]
+fn the_guard_names_the_way_out() {
+    let address = serve();
+    let ran = Folder::new(&[]).run(&format!("fetch http://{address}/yes"));
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        ran.out.contains("refused by the guard: 127.0.0.1 is at the loopback address 127.0.0.1")
+    );
+    assert_eq!(ran.err, "\nhint: if that is meant, open it with `--allow 127.0.0.1`\n");
+    let report = Folder::new(&[]).run(&format!("fetch http://{address}/yes --json"));
+    let report: Value = serde_json::from_str(&report.out).unwrap();
+    assert_eq!(report["refused"]["zone"], "loopback");
+}
+
+#[test]
+fn the_body_goes_where_it_is_wanted() {
+    let ran = fetch("/yes", "--body -");
+    assert_eq!(ran.out, "<p>grün</p>");
+    assert!(ran.err.starts_with("outcome "));
+    let (address, folder) = (serve(), Folder::new(&[]));
+    let ran = folder.run(&format!("fetch http://{address}/yes --allow 127.0.0.1 --body page.html"));
+    assert!(ran.out.starts_with("outcome "));
+    assert_eq!(folder.read("page.html"), "<p>grün</p>");
+    folder.run(&format!("fetch http://{address}/none --allow 127.0.0.1 --body none.html"));
+    assert_eq!(folder.names(), ["page.html"]);
+}
+
+#[test]
+fn headers_and_settings_are_sent() {
+    let settings =
+        "contact = \"a@b.c\"\n[[rules]]\nmatch = \"127.0.0.1\"\nheaders = { x-rule = \"1\" }\n";
+    let (address, folder) = (serve(), Folder::new(&[("s.toml", settings), ("bad.toml", "x = 1")]));
+    let go = |more: &str| {
+        folder.run(&format!("fetch http://{address}/head --allow 127.0.0.1 --body - {more}"))
+    };
+    let head = go("--header X-Own:2 --settings s.toml").out;
+    for line in ["user-agent: freshet/0.1 (+a@b.c)", "x-rule: 1", "x-own: 2"] {
+        assert!(head.contains(&format!("{line}\r\n")), "{head}");
+    }
+    assert!(go("--user-agent other/1").out.contains("user-agent: other/1\r\n"));
+    let ran = go("--settings bad.toml");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.starts_with("error: bad.toml, line 1: unknown field `x`"), "{}", ran.err);
+}
+
+#[test]
+fn urls_that_are_none() {
+    let run = |url: &str| Folder::new(&[]).run(&format!("fetch {url}"));
+    let ran = run("example.com");
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.err.contains("hint: give the whole URL, such as `https://example.com`"),
+        "{}",
+        ran.err
+    );
+    let ran = run("https://me:hunter2@example.com/");
+    assert_eq!(ran.code, Some(2));
+    assert!(!ran.err.contains("hunter2"), "{}", ran.err);
+}
+
+#[test]
+fn what_strangers_write_does_not_steer_the_terminal() {
+    let ran = fetch("/steer", "");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("etag          \"\u{fffd}2J\"\n"), "{}", ran.out);
+}
