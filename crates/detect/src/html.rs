@@ -4,6 +4,7 @@ mod assemble;
 pub(crate) mod css;
 mod entity;
 mod frame;
+mod menu;
 mod names;
 mod otherwise;
 mod phrases;

@@ -197,6 +197,10 @@ enum Parts {
 impl Parts {
     fn fingerprint(&self, kind: Kind) -> u128 {
         match self {
+            // Where lines of a page break is layout.
+            Self::Text(text) if kind == Kind::Html => {
+                fingerprint(kind, [flowing(text).as_bytes()])
+            }
             Self::Text(text) => fingerprint(kind, [text.as_bytes()]),
             Self::Unordered(parts) => {
                 let mut digests: Vec<u128> = parts.iter().map(|it| digest(it.as_bytes())).collect();
@@ -213,6 +217,16 @@ impl Parts {
             Self::Unordered(parts) => parts.join("\n"),
         }
     }
+}
+
+/// Words with one space between them, without the signs between cells.
+fn flowing(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_ascii_whitespace().filter(|it| *it != "|") {
+        out.push_str(word);
+        out.push(' ');
+    }
+    out
 }
 
 /// XXH3-128 over the version of the rules, the kind, and the parts.

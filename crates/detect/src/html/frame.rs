@@ -27,9 +27,6 @@ pub(crate) struct Frame {
     /// Bytes of text in it, and of those the ones in links.
     pub(crate) letters: usize,
     pub(crate) linked: usize,
-    pub(crate) links: u32,
-    /// Links with a text that only menus have.
-    pub(crate) menu_links: u32,
     pub(crate) has_h1: bool,
     /// What a short text in it says of it as a whole.
     pub(crate) labelled: Option<Reason>,
@@ -66,8 +63,6 @@ impl Frame {
             first: 0,
             letters: 0,
             linked: 0,
-            links: 0,
-            menu_links: 0,
             has_h1: false,
             labelled: None,
             cut: None,
@@ -98,20 +93,6 @@ impl Frame {
     pub(crate) fn add(&mut self, child: &Self) {
         self.letters += child.letters;
         self.linked += child.linked;
-        self.links += child.links;
-        self.menu_links += child.menu_links;
         self.has_h1 |= child.has_h1;
-    }
-
-    /// A list of links as menus have them: short, and some of them found in every menu. Says the
-    /// same when a link comes or goes.
-    pub(crate) fn is_menu(&self) -> bool {
-        const AVERAGE: usize = 25;
-        self.menu_links >= 2
-            && self.links >= 3
-            && self.linked * 10 >= self.letters * 8
-            && self.linked <= AVERAGE * self.links as usize
-            && !self.in_main
-            && !matches!(self.tag, Tag::Body | Tag::Html | Tag::A)
     }
 }

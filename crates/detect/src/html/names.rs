@@ -58,6 +58,10 @@ fn words_say(name: &str) -> Option<Says> {
     let mut bounds = [(0_usize, 0_usize); MOST_WORDS];
     let count = split(name, &mut lower, &mut bounds)?;
     let word = |i: usize| &lower[bounds[i].0..bounds[i].1];
+    let vendors = (0..count).find_map(|i| vendor(word(i)));
+    if vendors.is_some() {
+        return vendors;
+    }
     let pairs = (1..count).find_map(|i| pair(word(i - 1), word(i)));
     if pairs.is_some() {
         return pairs;
@@ -114,6 +118,19 @@ fn split(
     (count > 0).then_some(count)
 }
 
+/// Names of services that do one thing only, whatever else is in the name.
+fn vendor(word: &[u8]) -> Option<Says> {
+    let reason = match word {
+        b"onetrust" | b"cookiebot" | b"didomi" | b"usercentrics" | b"cookieconsent"
+        | b"cookiebanner" | b"cookiebar" | b"cmplz" | b"cybot" | b"truste" => Reason::Consent,
+        b"taboola" | b"outbrain" | b"adsbygoogle" | b"doubleclick" | b"criteo" | b"gpt" | b"dfp"
+        | b"adsense" | b"googlesyndication" | b"revcontent" => Reason::Advertising,
+        b"addthis" | b"sharethis" | b"addtoany" | b"sharedaddy" => Reason::Sharing,
+        _ => return None,
+    };
+    Some(Says::Out(reason))
+}
+
 /// Words that say something only together.
 fn pair(first: &[u8], second: &[u8]) -> Option<Says> {
     let out = |reason| Some(Says::Out(reason));
@@ -167,14 +184,11 @@ fn look_up(word: &[u8]) -> Option<Word> {
     let out = |reason| Some(Word::Says(Says::Out(reason)));
     match word {
         b"ad" | b"ads" | b"advert" | b"adverts" | b"advertisement" | b"advertisements"
-        | b"advertising" | b"adsbygoogle" | b"adslot" | b"adunit" | b"adbox" | b"adbanner"
-        | b"adsense" | b"adwrapper" | b"adcontainer" | b"dfp" | b"gpt" | b"sponsored"
-        | b"promoted" | b"taboola" | b"outbrain" | b"doubleclick" | b"criteo" | b"werbung"
+        | b"advertising" | b"adslot" | b"adunit" | b"adbox" | b"adbanner"
+        | b"adwrapper" | b"adcontainer" | b"sponsored" | b"promoted" | b"werbung"
         | b"anzeige" | b"publicidad" | b"publicite" | b"promo" | b"promos" => out(R::Advertising),
-        b"consent" | b"gdpr" | b"ccpa" | b"onetrust" | b"cookiebot" | b"didomi"
-        | b"usercentrics" | b"cookieconsent" | b"cookiebanner" | b"cookiebar" => out(R::Consent),
-        b"share" | b"shares" | b"sharing" | b"social" | b"socials" | b"addthis" | b"sharethis"
-        | b"sharedaddy" | b"sharebar" | b"sharebuttons" => out(R::Sharing),
+        b"consent" | b"gdpr" | b"ccpa" => out(R::Consent),
+        b"share" | b"shares" | b"sharing" | b"social" | b"socials" | b"sharebar" | b"sharebuttons" => out(R::Sharing),
         b"related" | b"recommended" | b"recommendation" | b"recommendations" | b"trending"
         | b"popular" | b"mostread" | b"upsell" | b"crosssell" | b"similar" | b"testimonial"
         | b"testimonials" => out(R::Related),
@@ -242,6 +256,8 @@ mod tests {
         check("most-read", out(Reason::Related));
         check("share-buttons", out(Reason::Sharing));
         check("view-count", out(Reason::Counter));
+        check("onetrust-consent-sdk", out(Reason::Consent));
+        check("div-gpt-ad-1234-0", out(Reason::Advertising));
         check("weather-widget", out(Reason::Widget));
         check("footer-inner", Some(Says::Footer));
         check("menu", Some(Says::Menu));

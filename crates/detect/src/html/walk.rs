@@ -4,6 +4,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::css::{Element, Matcher};
 use super::frame::{Cut, Frame};
+use super::menu::Run;
 use super::phrases::{LONGEST, Phrase, phrase};
 use super::reason::Reason;
 use super::rules::{Marks, judge};
@@ -67,11 +68,17 @@ pub(crate) struct Walk<'a, 'm> {
     /// How many of each element are open, so that a closing tag without one costs nothing.
     open: [u32; Tag::COUNT],
     gap: Gap,
+    /// The last cell of a table had more than one line.
+    tall_cell: bool,
     /// The first piece of the current line.
     line: usize,
     /// Ranges of pieces that turned out not to count.
     late: Vec<(usize, usize, Reason)>,
     long_text: bool,
+    /// Links in the current line, and those with a text that only menus have.
+    links: usize,
+    menu_links: usize,
+    run: Option<Run>,
     /// Where the open links lead.
     targets: Vec<&'a str>,
     extras: Extras,
@@ -88,9 +95,13 @@ impl<'a, 'm> Walk<'a, 'm> {
             beyond: 0,
             open,
             gap: Gap::Line,
+            tall_cell: false,
             line: 0,
             late: Vec::new(),
             long_text: false,
+            links: 0,
+            menu_links: 0,
+            run: None,
             targets: Vec::new(),
             extras,
             matcher,
@@ -115,6 +126,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             self.pop();
         }
         self.end_line(0, None);
+        self.end_run();
         self.apply_late();
         self.out
     }
@@ -192,9 +204,11 @@ impl<'a, 'm> Walk<'a, 'm> {
         if block {
             let container = self.block();
             self.end_line(container, None);
-            if matches!(tag, Tag::Td | Tag::Th) && self.out.list.len() > self.line_of_row() {
+            let cell = matches!(tag, Tag::Td | Tag::Th);
+            if cell && !self.tall_cell && self.out.list.len() > self.line_of_row() {
                 self.gap = Gap::Cell;
             }
+            self.tall_cell &= !cell;
         }
         if tag.is_void() {
             self.void(tag, name, attributes);
@@ -355,7 +369,6 @@ impl<'a, 'm> Walk<'a, 'm> {
             self.take_back(&mut frame, main);
         }
         if tag == Tag::A {
-            frame.links = 1;
             self.targets.push(attribute(attributes, "href").unwrap_or_default());
         }
         self.open[tag as usize] += 1;
@@ -422,11 +435,18 @@ impl<'a, 'm> Walk<'a, 'm> {
     fn pop(&mut self) {
         let last = self.frames.len() - 1;
         let tag = self.frames[last].tag;
-        if !tag.is_inline() && !matches!(tag, Tag::Td | Tag::Th) {
+        let cell = matches!(tag, Tag::Td | Tag::Th);
+        if cell {
+            self.tall_cell = self.line > self.frames[last].first;
+        }
+        if !tag.is_inline() && (!cell || self.tall_cell) {
             let parent = self.outer_block(last);
             self.end_line(parent, Some(last));
         } else if tag == Tag::A {
             self.end_link();
+        }
+        if self.run.is_some_and(|it| it.scope == last) {
+            self.end_run();
         }
         let Some(frame) = self.frames.pop() else { return };
         self.open[tag as usize] -= 1;
@@ -455,8 +475,6 @@ impl<'a, 'm> Walk<'a, 'm> {
             && (reason == Reason::Advertising || frame.linked * 2 >= frame.letters)
         {
             late(reason);
-        } else if frame.is_menu() {
-            late(Reason::Navigation);
         } else if frame.undecided && frame.linked * 2 >= frame.letters {
             late(Reason::Aside);
         }
@@ -493,9 +511,8 @@ impl<'a, 'm> Walk<'a, 'm> {
         let last = self.frames.len() - 1;
         let first = self.frames[last].first;
         let text = self.text_of(first);
-        if phrase(text.trim()) == Some(Phrase::Menu) {
-            self.frames[last].menu_links += 1;
-        }
+        self.links += 1;
+        self.menu_links += usize::from(phrase(&text) == Some(Phrase::Menu));
         if self.extras.links && self.out.list.len() > first {
             let start = self.out.text.len();
             self.out.text.push_str(" <");
@@ -531,6 +548,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         }
         self.gap = Gap::Line;
         let line = std::mem::replace(&mut self.line, self.out.list.len());
+        self.extend_run(line, closing.unwrap_or(scope));
         let text = self.text_of(line);
         let Some(said) = phrase(&text) else { return };
         let owner = closing.map(|it| self.frames[it].tag);
@@ -559,6 +577,44 @@ impl<'a, 'm> Walk<'a, 'm> {
         };
         for piece in &mut self.out.list[line..] {
             piece.reason = piece.reason.or(Some(reason));
+        }
+    }
+
+    /// A line of links goes on a run of them, another line ends it.
+    fn extend_run(&mut self, line: usize, element: usize) {
+        let (links, menu_links) = (std::mem::take(&mut self.links), std::mem::take(&mut self.menu_links));
+        let list = &self.out.list[line..];
+        if list.iter().all(|it| it.reason.is_some()) {
+            return;
+        }
+        let text = |it: &Piece| &self.out.text[it.start as usize..it.end as usize];
+        let linked =
+            |it: &Piece| it.link || it.reason.is_some() || !text(it).contains(char::is_alphanumeric);
+        let frame = &self.frames[element];
+        if links == 0 || frame.in_main || !list.iter().all(linked) {
+            self.end_run();
+            return;
+        }
+        let letters: usize =
+            list.iter().filter(|it| it.link).map(|it| (it.end - it.start) as usize).sum();
+        // Items of a list are one run.
+        let item = matches!(frame.tag, Tag::Li | Tag::Dt | Tag::Dd);
+        let scope = if item { element.saturating_sub(1) } else { element };
+        if self.run.is_some_and(|it| it.scope != scope) {
+            self.end_run();
+        }
+        let end = self.out.list.len();
+        let first = Run { scope, first: line, end, links: 0, menu_links: 0, letters: 0 };
+        let run = self.run.get_or_insert(first);
+        run.end = end;
+        run.links += links;
+        run.menu_links += menu_links;
+        run.letters += letters;
+    }
+
+    fn end_run(&mut self) {
+        if let Some(run) = self.run.take().filter(Run::is_menu) {
+            self.late.push((run.first, run.end, Reason::Navigation));
         }
     }
 
