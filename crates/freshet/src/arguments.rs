@@ -10,6 +10,7 @@ use freshet_model::{Budget, PerDay};
 use freshet_plan::{Objective, Observed, Options, Policy, Target, Timing};
 
 use crate::crew::CrewArguments;
+use crate::detect::DetectArguments;
 use crate::lab::LabArguments;
 use crate::simulate::SimulateArguments;
 
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Curve(CurveArguments),
     Simulate(Box<SimulateArguments>),
     Crew(CrewArguments),
+    Detect(Box<DetectArguments>),
     Lab(LabArguments),
     #[command(subcommand)]
     Trace(TraceCommand),

@@ -4,6 +4,7 @@ mod arguments;
 mod clock;
 mod crew;
 mod curve;
+mod detect;
 mod failure;
 mod lab;
 mod load;
@@ -41,7 +42,8 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
         Command::Crew(arguments) => crew::run(&arguments),
-        // The only one that can say no.
+        // These can say no.
+        Command::Detect(arguments) => return detect::run(&arguments),
         Command::Lab(arguments) => return lab::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Trace(command) => trace::run(&command),
