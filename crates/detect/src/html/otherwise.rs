@@ -48,7 +48,7 @@ fn is_said(name: &str) -> bool {
 
 fn push_line(text: &str, out: &mut String) {
     let start = out.len();
-    push_collapsed(text, true, out);
+    push_collapsed(text.trim(), true, out);
     if out[start..].trim().is_empty() {
         out.truncate(start);
     } else {

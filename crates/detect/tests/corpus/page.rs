@@ -3,6 +3,7 @@
 //! `{{slot}}` is where noise goes; `[[old|new]]` is what a writer may change.
 
 /// A page to be filled in.
+#[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) name: &'static str,
     pub(crate) template: &'static str,
