@@ -37,7 +37,8 @@ fn said(bytes: &[u8]) -> Option<&'static Encoding> {
         for at in memchr::memmem::find_iter(&head, mark) {
             let rest = &head[at + mark.len()..];
             let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
-            let end = rest.iter().position(|it| !it.is_ascii_alphanumeric() && !b"-_:".contains(it));
+            let end =
+                rest.iter().position(|it| !it.is_ascii_alphanumeric() && !b"-_:".contains(it));
             if let Some(found) = Encoding::for_label(&rest[..end.unwrap_or(rest.len())]) {
                 // What can be searched for this is no UTF-16.
                 let ascii = found.is_ascii_compatible();

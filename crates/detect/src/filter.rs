@@ -8,14 +8,19 @@ use crate::html::{LeftOut, Reason};
 use crate::settings::Settings;
 
 /// Lines that count, as they are compared.
-pub(crate) fn filter(text: String, settings: &Settings, left_out: &mut Option<Vec<LeftOut>>) -> String {
+pub(crate) fn filter(
+    text: String,
+    settings: &Settings,
+    left_out: &mut Option<Vec<LeftOut>>,
+) -> String {
     if settings.leaves_text_alone() {
         return text;
     }
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let start = out.len();
-        if !settings.keep_text.is_empty() && !settings.keep_text.iter().any(|it| it.is_match(line)) {
+        if !settings.keep_text.is_empty() && !settings.keep_text.iter().any(|it| it.is_match(line))
+        {
             leave_out(line, left_out);
             continue;
         }

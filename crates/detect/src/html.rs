@@ -108,8 +108,7 @@ pub(crate) fn extract(page: &str, options: &HtmlOptions, explain: bool) -> Extra
         basis(&pieces)
     };
     let read = |basis, noise| assemble(&pieces, basis, noise, explain);
-    let extracted =
-        |Assembled { text, left_out, .. }, basis| Extracted { text, basis, left_out };
+    let extracted = |Assembled { text, left_out, .. }, basis| Extracted { text, basis, left_out };
     if selects {
         return extracted(read(basis, *noise), basis);
     }

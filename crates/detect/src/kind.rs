@@ -85,9 +85,11 @@ impl Kind {
             b'<' if head.starts_with(b"<?xml") || has("<rss") || has("<feed") || has("<urlset") => {
                 Some(Self::Xml)
             }
-            b'<' if ["<head", "<body", "<title", "<div", "<p>", "<table", "<h1", "<!--", "<script"]
-                .iter()
-                .any(|it| has(it)) =>
+            b'<' if [
+                "<head", "<body", "<title", "<div", "<p>", "<table", "<h1", "<!--", "<script",
+            ]
+            .iter()
+            .any(|it| has(it)) =>
             {
                 Some(Self::Html)
             }
@@ -103,7 +105,10 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     let second = bytes[1..].trim_ascii_start().first().copied().unwrap_or(b' ');
     let fits = match bytes[0] {
         b'{' => matches!(second, b'"' | b'}'),
-        _ => second.is_ascii_digit() || matches!(second, b'"' | b'{' | b'[' | b']' | b't' | b'f' | b'n' | b'-'),
+        _ => {
+            second.is_ascii_digit()
+                || matches!(second, b'"' | b'{' | b'[' | b']' | b't' | b'f' | b'n' | b'-')
+        }
     };
     fits && matches!(bytes.last(), Some(b'}' | b']'))
 }

@@ -17,7 +17,10 @@ use crate::html::Reason;
 const SHORT: usize = 12;
 
 /// Longer lines are no template's.
-const LONGEST: usize = 400;
+const LONGEST: usize = 240;
+
+/// Phrases of a template are shorter.
+const LONGEST_ALONE: usize = 80;
 
 /// A part of a line that does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,17 +33,25 @@ pub(crate) struct Noise {
 /// begins or ends.
 pub(crate) fn noise(line: &str, bounds: &[usize]) -> Vec<Noise> {
     let mut found = Vec::new();
-    if line.len() > LONGEST && bounds.is_empty() || !may_have_noise(line) {
+    if line.len() > LONGEST {
+        // Written by someone: only what has an element of its own can be a template's.
+        let ends = bounds.iter().skip(1).copied().chain([line.len()]);
+        for (from, to) in bounds.iter().copied().zip(ends) {
+            if (1..=LONGEST_ALONE).contains(&to.saturating_sub(from)) {
+                in_segment(line, from..to, &mut found);
+            }
+        }
         return found;
     }
-    if line.len() <= LONGEST
-        && let Some(reason) = prefix::whole_line(line)
-    {
+    if !may_have_noise(line) {
+        return found;
+    }
+    if let Some(reason) = prefix::whole_line(line) {
         found.push(Noise { range: 0..line.len(), reason });
         return found;
     }
     let words = scan::words(line);
-    let short = words.len() <= SHORT && line.len() <= LONGEST;
+    let short = words.len() <= SHORT;
     let mut at = 0;
     while at < words.len() {
         let Some((count, reason)) = words::templated(line, &words[at..]) else {
@@ -56,9 +67,23 @@ pub(crate) fn noise(line: &str, bounds: &[usize]) -> Vec<Noise> {
     found
 }
 
+/// A part of a line that is an element of its own.
+fn in_segment(line: &str, segment: Range<usize>, found: &mut Vec<Noise>) {
+    let text = &line[segment.clone()];
+    if !may_have_noise(text) {
+        return;
+    }
+    let words = scan::words(text);
+    if let Some((count, reason)) = words::templated(text, &words)
+        && count == words.len()
+    {
+        found.push(Noise { range: segment, reason });
+    }
+}
+
 /// A cheap look: nearly all noise has a digit.
 fn may_have_noise(line: &str) -> bool {
-    line.bytes().any(|it| it.is_ascii_digit()) || line.len() <= LONGEST && words::may_be(line)
+    line.bytes().any(|it| it.is_ascii_digit()) || line.len() <= LONGEST_ALONE && words::may_be(line)
 }
 
 /// Whether an element holds the phrase and nothing else.

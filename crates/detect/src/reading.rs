@@ -177,7 +177,9 @@ fn lines(text: &str, keep_noise: bool) -> String {
         plain.clear();
         push_collapsed(body, false, &mut plain);
         let body = plain.trim_end();
-        if body.is_empty() || !keep_noise && noise(body, &[]).iter().any(|it| it.range == (0..body.len())) {
+        if body.is_empty()
+            || !keep_noise && noise(body, &[]).iter().any(|it| it.range == (0..body.len()))
+        {
             continue;
         }
         out.push_str(indent);
@@ -198,9 +200,7 @@ impl Parts {
     fn fingerprint(&self, kind: Kind) -> u128 {
         match self {
             // Where lines of a page break is layout.
-            Self::Text(text) if kind == Kind::Html => {
-                fingerprint(kind, [flowing(text).as_bytes()])
-            }
+            Self::Text(text) if kind == Kind::Html => fingerprint(kind, [flowing(text).as_bytes()]),
             Self::Text(text) => fingerprint(kind, [text.as_bytes()]),
             Self::Unordered(parts) => {
                 let mut digests: Vec<u128> = parts.iter().map(|it| digest(it.as_bytes())).collect();

@@ -246,7 +246,8 @@ fn digest(settings: &RawSettings) -> u64 {
     };
     let one = |value: &Option<String>| value.iter().cloned().collect::<Vec<_>>();
     let visible = one(&settings.text).into_iter().filter(|it| it != "main").collect::<Vec<_>>();
-    let flag = |value: Option<bool>| if value == Some(true) { vec!["1".to_owned()] } else { vec![] };
+    let flag =
+        |value: Option<bool>| if value == Some(true) { vec!["1".to_owned()] } else { vec![] };
     let list = |value: &Option<Vec<String>>| value.clone().unwrap_or_default();
     field("kind", &one(&settings.kind));
     field("text", &visible);

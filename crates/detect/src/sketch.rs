@@ -11,8 +11,6 @@
 
 use std::collections::HashMap;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 /// Counters in a sketch.
 pub(crate) const COUNTERS: usize = 64;
 
@@ -39,9 +37,11 @@ impl Sketch {
     #[must_use]
     pub fn of(text: &str) -> Self {
         let mut sketch = Self::default();
-        let mut seen: HashMap<u64, u32, BuildPlain> = HashMap::default();
+        let likely = (text.len() / 12).min(1 << 12);
+        let mut seen: HashMap<u64, u32, BuildPlain> =
+            HashMap::with_capacity_and_hasher(likely, BuildPlain);
         for word in words(text) {
-            let hash = xxh3_64(word.as_bytes());
+            let hash = word_hash(word.as_bytes());
             let full = seen.len() >= MOST_WORDS;
             let before = match seen.get_mut(&hash) {
                 Some(count) => {
@@ -96,35 +96,64 @@ pub fn similarity(a: &str, b: &str) -> f64 {
 /// The words of a text: runs of letters and digits, with the points within numbers. Signs of
 /// scripts without spaces are words each.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
-    let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
-        loop {
-            let first = text[at..].chars().next()?;
-            let start = at;
-            at += first.len_utf8();
-            if !first.is_alphanumeric() {
-                // A sign alone can be all that changes: a currency, a check mark.
-                if !first.is_ascii() && !first.is_whitespace() || matches!(first, '$' | '%' | '+' | '-') {
-                    return Some(&text[start..at]);
-                }
-                continue;
-            }
-            if stands_alone(first) {
-                return Some(&text[start..at]);
-            }
-            while let Some(next) = text[at..].chars().next() {
-                let within = matches!(next, '.' | ',' | ':' | '\'')
-                    && bytes[at - 1].is_ascii_digit()
-                    && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
-                if !within && (!next.is_alphanumeric() || stands_alone(next)) {
-                    break;
-                }
-                at += next.len_utf8();
-            }
-            return Some(&text[start..at]);
-        }
+        let (start, end) = next_word(text, at)?;
+        at = end;
+        Some(&text[start..end])
     })
+}
+
+/// Where the next word begins and ends.
+fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    // Most text is ASCII, which needs no decoding.
+    loop {
+        let byte = *bytes.get(at)?;
+        if byte.is_ascii_alphanumeric() {
+            break;
+        }
+        if byte.is_ascii() {
+            at += 1;
+            // A sign alone can be all that changes.
+            if matches!(byte, b'$' | b'%' | b'+' | b'-') {
+                return Some((at - 1, at));
+            }
+            continue;
+        }
+        let character = text[at..].chars().next()?;
+        let length = character.len_utf8();
+        if character.is_alphanumeric() && !stands_alone(character) {
+            break;
+        }
+        if !character.is_whitespace() {
+            return Some((at, at + length));
+        }
+        at += length;
+    }
+    let start = at;
+    while let Some(&byte) = bytes.get(at) {
+        if byte.is_ascii_alphanumeric() {
+            at += 1;
+        } else if byte.is_ascii() {
+            let within = matches!(byte, b'.' | b',' | b':' | b'\'')
+                && at > start
+                && bytes[at - 1].is_ascii_digit()
+                && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
+            if !within {
+                break;
+            }
+            at += 1;
+        } else {
+            let Some(character) = text[at..].chars().next() else { break };
+            if !character.is_alphanumeric() || stands_alone(character) {
+                break;
+            }
+            at += character.len_utf8();
+        }
+    }
+    Some((start, at))
 }
 
 /// Han, kana, Thai, Lao, Khmer, Burmese.
@@ -132,6 +161,14 @@ fn stands_alone(character: char) -> bool {
     matches!(character,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
         | '\u{2e80}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// FNV-1a, which is as good as any for words, and short.
+fn word_hash(word: &[u8]) -> u64 {
+    let hash = word.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    mix(hash)
 }
 
 fn mix(mut x: u64) -> u64 {
@@ -162,7 +199,7 @@ impl std::hash::Hasher for Plain {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = xxh3_64(bytes);
+        self.0 = word_hash(bytes);
     }
 
     fn write_u64(&mut self, value: u64) {
@@ -177,7 +214,10 @@ mod tests {
     #[test]
     fn what_is_a_word() {
         let all = |text| words(text).collect::<Vec<_>>();
-        assert_eq!(all("It costs €12.99, or 1,000 a-b."), ["It", "costs", "€", "12.99", "or", "1,000", "a", "-", "b"]);
+        assert_eq!(
+            all("It costs €12.99, or 1,000 a-b."),
+            ["It", "costs", "€", "12.99", "or", "1,000", "a", "-", "b"]
+        );
         assert_eq!(all("日本 go"), ["日", "本", "go"]);
         assert!(all("… ,").len() == 1);
     }

@@ -153,8 +153,14 @@ mod tests {
 
     #[test]
     fn one_form() {
-        check("<a><b x='1' a=\"2\"> t </b><c/></a>", &["/a", "/a/b a=\"2\" x=\"1\"", "/a/b: t", "/a/c"]);
-        check("<?xml version='1.0'?><!-- x --><a>1 &amp; 2<![CDATA[ <3>]]></a>", &["/a", "/a: 1 & 2 <3>"]);
+        check(
+            "<a><b x='1' a=\"2\"> t </b><c/></a>",
+            &["/a", "/a/b a=\"2\" x=\"1\"", "/a/b: t", "/a/c"],
+        );
+        check(
+            "<?xml version='1.0'?><!-- x --><a>1 &amp; 2<![CDATA[ <3>]]></a>",
+            &["/a", "/a: 1 & 2 <3>"],
+        );
     }
 
     #[test]

@@ -26,8 +26,9 @@ pub(crate) struct Comparison {
 
 pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
     if arguments.source == "-" && arguments.other.as_deref() == Some("-") {
-        return Err(Failure::new("standard input can be read once")
-            .hint("give a file for one of the two"));
+        return Err(
+            Failure::new("standard input can be read once").hint("give a file for one of the two")
+        );
     }
     let detector = Detector::new(settings::settings(arguments)?);
     let first = load(&arguments.source, arguments)?;

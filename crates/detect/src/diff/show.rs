@@ -80,7 +80,8 @@ impl Diff {
                     let mut new = new.iter().peekable();
                     let mut push_new = |out: &mut String, until_same: bool| {
                         while let Some(part) = new.next_if(|it| until_same != it.same) {
-                            let _ = if part.same { Ok(()) } else { write!(out, "{{+{}+}}", part.text) };
+                            let _ =
+                                if part.same { Ok(()) } else { write!(out, "{{+{}+}}", part.text) };
                         }
                     };
                     for part in old {
@@ -103,9 +104,9 @@ impl Diff {
     /// One column of two: the line of a row on that side, if it has one.
     pub fn side(&self, side: Side) -> impl Iterator<Item = Option<String>> {
         self.rows.iter().map(move |row| match (row, side) {
-            (Row::Same(line), _) | (Row::Removed(line), Side::Old) | (Row::Added(line), Side::New) => {
-                Some(line.clone())
-            }
+            (Row::Same(line), _)
+            | (Row::Removed(line), Side::Old)
+            | (Row::Added(line), Side::New) => Some(line.clone()),
             (Row::Removed(_), Side::New) | (Row::Added(_), Side::Old) => None,
             (Row::Changed { old, .. }, Side::Old) => Some(plain(old)),
             (Row::Changed { new, .. }, Side::New) => Some(plain(new)),

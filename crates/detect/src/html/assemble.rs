@@ -15,7 +15,12 @@ pub(crate) struct Assembled {
 }
 
 /// The text of a page on a basis; with `explain` also what was left out.
-pub(crate) fn assemble(pieces: &Pieces, basis: Basis, keep_noise: bool, explain: bool) -> Assembled {
+pub(crate) fn assemble(
+    pieces: &Pieces,
+    basis: Basis,
+    keep_noise: bool,
+    explain: bool,
+) -> Assembled {
     let mut lines = Lines { out: Assembled::default(), keep_noise, explain, ..Lines::default() };
     lines.out.text.reserve(pieces.text.len());
     let mut gap = Gap::Line;
@@ -145,6 +150,7 @@ impl Lines {
 
 /// A title without the number of unread messages before it.
 fn without_count(title: &str) -> &str {
-    let rest = title.strip_prefix('(').map(|it| it.trim_start_matches(|it: char| it.is_ascii_digit()));
+    let rest =
+        title.strip_prefix('(').map(|it| it.trim_start_matches(|it: char| it.is_ascii_digit()));
     rest.and_then(|it| it.trim_start_matches('+').strip_prefix(") ")).unwrap_or(title)
 }

@@ -100,8 +100,7 @@ fn split(
     for at in 0..=bytes.len() {
         let byte = bytes.get(at).copied().unwrap_or(b'-');
         let separates = !byte.is_ascii_alphanumeric();
-        let rises =
-            byte.is_ascii_uppercase() && at > start && bytes[at - 1].is_ascii_lowercase();
+        let rises = byte.is_ascii_uppercase() && at > start && bytes[at - 1].is_ascii_lowercase();
         if separates || rises {
             if at > start && !digits {
                 *bounds.get_mut(count)? = (start, at);
@@ -123,8 +122,8 @@ fn vendor(word: &[u8]) -> Option<Says> {
     let reason = match word {
         b"onetrust" | b"cookiebot" | b"didomi" | b"usercentrics" | b"cookieconsent"
         | b"cookiebanner" | b"cookiebar" | b"cmplz" | b"cybot" | b"truste" => Reason::Consent,
-        b"taboola" | b"outbrain" | b"adsbygoogle" | b"doubleclick" | b"criteo" | b"gpt" | b"dfp"
-        | b"adsense" | b"googlesyndication" | b"revcontent" => Reason::Advertising,
+        b"taboola" | b"outbrain" | b"adsbygoogle" | b"doubleclick" | b"criteo" | b"gpt"
+        | b"dfp" | b"adsense" | b"googlesyndication" | b"revcontent" => Reason::Advertising,
         b"addthis" | b"sharethis" | b"addtoany" | b"sharedaddy" => Reason::Sharing,
         _ => return None,
     };
@@ -184,11 +183,12 @@ fn look_up(word: &[u8]) -> Option<Word> {
     let out = |reason| Some(Word::Says(Says::Out(reason)));
     match word {
         b"ad" | b"ads" | b"advert" | b"adverts" | b"advertisement" | b"advertisements"
-        | b"advertising" | b"adslot" | b"adunit" | b"adbox" | b"adbanner"
-        | b"adwrapper" | b"adcontainer" | b"sponsored" | b"promoted" | b"werbung"
-        | b"anzeige" | b"publicidad" | b"publicite" | b"promo" | b"promos" => out(R::Advertising),
+        | b"advertising" | b"adslot" | b"adunit" | b"adbox" | b"adbanner" | b"adwrapper"
+        | b"adcontainer" | b"sponsored" | b"promoted" | b"werbung" | b"anzeige" | b"publicidad"
+        | b"publicite" | b"promo" | b"promos" => out(R::Advertising),
         b"consent" | b"gdpr" | b"ccpa" => out(R::Consent),
-        b"share" | b"shares" | b"sharing" | b"social" | b"socials" | b"sharebar" | b"sharebuttons" => out(R::Sharing),
+        b"share" | b"shares" | b"sharing" | b"social" | b"socials" | b"sharebar"
+        | b"sharebuttons" => out(R::Sharing),
         b"related" | b"recommended" | b"recommendation" | b"recommendations" | b"trending"
         | b"popular" | b"mostread" | b"upsell" | b"crosssell" | b"similar" | b"testimonial"
         | b"testimonials" => out(R::Related),
@@ -211,20 +211,18 @@ fn look_up(word: &[u8]) -> Option<Word> {
         b"viewcount" | b"hitcounter" | b"pageviews" | b"viewcounter" => out(R::Counter),
         b"clock" | b"debugbar" => out(R::Request),
         b"site" | b"page" | b"global" | b"main" | b"top" | b"bottom" | b"left" | b"right"
-        | b"primary" | b"secondary" | b"tertiary" | b"app" | b"wrapper" | b"wrap" | b"container"
-        | b"inner" | b"outer" | b"area" | b"section" | b"block" | b"box" | b"bar" | b"group"
-        | b"row" | b"col" | b"column" | b"desktop" | b"mobile" | b"sticky" | b"fixed"
-        | b"floating" | b"widget" | b"panel" | b"region" | b"zone" | b"slot" | b"module"
-        | b"component" | b"js" | b"default" | b"large" | b"small" | b"sm" | b"md" | b"lg"
-        | b"xl" | b"dark" | b"light" | b"full" | b"width" | b"unit"
-        | b"banner" | b"placeholder" | b"position" | b"label" | b"button" | b"buttons" | b"icon"
-        | b"icons" | b"links" | b"link" | b"nested" | b"horizontal" | b"vertical" | b"center"
-        | b"first" | b"last" | b"second" | b"bg" | b"root" | b"layout" | b"body" | b"leaderboard"
-        | b"skyscraper" | b"rectangle" | b"mpu" | b"tools" | b"toolbar" | b"media" | b"networks"
-        | b"count" | b"form" | b"sub" | b"the" | b"this" | b"now"
-        | b"today" | b"home" | b"frontpage" | b"web" | b"std" => {
-            Some(Word::Layout)
-        }
+        | b"primary" | b"secondary" | b"tertiary" | b"app" | b"wrapper" | b"wrap"
+        | b"container" | b"inner" | b"outer" | b"area" | b"section" | b"block" | b"box"
+        | b"bar" | b"group" | b"row" | b"col" | b"column" | b"desktop" | b"mobile" | b"sticky"
+        | b"fixed" | b"floating" | b"widget" | b"panel" | b"region" | b"zone" | b"slot"
+        | b"module" | b"component" | b"js" | b"default" | b"large" | b"small" | b"sm" | b"md"
+        | b"lg" | b"xl" | b"dark" | b"light" | b"full" | b"width" | b"unit" | b"banner"
+        | b"placeholder" | b"position" | b"label" | b"button" | b"buttons" | b"icon" | b"icons"
+        | b"links" | b"link" | b"nested" | b"horizontal" | b"vertical" | b"center" | b"first"
+        | b"last" | b"second" | b"bg" | b"root" | b"layout" | b"body" | b"leaderboard"
+        | b"skyscraper" | b"rectangle" | b"mpu" | b"tools" | b"toolbar" | b"media"
+        | b"networks" | b"count" | b"form" | b"sub" | b"the" | b"this" | b"now" | b"today"
+        | b"home" | b"frontpage" | b"web" | b"std" => Some(Word::Layout),
         b"posts" | b"post" | b"articles" | b"article" | b"stories" | b"story" | b"news"
         | b"content" | b"contents" | b"products" | b"product" | b"items" | b"item" | b"topics"
         | b"pages" | b"videos" | b"reading" | b"list" | b"grid" | b"carousel" | b"slider"

@@ -63,7 +63,13 @@ const SHALLOW: usize = 6;
 
 /// Fills in what the element says of its own text. `long_text`: whether something to read came
 /// before it.
-pub(crate) fn judge(frame: &mut Frame, name: &str, marks: &Marks<'_>, depth: usize, long_text: bool) {
+pub(crate) fn judge(
+    frame: &mut Frame,
+    name: &str,
+    marks: &Marks<'_>,
+    depth: usize,
+    long_text: bool,
+) {
     let tag = frame.tag;
     if let Some(reason) = unseen(frame, marks) {
         frame.reason = Some(reason);

@@ -169,7 +169,9 @@ impl<'a> Tokenizer<'a> {
             let from = at;
             // A name may begin with `=`.
             at += 1;
-            while at < bytes.len() && !matches!(bytes[at], b'=' | b'>' | b'/') && !is_space(bytes[at])
+            while at < bytes.len()
+                && !matches!(bytes[at], b'=' | b'>' | b'/')
+                && !is_space(bytes[at])
             {
                 at += 1;
             }
@@ -255,14 +257,16 @@ mod tests {
 
     /// Tokens in a short notation.
     fn tokens(text: &str) -> String {
-        let (mut tokenizer, mut attributes, mut out) = (Tokenizer::new(text), Vec::new(), Vec::new());
+        let (mut tokenizer, mut attributes, mut out) =
+            (Tokenizer::new(text), Vec::new(), Vec::new());
         while let Some(token) = tokenizer.next(&mut attributes) {
             out.push(match token {
                 Token::Text(text) => format!("'{text}'"),
                 Token::Raw(text) => format!("raw '{text}'"),
                 Token::Open { name, closed, .. } => {
                     let end = if closed { "/" } else { "" };
-                    let list: Vec<_> = attributes.iter().map(|(k, v)| format!(" {k}={v}")).collect();
+                    let list: Vec<_> =
+                        attributes.iter().map(|(k, v)| format!(" {k}={v}")).collect();
                     format!("<{name}{}{end}>", list.concat())
                 }
                 Token::Close { name, .. } => format!("</{name}>"),
@@ -280,7 +284,10 @@ mod tests {
     #[test]
     fn tags_and_text() {
         check("a<b>c</b >d", "'a' <b> 'c' </b> 'd'");
-        check("<p class=x id='y z' hidden data-a = \"1>2\"/>", "<p class=x id=y z hidden= data-a=1>2/>");
+        check(
+            "<p class=x id='y z' hidden data-a = \"1>2\"/>",
+            "<p class=x id=y z hidden= data-a=1>2/>",
+        );
         check("<br/><br />", "<br/> <br/>");
         check("<a =x>", "<a =x=>");
         check("<p a/b>", "<p a= b=>");

@@ -38,9 +38,32 @@ fn decoded(text: &str) -> String {
 /// Whether a parameter changes without the target changing.
 fn is_passing(parameter: &str) -> bool {
     const PASSING: &[&str] = &[
-        "_", "cb", "cachebuster", "cache", "csrf", "csrf_token", "fbclid", "gclid", "msclkid", "nonce",
-        "phpsessid", "jsessionid", "rand", "rnd", "s_id", "session", "session_id", "sessionid", "sid",
-        "t", "timestamp", "token", "ts", "v", "ver", "version",
+        "_",
+        "cb",
+        "cachebuster",
+        "cache",
+        "csrf",
+        "csrf_token",
+        "fbclid",
+        "gclid",
+        "msclkid",
+        "nonce",
+        "phpsessid",
+        "jsessionid",
+        "rand",
+        "rnd",
+        "s_id",
+        "session",
+        "session_id",
+        "sessionid",
+        "sid",
+        "t",
+        "timestamp",
+        "token",
+        "ts",
+        "v",
+        "ver",
+        "version",
     ];
     let name = parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
     name.starts_with("utm_") || PASSING.contains(&name.as_str())

@@ -259,10 +259,8 @@ impl<'a, 'm> Walk<'a, 'm> {
 
     /// The place of an open element that ends where `tag` begins.
     fn ended_by(&self, tag: Tag) -> Option<usize> {
-        let table_part = matches!(
-            tag,
-            Tag::Td | Tag::Th | Tag::Tr | Tag::Tbody | Tag::Thead | Tag::Tfoot
-        );
+        let table_part =
+            matches!(tag, Tag::Td | Tag::Th | Tag::Tr | Tag::Tbody | Tag::Thead | Tag::Tfoot);
         let open = |tag: Tag| self.open[tag as usize] > 0;
         let candidates = match tag {
             Tag::Li => open(Tag::Li),
@@ -302,7 +300,9 @@ impl<'a, 'm> Walk<'a, 'm> {
                 self.out.text.push_str("] ");
             }
             // What a button says: `Sold out` may be all that changes.
-            Tag::Input if ["submit", "button"].iter().any(|it| get("type").eq_ignore_ascii_case(it)) => {
+            Tag::Input
+                if ["submit", "button"].iter().any(|it| get("type").eq_ignore_ascii_case(it)) =>
+            {
                 self.gap = self.gap.max(Gap::Line);
                 push_collapsed(get("value"), true, &mut self.out.text);
             }
@@ -319,12 +319,7 @@ impl<'a, 'm> Walk<'a, 'm> {
     }
 
     /// Tells the selectors of an element, and says whether they drop or select it.
-    fn observe(
-        &mut self,
-        name: &str,
-        attributes: &[Attribute<'a>],
-        void: bool,
-    ) -> (bool, bool) {
+    fn observe(&mut self, name: &str, attributes: &[Attribute<'a>], void: bool) -> (bool, bool) {
         let Some(matcher) = &mut self.matcher else { return (false, false) };
         let found = matcher.open(&Element { name, attributes });
         if void {
@@ -340,7 +335,8 @@ impl<'a, 'm> Walk<'a, 'm> {
         }
         let (dropped, selected) = self.observe(name, attributes, false);
         let hash = if tag == Tag::Other { hash_name(name) } else { 0 };
-        let (first, depth, long_text) = (self.out.list.len(), self.frames.len() + 1, self.long_text);
+        let (first, depth, long_text) =
+            (self.out.list.len(), self.frames.len() + 1, self.long_text);
         let parent = self.top();
         let mut frame = parent.child(tag, hash, first);
         let level = tag.heading();
@@ -553,7 +549,8 @@ impl<'a, 'm> Walk<'a, 'm> {
         let Some(said) = phrase(&text) else { return };
         let owner = closing.map(|it| self.frames[it].tag);
         let level = owner.and_then(Tag::heading);
-        let cell = matches!(owner, Some(Tag::Td | Tag::Th | Tag::Tr | Tag::Dt | Tag::Dd | Tag::OptionTag));
+        let cell =
+            matches!(owner, Some(Tag::Td | Tag::Th | Tag::Tr | Tag::Dt | Tag::Dd | Tag::OptionTag));
         let after = self.out.list.len();
         let frame = &mut self.frames[scope];
         if cell || level == Some(1) || frame.reason.is_some() {
@@ -582,14 +579,16 @@ impl<'a, 'm> Walk<'a, 'm> {
 
     /// A line of links goes on a run of them, another line ends it.
     fn extend_run(&mut self, line: usize, element: usize) {
-        let (links, menu_links) = (std::mem::take(&mut self.links), std::mem::take(&mut self.menu_links));
+        let (links, menu_links) =
+            (std::mem::take(&mut self.links), std::mem::take(&mut self.menu_links));
         let list = &self.out.list[line..];
         if list.iter().all(|it| it.reason.is_some()) {
             return;
         }
         let text = |it: &Piece| &self.out.text[it.start as usize..it.end as usize];
-        let linked =
-            |it: &Piece| it.link || it.reason.is_some() || !text(it).contains(char::is_alphanumeric);
+        let linked = |it: &Piece| {
+            it.link || it.reason.is_some() || !text(it).contains(char::is_alphanumeric)
+        };
         let frame = &self.frames[element];
         if links == 0 || frame.in_main || !list.iter().all(linked) {
             self.end_run();

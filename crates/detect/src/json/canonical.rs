@@ -168,7 +168,8 @@ impl<'a> Writer<'a> {
             found
         };
         let dropped = outer.dropped || dropped;
-        let fate = Fate { written: (outer.written || kept) && !dropped, dropped, alone: !outer.written };
+        let fate =
+            Fate { written: (outer.written || kept) && !dropped, dropped, alone: !outer.written };
         if !fate.written || fate.alone {
             self.out.truncate(start);
         } else {
@@ -291,7 +292,10 @@ mod tests {
     #[test]
     fn one_form() {
         check(r#" { "b" : 1 , "a" : [ true , null ] } "#, "{\"a\":[true,null],\"b\":1}\n");
-        check(r#"{"c":{"z":1,"y":{"b":2,"a":3}},"a":{}}"#, "{\"a\":{},\"c\":{\"y\":{\"a\":3,\"b\":2},\"z\":1}}\n");
+        check(
+            r#"{"c":{"z":1,"y":{"b":2,"a":3}},"a":{}}"#,
+            "{\"a\":{},\"c\":{\"y\":{\"a\":3,\"b\":2},\"z\":1}}\n",
+        );
         check("[]", "[]\n");
         check("1.50", "1.5\n");
         check(r#""\u0041\/\n""#, "\"A/\\n\"\n");
@@ -302,7 +306,21 @@ mod tests {
 
     #[test]
     fn what_is_no_json() {
-        for text in ["", "{", "[1,]", "{\"a\"}", "{a:1}", "tru", "[1 2]", "{\"a\":1,}", "]", "[,1]", "\"a", "01", "-"] {
+        for text in [
+            "",
+            "{",
+            "[1,]",
+            "{\"a\"}",
+            "{a:1}",
+            "tru",
+            "[1 2]",
+            "{\"a\":1,}",
+            "]",
+            "[,1]",
+            "\"a",
+            "01",
+            "-",
+        ] {
             assert!(canonical(text, &Options::default()).is_err(), "{text}");
         }
         assert_eq!(canonical(&"[".repeat(200), &Options::default()).unwrap_err(), Fault::Deep);
@@ -310,7 +328,8 @@ mod tests {
 
     #[test]
     fn paths_choose() {
-        let text = r#"{"items":[{"name":"x","price":1},{"name":"y","price":2}],"time":7,"a/b":{"0":5}}"#;
+        let text =
+            r#"{"items":[{"name":"x","price":1},{"name":"y","price":2}],"time":7,"a/b":{"0":5}}"#;
         chosen(text, &["/items/1/price"], &[], "2\n");
         chosen(text, &["$.items[*].name"], &[], "\"x\"\n\"y\"\n");
         chosen(text, &["$..price"], &[], "1\n2\n");

@@ -238,10 +238,12 @@ impl Parser<'_> {
                 }
                 Some(quote @ ('"' | '\'')) => self.quoted(quote)?,
                 Some('?') => {
-                    return self.fault("filters are not known: select the list, and use `keep_text`");
+                    return self
+                        .fault("filters are not known: select the list, and use `keep_text`");
                 }
                 Some('-') => {
-                    return self.fault("places are counted from the front: the end is not known yet");
+                    return self
+                        .fault("places are counted from the front: the end is not known yet");
                 }
                 Some(it) if it.is_ascii_digit() || it == ':' => self.range()?,
                 _ => return self.fault("a name in quotes, a number or `*` is expected here"),
@@ -290,7 +292,8 @@ impl Parser<'_> {
     fn range(&mut self) -> Result<Choice, PathFault> {
         let first = self.number()?;
         if !self.eat(":") {
-            return first.map_or_else(|| self.fault("a number is missing"), |it| Ok(Choice::Index(it)));
+            return first
+                .map_or_else(|| self.fault("a number is missing"), |it| Ok(Choice::Index(it)));
         }
         let to = self.number()?.unwrap_or(u64::MAX);
         let step = if self.eat(":") { self.number()?.unwrap_or(1) } else { 1 };

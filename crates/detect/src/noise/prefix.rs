@@ -9,14 +9,19 @@ pub(crate) fn whole_line(line: &str) -> Option<Reason> {
     let lower = line.trim_start().to_lowercase();
     let lower = lower.as_str();
     let digit = lower.bytes().any(|it| it.is_ascii_digit());
-    let starts = |list: &[&str]| list.iter().any(|it| starts_with_words(lower, it));
+    let first = lower.as_bytes().first();
+    let starts = |list: &[&str]| {
+        list.iter().any(|it| it.as_bytes().first() == first && starts_with_words(lower, it))
+    };
     if lower.len() <= 200 && is_copyright(lower) {
         Some(Reason::Footer)
     } else if lower.len() <= 160 && (digit && starts(MADE) || starts(REQUEST)) {
         Some(Reason::Request)
     } else if lower.len() <= 80 && starts(ACCOUNT) {
         Some(Reason::Account)
-    } else if lower.len() <= 120 && digit && starts(UPDATED) && has_time(lower) || is_clock(lower) {
+    } else if lower.len() <= 120 && digit && starts(UPDATED) && has_time(lower)
+        || digit && is_clock(lower)
+    {
         Some(Reason::Request)
     } else {
         None
@@ -36,7 +41,10 @@ fn is_copyright(lower: &str) -> bool {
     let rest = lower.strip_prefix("copyright").or_else(|| lower.strip_prefix("(c)"));
     rest.is_some_and(|rest| {
         let rest = rest.trim_start();
-        rest.starts_with('©') || rest.starts_with("(c)") || rest.starts_with("19") || rest.starts_with("20")
+        rest.starts_with('©')
+            || rest.starts_with("(c)")
+            || rest.starts_with("19")
+            || rest.starts_with("20")
     })
 }
 
@@ -47,7 +55,8 @@ fn has_time(lower: &str) -> bool {
 
 fn is_time(word: &str, least: usize) -> bool {
     let parts: Vec<&str> = word.split(':').collect();
-    parts.len() >= least && parts.iter().all(|it| it.as_bytes().first().is_some_and(u8::is_ascii_digit))
+    parts.len() >= least
+        && parts.iter().all(|it| it.as_bytes().first().is_some_and(u8::is_ascii_digit))
 }
 
 /// Nothing but a date and a time to the second: a clock.
@@ -67,48 +76,168 @@ fn is_calendar(word: &str) -> bool {
         "jul", "aug", "sep", "oct", "nov", "dec", "mär", "mai", "okt", "dez", "die", "mit", "don",
         "fre", "sam", "son",
     ];
-    const ZONES: &[&str] = &["am", "pm", "utc", "gmt", "z", "cet", "cest", "est", "edt", "pst", "uhr", "um", "at", "t"];
+    const ZONES: &[&str] = &[
+        "am", "pm", "utc", "gmt", "z", "cet", "cest", "est", "edt", "pst", "uhr", "um", "at", "t",
+    ];
     ZONES.contains(&word) || DAYS.iter().any(|it| word.starts_with(it)) && word.len() <= 12
 }
 
 /// With a digit after it.
 const MADE: &[&str] = &[
-    "page generated", "generated in", "generated at", "generated on", "generated:", "rendered in",
-    "rendered at", "rendered on", "page rendered", "page loaded", "page load", "page created in",
-    "this page was generated", "this page was rendered", "this page took", "this page loaded",
-    "this page was created in", "served in", "served at", "served from", "executed in", "query took",
-    "load time", "render time", "processing time", "response time", "last checked", "last refreshed",
-    "last crawled", "last fetched", "last visit", "last login", "checked at", "refreshed at",
-    "current time", "server time", "local time", "current date", "the time is", "it is now",
-    "the current time", "time now", "today is", "today's date", "retrieved at", "printed on",
-    "you are visitor", "visitor number", "visitor no", "users online", "online now",
-    "currently online", "guests online", "cached at", "cached on",
-    "snapshot taken", "data as of", "auto-refreshed", "cache generated", "seite generiert",
-    "seite erstellt", "erzeugt am", "erzeugt in", "generiert am", "generiert in", "heute ist",
-    "serverzeit", "aktuelle uhrzeit", "page générée", "générée en", "généré en", "généré le",
-    "nous sommes le", "página generada", "generado el", "generado en", "hoy es", "hora actual",
-    "pagina generata", "現在時刻", "本日は", "تم إنشاء", "الوقت الآن", "oggi è",
+    "page generated",
+    "generated in",
+    "generated at",
+    "generated on",
+    "generated:",
+    "rendered in",
+    "rendered at",
+    "rendered on",
+    "page rendered",
+    "page loaded",
+    "page load",
+    "page created in",
+    "this page was generated",
+    "this page was rendered",
+    "this page took",
+    "this page loaded",
+    "this page was created in",
+    "served in",
+    "served at",
+    "served from",
+    "executed in",
+    "query took",
+    "load time",
+    "render time",
+    "processing time",
+    "response time",
+    "last checked",
+    "last refreshed",
+    "last crawled",
+    "last fetched",
+    "last visit",
+    "last login",
+    "checked at",
+    "refreshed at",
+    "current time",
+    "server time",
+    "local time",
+    "current date",
+    "the time is",
+    "it is now",
+    "the current time",
+    "time now",
+    "today is",
+    "today's date",
+    "retrieved at",
+    "printed on",
+    "you are visitor",
+    "visitor number",
+    "visitor no",
+    "users online",
+    "online now",
+    "currently online",
+    "guests online",
+    "cached at",
+    "cached on",
+    "snapshot taken",
+    "data as of",
+    "auto-refreshed",
+    "cache generated",
+    "seite generiert",
+    "seite erstellt",
+    "erzeugt am",
+    "erzeugt in",
+    "generiert am",
+    "generiert in",
+    "heute ist",
+    "serverzeit",
+    "aktuelle uhrzeit",
+    "page générée",
+    "générée en",
+    "généré en",
+    "généré le",
+    "nous sommes le",
+    "página generada",
+    "generado el",
+    "generado en",
+    "hoy es",
+    "hora actual",
+    "pagina generata",
+    "現在時刻",
+    "本日は",
+    "تم إنشاء",
+    "الوقت الآن",
+    "oggi è",
 ];
 
 const REQUEST: &[&str] = &[
-    "request id", "request-id", "trace id", "trace-id", "session id", "session-id", "session:",
-    "ray id", "cloudflare ray", "correlation id", "your ip", "nonce:", "csrf", "build id", "cache id",
-    "today is monday", "today is tuesday", "today is wednesday", "today is thursday",
-    "today is friday", "today is saturday", "today is sunday", "heute ist montag",
-    "heute ist dienstag", "heute ist mittwoch", "heute ist donnerstag", "heute ist freitag",
-    "heute ist samstag", "heute ist sonntag",
+    "request id",
+    "request-id",
+    "trace id",
+    "trace-id",
+    "session id",
+    "session-id",
+    "session:",
+    "ray id",
+    "cloudflare ray",
+    "correlation id",
+    "your ip",
+    "nonce:",
+    "csrf",
+    "build id",
+    "cache id",
+    "today is monday",
+    "today is tuesday",
+    "today is wednesday",
+    "today is thursday",
+    "today is friday",
+    "today is saturday",
+    "today is sunday",
+    "heute ist montag",
+    "heute ist dienstag",
+    "heute ist mittwoch",
+    "heute ist donnerstag",
+    "heute ist freitag",
+    "heute ist samstag",
+    "heute ist sonntag",
 ];
 
 const ACCOUNT: &[&str] = &[
-    "welcome back", "signed in as", "logged in as", "you are logged in", "you are not logged in",
-    "hello, guest", "hi, guest", "welcome, guest", "willkommen zurück", "angemeldet als",
-    "eingeloggt als", "bienvenue,", "bienvenido de nuevo", "connecté en tant que",
+    "welcome back",
+    "signed in as",
+    "logged in as",
+    "you are logged in",
+    "you are not logged in",
+    "hello, guest",
+    "hi, guest",
+    "welcome, guest",
+    "willkommen zurück",
+    "angemeldet als",
+    "eingeloggt als",
+    "bienvenue,",
+    "bienvenido de nuevo",
+    "connecté en tant que",
 ];
 
 /// With a time of day after it.
 const UPDATED: &[&str] = &[
-    "last updated", "updated", "last update", "last modified", "last change", "letzte aktualisierung",
-    "zuletzt aktualisiert", "aktualisiert", "stand", "dernière mise à jour", "mis à jour",
-    "mise à jour", "última actualización", "actualizado", "ultimo aggiornamento", "最終更新",
-    "آخر تحديث", "laatst bijgewerkt", "обновлено",
+    "last updated",
+    "updated",
+    "last update",
+    "last modified",
+    "last change",
+    "letzte aktualisierung",
+    "zuletzt aktualisiert",
+    "aktualisiert",
+    "stand",
+    "dernière mise à jour",
+    "mis à jour",
+    "mise à jour",
+    "última actualización",
+    "actualizado",
+    "ultimo aggiornamento",
+    "最終更新",
+    "آخر تحديث",
+    "laatst bijgewerkt",
+    "обновлено",
 ];

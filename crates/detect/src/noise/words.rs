@@ -1,24 +1,89 @@
 //! Phrases that templates write: how long ago, and how often seen, shared or said.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::scan::{Word, number_length};
 use crate::html::Reason;
 
 /// Whether a line without digits may hold such a phrase.
 pub(crate) fn may_be(line: &str) -> bool {
-    let lower = line.to_lowercase();
-    WITHOUT_DIGITS.iter().any(|it| lower.contains(it))
+    WITHOUT_DIGITS.as_ref().is_none_or(|it| it.is_match(line))
 }
 
-const WITHOUT_DIGITS: &[&str] = &[
-    " ago", "just now", "no comments", "vor einer", "vor einem", "welcome", "signed in", "logged in",
-    "today is", "heute ist", "copyright", "©", "willkommen", "angemeldet als", "request id",
-    "session id", "nonce", "csrf", "keine kommentare", "be the first to comment", "rights reserved",
-];
+static WITHOUT_DIGITS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        "(?i) ago|just now|no comments|vor eine[rm]|welcome|signed in|logged in|today is|heute ist|\
+         copyright|©|willkommen|angemeldet als|request id|session id|nonce|csrf|keine kommentare|\
+         be the first to|rights reserved",
+    )
+    .ok()
+});
 
 /// How many words a phrase at the start takes, and what it is.
 pub(crate) fn templated(line: &str, words: &[Word]) -> Option<(usize, Reason)> {
+    if !may_begin(line, words) {
+        return None;
+    }
     let found = ago(line, words).or_else(|| counted(line, words)).or_else(|| labelled(line, words));
     found.map(|count| (count, Reason::Counter))
+}
+
+/// A cheap look: a phrase begins with a number, or with one of a few words, or a label and a number.
+fn may_begin(line: &str, words: &[Word]) -> bool {
+    let [first, rest @ ..] = words else { return false };
+    let word = first.of(line);
+    first.number
+        || rest.first().is_some_and(|it| it.number)
+        || !word.is_ascii()
+        || is_start(word.as_bytes())
+}
+
+/// Words before an amount in words, or before a phrase without one.
+fn is_start(word: &[u8]) -> bool {
+    const LONGEST: usize = 9;
+    let mut lower = [0; LONGEST];
+    let Some(lower) = lower.get_mut(..word.len()) else { return false };
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
+    matches!(
+        &*lower,
+        b"just"
+            | b"moments"
+            | b"vor"
+            | b"hace"
+            | b"il"
+            | b"today"
+            | b"yesterday"
+            | b"heute"
+            | b"gestern"
+            | b"hier"
+            | b"ayer"
+            | b"oggi"
+            | b"ieri"
+            | b"about"
+            | b"over"
+            | b"almost"
+            | b"ca"
+            | b"a"
+            | b"an"
+            | b"one"
+            | b"two"
+            | b"three"
+            | b"four"
+            | b"five"
+            | b"six"
+            | b"seven"
+            | b"eight"
+            | b"nine"
+            | b"ten"
+            | b"few"
+            | b"several"
+            | b"no"
+            | b"keine"
+            | b"be"
+    )
 }
 
 /// A word in lower case.
@@ -59,8 +124,23 @@ fn ago(line: &str, words: &[Word]) -> Option<usize> {
     let next = word(at);
     if matches!(
         next.as_str(),
-        "秒前" | "分前" | "時間前" | "日前" | "週間前" | "か月前" | "ヶ月前" | "ヵ月前" | "年前"
-            | "分钟前" | "小时前" | "天前" | "周前" | "个月前" | "초" | "분" | "시간"
+        "秒前"
+            | "分前"
+            | "時間前"
+            | "日前"
+            | "週間前"
+            | "か月前"
+            | "ヶ月前"
+            | "ヵ月前"
+            | "年前"
+            | "分钟前"
+            | "小时前"
+            | "天前"
+            | "周前"
+            | "个月前"
+            | "초"
+            | "분"
+            | "시간"
     ) {
         return Some(at + 1);
     }
@@ -96,8 +176,9 @@ fn amount(line: &str, words: &[Word]) -> Option<(usize, bool)> {
     match (first.as_str(), second.as_str()) {
         ("a", "few") => Some((2, false)),
         (
-            "a" | "an" | "one" | "two" | "three" | "four" | "five" | "six" | "seven" | "eight" | "nine"
-            | "ten" | "few" | "several" | "einer" | "einem" | "wenigen" | "une" | "un" | "una",
+            "a" | "an" | "one" | "two" | "three" | "four" | "five" | "six" | "seven" | "eight"
+            | "nine" | "ten" | "few" | "several" | "einer" | "einem" | "wenigen" | "une" | "un"
+            | "una",
             _,
         ) => Some((1, false)),
         _ => None,
@@ -106,17 +187,86 @@ fn amount(line: &str, words: &[Word]) -> Option<(usize, bool)> {
 
 fn is_unit(word: &str) -> bool {
     const STEMS: &[&str] = &[
-        "sec", "min", "hour", "day", "week", "month", "year", "hr", "sek", "stund", "std", "tag",
-        "woche", "monat", "jahr", "heure", "jour", "semaine", "mois", "an", "segundo", "hora", "día",
-        "dia", "semana", "mes", "mês", "año", "ano", "ore", "ora", "giorn", "settiman", "anni",
-        "anno", "uur", "uren", "dag", "jaar", "maand", "timm", "vecka", "veckor", "секунд", "мин",
-        "час", "день", "дня", "дней", "недел", "месяц", "год", "лет", "godzin", "dni", "dzień",
-        "tygod", "miesi", "lat", "saat", "dakika", "gün", "ثانية", "ثوان", "دقيقة", "دقائق", "ساعة",
-        "ساعات", "يوم", "أيام", "أسبوع", "أسابيع", "شهر", "أشهر", "سنة", "سنوات", "moment",
+        "sec",
+        "min",
+        "hour",
+        "day",
+        "week",
+        "month",
+        "year",
+        "hr",
+        "sek",
+        "stund",
+        "std",
+        "tag",
+        "woche",
+        "monat",
+        "jahr",
+        "heure",
+        "jour",
+        "semaine",
+        "mois",
+        "an",
+        "segundo",
+        "hora",
+        "día",
+        "dia",
+        "semana",
+        "mes",
+        "mês",
+        "año",
+        "ano",
+        "ore",
+        "ora",
+        "giorn",
+        "settiman",
+        "anni",
+        "anno",
+        "uur",
+        "uren",
+        "dag",
+        "jaar",
+        "maand",
+        "timm",
+        "vecka",
+        "veckor",
+        "секунд",
+        "мин",
+        "час",
+        "день",
+        "дня",
+        "дней",
+        "недел",
+        "месяц",
+        "год",
+        "лет",
+        "godzin",
+        "dni",
+        "dzień",
+        "tygod",
+        "miesi",
+        "lat",
+        "saat",
+        "dakika",
+        "gün",
+        "ثانية",
+        "ثوان",
+        "دقيقة",
+        "دقائق",
+        "ساعة",
+        "ساعات",
+        "يوم",
+        "أيام",
+        "أسبوع",
+        "أسابيع",
+        "شهر",
+        "أشهر",
+        "سنة",
+        "سنوات",
+        "moment",
     ];
     const SHORT: &[&str] = &["s", "m", "h", "d", "w", "y", "mo", "wk", "yr", "hrs", "yrs"];
-    word.len() <= 24
-        && (STEMS.iter().any(|it| word.starts_with(it)) || SHORT.contains(&word))
+    word.len() <= 24 && (STEMS.iter().any(|it| word.starts_with(it)) || SHORT.contains(&word))
 }
 
 fn is_time(word: &str) -> bool {
@@ -156,8 +306,21 @@ fn counted(line: &str, words: &[Word]) -> Option<usize> {
     }
     let watchers = matches!(
         noun.as_str(),
-        "people" | "person" | "users" | "user" | "visitors" | "visitor" | "guests" | "guest"
-            | "members" | "others" | "customers" | "shoppers" | "viewers" | "besucher" | "personen"
+        "people"
+            | "person"
+            | "users"
+            | "user"
+            | "visitors"
+            | "visitor"
+            | "guests"
+            | "guest"
+            | "members"
+            | "others"
+            | "customers"
+            | "shoppers"
+            | "viewers"
+            | "besucher"
+            | "personen"
             | "readers"
     );
     let doing = |at: usize| {
@@ -186,8 +349,18 @@ fn labelled(line: &str, words: &[Word]) -> Option<usize> {
     let name = label.of(line).to_lowercase();
     let carried = matches!(
         name.as_str(),
-        "cart" | "basket" | "bag" | "wishlist" | "notifications" | "inbox" | "warenkorb" | "panier"
-            | "carrito" | "visitors" | "besucher" | "online"
+        "cart"
+            | "basket"
+            | "bag"
+            | "wishlist"
+            | "notifications"
+            | "inbox"
+            | "warenkorb"
+            | "panier"
+            | "carrito"
+            | "visitors"
+            | "besucher"
+            | "online"
     );
     if !(is_counted(&name) || carried) {
         return None;
@@ -214,18 +387,90 @@ fn ends_here(line: &str, words: &[Word], count: usize) -> bool {
 /// What is counted of a page, and says nothing of what is on it.
 fn is_counted(noun: &str) -> bool {
     const NOUNS: &[&str] = &[
-        "view", "views", "comment", "comments", "like", "likes", "share", "shares", "read", "reads",
-        "reply", "replies", "follower", "followers", "subscriber", "subscribers", "reaction",
-        "reactions", "clap", "claps", "retweet", "retweets", "repost", "reposts", "hit", "hits",
-        "pageview", "pageviews", "review", "reviews", "rating", "ratings", "upvote", "upvotes",
-        "bookmark", "bookmarks", "watching", "viewers", "visits", "aufruf", "aufrufe", "kommentar",
-        "kommentare", "bewertung", "bewertungen", "klicks", "vue", "vues", "commentaire",
-        "commentaires", "partages", "vistas", "visitas", "comentario", "comentarios",
-        "visualizzazioni", "commento", "commenti", "reactie", "reacties", "weergaven",
-        "visualizações", "comentário", "comentários", "комментарий", "комментария", "комментариев",
-        "просмотр", "просмотра", "просмотров", "komentarz", "komentarze", "komentarzy", "تعليق",
-        "تعليقات", "مشاهدة", "مشاهدات", "件のコメント", "コメント", "回視聴", "回閲覧", "次浏览",
-        "条评论", "阅读",
+        "view",
+        "views",
+        "comment",
+        "comments",
+        "like",
+        "likes",
+        "share",
+        "shares",
+        "read",
+        "reads",
+        "reply",
+        "replies",
+        "follower",
+        "followers",
+        "subscriber",
+        "subscribers",
+        "reaction",
+        "reactions",
+        "clap",
+        "claps",
+        "retweet",
+        "retweets",
+        "repost",
+        "reposts",
+        "hit",
+        "hits",
+        "pageview",
+        "pageviews",
+        "review",
+        "reviews",
+        "rating",
+        "ratings",
+        "upvote",
+        "upvotes",
+        "bookmark",
+        "bookmarks",
+        "watching",
+        "viewers",
+        "visits",
+        "aufruf",
+        "aufrufe",
+        "kommentar",
+        "kommentare",
+        "bewertung",
+        "bewertungen",
+        "klicks",
+        "vue",
+        "vues",
+        "commentaire",
+        "commentaires",
+        "partages",
+        "vistas",
+        "visitas",
+        "comentario",
+        "comentarios",
+        "visualizzazioni",
+        "commento",
+        "commenti",
+        "reactie",
+        "reacties",
+        "weergaven",
+        "visualizações",
+        "comentário",
+        "comentários",
+        "комментарий",
+        "комментария",
+        "комментариев",
+        "просмотр",
+        "просмотра",
+        "просмотров",
+        "komentarz",
+        "komentarze",
+        "komentarzy",
+        "تعليق",
+        "تعليقات",
+        "مشاهدة",
+        "مشاهدات",
+        "件のコメント",
+        "コメント",
+        "回視聴",
+        "回閲覧",
+        "次浏览",
+        "条评论",
+        "阅读",
     ];
     NOUNS.contains(&noun)
 }

@@ -201,7 +201,8 @@ mod tests {
 
     #[test]
     fn atom() {
-        let atom = "<feed xmlns='http://www.w3.org/2005/Atom'><title>A</title><updated>2026</updated>
+        let atom =
+            "<feed xmlns='http://www.w3.org/2005/Atom'><title>A</title><updated>2026</updated>
             <entry><title type='html'>T</title><link rel='self' href='/s'/><link href='/x'/>
             <id>1</id><updated>2026-01-01</updated><content type='xhtml'><div>Some <b>text</b></div>
             </content></entry></feed>";

@@ -3,9 +3,9 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-use crate::{miss, none};
 use crate::noise::KINDS;
 use crate::pages::pages;
+use crate::{miss, none};
 
 #[test]
 fn every_change_is_seen() {

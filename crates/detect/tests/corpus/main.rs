@@ -45,7 +45,12 @@ fn miss(what: &str, a: &str, b: &str) -> Option<String> {
 
 #[track_caller]
 fn none(faults: &[String]) {
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults[..faults.len().min(12)].join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} faults:\n{}",
+        faults.len(),
+        faults[..faults.len().min(12)].join("\n")
+    );
 }
 
 #[track_caller]

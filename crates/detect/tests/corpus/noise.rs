@@ -69,8 +69,13 @@ pub(crate) const KINDS: &[(&str, Maker)] = &[
         let offer = pick(&["Buy a car", "Cheap flights from 12 €", "Win 1000 coins"], random);
         let text = match random.random_range(0..7) {
             0 => format!(r#"<ins class="adsbygoogle" data-ad="{}">{offer}</ins>"#, number(random)),
-            1 => format!(r#"<div class="ad-slot"><span>Advertisement</span><a href="/c?{}">{offer}</a></div>"#, number(random)),
-            2 => format!(r#"<iframe src="https://ads.example/{}">{offer}</iframe>"#, number(random)),
+            1 => format!(
+                r#"<div class="ad-slot"><span>Advertisement</span><a href="/c?{}">{offer}</a></div>"#,
+                number(random)
+            ),
+            2 => {
+                format!(r#"<iframe src="https://ads.example/{}">{offer}</iframe>"#, number(random))
+            }
             3 => format!(r#"<div><p>Sponsored</p><a href="/x"><b>{offer}</b></a></div>"#),
             4 => format!(r#"<section aria-label="Advertisement"><p>{offer}</p></section>"#),
             5 => format!(r#"<div id="banner-ad-{}"><p>{offer}</p></div>"#, number(random)),
@@ -82,7 +87,9 @@ pub(crate) const KINDS: &[(&str, Maker)] = &[
         let n = number(random);
         let text = match random.random_range(0..9) {
             0 => format!("<div>{n} views</div>"),
-            1 => format!("<p><span>{n} comments</span> · <span>{} likes</span></p>", number(random)),
+            1 => {
+                format!("<p><span>{n} comments</span> · <span>{} likes</span></p>", number(random))
+            }
             2 => format!("<p>Comments ({n})</p>"),
             3 => format!("<div>{n} people are looking at this right now</div>"),
             4 => format!("<span class='view-count'>{n}</span>"),
@@ -95,14 +102,30 @@ pub(crate) const KINDS: &[(&str, Maker)] = &[
     }),
     ("teasers", |slot, random| {
         let story = |random: &mut Pcg64| {
-            pick(&["Ten tips for your garden", "A cat on a roof", "Why trains are late", "Seven soups"], random)
+            pick(
+                &[
+                    "Ten tips for your garden",
+                    "A cat on a roof",
+                    "Why trains are late",
+                    "Seven soups",
+                ],
+                random,
+            )
         };
         let (one, two) = (story(random), story(random));
         let text = match random.random_range(0..5) {
-            0 => format!(r#"<div class="related-articles"><h3>Related articles</h3><ul><li><a href="/1">{one}</a></li><li><a href="/2">{two}</a></li></ul></div>"#),
-            1 => format!(r#"<section><h3>You may also like</h3><div class="card"><a href="/1"><h4>{one}</h4></a><p>And why that is so, in a few words.</p></div></section>"#),
-            2 => format!(r#"<div><h4>Popular now</h4><ol><li><a href="/1">{one}</a></li><li><a href="/2">{two}</a></li></ol></div>"#),
-            3 => format!(r#"<div class="testimonials"><blockquote>{one}, said a customer.</blockquote></div>"#),
+            0 => format!(
+                r#"<div class="related-articles"><h3>Related articles</h3><ul><li><a href="/1">{one}</a></li><li><a href="/2">{two}</a></li></ul></div>"#
+            ),
+            1 => format!(
+                r#"<section><h3>You may also like</h3><div class="card"><a href="/1"><h4>{one}</h4></a><p>And why that is so, in a few words.</p></div></section>"#
+            ),
+            2 => format!(
+                r#"<div><h4>Popular now</h4><ol><li><a href="/1">{one}</a></li><li><a href="/2">{two}</a></li></ol></div>"#
+            ),
+            3 => format!(
+                r#"<div class="testimonials"><blockquote>{one}, said a customer.</blockquote></div>"#
+            ),
             _ => format!(r#"<div class="most-read"><a href="/1">{one}</a></div>"#),
         };
         only(&["side", "foot", "within"], slot, text)
@@ -110,11 +133,20 @@ pub(crate) const KINDS: &[(&str, Maker)] = &[
     ("navigation", |slot, random| {
         let entry = pick(&["Travel", "Podcasts", "Games"], random);
         let text = match random.random_range(0..5) {
-            0 => format!(r#"<nav aria-label="main"><ul><li class="{}"><a href="/">Home</a></li><li><a href="/e">{entry}</a></li></ul></nav>"#, pick(&["active", ""], random)),
-            1 => format!(r#"<div class="navbar"><a href="/">Home</a><a href="/e">{entry}</a></div>"#),
-            2 => format!(r#"<ul class="menu"><li><a href="/">Home</a></li><li><a href="/e">{entry}</a></li></ul>"#),
+            0 => format!(
+                r#"<nav aria-label="main"><ul><li class="{}"><a href="/">Home</a></li><li><a href="/e">{entry}</a></li></ul></nav>"#,
+                pick(&["active", ""], random)
+            ),
+            1 => {
+                format!(r#"<div class="navbar"><a href="/">Home</a><a href="/e">{entry}</a></div>"#)
+            }
+            2 => format!(
+                r#"<ul class="menu"><li><a href="/">Home</a></li><li><a href="/e">{entry}</a></li></ul>"#
+            ),
             3 => format!(r#"<div role="navigation"><a href="/e">{entry}</a></div>"#),
-            _ => format!(r#"<ul><li><a href="/">Home</a></li><li><a href="/e">{entry}</a></li><li><a href="/c">Contact</a></li><li><a href="/l">Login</a></li></ul>"#),
+            _ => format!(
+                r#"<ul><li><a href="/">Home</a></li><li><a href="/e">{entry}</a></li><li><a href="/c">Contact</a></li><li><a href="/l">Login</a></li></ul>"#
+            ),
         };
         only(&["top", "foot"], slot, text)
     }),
@@ -142,9 +174,13 @@ pub(crate) const KINDS: &[(&str, Maker)] = &[
     }),
     ("share bars and copyright", |slot, random| {
         let text = match random.random_range(0..4) {
-            0 => format!("<div class='share-buttons'><a href='#'>Share</a> {}</div>", number(random)),
+            0 => {
+                format!("<div class='share-buttons'><a href='#'>Share</a> {}</div>", number(random))
+            }
             1 => format!("<div class='social'><span>{}</span></div>", number(random)),
-            2 => format!("<p>© {} Example Ltd. All rights reserved.</p>", 2000 + number(random) % 30),
+            2 => {
+                format!("<p>© {} Example Ltd. All rights reserved.</p>", 2000 + number(random) % 30)
+            }
             _ => format!("<div class='copyright'>Copyright {}</div>", 2000 + number(random) % 30),
         };
         only(&["side", "foot"], slot, text)
@@ -160,7 +196,11 @@ fn noise_is_no_change() {
             for seed in 0..24 {
                 let mut random = Pcg64::seed_from_u64(seed);
                 let noisy = page.fill(|slot| maker(slot, &mut random), None);
-                faults.extend(alarm(&format!("{}, {kind}, seed {seed}", page.name), &plain, &noisy));
+                faults.extend(alarm(
+                    &format!("{}, {kind}, seed {seed}", page.name),
+                    &plain,
+                    &noisy,
+                ));
             }
         }
     }

@@ -26,7 +26,11 @@ impl Page {
     }
 
     /// The page with something in each slot, and with one of its changes made.
-    pub(crate) fn fill(&self, mut slot: impl FnMut(&str) -> String, change: Option<usize>) -> String {
+    pub(crate) fn fill(
+        &self,
+        mut slot: impl FnMut(&str) -> String,
+        change: Option<usize>,
+    ) -> String {
         let mut html = String::new();
         for (index, part) in self.template.split("[[").enumerate() {
             let Some(index) = index.checked_sub(1) else {

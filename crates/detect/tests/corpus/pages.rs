@@ -7,5 +7,9 @@ use crate::page::Page;
 
 /// All pages.
 pub(crate) fn pages() -> Vec<Page> {
-    texts::PAGES.iter().chain(lists::PAGES).map(|&(name, template)| Page { name, template }).collect()
+    texts::PAGES
+        .iter()
+        .chain(lists::PAGES)
+        .map(|&(name, template)| Page { name, template })
+        .collect()
 }

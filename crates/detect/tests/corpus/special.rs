@@ -62,7 +62,8 @@ fn headings_in_the_head_of_a_page_count() {
 
 #[test]
 fn names_that_mislead_do_not_hide_the_main_part() {
-    let main = "<main><h1>Title</h1><p>Enough text to be the main part of a page, VERSION.</p></main>";
+    let main =
+        "<main><h1>Title</h1><p>Enough text to be the main part of a page, VERSION.</p></main>";
     for around in [
         "<div class='sidebar'>@</div>",
         "<div class='nav'>@</div>",
@@ -77,27 +78,47 @@ fn names_that_mislead_do_not_hide_the_main_part() {
 
 #[test]
 fn a_restaurant_has_a_menu() {
-    let page = |price: &str| format!("<div id=menu><h2>Soups</h2><p>Tomato soup, {price} €</p><p>Onion soup with cheese and bread, 7 €</p></div>");
+    let page = |price: &str| {
+        format!(
+            "<div id=menu><h2>Soups</h2><p>Tomato soup, {price} €</p><p>Onion soup with cheese and bread, 7 €</p></div>"
+        )
+    };
     differ("price of a dish", &page("5"), &page("6"));
 }
 
 #[test]
 fn a_page_of_the_weather_shows_the_weather() {
-    let page = |now: &str| format!("<main><h1>Weather in Bern</h1><div class='weather'><span class='temperature'>{now}°</span> and cloudy, with some wind from the west</div></main>");
+    let page = |now: &str| {
+        format!(
+            "<main><h1>Weather in Bern</h1><div class='weather'><span class='temperature'>{now}°</span> and cloudy, with some wind from the west</div></main>"
+        )
+    };
     differ("temperature", &page("12"), &page("14"));
 }
 
 #[test]
 fn what_is_visible_to_people_counts() {
-    let page = |price: &str| format!("<p>A kettle of steel for every kitchen. <span class=price aria-label='Price'><span aria-hidden=true>{price}</span></span></p>");
+    let page = |price: &str| {
+        format!(
+            "<p>A kettle of steel for every kitchen. <span class=price aria-label='Price'><span aria-hidden=true>{price}</span></span></p>"
+        )
+    };
     differ("a price for the eye", &page("12.99"), &page("13.99"));
-    let modal = |text: &str| format!("<div id=app><main aria-hidden=true><p>Under a dialog: {text}, and what belongs to it.</p></main></div><div role=dialog>Log in</div>");
+    let modal = |text: &str| {
+        format!(
+            "<div id=app><main aria-hidden=true><p>Under a dialog: {text}, and what belongs to it.</p></main></div><div role=dialog>Log in</div>"
+        )
+    };
     differ("a page under a dialog", &modal("a"), &modal("b"));
 }
 
 #[test]
 fn a_button_says_something() {
-    let page = |text: &str| format!("<h1>Concert</h1><p>A long evening with songs from all over the world.</p><form><input type=submit value='{text}'></form>");
+    let page = |text: &str| {
+        format!(
+            "<h1>Concert</h1><p>A long evening with songs from all over the world.</p><form><input type=submit value='{text}'></form>"
+        )
+    };
     differ("tickets", &page("Buy tickets"), &page("Sold out"));
 }
 
@@ -125,7 +146,9 @@ fn comments_after_related_links_count() {
 
 #[test]
 fn a_title_counts_without_its_number_of_messages() {
-    let page = |title: &str| format!("<title>{title}</title><p>Some text that is long enough to count.</p>");
+    let page = |title: &str| {
+        format!("<title>{title}</title><p>Some text that is long enough to count.</p>")
+    };
     same("messages", &page("(3) Inbox"), &page("(12) Inbox"));
     differ("title", &page("Inbox"), &page("Outbox"));
 }

@@ -103,9 +103,7 @@ fn line(row: &Row) -> Option<Line<'_>> {
         Row::Same(_) => return None,
         Row::Removed(text) => Line { change: "removed", old: whole(text), new: None },
         Row::Added(text) => Line { change: "added", old: None, new: whole(text) },
-        Row::Changed { old, new } => {
-            Line { change: "changed", old: runs(old), new: runs(new) }
-        }
+        Row::Changed { old, new } => Line { change: "changed", old: runs(old), new: runs(new) },
     })
 }
 

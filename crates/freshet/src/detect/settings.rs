@@ -47,9 +47,13 @@ fn read(path: &Path) -> Result<RawSettings, Failure> {
             .hint("give the path of a TOML file; `freshet detect --help` shows one")
     })?;
     toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |it| 1 + text[..it.start.min(text.len())].matches('\n').count());
-        Failure::new(format!("{name}:{line}: {}", error.message().lines().next().unwrap_or_default()))
-            .hint("`freshet detect --help` lists the settings")
+        let line =
+            error.span().map_or(1, |it| 1 + text[..it.start.min(text.len())].matches('\n').count());
+        Failure::new(format!(
+            "{name}:{line}: {}",
+            error.message().lines().next().unwrap_or_default()
+        ))
+        .hint("`freshet detect --help` lists the settings")
     })
 }
 

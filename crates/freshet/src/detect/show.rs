@@ -62,13 +62,18 @@ pub(crate) fn left_out(reading: &Reading) -> String {
 pub(crate) fn verdict(compared: &Comparison) -> String {
     let (added, removed) = compared.diff.counts();
     let lines = |share: f64| {
-        format!("{:.1} % of the words are the same; lines: {added} new, {removed} gone", 100.0 * share)
+        format!(
+            "{:.1} % of the words are the same; lines: {added} new, {removed} gone",
+            100.0 * share
+        )
     };
     match compared.verdict {
         Verdict::SameBytes => "same: every byte is the same".to_owned(),
         Verdict::SameContent => "same: bytes differ, but nothing that counts".to_owned(),
         Verdict::Slight { similarity } => format!("slight: {}", lines(similarity)),
-        Verdict::Changed { similarity } if compared.new.text.is_empty() && compared.old.text.is_empty() => {
+        Verdict::Changed { similarity }
+            if compared.new.text.is_empty() && compared.old.text.is_empty() =>
+        {
             let _ = similarity;
             "changed: the bytes differ".to_owned()
         }

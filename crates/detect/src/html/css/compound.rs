@@ -31,7 +31,12 @@ pub(crate) enum Test {
     Name(String),
     Id(String),
     Class(String),
-    Attribute { name: String, how: How, value: String, any_case: bool },
+    Attribute {
+        name: String,
+        how: How,
+        value: String,
+        any_case: bool,
+    },
     NthChild(Nth),
     NthOfType(Nth),
     Root,

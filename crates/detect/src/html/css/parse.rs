@@ -124,7 +124,9 @@ impl Parser<'_> {
         }
         if self.at == start {
             return Err(match self.peek() {
-                None => self.fault("a name, `.class`, `#id` or `[attribute]` is missing at the end"),
+                None => {
+                    self.fault("a name, `.class`, `#id` or `[attribute]` is missing at the end")
+                }
                 Some(other) => self.fault(format!("`{other}` is not expected here")),
             });
         }
@@ -291,7 +293,8 @@ impl Parser<'_> {
                 }
             },
         };
-        let nth = nth.ok_or_else(|| self.fault(format!("`{written}` is no `2n+1`, `odd` or `3`")))?;
+        let nth =
+            nth.ok_or_else(|| self.fault(format!("`{written}` is no `2n+1`, `odd` or `3`")))?;
         self.at += end + 1;
         Ok(nth)
     }
