@@ -99,7 +99,8 @@ pub(crate) fn extract(page: &str, options: &HtmlOptions, explain: bool) -> Extra
     let HtmlOptions { program, visible, noise, links, images } = options;
     let matcher = (!program.is_empty()).then(|| Matcher::new(program));
     let selects = matcher.as_ref().is_some_and(Matcher::selects);
-    let pieces = Walk::new(Extras { links: *links, images: *images }, matcher).run(page);
+    let pieces =
+        Walk::new(Extras { links: *links, images: *images, noise: *noise }, matcher).run(page);
     let basis = if selects {
         Basis::Selected
     } else if *visible {

@@ -67,6 +67,16 @@ pub(crate) fn noise(line: &str, bounds: &[usize]) -> Vec<Noise> {
     found
 }
 
+/// Whether a text that is a time says it relative to now: `3 minutes ago`, `2h`, `yesterday`.
+pub(crate) fn is_relative(text: &str) -> bool {
+    if text.len() > LONGEST_ALONE {
+        return false;
+    }
+    let words = scan::words(text);
+    words::templated(text, &words).is_some_and(|(count, _)| count == words.len())
+        || words::is_span(text, &words)
+}
+
 /// A part of a line that is an element of its own.
 fn in_segment(line: &str, segment: Range<usize>, found: &mut Vec<Noise>) {
     let text = &line[segment.clone()];
@@ -165,6 +175,18 @@ mod tests {
     }
 
     #[test]
+    fn times_relative_to_now() {
+        for text in
+            ["3 minutes ago", "2h", "5 min", "yesterday", "Just now", "10 mins", "3d", "gestern"]
+        {
+            assert!(is_relative(text), "{text}");
+        }
+        for text in ["12 March 2026", "10:32", "2026", "Monday", "", "12"] {
+            assert!(!is_relative(text), "{text}");
+        }
+    }
+
+    #[test]
     fn how_often_seen() {
         check("1,234 views", "");
         check("1.2K views · 12 comments", "·");
@@ -195,6 +217,9 @@ mod tests {
         check("You are visitor number 123456", "");
         check("Last updated: 2026-11-16 10:03:22", "");
         check("Cart (2)", "");
+        check("Sale ends in 02:13:45", "");
+        check("Good morning, Ann", "");
+        check("Served by web-03", "");
     }
 
     #[test]

@@ -85,7 +85,9 @@ impl Lines {
     }
 
     fn trim(&mut self) {
-        self.line.truncate(self.line.trim_end().len());
+        let length = self.line.trim_end().len();
+        self.line.truncate(length);
+        self.bounds.iter_mut().for_each(|it| *it = (*it).min(length));
     }
 
     fn end(&mut self) {
@@ -105,7 +107,8 @@ impl Lines {
     }
 
     fn write(&mut self, line: &str, bounds: &[usize]) {
-        let line = if self.title { without_count(line) } else { line };
+        let (line, bounds) =
+            if self.title { (without_count(line), &[][..]) } else { (line, bounds) };
         let found = if self.keep_noise { Vec::new() } else { noise(line, bounds) };
         let start = self.out.text.len();
         let mut at = 0;

@@ -32,7 +32,7 @@ pub(crate) struct Frame {
     pub(crate) labelled: Option<Reason>,
     /// The level of the heading in it after which nothing counts, until another one.
     pub(crate) cut: Option<Cut>,
-    /// An `aside` within an article: counts unless it is mostly links.
+    /// An `aside` within the main part: counts unless it is mostly links.
     pub(crate) undecided: bool,
 }
 

@@ -48,6 +48,9 @@ fn name_says(name: &str) -> Option<Says> {
     if name.len() > LONGEST_NAME || name.len() < 2 {
         return None;
     }
+    if ["views", "viewers", "visitors", "hits", "likes"].contains(&name) {
+        return Some(Says::Out(Reason::Counter));
+    }
     // A suffix made by a tool changes with each release of a site.
     let stem = name.rfind("__").filter(|at| *at > 0).map(|at| &name[..at]);
     words_say(name).or_else(|| stem.and_then(words_say))
@@ -83,7 +86,9 @@ fn words_say(name: &str) -> Option<Says> {
                 | Says::Footer
                 | Says::Menu
                 | Says::Note
-                | Says::Out(Reason::Advertising | Reason::Account | Reason::Overlay)
+                | Says::Out(
+                    Reason::Advertising | Reason::Account | Reason::Overlay | Reason::Aside
+                )
         )
     };
     found.filter(|says| !(things && needs_none(*says)))
@@ -208,7 +213,8 @@ fn look_up(word: &[u8]) -> Option<Word> {
         b"modal" | b"modals" | b"popup" | b"popups" | b"lightbox" | b"toast" | b"toasts"
         | b"snackbar" | b"tooltip" | b"skiplink" => out(R::Overlay),
         b"minicart" | b"userbox" | b"usermenu" | b"loginbox" => out(R::Account),
-        b"viewcount" | b"hitcounter" | b"pageviews" | b"viewcounter" => out(R::Counter),
+        b"like" | b"upvote" | b"upvotes" | b"viewcount" | b"hitcounter" | b"pageviews"
+        | b"viewcounter" => out(R::Counter),
         b"clock" | b"debugbar" => out(R::Request),
         b"site" | b"page" | b"global" | b"main" | b"top" | b"bottom" | b"left" | b"right"
         | b"primary" | b"secondary" | b"tertiary" | b"app" | b"wrapper" | b"wrap"

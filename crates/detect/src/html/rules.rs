@@ -18,6 +18,7 @@ pub(crate) struct Marks<'a> {
     label: Option<&'a str>,
     style: Option<&'a str>,
     aria_hidden: bool,
+    advertising: bool,
     hidden: bool,
     open: bool,
 }
@@ -42,6 +43,7 @@ impl<'a> Marks<'a> {
                 11 if name.eq_ignore_ascii_case("aria-hidden") => {
                     marks.aria_hidden = value.eq_ignore_ascii_case("true");
                 }
+                7.. if is_advertising(name) => marks.advertising = true,
                 _ => {}
             }
         }
@@ -56,6 +58,12 @@ impl<'a> Marks<'a> {
         let own = Some(name).filter(|it| it.contains('-')).and_then(says);
         own.or_else(|| self.id.and_then(says)).or_else(|| self.class.and_then(says))
     }
+}
+
+/// `data-ad`, `data-ad-slot`, `data-ads`, but not `data-add-to-cart`.
+fn is_advertising(name: &str) -> bool {
+    let rest = name.get(..7).filter(|it| it.eq_ignore_ascii_case("data-ad")).map(|_| &name[7..]);
+    rest.is_some_and(|it| it.is_empty() || it == "s" || it.starts_with(['-', '_']))
 }
 
 /// Elements deeper than this are no head or foot of a site: `html`, `body` and a few wrappers.
@@ -142,6 +150,9 @@ fn landmark(frame: &mut Frame, marks: &Marks<'_>) -> Option<Reason> {
     if marks.is_role(&["note", "doc-footnote", "doc-endnotes", "doc-tip", "doc-notice"]) {
         return None;
     }
+    if marks.advertising {
+        return Some(Reason::Advertising);
+    }
     let labelled = marks.label.and_then(phrase);
     if labelled == Some(Phrase::Related) {
         return Some(Reason::Related);
@@ -159,8 +170,9 @@ fn landmark(frame: &mut Frame, marks: &Marks<'_>) -> Option<Reason> {
         Tag::Footer if !frame.in_article => return Some(Reason::Footer),
         Tag::Aside => {
             let note = marks.class.and_then(says) == Some(Says::Note);
-            frame.undecided = frame.in_article && !note;
-            return (!frame.in_article && !note).then_some(Reason::Aside);
+            let within = frame.in_article || frame.in_main;
+            frame.undecided = within && !note;
+            return (!within && !note).then_some(Reason::Aside);
         }
         _ => {}
     }
@@ -171,9 +183,7 @@ fn landmark(frame: &mut Frame, marks: &Marks<'_>) -> Option<Reason> {
         (&["dialog", "alertdialog", "tooltip"], Reason::Overlay),
         (&["timer", "marquee"], Reason::Widget),
     ];
-    if marks.role.is_none() {
-        return None;
-    }
+    marks.role?;
     if marks.is_role(&["banner"]) && !frame.in_main {
         return Some(Reason::Header);
     }
@@ -218,7 +228,9 @@ fn named(
             applies.then_some(reason)
         }
         Says::Header => {
-            let site = !frame.in_main && !frame.in_article && depth <= SHALLOW;
+            // Cards and boxes have headers too, but no names of their own.
+            let most = if marks.id.is_some() { SHALLOW } else { SHALLOW - 2 };
+            let site = !frame.in_main && !frame.in_article && depth <= most;
             (site && !cell && !term && tag.heading().is_none() && !tag.is_inline())
                 .then_some(Reason::Header)
         }

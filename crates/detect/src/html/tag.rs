@@ -55,7 +55,7 @@ tags! {
     "iframe" Iframe, "img" Img, "input" Input, "ins" Ins, "kbd" Kbd, "label" Label,
     "legend" Legend, "li" Li, "link" Link, "main" Main, "map" Map, "mark" Mark, "math" Math,
     "menu" Menu, "meta" Meta, "nav" Nav, "nobr" Nobr, "noembed" Noembed, "noframes" Noframes,
-    "noscript" Noscript, "object" Object, "ol" Ol, "optgroup" Optgroup, "option" OptionTag,
+    "noscript" Noscript, "object" Object, "ol" Ol, "optgroup" Optgroup, "option" Choice,
     "output" Output, "p" P, "param" Param, "picture" Picture, "plaintext" Plaintext, "pre" Pre,
     "progress" Progress, "q" Q, "rp" Rp, "rt" Rt, "ruby" Ruby, "s" S, "samp" Samp,
     "script" Script, "search" Search, "section" Section, "select" Select, "small" Small,
@@ -191,7 +191,7 @@ impl Tag {
             Self::P => !next.is_inline() && !matches!(next, Self::Br | Self::Button | Self::Select),
             Self::Li => next == Self::Li,
             Self::Dt | Self::Dd => matches!(next, Self::Dt | Self::Dd),
-            Self::OptionTag => matches!(next, Self::OptionTag | Self::Optgroup),
+            Self::Choice => matches!(next, Self::Choice | Self::Optgroup),
             Self::Td | Self::Th => {
                 matches!(next, Self::Td | Self::Th | Self::Tr)
                     || matches!(next, Self::Tbody | Self::Thead | Self::Tfoot)

@@ -6,7 +6,10 @@ use super::scan::words;
 
 /// Why a whole line does not count, if so.
 pub(crate) fn whole_line(line: &str) -> Option<Reason> {
-    let lower = line.trim_start().to_lowercase();
+    // Comments in texts begin with a sign.
+    let lower =
+        line.trim_start_matches(|it: char| !it.is_alphanumeric() && !matches!(it, '©' | '('));
+    let lower = lower.to_lowercase();
     let lower = lower.as_str();
     let digit = lower.bytes().any(|it| it.is_ascii_digit());
     let first = lower.as_bytes().first();
@@ -84,6 +87,34 @@ fn is_calendar(word: &str) -> bool {
 
 /// With a digit after it.
 const MADE: &[&str] = &[
+    "rendered:",
+    "timestamp:",
+    "loaded in",
+    "execution time",
+    "generation time",
+    "page generation",
+    "time taken",
+    "memory usage",
+    "your last visit",
+    "current visitors",
+    "visitors today",
+    "visitors online",
+    "total visitors",
+    "online users",
+    "page views",
+    "total views",
+    "total visits",
+    "users browsing",
+    "currently viewing",
+    "members online",
+    "ends in",
+    "offer ends in",
+    "sale ends in",
+    "deal ends in",
+    "expires in",
+    "time left",
+    "offer expires in",
+    "order within",
     "page generated",
     "generated in",
     "generated at",
@@ -171,6 +202,7 @@ const MADE: &[&str] = &[
 ];
 
 const REQUEST: &[&str] = &[
+    "served by",
     "request id",
     "request-id",
     "trace id",
@@ -203,6 +235,9 @@ const REQUEST: &[&str] = &[
 ];
 
 const ACCOUNT: &[&str] = &[
+    "good morning",
+    "good afternoon",
+    "good evening",
     "welcome back",
     "signed in as",
     "logged in as",
@@ -221,6 +256,7 @@ const ACCOUNT: &[&str] = &[
 
 /// With a time of day after it.
 const UPDATED: &[&str] = &[
+    "as of",
     "last updated",
     "updated",
     "last update",

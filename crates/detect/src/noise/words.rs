@@ -16,7 +16,7 @@ static WITHOUT_DIGITS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         "(?i) ago|just now|no comments|vor eine[rm]|welcome|signed in|logged in|today is|heute ist|\
          copyright|©|willkommen|angemeldet als|request id|session id|nonce|csrf|keine kommentare|\
-         be the first to|rights reserved",
+         be the first to|rights reserved|good (?:morning|afternoon|evening)|served by",
     )
     .ok()
 });
@@ -89,6 +89,23 @@ fn is_start(word: &[u8]) -> bool {
 /// A word in lower case.
 fn lower(line: &str, words: &[Word], at: usize) -> String {
     words.get(at).map(|it| it.of(line).to_lowercase()).unwrap_or_default()
+}
+
+/// A span of time alone, or a day by its distance from today: only in an element for times.
+pub(crate) fn is_span(line: &str, words: &[Word]) -> bool {
+    let word = |at| lower(line, words, at);
+    match words {
+        [_] => {
+            let first = word(0);
+            let days =
+                ["yesterday", "today", "now", "tomorrow", "gestern", "heute", "hier", "ayer"];
+            let digits = first.trim_start_matches(|it: char| it.is_ascii_digit());
+            days.contains(&first.as_str())
+                || digits.len() < first.len() && !digits.is_empty() && is_unit(digits)
+        }
+        [number, _] => number.number && is_unit(&word(1)),
+        _ => false,
+    }
 }
 
 /// `3 minutes ago`, in several languages.
@@ -332,7 +349,7 @@ fn counted(line: &str, words: &[Word]) -> Option<usize> {
     if watchers && (number + 1..number + 4).any(doing) {
         return Some(words.len());
     }
-    let sold = noun == "sold" && next == "in" || noun == "items" && next == "in";
+    let sold = matches!(noun.as_str(), "sold" | "items") && next == "in";
     let last = |at: usize| matches!(word(at).as_str(), "last" | "past" | "cart" | "basket" | "bag");
     if sold && (last(number + 2) || last(number + 3)) {
         return Some(words.len());

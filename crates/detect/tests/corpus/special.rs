@@ -220,3 +220,60 @@ fn names_that_tools_make() {
     };
     same("hashes", &page("x7Ga2", "One"), &page("abcde", "Two"));
 }
+
+#[test]
+fn times_relative_to_now_in_their_own_element() {
+    let page = |time: &str| {
+        format!(
+            "<article><h1>Title</h1><time datetime='2026-11-16'>{time}</time><p>Text that is long enough to count for itself.</p></article>"
+        )
+    };
+    same("hours", &page("2h"), &page("3h"));
+    same("days", &page("yesterday"), &page("3 days ago"));
+    differ("dates", &page("12 March"), &page("13 March"));
+}
+
+#[test]
+fn what_is_paid_for_by_its_label() {
+    let page =
+        |ad: &str| format!("<main><p>Text that is long enough to count for itself.</p>{ad}</main>");
+    let plain = page("");
+    same(
+        "inline label",
+        &plain,
+        &page("<p><span>Sponsored</span> <a href=/x>Buy a car</a> today</p>"),
+    );
+    same("attribute", &plain, &page("<div data-ad-slot='1'>Buy a car</div>"));
+    differ("cart", &plain, &page("<div data-add-to-cart='1'>Buy a car</div>"));
+    differ("prose", &plain, &page("<p><b>Ad</b> hominem is no argument</p>"));
+}
+
+#[test]
+fn a_box_with_the_price_beside_the_product_counts() {
+    let page = |price: &str| {
+        format!(
+            "<main><h1>Kettle</h1><p>A kettle of steel for every kitchen, and a good one.</p><aside class='buy-box'><b>{price} €</b><button>Buy</button></aside></main>"
+        )
+    };
+    differ("price", &page("12"), &page("13"));
+    let card = |price: &str| {
+        format!(
+            "<div class='product-sidebar'>{price} €</div><p>A kettle of steel for every kitchen, and a good one.</p>"
+        )
+    };
+    differ("price", &card("12"), &card("13"));
+    let header = |title: &str| {
+        format!(
+            "<div class=page><div class=cards><div class=card><div class=header>{title}</div><p>A kettle of steel for every kitchen, and a good one.</p></div></div></div>"
+        )
+    };
+    differ("title of a card", &header("Sale"), &header("No sale"));
+}
+
+#[test]
+fn a_long_line_of_pieces_with_spaces_between() {
+    // Found by scripts/fuzz-detect: where pieces met was kept from before the line was trimmed.
+    let row = "<td>“quoted” </td><td> </td><td>é “quoted”</td>".repeat(12);
+    let title = format!("<title>(3) {}</title>", "é “quoted” <b>".repeat(20));
+    assert!(read(&format!("{title}<table><tr>{row}</table>")).text.contains("| é “quoted”"));
+}
