@@ -128,6 +128,9 @@ pub(crate) fn extract(page: &str, options: &HtmlOptions, explain: bool) -> Extra
 /// Whether the main text is one. Depends on the main text above all, so that what changes around it
 /// does not decide what counts.
 fn basis(pieces: &Pieces) -> Basis {
+    if pieces.has_main {
+        return Basis::Main;
+    }
     let (mut main, mut around) = (0, 0);
     for piece in pieces.list.iter().filter(|it| !it.title) {
         let length = (piece.end - piece.start) as usize;

@@ -58,6 +58,8 @@ pub(crate) struct Extras {
 pub(crate) struct Pieces {
     pub(crate) text: String,
     pub(crate) list: Vec<Piece>,
+    /// Whether an element that says it is the main part has text that counts.
+    pub(crate) has_main: bool,
 }
 
 pub(crate) struct Walk<'a, 'm> {
@@ -186,6 +188,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             let dropped = reason.filter(|it| matches!(it, Reason::Dropped | Reason::Hidden));
             reason = if frame.selected { dropped } else { Some(Reason::NotSelected) };
         }
+        self.out.has_main |= frame.in_main && reason.is_none();
         let gap = std::mem::replace(&mut self.gap, Gap::Nothing);
         let (link, title) = (frame.in_link, false);
         // The page is cut to what four bytes can say, and text is never longer than its source.

@@ -277,3 +277,18 @@ fn a_long_line_of_pieces_with_spaces_between() {
     let title = format!("<title>(3) {}</title>", "é “quoted” <b>".repeat(20));
     assert!(read(&format!("{title}<table><tr>{row}</table>")).text.contains("| é “quoted”"));
 }
+
+#[test]
+fn a_short_main_part_is_one() {
+    let page = |stock: &str, ad: &str| {
+        format!(
+            "<nav><a href=/>Home</a></nav><main><p>{stock}</p></main><footer>{ad}, and a good deal more about it</footer>"
+        )
+    };
+    same(
+        "around it",
+        &page("In stock", "Buy a car"),
+        &page("In stock", "Cheap flights to many places of this world"),
+    );
+    differ("in it", &page("In stock", "Buy a car"), &page("Sold out", "Buy a car"));
+}
