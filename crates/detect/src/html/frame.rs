@@ -44,6 +44,31 @@ pub(crate) struct Cut {
     /// How many pieces of text there were with the heading.
     pub(crate) after: usize,
     pub(crate) reason: Reason,
+    /// The first element after the heading: another kind of element ends it.
+    pub(crate) first: Option<Tag>,
+}
+
+impl Cut {
+    /// Whether an element right after the heading, or after others, still belongs to it.
+    pub(crate) fn takes(&mut self, tag: Tag, named: bool) -> bool {
+        if matches!(tag, Tag::Section | Tag::Article | Tag::Main) {
+            return false;
+        }
+        if tag.heading().is_some_and(|it| it <= self.level) {
+            return false;
+        }
+        if tag == Tag::P || tag.is_inline() {
+            return true;
+        }
+        // Cards in a row are alike; what has a name of its own is something else.
+        match self.first {
+            None => {
+                self.first = Some(tag);
+                true
+            }
+            Some(first) => first == tag && !named,
+        }
+    }
 }
 
 impl Frame {

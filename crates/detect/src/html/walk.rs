@@ -18,7 +18,7 @@ use super::url::plain_url;
 const DEEPEST: usize = 512;
 
 /// An element with a label that says so is advertising up to this many bytes of text.
-const LARGEST_AD: usize = 600;
+const LARGEST_AD: usize = 250;
 
 /// A paragraph of more bytes than this outside links is something to read.
 const LONG_TEXT: usize = 80;

@@ -292,3 +292,35 @@ fn a_short_main_part_is_one() {
     );
     differ("in it", &page("In stock", "Buy a car"), &page("Sold out", "Buy a car"));
 }
+
+#[test]
+fn what_stands_after_related_links_counts() {
+    let page = |comment: &str| {
+        format!(
+            "<div id=content><p>Some words that open the text, and a few more of them.</p><h3>Related articles</h3><ul><li><a href=/1>One</a></li></ul>\
+             <div id=comments><div><b>Bob</b> {comment}</div></div></div>"
+        )
+    };
+    differ("a comment", &page("Yes."), &page("No."));
+}
+
+#[test]
+fn a_label_of_advertising_in_a_text_takes_only_what_it_stands_in() {
+    let page = |end: &str| {
+        format!(
+            "<article><p>Some words that open the text.</p><p>Advertisement</p><p>And some that {end} it.</p></article>"
+        )
+    };
+    differ("the text", &page("end"), &page("close"));
+}
+
+#[test]
+fn what_is_hidden_in_a_paragraph_stays_hidden() {
+    let page = |token: &str| {
+        format!(
+            "<article><h3>Related articles</h3><ul><li><a href=/1>One</a></li></ul><p>This paragraph goes on with the text of the \
+             article, at some length, <span hidden>{token}</span> up to its end.</p></article>"
+        )
+    };
+    same("a token", &page("1"), &page("2"));
+}

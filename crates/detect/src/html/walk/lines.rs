@@ -31,7 +31,7 @@ impl Walk<'_, '_> {
             && !whole
             && !frame.has_h1
             && frame.letters <= LARGEST_AD
-            && (reason == Reason::Advertising || frame.linked * 2 >= frame.letters)
+            && frame.linked * 3 >= frame.letters
         {
             late(reason);
         } else if frame.undecided && frame.linked * 2 >= frame.letters {
@@ -46,10 +46,12 @@ impl Walk<'_, '_> {
             && text >= LONG_TEXT
             && let Some(parent) = self.frames.last_mut()
             && parent.reason.is_none()
-            && parent.cut.is_some_and(|it| it.after < frame.first)
+            && let Some(cut) = parent.cut.filter(|it| it.after < frame.first)
         {
             parent.cut = None;
-            self.out.list[frame.first..].iter_mut().for_each(|it| it.reason = None);
+            for piece in &mut self.out.list[frame.first..] {
+                piece.reason = piece.reason.filter(|it| *it != cut.reason);
+            }
         }
     }
 
@@ -138,7 +140,7 @@ impl Walk<'_, '_> {
         let reason = match said {
             Phrase::Related => {
                 let reason = Reason::Related;
-                frame.cut = Some(Cut { level: level.unwrap_or(7), after, reason });
+                frame.cut = Some(Cut { level: level.unwrap_or(7), after, reason, first: None });
                 reason
             }
             Phrase::Label => {

@@ -83,12 +83,10 @@ impl<'a> Walk<'a, '_> {
             (self.out.list.len(), self.frames.len() + 1, self.long_text);
         let parent = self.top();
         let mut frame = parent.child(tag, hash, first);
-        let level = tag.heading();
-        if let Some(cut) = parent.cut {
-            let section = matches!(tag, Tag::Section | Tag::Article | Tag::Main);
-            if section || level.is_some_and(|it| it <= cut.level) {
-                parent.cut = None;
-            } else {
+        if let Some(mut cut) = parent.cut {
+            let goes_on = cut.takes(tag, attribute(attributes, "id").is_some());
+            parent.cut = goes_on.then_some(cut);
+            if goes_on {
                 frame.reason = frame.reason.or(Some(cut.reason));
             }
         }
