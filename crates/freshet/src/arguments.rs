@@ -10,6 +10,7 @@ use freshet_model::{Budget, PerDay};
 use freshet_plan::{Objective, Observed, Options, Policy, Target, Timing};
 
 use crate::crew::CrewArguments;
+use crate::detect::DetectArguments;
 use crate::fetch::FetchArguments;
 use crate::lab::LabArguments;
 use crate::simulate::SimulateArguments;
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     Curve(CurveArguments),
     Simulate(Box<SimulateArguments>),
     Crew(CrewArguments),
+    Detect(Box<DetectArguments>),
     Lab(LabArguments),
     Fetch(Box<FetchArguments>),
     #[command(subcommand)]

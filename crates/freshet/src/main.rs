@@ -4,6 +4,7 @@ mod arguments;
 mod clock;
 mod crew;
 mod curve;
+mod detect;
 mod failure;
 mod fetch;
 mod lab;
@@ -43,6 +44,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Curve(arguments) => curve::run(&arguments),
         Command::Crew(arguments) => crew::run(&arguments),
         // Those that can say no.
+        Command::Detect(arguments) => return detect::run(&arguments),
         Command::Lab(arguments) => return lab::run(&arguments),
         Command::Fetch(arguments) => return fetch::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),

@@ -17,6 +17,7 @@ const PURE: &[&str] = &[
     "freshet-schedule",
     "freshet-crew",
     "freshet-capture",
+    "freshet-detect",
     "freshet-engine",
     "freshet-sim",
     "freshet-lab",

@@ -1,0 +1,268 @@
+//! What two lists have in common, in order.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A run that both lists have, or a run of one that stands for a run of the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Edit {
+    /// Where it begins in both, and how long it is.
+    Same(usize, usize, usize),
+    Replace(Range<usize>, Range<usize>),
+}
+
+/// Changes within a gap that are searched for; its square bounds the work.
+const MOST_CHANGES: usize = 600;
+
+/// Steps in all gaps together.
+const MOST_WORK: usize = 1 << 25;
+
+/// A gap with anchors is split, and its gaps again, this often.
+const DEEPEST: usize = 16;
+
+type Gap = (Range<usize>, Range<usize>);
+
+/// How `old` becomes `new`.
+pub(super) fn align(old: &[&str], new: &[&str]) -> Vec<Edit> {
+    // Numbers are compared faster than texts.
+    let mut known = HashMap::new();
+    let (a, b) = (numbers(old, &mut known), numbers(new, &mut known));
+    let mut matches = Vec::new();
+    let mut work = MOST_WORK;
+    let mut gaps: Vec<(Gap, usize)> = vec![((0..a.len(), 0..b.len()), 0)];
+    while let Some(((mut x, mut y), depth)) = gaps.pop() {
+        while !x.is_empty() && !y.is_empty() && a[x.start] == b[y.start] {
+            matches.push((x.start, y.start));
+            (x.start, y.start) = (x.start + 1, y.start + 1);
+        }
+        while !x.is_empty() && !y.is_empty() && a[x.end - 1] == b[y.end - 1] {
+            (x.end, y.end) = (x.end - 1, y.end - 1);
+            matches.push((x.end, y.end));
+        }
+        if x.is_empty() || y.is_empty() {
+            continue;
+        }
+        let anchors = if depth < DEEPEST { anchors(&a, &b, &x, &y) } else { Vec::new() };
+        if anchors.is_empty() {
+            shortest(&a, &b, &x, &y, &mut work, &mut matches);
+            continue;
+        }
+        let (mut from_x, mut from_y) = (x.start, y.start);
+        for (at_x, at_y) in anchors {
+            matches.push((at_x, at_y));
+            gaps.push(((from_x..at_x, from_y..at_y), depth + 1));
+            (from_x, from_y) = (at_x + 1, at_y + 1);
+        }
+        gaps.push(((from_x..x.end, from_y..y.end), depth + 1));
+    }
+    matches.sort_unstable();
+    edits(&matches, a.len(), b.len())
+}
+
+fn numbers<'t>(list: &[&'t str], known: &mut HashMap<&'t str, u32>) -> Vec<u32> {
+    let mut numbers = Vec::with_capacity(list.len());
+    for &it in list {
+        let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+        numbers.push(*known.entry(it).or_insert(next));
+    }
+    numbers
+}
+
+/// Items that stand once in both gaps, as many as keep their order.
+fn anchors(a: &[u32], b: &[u32], x: &Range<usize>, y: &Range<usize>) -> Vec<(usize, usize)> {
+    // How often in either, and where.
+    let mut seen: HashMap<u32, (u32, usize, u32, usize)> = HashMap::new();
+    for at in x.clone() {
+        let entry = seen.entry(a[at]).or_default();
+        (entry.0, entry.1) = (entry.0 + 1, at);
+    }
+    for at in y.clone() {
+        let entry = seen.entry(b[at]).or_default();
+        (entry.2, entry.3) = (entry.2 + 1, at);
+    }
+    let once = |it: &usize| match seen.get(&a[*it]) {
+        Some(&(1, at_x, 1, at_y)) => Some((at_x, at_y)),
+        _ => None,
+    };
+    let pairs: Vec<(usize, usize)> = x.clone().filter_map(|it| once(&it)).collect();
+    rising(&pairs)
+}
+
+/// The longest part of pairs, which rise in the first, that rises in the second too.
+fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    // The last pair of the best run of each length, and what each pair follows.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    for (at, pair) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|it| pairs[*it].1 < pair.1);
+        before.push(length.checked_sub(1).map(|it| ends[it]));
+        if length == ends.len() {
+            ends.push(at);
+        } else {
+            ends[length] = at;
+        }
+    }
+    let mut run = Vec::with_capacity(ends.len());
+    let mut next = ends.last().copied();
+    while let Some(at) = next {
+        run.push(pairs[at]);
+        next = before[at];
+    }
+    run.reverse();
+    run
+}
+
+/// Myers' greedy search within a gap, up to a number of changes.
+fn shortest(
+    a: &[u32],
+    b: &[u32],
+    x: &Range<usize>,
+    y: &Range<usize>,
+    work: &mut usize,
+    matches: &mut Vec<(usize, usize)>,
+) {
+    let (n, m) = (x.len() as isize, y.len() as isize);
+    let most = (x.len() + y.len()).min(MOST_CHANGES);
+    let offset = most as isize + 1;
+    let slot = |k: isize| (k + offset) as usize;
+    let mut reach = vec![0_isize; 2 * most + 3];
+    let mut trace: Vec<Vec<isize>> = Vec::new();
+    for d in 0..=most as isize {
+        trace.push(reach[slot(-d - 1)..=slot(d + 1)].to_vec());
+        for k in (-d..=d).step_by(2) {
+            let down = k == -d || k != d && reach[slot(k - 1)] < reach[slot(k + 1)];
+            let mut i = if down { reach[slot(k + 1)] } else { reach[slot(k - 1)] + 1 };
+            let mut j = i - k;
+            while i < n && j < m && a[x.start + i as usize] == b[y.start + j as usize] {
+                (i, j) = (i + 1, j + 1);
+                *work = work.saturating_sub(1);
+            }
+            reach[slot(k)] = i;
+            if i >= n && j >= m {
+                walk_back(&trace, (n, m), (x.start, y.start), matches);
+                return;
+            }
+        }
+        *work = work.saturating_sub(d as usize + 1);
+        if *work == 0 {
+            return;
+        }
+    }
+}
+
+/// The steps of the search from its end to its start.
+fn walk_back(
+    trace: &[Vec<isize>],
+    end: (isize, isize),
+    start: (usize, usize),
+    matches: &mut Vec<(usize, usize)>,
+) {
+    let (mut i, mut j) = end;
+    for (d, reach) in trace.iter().enumerate().rev() {
+        let d = d as isize;
+        let at = |k: isize| reach[(k + d + 1) as usize];
+        let k = i - j;
+        let down = k == -d || k != d && at(k - 1) < at(k + 1);
+        let before_k = if down { k + 1 } else { k - 1 };
+        let before_i = if d == 0 { 0 } else { at(before_k) };
+        let before_j = if d == 0 { 0 } else { before_i - before_k };
+        while i > before_i && j > before_j {
+            (i, j) = (i - 1, j - 1);
+            matches.push((start.0 + i as usize, start.1 + j as usize));
+        }
+        (i, j) = (before_i, before_j);
+    }
+}
+
+/// Runs of matches, and what is between them.
+fn edits(matches: &[(usize, usize)], n: usize, m: usize) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let (mut at_x, mut at_y) = (0, 0);
+    for &(x, y) in matches.iter().chain([&(n, m)]) {
+        if x > at_x || y > at_y {
+            edits.push(Edit::Replace(at_x..x, at_y..y));
+        }
+        if x < n || y < m {
+            match edits.last_mut() {
+                Some(Edit::Same(_, _, count)) => *count += 1,
+                _ => edits.push(Edit::Same(x, y, 1)),
+            }
+        }
+        (at_x, at_y) = (x + 1, y + 1);
+    }
+    edits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// How long what both have in common is, by the usual table.
+    fn longest(a: &[&str], b: &[&str]) -> usize {
+        let mut row = vec![0; b.len() + 1];
+        for x in a {
+            let mut corner = 0;
+            for (j, y) in b.iter().enumerate() {
+                let above = row[j + 1];
+                row[j + 1] = if x == y { corner + 1 } else { row[j].max(above) };
+                corner = above;
+            }
+        }
+        row[b.len()]
+    }
+
+    fn common(edits: &[Edit]) -> usize {
+        edits.iter().map(|it| if let Edit::Same(_, _, count) = it { *count } else { 0 }).sum()
+    }
+
+    fn check_whole(a: &[&str], b: &[&str]) -> Vec<Edit> {
+        let edits = align(a, b);
+        let (mut x, mut y) = (0, 0);
+        for edit in &edits {
+            match edit {
+                Edit::Same(from, to, count) => {
+                    assert_eq!((*from, *to), (x, y));
+                    assert_eq!(a[x..x + count], b[y..y + count]);
+                    (x, y) = (x + count, y + count);
+                }
+                Edit::Replace(from, to) => {
+                    assert_eq!((from.start, to.start), (x, y));
+                    (x, y) = (from.end, to.end);
+                }
+            }
+        }
+        assert_eq!((x, y), (a.len(), b.len()));
+        edits
+    }
+
+    proptest! {
+        #[test]
+        fn edits_make_the_new_list(a in prop::collection::vec("[a-e]", 0..40), b in prop::collection::vec("[a-e]", 0..40)) {
+            let a: Vec<&str> = a.iter().map(String::as_str).collect();
+            let b: Vec<&str> = b.iter().map(String::as_str).collect();
+            let edits = check_whole(&a, &b);
+            prop_assert!(common(&edits) <= longest(&a, &b));
+        }
+    }
+
+    #[test]
+    fn small_changes_are_found_exactly() {
+        let a: Vec<String> = (0..300).map(|it| (it % 7).to_string()).collect();
+        let mut b = a.clone();
+        b.remove(100);
+        b.insert(200, "new".to_owned());
+        let a: Vec<&str> = a.iter().map(String::as_str).collect();
+        let b: Vec<&str> = b.iter().map(String::as_str).collect();
+        assert_eq!(common(&check_whole(&a, &b)), 299);
+    }
+
+    #[test]
+    fn lists_with_nothing_in_common_end_soon() {
+        let a: Vec<String> = (0..200_000).map(|it| (it % 1000).to_string()).collect();
+        let b: Vec<String> = (0..200_000).map(|it| (it * 7 % 1000 + 500).to_string()).collect();
+        let a: Vec<&str> = a.iter().map(String::as_str).collect();
+        let b: Vec<&str> = b.iter().map(String::as_str).collect();
+        check_whole(&a, &b);
+    }
+}

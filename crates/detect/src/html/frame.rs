@@ -1,0 +1,123 @@
+//! An element that is open while a page is read.
+
+use super::reason::Reason;
+use super::tag::Tag;
+
+/// What is known of an element that has not ended yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub(crate) tag: Tag,
+    /// Of elements that HTML does not know, what tells their names apart.
+    pub(crate) name: u64,
+    /// Why its text does not count, if so.
+    pub(crate) reason: Option<Reason>,
+    /// Whether `reason` was guessed from a name: then a main part inside takes it back.
+    pub(crate) guessed: bool,
+    /// In the main part by its element: `main`, `article`, `section` and the like.
+    pub(crate) in_main: bool,
+    pub(crate) in_article: bool,
+    pub(crate) in_link: bool,
+    pub(crate) in_menu: bool,
+    pub(crate) in_pre: bool,
+    pub(crate) in_svg: bool,
+    /// Matched by `select`, or in something that is.
+    pub(crate) selected: bool,
+    /// The first piece of text in it.
+    pub(crate) first: usize,
+    /// Bytes of text in it, and of those the ones in links.
+    pub(crate) letters: usize,
+    pub(crate) linked: usize,
+    pub(crate) has_h1: bool,
+    /// What a short text in it says of it as a whole.
+    pub(crate) labelled: Option<Reason>,
+    /// The level of the heading in it after which nothing counts, until another one.
+    pub(crate) cut: Option<Cut>,
+    /// An `aside` within the main part: counts unless it is mostly links.
+    pub(crate) undecided: bool,
+}
+
+/// A heading says that what follows it does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// A heading of this level, or above it, ends it. 7: any heading.
+    pub(crate) level: u8,
+    /// How many pieces of text there were with the heading.
+    pub(crate) after: usize,
+    pub(crate) reason: Reason,
+    /// The first element after the heading: another kind of element ends it.
+    pub(crate) first: Option<Tag>,
+}
+
+impl Cut {
+    /// Whether an element right after the heading, or after others, still belongs to it.
+    pub(crate) fn takes(&mut self, tag: Tag, named: bool) -> bool {
+        if matches!(tag, Tag::Section | Tag::Article | Tag::Main) {
+            return false;
+        }
+        if tag.heading().is_some_and(|it| it <= self.level) {
+            return false;
+        }
+        if tag == Tag::P || tag.is_inline() {
+            return true;
+        }
+        // Cards in a row are alike; what has a name of its own is something else.
+        match self.first {
+            None => {
+                self.first = Some(tag);
+                true
+            }
+            Some(first) => first == tag && !named,
+        }
+    }
+}
+
+impl Frame {
+    pub(crate) fn root() -> Self {
+        Self {
+            tag: Tag::Html,
+            name: 0,
+            reason: None,
+            guessed: false,
+            in_main: false,
+            in_article: false,
+            in_link: false,
+            in_menu: false,
+            in_pre: false,
+            in_svg: false,
+            selected: false,
+            first: 0,
+            letters: 0,
+            linked: 0,
+            has_h1: false,
+            labelled: None,
+            cut: None,
+            undecided: false,
+        }
+    }
+
+    /// An element in this one, with what it takes over from it.
+    pub(crate) fn child(&self, tag: Tag, name: u64, first: usize) -> Self {
+        Self {
+            tag,
+            name,
+            reason: self.reason,
+            guessed: self.guessed,
+            in_main: self.in_main,
+            in_article: self.in_article,
+            in_link: self.in_link || tag == Tag::A,
+            in_menu: self.in_menu,
+            in_pre: self.in_pre || matches!(tag, Tag::Pre | Tag::Xmp | Tag::Plaintext),
+            in_svg: self.in_svg || tag == Tag::Svg,
+            selected: self.selected,
+            first,
+            ..Self::root()
+        }
+    }
+
+    /// Takes over what an element in it has counted.
+    pub(crate) fn add(&mut self, child: &Self) {
+        self.letters += child.letters;
+        self.linked += child.linked;
+        self.has_h1 |= child.has_h1;
+    }
+}

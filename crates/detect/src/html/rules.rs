@@ -1,0 +1,263 @@
+//! What an opening tag says of whether its content counts. Each rule looks at one element and at
+//! what it stands in, never at the page as a whole, so that what changes in one place of a page
+//! does not change what counts in another.
+
+use super::frame::Frame;
+use super::names::{Says, says};
+use super::phrases::{Phrase, phrase};
+use super::reason::Reason;
+use super::tag::Tag;
+use super::tokenizer::Attribute;
+
+/// The attributes that the rules look at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Marks<'a> {
+    class: Option<&'a str>,
+    id: Option<&'a str>,
+    role: Option<&'a str>,
+    label: Option<&'a str>,
+    style: Option<&'a str>,
+    aria_hidden: bool,
+    advertising: bool,
+    hidden: bool,
+    open: bool,
+}
+
+impl<'a> Marks<'a> {
+    pub(crate) fn of(attributes: &[Attribute<'a>]) -> Self {
+        let mut marks = Self::default();
+        for &(name, value) in attributes {
+            // The first of several counts.
+            let set = |mark: &mut Option<&'a str>| *mark = mark.or(Some(value));
+            match name.len() {
+                2 if name.eq_ignore_ascii_case("id") => set(&mut marks.id),
+                4 if name.eq_ignore_ascii_case("role") => set(&mut marks.role),
+                4 if name.eq_ignore_ascii_case("open") => marks.open = true,
+                5 if name.eq_ignore_ascii_case("class") => set(&mut marks.class),
+                5 if name.eq_ignore_ascii_case("style") => set(&mut marks.style),
+                // `until-found` is for parts that a reader opens.
+                6 if name.eq_ignore_ascii_case("hidden") => {
+                    marks.hidden = !value.eq_ignore_ascii_case("until-found");
+                }
+                10 if name.eq_ignore_ascii_case("aria-label") => set(&mut marks.label),
+                11 if name.eq_ignore_ascii_case("aria-hidden") => {
+                    marks.aria_hidden = value.eq_ignore_ascii_case("true");
+                }
+                7.. if is_advertising(name) => marks.advertising = true,
+                _ => {}
+            }
+        }
+        marks
+    }
+
+    fn is_role(&self, roles: &[&str]) -> bool {
+        self.role.is_some_and(|it| roles.iter().any(|role| it.trim().eq_ignore_ascii_case(role)))
+    }
+
+    fn says(&self, name: &str) -> Option<Says> {
+        let own = Some(name).filter(|it| it.contains('-')).and_then(says);
+        own.or_else(|| self.id.and_then(says)).or_else(|| self.class.and_then(says))
+    }
+}
+
+/// `data-ad`, `data-ad-slot`, `data-ads`, but not `data-add-to-cart`.
+fn is_advertising(name: &str) -> bool {
+    let rest = name.get(..7).filter(|it| it.eq_ignore_ascii_case("data-ad")).map(|_| &name[7..]);
+    rest.is_some_and(|it| it.is_empty() || it == "s" || it.starts_with(['-', '_']))
+}
+
+/// Elements deeper than this are no head or foot of a site: `html`, `body` and a few wrappers.
+const SHALLOW: usize = 6;
+
+/// Fills in what the element says of its own text. `long_text`: whether something to read came
+/// before it.
+pub(crate) fn judge(
+    frame: &mut Frame,
+    name: &str,
+    marks: &Marks<'_>,
+    depth: usize,
+    long_text: bool,
+) {
+    let tag = frame.tag;
+    if let Some(reason) = unseen(frame, marks) {
+        frame.reason = Some(reason);
+        frame.guessed = false;
+        return;
+    }
+    let main = tag == Tag::Main || marks.is_role(&["main"]);
+    if main || matches!(tag, Tag::Article | Tag::Section | Tag::Li | Tag::Td | Tag::Blockquote) {
+        frame.in_main |= tag != Tag::Td && tag != Tag::Li;
+        frame.in_article |= tag != Tag::Section && !main;
+    }
+    if frame.reason.is_some() {
+        return;
+    }
+    if let Some(reason) = landmark(frame, marks) {
+        frame.reason = Some(reason);
+        return;
+    }
+    if main || matches!(tag, Tag::Body | Tag::Html | Tag::Head | Tag::H1) {
+        return;
+    }
+    if let Some(reason) = named(frame, name, marks, depth, long_text) {
+        frame.reason = Some(reason);
+        frame.guessed = true;
+    }
+}
+
+/// Whether it cannot be seen.
+fn unseen(frame: &Frame, marks: &Marks<'_>) -> Option<Reason> {
+    let tag = frame.tag;
+    match tag {
+        Tag::Template | Tag::Datalist | Tag::Rp | Tag::Desc => return Some(Reason::Hidden),
+        Tag::Title if frame.in_svg => return Some(Reason::Hidden),
+        Tag::Noscript
+        | Tag::Iframe
+        | Tag::Noembed
+        | Tag::Noframes
+        | Tag::Audio
+        | Tag::Video
+        | Tag::Canvas => return Some(Reason::NoScript),
+        Tag::Dialog if !marks.open => return Some(Reason::Hidden),
+        Tag::Html | Tag::Body => return None,
+        _ => {}
+    }
+    let styled = marks.style.is_some_and(hides);
+    // Pages under a dialog hide their main part from screen readers, not from people; and a short
+    // piece of a line with this mark is what people see of it.
+    let unread = marks.aria_hidden
+        && !tag.is_inline()
+        && !matches!(tag, Tag::Main | Tag::Article)
+        && !marks.is_role(&["main"]);
+    (marks.hidden || styled || unread).then_some(Reason::Hidden)
+}
+
+/// Whether a `style` makes an element invisible.
+fn hides(style: &str) -> bool {
+    let says = |property: &str, value: &str| {
+        style.split(';').filter_map(|it| it.split_once(':')).any(|(name, set)| {
+            let set = set.trim();
+            name.trim().eq_ignore_ascii_case(property)
+                && set.get(..value.len()).is_some_and(|it| it.eq_ignore_ascii_case(value))
+        })
+    };
+    says("display", "none") || says("visibility", "hidden")
+}
+
+/// What HTML's own elements and roles say.
+fn landmark(frame: &mut Frame, marks: &Marks<'_>) -> Option<Reason> {
+    let tag = frame.tag;
+    if marks.is_role(&["note", "doc-footnote", "doc-endnotes", "doc-tip", "doc-notice"]) {
+        return None;
+    }
+    if marks.advertising {
+        return Some(Reason::Advertising);
+    }
+    let labelled = marks.label.and_then(phrase);
+    if labelled == Some(Phrase::Related) {
+        return Some(Reason::Related);
+    }
+    if labelled == Some(Phrase::Label) {
+        return Some(Reason::Advertising);
+    }
+    match tag {
+        Tag::Nav => return Some(Reason::Navigation),
+        Tag::Search => return Some(Reason::Navigation),
+        Tag::Dialog => return Some(Reason::Overlay),
+        Tag::Header if !frame.in_main => {
+            return (!is_of_a_text(marks)).then_some(Reason::Header);
+        }
+        Tag::Footer if !frame.in_article => return Some(Reason::Footer),
+        Tag::Aside => {
+            let note = marks.class.and_then(says) == Some(Says::Note);
+            let within = frame.in_article || frame.in_main;
+            frame.undecided = within && !note;
+            return (!within && !note).then_some(Reason::Aside);
+        }
+        _ => {}
+    }
+    let roles: [(&[&str], Reason); 5] = [
+        (&["navigation", "search", "menu", "menubar", "directory", "tablist"], Reason::Navigation),
+        (&["contentinfo"], Reason::Footer),
+        (&["complementary"], Reason::Aside),
+        (&["dialog", "alertdialog", "tooltip"], Reason::Overlay),
+        (&["timer", "marquee"], Reason::Widget),
+    ];
+    marks.role?;
+    if marks.is_role(&["banner"]) && !frame.in_main {
+        return Some(Reason::Header);
+    }
+    roles.into_iter().find(|(roles, _)| marks.is_role(roles)).map(|(_, reason)| reason)
+}
+
+/// A header that belongs to a text, not to a site.
+fn is_of_a_text(marks: &Marks<'_>) -> bool {
+    let of_text = |names: &str| {
+        ["title-block", "article", "post", "entry", "story", "product", "doc"]
+            .iter()
+            .any(|it| names.to_ascii_lowercase().contains(it))
+    };
+    marks.id.is_some_and(of_text) || marks.class.is_some_and(of_text)
+}
+
+/// What the names that a site gives its parts say.
+fn named(
+    frame: &mut Frame,
+    name: &str,
+    marks: &Marks<'_>,
+    depth: usize,
+    long_text: bool,
+) -> Option<Reason> {
+    let tag = frame.tag;
+    let cell = matches!(
+        tag,
+        Tag::Table | Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Tr | Tag::Td | Tag::Th
+    );
+    let term = matches!(tag, Tag::Dt | Tag::Dd | Tag::Caption | Tag::Figcaption | Tag::Summary);
+    let says = marks.says(if tag == Tag::Other { name } else { "" })?;
+    match says {
+        Says::Out(reason) => {
+            let applies = if cell || term {
+                use Reason::{Advertising, Aside, Consent, Navigation};
+                !term && matches!(reason, Advertising | Aside | Consent | Navigation)
+            } else if tag == Tag::Article {
+                matches!(reason, Reason::Advertising | Reason::Related)
+            } else {
+                true
+            };
+            applies.then_some(reason)
+        }
+        Says::Header => {
+            // Cards and boxes have headers too, but no names of their own.
+            let most = if marks.id.is_some() { SHALLOW } else { SHALLOW - 2 };
+            let site = !frame.in_main && !frame.in_article && depth <= most;
+            (site && !cell && !term && tag.heading().is_none() && !tag.is_inline())
+                .then_some(Reason::Header)
+        }
+        Says::Footer => {
+            let site = !frame.in_article && depth <= SHALLOW + 1;
+            (site && !cell && !term && tag.heading().is_none()).then_some(Reason::Footer)
+        }
+        Says::Menu => {
+            frame.in_menu = true;
+            None
+        }
+        Says::Teaser => (long_text && tag != Tag::Article).then_some(Reason::Related),
+        Says::Note => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn styles_that_hide() {
+        for style in ["display:none", "color: red; DISPLAY : None", "visibility:hidden;"] {
+            assert!(hides(style), "{style}");
+        }
+        for style in ["display:block", "displaynone", "nodisplay:none", ""] {
+            assert!(!hides(style), "{style}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The elements of HTML, and how each behaves in a text.
+
+/// Makes the enum and the look-up from one list.
+macro_rules! tags {
+    ($($name:literal $variant:ident,)*) => {
+        /// An element by its name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum Tag { $($variant,)* /** Any other name. */ Other }
+
+        /// The names as numbers.
+        #[allow(non_upper_case_globals)]
+        mod packed {
+            $(pub(super) const $variant: u128 = super::pack($name.as_bytes());)*
+        }
+
+        impl Tag {
+            pub(crate) const COUNT: usize = Self::Other as usize + 1;
+
+            /// The element of this name, in any case.
+            pub(crate) fn of(name: &str) -> Self {
+                match pack(name.as_bytes()) {
+                    $(packed::$variant => Self::$variant,)*
+                    _ => Self::Other,
+                }
+            }
+        }
+    };
+}
+
+/// A name of up to 16 bytes in lower case as one number, so that it is looked up by comparing
+/// numbers. Longer ones are no name of HTML.
+const fn pack(name: &[u8]) -> u128 {
+    if name.len() > 16 {
+        return 0;
+    }
+    let (mut packed, mut i) = (0_u128, 0);
+    while i < name.len() {
+        packed = packed << 8 | name[i].to_ascii_lowercase() as u128;
+        i += 1;
+    }
+    packed
+}
+
+tags! {
+    "a" A, "abbr" Abbr, "acronym" Acronym, "address" Address, "area" Area, "article" Article,
+    "aside" Aside, "audio" Audio, "b" B, "base" Base, "bdi" Bdi, "bdo" Bdo, "big" Big,
+    "blockquote" Blockquote, "body" Body, "br" Br, "button" Button, "canvas" Canvas,
+    "caption" Caption, "center" Center, "cite" Cite, "code" Code, "col" Col, "colgroup" Colgroup,
+    "data" Data, "datalist" Datalist, "dd" Dd, "del" Del, "desc" Desc, "details" Details,
+    "dfn" Dfn, "dialog" Dialog, "dir" Dir, "div" Div, "dl" Dl, "dt" Dt, "em" Em, "embed" Embed,
+    "fieldset" Fieldset, "figcaption" Figcaption, "figure" Figure, "font" Font, "footer" Footer,
+    "form" Form, "frame" Frame, "frameset" Frameset, "h1" H1, "h2" H2, "h3" H3, "h4" H4, "h5" H5,
+    "h6" H6, "head" Head, "header" Header, "hgroup" Hgroup, "hr" Hr, "html" Html, "i" I,
+    "iframe" Iframe, "img" Img, "input" Input, "ins" Ins, "kbd" Kbd, "label" Label,
+    "legend" Legend, "li" Li, "link" Link, "main" Main, "map" Map, "mark" Mark, "math" Math,
+    "menu" Menu, "meta" Meta, "nav" Nav, "nobr" Nobr, "noembed" Noembed, "noframes" Noframes,
+    "noscript" Noscript, "object" Object, "ol" Ol, "optgroup" Optgroup, "option" Choice,
+    "output" Output, "p" P, "param" Param, "picture" Picture, "plaintext" Plaintext, "pre" Pre,
+    "progress" Progress, "q" Q, "rp" Rp, "rt" Rt, "ruby" Ruby, "s" S, "samp" Samp,
+    "script" Script, "search" Search, "section" Section, "select" Select, "small" Small,
+    "source" Source, "span" Span, "strike" Strike, "strong" Strong, "style" Style, "sub" Sub,
+    "summary" Summary, "sup" Sup, "svg" Svg, "table" Table, "tbody" Tbody, "td" Td,
+    "template" Template, "textarea" Textarea, "tfoot" Tfoot, "th" Th, "thead" Thead, "time" Time,
+    "title" Title, "tr" Tr, "track" Track, "tt" Tt, "u" U, "ul" Ul, "var" Var, "video" Video,
+    "wbr" Wbr, "xmp" Xmp,
+}
+
+impl Tag {
+    /// Has no content, and no closing tag.
+    pub(crate) fn is_void(self) -> bool {
+        matches!(
+            self,
+            Self::Area
+                | Self::Base
+                | Self::Br
+                | Self::Col
+                | Self::Embed
+                | Self::Frame
+                | Self::Hr
+                | Self::Img
+                | Self::Input
+                | Self::Link
+                | Self::Meta
+                | Self::Param
+                | Self::Source
+                | Self::Track
+                | Self::Wbr
+        )
+    }
+
+    /// Its content is text up to its closing tag, whatever is in it.
+    pub(crate) fn is_raw(self) -> bool {
+        matches!(
+            self,
+            Self::Script
+                | Self::Style
+                | Self::Title
+                | Self::Textarea
+                | Self::Xmp
+                | Self::Iframe
+                | Self::Noembed
+                | Self::Noframes
+                | Self::Plaintext
+        )
+    }
+
+    /// Goes on in the line that it stands in. Names that HTML does not know do so too.
+    pub(crate) fn is_inline(self) -> bool {
+        matches!(
+            self,
+            Self::A
+                | Self::Abbr
+                | Self::Acronym
+                | Self::Area
+                | Self::B
+                | Self::Bdi
+                | Self::Bdo
+                | Self::Big
+                | Self::Cite
+                | Self::Code
+                | Self::Data
+                | Self::Del
+                | Self::Dfn
+                | Self::Em
+                | Self::Font
+                | Self::I
+                | Self::Img
+                | Self::Input
+                | Self::Ins
+                | Self::Kbd
+                | Self::Label
+                | Self::Link
+                | Self::Map
+                | Self::Mark
+                | Self::Math
+                | Self::Meta
+                | Self::Nobr
+                | Self::Output
+                | Self::Picture
+                | Self::Q
+                | Self::Rp
+                | Self::Rt
+                | Self::Ruby
+                | Self::S
+                | Self::Samp
+                | Self::Script
+                | Self::Small
+                | Self::Source
+                | Self::Span
+                | Self::Strike
+                | Self::Strong
+                | Self::Style
+                | Self::Sub
+                | Self::Sup
+                | Self::Svg
+                | Self::Template
+                | Self::Time
+                | Self::Tt
+                | Self::U
+                | Self::Var
+                | Self::Wbr
+                | Self::Other
+        )
+    }
+
+    /// 1 to 6 for headings.
+    pub(crate) fn heading(self) -> Option<u8> {
+        Some(match self {
+            Self::H1 => 1,
+            Self::H2 => 2,
+            Self::H3 => 3,
+            Self::H4 => 4,
+            Self::H5 => 5,
+            Self::H6 => 6,
+            _ => return None,
+        })
+    }
+
+    /// Whether a closing tag of another element leaves it open.
+    pub(crate) fn is_barrier(self) -> bool {
+        matches!(
+            self,
+            Self::Table | Self::Td | Self::Th | Self::Caption | Self::Html | Self::Button
+        )
+    }
+
+    /// Whether a new element `next` ends this one, which is still open.
+    pub(crate) fn ends_at(self, next: Self) -> bool {
+        match self {
+            Self::P => !next.is_inline() && !matches!(next, Self::Br | Self::Button | Self::Select),
+            Self::Li => next == Self::Li,
+            Self::Dt | Self::Dd => matches!(next, Self::Dt | Self::Dd),
+            Self::Choice => matches!(next, Self::Choice | Self::Optgroup),
+            Self::Td | Self::Th => {
+                matches!(next, Self::Td | Self::Th | Self::Tr)
+                    || matches!(next, Self::Tbody | Self::Thead | Self::Tfoot)
+            }
+            Self::Tr => matches!(next, Self::Tr | Self::Tbody | Self::Thead | Self::Tfoot),
+            Self::Tbody | Self::Thead | Self::Tfoot | Self::Caption | Self::Colgroup => {
+                matches!(next, Self::Tbody | Self::Thead | Self::Tfoot)
+                    || self == Self::Caption && next == Self::Tr
+            }
+            Self::Head => next == Self::Body,
+            _ => false,
+        }
+    }
+
+    /// Where the search for an element that `ends_at` another stops: a list item ends the item
+    /// before it, not the one around its list.
+    pub(crate) fn holds_items(self) -> bool {
+        matches!(
+            self,
+            Self::Ul
+                | Self::Ol
+                | Self::Dl
+                | Self::Menu
+                | Self::Dir
+                | Self::Table
+                | Self::Select
+                | Self::Datalist
+                | Self::Body
+                | Self::Article
+                | Self::Section
+                | Self::Main
+                | Self::Blockquote
+                | Self::Object
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_any_case() {
+        assert_eq!(Tag::of("DIV"), Tag::Div);
+        assert_eq!(Tag::of("blockquote"), Tag::Blockquote);
+        assert_eq!(Tag::of("figCaption"), Tag::Figcaption);
+        assert_eq!(Tag::of("app-header"), Tag::Other);
+        assert_eq!(Tag::of(""), Tag::Other);
+        assert_eq!(Tag::of("a-name-of-more-than-sixteen-bytes"), Tag::Other);
+    }
+}

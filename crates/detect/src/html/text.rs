@@ -1,0 +1,183 @@
+//! Text as it is read: character references decoded, white space joined, invisible characters gone.
+
+use super::entity::entity;
+
+/// What a byte can begin.
+const PLAIN: u8 = 0;
+const SPACE: u8 = 1;
+const REFERENCE: u8 = 2;
+/// The first byte of a character that may be a space, or invisible.
+const SPECIAL: u8 = 3;
+
+const CLASSES: [u8; 256] = {
+    let mut classes = [PLAIN; 256];
+    let mut i = 0;
+    while i < 0x20 {
+        classes[i] = SPACE;
+        i += 1;
+    }
+    classes[b' ' as usize] = SPACE;
+    classes[0x7f] = SPACE;
+    classes[b'&' as usize] = REFERENCE;
+    classes[0xc2] = SPECIAL;
+    classes[0xd8] = SPECIAL;
+    classes[0xe2] = SPECIAL;
+    classes[0xe3] = SPECIAL;
+    classes[0xef] = SPECIAL;
+    classes
+};
+
+/// What a character is to a reader.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sight {
+    Seen,
+    Space,
+    Invisible,
+}
+
+pub(crate) fn sight(character: char) -> Sight {
+    match character {
+        '\0'..=' '
+        | '\u{7f}'..='\u{a0}'
+        | '\u{2000}'..='\u{200a}'
+        | '\u{2028}'
+        | '\u{2029}'
+        | '\u{202f}'
+        | '\u{205f}'
+        | '\u{3000}' => Sight::Space,
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' => Sight::Invisible,
+        _ => Sight::Seen,
+    }
+}
+
+/// Appends `text`, each run of white space as one space.
+pub(crate) fn push_collapsed(text: &str, references: bool, out: &mut String) {
+    let (bytes, start) = (text.as_bytes(), out.len());
+    let (mut from, mut at) = (0, 0);
+    while at < bytes.len() {
+        match CLASSES[bytes[at] as usize] {
+            PLAIN => at += 1,
+            // A single space between words is the usual case, and stays part of the run.
+            SPACE
+                if bytes[at] == b' '
+                    && at > from
+                    && bytes.get(at + 1).is_some_and(|it| CLASSES[*it as usize] == PLAIN) =>
+            {
+                at += 2;
+            }
+            SPACE => {
+                out.push_str(&text[from..at]);
+                while at < bytes.len() && CLASSES[bytes[at] as usize] == SPACE {
+                    at += 1;
+                }
+                push_space(start, out);
+                from = at;
+            }
+            REFERENCE if references => {
+                out.push_str(&text[from..at]);
+                let (character, length) = entity(&text[at..]);
+                push_character(character, start, out);
+                at += length;
+                from = at;
+            }
+            REFERENCE => at += 1,
+            _ => {
+                let Some(character) = text[at..].chars().next() else { break };
+                let length = character.len_utf8();
+                if sight(character) != Sight::Seen {
+                    out.push_str(&text[from..at]);
+                    push_character(character, start, out);
+                    from = at + length;
+                }
+                at += length;
+            }
+        }
+    }
+    out.push_str(&text[from..]);
+}
+
+/// Appends `text` of a preformatted part: lines and indentation stay.
+pub(crate) fn push_preformatted(text: &str, references: bool, out: &mut String) {
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        if character == '&' && references {
+            let (character, length) = entity(rest);
+            push_as_is(character, out);
+            rest = &rest[length..];
+        } else {
+            push_as_is(character, out);
+            rest = &rest[character.len_utf8()..];
+        }
+    }
+}
+
+fn push_as_is(character: char, out: &mut String) {
+    match (character, sight(character)) {
+        ('\n' | '\t', _) => out.push(character),
+        // Half of the end of a line.
+        ('\r', _) | (_, Sight::Invisible) => {}
+        (_, Sight::Space) => out.push(' '),
+        (_, Sight::Seen) => out.push(character),
+    }
+}
+
+fn push_character(character: char, start: usize, out: &mut String) {
+    match sight(character) {
+        Sight::Seen => out.push(character),
+        Sight::Space => push_space(start, out),
+        Sight::Invisible => {}
+    }
+}
+
+/// A space, unless what was appended since `start` ends with one.
+fn push_space(start: usize, out: &mut String) {
+    if out.len() == start || !out.ends_with(' ') {
+        out.push(' ');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        let mut out = String::new();
+        push_collapsed(text, true, &mut out);
+        assert_eq!(out, expect);
+    }
+
+    #[test]
+    fn white_space_is_joined() {
+        check("a  b\n\tc ", "a b c ");
+        check(" a", " a");
+        check("a\u{a0}\u{2009}b\u{3000}c", "a b c");
+        check("a &nbsp; b", "a b");
+    }
+
+    #[test]
+    fn what_nobody_sees_is_gone() {
+        check("in\u{ad}vis\u{200b}i&shy;ble\u{feff}", "invisible");
+        check("a \u{200b} b", "a b");
+    }
+
+    #[test]
+    fn references_are_decoded() {
+        check("a &amp; b &lt;c&gt; &#65;&#x42; &euro;", "a & b <c> AB €");
+        check("AT&T &unknown; & &#; &#xfffffff;", "AT&T &unknown; & &#; \u{fffd}");
+        check("&copy 2026", "© 2026");
+    }
+
+    #[test]
+    fn preformatted_text_keeps_its_lines() {
+        let mut out = String::new();
+        push_preformatted("if a:\r\n    b &lt; c\n", true, &mut out);
+        assert_eq!(out, "if a:\n    b < c\n");
+    }
+}

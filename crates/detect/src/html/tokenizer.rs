@@ -1,0 +1,330 @@
+//! HTML as tokens, in one pass from front to back.
+//!
+//! Tags, comments and text are told apart as browsers do. Every step moves on, so the time is
+//! linear in the length, whatever is in it.
+
+use memchr::{memchr, memchr_iter, memmem};
+
+use super::tag::Tag;
+
+/// An attribute: its name as written, and its value without quotes.
+pub(crate) type Attribute<'a> = (&'a str, &'a str);
+
+/// More attributes than this are not looked at: no page has them, and they would take memory.
+const MOST_ATTRIBUTES: usize = 64;
+
+/// A piece of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token<'a> {
+    /// Text between tags, with character references.
+    Text(&'a str),
+    /// The content of an element that holds nothing but text.
+    Raw(&'a str),
+    /// An opening tag; its attributes are in the list.
+    Open { tag: Tag, name: &'a str, closed: bool },
+    /// A closing tag.
+    Close { tag: Tag, name: &'a str },
+}
+
+pub(crate) struct Tokenizer<'a> {
+    text: &'a str,
+    at: usize,
+    /// The element whose content is text only, if one was just opened.
+    raw: Option<(Tag, &'a str)>,
+    /// Bytes looked at, as evidence that each is looked at a bounded number of times.
+    #[cfg(test)]
+    pub(crate) steps: usize,
+}
+
+impl<'a> Tokenizer<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            at: 0,
+            raw: None,
+            #[cfg(test)]
+            steps: 0,
+        }
+    }
+
+    /// The next token. An opening tag leaves its attributes in the list.
+    pub(crate) fn next(&mut self, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
+        let text = self.text;
+        if let Some((tag, name)) = self.raw.take() {
+            let start = self.at;
+            let end = if tag == Tag::Plaintext { None } else { self.find_close(name) };
+            self.at = end.unwrap_or(text.len());
+            self.count(start);
+            if self.at > start {
+                return Some(Token::Raw(&text[start..self.at]));
+            }
+        }
+        let bytes = text.as_bytes();
+        while self.at < bytes.len() {
+            let at = self.at;
+            if !is_markup(bytes, at) {
+                self.at = next_markup(bytes, at + 1);
+                self.count(at);
+                return Some(Token::Text(&text[at..self.at]));
+            }
+            let token = match bytes[at + 1] {
+                b'!' => self.skip_declaration(at),
+                b'?' => self.skip_to_end(at),
+                b'/' => self.close(at),
+                _ => self.open(at, attributes),
+            };
+            self.count(at);
+            if token.is_some() {
+                return token;
+            }
+        }
+        None
+    }
+
+    #[cfg_attr(not(test), allow(clippy::unused_self))]
+    fn count(&mut self, _from: usize) {
+        #[cfg(test)]
+        {
+            self.steps += self.at.saturating_sub(_from).max(1);
+        }
+    }
+
+    /// Where the closing tag of a raw element begins.
+    fn find_close(&self, name: &str) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        memmem::find_iter(&bytes[self.at..], b"</").map(|it| self.at + it).find(|&it| {
+            let rest = &bytes[it + 2..];
+            rest.len() > name.len()
+                && rest[..name.len()].eq_ignore_ascii_case(name.as_bytes())
+                && matches!(rest[name.len()], b'>' | b'/' | b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
+        })
+    }
+
+    /// A comment, a doctype, or what is taken for a comment.
+    fn skip_declaration(&mut self, open: usize) -> Option<Token<'a>> {
+        let bytes = self.text.as_bytes();
+        if !bytes[open..].starts_with(b"<!--") {
+            return self.skip_to_end(open);
+        }
+        let body = open + 4;
+        if bytes[body..].starts_with(b">") {
+            self.at = body + 1;
+        } else if bytes[body..].starts_with(b"->") {
+            self.at = body + 2;
+        } else {
+            let end = memmem::find_iter(&bytes[body..], b"--").map(|it| body + it).find_map(|it| {
+                match bytes.get(it + 2) {
+                    Some(b'>') => Some(it + 3),
+                    Some(b'!') if bytes.get(it + 3) == Some(&b'>') => Some(it + 4),
+                    // In `--->` the pair that counts begins one later.
+                    Some(b'-') if bytes.get(it + 3) == Some(&b'>') => Some(it + 4),
+                    _ => None,
+                }
+            });
+            self.at = end.unwrap_or(bytes.len());
+        }
+        None
+    }
+
+    fn skip_to_end(&mut self, open: usize) -> Option<Token<'a>> {
+        let bytes = self.text.as_bytes();
+        self.at = memchr(b'>', &bytes[open..]).map_or(bytes.len(), |it| open + it + 1);
+        None
+    }
+
+    fn close(&mut self, open: usize) -> Option<Token<'a>> {
+        let bytes = self.text.as_bytes();
+        let start = open + 2;
+        if !bytes.get(start).is_some_and(u8::is_ascii_alphabetic) {
+            return self.skip_to_end(open);
+        }
+        let end = name_end(bytes, start);
+        self.skip_to_end(end);
+        let name = &self.text[start..end];
+        Some(Token::Close { tag: Tag::of(name), name })
+    }
+
+    fn open(&mut self, open: usize, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
+        attributes.clear();
+        let (text, bytes) = (self.text, self.text.as_bytes());
+        let start = open + 1;
+        let mut at = name_end(bytes, start);
+        let name = &text[start..at];
+        let tag = Tag::of(name);
+        let mut closed = false;
+        loop {
+            while bytes.get(at).is_some_and(|it| is_space(*it) || *it == b'/') {
+                closed = bytes[at] == b'/';
+                at += 1;
+            }
+            // A tag that the page ends in is none.
+            let first = *bytes.get(at).or_else(|| {
+                self.at = bytes.len();
+                None
+            })?;
+            if first == b'>' {
+                break;
+            }
+            closed = false;
+            let from = at;
+            // A name may begin with `=`.
+            at += 1;
+            while at < bytes.len()
+                && !matches!(bytes[at], b'=' | b'>' | b'/')
+                && !is_space(bytes[at])
+            {
+                at += 1;
+            }
+            let key = &text[from..at];
+            let after_name = at;
+            while at < bytes.len() && is_space(bytes[at]) {
+                at += 1;
+            }
+            let mut value = "";
+            if bytes.get(at) == Some(&b'=') {
+                at += 1;
+                while at < bytes.len() && is_space(bytes[at]) {
+                    at += 1;
+                }
+                match bytes.get(at) {
+                    Some(&quote @ (b'"' | b'\'')) => {
+                        let Some(end) = memchr(quote, &bytes[at + 1..]) else {
+                            self.at = bytes.len();
+                            return None;
+                        };
+                        value = &text[at + 1..at + 1 + end];
+                        at += end + 2;
+                    }
+                    _ => {
+                        let from = at;
+                        while at < bytes.len() && bytes[at] != b'>' && !is_space(bytes[at]) {
+                            at += 1;
+                        }
+                        value = &text[from..at];
+                    }
+                }
+            } else {
+                at = after_name;
+            }
+            if attributes.len() < MOST_ATTRIBUTES {
+                attributes.push((key, value));
+            }
+        }
+        self.at = at + 1;
+        if tag.is_raw() {
+            self.raw = Some((tag, name));
+        }
+        Some(Token::Open { tag, name, closed })
+    }
+}
+
+/// Whether a tag or a comment begins here, rather than a `<` in a text.
+fn is_markup(bytes: &[u8], at: usize) -> bool {
+    bytes[at] == b'<'
+        && bytes
+            .get(at + 1)
+            .is_some_and(|it| it.is_ascii_alphabetic() || matches!(it, b'/' | b'!' | b'?'))
+}
+
+fn next_markup(bytes: &[u8], from: usize) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
+    memchr_iter(b'<', rest)
+        .map(|it| from + it)
+        .find(|&it| is_markup(bytes, it))
+        .unwrap_or(bytes.len())
+}
+
+fn name_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while at < bytes.len() && bytes[at] != b'>' && bytes[at] != b'/' && !is_space(bytes[at]) {
+        at += 1;
+    }
+    at
+}
+
+pub(crate) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
+}
+
+/// The value of an attribute; of several with one name the first counts.
+pub(crate) fn attribute<'a>(attributes: &[Attribute<'a>], name: &str) -> Option<&'a str> {
+    attributes.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tokens in a short notation.
+    fn tokens(text: &str) -> String {
+        let (mut tokenizer, mut attributes, mut out) =
+            (Tokenizer::new(text), Vec::new(), Vec::new());
+        while let Some(token) = tokenizer.next(&mut attributes) {
+            out.push(match token {
+                Token::Text(text) => format!("'{text}'"),
+                Token::Raw(text) => format!("raw '{text}'"),
+                Token::Open { name, closed, .. } => {
+                    let end = if closed { "/" } else { "" };
+                    let list: Vec<_> =
+                        attributes.iter().map(|(k, v)| format!(" {k}={v}")).collect();
+                    format!("<{name}{}{end}>", list.concat())
+                }
+                Token::Close { name, .. } => format!("</{name}>"),
+            });
+        }
+        assert!(tokenizer.steps <= 2 * text.len() + 2, "{} steps", tokenizer.steps);
+        out.join(" ")
+    }
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        assert_eq!(tokens(text), expect);
+    }
+
+    #[test]
+    fn tags_and_text() {
+        check("a<b>c</b >d", "'a' <b> 'c' </b> 'd'");
+        check(
+            "<p class=x id='y z' hidden data-a = \"1>2\"/>",
+            "<p class=x id=y z hidden= data-a=1>2/>",
+        );
+        check("<br/><br />", "<br/> <br/>");
+        check("<a =x>", "<a =x=>");
+        check("<p a/b>", "<p a= b=>");
+    }
+
+    #[test]
+    fn a_sign_that_begins_no_tag_is_text() {
+        check("1 < 2 <3 <", "'1 < 2 <3 <'");
+        check("a</>b", "'a' 'b'");
+        check("<<p>", "'<' <p>");
+    }
+
+    #[test]
+    fn comments_are_left_out() {
+        check("a<!-- <b> -->c<!-->d<!--->e<!doctype html>f<?php x ?>g", "'a' 'c' 'd' 'e' 'f' 'g'");
+        check("a<!-- x --!>b<!----->c<!-- never ends", "'a' 'b' 'c'");
+    }
+
+    #[test]
+    fn raw_elements_end_at_their_own_tag() {
+        check("<script>a</b></SCRIPT>c", "<script> raw 'a</b>' </SCRIPT> 'c'");
+        check("<title>a <b> c</title>", "<title> raw 'a <b> c' </title>");
+        check("<style></style>", "<style> </style>");
+        check("<script>never </scripts> ends", "<script> raw 'never </scripts> ends'");
+    }
+
+    #[test]
+    fn a_tag_without_an_end_ends_the_page() {
+        check("a<b", "'a'");
+        check("a<b c='d", "'a'");
+        check("a<b c", "'a'");
+    }
+
+    #[test]
+    fn each_byte_is_looked_at_a_bounded_number_of_times() {
+        for part in ["<", "<a", "<!--", "</", "<a b=\"", "<script>", "<a a=b ", "<!", "&", "--"] {
+            tokens(&part.repeat(20_000));
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! What lines, and elements at their end, say of the text around them.
+
+use super::{Gap, LARGEST_AD, LONG_TEXT, Piece, Walk};
+use crate::html::frame::{Cut, Frame};
+use crate::html::menu::Run;
+use crate::html::phrases::{LONGEST, Phrase, phrase};
+use crate::html::reason::Reason;
+use crate::html::tag::Tag;
+use crate::html::url::plain_url;
+use crate::noise::is_relative;
+
+impl Walk<'_, '_> {
+    /// Cells of one row stand in one line.
+    pub(super) fn line_of_row(&self) -> usize {
+        let row = self.frames.iter().rev().find(|it| it.tag == Tag::Tr);
+        row.map_or(usize::MAX, |it| it.first)
+    }
+
+    /// What can be said of an element only at its end.
+    pub(super) fn decide(&mut self, frame: &Frame) {
+        if self.selecting {
+            return;
+        }
+        let end = self.out.list.len();
+        let mut late = |reason| self.late.push((frame.first, end, reason));
+        let whole = matches!(
+            frame.tag,
+            Tag::Html | Tag::Body | Tag::Main | Tag::Table | Tag::Tbody | Tag::Form
+        );
+        if let Some(reason) = frame.labelled
+            && !whole
+            && !frame.has_h1
+            && frame.letters <= LARGEST_AD
+            && frame.linked * 3 >= frame.letters
+        {
+            late(reason);
+        } else if frame.undecided && frame.linked * 2 >= frame.letters {
+            late(Reason::Aside);
+        }
+        let text = frame.letters - frame.linked;
+        if frame.reason.is_none() && frame.tag == Tag::P && text >= LONG_TEXT {
+            self.long_text = true;
+        }
+        // A paragraph to read right after a list of other things belongs to the main text again.
+        if frame.tag == Tag::P
+            && text >= LONG_TEXT
+            && let Some(parent) = self.frames.last_mut()
+            && parent.reason.is_none()
+            && let Some(cut) = parent.cut.filter(|it| it.after < frame.first)
+        {
+            parent.cut = None;
+            for piece in &mut self.out.list[frame.first..] {
+                piece.reason = piece.reason.filter(|it| *it != cut.reason);
+            }
+        }
+    }
+
+    /// A heading alone in its element speaks for what follows that element.
+    pub(super) fn carry_cut(&mut self, frame: &Frame) {
+        let Some(cut) = frame.cut else { return };
+        let alone = self.out.list.len() == cut.after;
+        if let Some(parent) = self.frames.last_mut()
+            && alone
+            && parent.reason.is_none()
+        {
+            parent.cut = Some(cut);
+        }
+    }
+
+    pub(super) fn end_link(&mut self) {
+        let target = self.targets.pop().unwrap_or_default();
+        let last = self.frames.len() - 1;
+        let first = self.frames[last].first;
+        let text = self.text_of(first);
+        self.links += 1;
+        self.menu_links += usize::from(phrase(&text) == Some(Phrase::Menu));
+        if self.extras.links && self.out.list.len() > first {
+            let start = self.out.text.len();
+            self.out.text.push_str(" <");
+            self.out.text.push_str(&plain_url(target));
+            self.out.text.push('>');
+            self.piece(start);
+        }
+    }
+
+    /// What is said in an element for times, relative to now, is another text with every visit.
+    pub(super) fn end_time(&mut self) {
+        let first = self.frames[self.frames.len() - 1].first;
+        if !self.extras.noise && is_relative(self.text_of(first).trim()) {
+            for piece in &mut self.out.list[first..] {
+                piece.reason = piece.reason.or(Some(Reason::Counter));
+            }
+        }
+    }
+
+    /// The text from a piece on, unless it is long.
+    pub(super) fn text_of(&self, first: usize) -> String {
+        let list = self.out.list.get(first..).unwrap_or_default();
+        let (Some(start), Some(end)) = (list.first(), list.last()) else { return String::new() };
+        let (start, end) = (start.start as usize, end.end as usize);
+        if end - start > LONGEST { String::new() } else { self.out.text[start..end].to_owned() }
+    }
+
+    /// The innermost element that is not part of a line.
+    pub(super) fn block(&self) -> usize {
+        self.outer_block(self.frames.len())
+    }
+
+    pub(super) fn outer_block(&self, below: usize) -> usize {
+        let mut blocks = self.frames[..below].iter().enumerate().rev();
+        blocks.find(|(_, it)| !it.tag.is_inline()).map_or(0, |(at, _)| at)
+    }
+
+    /// Ends a line, and looks at what it says of what is around it. `scope` is the element that it
+    /// speaks for, `closing` the one that ends with it.
+    pub(super) fn end_line(&mut self, scope: usize, closing: Option<usize>) {
+        if self.gap == Gap::Line {
+            return;
+        }
+        self.gap = Gap::Line;
+        let line = std::mem::replace(&mut self.line, self.out.list.len());
+        if self.selecting {
+            return;
+        }
+        self.extend_run(line, closing.unwrap_or(scope));
+        let text = self.text_of(line);
+        let Some(said) = phrase(&text) else {
+            self.look_for_label(line);
+            return;
+        };
+        let owner = closing.map(|it| self.frames[it].tag);
+        let level = owner.and_then(Tag::heading);
+        let cell =
+            matches!(owner, Some(Tag::Td | Tag::Th | Tag::Tr | Tag::Dt | Tag::Dd | Tag::Choice));
+        let after = self.out.list.len();
+        let frame = &mut self.frames[scope];
+        if cell || level == Some(1) || frame.reason.is_some() {
+            return;
+        }
+        let reason = match said {
+            Phrase::Related => {
+                let reason = Reason::Related;
+                frame.cut = Some(Cut { level: level.unwrap_or(7), after, reason, first: None });
+                reason
+            }
+            Phrase::Label => {
+                frame.labelled = Some(Reason::Advertising);
+                Reason::Advertising
+            }
+            Phrase::Sharing => {
+                frame.labelled = frame.labelled.or(Some(Reason::Sharing));
+                Reason::Sharing
+            }
+            Phrase::Menu => return,
+        };
+        for piece in &mut self.out.list[line..] {
+            piece.reason = piece.reason.or(Some(reason));
+        }
+    }
+
+    /// A line that begins with an element that says it is paid for.
+    fn look_for_label(&mut self, line: usize) {
+        /// Shorter ones can begin any line: `Ad`.
+        const LEAST: usize = 7;
+        let [first, _, ..] = &self.out.list[line..] else { return };
+        let (start, end) = (first.start as usize, first.end as usize);
+        let text = &self.out.text[start..end];
+        let fits = (LEAST..=LONGEST).contains(&text.trim().len()) && first.reason.is_none();
+        if fits && phrase(text) == Some(Phrase::Label) {
+            for piece in &mut self.out.list[line..] {
+                piece.reason = piece.reason.or(Some(Reason::Advertising));
+            }
+        }
+    }
+
+    /// A line of links goes on a run of them, another line ends it.
+    pub(super) fn extend_run(&mut self, line: usize, element: usize) {
+        let (links, menu_links) =
+            (std::mem::take(&mut self.links), std::mem::take(&mut self.menu_links));
+        let list = &self.out.list[line..];
+        if list.iter().all(|it| it.reason.is_some()) {
+            return;
+        }
+        let text = |it: &Piece| &self.out.text[it.start as usize..it.end as usize];
+        let linked = |it: &Piece| {
+            it.link || it.reason.is_some() || !text(it).contains(char::is_alphanumeric)
+        };
+        let frame = &self.frames[element];
+        if links == 0 || frame.in_main || !list.iter().all(linked) {
+            self.end_run();
+            return;
+        }
+        let letters: usize =
+            list.iter().filter(|it| it.link).map(|it| (it.end - it.start) as usize).sum();
+        // Items of a list are one run.
+        let item = matches!(frame.tag, Tag::Li | Tag::Dt | Tag::Dd);
+        let scope = if item { element.saturating_sub(1) } else { element };
+        if self.run.is_some_and(|it| it.scope != scope) {
+            self.end_run();
+        }
+        let end = self.out.list.len();
+        let first = Run { scope, first: line, end, links: 0, menu_links: 0, letters: 0 };
+        let run = self.run.get_or_insert(first);
+        run.end = end;
+        run.links += links;
+        run.menu_links += menu_links;
+        run.letters += letters;
+    }
+
+    pub(super) fn end_run(&mut self) {
+        if let Some(run) = self.run.take().filter(Run::is_menu) {
+            self.late.push((run.first, run.end, Reason::Navigation));
+        }
+    }
+
+    pub(super) fn apply_late(&mut self) {
+        if self.late.is_empty() {
+            return;
+        }
+        // Ranges are nested or apart: the last that begins at or before a piece and ends after it
+        // is the innermost, and any will do.
+        let mut starts = std::mem::take(&mut self.late);
+        starts.sort_by_key(|&(from, to, _)| (from, usize::MAX - to));
+        let mut ranges = starts.into_iter().peekable();
+        let mut current: Option<(usize, Reason)> = None;
+        for (at, piece) in self.out.list.iter_mut().enumerate() {
+            while let Some((_, to, reason)) = ranges.next_if(|&(from, _, _)| from <= at) {
+                if current.is_none_or(|(end, _)| to > end) {
+                    current = Some((to, reason));
+                }
+            }
+            current = current.filter(|&(end, _)| at < end);
+            if let Some((_, reason)) = current {
+                piece.reason = piece.reason.or(Some(reason));
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Which elements are open.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{DEEPEST, Walk};
+use crate::html::frame::Frame;
+use crate::html::reason::Reason;
+use crate::html::rules::{Marks, judge};
+use crate::html::tag::Tag;
+use crate::html::tokenizer::{Attribute, attribute};
+
+impl<'a> Walk<'a, '_> {
+    /// Ends what a new element ends, and opens what it needs around it.
+    pub(super) fn imply(&mut self, tag: Tag) {
+        if self.beyond > 0 {
+            return;
+        }
+        while let Some(at) = self.ended_by(tag) {
+            while self.frames.len() > at {
+                self.pop();
+            }
+        }
+        let in_head = matches!(
+            tag,
+            Tag::Head
+                | Tag::Title
+                | Tag::Meta
+                | Tag::Link
+                | Tag::Script
+                | Tag::Style
+                | Tag::Base
+                | Tag::Template
+                | Tag::Noscript
+                | Tag::Body
+                | Tag::Frameset
+        );
+        if self.frames.len() == 1 && !in_head {
+            self.push(Tag::Body, "body", &[]);
+        } else if tag == Tag::Tr && self.top().tag == Tag::Table {
+            self.push(Tag::Tbody, "tbody", &[]);
+        }
+    }
+
+    /// The place of an open element that ends where `tag` begins.
+    pub(super) fn ended_by(&self, tag: Tag) -> Option<usize> {
+        let table_part =
+            matches!(tag, Tag::Td | Tag::Th | Tag::Tr | Tag::Tbody | Tag::Thead | Tag::Tfoot);
+        let open = |tag: Tag| self.open[tag as usize] > 0;
+        let candidates = match tag {
+            Tag::Li => open(Tag::Li),
+            Tag::Dt | Tag::Dd => open(Tag::Dt) || open(Tag::Dd),
+            Tag::Choice | Tag::Optgroup => open(Tag::Choice),
+            Tag::Body => open(Tag::Head),
+            _ if table_part => open(Tag::Table),
+            _ => false,
+        };
+        let paragraph = open(Tag::P) && Tag::P.ends_at(tag);
+        if !candidates && !paragraph {
+            return None;
+        }
+        let mut found = None;
+        for (at, frame) in self.frames.iter().enumerate().skip(1).rev() {
+            if frame.tag.ends_at(tag) && (frame.tag != Tag::P || found.is_none()) {
+                found = Some(at);
+                if !table_part {
+                    break;
+                }
+            } else if frame.tag.holds_items() || !table_part && frame.tag.is_barrier() {
+                break;
+            }
+        }
+        found
+    }
+
+    pub(super) fn push(&mut self, tag: Tag, name: &'a str, attributes: &[Attribute<'a>]) {
+        if self.frames.len() >= DEEPEST {
+            self.beyond += 1;
+            return;
+        }
+        let (dropped, selected) = self.observe(name, attributes, false);
+        let hash = if tag == Tag::Other { hash_name(name) } else { 0 };
+        let (first, depth, long_text) =
+            (self.out.list.len(), self.frames.len() + 1, self.long_text);
+        let parent = self.top();
+        let mut frame = parent.child(tag, hash, first);
+        if let Some(mut cut) = parent.cut {
+            let goes_on = cut.takes(tag, attribute(attributes, "id").is_some());
+            parent.cut = goes_on.then_some(cut);
+            if goes_on {
+                frame.reason = frame.reason.or(Some(cut.reason));
+            }
+        }
+        judge(&mut frame, name, &Marks::of(attributes), depth, long_text);
+        if selected {
+            frame.selected = true;
+            // Who names a part that is hidden wants it.
+            frame.reason = frame.reason.filter(|it| *it == Reason::Dropped);
+        }
+        if dropped {
+            frame.reason = Some(Reason::Dropped);
+        }
+        if tag == Tag::H1 {
+            frame.has_h1 = true;
+        }
+        let main = tag == Tag::Main || attribute(attributes, "role") == Some("main");
+        if main || tag == Tag::H1 {
+            self.take_back(&mut frame, main);
+        }
+        if tag == Tag::A {
+            self.targets.push(attribute(attributes, "href").unwrap_or_default());
+        }
+        self.open[tag as usize] += 1;
+        self.frames.push(frame);
+    }
+
+    /// The main part, or the main heading, is not boilerplate, whatever the parts around it are
+    /// called.
+    pub(super) fn take_back(&mut self, frame: &mut Frame, main: bool) {
+        use Reason::{Aside, Footer, Header, Navigation};
+        let wrong = |it: &Reason| main && it.is_visible() || *it == Header;
+        let guessed = |it: &Reason| matches!(it, Aside | Navigation | Footer | Header);
+        let Some(reason) = frame.reason else { return };
+        if wrong(&reason) || frame.guessed && guessed(&reason) {
+            frame.reason = None;
+            if frame.guessed {
+                for outer in &mut self.frames {
+                    if outer.guessed && outer.reason == Some(reason) && reason != Header {
+                        outer.reason = None;
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn close(&mut self, tag: Tag, name: &str) {
+        if self.beyond > 0 {
+            self.beyond -= 1;
+            return;
+        }
+        // As browsers do: a closing tag alone stands for an empty paragraph or a new line.
+        if tag == Tag::Br || tag == Tag::P && self.open[Tag::P as usize] == 0 {
+            let block = self.block();
+            self.end_line(block, None);
+            return;
+        }
+        if self.open[tag as usize] == 0 || matches!(tag, Tag::Html | Tag::Body) {
+            return;
+        }
+        let hash = if tag == Tag::Other { hash_name(name) } else { 0 };
+        let table_part = matches!(
+            tag,
+            Tag::Table | Tag::Tr | Tag::Td | Tag::Th | Tag::Tbody | Tag::Thead | Tag::Tfoot
+        );
+        let same = |it: &Frame| it.tag == tag && it.name == hash;
+        let found = self.frames.iter().enumerate().skip(1).rev().find_map(|(at, frame)| {
+            if same(frame) {
+                Some(Some(at))
+            } else {
+                // A stray closing tag does not end the cell that it stands in, nor a table its row.
+                let holds = frame.tag.is_barrier() && !table_part
+                    || table_part && frame.tag == Tag::Table && tag != Tag::Table;
+                holds.then_some(None)
+            }
+        });
+        if let Some(Some(at)) = found {
+            while self.frames.len() > at {
+                self.pop();
+            }
+        }
+    }
+
+    /// Ends the innermost element.
+    pub(super) fn pop(&mut self) {
+        let last = self.frames.len() - 1;
+        let tag = self.frames[last].tag;
+        let cell = matches!(tag, Tag::Td | Tag::Th);
+        if cell {
+            self.tall_cell = self.line > self.frames[last].first;
+        }
+        if !tag.is_inline() && (!cell || self.tall_cell) {
+            let parent = self.outer_block(last);
+            self.end_line(parent, Some(last));
+        } else if tag == Tag::A {
+            self.end_link();
+        } else if tag == Tag::Time {
+            self.end_time();
+        }
+        if self.run.is_some_and(|it| it.scope == last) {
+            self.end_run();
+        }
+        let Some(frame) = self.frames.pop() else { return };
+        self.open[tag as usize] -= 1;
+        if let Some(matcher) = &mut self.matcher {
+            matcher.close();
+        }
+        self.decide(&frame);
+        self.carry_cut(&frame);
+        if let Some(parent) = self.frames.last_mut() {
+            parent.add(&frame);
+        }
+    }
+}
+
+/// Names in any case are the same.
+fn hash_name(name: &str) -> u64 {
+    xxh3_64(name.to_ascii_lowercase().as_bytes())
+}

@@ -1,0 +1,241 @@
+//! From bytes to what counts of them.
+
+use std::borrow::Cow;
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use crate::charset::{decode, in_content_type};
+use crate::filter::filter;
+use crate::html::{Basis, Extracted, LeftOut, extract, push_collapsed};
+use crate::kind::Kind;
+use crate::noise::noise;
+use crate::settings::Settings;
+use crate::sketch::Sketch;
+use crate::stored::{RULES, Stored};
+use crate::xml::Xml;
+use crate::{json, pdf, xml};
+
+/// A document as it was fetched.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Document<'a> {
+    /// Its body, decompressed.
+    pub bytes: &'a [u8],
+    /// The content type that the server named, with parameters or without.
+    pub content_type: Option<&'a str>,
+    /// The encoding of the text, if someone found it out already.
+    pub charset: Option<&'a str>,
+}
+
+impl<'a> Document<'a> {
+    /// Bytes of which nothing else is known.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, ..Self::default() }
+    }
+}
+
+/// What counts of a document.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// What is to be kept until the next reading.
+    pub stored: Stored,
+    /// What counts, in lines; empty for bytes.
+    pub text: String,
+    /// What part of a page it is.
+    pub basis: Basis,
+    /// The length of the document.
+    pub bytes: usize,
+    /// What does not count, and why; only if asked for.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Reads documents by the same settings.
+#[derive(Clone, Debug, Default)]
+pub struct Detector {
+    pub(crate) settings: Settings,
+}
+
+/// A digest of raw bytes: equal bytes need no reading.
+#[must_use]
+pub fn digest(bytes: &[u8]) -> u128 {
+    xxh3_128(bytes)
+}
+
+impl Detector {
+    /// By these settings.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    /// What counts of a document. No document is an error: what is not what it seems is read as
+    /// text.
+    #[must_use]
+    pub fn read(&self, document: &Document<'_>) -> Reading {
+        self.reading(document, None)
+    }
+
+    /// The same, with what does not count, and why.
+    #[must_use]
+    pub fn explain(&self, document: &Document<'_>) -> Reading {
+        self.reading(document, Some(Vec::new()))
+    }
+
+    fn reading(&self, document: &Document<'_>, mut left_out: Option<Vec<LeftOut>>) -> Reading {
+        let settings = &self.settings;
+        let Document { bytes, content_type, charset } = *document;
+        let kind = settings.kind.unwrap_or_else(|| Kind::of(content_type, bytes));
+        let raw = digest(bytes);
+        let mut basis = Basis::Whole;
+        let mut sketch = Sketch::default();
+        let mut parts = Parts::Text(String::new());
+        match kind {
+            Kind::Bytes => {}
+            Kind::Pdf => {}
+            _ => {
+                let charset = charset.or_else(|| content_type.and_then(in_content_type));
+                let text = decode(bytes, charset);
+                (parts, basis) = self.parts(kind, text, &mut left_out);
+            }
+        }
+        let fingerprint = match kind {
+            Kind::Bytes => fingerprint(kind, [raw.to_le_bytes().as_slice()]),
+            Kind::Pdf => fingerprint(kind, pdf::lasting(bytes)),
+            _ => parts.fingerprint(kind),
+        };
+        let text = parts.text();
+        if !text.is_empty() {
+            sketch = Sketch::of(&text);
+        }
+        let stored =
+            Stored { kind, rules: RULES, settings: settings.digest, raw, fingerprint, sketch };
+        let left_out = left_out.unwrap_or_default();
+        Reading { stored, text, basis, bytes: bytes.len(), left_out }
+    }
+
+    fn parts(
+        &self,
+        kind: Kind,
+        text: Cow<'_, str>,
+        left_out: &mut Option<Vec<LeftOut>>,
+    ) -> (Parts, Basis) {
+        let settings = &self.settings;
+        let mut basis = Basis::Whole;
+        let text = match kind {
+            Kind::Html => {
+                let Extracted { text, basis: found, left_out: more } =
+                    extract(&text, &settings.html, left_out.is_some());
+                if let Some(list) = left_out {
+                    list.extend(more);
+                }
+                basis = found;
+                text
+            }
+            Kind::Json => {
+                if !settings.json.select.is_empty() {
+                    basis = Basis::Selected;
+                }
+                json_text(&text, &settings.json)
+            }
+            Kind::Xml => match xml::read(&text) {
+                Some(Xml::Feed(entries)) => {
+                    let mut filtered = |it| filter(it, settings, left_out);
+                    let entries = entries.into_iter().map(&mut filtered).collect();
+                    return (Parts::Unordered(entries), basis);
+                }
+                Some(Xml::Lines(lines)) => lines,
+                None => lines(&text, settings.html.noise),
+            },
+            _ => lines(&text, settings.html.noise),
+        };
+        (Parts::Text(filter(text, settings, left_out)), basis)
+    }
+}
+
+/// JSON longer than this stays as it is written for machines.
+const LONGEST_LINES: usize = 8 << 20;
+
+fn json_text(text: &str, options: &json::Options) -> String {
+    match json::canonical(text, options) {
+        Ok(found) if found.text.len() <= LONGEST_LINES => {
+            json::lines(&found.text).unwrap_or(found.text)
+        }
+        Ok(found) => found.text,
+        // Not what it says it is, or too deep: a change of any token counts.
+        Err(_) => lines(text, true),
+    }
+}
+
+/// Lines of plain text, with white space joined.
+fn lines(text: &str, keep_noise: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut plain = String::new();
+    for line in text.lines() {
+        // Indentation can be all that matters, as in a list in YAML.
+        let body = line.trim_start_matches([' ', '\t']);
+        let indent = &line[..line.len() - body.len()];
+        plain.clear();
+        push_collapsed(body, false, &mut plain);
+        let body = plain.trim_end();
+        if body.is_empty()
+            || !keep_noise && noise(body, &[]).iter().any(|it| it.range == (0..body.len()))
+        {
+            continue;
+        }
+        out.push_str(indent);
+        out.push_str(body);
+        out.push('\n');
+    }
+    if out.is_empty() && !keep_noise { lines(text, true) } else { out }
+}
+
+/// What is compared.
+enum Parts {
+    Text(String),
+    /// Parts whose order does not matter.
+    Unordered(Vec<String>),
+}
+
+impl Parts {
+    fn fingerprint(&self, kind: Kind) -> u128 {
+        match self {
+            // Where lines of a page break is layout.
+            Self::Text(text) if kind == Kind::Html => fingerprint(kind, [flowing(text).as_bytes()]),
+            Self::Text(text) => fingerprint(kind, [text.as_bytes()]),
+            Self::Unordered(parts) => {
+                let mut digests: Vec<u128> = parts.iter().map(|it| digest(it.as_bytes())).collect();
+                digests.sort_unstable();
+                let bytes: Vec<[u8; 16]> = digests.iter().map(|it| it.to_le_bytes()).collect();
+                fingerprint(kind, bytes.iter().map(|it| it.as_slice()))
+            }
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Unordered(parts) => parts.join("\n"),
+        }
+    }
+}
+
+/// Words with one space between them, without the signs between cells.
+fn flowing(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_ascii_whitespace().filter(|it| *it != "|") {
+        out.push_str(word);
+        out.push(' ');
+    }
+    out
+}
+
+/// XXH3-128 over the version of the rules, the kind, and the parts.
+fn fingerprint<'a>(kind: Kind, parts: impl IntoIterator<Item = &'a [u8]>) -> u128 {
+    let mut hasher = Xxh3::new();
+    hasher.update(&RULES.to_le_bytes());
+    hasher.update(&[kind as u8]);
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.digest128()
+}

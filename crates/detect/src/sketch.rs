@@ -1,0 +1,233 @@
+//! How alike two texts are, word by word.
+//!
+//! The similarity of two texts is the share of words that they have in common, each counted as often
+//! as it stands there: 2·|A ∩ B| / (|A| + |B|). If k of n words are replaced, it is 1 − k/n. The
+//! order of words does not matter.
+//!
+//! A [`Sketch`] estimates it without the texts. Each word (with the number of times it stood before)
+//! adds +1 or −1 to one of 64 counters, both by its hash. The expected sum of squared differences of
+//! the counters is the number of words that only one text has (Alon, Matias & Szegedy 1996), with a
+//! relative standard error of √(2/64) = 18 %: of a text that changed by 5 %, it says 5 ± 0.9 %.
+
+use std::collections::HashMap;
+
+/// Counters in a sketch.
+pub(crate) const COUNTERS: usize = 64;
+
+/// Different words that are counted one by one; a text of more is no text of anyone's.
+const MOST_WORDS: usize = 1 << 18;
+
+/// What is left of a text to tell how alike it is to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sketch {
+    /// Words in the text.
+    pub words: u32,
+    /// Signed counts.
+    pub counters: [i16; COUNTERS],
+}
+
+impl Default for Sketch {
+    fn default() -> Self {
+        Self { words: 0, counters: [0; COUNTERS] }
+    }
+}
+
+impl Sketch {
+    /// Of a text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let mut sketch = Self::default();
+        let likely = (text.len() / 12).min(1 << 12);
+        let mut seen: HashMap<u64, u32, BuildPlain> =
+            HashMap::with_capacity_and_hasher(likely, BuildPlain);
+        for word in words(text) {
+            let hash = word_hash(word.as_bytes());
+            let full = seen.len() >= MOST_WORDS;
+            let before = match seen.get_mut(&hash) {
+                Some(count) => {
+                    *count += 1;
+                    *count
+                }
+                None if full => 0,
+                None => *seen.entry(hash).or_insert(0),
+            };
+            let mixed = mix(hash ^ u64::from(before).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let counter = &mut sketch.counters[(mixed >> 58) as usize];
+            *counter = counter.saturating_add(if mixed & 1 == 0 { 1 } else { -1 });
+            sketch.words = sketch.words.saturating_add(1);
+        }
+        sketch
+    }
+
+    /// How alike two texts probably are, from 0 to 1.
+    #[must_use]
+    pub fn similarity(&self, other: &Self) -> f64 {
+        let both = f64::from(self.words) + f64::from(other.words);
+        if both == 0.0 {
+            return 1.0;
+        }
+        let pairs = self.counters.iter().zip(&other.counters);
+        let apart: f64 = pairs.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
+        // At least as many as the lengths differ by.
+        let least = f64::from(self.words.abs_diff(other.words));
+        (1.0 - apart.max(least) / both).clamp(0.0, 1.0)
+    }
+}
+
+/// How alike two texts are, from 0 to 1.
+#[must_use]
+pub fn similarity(a: &str, b: &str) -> f64 {
+    let mut counts: HashMap<&str, i64> = HashMap::new();
+    let (mut total, mut apart) = (0_u64, 0_u64);
+    for word in words(a) {
+        *counts.entry(word).or_default() += 1;
+        total += 1;
+    }
+    for word in words(b) {
+        *counts.entry(word).or_default() -= 1;
+        total += 1;
+    }
+    for count in counts.values() {
+        apart += count.unsigned_abs();
+    }
+    if total == 0 { 1.0 } else { 1.0 - apart as f64 / total as f64 }
+}
+
+/// The words of a text: runs of letters and digits, with the points within numbers. Signs of
+/// scripts without spaces are words each.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let (start, end) = next_word(text, at)?;
+        at = end;
+        Some(&text[start..end])
+    })
+}
+
+/// Where the next word begins and ends.
+fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    // Most text is ASCII, which needs no decoding.
+    loop {
+        let byte = *bytes.get(at)?;
+        if byte.is_ascii_alphanumeric() {
+            break;
+        }
+        if byte.is_ascii() {
+            at += 1;
+            // A sign alone can be all that changes.
+            if matches!(byte, b'$' | b'%' | b'+' | b'-') {
+                return Some((at - 1, at));
+            }
+            continue;
+        }
+        let character = text[at..].chars().next()?;
+        let length = character.len_utf8();
+        if character.is_alphanumeric() && !stands_alone(character) {
+            break;
+        }
+        if !character.is_whitespace() {
+            return Some((at, at + length));
+        }
+        at += length;
+    }
+    let start = at;
+    while let Some(&byte) = bytes.get(at) {
+        if byte.is_ascii_alphanumeric() {
+            at += 1;
+        } else if byte.is_ascii() {
+            let within = matches!(byte, b'.' | b',' | b':' | b'\'')
+                && at > start
+                && bytes[at - 1].is_ascii_digit()
+                && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
+            if !within {
+                break;
+            }
+            at += 1;
+        } else {
+            let Some(character) = text[at..].chars().next() else { break };
+            if !character.is_alphanumeric() || stands_alone(character) {
+                break;
+            }
+            at += character.len_utf8();
+        }
+    }
+    Some((start, at))
+}
+
+/// Han, kana, Thai, Lao, Khmer, Burmese.
+fn stands_alone(character: char) -> bool {
+    matches!(character,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{2e80}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// FNV-1a, which is as good as any for words, and short.
+fn word_hash(word: &[u8]) -> u64 {
+    let hash = word.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    mix(hash)
+}
+
+fn mix(mut x: u64) -> u64 {
+    x ^= x >> 33;
+    x = x.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    x ^= x >> 33;
+    x = x.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    x ^ x >> 33
+}
+
+/// Keys are hashes already.
+#[derive(Clone, Copy, Default)]
+struct BuildPlain;
+
+struct Plain(u64);
+
+impl std::hash::BuildHasher for BuildPlain {
+    type Hasher = Plain;
+
+    fn build_hasher(&self) -> Plain {
+        Plain(0)
+    }
+}
+
+impl std::hash::Hasher for Plain {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = word_hash(bytes);
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_word() {
+        let all = |text| words(text).collect::<Vec<_>>();
+        assert_eq!(
+            all("It costs €12.99, or 1,000 a-b."),
+            ["It", "costs", "€", "12.99", "or", "1,000", "a", "-", "b"]
+        );
+        assert_eq!(all("日本 go"), ["日", "本", "go"]);
+        assert!(all("… ,").len() == 1);
+    }
+
+    #[test]
+    fn the_share_of_words_in_common() {
+        assert_eq!(similarity("a b c d", "a b c d"), 1.0);
+        assert_eq!(similarity("a b c d", "a b c e"), 0.75);
+        assert_eq!(similarity("a a b", "a b b"), 1.0 - 2.0 / 6.0);
+        assert_eq!(similarity("", "a"), 0.0);
+        assert_eq!(similarity("", ""), 1.0);
+    }
+}

@@ -1,0 +1,40 @@
+//! What a writer changes.
+
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+use crate::noise::KINDS;
+use crate::pages::pages;
+use crate::{miss, none};
+
+#[test]
+fn every_change_is_seen() {
+    let mut faults = Vec::new();
+    for page in pages() {
+        assert!(page.changes() > 1, "{} has no changes", page.name);
+        for change in 0..page.changes() {
+            let after = page.fill(|_| String::new(), Some(change));
+            let what = format!("{}, {}", page.name, page.change(change));
+            faults.extend(miss(&what, &page.plain(), &after));
+        }
+    }
+    none(&faults);
+}
+
+#[test]
+fn every_change_is_seen_in_noise() {
+    let mut faults = Vec::new();
+    for page in pages() {
+        for change in 0..page.changes() {
+            let noisy = |seed, change| {
+                let mut random = Pcg64::seed_from_u64(seed);
+                let mut fill =
+                    |slot: &str| KINDS.iter().map(|(_, maker)| maker(slot, &mut random)).collect();
+                page.fill(&mut fill, change)
+            };
+            let what = format!("{}, {}", page.name, page.change(change));
+            faults.extend(miss(&what, &noisy(1, None), &noisy(2, Some(change))));
+        }
+    }
+    none(&faults);
+}

@@ -1,0 +1,59 @@
+//! Values that must not change unless the version of the rules does: stores keep them.
+
+use freshet_detect::{RULES, Stored, digest};
+
+use crate::read;
+
+const PAGE: &str =
+    "<html><title>T</title><nav>Menu</nav><main><h1>Head</h1><p>It costs 12 €.</p></main>";
+
+#[test]
+fn fingerprints_are_the_same_in_every_version_and_on_every_machine() {
+    assert_eq!(RULES, 1, "new rules: new values below");
+    let documents = [
+        PAGE,
+        "{\"b\": [1.50, true], \"a\": \"x\"}",
+        "<?xml version='1.0'?><a b='1'>text</a>",
+        "<?xml version='1.0'?><rss><item><title>One</title></item></rss>",
+        "two\nlines",
+        "%PDF-1.7 /ID [<1>] x",
+        "\0\u{1}",
+    ];
+    let found = documents.map(|it| format!("{:032x}", read("", it).stored.fingerprint));
+    // Found with version 1 of the rules.
+    let expect = [
+        "751eb42da0194a3ca0e5b71393af925c",
+        "054d37e3935e85343919dacde6b4e7a5",
+        "c5d722a2c7c136019945ed8bd82df35e",
+        "a3242daf85a2a8bcbc74b50a094270a3",
+        "1dbf005f3a097583fb1597c855d63f7c",
+        "cb8dff4aecdad06158305de65be8a0e5",
+        "aa625c7d043e07138801d240f39e4622",
+    ];
+    assert_eq!(found, expect);
+    // XXH3-128 of nothing, as its authors publish it.
+    assert_eq!(digest(b""), 0x99aa_06d3_0147_98d8_6001_c324_468d_497f);
+}
+
+#[test]
+fn what_is_stored_has_a_fixed_layout() {
+    let stored = read("", PAGE).stored;
+    let bytes = stored.to_bytes();
+    assert_eq!(bytes.len(), 176);
+    assert_eq!(Stored::LENGTH, 176);
+    assert_eq!(bytes[..4], [1, 1, 1, 0]);
+    assert_eq!(bytes[4..12], [0; 8]);
+    assert_eq!(bytes[12..28], digest(PAGE.as_bytes()).to_le_bytes());
+    assert_eq!(bytes[28..44], stored.fingerprint.to_le_bytes());
+    assert_eq!(bytes[44..48], 6_u32.to_le_bytes());
+}
+
+#[test]
+fn settings_have_a_fixed_digest() {
+    let digest = |toml: &str| read(toml, "").stored.settings;
+    assert_eq!(digest(""), 0);
+    assert_eq!(digest("noise = false\ntext = 'main'\nbelow = 0.5\nselect = []"), 0);
+    assert_eq!(digest("select = ['p']"), 8_855_497_521_173_398_218);
+    assert_ne!(digest("select = ['p']"), digest("drop = ['p']"));
+    assert_ne!(digest("select = ['p', 'q']"), digest("select = ['p q']"));
+}

@@ -1,0 +1,81 @@
+//! Selectors, filters and options.
+
+use freshet_detect::Basis;
+
+use crate::read;
+
+const PAGE: &str = "<html><body><nav id=menu><a href='/a?sid=1'>Home</a></nav><div id=main class='box wide'>\
+    <p class=price>12 €</p><p>Second <b>bold</b></p><div><p>Inner</p></div><p lang=en-GB hidden>Secret</p></div>\
+    <table><tr><td>a<td>b<tr><td>c<td>d</table><ul><li>one<li>two<li>three</ul><img src=/i.png?v=3 alt='A cat'></body></html>";
+
+#[track_caller]
+fn check(settings: &str, expect: &str) {
+    assert_eq!(read(settings, PAGE).text.replace('\n', "/"), expect, "{settings}");
+}
+
+#[track_caller]
+fn select(selector: &str, expect: &str) {
+    check(&format!("select = [\"{selector}\"]"), expect);
+}
+
+#[test]
+fn css_selectors() {
+    select("#main", "12 €/Second bold/Inner/");
+    select("p", "12 €/Second bold/Inner/Secret/");
+    select("#main > p", "12 €/Second bold/Secret/");
+    select("div.box.wide p.price", "12 €/");
+    select(".price + p b", "bold/");
+    select(".price ~ div", "Inner/");
+    select("body > table > tbody > tr:nth-child(2) > td", "c | d/");
+    select("td:first-child", "a/c/");
+    select("li:nth-child(odd)", "one/three/");
+    select("li:nth-of-type(2)", "two/");
+    select("li:not(:first-child)", "two/three/");
+    select(":is(li, b):nth-child(1)", "bold/one/");
+    select("[lang|=en]", "Secret/");
+    select("[class~=wide] > [class^=pri]", "12 €/");
+    select("nav", "Home/");
+    select("HTML BODY NAV", "Home/");
+    select("section", "");
+    check("select = ['li', '.price']", "12 €/one/two/three/");
+}
+
+#[test]
+fn what_is_dropped_is_dropped_within_what_is_selected() {
+    check("select = ['#main']\ndrop = ['b', '.price']", "Second/Inner/");
+    check("drop = ['#main', 'ul']", "a | b/c | d/");
+    assert_eq!(read("select = ['p']", PAGE).basis, Basis::Selected);
+}
+
+#[test]
+fn links_and_images() {
+    check("select = ['nav']\nlinks = true", "Home </a>/");
+    check("select = ['img', 'nav']\nimages = true", "Home/");
+    let page = |target: &str| {
+        format!("<p>Get the <a href='{target}'>file</a> from the server of the project.</p>")
+    };
+    let print = |settings: &str, target: &str| read(settings, &page(target)).stored.fingerprint;
+    assert_eq!(print("", "/a"), print("", "/b"));
+    assert_eq!(print("links = true", "/a?utm_source=x"), print("links = true", "/a"));
+    assert_ne!(print("links = true", "/a"), print("links = true", "/b"));
+}
+
+#[test]
+fn noise_and_the_rest_of_the_page_on_demand() {
+    let page = "<html><body><nav>Menu</nav><p>Some text that is long enough to count.</p><p>12 views</p></body></html>";
+    let text = |settings: &str| read(settings, page).text;
+    assert_eq!(text(""), "Some text that is long enough to count.\n");
+    assert_eq!(text("noise = true"), "Some text that is long enough to count.\n12 views\n");
+    assert_eq!(text("text = 'visible'"), "Menu\nSome text that is long enough to count.\n");
+}
+
+#[test]
+fn json_places() {
+    let json = "{\"items\": [{\"n\": \"x\", \"p\": 1}, {\"n\": \"y\", \"p\": 2}], \"t\": 5}";
+    let text = |settings: &str| read(settings, json).text;
+    assert_eq!(text("select = ['$.items[*].p']"), "1\n2\n");
+    assert_eq!(text("drop = ['/t', '$..n']"), "/items/+/p: 1\n/items/+/p: 2\n");
+    assert_eq!(text("select = ['/none']"), "");
+    let order = |json: &str| read("ignore = ['order']", json).stored.fingerprint;
+    assert_eq!(order("[3, 1, {\"a\": 1, \"b\": 2}]"), order("[{\"b\": 2, \"a\": 1}, 3, 1]"));
+}

@@ -1,0 +1,92 @@
+//! `freshet detect`.
+
+mod arguments;
+mod load;
+mod report;
+mod settings;
+mod show;
+
+use std::process::ExitCode;
+
+use freshet_detect::{Detector, Diff, Document, Reading, Verdict, diff};
+
+pub(crate) use crate::detect::arguments::DetectArguments;
+
+use crate::detect::load::{Loaded, load};
+use crate::failure::Failure;
+use crate::output::{note, print_json, print_text};
+
+/// Two readings, and what is between them.
+pub(crate) struct Comparison {
+    pub(crate) old: Reading,
+    pub(crate) new: Reading,
+    pub(crate) verdict: Verdict,
+    pub(crate) diff: Diff,
+}
+
+pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
+    if arguments.source == "-" && arguments.other.as_deref() == Some("-") {
+        return Err(
+            Failure::new("standard input can be read once").hint("give a file for one of the two")
+        );
+    }
+    let detector = Detector::new(settings::settings(arguments)?);
+    let first = load(&arguments.source, arguments)?;
+    match &arguments.other {
+        None => one(&detector, &first, arguments),
+        Some(other) => two(&detector, &first, &load(other, arguments)?, arguments),
+    }
+}
+
+fn read(detector: &Detector, loaded: &Loaded) -> Reading {
+    detector.explain(&Document {
+        bytes: &loaded.bytes,
+        content_type: loaded.content_type.as_deref(),
+        charset: loaded.charset.as_deref(),
+    })
+}
+
+fn one(
+    detector: &Detector,
+    loaded: &Loaded,
+    arguments: &DetectArguments,
+) -> Result<ExitCode, Failure> {
+    let reading = read(detector, loaded);
+    if arguments.json {
+        print_json(&report::Read::of(&reading, arguments.why))?;
+    } else {
+        note(&show::header(&arguments.source, &reading));
+        if arguments.why {
+            note(&show::left_out(&reading));
+        }
+        print_text(&reading.text)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn two(
+    detector: &Detector,
+    old: &Loaded,
+    new: &Loaded,
+    arguments: &DetectArguments,
+) -> Result<ExitCode, Failure> {
+    let (old, new) = (read(detector, old), read(detector, new));
+    let verdict = detector.judge(&old.stored, Some(&old.text), &new);
+    let diff = diff(&old.text, &new.text);
+    let compared = Comparison { old, new, verdict, diff };
+    if arguments.json {
+        print_json(&report::Compared::of(&compared))?;
+    } else {
+        if arguments.why {
+            note(&show::header(&arguments.source, &compared.old));
+            note(&show::left_out(&compared.old));
+            note(&show::header(arguments.other.as_deref().unwrap_or_default(), &compared.new));
+            note(&show::left_out(&compared.new));
+        }
+        note(&show::verdict(&compared));
+        if !matches!(verdict, Verdict::SameBytes | Verdict::SameContent) {
+            print_text(&show::diff(&compared.diff, arguments.diff))?;
+        }
+    }
+    Ok(if verdict.is_change() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,48 @@
+//! Where a document comes from.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::detect::DetectArguments;
+use crate::failure::Failure;
+
+/// A document, and what is known of it.
+pub(crate) struct Loaded {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) content_type: Option<String>,
+    pub(crate) charset: Option<String>,
+}
+
+/// The one place that knows where documents are.
+pub(crate) fn load(source: &str, arguments: &DetectArguments) -> Result<Loaded, Failure> {
+    let charset = arguments.charset.clone();
+    if source == "-" {
+        let mut bytes = Vec::new();
+        io::stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|error| Failure::new(format!("cannot read standard input: {error}")))?;
+        return Ok(Loaded { bytes, content_type: None, charset });
+    }
+    if source.starts_with("http://") || source.starts_with("https://") {
+        return Err(Failure::new(format!("cannot fetch {source}: only files are read so far"))
+            .hint(format!("fetch it yourself: `curl -s '{source}' | freshet detect -`")));
+    }
+    let bytes = fs::read(source).map_err(|error| {
+        Failure::new(format!("cannot read {source}: {error}"))
+            .hint("give the path of a file, or `-` for standard input")
+    })?;
+    Ok(Loaded { bytes, content_type: content_type(Path::new(source)), charset })
+}
+
+/// What the name of a file says; most say nothing that the bytes do not.
+fn content_type(path: &Path) -> Option<String> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    let known = match extension.as_str() {
+        "html" | "htm" | "xhtml" => "text/html",
+        "json" | "jsonl" | "ndjson" => "application/json",
+        "xml" | "rss" | "atom" => "application/xml",
+        _ => return None,
+    };
+    Some(known.to_owned())
+}
