@@ -192,6 +192,8 @@ mod tests {
         check("1.2K views · 12 comments", "·");
         check("Comments (12)", "");
         check("Views: 1234", "");
+        check("Viewed 123 times", "");
+        check("This page has been viewed 12,345 times", "");
         check("No comments yet", "");
         check("23 people are looking at this right now", "");
         check("4.5 stars (123 reviews)", "4.5 stars");
@@ -218,6 +220,7 @@ mod tests {
         check("Last updated: 2026-11-16 10:03:22", "");
         check("Cart (2)", "");
         check("Sale ends in 02:13:45", "");
+        check("Time: 10:02:33", "");
         check("Good morning, Ann", "");
         check("Served by web-03", "");
     }
@@ -239,6 +242,7 @@ mod tests {
             "Comments are due by 12 March",
             "12 views of Mount Fuji",
             "Open 10:00–18:00",
+            "Time: 10:00",
             "Generated 12 MW of power",
             "Copyright law of 1976 applies to all works",
             "Home 2 : 1 Away",

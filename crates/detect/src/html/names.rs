@@ -48,7 +48,7 @@ fn name_says(name: &str) -> Option<Says> {
     if name.len() > LONGEST_NAME || name.len() < 2 {
         return None;
     }
-    if ["views", "viewers", "visitors", "hits", "likes"].contains(&name) {
+    if ["views", "viewers", "visitors", "hits", "likes", "counter"].contains(&name) {
         return Some(Says::Out(Reason::Counter));
     }
     // A suffix made by a tool changes with each release of a site.
@@ -128,7 +128,8 @@ fn vendor(word: &[u8]) -> Option<Says> {
         b"onetrust" | b"cookiebot" | b"didomi" | b"usercentrics" | b"cookieconsent"
         | b"cookiebanner" | b"cookiebar" | b"cmplz" | b"cybot" | b"truste" => Reason::Consent,
         b"taboola" | b"outbrain" | b"adsbygoogle" | b"doubleclick" | b"criteo" | b"gpt"
-        | b"dfp" | b"adsense" | b"googlesyndication" | b"revcontent" => Reason::Advertising,
+        | b"dfp" | b"adsense" | b"sponsored" | b"advertisement" | b"advertising"
+        | b"googlesyndication" | b"revcontent" => Reason::Advertising,
         b"addthis" | b"sharethis" | b"addtoany" | b"sharedaddy" => Reason::Sharing,
         _ => return None,
     };
@@ -143,6 +144,9 @@ fn pair(first: &[u8], second: &[u8]) -> Option<Says> {
         | (b"cookie" | b"cookies", b"popup" | b"modal" | b"law" | b"message" | b"overlay")
         | (b"cookie" | b"cookies", b"dialog" | b"warning" | b"info" | b"hint" | b"layer")
         | (b"cookie" | b"cookies", b"settings" | b"policy" | b"alert" | b"prompt" | b"wall") => {
+            out(Reason::Consent)
+        }
+        (b"alert" | b"banner" | b"notice" | b"popup" | b"bar", b"cookie" | b"cookies") => {
             out(Reason::Consent)
         }
         (b"most", b"read" | b"viewed" | b"popular" | b"commented" | b"shared")
@@ -187,7 +191,7 @@ fn look_up(word: &[u8]) -> Option<Word> {
     use Reason as R;
     let out = |reason| Some(Word::Says(Says::Out(reason)));
     match word {
-        b"ad" | b"ads" | b"advert" | b"adverts" | b"advertisement" | b"advertisements"
+        b"ad" | b"ads" | b"adv" | b"advert" | b"adverts" | b"advertisement" | b"advertisements"
         | b"advertising" | b"adslot" | b"adunit" | b"adbox" | b"adbanner" | b"adwrapper"
         | b"adcontainer" | b"sponsored" | b"promoted" | b"werbung" | b"anzeige" | b"publicidad"
         | b"publicite" | b"promo" | b"promos" => out(R::Advertising),

@@ -80,13 +80,18 @@ fn is_calendar(word: &str) -> bool {
         "fre", "sam", "son",
     ];
     const ZONES: &[&str] = &[
-        "am", "pm", "utc", "gmt", "z", "cet", "cest", "est", "edt", "pst", "uhr", "um", "at", "t",
+        "time", "date", "now", "local", "current", "am", "pm", "utc", "gmt", "z", "cet", "cest",
+        "est", "edt", "pst", "uhr", "um", "at", "t",
     ];
     ZONES.contains(&word) || DAYS.iter().any(|it| word.starts_with(it)) && word.len() <= 12
 }
 
 /// With a digit after it.
 const MADE: &[&str] = &[
+    "this page has been viewed",
+    "this article has been viewed",
+    "this article has been read",
+    "this post has been viewed",
     "rendered:",
     "timestamp:",
     "loaded in",

@@ -364,6 +364,13 @@ fn labelled(line: &str, words: &[Word]) -> Option<usize> {
         return None;
     }
     let name = label.of(line).to_lowercase();
+    let number = number_length(line, &words[1..]);
+    if matches!(name.as_str(), "viewed" | "read" | "seen")
+        && lower(line, words, 1 + number) == "times"
+        && ends_here(line, words, 2 + number)
+    {
+        return Some(2 + number);
+    }
     let carried = matches!(
         name.as_str(),
         "cart"
@@ -386,7 +393,6 @@ fn labelled(line: &str, words: &[Word]) -> Option<usize> {
     if !matches!(between, ":" | "(" | "：" | "（") {
         return None;
     }
-    let number = number_length(line, &words[1..]);
     let mut count = 1 + number;
     if lower(line, words, count).starts_with("item") {
         count += 1;

@@ -324,3 +324,35 @@ fn what_is_hidden_in_a_paragraph_stays_hidden() {
     };
     same("a token", &page("1"), &page("2"));
 }
+
+#[test]
+fn names_and_lines_of_pages_that_nobody_planned_for() {
+    let page = |part: &str| {
+        format!(
+            "<div id=page><div class=content><h1>Plan</h1><p>The council approved the plan after a long debate about costs.</p>{part}</div></div>"
+        )
+    };
+    for part in [
+        "<div class='adv'>Buy @</div>",
+        "<div class='sponsored-content'><a href=x>Buy @</a></div>",
+        "<div id='counter'>@</div>",
+        "<p>This page has been viewed @ times</p>",
+        "<div class='alert-cookie'>We use @ cookies.</div>",
+        "<p>Time: 10:02:@</p>",
+        "<button class='like-button'>♥ @</button>",
+        "<p>Likes: @ | Shares: @</p>",
+    ] {
+        same(part, &page(&part.replace('@', "12")), &page(&part.replace('@', "13")));
+    }
+    for part in [
+        "<p>Population: @</p>",
+        "<p>@ votes</p>",
+        "<div class='score'>2:@</div>",
+        "<div class='banner'>Closed on day @</div>",
+        "<table><tr><td>Comments</td><td>@</td></tr></table>",
+        "<h2>Share capital</h2><p>@</p>",
+        "<p>Event starts 10:@</p>",
+    ] {
+        differ(part, &page(&part.replace('@', "12")), &page(&part.replace('@', "13")));
+    }
+}
