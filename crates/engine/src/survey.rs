@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Engine;
 use crate::event::{Action, Alarm};
 use crate::price::BAND;
-use crate::source::{Source, State};
+use crate::source::{Flags, Source, State};
 
 /// Sources, or hosts, that one step goes through.
 const STRIDE: usize = 2048;
@@ -157,11 +157,12 @@ impl Engine {
         let rhythm = &mut self.rhythm;
         // What cannot wait is not held up by what can.
         let news = !at_once && rhythm.answers > (1.0 + care.news) * rhythm.fitted;
-        let earlier = rhythm.unsettled || entry < rhythm.entry || collapsed;
-        let places = at_once || rhythm.unsettled || entry < care.nearly * rhythm.entry || collapsed;
         let aim = entry / BAND;
-        let shrink = aim / (care.roughly * rhythm.aim.max(rhythm.entry / BAND));
-        let shrink = (!rhythm.unsettled).then_some(shrink.min(1.0));
+        let shrink = (aim / rhythm.aim.max(rhythm.entry / BAND)).min(1.0);
+        let earlier =
+            rhythm.unsettled || collapsed || shrink.is_nan() || care.roughly * shrink < 1.0;
+        let places = at_once || rhythm.unsettled || entry < care.nearly * rhythm.entry || collapsed;
+        let shrink = (!rhythm.unsettled).then_some(shrink);
         rhythm.count = rhythm.count.wrapping_add(1).max(1);
         rhythm.unsettled = news;
         if news {
@@ -265,12 +266,15 @@ impl Engine {
         } else {
             self.day_to_come(now, &source, survey)
         };
-        match day {
-            Some(day) => self.queue_for(day, id),
-            None => {
-                self.sources[id as usize].due = f64::INFINITY;
-                self.enqueue(now, id);
+        if let Some(day) = day {
+            let is_rough = source.state == State::Coming && day < source.due;
+            if is_rough {
+                self.sources[id as usize].flags.set(Flags::ROUGH, true);
             }
+            self.queue_for(day, id);
+        } else {
+            self.sources[id as usize].due = f64::INFINITY;
+            self.enqueue(now, id);
         }
         let day = self.sources[id as usize].due;
         survey.beyond |= day >= self.horizon && day < f64::INFINITY;
@@ -295,8 +299,8 @@ impl Engine {
             if source.due > survey.from
                 && let Some(shrink) = survey.shrink
             {
-                let day = shrink.mul_add(source.due - source.last, source.last);
-                return (day >= self.horizon).then_some(day);
+                let allowed = source.last + f64::from(source.min_interval);
+                return Some(shrink.mul_add(source.due - source.last, source.last).max(allowed));
             }
             let is_far = source.last + f64::from(source.max_interval) >= self.horizon
                 && self.worth(self.horizon, source) < self.next_worth(0.0);

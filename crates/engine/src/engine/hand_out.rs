@@ -12,6 +12,8 @@ use crate::survey::MANY;
 /// Sources that are compared when none is worth its price.
 const LOOKED_AT: usize = 64;
 const LOOKED_AT_OF_MANY: usize = 4;
+/// Sources whose day is found before it comes, in search of the next one to fetch.
+const MOST_ROUGH: usize = 64;
 /// Fetches that one step asks for.
 const MOST: usize = 1024;
 /// Candidates that are ranked anew for each fetch.
@@ -73,8 +75,17 @@ impl Engine {
         }
     }
 
+    /// Finds the day of a source that comes on a day that may be too early.
+    fn come_exactly(&mut self, now: f64, id: u32) {
+        let source = &mut self.sources[id as usize];
+        source.flags.set(Flags::ROUGH, false);
+        source.due = f64::INFINITY;
+        self.enqueue(now, id);
+    }
+
     /// A source's day has come: it becomes a candidate, or waits on.
     pub(crate) fn consider(&mut self, now: f64, id: u32) {
+        self.sources[id as usize].flags.set(Flags::ROUGH, false);
         let source = self.sources[id as usize];
         let rank = self.rank(now, &source);
         if !source.is_retried() && rank < ALMOST * self.entry(source.host) {
@@ -267,6 +278,7 @@ impl Engine {
         let rank = first.map_or(0.0, |it| it.rank);
         self.opening = f64::NEG_INFINITY;
         let is_worth_it = best.is_some() && rank >= NEARLY * self.price;
+        let mut rough = 0;
         while !is_worth_it && let Some((day, id)) = self.coming.peek() {
             let source = &self.sources[id as usize];
             if source.state != State::Coming || source.due != day {
@@ -279,6 +291,15 @@ impl Engine {
                 self.coming.pop();
                 self.sources[id as usize].state = State::Waiting;
                 self.queue_for(allowed, id);
+                continue;
+            }
+            if source.flags.has(Flags::ROUGH) {
+                if rough == MOST_ROUGH {
+                    break;
+                }
+                rough += 1;
+                self.coming.pop();
+                self.come_exactly(now, id);
                 continue;
             }
             let its_rank = self.rank(now, source);
