@@ -13,10 +13,11 @@ const STRIDE: usize = 2048;
 /// The shortest time from survey to survey, in days.
 const SHORTEST: f64 = 1.0 / 24.0;
 /// How far the horizon is, in times from survey to survey; so much farther if fewer sources than that
-/// are within it; and at most.
+/// or than that share are within it, so that the best of them need not be good; and at most.
 const REACH: f64 = 1.5;
 const FARTHER: f64 = 4.0;
 const ENOUGH: usize = 256;
+const ENOUGH_OF_ALL: f64 = 0.1;
 const FARTHEST: f64 = 1e6;
 /// The price falls: nobody waits until twice as much is worth.
 const COLLAPSE: f64 = 0.6;
@@ -313,14 +314,18 @@ impl Engine {
         (!is_late).then_some(source.due)
     }
 
-    /// Too few sources are within the horizon: if there are more, they are looked for.
-    pub(crate) fn look_farther(&mut self, now: f64) {
+    /// If too few sources are within the horizon and there are more, they are looked for. Says whether
+    /// there are about too few.
+    pub(crate) fn look_farther(&mut self, now: f64) -> bool {
+        let within = self.queue.len() + self.coming.len();
+        let enough = ENOUGH.max((ENOUGH_OF_ALL * self.count as f64) as usize);
         let reach = self.rhythm.reach.max(REACH);
-        if self.rhythm.beyond && reach < FARTHEST && self.survey.is_none() {
+        if within < enough && self.rhythm.beyond && reach < FARTHEST && self.survey.is_none() {
             self.rhythm.reach = FARTHER * reach;
             self.rhythm.beyond = false;
             self.next_survey = now;
         }
+        within < 4 * enough
     }
 
     fn finish_survey(&mut self, now: f64, survey: &Survey, actions: &mut Vec<Action>) {
@@ -328,10 +333,7 @@ impl Engine {
         self.coming.finish();
         self.rhythm.beyond = survey.beyond;
         self.next_survey = (now + self.epoch()).min(self.horizon).max(now.next_up());
-        let within = self.queue.len() + self.coming.len();
-        if within < ENOUGH {
-            self.look_farther(now);
-        } else if within > 4 * ENOUGH {
+        if !self.look_farther(now) {
             self.rhythm.reach *= 0.5;
         }
         let budget = self.bucket.rate();

@@ -42,6 +42,7 @@ impl Engine {
         let most = if self.count < MANY { LOOKED_AT } else { LOOKED_AT_OF_MANY };
         let mut next: Vec<(f64, u32, State)> = Vec::with_capacity(2 * most);
         let mut best: Option<(f64, u32)> = None;
+        let mut rough = 0;
         for state in [State::Waiting, State::Coming] {
             let before = next.len();
             while next.len() < before + most
@@ -49,6 +50,11 @@ impl Engine {
             {
                 let source = &self.sources[id as usize];
                 if source.state != state || source.due != day {
+                    continue;
+                }
+                if state == State::Coming && source.flags.has(Flags::ROUGH) && rough < MOST_ROUGH {
+                    rough += 1;
+                    self.come_exactly(now, id);
                     continue;
                 }
                 next.push((day, id, state));
@@ -61,9 +67,7 @@ impl Engine {
                 }
             }
         }
-        if next.len() < most {
-            self.look_farther(now);
-        }
+        self.look_farther(now);
         for (day, id, state) in next {
             if best.is_none_or(|best| best.1 != id) {
                 self.queue_of(state).push(day, id);
