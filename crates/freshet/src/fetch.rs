@@ -1,6 +1,7 @@
 //! `freshet fetch`.
 
 mod arguments;
+mod document;
 mod report;
 mod summary;
 
@@ -13,8 +14,10 @@ use freshet_fetch::{
     Refusal, Request, Settings, Validators,
 };
 use freshet_tables::write_atomic;
+use tokio::runtime::Runtime;
 
 pub(crate) use crate::fetch::arguments::FetchArguments;
+pub(crate) use crate::fetch::document::document;
 
 use crate::failure::Failure;
 use crate::output::{check_file, note, print_bytes, print_json, print_text};
@@ -30,10 +33,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Result<ExitCode, Failure> {
     }
     let request = request(arguments)?;
     let fetcher = Fetcher::new(settings(arguments)?);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::new(format!("cannot start to fetch: {error}")))?;
+    let runtime = runtime()?;
     if arguments.robots {
         let permission = runtime.block_on(fetcher.permission(&request));
         return show_permission(arguments, &request, &fetcher, permission);
@@ -60,6 +60,11 @@ pub(crate) fn run(arguments: &FetchArguments) -> Result<ExitCode, Failure> {
         Outcome::Content(_) | Outcome::NotModified => ExitCode::SUCCESS,
         _ => ExitCode::from(1),
     })
+}
+
+fn runtime() -> Result<Runtime, Failure> {
+    let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    built.map_err(|error| Failure::new(format!("cannot start to fetch: {error}")))
 }
 
 fn show(arguments: &FetchArguments, answer: &Answer, text: &str) -> Result<(), Failure> {

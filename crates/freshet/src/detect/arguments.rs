@@ -40,9 +40,9 @@ Examples:
   freshet detect page.html --select main --drop .ad
   freshet detect monday.html tuesday.html
   freshet detect old.json new.json --select '$.items[*].price' --below 1%
-  curl -s https://example.org/ | freshet detect -")]
+  freshet detect monday.html https://example.org/")]
 pub(crate) struct DetectArguments {
-    /// A file, or `-` for standard input
+    /// A file, a URL, or `-` for standard input
     #[arg(value_name = "SOURCE")]
     pub(crate) source: String,
 
@@ -101,6 +101,10 @@ pub(crate) struct DetectArguments {
     /// The encoding of the text [default: as it seems]
     #[arg(long, value_name = "NAME")]
     pub(crate) charset: Option<String>,
+
+    /// For a URL, let the guard pass a network, an address or a name: 10.0.0.0/8, localhost
+    #[arg(long, value_name = "NET|HOST")]
+    pub(crate) allow: Vec<String>,
 
     /// Also list what does not count, and why
     #[arg(long)]

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::detect::DetectArguments;
 use crate::failure::Failure;
+use crate::fetch::document;
 
 /// A document, and what is known of it.
 pub(crate) struct Loaded {
@@ -25,12 +26,13 @@ pub(crate) fn load(source: &str, arguments: &DetectArguments) -> Result<Loaded, 
         return Ok(Loaded { bytes, content_type: None, charset });
     }
     if source.starts_with("http://") || source.starts_with("https://") {
-        return Err(Failure::new(format!("cannot fetch {source}: only files are read so far"))
-            .hint(format!("fetch it yourself: `curl -s '{source}' | freshet detect -`")));
+        let content = document(source, &arguments.allow)?;
+        let charset = charset.or_else(|| Some(content.charset().name().to_owned()));
+        return Ok(Loaded { bytes: content.body, content_type: content.media_type, charset });
     }
     let bytes = fs::read(source).map_err(|error| {
         Failure::new(format!("cannot read {source}: {error}"))
-            .hint("give the path of a file, or `-` for standard input")
+            .hint("give the path of a file, a URL, or `-` for standard input")
     })?;
     Ok(Loaded { bytes, content_type: content_type(Path::new(source)), charset })
 }

@@ -32,6 +32,11 @@ fn printable(text: &str) -> String {
     text.chars().map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect()
 }
 
+/// The outcome in a line.
+pub(super) fn outcome(answer: &Answer) -> String {
+    printable(&what(&answer.outcome, &answer.trace))
+}
+
 pub(super) fn text(answer: &Answer) -> String {
     let Answer { outcome, trace } = answer;
     let mut rows = Rows::default();

@@ -207,3 +207,19 @@ fn what_strangers_write_does_not_steer_the_terminal() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("etag          \"\u{fffd}2J\"\n"), "{}", ran.out);
 }
+
+#[test]
+fn what_counts_of_a_page_on_the_web() {
+    let address = serve();
+    let ran = Folder::new(&[]).run(&format!("detect http://{address}/yes --allow 127.0.0.1"));
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "grün\n"), "{}", ran.err);
+    for (url, why, hint) in [
+        (format!("http://{address}/yes"), "refused", "--allow 127.0.0.1"),
+        (format!("http://{address}/no --allow 127.0.0.1"), "robots.txt", "--robots"),
+        (format!("http://{address}/lost --allow 127.0.0.1"), "gone", "freshet fetch"),
+    ] {
+        let ran = Folder::new(&[]).run(&format!("detect {url}"));
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+        assert!(ran.err.contains(why) && ran.err.contains(hint), "{}", ran.err);
+    }
+}
