@@ -23,7 +23,7 @@ type Bucket = Chunks<Entry, BUCKET>;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Calendar {
     near: Heap,
-    /// The buckets before this one are in order, and empty.
+    /// The buckets before this one are empty.
     next: usize,
     buckets: Vec<Bucket>,
     /// How many entries are in buckets.
@@ -43,16 +43,24 @@ impl Calendar {
         Self { near: Heap::default(), next: 0, buckets, later: 0, start, in_a_day }
     }
 
+    /// The bucket that a day belongs to; infinite if that is the last one or later.
+    fn place(&self, day: f64) -> f64 {
+        let place = ((day - self.start) * self.in_a_day).floor();
+        if place < self.buckets.len() as f64 { place } else { f64::INFINITY }
+    }
+
     fn push(&mut self, day: f64, number: u32) {
         let place = (day - self.start) * self.in_a_day;
-        let left = self.buckets.len() - self.next.min(self.buckets.len());
-        if left > 0 && place >= self.next as f64 && day < f64::INFINITY {
-            let place = (place as usize).min(self.buckets.len() - 1);
-            self.buckets[place].push(Entry { day, number });
-            self.later += 1;
-            self.order();
-        } else {
-            self.near.push(day, number);
+        // Only what belongs to the bucket of the first one needs to be in order.
+        let is_later = place >= 0.0 && place.floor() > self.place(self.near.first());
+        let place = (place as usize).min(self.buckets.len().saturating_sub(1));
+        match self.buckets.get_mut(place).filter(|_| is_later && day < f64::INFINITY) {
+            Some(bucket) => {
+                bucket.push(Entry { day, number });
+                self.next = self.next.min(place);
+                self.later += 1;
+            }
+            None => self.near.push(day, number),
         }
     }
 
