@@ -10,6 +10,8 @@ use crate::error::{FetchError, Size};
 
 /// More encodings on top of each other than anybody has use for.
 const MOST_CODINGS: usize = 3;
+/// Members of gzip, or frames of zstd, in one body: each takes time even if nothing is in it.
+const MOST_PARTS: u32 = 4096;
 /// The largest window of zstd that HTTP allows, as a power of two (RFC 9659).
 const ZSTD_WINDOW: u32 = 23;
 /// The largest window of gzip and deflate, as a power of two.
@@ -121,6 +123,11 @@ fn push(
     loop {
         let (read, written) = stage.step(bytes, &mut piece)?;
         bytes = &bytes[read..];
+        // Of what is in between, nobody sees how much it is: it counts as well.
+        stage.written += written as u64;
+        if !rest.is_empty() && stage.written > limit {
+            return Err(FetchError::TooLarge { what: Size::Body, limit });
+        }
         push(rest, &piece[..written], out, limit)?;
         // A full piece may have left more behind.
         if written < piece.len() && (bytes.is_empty() || read + written == 0) {
@@ -135,6 +142,9 @@ struct Stage {
     begun: bool,
     /// Whether all that has begun has also ended.
     at_end: bool,
+    /// Members or frames so far, and bytes that they decoded to.
+    parts: u32,
+    written: u64,
 }
 
 enum Codec {
@@ -159,7 +169,7 @@ impl Stage {
             ))),
             Coding::Zstd => zstd_decoder().map_or(Codec::Unknown, Codec::Zstd),
         };
-        Self { coding, codec, begun: false, at_end: false }
+        Self { coding, codec, begun: false, at_end: false, parts: 1, written: 0 }
     }
 
     /// Reads some and writes some. After the end, what follows is passed over, as browsers do, unless
@@ -177,6 +187,10 @@ impl Stage {
                 _ => return Ok((bytes.len(), 0)),
             }
             self.at_end = false;
+            self.parts += 1;
+            if self.parts > MOST_PARTS {
+                return Err(FetchError::Encoding { coding: self.coding, ended: false });
+            }
         }
         self.begun = true;
         let (read, written, at_end) = self

@@ -27,7 +27,7 @@ pub enum Opening {
 
 /// A text that opens nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is neither a network, an address nor a name")]
+#[error("`{0}` is neither a network such as 10.0.0.0/8, an address nor a name")]
 pub struct InvalidOpening(pub String);
 
 /// Why the guard lets something not through.
@@ -117,6 +117,14 @@ impl FromStr for Opening {
         if let Ok(address) = text.parse::<IpAddr>() {
             return Ok(Self::Network(address.to_canonical().into()));
         }
+        // `10.*` looks like a network, but `10.example.com` is a name.
+        let host = text.split(':').next().unwrap_or_default();
+        let is_like_an_address = host.contains(|it: char| it.is_ascii_digit())
+            && host.contains('*')
+            && host.chars().all(|it| it.is_ascii_digit() || matches!(it, '.' | '*'));
+        if is_like_an_address {
+            return Err(InvalidOpening(text.to_owned()));
+        }
         match text.parse::<Pattern>() {
             Ok(pattern) if pattern.is_host_only() => Ok(Self::Host(pattern)),
             _ => Err(InvalidOpening(text.to_owned())),
@@ -133,6 +141,16 @@ mod tests {
         let guard = Guard::new(allow.iter().map(|it| it.parse().unwrap()).collect());
         let judged = guard.judge(host, address.parse().unwrap(), port);
         assert_eq!(judged.is_ok(), expect, "{allow:?}: {host} at {address}: {judged:?}");
+    }
+
+    #[test]
+    fn stars_are_for_names() {
+        for text in ["10.*", "192.168.1.*", "127.0.0.*:80", "*.0.0.1"] {
+            assert_eq!(text.parse::<Opening>(), Err(InvalidOpening(text.to_owned())));
+        }
+        for text in ["*", "*.lan:80", "web*.lan", "10.example.*"] {
+            assert!(text.parse::<Opening>().is_ok(), "{text}");
+        }
     }
 
     #[test]

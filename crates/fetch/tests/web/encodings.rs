@@ -89,12 +89,23 @@ async fn bombs_are_stopped_at_the_limit() {
         ("zstd", zst(&zeros)),
         ("gzip, gzip", gzip(&gzip(&zeros))),
         ("br, gzip", gzip(&br(&zeros))),
+        // What follows an end is passed over, but not without limit.
+        ("gzip, gzip", gzip(&[gzip(b"x"), zeros].concat())),
     ] {
         assert!(body.len() < 100_000);
         let server = serve(coding, body).await;
         let error = failed(fetch(&fetcher(), &server.url("/")).await);
         assert_eq!(error, FetchError::TooLarge { what: Size::Body, limit: 2 << 20 }, "{coding}");
     }
+}
+
+#[tokio::test]
+async fn members_without_number() {
+    let body = gzip(&gzip(b"").repeat(50_000));
+    assert!(body.len() < 100_000);
+    let server = serve("gzip, gzip", body).await;
+    let error = failed(fetch(&fetcher(), &server.url("/")).await);
+    assert_eq!(error, FetchError::Encoding { coding: Coding::Gzip, ended: false });
 }
 
 #[tokio::test]
