@@ -97,8 +97,8 @@ fn request(arguments: &FetchArguments) -> Result<Request, Failure> {
     let mut request = Request::new(&arguments.url).map_err(|error| invalid(&error, arguments))?;
     for header in &arguments.header {
         let Some((name, value)) = header.split_once(':') else {
-            let name = header.split_whitespace().next().unwrap_or_default();
-            return Err(Failure::new(format!("the header `{name}` has no value"))
+            // It may be a secret whose name was forgotten.
+            return Err(Failure::new("a header has no value")
                 .hint("give it as `--header 'Accept-Language: en'`"));
         };
         request = request
@@ -116,10 +116,12 @@ fn request(arguments: &FetchArguments) -> Result<Request, Failure> {
 fn invalid(error: &InvalidRequest, arguments: &FetchArguments) -> Failure {
     let failure = Failure::new(error);
     match error {
-        InvalidRequest::Url { .. } if !arguments.url.contains("://") => {
+        InvalidRequest::Url { .. } if !arguments.url.contains(['/', '@', ':']) => {
             failure.hint(format!("give the whole URL, such as `https://{}`", arguments.url))
         }
-        InvalidRequest::Url { .. } => failure,
+        InvalidRequest::Url { .. } => {
+            failure.hint("give the whole URL, such as `https://example.com/`")
+        }
         InvalidRequest::Userinfo { .. } => failure.hint(
             "keep passwords out of URLs: `--settings FILE` with a rule that has `basic`, see \
              docs/fetch.md",

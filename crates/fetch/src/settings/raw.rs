@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use hyper::header::HeaderValue;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 
@@ -97,12 +98,41 @@ pub enum RawValue {
 
 /// Where a secret lives.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
+#[serde(try_from = "Written")]
 pub enum RawSecret {
     /// In a variable of the environment.
     Env(String),
     /// In a file; white space around it does not count.
     File(PathBuf),
+}
+
+/// What may stand where a secret's place is expected. An error must not show it: it may be the secret.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Place(Place),
+    Other(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum Place {
+    Env(String),
+    File(PathBuf),
+}
+
+impl TryFrom<Written> for RawSecret {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        match written {
+            Written::Place(Place::Env(name)) => Ok(Self::Env(name)),
+            Written::Place(Place::File(path)) => Ok(Self::File(path)),
+            Written::Other(IgnoredAny) => {
+                Err("secrets do not belong here: say `{ env = \"NAME\" }` or `{ file = \"path\" }`")
+            }
+        }
+    }
 }
 
 /// A name and a password.

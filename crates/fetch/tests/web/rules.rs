@@ -116,9 +116,13 @@ fn a_wrong_setting_is_named() {
         "rules[1].proxy.url",
     );
     assert!(toml::from_str::<RawSettings>("unknown = 1").is_err());
-    assert!(
-        toml::from_str::<RawSettings>("[[rules]]\nmatch = \"x\"\nbearer = \"hunter2\"").is_err()
-    );
+    // A secret in the wrong place is not shown.
+    for wrong in ["bearer = 'hunter2'", "basic = { user = 'me', password = 'hunter2' }"] {
+        let text = format!("[[rules]]\nmatch = 'x'\n{wrong}\n");
+        let error = toml::from_str::<RawSettings>(&text).unwrap_err();
+        let said = error.message();
+        assert!(said.contains("env") && !said.contains("hunter2"), "{said}");
+    }
 }
 
 #[test]
