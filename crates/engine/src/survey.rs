@@ -160,10 +160,10 @@ impl Engine {
         let news = !at_once && rhythm.answers > (1.0 + care.news) * rhythm.fitted;
         let aim = entry / BAND;
         let shrink = (aim / rhythm.aim.max(rhythm.entry / BAND)).min(1.0);
-        let earlier =
-            rhythm.unsettled || collapsed || shrink.is_nan() || care.roughly * shrink < 1.0;
+        let earlier = rhythm.unsettled || collapsed || care.roughly * shrink < 1.0;
         let places = at_once || rhythm.unsettled || entry < care.nearly * rhythm.entry || collapsed;
-        let shrink = (!rhythm.unsettled).then_some(shrink);
+        // As long as places are good enough, far days are too.
+        let shrink = (!rhythm.unsettled).then_some(if places { shrink } else { 1.0 });
         rhythm.count = rhythm.count.wrapping_add(1).max(1);
         rhythm.unsettled = news;
         if news {

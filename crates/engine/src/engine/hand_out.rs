@@ -67,12 +67,12 @@ impl Engine {
                 }
             }
         }
-        self.look_farther(now);
         for (day, id, state) in next {
             if best.is_none_or(|best| best.1 != id) {
                 self.queue_of(state).push(day, id);
             }
         }
+        self.look_farther(now);
         match best {
             Some((worth, id)) => self.make_ready(now, id, worth),
             None => self.spare = false,
