@@ -7,8 +7,8 @@ use clap::Args;
 /// Fetch a URL and show all that came of it
 ///
 /// Asks robots.txt, passes the guard against private addresses, follows redirects and keeps all limits,
-/// as freshet itself does. What came of it goes to
-/// standard output, as one object with --json; the page itself only with --body.
+/// as freshet itself does. What came of it goes to standard output, as one object with --json; the page
+/// itself only with --body.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Exit code 0: there is content, or it has not changed; with --robots: it may be fetched. 1: it is
