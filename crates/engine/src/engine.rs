@@ -247,7 +247,7 @@ impl Engine {
         if settings.goal != self.settings.goal {
             // The price is in another unit now.
             (self.price, self.outlook) = (0.0, 0.0);
-            self.rhythm.entry = f64::INFINITY;
+            (self.rhythm.entry, self.rhythm.aim) = (f64::INFINITY, 0.0);
             if self.saturated > 0 {
                 (0..self.hosts.len()).for_each(|host| self.hosts[host].price = 0.0);
                 self.saturated = 0;
@@ -280,6 +280,9 @@ impl Engine {
             self.come_back(now, host);
         }
         for state in [State::Waiting, State::Coming, State::Ready] {
+            if state == State::Coming && self.are_many() {
+                continue;
+            }
             for _ in 0..FED {
                 let due = match state {
                     State::Ready => self.aging.pop_due(now),
@@ -305,9 +308,14 @@ impl Engine {
 
     /// Puts a waiting source into the queue in which it waits, for its day.
     pub(crate) fn enqueue(&mut self, now: f64, id: u32) {
-        let (state, day, aim) = self.next_day(now, &self.sources[id as usize]);
+        let (state, mut day, aim) = self.next_day(now, &self.sources[id as usize]);
         self.rhythm.entry = self.rhythm.entry.max(self.common_entry());
-        self.rhythm.aim = self.rhythm.aim.max(aim);
+        if state == State::Coming {
+            self.rhythm.aim = self.rhythm.aim.max(aim);
+            if day <= now && self.are_many() {
+                day = self.past_day(self.rank(now, &self.sources[id as usize]));
+            }
+        }
         // Once its day has come it does not matter which.
         let source = &mut self.sources[id as usize];
         if source.state == state && (day == source.due || day.max(source.due) <= now) {

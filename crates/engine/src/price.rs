@@ -53,8 +53,13 @@ impl Engine {
 
     /// What a source that is worth so much is to be worth when it is looked at again.
     pub(crate) fn next_worth(&self, worth: f64) -> f64 {
+        if self.are_many() && self.rhythm.aim > 0.0 {
+            return self.rhythm.aim;
+        }
         let outlook = if self.outlook > 0.0 { self.outlook } else { self.price };
-        self.price.min(outlook.max(STEP * worth))
+        // Others wait for more if the price has fallen far below it: who comes first must still mean
+        // something.
+        self.price.min(outlook.max(STEP * worth)).max(self.least_aim())
     }
 
     /// Learns from the worth of a fetch.

@@ -25,6 +25,9 @@ pub struct Settings {
     pub half_life: Option<f64>,
     /// What sources are like before anything is known of them. Counts when the engine is made.
     pub prior: Prior,
+    /// From so many sources on they are not all compared by what they are worth now, but fetched in
+    /// the order in which they will be worth the same: that is faster by far, and nearly as good.
+    pub many: usize,
     /// Nothing is fetched. What is learnt stays.
     pub paused: bool,
 }
@@ -40,6 +43,7 @@ impl Default for Settings {
             host_connections: 1,
             half_life: None,
             prior: Prior::BROAD,
+            many: 1 << 17,
             paused: false,
         }
     }

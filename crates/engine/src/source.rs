@@ -193,10 +193,6 @@ impl Flags {
     /// A change was announced while it was being fetched.
     pub(crate) const SIGNALLED: Self = Self(16);
 
-    /// Of one that comes: its day may be too early. The same bit: of one that is asked it is the
-    /// above.
-    pub(crate) const ROUGH: Self = Self(16);
-
     /// The last fetch brought no answer.
     pub(crate) const RETRIED: Self = Self(32);
 

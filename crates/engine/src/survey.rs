@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Engine;
 use crate::event::{Action, Alarm};
 use crate::price::BAND;
-use crate::source::{Flags, Source, State};
+use crate::source::{Source, State};
 
 /// Sources, or hosts, that one step goes through.
-const STRIDE: usize = 2048;
+const STRIDE: usize = 1024;
 /// The shortest time from survey to survey, in days.
 const SHORTEST: f64 = 1.0 / 24.0;
 /// How far the horizon is, in times from survey to survey; so much farther if fewer sources than that
@@ -21,8 +21,6 @@ const ENOUGH_OF_ALL: f64 = 0.1;
 const FARTHEST: f64 = 1e6;
 /// The price falls: nobody waits until twice as much is worth.
 const COLLAPSE: f64 = 0.6;
-/// So many sources that surveys would be a good part of all work.
-pub(crate) const MANY: usize = 1 << 17;
 
 /// How often surveys are made, and how carefully.
 struct Care {
@@ -96,6 +94,8 @@ pub(crate) struct Rhythm {
     /// The most that sources wait to be worth since then.
     pub(crate) aim: f64,
     day: f64,
+    /// Days from then until the next one, as far as was known.
+    days: f64,
     /// How far the horizon is, in times from survey to survey, and whether sources are beyond it.
     reach: f64,
     beyond: bool,
@@ -128,7 +128,7 @@ impl Engine {
     }
 
     fn care(&self) -> &'static Care {
-        if self.count < MANY { &OF_FEW } else { &OF_MANY }
+        if self.are_many() { &OF_MANY } else { &OF_FEW }
     }
 
     /// The entry of hosts that have no price of their own.
@@ -144,7 +144,12 @@ impl Engine {
     }
 
     fn has_collapsed(&self) -> bool {
-        self.price < COLLAPSE * self.rhythm.aim
+        self.price < self.least_aim()
+    }
+
+    /// The least that sources wait to be worth until all of them are looked at again.
+    pub(crate) fn least_aim(&self) -> f64 {
+        COLLAPSE * self.rhythm.aim
     }
 
     /// Begins a survey, which moves the horizon; and looks at more than that if priors are to be
@@ -155,13 +160,19 @@ impl Engine {
         let entry = self.common_entry();
         let care = self.care();
         let collapsed = self.has_collapsed();
+        let are_many = self.are_many();
+        let epoch = self.epoch();
         let rhythm = &mut self.rhythm;
         // What cannot wait is not held up by what can.
         let news = !at_once && rhythm.answers > (1.0 + care.news) * rhythm.fitted;
         let aim = entry / BAND;
         let shrink = (aim / rhythm.aim.max(rhythm.entry / BAND)).min(1.0);
         let earlier = rhythm.unsettled || collapsed || care.roughly * shrink < 1.0;
-        let places = at_once || rhythm.unsettled || entry < care.nearly * rhythm.entry || collapsed;
+        let places = at_once
+            || are_many
+            || rhythm.unsettled
+            || entry < care.nearly * rhythm.entry
+            || collapsed;
         // As long as places are good enough, far days are too.
         let shrink = (!rhythm.unsettled).then_some(if places { shrink } else { 1.0 });
         rhythm.count = rhythm.count.wrapping_add(1).max(1);
@@ -184,10 +195,12 @@ impl Engine {
         });
         if places {
             (self.rhythm.entry, self.rhythm.aim, self.rhythm.day) = (entry, aim, now);
+            self.rhythm.days = epoch;
         }
-        self.horizon = self.horizon.max(now + self.rhythm.reach.max(REACH) * self.epoch());
+        self.horizon = self.horizon.max(now + self.rhythm.reach.max(REACH) * epoch);
         self.queue.begin(now, self.horizon, self.count);
-        self.coming.begin(now, self.horizon, self.count);
+        let start = if are_many { now - epoch } else { now };
+        self.coming.begin(start, self.horizon, self.count);
     }
 
     /// Goes on with the survey. Says whether it is over.
@@ -268,10 +281,6 @@ impl Engine {
             self.day_to_come(now, &source, survey)
         };
         if let Some(day) = day {
-            let is_rough = source.state == State::Coming && day < source.due;
-            if is_rough {
-                self.sources[id as usize].flags.set(Flags::ROUGH, true);
-            }
             self.queue_for(day, id);
         } else {
             self.sources[id as usize].due = f64::INFINITY;
@@ -292,26 +301,58 @@ impl Engine {
         (!is_early).then_some(source.due)
     }
 
-    /// The same of one that will be worth the price; or an earlier day, if both are far off.
+    /// The same of one that will be worth the price; of one that is far off, no later day.
     fn day_to_come(&self, now: f64, source: &Source, survey: &Survey) -> Option<f64> {
         let is_convex = !self.goal(source).levels_off();
         if source.due >= survey.from && is_convex {
             // A price that is lower by some share shortens no interval by more than that.
-            if source.due > survey.from
-                && let Some(shrink) = survey.shrink
-            {
+            if let Some(shrink) = survey.shrink {
                 let allowed = source.last + f64::from(source.min_interval);
-                return Some(shrink.mul_add(source.due - source.last, source.last).max(allowed));
+                let day = shrink.mul_add(source.due - source.last, source.last).max(allowed);
+                if day >= self.horizon {
+                    return Some(day);
+                }
+            }
+            if source.due < self.horizon && self.is_about_right(source) {
+                return Some(source.due);
             }
             let is_far = source.last + f64::from(source.max_interval) >= self.horizon
                 && self.worth(self.horizon, source) < self.next_worth(0.0);
             return is_far.then_some(self.horizon);
+        }
+        if self.are_many() {
+            if source.due <= now {
+                let rank = self.rank(now, source);
+                return (rank >= self.next_worth(0.0)).then(|| self.past_day(rank));
+            }
+            return self.is_about_right(source).then_some(source.due);
         }
         let is_late = survey.places && survey.earlier && {
             let aim = self.next_worth(self.worth(now, source));
             self.worth(source.due, source) > self.care().roughly * aim
         };
         (!is_late).then_some(source.due)
+    }
+
+    /// Whether a source is worth about what it waits for on its day.
+    fn is_about_right(&self, source: &Source) -> bool {
+        let Care { roughly, .. } = *self.care();
+        let (worth, aim) = (self.worth(source.due, source), self.next_worth(0.0));
+        worth < roughly * aim && aim < roughly * worth
+    }
+
+    /// Whether sources that come are fetched in the order of the days on which they are worth the same:
+    /// to compare all of them by what they are worth now would take too long.
+    pub(crate) fn are_many(&self) -> bool {
+        self.count >= self.settings.many
+    }
+
+    /// The turn of a source that is worth what it waits for already: before the last survey, the more
+    /// it is worth the earlier.
+    pub(crate) fn past_day(&self, rank: f64) -> f64 {
+        let Rhythm { aim, day, days, .. } = self.rhythm;
+        // Of a short wait far from day 0 no digits are left: then it is worth nothing yet.
+        if rank > aim { day - days * (1.0 - aim / rank) } else { day }
     }
 
     /// If too few sources are within the horizon and there are more, they are looked for. Says whether

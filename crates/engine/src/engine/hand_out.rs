@@ -4,16 +4,13 @@
 //! fetched first. Ranks, which change as time passes, are only kept for those whose worth levels off
 //! and for those that are worth the price and have to wait.
 
-use super::Engine;
+use super::{Engine, FED};
 use crate::event::{Action, Reason};
 use crate::source::{Flags, Source, State};
-use crate::survey::MANY;
 
 /// Sources that are compared when none is worth its price.
 const LOOKED_AT: usize = 64;
 const LOOKED_AT_OF_MANY: usize = 4;
-/// Sources whose day is found before it comes, in search of the next one to fetch.
-const MOST_ROUGH: usize = 64;
 /// Fetches that one step asks for.
 const MOST: usize = 1024;
 /// Candidates that are ranked anew for each fetch.
@@ -39,10 +36,9 @@ impl Engine {
     /// The budget would run over: of those that are due next, the one that is worth most is fetched
     /// before its time.
     pub(super) fn use_spare(&mut self, now: f64) {
-        let most = if self.count < MANY { LOOKED_AT } else { LOOKED_AT_OF_MANY };
+        let most = if self.are_many() { LOOKED_AT_OF_MANY } else { LOOKED_AT };
         let mut next: Vec<(f64, u32, State)> = Vec::with_capacity(2 * most);
         let mut best: Option<(f64, u32)> = None;
-        let mut rough = 0;
         for state in [State::Waiting, State::Coming] {
             let before = next.len();
             while next.len() < before + most
@@ -50,11 +46,6 @@ impl Engine {
             {
                 let source = &self.sources[id as usize];
                 if source.state != state || source.due != day {
-                    continue;
-                }
-                if state == State::Coming && source.flags.has(Flags::ROUGH) && rough < MOST_ROUGH {
-                    rough += 1;
-                    self.come_exactly(now, id);
                     continue;
                 }
                 next.push((day, id, state));
@@ -79,17 +70,8 @@ impl Engine {
         }
     }
 
-    /// Finds the day of a source that comes on a day that may be too early.
-    fn come_exactly(&mut self, now: f64, id: u32) {
-        let source = &mut self.sources[id as usize];
-        source.flags.set(Flags::ROUGH, false);
-        source.due = f64::INFINITY;
-        self.enqueue(now, id);
-    }
-
     /// A source's day has come: it becomes a candidate, or waits on.
     pub(crate) fn consider(&mut self, now: f64, id: u32) {
-        self.sources[id as usize].flags.set(Flags::ROUGH, false);
         let source = self.sources[id as usize];
         let rank = self.rank(now, &source);
         if !source.is_retried() && rank < ALMOST * self.entry(source.host) {
@@ -281,9 +263,12 @@ impl Engine {
         let mut best = in_line.map(|it| it.number);
         let rank = first.map_or(0.0, |it| it.rank);
         self.opening = f64::NEG_INFINITY;
-        let is_worth_it = best.is_some() && rank >= NEARLY * self.price;
-        let mut rough = 0;
+        let is_worth_it = best.is_some() && rank >= NEARLY * self.price && !self.are_many();
+        let mut moved = 0;
         while !is_worth_it && let Some((day, id)) = self.coming.peek() {
+            if moved == FED {
+                break;
+            }
             let source = &self.sources[id as usize];
             if source.state != State::Coming || source.due != day {
                 self.coming.pop();
@@ -295,20 +280,21 @@ impl Engine {
                 self.coming.pop();
                 self.sources[id as usize].state = State::Waiting;
                 self.queue_for(allowed, id);
+                moved += 1;
                 continue;
             }
-            if source.flags.has(Flags::ROUGH) {
-                if rough == MOST_ROUGH {
-                    break;
-                }
-                rough += 1;
+            let has_come = day <= now && self.are_many();
+            if has_come && self.hosts[source.host as usize].price > 0.0 {
+                // Its host has a price of its own by now.
                 self.coming.pop();
-                self.come_exactly(now, id);
+                self.sources[id as usize].due = f64::INFINITY;
+                self.enqueue(now, id);
+                moved += 1;
                 continue;
             }
             let its_rank = self.rank(now, source);
             let entry = self.entry(source.host);
-            if its_rank < ALMOST * entry {
+            if its_rank < ALMOST * entry && !has_come {
                 // Of a short wait far from day 0 few digits are left: the day decides as well.
                 let opening = self.due(now, source, entry);
                 if opening > now {

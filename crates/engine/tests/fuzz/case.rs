@@ -227,6 +227,9 @@ fn settings(f: &mut fmt::Formatter<'_>, it: &Settings) -> fmt::Result {
         write!(f, " half-life={days:?}")?;
     }
     goal(f, Some(it.goal).filter(|&goal| !same_goal(goal, usual.goal)))?;
+    if it.many != usual.many {
+        write!(f, " many={}", it.many)?;
+    }
     if it.paused { f.write_str(" paused") } else { Ok(()) }
 }
 
@@ -359,6 +362,7 @@ fn read_settings(words: Words<'_>) -> Result<Settings, String> {
             ("connections", x) => it.host_connections = value(x)?,
             ("half-life", x) => it.half_life = Some(value(x)?),
             ("goal", x) => it.goal = read_goal(x)?,
+            ("many", x) => it.many = value(x)?,
             ("paused", _) => it.paused = true,
             _ => return Err(format!("there is no setting `{word}`")),
         }

@@ -122,18 +122,22 @@ fn settings() -> impl Strategy<Value = Settings> {
     let connections = prop_oneof![6 => 1..4_u32, 1 => Just(0), 1 => Just(u32::MAX)];
     let half_life = prop_oneof![4 => Just(None), 1 => amount(log(0.0, 3.0)).prop_map(Some)];
     let goal = prop_oneof![5 => Just(0), 2 => 0..9_usize].prop_map(|at| goals()[at].1);
+    let many = prop_oneof![3 => Just(Settings::default().many), 2 => Just(0), 1 => 0..2000_usize];
     let paused = prop::bool::weighted(0.05);
-    (budget, burst, profile, gap, connections, half_life, goal, paused).prop_map(
-        |(budget, burst, profile, host_gap, host_connections, half_life, goal, paused)| Settings {
-            budget,
-            burst,
-            profile,
-            host_gap,
-            host_connections,
-            half_life,
-            goal,
-            paused,
-            ..Settings::default()
+    (budget, burst, profile, gap, connections, half_life, goal, many, paused).prop_map(
+        |(budget, burst, profile, host_gap, host_connections, half_life, goal, many, paused)| {
+            Settings {
+                budget,
+                burst,
+                profile,
+                host_gap,
+                host_connections,
+                half_life,
+                goal,
+                many,
+                paused,
+                ..Settings::default()
+            }
         },
     )
 }
