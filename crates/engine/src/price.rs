@@ -4,6 +4,8 @@
 //! It follows what happens within a small part of a cycle, without a model. What it will be in the
 //! long run comes from a model: the price at which the believed change rates spend the budget.
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::Engine;
 use crate::source::Source;
 
@@ -32,8 +34,41 @@ const DOWN: f64 = -1.0;
 const LEAST: f64 = 1e-6;
 /// How much more than the price a host's fetches must be worth for the host to count as saturated,
 /// and how many of its sources must wait.
+/// How wrong the usual sample may be thought to be, as a logarithm.
+const MOST_WRONG: f64 = 0.5;
 const DEARER: f64 = 1.25;
 const WAITING: usize = 16;
+
+/// What some sources would spend in a day at a price and at some near it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Demand {
+    around: f64,
+    spent: [f64; 3],
+}
+
+impl Demand {
+    /// How far the prices are apart, as a logarithm.
+    const APART: f64 = 0.2;
+
+    pub(crate) fn around(price: f64) -> Self {
+        Self { around: price, spent: [0.0; 3] }
+    }
+
+    /// Adds what a source would spend at a price.
+    pub(crate) fn add(&mut self, at: impl Fn(f64) -> f64) {
+        for (spent, steps) in self.spent.iter_mut().zip([-1.0, 0.0, 1.0]) {
+            *spent += at(self.around * f64::exp(steps * Self::APART));
+        }
+    }
+
+    /// The logarithm of the price at which a budget would be spent, if there is one nearby.
+    fn log_price(&self, budget: f64) -> Option<f64> {
+        let [low, here, high] = self.spent.map(|spent| (spent / budget).ln());
+        let slope = if here > 0.0 { high - here } else { here - low } / Self::APART;
+        let log_price = self.around.ln() - here / slope;
+        (slope < 0.0 && log_price.is_finite()).then_some(log_price)
+    }
+}
 
 impl Engine {
     /// What a source of a host must be worth to be a candidate.
@@ -97,7 +132,7 @@ impl Engine {
     }
 
     /// What a source would spend in a day at a price.
-    fn demand(&self, source: &Source, price: f64) -> f64 {
+    pub(crate) fn demand(&self, source: &Source, price: f64) -> f64 {
         let cost = f64::from(source.cost);
         let interval = self.interval(source, price);
         if interval > 0.0 { cost / interval } else { cost * self.bucket.rate() }
@@ -122,7 +157,8 @@ impl Engine {
             if excess.is_nan() { 500.0 } else { excess.clamp(-500.0, 500.0) }
         };
         let start =
-            [self.outlook, self.price].into_iter().find(|&it| it > 0.0).map_or(0.0, f64::ln);
+            [self.outlook, self.price].into_iter().find(|&it| it > 0.0).map_or(0.0, f64::ln)
+                - self.rhythm.error;
         let (mut at, mut here) = (start, excess(start));
         let direction = here.signum();
         let (mut other, mut there) = (at, here);
@@ -150,10 +186,18 @@ impl Engine {
         let log_price =
             if here == there { at } else { (at * there - other * here) / (there - here) };
         if log_price.is_finite() {
-            self.outlook = log_price.clamp(-200.0, 200.0).exp();
+            self.outlook = (log_price + self.rhythm.error).clamp(-200.0, 200.0).exp();
         }
         if self.price <= 0.0 {
             self.price = self.outlook;
+        }
+    }
+
+    /// Learns from a larger sample how wrong the usual one is: it is always the same.
+    pub(crate) fn correct_outlook(&mut self, demand: &Demand, budget: f64) {
+        if let Some(log_price) = demand.log_price(budget) {
+            let wrong = log_price - demand.around.ln();
+            self.rhythm.error = (self.rhythm.error + wrong).clamp(-MOST_WRONG, MOST_WRONG);
         }
     }
 

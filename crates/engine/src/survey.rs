@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::event::{Action, Alarm};
-use crate::price::BAND;
+use crate::price::{BAND, Demand};
 use crate::source::{Source, State};
 
 /// Sources, or hosts, that one step goes through.
@@ -59,8 +59,14 @@ const OF_MANY: Care = Care {
     news: 0.5,
 };
 
+/// How much more than the price of the day many sources may have to be worth: it is never quite the same,
+/// and that in the long run is.
+const CLEARLY: f64 = 1.1;
+
 /// Sources to which the prior of all is fitted, about.
 const FITTED: usize = 1 << 16;
+/// Sources of very many from which the price in the long run is found, about.
+const DRAWN: usize = 1 << 14;
 
 /// A pass over all sources: their places in the queue, and what they are like.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -82,6 +88,8 @@ pub(crate) struct Survey {
     needed: f64,
     /// Whether there are sources beyond the horizon.
     beyond: bool,
+    /// What would be spent in a day at some prices, of very many.
+    demand: Option<Demand>,
 }
 
 /// When surveys are made.
@@ -96,6 +104,8 @@ pub(crate) struct Rhythm {
     day: f64,
     /// Days from then until the next one, as far as was known.
     days: f64,
+    /// How much higher the price in the long run is than the usual sample says, as a logarithm.
+    pub(crate) error: f64,
     /// How far the horizon is, in times from survey to survey, and whether sources are beyond it.
     reach: f64,
     beyond: bool,
@@ -158,6 +168,7 @@ impl Engine {
     pub(crate) fn begin_survey(&mut self, now: f64, at_once: bool) {
         self.look_ahead();
         let entry = self.common_entry();
+        let Self { price, outlook, .. } = *self;
         let care = self.care();
         let collapsed = self.has_collapsed();
         let are_many = self.are_many();
@@ -165,7 +176,7 @@ impl Engine {
         let rhythm = &mut self.rhythm;
         // What cannot wait is not held up by what can.
         let news = !at_once && rhythm.answers > (1.0 + care.news) * rhythm.fitted;
-        let aim = entry / BAND;
+        let aim = if are_many { outlook.min(CLEARLY * price) } else { entry / BAND };
         let shrink = (aim / rhythm.aim.max(rhythm.entry / BAND)).min(1.0);
         let earlier = rhythm.unsettled || collapsed || care.roughly * shrink < 1.0;
         let places = at_once
@@ -192,6 +203,7 @@ impl Engine {
             fit: news.then(|| Fit::new(self.prior)),
             needed: 0.0,
             beyond: false,
+            demand: are_many.then(|| Demand::around(outlook)),
         });
         if places {
             (self.rhythm.entry, self.rhythm.aim, self.rhythm.day) = (entry, aim, now);
@@ -246,6 +258,12 @@ impl Engine {
         if !source.is_live() {
             return;
         }
+        let one_of = |some: usize| (id as usize).is_multiple_of((self.sources.len() / some).max(1));
+        if one_of(DRAWN)
+            && let Some(demand) = &mut survey.demand
+        {
+            demand.add(|price| self.demand(&source, price));
+        }
         if source.max_interval < f32::INFINITY {
             survey.needed += f64::from(source.cost) / f64::from(source.max_interval);
         }
@@ -257,8 +275,7 @@ impl Engine {
                 (host.survey, host.fit) = (survey.number, Fit::new(host.prior));
             }
             host.fit.add(source.learnt_on(host.prior));
-            let stride = (self.sources.len() / FITTED).max(1);
-            if (id as usize).is_multiple_of(stride) {
+            if one_of(FITTED) {
                 fit.add(source.learnt_on(self.prior));
             }
         }
@@ -373,6 +390,10 @@ impl Engine {
         self.queue.finish();
         self.coming.finish();
         self.rhythm.beyond = survey.beyond;
+        if let Some(demand) = &survey.demand {
+            let drawn = 1.0 / (self.sources.len() / DRAWN).max(1) as f64;
+            self.correct_outlook(demand, drawn * self.bucket.rate());
+        }
         self.next_survey = (now + self.epoch()).min(self.horizon).max(now.next_up());
         if !self.look_farther(now) {
             self.rhythm.reach *= 0.5;
