@@ -39,6 +39,13 @@ pub enum Refusal {
         /// The URL's scheme.
         scheme: String,
     },
+    /// A redirect to what is neither http nor https: no redirect leads to files, commands or anything
+    /// else, whatever is opened.
+    #[error("a redirect leads to `{scheme}:`, and none is followed to other than http and https")]
+    Redirect {
+        /// The scheme of where it leads to.
+        scheme: String,
+    },
     /// An address that is not public.
     #[error("{host} is at the {zone} address {address}")]
     Address {
@@ -61,6 +68,20 @@ pub enum Refusal {
         /// As the URL has it.
         name: String,
     },
+}
+
+impl Refusal {
+    /// Its name for programs.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Scheme { .. } => "scheme",
+            Self::Redirect { .. } => "redirect",
+            Self::Address { .. } => "address",
+            Self::File { .. } => "file",
+            Self::Command { .. } => "command",
+        }
+    }
 }
 
 /// An address that the guard let through. Connections are made to nothing else.

@@ -13,6 +13,7 @@ use hyper::header::HeaderValue;
 use hyper::{Request, Response};
 use tokio::time::Instant;
 
+use crate::count::Received;
 use crate::outcome::Timings;
 use crate::route::Route;
 
@@ -23,6 +24,7 @@ pub(crate) struct Link {
     /// What opening it took.
     pub(crate) timings: Timings,
     pub(crate) reused: bool,
+    pub(crate) received: Received,
     /// Whether requests are for a proxy, which wants whole URLs; and how we sign in there.
     pub(crate) absolute: Option<Option<HeaderValue>>,
 }
@@ -77,6 +79,7 @@ impl Link {
             address: self.address,
             timings: Timings::default(),
             reused: true,
+            received: self.received.clone(),
             absolute: self.absolute.clone(),
         })
     }

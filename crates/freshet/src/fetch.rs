@@ -193,6 +193,11 @@ fn way_past(refusal: &Refusal) -> String {
             "name commands with `commands = { name = [\"program\"] }` in --settings".to_owned()
         }
         Refusal::Scheme { .. } => "only http and https are fetched".to_owned(),
+        Refusal::Redirect { .. } => {
+            "a redirect is the host's choice, not yours: if you want what it \
+             leads to, ask for that itself"
+                .to_owned()
+        }
         Refusal::File { .. } => "open its directory with `files` in --settings".to_owned(),
         Refusal::Command { .. } => "name it under `commands` in --settings".to_owned(),
     }

@@ -17,7 +17,7 @@ async fn content_comes_with_its_record() {
     let trace = &answer.trace;
     assert_eq!(trace.status(), Some(200));
     assert_eq!(trace.final_url().unwrap().as_str(), server.url("/a?b"));
-    assert_eq!((trace.wire_bytes, trace.body_bytes, trace.requests), (4, 4, 1));
+    assert_eq!((trace.sizes.wire, trace.sizes.body, trace.requests), (4, 4, 1));
     assert_eq!(trace.hops[0].address, Some(server.address));
     assert_eq!(trace.hops[0].version, Some("HTTP/1.1"));
     assert_eq!(trace.cache.max_age, Some(Duration::from_secs(60)));

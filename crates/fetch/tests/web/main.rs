@@ -19,6 +19,7 @@ mod rules;
 mod second;
 mod server;
 mod tls;
+mod unreachable;
 
 use freshet_fetch::{
     Answer, Content, FetchError, Fetcher, Outcome, RawSettings, Request, Settings,

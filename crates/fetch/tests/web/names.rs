@@ -10,13 +10,13 @@ use crate::server::{Server, Step, ok};
 use crate::{failed, fetch, fetcher_with, text};
 
 /// A name server that says by the number of the question where all names are, and for how long.
-struct NameServer {
-    address: SocketAddr,
+pub(crate) struct NameServer {
+    pub(crate) address: SocketAddr,
     asked: Arc<Mutex<usize>>,
 }
 
 impl NameServer {
-    async fn new<F>(seconds: u32, answer: F) -> Self
+    pub(crate) async fn new<F>(seconds: u32, answer: F) -> Self
     where
         F: Fn(usize) -> Vec<Ipv4Addr> + Send + 'static,
     {

@@ -92,7 +92,7 @@ fn programs_get_an_object() {
     assert_eq!(report["robots"]["rule_line"], 2);
     assert_eq!(report["max_age_seconds"], 60);
     let (code, report) = json("/busy", "");
-    assert_eq!((code, &report["error"]["blame"]), (Some(1), &"host".into()));
+    assert_eq!((code, &report["blame"]), (Some(1), &"host".into()));
     assert_eq!(report["retry_after_seconds"], 120);
 }
 
