@@ -17,6 +17,7 @@ mod redirects;
 mod robots;
 mod rules;
 mod second;
+mod secrets;
 mod server;
 mod tls;
 mod unreachable;

@@ -9,6 +9,7 @@ use freshet_fetch::{
 
 use crate::clock::now;
 use crate::number::{count, days, plural, significant};
+use crate::terminal::line;
 
 /// Rows of a label and a text.
 #[derive(Default)]
@@ -24,20 +25,15 @@ impl Rows {
         let mut out = String::new();
         for (label, text) in &self.0 {
             // Writing to a string cannot fail.
-            let _ = writeln!(out, "{label:width$}   {}", printable(text));
+            let _ = writeln!(out, "{label:width$}   {}", line(text));
         }
         out
     }
 }
 
-/// What a stranger wrote must not steer a terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect()
-}
-
 /// The outcome in a line.
 pub(super) fn outcome(answer: &Answer) -> String {
-    printable(&what(answer))
+    line(&what(answer))
 }
 
 pub(super) fn text(answer: &Answer) -> String {
