@@ -28,8 +28,8 @@ use crate::tls;
 const PROXY_HEAD: usize = 8192;
 /// Addresses of a host that are tried.
 const MOST_ADDRESSES: usize = 8;
-/// Lines in the head of an answer.
-pub(crate) const MOST_HEADERS: usize = 512;
+/// Lines in the head of an answer that the library reads. More would cost each answer an allocation.
+pub(crate) const MOST_HEADERS: usize = 100;
 /// What a stream of HTTP/2 and a connection may have under way: enough for a fast line, and it bounds
 /// what a host can make us hold.
 const STREAM_WINDOW: u32 = 1 << 20;
@@ -193,7 +193,6 @@ impl Connector {
             } else {
                 let (sender, connection) = http1::Builder::new()
                     .max_buf_size(usize::try_from(head).unwrap_or(usize::MAX))
-                    .max_headers(MOST_HEADERS)
                     .ignore_invalid_headers_in_responses(true)
                     .handshake(stream)
                     .await

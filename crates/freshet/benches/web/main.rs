@@ -97,6 +97,24 @@ fn ours(address: SocketAddr, seconds: u64, connections: usize, read: bool) -> f6
     pages as f64 / start.elapsed().as_secs_f64()
 }
 
+/// Pages a second that one core reads, without fetching them.
+fn reading(seconds: u64) -> f64 {
+    let (detector, pages) = (Detector::default(), Pages::new());
+    let start = Instant::now();
+    let mut number = 0;
+    while start.elapsed() < Duration::from_secs(seconds) {
+        for _ in 0..100 {
+            let page = pages.page(number);
+            let mut document = Document::new(page.as_bytes());
+            document.content_type = Some("text/html");
+            document.charset = Some("utf-8");
+            std::hint::black_box(detector.read(&document));
+            number += 1;
+        }
+    }
+    number as f64 / start.elapsed().as_secs_f64()
+}
+
 /// Requests a second that `wrk` makes, if it is there.
 fn wrk(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> {
     let output = Command::new("wrk")
@@ -123,6 +141,28 @@ fn scrapy(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> 
     text.lines().find_map(|line| line.strip_prefix("pages a second:"))?.trim().parse().ok()
 }
 
+/// Processor time so far in seconds, of this process and of those that it waited for. Linux has it in
+/// hundredths of a second (proc_pid_stat(5), fields 14 to 17).
+fn processor() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    fields
+        .get(11..15)?
+        .iter()
+        .map(|it| it.parse::<f64>().ok())
+        .sum::<Option<f64>>()
+        .map(|it| it / 100.0)
+}
+
+/// A rate, and the processor time that one of what it counts took, in microseconds.
+fn measured(rate: impl FnOnce() -> Option<f64>) -> (Option<f64>, Option<f64>) {
+    let (clock, before) = (Instant::now(), processor());
+    let rate = rate();
+    let used = before.and_then(|before| Some(processor()? - before));
+    let each = |rate: f64| Some(used? / (rate * clock.elapsed().as_secs_f64()) * 1e6);
+    (rate, rate.and_then(each))
+}
+
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
@@ -137,28 +177,45 @@ fn main() {
     let shown = |rate: Option<f64>| rate.map_or("–".to_owned(), |it| format!("{it:.0}"));
     let ratio = |of: Option<f64>| of.map_or("–".to_owned(), |it| format!("{it:.2}"));
     println!(
-        "pages of {} bytes a second, {connections} connections, {seconds} s each, in turns",
+        "pages of {} bytes a second, {connections} connections, {seconds} s each, in turns; below them \
+         the processor time of each with the server's, in µs",
         Pages::new().page(0).len()
     );
     println!(
         "{:>10} {:>10} {:>10} {:>10} {:>16} {:>16}",
         "freshet", "no reading", "wrk", "scrapy", "wrk / freshet", "freshet / scrapy"
     );
-    let (mut of_wrk, mut of_scrapy) = (Vec::new(), Vec::new());
+    println!("reading alone, on one core: {:.0}", reading(seconds));
+    let (mut of_wrk, mut of_time, mut of_scrapy) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..3 {
-        let own = ours(address, seconds, connections, true);
-        let other = wrk(address, seconds, connections);
-        let fetched = ours(address, seconds, connections, false);
-        let spider = scrapy(address, seconds, connections);
-        of_wrk.extend(other.map(|other| other / own));
-        of_scrapy.extend(spider.map(|spider| own / spider));
+        let (own, own_time) = measured(|| Some(ours(address, seconds, connections, true)));
+        let (other, other_time) = measured(|| wrk(address, seconds, connections));
+        let (fetched, fetched_time) = measured(|| Some(ours(address, seconds, connections, false)));
+        let (spider, spider_time) = measured(|| scrapy(address, seconds, connections));
+        let quotient = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
+        let (wrks, times) = (quotient(other, own), quotient(own_time, other_time));
+        let spiders = quotient(own, spider);
+        of_wrk.extend(wrks);
+        of_time.extend(times);
+        of_scrapy.extend(spiders);
         println!(
-            "{own:>10.0} {fetched:>10.0} {:>10} {:>10} {:>16} {:>16}",
+            "{:>10} {:>10} {:>10} {:>10} {:>16} {:>16}",
+            shown(own),
+            shown(fetched),
             shown(other),
             shown(spider),
-            ratio(other.map(|other| other / own)),
-            ratio(spider.map(|spider| own / spider))
+            ratio(wrks),
+            ratio(spiders)
+        );
+        println!(
+            "{:>10} {:>10} {:>10} {:>10} {:>16}",
+            shown(own_time),
+            shown(fetched_time),
+            shown(other_time),
+            shown(spider_time),
+            ratio(times)
         );
     }
     println!("medians: {:>51} {:>16}", ratio(median(of_wrk)), ratio(median(of_scrapy)));
+    println!("of processor time: {:>41}", ratio(median(of_time)));
 }

@@ -71,19 +71,31 @@ impl Numbers {
     }
 }
 
+/// About 400 words in 10 KB, a quarter of it: what a page on the web has on average, or more.
 fn page(seed: u64) -> String {
     let mut numbers = Numbers(seed);
     let mut html = format!(
-        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Report {PLACE}</title>\
-         <link rel=\"stylesheet\" href=\"/assets/site.css?v={seed}\"><script>window.state={{\"user\":null,\
-         \"nonce\":\"{PLACE}\",\"items\":[{}]}};</script><style>.page{{margin:0 auto}}</style></head>\
-         <body class=\"page page--article\"><header class=\"site-header\"><nav class=\"main-nav\"><ul>",
-        "{\"id\":12345,\"name\":\"x\"},".repeat(12)
+        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Report {PLACE}</title>"
     );
-    for number in 0..14 {
+    for number in 0..6 {
         let _ = write!(
             html,
-            "<li class=\"nav__item\"><a class=\"nav__link\" href=\"/section/{number}\">Section {number}</a></li>"
+            "<link rel=\"stylesheet\" href=\"/assets/css/module-{number}.css?v={seed}\">\
+             <meta property=\"og:part{number}\" content=\"value {number}\">"
+        );
+    }
+    let _ = write!(
+        html,
+        "<script>window.state={{\"user\":null,\"nonce\":\"{PLACE}\",\"items\":[{}]}};</script>\
+         <style>.page{{margin:0 auto;max-width:64rem}}</style></head><body class=\"page page--article\">\
+         <header class=\"site-header\"><nav class=\"main-nav\"><ul class=\"nav__list\">",
+        "{\"id\":12345,\"name\":\"x\"},".repeat(20)
+    );
+    for number in 0..16 {
+        let _ = write!(
+            html,
+            "<li class=\"nav__item nav__item--{number}\"><a class=\"nav__link\" \
+             href=\"/section/{number}\">Section {number}</a></li>"
         );
     }
     let _ = write!(
@@ -92,29 +104,34 @@ fn page(seed: u64) -> String {
          <h1 class=\"article__title\">{}</h1><p>The count stands at {PLACE} today.</p>",
         numbers.words(7)
     );
-    let mut end = String::from(
+    for number in 0..8 {
+        let _ = write!(
+            html,
+            "<div class=\"block block--text\" id=\"b{number}\" data-component=\"paragraph\">\
+             <p class=\"article__text\">{} <a href=\"/a/{number}?ref=inline\" class=\"link\">{}</a> {}.\
+             </p></div>\n",
+            numbers.words(24),
+            numbers.words(3),
+            numbers.words(20)
+        );
+    }
+    html.push_str(
         "</article></main><aside class=\"sidebar\"><h3>Related articles</h3><ul class=\"related\">",
     );
-    for number in 0..8 {
-        let title = numbers.words(6);
-        let _ = write!(end, "<li class=\"card\"><a href=\"/r/{number}\">{title}</a></li>");
-    }
-    end.push_str(
-        "</ul></aside><footer class=\"site-footer\"><p>© A company</p><a href=\"/imprint\">Imprint</a>\
-         </footer></body></html>",
-    );
     for number in 0.. {
-        let block = format!(
-            "<div class=\"block block--text\" id=\"b{number}\"><p class=\"article__text\">{} \
-             <a href=\"/a/{number}\" class=\"link\">{}</a> {}.</p></div>\n",
-            numbers.words(30),
-            numbers.words(3),
-            numbers.words(25)
+        let card = format!(
+            "<li class=\"card card--small\" data-id=\"{number}\"><a class=\"card__link\" \
+             href=\"/r/{number}\"><img class=\"card__image\" src=\"/i/{number}.jpg\" alt=\"\" \
+             width=\"64\" height=\"64\" loading=\"lazy\"><span class=\"card__title\">{}</span></a></li>",
+            numbers.words(6)
         );
-        if html.len() + block.len() + end.len() > SIZE {
+        if html.len() + card.len() + FOOT.len() > SIZE {
             break;
         }
-        html.push_str(&block);
+        html.push_str(&card);
     }
-    html + &end
+    html + FOOT
 }
+
+const FOOT: &str = "</ul></aside><footer class=\"site-footer\"><p>© A company</p><a href=\"/imprint\">\
+                    Imprint</a></footer></body></html>";
