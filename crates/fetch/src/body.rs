@@ -19,7 +19,7 @@ use crate::outcome::{Hop, Sizes};
 const DRAINED: u64 = 64 * 1024;
 /// And for no longer than this: a new connection takes less.
 const DRAINED_FOR: Duration = Duration::from_secs(1);
-/// What a part of a body may take on the wire beyond its own length: the frames of an encoding.
+/// What a body may take on the wire beyond its own length: the frames of an encoding, or of chunks.
 const FRAMES: u64 = 64 * 1024;
 
 /// What of a body is wanted.
@@ -73,6 +73,10 @@ impl Exchange {
         let expect = declared.unwrap_or(0).min(1 << 20) as usize;
         let mut decoder = Decoder::new(&codings, expect, wanted.body);
         let deadline = arrived + limits.body;
+        if !link.is_second() {
+            // As much again for what frames it: more would be chunks of a few bytes each.
+            link.received.allow(wanted.wire.saturating_mul(2) + FRAMES);
+        }
         loop {
             let idle = Instant::now() + limits.idle;
             let frame = match timeout_at(idle.min(deadline), body.frame()).await {

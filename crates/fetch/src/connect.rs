@@ -83,7 +83,7 @@ impl Connector {
         timings.connect = clock.elapsed();
 
         let clock = Instant::now();
-        let received = Received::default();
+        let received = Received::new();
         let sender = if route.tls {
             let failed = |fault| FetchError::Tls { host: route.host.clone(), fault };
             let name = server_name(&route.host).ok_or_else(|| failed(TlsFault::WrongName))?;

@@ -1,4 +1,5 @@
-//! A stream that counts what comes out of it.
+//! A stream that counts what comes out of it, and ends where that is too much: what frames a message takes
+//! room on the wire too, and some of it has no end of its own.
 
 use std::io;
 use std::pin::Pin;
@@ -8,13 +9,33 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes that a connection has received so far.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Received(Arc<AtomicU64>);
+/// Bytes that a connection has received so far, and how many it may.
+#[derive(Clone, Debug)]
+pub(crate) struct Received(Arc<Counts>);
+
+#[derive(Debug)]
+struct Counts {
+    bytes: AtomicU64,
+    most: AtomicU64,
+}
 
 impl Received {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Counts { bytes: AtomicU64::new(0), most: AtomicU64::new(u64::MAX) }))
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.0.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Lets so many more come.
+    pub(crate) fn allow(&self, more: u64) {
+        self.0.most.store(self.bytes().saturating_add(more), Ordering::Relaxed);
+    }
+
+    /// Whether more came than may.
+    pub(crate) fn is_over(&self) -> bool {
+        self.bytes() > self.0.most.load(Ordering::Relaxed)
     }
 }
 
@@ -39,7 +60,10 @@ impl<T: AsyncRead + Unpin> AsyncRead for Counted<T> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(cx, buffer);
         let read = buffer.filled().len() - before;
-        self.received.0.fetch_add(read as u64, Ordering::Relaxed);
+        self.received.0.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        if self.received.is_over() {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+        }
         polled
     }
 }

@@ -21,6 +21,9 @@ use crate::settings::Settings;
 /// The longest URL that is asked for.
 pub(crate) const LONGEST_URL: usize = 16 * 1024;
 
+/// Heads of an answer: the last one and those before it that only say that it is coming (1xx).
+const HEADS: u64 = 16;
+
 /// Sends requests and reads answers.
 pub(crate) struct Exchange {
     pub(crate) settings: Arc<Settings>,
@@ -73,6 +76,10 @@ impl Exchange {
             let request = request(&hop.url, head, &headers, &link).ok_or_else(|| url.clone())?;
             *requests += 1;
             let before = link.received.bytes();
+            // Of HTTP/2, where answers share a connection, the library counts what frames them.
+            if !link.is_second() {
+                link.received.allow(HEADS * self.settings.limits.head_bytes);
+            }
             let clock = Instant::now();
             let response = within(limit, Phase::FirstByte, link.send(request)).await;
             hop.timings.first_byte = clock.elapsed();
@@ -90,7 +97,7 @@ impl Exchange {
                 Ok(Err(error)) if link.reused && is_unanswered(&error, &link, before) => {
                     self.pool.forget_shared(&route);
                 }
-                Ok(Err(error)) => return Err(self.failed(&error).into()),
+                Ok(Err(error)) => return Err(self.failed(&error, &link).into()),
                 Err(late) => {
                     self.pool.forget_shared(&route);
                     return Err(late.into());
@@ -100,9 +107,9 @@ impl Exchange {
     }
 
     /// Why there is no head.
-    fn failed(&self, error: &hyper::Error) -> FetchError {
+    fn failed(&self, error: &hyper::Error, link: &Link) -> FetchError {
         let limit = self.settings.limits.head_bytes;
-        if error.is_parse_too_large() {
+        if error.is_parse_too_large() || link.received.is_over() {
             return FetchError::TooLarge { what: Size::Head, limit };
         }
         let fault = match second(error) {

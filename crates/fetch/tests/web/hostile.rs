@@ -79,9 +79,12 @@ async fn header_flood() {
 
 #[tokio::test]
 async fn flood_of_interim_answers() {
-    let server =
-        Server::always(vec![Step::Flood(b"HTTP/1.1 100 Continue\r\n\r\n".repeat(64))]).await;
+    let interim = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(64);
+    let server = Server::always(vec![Step::Flood(interim.clone())]).await;
+    let error = failed(fetch(&fetcher(), &server.url("/")).await);
+    assert_eq!(error, FetchError::TooLarge { what: Size::Head, limit: 64 << 10 });
     let fetcher = fetcher_with(&["first_byte = \"100ms\""]);
+    let server = Server::always(vec![Step::Send(interim), Step::Hang]).await;
     check_timeout(&failed(fetch(&fetcher, &server.url("/")).await), Phase::FirstByte);
     let few = [b"HTTP/1.1 103 Early\r\n\r\n".repeat(3), b"HTTP/1.1 200 OK\r\n\r\nx".to_vec()];
     let server = Server::saying(few.concat()).await;
