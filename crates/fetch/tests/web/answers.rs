@@ -196,3 +196,21 @@ async fn bodies_of_all_framings_are_whole() {
     assert_eq!(answer.trace.codings, Vec::<Coding>::new());
     assert_eq!(text(answer), "");
 }
+
+#[tokio::test]
+async fn a_connection_is_kept_for_no_longer_than_it_may() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let fetcher = fetcher_with(&["keep = \"100ms\""]);
+    let served = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        crate::server::read_head(&mut stream).await.unwrap();
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
+        tokio::io::AsyncWriteExt::write_all(&mut stream, answer).await.unwrap();
+        // The end of what the other side sends.
+        assert!(crate::server::read_head(&mut stream).await.is_none());
+    });
+    assert_eq!(text(fetch(&fetcher, &url).await), "x");
+    let closed = tokio::time::timeout(Duration::from_secs(10), served).await;
+    assert!(matches!(closed, Ok(Ok(()))), "{closed:?}");
+}

@@ -105,11 +105,11 @@ fn page(seed: u64) -> String {
         numbers.words(7)
     );
     for number in 0..8 {
-        let _ = write!(
+        let _ = writeln!(
             html,
             "<div class=\"block block--text\" id=\"b{number}\" data-component=\"paragraph\">\
              <p class=\"article__text\">{} <a href=\"/a/{number}?ref=inline\" class=\"link\">{}</a> {}.\
-             </p></div>\n",
+             </p></div>",
             numbers.words(24),
             numbers.words(3),
             numbers.words(20)
