@@ -5,6 +5,7 @@ mod document;
 mod report;
 mod summary;
 
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -169,6 +170,13 @@ fn settings(arguments: &FetchArguments) -> Result<Settings, Failure> {
 /// The way out, where there is one.
 fn hint(answer: &Answer) -> Option<String> {
     match &answer.outcome {
+        // `localhost:8080` is a URL whose scheme is `localhost`.
+        Outcome::Refused(Refusal::Scheme { .. })
+            if answer.trace.final_url().is_some_and(is_host_with_port) =>
+        {
+            let url = answer.trace.final_url().map(ToString::to_string).unwrap_or_default();
+            Some(format!("give the whole URL: `http://{url}`"))
+        }
         Outcome::Refused(refusal) => Some(way_past(refusal)),
         Outcome::Disallowed(permission) if matches!(permission.because, Because::Rules(_)) => {
             Some("`--robots` says why; for a page of your own, use `--no-robots`".to_owned())
@@ -185,6 +193,11 @@ fn hint(answer: &Answer) -> Option<String> {
         },
         _ => None,
     }
+}
+
+fn is_host_with_port(url: &impl Display) -> bool {
+    let text = url.to_string();
+    text.split_once(':').is_some_and(|(_, rest)| rest.starts_with(|it: char| it.is_ascii_digit()))
 }
 
 fn way_past(refusal: &Refusal) -> String {

@@ -149,7 +149,7 @@ pub(super) async fn look(
                 return Ok(Found::absent(status, Absence::Nowhere { status: code }));
             }
             // Who asks us to slow down has not said that there is no file.
-            430..=499 | 400..=428 => {
+            400..=428 | 430..=499 => {
                 exchange.drain(reply).await;
                 return Ok(Found::absent(status, Absence::Status { status: code }));
             }

@@ -71,7 +71,7 @@ impl Numbers {
     }
 }
 
-/// About 400 words in 10 KB, a quarter of it: what a page on the web has on average, or more.
+/// About 400 words in 10 KB, with as much around them as templates put there.
 fn page(seed: u64) -> String {
     let mut numbers = Numbers(seed);
     let mut html = format!(

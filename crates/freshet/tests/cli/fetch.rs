@@ -208,6 +208,9 @@ fn urls_that_are_none() {
         "{}",
         ran.err
     );
+    let ran = run("localhost:8080/x");
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.err, "\nhint: give the whole URL: `http://localhost:8080/x`\n");
     for url in ["https://me:hunter2@example.com/", "me:hunter2@example.com", "hunter2:@example.com"]
     {
         let ran = run(url);
