@@ -14,6 +14,7 @@ use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
+use crate::count::{Counted, Received};
 use crate::error::{FetchError, Phase, ProtocolFault, TlsFault};
 use crate::guard::{Checked, Refusal};
 use crate::link::{Link, Sender};
@@ -25,6 +26,10 @@ use crate::tls;
 
 /// The longest head of a proxy's answer.
 const PROXY_HEAD: usize = 8192;
+/// Addresses of a host that are tried.
+const MOST_ADDRESSES: usize = 8;
+/// Lines in the head of an answer that the library reads. More would cost each answer an allocation.
+pub(crate) const MOST_HEADERS: usize = 100;
 /// What a stream of HTTP/2 and a connection may have under way: enough for a fast line, and it bounds
 /// what a host can make us hold.
 const STREAM_WINDOW: u32 = 1 << 20;
@@ -70,23 +75,15 @@ impl Connector {
         timings.resolve = clock.elapsed();
 
         let clock = Instant::now();
-        let (mut stream, at) = dial(&way, limits.connect).await?;
-        let mut absolute = false;
-        if let Some(proxy) = proxy {
-            let target = match targets.first() {
-                Some(target) => Some(target.address().to_string()),
-                None if route.tls => Some(format!("{}:{}", route.host, route.port)),
-                None => None,
-            };
-            absolute = target.is_none();
-            if let Some(target) = target {
-                let tunnel = tunnel(&mut stream, proxy, &target);
-                within(limits.connect, Phase::Connect, tunnel).await??;
-            }
-        }
+        let absolute = proxy.is_some() && targets.is_empty() && !route.tls;
+        let (stream, at) = match proxy {
+            Some(proxy) if !absolute => self.through(proxy, &way, &targets, route).await?,
+            _ => dial(&way, limits.connect).await?,
+        };
         timings.connect = clock.elapsed();
 
         let clock = Instant::now();
+        let received = Received::new();
         let sender = if route.tls {
             let failed = |fault| FetchError::Tls { host: route.host.clone(), fault };
             let name = server_name(&route.host).ok_or_else(|| failed(TlsFault::WrongName))?;
@@ -96,13 +93,43 @@ impl Connector {
             let stream = stream.map_err(|error| failed(tls::fault(&error)))?;
             timings.tls = clock.elapsed();
             let is_second = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            self.speak(stream, is_second).await?
+            self.speak(stream, is_second, &received).await?
         } else {
-            self.speak(stream, false).await?
+            self.speak(stream, false, &received).await?
         };
         let authorization = proxy.and_then(|proxy| proxy.authorization.clone());
         let absolute = absolute.then_some(authorization);
-        Ok(Link { sender, address: at.address(), timings, reused: false, absolute })
+        let address = at.address();
+        Ok(Link { sender, address, timings, reused: false, received, absolute })
+    }
+
+    /// A tunnel to the first address that the proxy reaches, or to the name if it is to look that up.
+    async fn through(
+        &self,
+        proxy: &Proxy,
+        way: &[Checked],
+        targets: &[Checked],
+        route: &Route,
+    ) -> Result<(TcpStream, Checked), FetchError> {
+        let limit = self.settings.limits.connect;
+        let targets: Vec<String> = match targets {
+            [] => vec![format!("{}:{}", route.host, route.port)],
+            some => some.iter().map(|target| target.address().to_string()).collect(),
+        };
+        let start = Instant::now();
+        let mut last = FetchError::Proxy { status: None };
+        for (tried, target) in targets.iter().enumerate() {
+            let (mut stream, at) = dial(way, limit).await?;
+            let left = share(limit, start, targets.len() - tried);
+            last = match timeout(left, tunnel(&mut stream, proxy, target)).await {
+                Ok(Ok(())) => return Ok((stream, at)),
+                // Who we are does not depend on where we go.
+                Ok(Err(error @ FetchError::Proxy { status: Some(407) })) => return Err(error),
+                Ok(Err(error)) => error,
+                Err(_) => FetchError::Timeout { phase: Phase::Connect, after: limit },
+            };
+        }
+        Err(last)
     }
 
     /// The addresses of the host that the guard lets through. None at all if a trusted proxy is to
@@ -119,6 +146,8 @@ impl Connector {
                 Err(refusal) => refused = Some(refusal),
             }
         }
+        // Each gets a share of the time: with more, none would have enough.
+        passed.truncate(MOST_ADDRESSES);
         match refused {
             _ if !passed.is_empty() => Ok(passed),
             Some(refusal) => Err(Stop::Refused(refusal)),
@@ -138,13 +167,18 @@ impl Connector {
     }
 
     /// Begins to speak HTTP. The connection lives on its own for as long as somebody can send on it.
-    async fn speak<T>(&self, stream: T, is_second: bool) -> Result<Sender, Stop>
+    async fn speak<T>(
+        &self,
+        stream: T,
+        is_second: bool,
+        received: &Received,
+    ) -> Result<Sender, Stop>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let head = self.settings.limits.head_bytes;
         let failed = |_| Stop::from(FetchError::Protocol { fault: ProtocolFault::Closed });
-        let stream = TokioIo::new(stream);
+        let stream = TokioIo::new(Counted::new(stream, received.clone()));
         let shake = async {
             if is_second {
                 let (sender, connection) = http2::Builder::new(TokioExecutor::new())
@@ -176,7 +210,7 @@ async fn dial(way: &[Checked], limit: Duration) -> Result<(TcpStream, Checked), 
     let start = Instant::now();
     let mut last = FetchError::Timeout { phase: Phase::Connect, after: limit };
     for (tried, &checked) in way.iter().enumerate() {
-        let left = limit.saturating_sub(start.elapsed()) / (way.len() - tried) as u32;
+        let left = share(limit, start, way.len() - tried);
         let address = checked.address();
         last = match timeout(left, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => {
@@ -192,6 +226,11 @@ async fn dial(way: &[Checked], limit: Duration) -> Result<(TcpStream, Checked), 
         };
     }
     Err(last)
+}
+
+/// The part of the time that is left for each of so many.
+fn share(limit: Duration, start: Instant, among: usize) -> Duration {
+    limit.saturating_sub(start.elapsed()) / u32::try_from(among).unwrap_or(u32::MAX).max(1)
 }
 
 /// Whether this machine lacks something: a network, or handles for one more connection.

@@ -35,15 +35,16 @@ impl Coding {
     /// What we say that we read.
     pub(crate) const ACCEPTED: &'static str = "gzip, br, zstd, deflate";
 
-    /// The codings of a `Content-Encoding`, in the order in which they were applied.
-    pub(crate) fn list(text: &str) -> Result<Vec<Self>, FetchError> {
+    /// The codings of a list, in the order in which they were applied. Names that people give to
+    /// nothing are nothing.
+    pub(crate) fn list(names: &[String]) -> Result<Vec<Self>, FetchError> {
         let refuse = |coding: &str| {
             Err(FetchError::UnknownEncoding { coding: coding.chars().take(64).collect() })
         };
         let mut list = Vec::new();
-        for name in text.split(',').map(str::trim) {
+        for name in names {
             list.push(match name.to_ascii_lowercase().as_str() {
-                "" | "identity" => continue,
+                "" | "identity" | "none" | "binary" | "utf-8" | "utf8" => continue,
                 "gzip" | "x-gzip" => Self::Gzip,
                 "deflate" => Self::Deflate,
                 "br" => Self::Brotli,
@@ -51,7 +52,7 @@ impl Coding {
                 _ => return refuse(name),
             });
         }
-        if list.len() > MOST_CODINGS { refuse(text) } else { Ok(list) }
+        if list.len() > MOST_CODINGS { refuse(&names.join(", ")) } else { Ok(list) }
     }
 
     /// Its name in HTTP.
@@ -96,6 +97,11 @@ impl Decoder {
             Some(stage) => Err(FetchError::Encoding { coding: stage.coding, ended: true }),
             None => Ok(self.out),
         }
+    }
+
+    /// Bytes so far.
+    pub(crate) fn len(&self) -> u64 {
+        self.out.len() as u64
     }
 
     /// What there is so far.

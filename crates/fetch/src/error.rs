@@ -8,6 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 use url::Url;
 
+use crate::connect::MOST_HEADERS;
 use crate::decode::Coding;
 
 /// Whose fault it is that a fetch failed.
@@ -69,7 +70,7 @@ pub enum FetchError {
         after: Duration,
     },
     /// Something is larger than it may be.
-    #[error("{what} is larger than {limit} bytes")]
+    #[error("{what} is larger than {limit} bytes{}", Or(*.what))]
     TooLarge {
         /// What.
         what: Size,
@@ -261,7 +262,9 @@ impl FetchError {
             | Self::Timeout { .. }
             | Self::Protocol { .. } => Blame::Host,
             Self::Status { status } => match status {
-                429 | 500.. => Blame::Host,
+                // Too slow, misled, too early, too many: of all that is asked of it. Below 200 and from
+                // 600 on nothing is defined: some hosts turn all robots away with 999.
+                ..200 | 408 | 421 | 425 | 429 | 500.. => Blame::Host,
                 _ => Blame::Source,
             },
             Self::TooLarge { .. }
@@ -339,9 +342,19 @@ impl fmt::Display for Size {
     }
 }
 
+struct Or(Size);
 struct Said(Option<u16>);
 struct Of(Option<u64>);
 struct Code(Option<i32>);
+
+impl fmt::Display for Or {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Size::Head => write!(f, ", or has more than {MOST_HEADERS} lines"),
+            Size::Wire | Size::Body => Ok(()),
+        }
+    }
+}
 
 impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

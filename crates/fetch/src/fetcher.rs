@@ -105,7 +105,11 @@ impl Inner {
                 let permission = asked.map_err(Stop::Refused)?;
                 trace.robots = Some(permission.clone());
                 if !permission.allowed {
-                    return Ok(Outcome::Disallowed(Box::new(permission)));
+                    trace.retry_after = permission.retry_after;
+                    return match permission.failure() {
+                        Some(error) => Err(Stop::Failed(error.clone())),
+                        None => Ok(Outcome::Disallowed(Box::new(permission))),
+                    };
                 }
             }
             let headers = self.headers(request, &url);
@@ -138,18 +142,17 @@ impl Inner {
         let validators = validators(&hop.url, &reply.headers);
         let outcome = match status {
             200..=205 | 207..=299 => {
-                let codings = headers::codings(&reply.headers)?;
+                trace.codings = headers::codings(&reply.headers)?;
                 let (media_type, label) = headers::content_type(&reply.headers);
                 let host = hop.url.host_str().map(str::to_owned);
-                let read = if request.head {
+                let body = if request.head {
                     self.exchange.drain(reply).await;
-                    Ok(crate::exchange::Read::default())
+                    Vec::new()
                 } else {
-                    self.exchange.read(reply, hop, None).await
-                }?;
-                (trace.wire_bytes, trace.body_bytes) = (read.wire, read.body.len() as u64);
-                (trace.codings, trace.validators) = (codings, Some(validators));
-                Outcome::Content(Content { body: read.body, media_type, label, host })
+                    self.exchange.read(reply, hop, &mut trace.sizes).await?
+                };
+                trace.validators = Some(validators);
+                Outcome::Content(Content { body, media_type, label, host })
             }
             304 => {
                 self.exchange.drain(reply).await;
@@ -172,6 +175,10 @@ impl Inner {
                 let next = headers::location(&reply.headers, &from);
                 self.exchange.drain(reply).await;
                 let next = next.ok_or(FetchError::NoLocation { status })?;
+                if !is_web(&next) {
+                    let scheme = next.scheme().to_owned();
+                    return Err(Stop::Refused(Refusal::Redirect { scheme }));
+                }
                 self.may_follow(&from, &next, trace)?;
                 return Ok(Next::Go(next));
             }
@@ -226,7 +233,7 @@ impl Inner {
     }
 
     fn local(&self, body: Vec<u8>, trace: &mut Trace) -> Outcome {
-        trace.body_bytes = body.len() as u64;
+        trace.sizes.body = body.len() as u64;
         Outcome::Content(Content { body, media_type: None, label: None, host: None })
     }
 }

@@ -1,12 +1,13 @@
 //! Which addresses may be connected to.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use ipnet::IpNet;
 use thiserror::Error;
 
 use crate::pattern::Pattern;
+use crate::secret::shown;
 use crate::zone::Zone;
 
 /// Lets connections through to public addresses, and to what its owner opened.
@@ -27,8 +28,24 @@ pub enum Opening {
 
 /// A text that opens nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is neither a network such as 10.0.0.0/8, an address nor a name")]
-pub struct InvalidOpening(pub String);
+pub enum InvalidOpening {
+    /// Nothing that can be opened.
+    #[error("`{0}` is neither a network such as 10.0.0.0/8, an address nor a name")]
+    Unknown(String),
+    /// An address, or another with a port.
+    #[error(
+        "`{text}` is an address or one with a port: say `[{address}]:{port}` if the port is meant, \
+         `{text}/128` if not"
+    )]
+    Ambiguous {
+        /// What was given.
+        text: String,
+        /// What stands before the last colon.
+        address: Ipv6Addr,
+        /// What follows it.
+        port: u16,
+    },
+}
 
 /// Why the guard lets something not through.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -37,6 +54,13 @@ pub enum Refusal {
     #[error("`{scheme}:` is not opened for sources")]
     Scheme {
         /// The URL's scheme.
+        scheme: String,
+    },
+    /// A redirect to what is neither http nor https: no redirect leads to files, commands or anything
+    /// else, whatever is opened.
+    #[error("a redirect leads to `{scheme}:`, and none is followed to other than http and https")]
+    Redirect {
+        /// The scheme of where it leads to.
         scheme: String,
     },
     /// An address that is not public.
@@ -61,6 +85,20 @@ pub enum Refusal {
         /// As the URL has it.
         name: String,
     },
+}
+
+impl Refusal {
+    /// Its name for programs.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Scheme { .. } => "scheme",
+            Self::Redirect { .. } => "redirect",
+            Self::Address { .. } => "address",
+            Self::File { .. } => "file",
+            Self::Command { .. } => "command",
+        }
+    }
 }
 
 /// An address that the guard let through. Connections are made to nothing else.
@@ -115,21 +153,35 @@ impl FromStr for Opening {
             return Ok(Self::Network(network));
         }
         if let Ok(address) = text.parse::<IpAddr>() {
-            return Ok(Self::Network(address.to_canonical().into()));
+            return match with_port(text) {
+                Some((address, port)) => {
+                    Err(InvalidOpening::Ambiguous { text: text.to_owned(), address, port })
+                }
+                None => Ok(Self::Network(address.to_canonical().into())),
+            };
         }
+        let unknown = || InvalidOpening::Unknown(shown(text));
         // `10.*` looks like a network, but `10.example.com` is a name.
         let host = text.split(':').next().unwrap_or_default();
         let is_like_an_address = host.contains(|it: char| it.is_ascii_digit())
             && host.contains('*')
             && host.chars().all(|it| it.is_ascii_digit() || matches!(it, '.' | '*'));
         if is_like_an_address {
-            return Err(InvalidOpening(text.to_owned()));
+            return Err(unknown());
         }
         match text.parse::<Pattern>() {
             Ok(pattern) if pattern.is_host_only() => Ok(Self::Host(pattern)),
-            _ => Err(InvalidOpening(text.to_owned())),
+            _ => Err(unknown()),
         }
     }
+}
+
+/// What an IPv6 address would be with its last part taken for a port. One digit is no port that
+/// anybody means.
+fn with_port(text: &str) -> Option<(Ipv6Addr, u16)> {
+    let (address, port) = text.rsplit_once(':')?;
+    let is_port = port.len() > 1 && port.bytes().all(|it| it.is_ascii_digit());
+    Some((address.parse().ok()?, port.parse().ok().filter(|_| is_port)?))
 }
 
 #[cfg(test)]
@@ -146,7 +198,7 @@ mod tests {
     #[test]
     fn stars_are_for_names() {
         for text in ["10.*", "192.168.1.*", "127.0.0.*:80", "*.0.0.1"] {
-            assert_eq!(text.parse::<Opening>(), Err(InvalidOpening(text.to_owned())));
+            assert_eq!(text.parse::<Opening>(), Err(InvalidOpening::Unknown(text.to_owned())));
         }
         for text in ["*", "*.lan:80", "web*.lan", "10.example.*"] {
             assert!(text.parse::<Opening>().is_ok(), "{text}");
@@ -182,7 +234,24 @@ mod tests {
     #[test]
     fn what_opens_nothing_is_refused() {
         for text in ["", "10.0.0.0/40", "https://localhost", "localhost/x", "a b"] {
-            assert_eq!(text.parse::<Opening>(), Err(InvalidOpening(text.to_owned())));
+            assert_eq!(text.parse::<Opening>(), Err(InvalidOpening::Unknown(text.to_owned())));
+        }
+        let error = "me:hunter2@localhost".parse::<Opening>().unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
+    }
+
+    #[test]
+    fn an_address_that_looks_like_one_with_a_port_is_asked_about() {
+        let (text, address) = ("::1:8080".to_owned(), Ipv6Addr::LOCALHOST);
+        let ambiguous = InvalidOpening::Ambiguous { text, address, port: 8080 };
+        assert_eq!("::1:8080".parse::<Opening>(), Err(ambiguous.clone()));
+        let said = ambiguous.to_string();
+        for way_out in ["[::1]:8080", "::1:8080/128"] {
+            assert!(said.contains(&format!("`{way_out}`")), "{said}");
+            assert!(way_out.parse::<Opening>().is_ok());
+        }
+        for text in ["::1", "2001:db8::1", "2001:db8::1:5", "1:2:3:4:5:6:7:80", "fe80::a:b"] {
+            assert!(text.parse::<Opening>().is_ok(), "{text}");
         }
     }
 }

@@ -1,17 +1,16 @@
 //! What the headers of an answer say. All of it is data from strangers: what makes no sense says
 //! nothing.
 
-use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use hyper::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION,
-    RETRY_AFTER,
+    RETRY_AFTER, TRANSFER_ENCODING,
 };
 use url::Url;
 
 use crate::decode::Coding;
-use crate::error::FetchError;
+use crate::error::{FetchError, ProtocolFault};
 
 /// A wish for more than this is taken as this.
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
@@ -21,15 +20,26 @@ const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 pub enum Wait {
     /// From the answer on.
     For(Duration),
-    /// Up to a date, of a host that does not say what its clock shows now.
+    /// Up to a date, of a host that does not say what its clock shows now. It may be any date:
+    /// [`Wait::length`] says how long that is, within bounds.
     Until(SystemTime),
 }
 
-impl fmt::Display for Wait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Wait {
+    /// How long it is from now on, at most a year. `now` is when the answer came.
+    #[must_use]
+    pub fn length(self, now: SystemTime) -> Duration {
         match self {
-            Self::For(time) => write!(f, "for {} seconds", time.as_secs()),
-            Self::Until(date) => write!(f, "until {}", httpdate::HttpDate::from(*date)),
+            Self::For(time) => time.min(LONGEST),
+            Self::Until(date) => date.duration_since(now).unwrap_or_default().min(LONGEST),
+        }
+    }
+
+    /// What is left of it after some time.
+    pub(crate) fn after(self, time: Duration) -> Self {
+        match self {
+            Self::For(whole) => Self::For(whole.saturating_sub(time)),
+            Self::Until(date) => Self::Until(date),
         }
     }
 }
@@ -84,14 +94,33 @@ pub(crate) fn cache_hint(headers: &HeaderMap) -> CacheHint {
     hint
 }
 
-/// `Content-Encoding`, of all lines of it.
+/// `Content-Encoding` and what `Transfer-Encoding` has beside chunks, of all lines of them, in the order
+/// in which they were applied.
 pub(crate) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, FetchError> {
-    let mut list = Vec::new();
-    for value in headers.get_all(CONTENT_ENCODING) {
-        let text = String::from_utf8_lossy(value.as_bytes());
-        list.push(text.into_owned());
+    if !headers.contains_key(CONTENT_ENCODING) && !headers.contains_key(TRANSFER_ENCODING) {
+        return Ok(Vec::new());
     }
-    if list.is_empty() { Ok(Vec::new()) } else { Coding::list(&list.join(",")) }
+    let mut list = names(headers, CONTENT_ENCODING);
+    let mut transfer = names(headers, TRANSFER_ENCODING);
+    let is_chunked = |name: &String| name.eq_ignore_ascii_case("chunked");
+    // Chunks are the outermost, and the library has taken them off.
+    let _ = transfer.pop_if(|name| is_chunked(name));
+    if transfer.iter().any(is_chunked) {
+        return Err(FetchError::Protocol { fault: ProtocolFault::Framing });
+    }
+    list.append(&mut transfer);
+    Coding::list(&list)
+}
+
+/// The names in a list, of all lines of it, without those that are empty.
+fn names(headers: &HeaderMap, name: HeaderName) -> Vec<String> {
+    let mut names = Vec::new();
+    for value in headers.get_all(name) {
+        let text = String::from_utf8_lossy(value.as_bytes());
+        names.extend(text.split(',').map(|it| it.trim().to_owned()));
+    }
+    names.retain(|it| !it.is_empty());
+    names
 }
 
 /// The media type in lower case and the label of its charset.
@@ -157,9 +186,9 @@ mod tests {
         check_wait(&[("retry-after", b"120")], wait(120));
         check_wait(&[("retry-after", b" 0 ")], wait(0));
         check_wait(&[("retry-after", b"99999999999999999999999")], Some(Wait::For(LONGEST)));
-        check_wait(&[("retry-after", b"-1")], None);
-        check_wait(&[("retry-after", b"1.5")], None);
-        check_wait(&[("retry-after", b"soon")], None);
+        for nonsense in [&b"-1"[..], b"1.5", b"1e300", b"soon", b"+5", b"10s", b"Sun, 06 Nov"] {
+            check_wait(&[("retry-after", nonsense)], None);
+        }
         check_wait(&[("retry-after", b"\xff")], None);
         // RFC 9110 §5.6.7: the same date in its three forms.
         let now: &[u8] = b"Sun, 06 Nov 1994 08:47:37 GMT";
@@ -174,6 +203,16 @@ mod tests {
         let until = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
         let date: &[u8] = b"Sun, 06 Nov 1994 08:49:37 GMT";
         check_wait(&[("retry-after", date)], Some(Wait::Until(until)));
+        check_wait(&[("retry-after", date), ("date", b"today")], Some(Wait::Until(until)));
+        let far: &[u8] = b"Fri, 31 Dec 9999 23:59:59 GMT";
+        check_wait(&[("retry-after", far), ("date", now)], Some(Wait::For(LONGEST)));
+        // Whatever the date is, the time is not longer than a year.
+        let minute = Duration::from_secs(60);
+        assert_eq!(Wait::Until(until).length(until - minute), minute);
+        assert_eq!(Wait::Until(until).length(until + minute), Duration::ZERO);
+        assert_eq!(Wait::Until(until).length(SystemTime::UNIX_EPOCH), LONGEST);
+        let far = retry_after(&headers(&[("retry-after", far)])).unwrap();
+        assert_eq!(far.length(until), LONGEST);
     }
 
     #[test]

@@ -21,8 +21,10 @@
 //! # }
 //! ```
 
+mod body;
 mod charset;
 mod connect;
+mod count;
 mod decode;
 mod error;
 mod exchange;
@@ -50,9 +52,9 @@ pub use error::{Blame, FetchError, Phase, ProtocolFault, Size, TlsFault};
 pub use fetcher::Fetcher;
 pub use guard::{Guard, InvalidOpening, Opening, Refusal};
 pub use headers::{CacheHint, Wait};
-pub use outcome::{Answer, Content, Hop, Outcome, Timings, Trace};
+pub use outcome::{Answer, Content, Hop, Outcome, Sizes, Timings, Trace};
 pub use pattern::{InvalidPattern, Pattern};
-pub use permission::{Because, Permission, RobotsFile};
+pub use permission::{Absence, Because, Permission, RobotsFile};
 pub use request::{InvalidRequest, Request, Validators};
 pub use robots::{Agent, Robots, Rule, Rules, Verdict};
 pub use secret::Secret;

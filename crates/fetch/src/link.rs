@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,6 +13,7 @@ use hyper::header::HeaderValue;
 use hyper::{Request, Response};
 use tokio::time::Instant;
 
+use crate::count::Received;
 use crate::outcome::Timings;
 use crate::route::Route;
 
@@ -23,6 +24,7 @@ pub(crate) struct Link {
     /// What opening it took.
     pub(crate) timings: Timings,
     pub(crate) reused: bool,
+    pub(crate) received: Received,
     /// Whether requests are for a proxy, which wants whole URLs; and how we sign in there.
     pub(crate) absolute: Option<Option<HeaderValue>>,
 }
@@ -77,6 +79,7 @@ impl Link {
             address: self.address,
             timings: Timings::default(),
             reused: true,
+            received: self.received.clone(),
             absolute: self.absolute.clone(),
         })
     }
@@ -84,7 +87,7 @@ impl Link {
 
 /// Connections that wait for the next request.
 pub(crate) struct Pool {
-    kept: Mutex<Kept>,
+    kept: Arc<Mutex<Kept>>,
     most: usize,
     keep: Duration,
 }
@@ -93,17 +96,19 @@ pub(crate) struct Pool {
 struct Kept {
     links: HashMap<Route, Vec<(Link, Instant)>>,
     count: usize,
+    /// Whether somebody comes by to close what has been kept for long enough.
+    watched: bool,
 }
 
 impl Pool {
     pub(crate) fn new(most: u32, keep: Duration) -> Self {
-        Self { kept: Mutex::default(), most: most as usize, keep }
+        Self { kept: Arc::default(), most: most as usize, keep }
     }
 
     /// The connection that was used last, if it is of use.
     pub(crate) fn take(&self, route: &Route) -> Option<Link> {
         let mut kept = self.lock();
-        let Kept { links, count } = &mut *kept;
+        let Kept { links, count, .. } = &mut *kept;
         let list = links.get_mut(route)?;
         let mut found = None;
         while let Some((mut link, since)) = list.pop() {
@@ -151,7 +156,16 @@ impl Pool {
         }
         let mut kept = self.lock();
         if kept.count >= self.most {
+            let before = kept.count;
             kept.sweep(self.keep);
+            // Hosts come and go, and the next ones are worth more than the last.
+            if kept.count == before {
+                (kept.links, kept.count) = (HashMap::new(), 0);
+            }
+        }
+        if self.most > 0 && !kept.watched {
+            kept.watched = true;
+            tokio::spawn(watch(Arc::downgrade(&self.kept), self.keep));
         }
         if kept.count < self.most {
             kept.count += 1;
@@ -167,7 +181,7 @@ impl Pool {
     /// Forgets the shared connections of a route, of which one has failed.
     pub(crate) fn forget_shared(&self, route: &Route) {
         let mut kept = self.lock();
-        let Kept { links, count } = &mut *kept;
+        let Kept { links, count, .. } = &mut *kept;
         if let Some(list) = links.get_mut(route) {
             let before = list.len();
             list.retain(|(link, _)| !link.is_second());
@@ -181,17 +195,27 @@ impl Pool {
 }
 
 impl Kept {
-    /// Drops what is of no use any more and, if that is nothing, all: hosts come and go, and the next
-    /// ones are worth more than the last.
+    /// Drops what is of no use any more.
     fn sweep(&mut self, keep: Duration) {
-        let before = self.count;
         self.links.retain(|_, list| {
             list.retain(|(link, since)| !link.is_closed() && since.elapsed() <= keep);
             !list.is_empty()
         });
         self.count = self.links.values().map(Vec::len).sum();
-        if self.count == before {
-            *self = Self::default();
+    }
+}
+
+/// Closes connections that nobody used for long enough, as long as there are any. A host could otherwise
+/// hold one, and send on it what it likes.
+async fn watch(kept: Weak<Mutex<Kept>>, keep: Duration) {
+    loop {
+        tokio::time::sleep(keep).await;
+        let Some(kept) = kept.upgrade() else { return };
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.sweep(keep);
+        if kept.count == 0 {
+            kept.watched = false;
+            return;
         }
     }
 }

@@ -22,6 +22,26 @@ pub struct Answer {
     pub trace: Trace,
 }
 
+impl Answer {
+    /// Whose fault it is, if something went wrong. A refusal, by robots.txt or by the guard, is not a
+    /// fault; a robots.txt that cannot be had is one of the host, since it stands between us and all
+    /// its pages.
+    #[must_use]
+    pub fn blame(&self) -> Option<Blame> {
+        let is_unreachable =
+            |robots: &Permission| matches!(robots.because, Because::Unreachable(_));
+        match &self.outcome {
+            Outcome::Failed(error) if error.blame() == Blame::Us => Some(Blame::Us),
+            Outcome::Failed(_) if self.trace.robots.as_ref().is_some_and(is_unreachable) => {
+                Some(Blame::Host)
+            }
+            Outcome::Failed(error) => Some(error.blame()),
+            Outcome::Disallowed(permission) => is_unreachable(permission).then_some(Blame::Host),
+            _ => None,
+        }
+    }
+}
+
 /// What came of a fetch. All of these are expected.
 #[derive(Clone, Debug)]
 pub enum Outcome {
@@ -31,11 +51,13 @@ pub enum Outcome {
     Content(Content),
     /// There is no such thing: 404 or 410.
     Gone,
-    /// robots.txt does not allow it. The permission says why.
+    /// robots.txt does not allow it, or the host answers that it cannot give it now. The permission says
+    /// why.
     Disallowed(Box<Permission>),
     /// The guard does not allow it.
     Refused(Refusal),
-    /// It failed.
+    /// It failed: the page, or before it robots.txt. If it was that, the permission in the record is
+    /// [`Because::Unreachable`].
     Failed(FetchError),
 }
 
@@ -50,22 +72,6 @@ impl Outcome {
             Self::Disallowed(_) => "disallowed",
             Self::Refused(_) => "refused",
             Self::Failed(_) => "failed",
-        }
-    }
-
-    /// Whose fault it is, if something went wrong. A refusal, by robots.txt or by the guard, is not a
-    /// fault; a robots.txt that cannot be reached is.
-    #[must_use]
-    pub fn blame(&self) -> Option<Blame> {
-        match self {
-            Self::Failed(error) => Some(error.blame()),
-            Self::Disallowed(permission) => match &permission.because {
-                // It stands between us and all pages of the host.
-                Because::Unreachable(error) if error.blame() == Blame::Us => Some(Blame::Us),
-                Because::Unreachable(_) => Some(Blame::Host),
-                _ => None,
-            },
-            _ => None,
         }
     }
 }
@@ -114,7 +120,7 @@ pub struct Trace {
     pub total: Duration,
     /// What robots.txt says of the last page; `None` if it was not asked.
     pub robots: Option<Permission>,
-    /// How long the host wants to be left alone: of a 429, a 503 or a redirect.
+    /// How long the host wants to be left alone: of a 429, a 503 or a redirect, also of robots.txt.
     pub retry_after: Option<Wait>,
     /// What it says of how long the content stays fresh.
     pub cache: CacheHint,
@@ -122,10 +128,17 @@ pub struct Trace {
     pub validators: Option<Validators>,
     /// How the body was compressed, the first one applied first.
     pub codings: Vec<Coding>,
-    /// Bytes of the last body on the wire.
-    pub wire_bytes: u64,
-    /// Bytes of the last body, decompressed.
-    pub body_bytes: u64,
+    /// Bytes of the content's body, also if it failed.
+    pub sizes: Sizes,
+}
+
+/// Bytes of a body, as far as it came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// On the wire.
+    pub wire: u64,
+    /// Decompressed.
+    pub body: u64,
 }
 
 /// A page on the way.

@@ -7,6 +7,7 @@ use thiserror::Error;
 use url::{Host, Url};
 
 use crate::glob;
+use crate::secret::shown;
 
 /// A pattern for URLs: `[SCHEME://]HOST[:PORT][/PATH]`.
 ///
@@ -78,7 +79,7 @@ impl FromStr for Pattern {
     type Err = InvalidPattern;
 
     fn from_str(text: &str) -> Result<Self, InvalidPattern> {
-        let refuse = |why: fn(String) -> InvalidPattern| Err(why(text.to_owned()));
+        let refuse = |why: fn(String) -> InvalidPattern| Err(why(shown(text)));
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme, rest)) => (Some(scheme.to_ascii_lowercase()), rest),
             None => (None, text),
@@ -188,9 +189,12 @@ mod tests {
             ("example.com:65536", InvalidPattern::Port),
             ("exa mple.com", InvalidPattern::Host),
             ("*.bücher.example", InvalidPattern::Host),
-            ("user@example.com", InvalidPattern::Host),
         ] {
             assert_eq!(text.parse::<Pattern>(), Err(expect(text.to_owned())));
+        }
+        for text in ["me:hunter2@example.com", "https://hunter2@example.com/x", "ftp://hunter2@x"] {
+            let error = text.parse::<Pattern>().unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
         }
     }
 }

@@ -1,10 +1,12 @@
 //! What hosts allow: their robots.txt files, fetched once and kept for a while.
 
+mod look;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hyper::header::{HeaderMap, USER_AGENT};
+use thiserror::Error;
 use tokio::time::{Instant, timeout};
 use url::{Position, Url};
 
@@ -12,10 +14,10 @@ use crate::connect::Stop;
 use crate::error::{FetchError, Phase};
 use crate::exchange::Exchange;
 use crate::guard::Refusal;
-use crate::headers;
-use crate::outcome::Hop;
-use crate::robots::{MOST_BYTES, Robots, Rules, Verdict};
+use crate::headers::Wait;
+use crate::robots::{Rules, Verdict};
 use crate::settings::DAY;
+use look::{Found, look};
 
 /// A file that could not be reached for so long is taken for absent (RFC 9309 §2.3.1.4); until then
 /// its last copy holds, if there is one, and otherwise nothing is allowed.
@@ -35,6 +37,8 @@ pub struct Permission {
     pub file: Arc<RobotsFile>,
     /// How old our copy of it is.
     pub age: Duration,
+    /// How long the host wants to be left alone, if it said so in place of the file.
+    pub retry_after: Option<Wait>,
 }
 
 /// Why a fetch is allowed or not.
@@ -43,9 +47,41 @@ pub enum Because {
     /// By the rules of the file.
     Rules(Verdict),
     /// There is no file, so that all is allowed (RFC 9309 §2.3.1.3).
-    NoFile,
+    NoFile(Absence),
     /// The file cannot be reached, so that nothing is allowed (§2.3.1.4).
     Unreachable(FetchError),
+}
+
+/// Why a host is taken to have no robots.txt.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Absence {
+    /// It answers that there is none, or that it is not for us.
+    #[error("status {status}")]
+    Status {
+        /// The status, of 400 to 499.
+        status: u16,
+    },
+    /// A redirect that says not or not soundly where to, or is of a kind that nobody follows.
+    #[error("a redirect ({status}) to nowhere")]
+    Nowhere {
+        /// The status.
+        status: u16,
+    },
+    /// Redirects to where we have been.
+    #[error("its redirects go in a circle")]
+    Circle,
+    /// More redirects than are followed.
+    #[error("more than {limit} redirects")]
+    TooManyRedirects {
+        /// The limit.
+        limit: u32,
+    },
+    /// A redirect to where the guard lets nobody.
+    #[error("it is elsewhere, and there the guard refuses it: {0}")]
+    Refused(Refusal),
+    /// Nothing has been heard of it for too long.
+    #[error("it has been out of reach for 30 days: {0}")]
+    OutOfReach(FetchError),
 }
 
 /// A robots.txt file as it was found.
@@ -62,6 +98,7 @@ pub struct RobotsFile {
     /// Whether it is longer than what is read of it.
     pub cut: bool,
     state: State,
+    retry_after: Option<Wait>,
     at: Instant,
     until: Instant,
 }
@@ -69,7 +106,7 @@ pub struct RobotsFile {
 #[derive(Clone, Debug)]
 enum State {
     Found(Rules),
-    Absent,
+    Absent(Absence),
     /// With the time since when.
     Unreachable(FetchError, Instant),
 }
@@ -95,6 +132,18 @@ struct Host {
     flight: tokio::sync::Mutex<()>,
 }
 
+impl Permission {
+    /// What kept us from asking, if it was not an answer of the host: the page would not be reached
+    /// either.
+    pub(crate) fn failure(&self) -> Option<&FetchError> {
+        match &self.because {
+            Because::Unreachable(FetchError::Status { .. }) => None,
+            Because::Unreachable(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl Permissions {
     /// Whether a URL may be fetched. Only the guard can keep this from having an answer.
     pub(crate) async fn ask(
@@ -108,17 +157,20 @@ impl Permissions {
             State::Found(rules) => {
                 Because::Rules(rules.judge(&url[Position::BeforePath..Position::AfterQuery]))
             }
-            State::Absent => Because::NoFile,
-            State::Unreachable(_, since) if since.elapsed() > PATIENCE => Because::NoFile,
+            State::Absent(absence) => Because::NoFile(absence.clone()),
+            State::Unreachable(error, since) if since.elapsed() > PATIENCE => {
+                Because::NoFile(Absence::OutOfReach(error.clone()))
+            }
             State::Unreachable(error, _) => Because::Unreachable(error.clone()),
         };
         let allowed = match &because {
             Because::Rules(verdict) => verdict.allowed,
-            Because::NoFile => true,
+            Because::NoFile(_) => true,
             Because::Unreachable(_) => false,
         };
         let age = file.at.elapsed();
-        Ok(Permission { allowed, because, file, age })
+        let retry_after = file.retry_after.map(|wait| wait.after(age));
+        Ok(Permission { allowed, because, file, age, retry_after })
     }
 
     async fn file(
@@ -145,7 +197,7 @@ impl Permissions {
             Ok(found) => found,
             // Of the host itself. Where its file is elsewhere, only the file is out of reach.
             Err(Stop::Refused(refusal)) => return Err(refusal),
-            Err(Stop::Failed(error)) => Found { error: Some(error), ..Found::default() },
+            Err(Stop::Failed(error)) => Found::failed(error),
         };
         let before = host.lock().clone();
         let file = Arc::new(found.file(exchange, place, before.as_deref()));
@@ -205,106 +257,5 @@ impl RobotsFile {
         let rules = if let State::Found(rules) = &self.state { rules.weight() } else { 0 };
         let sitemaps: usize = self.sitemaps.iter().map(|it| size_of::<String>() + it.len()).sum();
         size_of::<Self>() + rules + sitemaps
-    }
-}
-
-/// What a look at a host brought.
-#[derive(Default)]
-struct Found {
-    status: Option<u16>,
-    body: Option<Vec<u8>>,
-    error: Option<FetchError>,
-}
-
-impl Found {
-    fn file(self, exchange: &Exchange, url: Url, before: Option<&RobotsFile>) -> RobotsFile {
-        let (limits, now) = (&exchange.settings.limits, Instant::now());
-        let retry = now + limits.robots_retry.min(limits.robots);
-        let mut file = RobotsFile {
-            url,
-            status: self.status,
-            sitemaps: Vec::new(),
-            crawl_delay: None,
-            cut: false,
-            state: State::Absent,
-            at: now,
-            until: now + limits.robots,
-        };
-        if let Some(error) = self.error {
-            match before {
-                // §2.4: a copy may be used for longer while the file cannot be reached.
-                Some(before)
-                    if !matches!(before.state, State::Unreachable(..))
-                        && before.at.elapsed() <= PATIENCE =>
-                {
-                    return RobotsFile { until: retry, ..before.clone() };
-                }
-                Some(RobotsFile { state: State::Unreachable(_, since), .. }) => {
-                    file.state = State::Unreachable(error, *since);
-                }
-                _ => file.state = State::Unreachable(error, now),
-            }
-            file.until = retry;
-        } else if let Some(body) = self.body {
-            let robots = Robots::parse(&body);
-            let rules = robots.rules_for(exchange.settings.agent());
-            file.crawl_delay = rules.crawl_delay();
-            file.sitemaps = robots.sitemaps().to_vec();
-            file.cut = robots.is_cut();
-            file.state = State::Found(rules);
-        }
-        file
-    }
-}
-
-/// Fetches a robots.txt file.
-async fn look(exchange: &Exchange, place: Url, requests: &mut u32) -> Result<Found, Stop> {
-    let mut seen: Vec<Url> = Vec::new();
-    let mut url = place;
-    loop {
-        let mut hop = Hop::to(url.clone());
-        let mut own = HeaderMap::new();
-        own.insert(USER_AGENT, exchange.settings.user_agent.clone());
-        exchange.settings.headers_for(&url, &mut own);
-        let reply = match exchange.ask(&mut hop, false, own, requests).await {
-            Err(Stop::Refused(_)) if !seen.is_empty() => {
-                return Ok(Found::default());
-            }
-            reply => reply?,
-        };
-        let status = Some(reply.status);
-        match reply.status {
-            200..=299 => {
-                let most = MOST_BYTES as u64 + 1;
-                let body = exchange.read(reply, &mut hop, Some(most)).await?.body;
-                return Ok(Found { status, body: Some(body), error: None });
-            }
-            301 | 302 | 303 | 307 | 308 => {
-                let next = headers::location(&reply.headers, &url);
-                exchange.drain(reply).await;
-                seen.push(url);
-                // §2.3.1.2: a file that redirects too often or in a circle is taken for absent.
-                match next {
-                    Some(next)
-                        if matches!(next.scheme(), "http" | "https")
-                            && !seen.contains(&next)
-                            && seen.len() <= exchange.settings.limits.redirects.max(5) as usize =>
-                    {
-                        url = next;
-                    }
-                    _ => return Ok(Found { status, ..Found::default() }),
-                }
-            }
-            // Who asks us to slow down has not said that there is no file.
-            429 | 500.. => {
-                let error = Some(FetchError::Status { status: reply.status });
-                exchange.drain(reply).await;
-                return Ok(Found { status, body: None, error });
-            }
-            _ => {
-                exchange.drain(reply).await;
-                return Ok(Found { status, ..Found::default() });
-            }
-        }
     }
 }

@@ -4,6 +4,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use thiserror::Error;
 use url::Url;
 
+use crate::secret::shown;
 use crate::settings::is_ours;
 
 /// A fetch to be made.
@@ -44,11 +45,23 @@ pub enum InvalidRequest {
         /// The host.
         host: String,
     },
-    /// A header that is none, or that is not for the caller to set.
+    /// A header that is not for the caller to set, or not to this.
     #[error("`{name}` cannot be set as a header, or not to this")]
     Header {
         /// Its name.
         name: String,
+    },
+    /// No name of a header. It is not shown: it may be a secret in the wrong place.
+    #[error("a header has a name that is none")]
+    HeaderName,
+    /// No ETag: nothing, or with control characters in it.
+    #[error("the ETag is empty or holds control characters")]
+    Etag,
+    /// Not a date as headers have it.
+    #[error("`{date}` is not a date as in Last-Modified")]
+    Date {
+        /// What was given.
+        date: String,
     },
 }
 
@@ -58,12 +71,15 @@ impl Request {
     /// # Errors
     /// If it is not a URL, or holds a password.
     pub fn new(url: &str) -> Result<Self, InvalidRequest> {
-        // What stands before an @ may be a password.
-        let shown = || url.rsplit('@').next().unwrap_or_default().to_owned();
         let mut parsed =
-            Url::parse(url).map_err(|reason| InvalidRequest::Url { url: shown(), reason })?;
-        if !parsed.username().is_empty() || parsed.password().is_some() {
-            let host = parsed.host_str().unwrap_or_default().to_owned();
+            Url::parse(url).map_err(|reason| InvalidRequest::Url { url: shown(url), reason })?;
+        // `me:secret@host` is a URL whose scheme is `me`.
+        let is_known = matches!(parsed.scheme(), "http" | "https" | "file" | "exec");
+        let is_hidden = !is_known && url.contains('@');
+        if is_hidden || !parsed.username().is_empty() || parsed.password().is_some() {
+            let rest = url.rsplit('@').next().unwrap_or_default();
+            let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+            let host = parsed.host_str().unwrap_or(host).to_owned();
             return Err(InvalidRequest::Userinfo { host });
         }
         parsed.set_fragment(None);
@@ -90,7 +106,7 @@ impl Request {
     /// If it is no header, or one that freshet sets itself.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, InvalidRequest> {
         let invalid = || InvalidRequest::Header { name: name.to_owned() };
-        let key: HeaderName = name.parse().map_err(|_| invalid())?;
+        let key: HeaderName = name.parse().map_err(|_| InvalidRequest::HeaderName)?;
         let mut value: HeaderValue = value.parse().map_err(|_| invalid())?;
         if is_ours(&key) {
             return Err(invalid());
@@ -108,6 +124,25 @@ impl Request {
 }
 
 impl Validators {
+    /// Validators that somebody wrote down. Those of an answer are in its record.
+    ///
+    /// # Errors
+    /// If they cannot be those of an answer.
+    pub fn new(
+        url: &Url,
+        etag: Option<&str>,
+        last_modified: Option<&str>,
+    ) -> Result<Self, InvalidRequest> {
+        if etag.is_some_and(|it| it.is_empty() || it.contains(char::is_control)) {
+            return Err(InvalidRequest::Etag);
+        }
+        if let Some(date) = last_modified.filter(|it| httpdate::parse_http_date(it).is_err()) {
+            return Err(InvalidRequest::Date { date: date.to_owned() });
+        }
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Ok(Self { url: url.clone(), etag: owned(etag), last_modified: owned(last_modified) })
+    }
+
     /// Whether they say anything.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -12,6 +12,8 @@ use octets::{normal_path, normal_pattern};
 /// What is read of a file (RFC 9309 §2.5 asks for at least this much). A line that is cut there is
 /// left out.
 pub(crate) const MOST_BYTES: usize = 500 * 1024;
+/// A longer time between two fetches is taken as this: the file itself holds no longer.
+const LONGEST_DELAY: Duration = Duration::from_secs(86_400);
 
 /// A robots.txt file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,7 +79,19 @@ impl Robots {
     /// Reads a file. All bytes are a file: what makes no sense is passed over.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Self {
-        let (bytes, cut) = within_limit(bytes);
+        match bytes.get(..MOST_BYTES).filter(|head| head.len() < bytes.len()) {
+            Some(head) => Self::parse_part(head),
+            None => Self::parse_whole(bytes, false),
+        }
+    }
+
+    /// Reads the beginning of a file. The line that it ends with may be cut, and is left out.
+    pub(crate) fn parse_part(bytes: &[u8]) -> Self {
+        let end = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |at| at + 1);
+        Self::parse_whole(&bytes[..end], true)
+    }
+
+    fn parse_whole(bytes: &[u8], cut: bool) -> Self {
         let mut robots = Self { cut, ..Self::default() };
         // Lines of agents that follow each other share the rules below them.
         let mut collecting = false;
@@ -223,15 +237,12 @@ fn agent_token(name: &[u8]) -> Option<String> {
     (length > 0).then(|| String::from_utf8_lossy(&name[..length]).to_ascii_lowercase())
 }
 
+/// A number of seconds, also with a fraction. More than the longest is the longest.
 fn delay(value: &[u8]) -> Option<Duration> {
-    let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
-}
-
-fn within_limit(bytes: &[u8]) -> (&[u8], bool) {
-    let Some(head) = bytes.get(..MOST_BYTES).filter(|head| head.len() < bytes.len()) else {
-        return (bytes, false);
-    };
-    let end = head.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
-    (&head[..end], true)
+    let text = std::str::from_utf8(value).ok()?;
+    if !text.starts_with(|it: char| it.is_ascii_digit() || it == '.') {
+        return None;
+    }
+    let seconds: f64 = text.parse().ok()?;
+    Some(Duration::from_secs_f64(seconds.min(LONGEST_DELAY.as_secs_f64())))
 }

@@ -25,6 +25,14 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// A text as it may be shown: what stands before an @ may be a name and a password.
+pub(crate) fn shown(text: &str) -> String {
+    match text.rsplit_once('@') {
+        Some((_, rest)) => format!("…@{rest}"),
+        None => text.to_owned(),
+    }
+}
+
 /// Base64 with padding (RFC 4648 §4), for Basic authentication.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -50,6 +58,18 @@ mod tests {
     #[test]
     fn a_secret_is_not_shown() {
         assert_eq!(format!("{:?}", Some(Secret::new("hunter2"))), "Some(Secret(…))");
+    }
+
+    #[test]
+    fn what_stands_before_an_at_is_not_shown() {
+        for (text, expect) in [
+            ("http://example.com/", "http://example.com/"),
+            ("http://me:hunter2@example.com/", "…@example.com/"),
+            ("me:hunter2/@hunter2@example.com", "…@example.com"),
+            ("hunter2@", "…@"),
+        ] {
+            assert_eq!(shown(text), expect);
+        }
     }
 
     #[test]

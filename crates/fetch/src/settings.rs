@@ -1,10 +1,12 @@
 //! What an owner can set, checked once.
 
+mod hidden;
 mod quantity;
 mod raw;
 mod rule;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,7 +21,7 @@ pub use raw::{RawBasic, RawLimits, RawProxy, RawRule, RawSecret, RawSettings, Ra
 pub(crate) use rule::{Proxy, Rule, is_ours};
 
 /// How requests are made. Made from [`RawSettings`], or the default.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Settings {
     pub(crate) user_agent: HeaderValue,
     pub(crate) robots: bool,
@@ -108,6 +110,19 @@ impl Default for Settings {
     }
 }
 
+/// Without commands and rules: what they hold is for nobody's log.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { user_agent, robots, guard, limits, .. } = self;
+        f.debug_struct("Settings")
+            .field("user_agent", user_agent)
+            .field("robots", robots)
+            .field("guard", guard)
+            .field("limits", limits)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Settings {
     /// What robots.txt files call us: the product token that the user agent begins with.
     #[must_use]
@@ -164,10 +179,8 @@ pub enum SettingFault {
     #[error("holds `{0}`, which is not an address")]
     Address(String),
     /// Opens nothing.
-    #[error(
-        "holds `{0}`, which is neither a network, an address nor a name, such as \"10.0.0.0/8\" or \"localhost\""
-    )]
-    Opening(String),
+    #[error("opens nothing: {0}")]
+    Opening(#[from] crate::guard::InvalidOpening),
     /// Not a pattern.
     #[error("holds a pattern that is none: {0}")]
     Pattern(#[from] crate::pattern::InvalidPattern),

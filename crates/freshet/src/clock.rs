@@ -2,13 +2,18 @@
 
 #![allow(clippy::disallowed_methods)]
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Runs `work` and says how long it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = work();
     (result, start.elapsed())
+}
+
+/// What the wall clock shows.
+pub(crate) fn now() -> SystemTime {
+    SystemTime::now()
 }
 
 /// A stopwatch that runs from its making.

@@ -5,6 +5,7 @@ mod document;
 mod report;
 mod summary;
 
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -106,9 +107,9 @@ fn request(arguments: &FetchArguments) -> Result<Request, Failure> {
             .map_err(|error| invalid(&error, arguments))?;
     }
     if arguments.etag.is_some() || arguments.modified.is_some() {
-        let (etag, last_modified) = (arguments.etag.clone(), arguments.modified.clone());
-        request =
-            request.clone().since(Validators { url: request.url().clone(), etag, last_modified });
+        let (etag, modified) = (arguments.etag.as_deref(), arguments.modified.as_deref());
+        let validators = Validators::new(request.url(), etag, modified);
+        request = request.since(validators.map_err(|error| invalid(&error, arguments))?);
     }
     Ok(if arguments.head { request.head() } else { request })
 }
@@ -128,6 +129,13 @@ fn invalid(error: &InvalidRequest, arguments: &FetchArguments) -> Failure {
         ),
         InvalidRequest::Header { .. } => failure
             .hint("freshet sets some headers itself; conditions are `--etag` and `--modified`"),
+        InvalidRequest::HeaderName => failure.hint("give it as `--header 'Accept-Language: en'`"),
+        InvalidRequest::Etag => {
+            failure.hint("give it as the host does, with its quotes: `--etag '\"abc\"'`")
+        }
+        InvalidRequest::Date { .. } => {
+            failure.hint("give it as the host does: `--modified 'Sun, 06 Nov 1994 08:49:37 GMT'`")
+        }
     }
 }
 
@@ -162,6 +170,13 @@ fn settings(arguments: &FetchArguments) -> Result<Settings, Failure> {
 /// The way out, where there is one.
 fn hint(answer: &Answer) -> Option<String> {
     match &answer.outcome {
+        // `localhost:8080` is a URL whose scheme is `localhost`.
+        Outcome::Refused(Refusal::Scheme { .. })
+            if answer.trace.final_url().is_some_and(is_host_with_port) =>
+        {
+            let url = answer.trace.final_url().map(ToString::to_string).unwrap_or_default();
+            Some(format!("give the whole URL: `http://{url}`"))
+        }
         Outcome::Refused(refusal) => Some(way_past(refusal)),
         Outcome::Disallowed(permission) if matches!(permission.because, Because::Rules(_)) => {
             Some("`--robots` says why; for a page of your own, use `--no-robots`".to_owned())
@@ -180,11 +195,16 @@ fn hint(answer: &Answer) -> Option<String> {
     }
 }
 
+fn is_host_with_port(url: &impl Display) -> bool {
+    let text = url.to_string();
+    text.split_once(':').is_some_and(|(_, rest)| rest.starts_with(|it: char| it.is_ascii_digit()))
+}
+
 fn way_past(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Address { host, .. } => {
-            let host = host.trim_start_matches('[').trim_end_matches(']');
-            format!("if that is meant, open it with `--allow {host}`")
+            let quote = if host.starts_with('[') { "'" } else { "" };
+            format!("if that is meant, open it with `--allow {quote}{host}{quote}`")
         }
         Refusal::Scheme { scheme } if scheme == "file" => {
             "open directories with `files = [\"/some/directory\"]` in --settings".to_owned()
@@ -192,7 +212,15 @@ fn way_past(refusal: &Refusal) -> String {
         Refusal::Scheme { scheme } if scheme == "exec" => {
             "name commands with `commands = { name = [\"program\"] }` in --settings".to_owned()
         }
-        Refusal::Scheme { .. } => "only http and https are fetched".to_owned(),
+        Refusal::Scheme { .. } => {
+            "give the whole URL, such as `https://example.com/`: only http and https are fetched"
+                .to_owned()
+        }
+        Refusal::Redirect { .. } => {
+            "a redirect is the host's choice, not yours: if you want what it \
+             leads to, ask for that itself"
+                .to_owned()
+        }
         Refusal::File { .. } => "open its directory with `files` in --settings".to_owned(),
         Refusal::Command { .. } => "name it under `commands` in --settings".to_owned(),
     }

@@ -16,6 +16,7 @@ mod plan;
 mod progress;
 mod simulate;
 mod summary;
+mod terminal;
 mod trace;
 
 use std::process::ExitCode;
@@ -26,7 +27,18 @@ use crate::arguments::{Arguments, Command};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
-    match run(Arguments::parse()) {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let text = error.render().to_string();
+            if text == terminal::lines(&text) {
+                error.exit()
+            }
+            output::note(text.trim_end());
+            return ExitCode::from(2);
+        }
+    };
+    match run(arguments) {
         Ok(code) => code,
         Err(failure) => {
             failure.print();

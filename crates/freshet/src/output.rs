@@ -7,10 +7,11 @@ use freshet_tables::{Format, Table, write, write_to};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::terminal;
 
 /// A line for people, on standard error. If that cannot be written, nobody is there to read it.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", terminal::lines(text));
 }
 
 /// Refuses an output file early if it could not be written in the end.
@@ -63,20 +64,18 @@ pub(crate) fn write_table(path: &Path, table: &Table<'_>) -> Result<(), Failure>
 
 /// Prints a value as JSON: indented for people, on one line for programs.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let pretty = io::stdout().is_terminal();
-    to_stdout(|out| {
-        if pretty {
-            serde_json::to_writer_pretty(&mut *out, value)?;
-        } else {
-            serde_json::to_writer(&mut *out, value)?;
-        }
-        writeln!(out)
-    })
+    let text = match io::stdout().is_terminal() {
+        true => serde_json::to_string_pretty(value),
+        false => serde_json::to_string(value),
+    };
+    let text = text.map_err(|error| Failure::new(format!("cannot write as JSON: {error}")))?;
+    to_stdout(|out| writeln!(out, "{}", terminal::json(&text)))
 }
 
-/// Prints text on standard output.
+/// Prints text on standard output: as it is for programs, and so that it cannot steer a terminal.
 pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
-    to_stdout(|out| out.write_all(text.as_bytes()))
+    let shown = io::stdout().is_terminal().then(|| terminal::lines(text));
+    to_stdout(|out| out.write_all(shown.as_deref().unwrap_or(text).as_bytes()))
 }
 
 /// Prints bytes as they are on standard output.

@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 
+use super::hidden::{some_table, table};
 use super::quantity::{RawSize, size, time};
 use super::{DAY, InvalidSetting, Limits, SettingFault, Settings, invalid, own_user_agent};
 use crate::guard::Guard;
@@ -19,7 +20,7 @@ use crate::guard::Guard;
 const LONGEST: Duration = Duration::from_secs(30 * DAY.as_secs());
 
 /// Settings as they are written, in a file or by a program.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RawSettings {
     /// Whom hosts can turn to: a URL or a mail address. It is part of the user agent.
@@ -70,24 +71,27 @@ pub struct RawLimits {
 }
 
 /// What holds for the URLs that match a pattern.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RawRule {
     /// The pattern.
     #[serde(rename = "match")]
     pub pattern: String,
     /// Headers to send.
+    #[serde(deserialize_with = "table")]
     pub headers: BTreeMap<String, RawValue>,
     /// A name and a password to sign in with.
+    #[serde(deserialize_with = "some_table")]
     pub basic: Option<RawBasic>,
     /// A token to sign in with.
     pub bearer: Option<RawSecret>,
     /// A proxy to go through.
+    #[serde(deserialize_with = "some_table")]
     pub proxy: Option<RawProxy>,
 }
 
 /// A value: as it is, or a secret that lives elsewhere.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(untagged)]
 pub enum RawValue {
     /// As it is.
@@ -146,7 +150,7 @@ pub struct RawBasic {
 }
 
 /// A proxy.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawProxy {
     /// Where it is: `http://HOST:PORT`; empty for none.
@@ -155,6 +159,7 @@ pub struct RawProxy {
     #[serde(default)]
     pub trusted: bool,
     /// How to sign in there.
+    #[serde(default, deserialize_with = "some_table")]
     pub basic: Option<RawBasic>,
 }
 
@@ -165,8 +170,7 @@ impl TryFrom<RawSettings> for Settings {
         let user_agent = user_agent(raw.user_agent, raw.contact)?;
         let mut allow = Vec::new();
         for text in raw.allow {
-            let refused = |_| invalid("allow", SettingFault::Opening(text.clone()));
-            allow.push(text.parse().map_err(refused)?);
+            allow.push(text.parse().map_err(|it| invalid("allow", SettingFault::Opening(it)))?);
         }
         let mut dns = Vec::new();
         for text in raw.dns {

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::path::Path;
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use url::Url;
@@ -9,7 +10,7 @@ use url::Url;
 use super::raw::{RawBasic, RawProxy, RawRule, RawSecret, RawValue};
 use super::{InvalidSetting, SettingFault, Settings, header_name, invalid};
 use crate::pattern::Pattern;
-use crate::secret::{Secret, base64};
+use crate::secret::{Secret, base64, shown};
 
 /// Headers and the way for URLs that match a pattern.
 #[derive(Clone, Debug)]
@@ -92,13 +93,30 @@ impl RawRule {
 impl RawSecret {
     fn read(&self, field: &str) -> Result<Secret, InvalidSetting> {
         let (text, place) = match self {
-            Self::Env(name) => (env::var(name).ok(), format!("the environment variable {name}")),
-            Self::File(path) => {
-                (fs::read_to_string(path).ok(), format!("the file {}", path.display()))
-            }
+            Self::Env(name) => (env::var(name).ok(), variable(name)),
+            Self::File(path) => (fs::read_to_string(path).ok(), file(path)),
         };
         let text = text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
         text.map(Secret::new).ok_or_else(|| invalid(field, SettingFault::Secret(place)))
+    }
+}
+
+/// A variable as it may be shown. What does not look like the name of one may be the secret itself.
+fn variable(name: &str) -> String {
+    let is_plain = |it: u8| it.is_ascii_uppercase() || it.is_ascii_digit() || it == b'_';
+    if name.contains('_') && name.bytes().all(is_plain) {
+        format!("the environment variable {name}")
+    } else {
+        "the environment variable that it names".to_owned()
+    }
+}
+
+/// A file as it may be shown. The same holds for what does not begin as a path.
+fn file(path: &Path) -> String {
+    if ["/", "./", "../", "~"].iter().any(|start| path.to_string_lossy().starts_with(start)) {
+        format!("the file {}", path.display())
+    } else {
+        "the file that it names".to_owned()
     }
 }
 
@@ -119,9 +137,7 @@ impl RawProxy {
         if self.url.is_empty() {
             return Ok(None);
         }
-        // What the URL holds is not repeated: it may be a password in the wrong place.
-        let shown = self.url.split('@').next_back().unwrap_or_default().to_owned();
-        let fault = || invalid(format!("{field}.url"), SettingFault::Proxy(shown));
+        let fault = || invalid(format!("{field}.url"), SettingFault::Proxy(shown(&self.url)));
         let url = Url::parse(&self.url).ok().filter(|url| {
             url.scheme() == "http"
                 && url.path() == "/"

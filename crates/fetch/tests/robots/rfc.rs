@@ -185,7 +185,28 @@ fn delays_are_for_those_who_are_named() {
         delay("user-agent: foo\ncrawl-delay: 2\nuser-agent: foo\ncrawl-delay: 5"),
         seconds(5.0)
     );
-    for nonsense in ["-1", "NaN", "inf", "soon", "1e400", ""] {
+    for nonsense in ["-1", "-0", "NaN", "inf", "soon", "", "+5", "10s", "1,5", "0x10", "."] {
         assert_eq!(delay(&format!("user-agent: foo\ncrawl-delay: {nonsense}")), None, "{nonsense}");
     }
+    for (text, expect) in [("0", 0.0), (".5", 0.5), ("86399.9", 86_399.9)] {
+        assert_eq!(delay(&format!("user-agent: foo\ncrawl-delay: {text}")), seconds(expect));
+    }
+    // A day at most: the file itself is not older than that.
+    for huge in ["86401", "1e300", "1e400", "99999999999999999999999999999999999999"] {
+        assert_eq!(delay(&format!("user-agent: foo\ncrawl-delay: {huge}")), seconds(86_400.0));
+    }
+}
+
+// RFC 9309 §2.2.1: a product token has letters, `_` and `-`. What follows is no part of it, of our name as
+// of theirs, so that a digit tells nobody apart.
+#[test]
+fn a_product_token_ends_before_a_digit() {
+    let file = "user-agent: bot2\ndisallow: /two\n\nuser-agent: *\ndisallow: /all\n";
+    for agent in ["bot2/1.0", "bot", "BOT/2", "bot3", "bot 2"] {
+        check(file, agent, &["-/two", "+/all"]);
+    }
+    for agent in ["bo", "bot-2", "bots", "robot2"] {
+        check(file, agent, &["+/two", "-/all"]);
+    }
+    check("user-agent: my-bot_x2.1\ndisallow: /\n", "My-Bot_X/7", &["-/"]);
 }

@@ -17,7 +17,7 @@ async fn content_comes_with_its_record() {
     let trace = &answer.trace;
     assert_eq!(trace.status(), Some(200));
     assert_eq!(trace.final_url().unwrap().as_str(), server.url("/a?b"));
-    assert_eq!((trace.wire_bytes, trace.body_bytes, trace.requests), (4, 4, 1));
+    assert_eq!((trace.sizes.wire, trace.sizes.body, trace.requests), (4, 4, 1));
     assert_eq!(trace.hops[0].address, Some(server.address));
     assert_eq!(trace.hops[0].version, Some("HTTP/1.1"));
     assert_eq!(trace.cache.max_age, Some(Duration::from_secs(60)));
@@ -195,4 +195,22 @@ async fn bodies_of_all_framings_are_whole() {
     let answer = fetch(&fetcher(), &server.url("/")).await;
     assert_eq!(answer.trace.codings, Vec::<Coding>::new());
     assert_eq!(text(answer), "");
+}
+
+#[tokio::test]
+async fn a_connection_is_kept_for_no_longer_than_it_may() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let fetcher = fetcher_with(&["keep = \"100ms\""]);
+    let served = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        crate::server::read_head(&mut stream).await.unwrap();
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
+        tokio::io::AsyncWriteExt::write_all(&mut stream, answer).await.unwrap();
+        // The end of what the other side sends.
+        assert!(crate::server::read_head(&mut stream).await.is_none());
+    });
+    assert_eq!(text(fetch(&fetcher, &url).await), "x");
+    let closed = tokio::time::timeout(Duration::from_secs(10), served).await;
+    assert!(matches!(closed, Ok(Ok(()))), "{closed:?}");
 }

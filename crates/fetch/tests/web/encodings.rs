@@ -11,7 +11,7 @@ use crate::{failed, fetch, fetcher, text};
 
 const TEXT: &str = "It is always the same text, the same text, the same text.";
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
@@ -55,6 +55,10 @@ async fn all_codings_are_read() {
         ("zstd", zst(text_bytes)),
         ("identity", text_bytes.to_vec()),
         ("", text_bytes.to_vec()),
+        ("none", text_bytes.to_vec()),
+        ("UTF-8", text_bytes.to_vec()),
+        ("binary", text_bytes.to_vec()),
+        ("identity,, gzip", gzip(text_bytes)),
         ("gzip, br", br(&gzip(text_bytes))),
         ("zstd,deflate , gzip", gzip(&zlib(&zst(text_bytes)))),
         // Two members, and two frames.
@@ -66,9 +70,57 @@ async fn all_codings_are_read() {
         let wire = body.len() as u64;
         let server = serve(coding, body).await;
         let answer = fetch(&fetcher(), &server.url("/")).await;
-        assert_eq!((answer.trace.wire_bytes, answer.trace.body_bytes), (wire, TEXT.len() as u64));
+        assert_eq!((answer.trace.sizes.wire, answer.trace.sizes.body), (wire, TEXT.len() as u64));
         assert_eq!(text(answer), TEXT, "{coding}");
     }
+}
+
+// RFC 9112 §6.1: codings of the transfer, with chunks as the last of them.
+#[tokio::test]
+async fn codings_of_the_transfer_are_read() {
+    let packed = gzip(TEXT.as_bytes());
+    let both = [gzip(&br(TEXT.as_bytes())), packed.clone()];
+    for (headers, body, is_chunked) in [
+        ("Transfer-Encoding: gzip, chunked\r\n", &packed, true),
+        ("Transfer-Encoding: x-gzip\r\nTransfer-Encoding: Chunked\r\n", &packed, true),
+        ("Transfer-Encoding: gzip\r\n", &packed, false),
+        ("Transfer-Encoding: gzip, chunked\r\nContent-Encoding: br\r\n", &both[0], true),
+        ("Transfer-Encoding: identity, chunked\r\nContent-Encoding: gzip\r\n", &packed, true),
+        ("Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n", &packed, true),
+    ] {
+        let answer = fetch(&fetcher(), &transfer(headers, body, is_chunked).await.url("/")).await;
+        assert_eq!(text(answer), TEXT, "{headers}");
+    }
+    let bomb = gzip(&vec![0; 8 << 20]);
+    let server = transfer("Transfer-Encoding: gzip, chunked\r\n", &bomb, true).await;
+    let error = failed(fetch(&fetcher(), &server.url("/")).await);
+    assert_eq!(error, FetchError::TooLarge { what: Size::Body, limit: 2 << 20 });
+    let short = &packed[..packed.len() - 5];
+    let server = transfer("Transfer-Encoding: gzip\r\n", short, false).await;
+    let error = failed(fetch(&fetcher(), &server.url("/")).await);
+    assert_eq!(error, FetchError::Encoding { coding: Coding::Gzip, ended: true });
+    for (list, name) in [
+        ("chunked, gzip", "protocol"),
+        ("chunked, chunked", "protocol"),
+        ("compress, chunked", "unknown-encoding"),
+        ("rot13", "unknown-encoding"),
+    ] {
+        let server = transfer(&format!("Transfer-Encoding: {list}\r\n"), &packed, true).await;
+        assert_eq!(failed(fetch(&fetcher(), &server.url("/")).await).name(), name, "{list}");
+    }
+}
+
+async fn transfer(headers: &str, body: &[u8], is_chunked: bool) -> Server {
+    let mut bytes = format!("HTTP/1.1 200 OK\r\n{headers}\r\n").into_bytes();
+    for chunk in body.chunks(if is_chunked { 10 } else { usize::MAX }) {
+        if is_chunked {
+            bytes.extend(format!("{:x}\r\n", chunk.len()).into_bytes());
+        }
+        bytes.extend(chunk);
+        bytes.extend(if is_chunked { &b"\r\n"[..] } else { b"" });
+    }
+    bytes.extend(if is_chunked { &b"0\r\n\r\n"[..] } else { b"" });
+    Server::saying(bytes).await
 }
 
 #[tokio::test]

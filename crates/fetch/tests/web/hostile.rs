@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use freshet_fetch::{FetchError, Outcome, Phase, ProtocolFault, Size};
+use freshet_fetch::{Blame, FetchError, Outcome, Phase, ProtocolFault, Size};
 
 use crate::server::{Server, Step, ok};
 use crate::{content, failed, fetch, fetcher, fetcher_with, text};
@@ -79,9 +79,12 @@ async fn header_flood() {
 
 #[tokio::test]
 async fn flood_of_interim_answers() {
-    let server =
-        Server::always(vec![Step::Flood(b"HTTP/1.1 100 Continue\r\n\r\n".repeat(64))]).await;
+    let interim = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(64);
+    let server = Server::always(vec![Step::Flood(interim.clone())]).await;
+    let error = failed(fetch(&fetcher(), &server.url("/")).await);
+    assert_eq!(error, FetchError::TooLarge { what: Size::Head, limit: 64 << 10 });
     let fetcher = fetcher_with(&["first_byte = \"100ms\""]);
+    let server = Server::always(vec![Step::Send(interim), Step::Hang]).await;
     check_timeout(&failed(fetch(&fetcher, &server.url("/")).await), Phase::FirstByte);
     let few = [b"HTTP/1.1 103 Early\r\n\r\n".repeat(3), b"HTTP/1.1 200 OK\r\n\r\nx".to_vec()];
     let server = Server::saying(few.concat()).await;
@@ -213,4 +216,93 @@ async fn a_slow_absence_is_an_absence() {
     let server = Server::always(vec![Step::Send(head.into()), Step::Hang]).await;
     let answer = fetch(&fetcher_with(&["idle = \"100ms\""]), &server.url("/")).await;
     assert!(matches!(answer.outcome, Outcome::Gone), "{answer:?}");
+}
+
+#[tokio::test]
+async fn many_lines_in_a_head_and_too_many() {
+    for (lines, fits) in [(50, true), (100, true), (101, false), (3000, false)] {
+        let head = format!("{HEAD}{}\r\nx", "Set-Cookie: a=b\r\n".repeat(lines));
+        let server = Server::saying(head).await;
+        let answer = fetch(&fetcher(), &server.url("/")).await;
+        if fits {
+            assert_eq!(text(answer), "x", "{lines}");
+        } else {
+            let error = failed(answer);
+            assert_eq!(error, FetchError::TooLarge { what: Size::Head, limit: 64 << 10 });
+            assert!(error.to_string().contains("more than 100 lines"), "{error}");
+        }
+    }
+}
+
+// Only a connection that closes before any byte of the answer was merely closed too early.
+#[tokio::test]
+async fn a_kept_connection_is_replaced_only_if_nothing_came() {
+    for (second, expect) in [
+        (vec![Step::Close], None),
+        (vec![Step::Send("H".into()), Step::Close], Some(protocol(ProtocolFault::Closed))),
+        (
+            vec![Step::Send("HTTP/1.1 200 OK\r\n".into()), Step::Close],
+            Some(protocol(ProtocolFault::Closed)),
+        ),
+        (
+            vec![Step::Send("garbage\r\n\r\n".into()), Step::Close],
+            Some(protocol(ProtocolFault::Head)),
+        ),
+    ] {
+        let server = Server::new(move |_, number| match number {
+            2 => second.clone(),
+            _ => ok("x"),
+        })
+        .await;
+        let fetcher = fetcher();
+        assert_eq!(text(fetch(&fetcher, &server.url("/")).await), "x");
+        let answer = fetch(&fetcher, &server.url("/")).await;
+        let requests = answer.trace.requests;
+        match expect {
+            None => assert_eq!((text(answer).as_str(), requests), ("x", 2)),
+            Some(error) => assert_eq!((failed(answer), requests), (error, 1)),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_read_of_a_body_that_fails_is_recorded() {
+    let part = format!("{HEAD}Content-Length: 10\r\n\r\nabc");
+    let endless = vec![Step::Send(format!("{HEAD}\r\n").into()), Step::Flood(vec![b'x'; 65_536])];
+    for (steps, lines, wire) in [
+        (vec![Step::Send(part.clone().into()), Step::Close], "idle = \"5s\"", 3..4),
+        (vec![Step::Send(part.clone().into()), Step::Hang], "idle = \"100ms\"", 3..4),
+        (vec![Step::Send(part.into()), Step::Hang], "total = \"200ms\"", 3..4),
+        (endless, "idle = \"5s\"", (1 << 20)..(2 << 20)),
+    ] {
+        let server = Server::always(steps).await;
+        let answer = fetch(&fetcher_with(&[lines]), &server.url("/")).await;
+        let sizes = answer.trace.sizes;
+        assert!(wire.contains(&sizes.wire) && wire.contains(&sizes.body), "{lines}: {sizes:?}");
+        failed(answer);
+    }
+}
+
+#[tokio::test]
+async fn statuses_that_nobody_has_defined() {
+    for (status, blame) in [
+        (999, Blame::Host),
+        (600, Blame::Host),
+        (599, Blame::Host),
+        (429, Blame::Host),
+        (408, Blame::Host),
+        (421, Blame::Host),
+        (101, Blame::Host),
+        (400, Blame::Source),
+        (403, Blame::Source),
+        (407, Blame::Source),
+        (499, Blame::Source),
+        (300, Blame::Source),
+        (206, Blame::Source),
+    ] {
+        let server = Server::saying(format!("HTTP/1.1 {status} Odd\r\nContent-Length: 0\r\n\r\n"));
+        let answer = fetch(&fetcher(), &server.await.url("/")).await;
+        assert_eq!(answer.blame(), Some(blame), "{status}");
+        assert_eq!(failed(answer), FetchError::Status { status });
+    }
 }

@@ -5,6 +5,7 @@
 mod answers;
 mod certificates;
 mod encodings;
+mod frames;
 mod fuzz;
 mod guard;
 mod hostile;
@@ -17,8 +18,11 @@ mod redirects;
 mod robots;
 mod rules;
 mod second;
+mod secrets;
 mod server;
 mod tls;
+mod unreachable;
+mod wire;
 
 use freshet_fetch::{
     Answer, Content, FetchError, Fetcher, Outcome, RawSettings, Request, Settings,

@@ -10,13 +10,13 @@ use crate::server::{Server, Step, ok};
 use crate::{failed, fetch, fetcher_with, text};
 
 /// A name server that says by the number of the question where all names are, and for how long.
-struct NameServer {
-    address: SocketAddr,
+pub(crate) struct NameServer {
+    pub(crate) address: SocketAddr,
     asked: Arc<Mutex<usize>>,
 }
 
 impl NameServer {
-    async fn new<F>(seconds: u32, answer: F) -> Self
+    pub(crate) async fn new<F>(seconds: u32, answer: F) -> Self
     where
         F: Fn(usize) -> Vec<Ipv4Addr> + Send + 'static,
     {
@@ -178,4 +178,51 @@ async fn names_can_be_given_addresses_and_are_judged_all_the_same() {
     assert!(server.heads()[0].contains(&format!("host: given.example:{}\r\n", server.port())));
     let refused = fetch(&fetcher_with(&[&given("127.0.0.2")]), &url).await;
     assert!(matches!(refused.outcome, Outcome::Refused(_)), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_name_with_a_thousand_addresses() {
+    // All of them are judged; of those that pass a few are tried, so that each has time.
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let names = NameServer::new(60, |_| vec![LOOPBACK; 60]).await;
+    let url = format!("http://many.example:{}/", gone.port());
+    assert_eq!(failed(fetch(&names.fetcher(&[]), &url).await).name(), "connect");
+    let server = Server::always(ok("x")).await;
+    let inside = |number: u32| Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)) + number);
+    let list: Vec<String> = (0..1000).map(|it| format!("\"{}\"", inside(it))).collect();
+    let many = format!("resolve = {{ \"many.example\" = [{}, \"127.0.0.1\"] }}", list.join(", "));
+    let url = format!("http://many.example:{}/", server.port());
+    assert_eq!(text(fetch(&fetcher_with(&[&many]), &url).await), "x");
+}
+
+/// A name server that says of each name that it is another: the one that a function names.
+async fn aliases(alias: fn(&[u8]) -> Vec<u8>) -> SocketAddr {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut buffer = [0; 1500];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
+            let question = &buffer[..length];
+            let name = alias(&question[12..question_end(question) - 4]);
+            let mut reply = question[..2].to_vec();
+            reply.extend([0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
+            reply.extend(&question[12..question_end(question)]);
+            reply.extend([0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, name.len() as u8]);
+            reply.extend(name);
+            let _ = socket.send_to(&reply, from).await;
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_name_that_is_another_without_end() {
+    // Itself, and one that is longer each time.
+    let longer = |name: &[u8]| [b"\x01x", name].concat();
+    for alias in [(|name: &[u8]| name.to_vec()) as fn(&[u8]) -> Vec<u8>, longer] {
+        let dns = format!("dns = [\"{}\"]", aliases(alias).await);
+        let fetcher = fetcher_with(&[&dns, "connect = \"2s\""]);
+        let error = failed(fetch(&fetcher, "http://circle.example/").await);
+        assert!(matches!(error.name(), "no-such-host" | "no-name-server" | "timeout"), "{error:?}");
+    }
 }

@@ -95,6 +95,55 @@ async fn secure_connections_go_through() {
     assert!(tunnel.asked.recv().await.unwrap().starts_with("CONNECT secure.example:443 "));
 }
 
+// A machine without IPv6 gets addresses of it all the same, and often first.
+#[tokio::test]
+async fn a_proxy_is_asked_for_one_address_after_the_other() {
+    let server = Server::always(ok("x")).await;
+    let target = server.address;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = Server::at(listener.local_addr().unwrap());
+    let (sender, mut asked) = tokio::sync::mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let sender = sender.clone();
+            tokio::spawn(async move {
+                let head = read_head(&mut stream).await.unwrap();
+                let is_v6 = head.starts_with("CONNECT [");
+                sender.send(head.split(' ').nth(1).unwrap().to_owned()).unwrap();
+                if is_v6 {
+                    let _ = stream.write_all(b"HTTP/1.1 502 No Route\r\n\r\n").await;
+                    return;
+                }
+                let mut server = TcpStream::connect(target).await.unwrap();
+                stream.write_all(b"HTTP/1.1 200 Connected\r\n\r\n").await.unwrap();
+                let _ = copy_bidirectional(&mut stream, &mut server).await;
+            });
+        }
+    });
+    let names = "resolve = { \"both.example\" = [\"::1\", \"127.0.0.3\", \"127.0.0.1\"] }";
+    let allow = "allow = [\"127.0.0.1\", \"::1\"]";
+    let fetcher = through(&proxy, &[names, allow], "");
+    assert_eq!(text(fetch(&fetcher, "http://both.example/").await), "x");
+    // What did not pass the guard is asked of nobody.
+    assert_eq!(asked.recv().await.unwrap(), "[::1]:80");
+    assert_eq!(asked.recv().await.unwrap(), "127.0.0.1:80");
+    assert!(asked.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn a_proxy_that_wants_to_know_who_we_are() {
+    // Of a tunnel it is not asked again for the next address, and as an answer it is not the host's.
+    let proxy = Server::saying("HTTP/1.1 407 Who\r\n\r\n").await;
+    let names = "resolve = { \"a.example\" = [\"127.0.0.1\", \"::1\"] }";
+    for (more, allow) in
+        [("", "allow = [\"127.0.0.1\", \"::1\"]"), (", trusted = true", "allow = []")]
+    {
+        let answer = fetch(&through(&proxy, &[names, allow], more), "http://a.example/").await;
+        assert_eq!(failed(answer), FetchError::Proxy { status: Some(407) });
+    }
+    assert_eq!(proxy.heads().len(), 2);
+}
+
 #[tokio::test]
 async fn a_proxy_that_does_not_let_us_through() {
     for (says, status) in [

@@ -71,7 +71,7 @@ async fn redirects_to_other_schemes_are_refused() {
         let server = Server::always(redirect("302 Found", to)).await;
         let fetcher = fetcher_with(&["files = [\"/\"]", "commands = { id = [\"id\"] }"]);
         match fetch(&fetcher, &server.url("/")).await.outcome {
-            Outcome::Refused(Refusal::Scheme { scheme }) => assert!(to.starts_with(&scheme)),
+            Outcome::Refused(Refusal::Redirect { scheme }) => assert!(to.starts_with(&scheme)),
             other => panic!("{to}: {other:?}"),
         }
     }

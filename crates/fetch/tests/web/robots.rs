@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
-use freshet_fetch::{Answer, Because, Blame, FetchError, Outcome, Permission, Request};
+use freshet_fetch::{
+    Absence, Answer, Because, Blame, FetchError, Outcome, Permission, ProtocolFault, Refusal,
+    Request, Wait,
+};
 use tokio::time::{advance, pause, resume};
 
+use crate::certificates::{Authority, VALID, named};
+use crate::encodings::gzip;
 use crate::guard::FRONT;
 use crate::server::{Server, Step, ok, redirect, reply};
-use crate::{fetch, fetcher_with, text};
+use crate::{failed, fetch, fetcher_with, text};
 
 const RULES: &str = "user-agent: *\ndisallow: /no\ncrawl-delay: 7\nsitemap: https://x.test/s.xml\n";
 
@@ -23,7 +28,15 @@ fn disallowed(answer: Answer) -> Permission {
     }
 }
 
-async fn with_robots(steps: Vec<Step>) -> Server {
+#[track_caller]
+fn absence(answer: &Answer) -> Absence {
+    match &answer.trace.robots.as_ref().unwrap().because {
+        Because::NoFile(absence) => absence.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) async fn with_robots(steps: Vec<Step>) -> Server {
     Server::new(move |path, _| match path {
         "/robots.txt" => steps.clone(),
         _ => ok("page"),
@@ -36,7 +49,7 @@ async fn rules_are_obeyed_and_named() {
     let server = with_robots(ok(RULES)).await;
     let fetcher = obeying();
     let answer = fetch(&fetcher, &server.url("/no/x?y")).await;
-    assert_eq!(answer.outcome.blame(), None);
+    assert_eq!(answer.blame(), None);
     let permission = disallowed(answer);
     let Because::Rules(verdict) = &permission.because else { panic!("{permission:?}") };
     assert_eq!(verdict.rule.as_ref().unwrap().line, 2);
@@ -61,10 +74,10 @@ async fn they_are_not_obeyed_by_those_who_say_so() {
 // RFC 9309 §2.3.1.3: unavailable files allow all.
 #[tokio::test]
 async fn no_file_allows_all() {
-    for status in ["404 Not Found", "401 Who", "403 Forbidden", "410 Gone", "451 Law"] {
-        let server = with_robots(reply(status, "", RULES)).await;
+    for status in [404, 400, 401, 403, 410, 451, 499] {
+        let server = with_robots(reply(&format!("{status} No"), "", RULES)).await;
         let answer = fetch(&obeying(), &server.url("/no")).await;
-        assert_eq!(answer.trace.robots.as_ref().unwrap().because, Because::NoFile);
+        assert_eq!(absence(&answer), Absence::Status { status });
         assert_eq!(text(answer), "page", "{status}");
     }
 }
@@ -72,22 +85,15 @@ async fn no_file_allows_all() {
 // RFC 9309 §2.3.1.4: unreachable files allow nothing.
 #[tokio::test]
 async fn a_file_that_cannot_be_reached_allows_nothing() {
-    for (steps, name) in [
-        (reply("500 Oops", "", ""), "status"),
-        (reply("503 Busy", "", ""), "status"),
-        (reply("429 Slow down", "", ""), "status"),
-        (vec![Step::Close], "protocol"),
-        (vec![Step::Send(b"garbage\r\n\r\n".to_vec()), Step::Close], "protocol"),
-        (reply("200 OK", "Content-Encoding: gzip\r\n", "not gzip"), "encoding"),
-    ] {
-        let server = with_robots(steps).await;
+    for status in [500, 503, 599, 429, 600, 999] {
+        let server = with_robots(reply(&format!("{status} Oops"), "", "")).await;
         let fetcher = obeying();
         for _ in 0..3 {
-            let permission = disallowed(fetch(&fetcher, &server.url("/")).await);
-            let Because::Unreachable(error) = permission.because else { panic!("{permission:?}") };
-            assert_eq!(error.name(), name);
-            let again = fetch(&fetcher, &server.url("/")).await;
-            assert_eq!(again.outcome.blame(), Some(Blame::Host));
+            let answer = fetch(&fetcher, &server.url("/")).await;
+            assert_eq!(answer.blame(), Some(Blame::Host));
+            let permission = disallowed(answer);
+            assert_eq!(permission.because, Because::Unreachable(FetchError::Status { status }));
+            assert_eq!(permission.file.status, Some(status));
         }
         // Not asked again for each page.
         assert_eq!(server.paths(), ["/robots.txt"]);
@@ -97,19 +103,18 @@ async fn a_file_that_cannot_be_reached_allows_nothing() {
 #[tokio::test]
 async fn a_host_that_is_not_there_allows_nothing() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let permission = disallowed(fetch(&obeying(), &format!("http://{gone}/")).await);
-    let Because::Unreachable(FetchError::Connect { .. }) = permission.because else {
-        panic!("{permission:?}")
-    };
+    let error = failed(fetch(&obeying(), &format!("http://{gone}/")).await);
+    assert!(matches!(error, FetchError::Connect { .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_file_that_takes_too_long_allows_nothing() {
     let server = with_robots(vec![Step::Hang]).await;
     let fetcher = fetcher_with(&["robots = true", "first_byte = \"100ms\""]);
-    disallowed(fetch(&fetcher, &server.url("/")).await);
+    assert_eq!(failed(fetch(&fetcher, &server.url("/")).await).name(), "timeout");
     let fetcher = fetcher_with(&["robots = true", "total = \"200ms\""]);
-    disallowed(fetch(&fetcher, &server.url("/")).await);
+    assert_eq!(failed(fetch(&fetcher, &server.url("/")).await).name(), "timeout");
+    assert_eq!(server.paths(), ["/robots.txt", "/robots.txt"]);
 }
 
 // RFC 9309 §2.3.1.2: at least five redirects, also to another authority.
@@ -128,6 +133,66 @@ async fn redirects_of_the_file_are_followed() {
     .await;
     let fetcher = fetcher_with(&["robots = true", "redirects = 0"]);
     disallowed(fetch(&fetcher, &server.url("/no")).await);
+}
+
+// §2.3.1.3 speaks of 4xx; a redirect that nobody can follow says as little as they do.
+#[tokio::test]
+async fn redirects_of_the_file_that_lead_nowhere() {
+    for (status, headers) in [
+        (302, ""),
+        (301, "Location: http://[::1\r\n"),
+        (300, "Location: /x\r\n"),
+        (305, ""),
+        (306, ""),
+    ] {
+        let server = with_robots(reply(&format!("{status} Go"), headers, RULES)).await;
+        let answer = fetch(&obeying(), &server.url("/no")).await;
+        assert_eq!(absence(&answer), Absence::Nowhere { status });
+        assert_eq!(text(answer), "page");
+    }
+    let server = with_robots(redirect("302 Found", "file:///etc/robots.txt")).await;
+    let answer = fetch(&obeying(), &server.url("/no")).await;
+    let scheme = "file".to_owned();
+    assert_eq!(absence(&answer), Absence::Refused(Refusal::Redirect { scheme }));
+}
+
+// Nothing was asked for on a condition: who says so is broken, and what the rules are nobody knows.
+#[tokio::test]
+async fn a_file_that_is_not_modified_is_out_of_reach() {
+    let server = with_robots(reply("304 Not Modified", "", "")).await;
+    let answer = fetch(&obeying(), &server.url("/")).await;
+    assert_eq!(answer.blame(), Some(Blame::Host));
+    assert_eq!(failed(answer), FetchError::Protocol { fault: ProtocolFault::Unasked });
+    assert_eq!(server.paths(), ["/robots.txt"]);
+}
+
+#[tokio::test]
+async fn a_host_that_wants_to_be_left_alone_says_so_in_place_of_the_file() {
+    let server = with_robots(reply("503 Busy", "Retry-After: 3600\r\n", "")).await;
+    let fetcher = fetcher_with(&["robots = true", "robots_retry = \"1s\""]);
+    let first = fetch(&fetcher, &server.url("/")).await;
+    let Some(Wait::For(wish)) = first.trace.retry_after else { panic!("{first:?}") };
+    assert_eq!(wish.as_secs_f64().round(), 3600.0);
+    // And so it is left alone, with what is left of its wish.
+    pause();
+    advance(Duration::from_secs(3000)).await;
+    resume();
+    let Some(Wait::For(left)) = fetch(&fetcher, &server.url("/")).await.trace.retry_after else {
+        panic!("{first:?}")
+    };
+    assert!(left <= Duration::from_secs(600), "{left:?}");
+    assert_eq!(server.paths(), ["/robots.txt"]);
+}
+
+// What would be read of the file over http forbids something; without it nothing would be forbidden.
+#[tokio::test]
+async fn the_file_is_followed_from_https_to_http() {
+    let plain = with_robots(ok(RULES)).await;
+    let authority = Authority::new();
+    let server = authority.server(&VALID, redirect("302 Found", &plain.url("/robots.txt"))).await;
+    let [roots, names] = named(&authority);
+    let fetcher = fetcher_with(&["robots = true", &roots, &names]);
+    disallowed(fetch(&fetcher, &format!("https://secure.example:{}/no", server.port())).await);
 }
 
 #[tokio::test]
@@ -155,7 +220,10 @@ async fn robots_redirecting_to_a_private_address() {
     let server = with_robots(redirect("302 Found", &inside.url("/robots.txt"))).await;
     let fetcher = fetcher_with(&["robots = true", "allow = [\"front.example\"]", FRONT]);
     let page = fetch(&fetcher, &format!("http://front.example:{}/", server.port())).await;
-    assert_eq!(page.trace.robots.as_ref().unwrap().because, Because::NoFile);
+    let Absence::Refused(Refusal::Address { address, .. }) = absence(&page) else {
+        panic!("{page:?}")
+    };
+    assert_eq!(address, inside.address.ip());
     assert_eq!(text(page), "page");
     assert_eq!(inside.connections(), 0);
 }
@@ -176,6 +244,32 @@ async fn robots_of_ten_megabytes() {
     ])
     .await;
     disallowed(fetch(&obeying(), &endless.url("/no")).await);
+}
+
+// A limit on pages is none on the file, and what stands where it is cut is no rule.
+#[tokio::test]
+async fn a_file_that_is_cut_has_no_half_a_rule() {
+    let lines = b"user-agent: *\ndisallow: /no\n".to_vec();
+    let mut file = [lines, b"#".repeat((500 << 10) - 50)].concat();
+    file.extend(b"\ndisallow: /yes-and-more-than-that\n");
+    file.extend(b"# more\n".repeat(10_000));
+    for wire in ["1KiB", "100KiB", "600KiB"] {
+        let server = with_robots(reply("200 OK", "", &file)).await;
+        let fetcher = fetcher_with(&["robots = true", &format!("wire_bytes = \"{wire}\"")]);
+        assert!(disallowed(fetch(&fetcher, &server.url("/no")).await).file.cut);
+        for path in ["/yes", "/yes-and-more", "/other"] {
+            assert_eq!(text(fetch(&fetcher, &server.url(path)).await), "page", "{wire} {path}");
+        }
+    }
+    // Empty members of gzip, without end: cut on the wire, in the middle of a line.
+    let mut packed = gzip(b"user-agent: *\ndisallow: /no\ndisallow: /y");
+    while packed.len() < 700 << 10 {
+        packed.extend(gzip(&[]).repeat(100));
+    }
+    packed.truncate(packed.len() - 5);
+    let server = with_robots(reply("200 OK", "Content-Encoding: gzip\r\n", &packed)).await;
+    let answer = fetch(&obeying(), &server.url("/yes")).await;
+    assert_ne!(answer.outcome.name(), "disallowed", "{answer:?}");
 }
 
 #[tokio::test]

@@ -37,7 +37,8 @@ pub(crate) struct FetchArguments {
     #[arg(long, conflicts_with = "robots")]
     pub(crate) no_robots: bool,
 
-    /// Let the guard pass a network, an address or a name: 10.0.0.0/8, 127.0.0.1:8080, localhost
+    /// Let the guard pass a network, an address or a name: 10.0.0.0/8, 127.0.0.1:8080, '[::1]:8080',
+    /// localhost
     #[arg(long, value_name = "NET|HOST")]
     pub(crate) allow: Vec<String>,
 
@@ -53,11 +54,11 @@ pub(crate) struct FetchArguments {
     #[arg(long, value_name = "TEXT")]
     pub(crate) user_agent: Option<String>,
 
-    /// Only fetch if the version is another than this ETag
+    /// Only fetch if the version is another than this ETag, given with its own quotes
     #[arg(long, value_name = "ETAG")]
     pub(crate) etag: Option<String>,
 
-    /// Only fetch if it was modified after this date (as in Last-Modified)
+    /// Only fetch if it was modified after this date (as in Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT)
     #[arg(long, value_name = "DATE")]
     pub(crate) modified: Option<String>,
 

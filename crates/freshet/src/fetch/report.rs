@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use freshet_fetch::{Answer, Because, Hop, Outcome, Permission, Refusal, Validators, Wait};
+use freshet_fetch::{Answer, Because, Blame, Hop, Outcome, Permission, Refusal, Validators};
 use serde::Serialize;
+
+use super::summary::is_of_robots;
+use crate::clock::now;
 
 #[derive(Serialize)]
 pub(crate) struct Report<'a> {
@@ -25,7 +28,8 @@ pub(crate) struct Report<'a> {
     max_age_seconds: Option<u64>,
     no_store: bool,
     retry_after_seconds: Option<u64>,
-    retry_after_unix_time: Option<u64>,
+    /// Whose fault it is: `host`, `source` or `us`.
+    blame: Option<&'static str>,
     error: Option<Fault>,
     refused: Option<Refused>,
     robots: Option<Robots<'a>>,
@@ -43,11 +47,13 @@ struct Charset {
 struct Fault {
     name: &'static str,
     message: String,
-    blame: &'static str,
+    /// What it was that could not be had: `page` or `robots.txt`.
+    of: &'static str,
 }
 
 #[derive(Serialize)]
 struct Refused {
+    name: &'static str,
     message: String,
     address: Option<String>,
     zone: Option<&'static str>,
@@ -102,14 +108,6 @@ impl<'a> Report<'a> {
             Outcome::Content(content) => Some(content),
             _ => None,
         };
-        let (after, until) = match trace.retry_after {
-            Some(Wait::For(time)) => (Some(time.as_secs()), None),
-            Some(Wait::Until(date)) => {
-                let since = date.duration_since(std::time::UNIX_EPOCH);
-                (None, Some(since.unwrap_or_default().as_secs()))
-            }
-            None => (None, None),
-        };
         let validators = trace.validators.as_ref();
         Self {
             url,
@@ -119,8 +117,8 @@ impl<'a> Report<'a> {
             moved_to: trace.moved().map(|it| it.as_str()),
             requests: trace.requests,
             total_seconds: trace.total.as_secs_f64(),
-            wire_bytes: trace.wire_bytes,
-            body_bytes: trace.body_bytes,
+            wire_bytes: trace.sizes.wire,
+            body_bytes: trace.sizes.body,
             codings: trace.codings.iter().map(|it| it.name()).collect(),
             media_type: content.and_then(|it| it.media_type.as_deref()),
             charset: content.map(|content| {
@@ -132,13 +130,13 @@ impl<'a> Report<'a> {
             last_modified: validators.and_then(|it| it.last_modified.as_deref()),
             max_age_seconds: trace.cache.max_age.map(|it| it.as_secs()),
             no_store: trace.cache.no_store,
-            retry_after_seconds: after,
-            retry_after_unix_time: until,
+            retry_after_seconds: trace.retry_after.map(|it| it.length(now()).as_secs()),
+            blame: answer.blame().map(Blame::name),
             error: match outcome {
                 Outcome::Failed(error) => Some(Fault {
                     name: error.name(),
                     message: error.to_string(),
-                    blame: error.blame().name(),
+                    of: if is_of_robots(answer) { "robots.txt" } else { "page" },
                 }),
                 _ => None,
             },
@@ -169,7 +167,7 @@ impl Refused {
             _ => (None, None),
         };
         let address = address.map(|it| it.to_string());
-        Self { message: refusal.to_string(), address, zone }
+        Self { name: refusal.name(), message: refusal.to_string(), address, zone }
     }
 }
 
@@ -189,7 +187,7 @@ impl<'a> Robots<'a> {
             allowed: permission.allowed,
             because: match permission.because {
                 Because::Rules(_) => "rules",
-                Because::NoFile => "no-file",
+                Because::NoFile(_) => "no-file",
                 Because::Unreachable(_) => "unreachable",
             },
             agent: agent.map(|it| it.token.as_str()),
@@ -198,7 +196,8 @@ impl<'a> Robots<'a> {
             rule_line: rule.map(|it| it.line),
             error: match &permission.because {
                 Because::Unreachable(error) => Some(error.to_string()),
-                _ => None,
+                Because::NoFile(absence) => Some(absence.to_string()),
+                Because::Rules(_) => None,
             },
             status: file.status,
             age_seconds: permission.age.as_secs_f64(),

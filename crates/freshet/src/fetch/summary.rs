@@ -3,9 +3,13 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use freshet_fetch::{Answer, Because, Hop, Known, Outcome, Permission, Refusal, Rule, Trace};
+use freshet_fetch::{
+    Absence, Answer, Because, Blame, Hop, Known, Outcome, Permission, Refusal, Rule, Trace,
+};
 
+use crate::clock::now;
 use crate::number::{count, days, plural, significant};
+use crate::terminal::line;
 
 /// Rows of a label and a text.
 #[derive(Default)]
@@ -21,26 +25,21 @@ impl Rows {
         let mut out = String::new();
         for (label, text) in &self.0 {
             // Writing to a string cannot fail.
-            let _ = writeln!(out, "{label:width$}   {}", printable(text));
+            let _ = writeln!(out, "{label:width$}   {}", line(text));
         }
         out
     }
 }
 
-/// What a stranger wrote must not steer a terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect()
-}
-
 /// The outcome in a line.
 pub(super) fn outcome(answer: &Answer) -> String {
-    printable(&what(&answer.outcome, &answer.trace))
+    line(&what(answer))
 }
 
 pub(super) fn text(answer: &Answer) -> String {
     let Answer { outcome, trace } = answer;
     let mut rows = Rows::default();
-    rows.add("outcome", what(outcome, trace));
+    rows.add("outcome", what(answer));
     for (number, hop) in trace.hops.iter().enumerate() {
         rows.add(if number == 0 { "url" } else { "  then" }, way(hop));
     }
@@ -62,10 +61,10 @@ pub(super) fn text(answer: &Answer) -> String {
         let wire = match coded.is_empty() {
             true => String::new(),
             false => {
-                format!(" ({} on the wire, {})", count(trace.wire_bytes as usize), coded.join(", "))
+                format!(" ({} on the wire, {})", count(trace.sizes.wire as usize), coded.join(", "))
             }
         };
-        rows.add("size", format!("{} bytes{wire}", count(trace.body_bytes as usize)));
+        rows.add("size", format!("{} bytes{wire}", count(trace.sizes.body as usize)));
     }
     if let Some(validators) = &trace.validators {
         if let Some(etag) = &validators.etag {
@@ -82,7 +81,7 @@ pub(super) fn text(answer: &Answer) -> String {
         rows.add("fresh", format!("for {}, says the host", time(age)));
     }
     if let Some(wait) = trace.retry_after {
-        rows.add("leave alone", format!("{wait}, asks the host"));
+        rows.add("leave alone", format!("for {}, asks the host", time(wait.length(now()))));
     }
     if let Some(permission) = &trace.robots {
         rows.add("robots.txt", because(permission));
@@ -142,26 +141,33 @@ pub(super) fn rule(rule: &Rule) -> String {
     format!("{}: {}", if rule.allow { "allow" } else { "disallow" }, rule.text)
 }
 
-fn what(outcome: &Outcome, trace: &Trace) -> String {
-    let status = trace.status().map(|it| format!(" ({it})")).unwrap_or_default();
-    match outcome {
+/// Whether it failed before the page was asked for.
+pub(super) fn is_of_robots(answer: &Answer) -> bool {
+    let robots = answer.trace.robots.as_ref();
+    robots.is_some_and(|it| matches!(it.because, Because::Unreachable(_)))
+}
+
+fn what(answer: &Answer) -> String {
+    let status = answer.trace.status().map(|it| format!(" ({it})")).unwrap_or_default();
+    match &answer.outcome {
         Outcome::Content(_) => format!("content{status}"),
         Outcome::NotModified => format!("not modified{status}"),
         Outcome::Gone => format!("gone{status}"),
         Outcome::Disallowed(permission) => match &permission.because {
-            Because::Unreachable(_) => "disallowed while robots.txt cannot be reached".to_owned(),
+            Because::Unreachable(error) => {
+                format!("disallowed while robots.txt cannot be had: {error}; fault of the host")
+            }
             _ => "disallowed by robots.txt".to_owned(),
         },
         Outcome::Refused(refusal) => format!("refused by the guard: {refusal}"),
         Outcome::Failed(error) => {
-            format!(
-                "failed: {error}; fault of {}",
-                match error.blame().name() {
-                    "us" => "this side",
-                    "host" => "the host",
-                    _ => "the source",
-                }
-            )
+            let before = if is_of_robots(answer) { "robots.txt cannot be reached: " } else { "" };
+            let fault = match answer.blame() {
+                Some(Blame::Us) => "this side",
+                Some(Blame::Host) => "the host",
+                Some(Blame::Source) | None => "the source",
+            };
+            format!("failed: {before}{error}; fault of {fault}")
         }
     }
 }
@@ -184,7 +190,10 @@ fn because(permission: &Permission) -> String {
             Some(it) => format!("{allows} by line {}, `{}`", it.line, rule(it)),
             None => "allowed: no rule is about it".to_owned(),
         },
-        Because::NoFile => "allowed: there is no such file".to_owned(),
+        Because::NoFile(Absence::Status { status }) => {
+            format!("allowed: there is no such file (status {status})")
+        }
+        Because::NoFile(absence) => format!("allowed: it is taken for absent: {absence}"),
         Because::Unreachable(error) => format!("disallowed, for it cannot be reached: {error}"),
     }
 }

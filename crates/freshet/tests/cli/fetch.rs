@@ -48,6 +48,7 @@ fn answer(head: &str) -> (&'static str, &'static str, String) {
         "/busy" => ("503 Busy", "Retry-After: 120\r\n", String::new()),
         "/head" => ("200 OK", "", head.to_lowercase()),
         "/steer" => ("200 OK", "ETag: \"\u{9b}2J\"\r\n", "x".to_owned()),
+        "/away" => ("302 Found", "Location: file:///etc/passwd\r\n", String::new()),
         _ => ("404 Not Found", "", String::new()),
     }
 }
@@ -55,6 +56,17 @@ fn answer(head: &str) -> (&'static str, &'static str, String) {
 fn fetch(path: &str, more: &str) -> Ran {
     let address = serve();
     Folder::new(&[]).run(&format!("fetch http://{address}{path} --allow 127.0.0.1 {more}"))
+}
+
+/// With arguments that hold blanks and worse.
+fn fetch_with(arguments: &[&str]) -> Ran {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("freshet");
+    let output = command.arg("fetch").args(arguments).output().unwrap();
+    Ran {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
 }
 
 fn json(path: &str, more: &str) -> (Option<i32>, Value) {
@@ -92,7 +104,7 @@ fn programs_get_an_object() {
     assert_eq!(report["robots"]["rule_line"], 2);
     assert_eq!(report["max_age_seconds"], 60);
     let (code, report) = json("/busy", "");
-    assert_eq!((code, &report["error"]["blame"]), (Some(1), &"host".into()));
+    assert_eq!((code, &report["blame"]), (Some(1), &"host".into()));
     assert_eq!(report["retry_after_seconds"], 120);
 }
 
@@ -196,9 +208,80 @@ fn urls_that_are_none() {
         "{}",
         ran.err
     );
-    let ran = run("https://me:hunter2@example.com/");
-    assert_eq!(ran.code, Some(2));
-    assert!(!ran.err.contains("hunter2"), "{}", ran.err);
+    let ran = run("localhost:8080/x");
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.err, "\nhint: give the whole URL: `http://localhost:8080/x`\n");
+    for url in ["https://me:hunter2@example.com/", "me:hunter2@example.com", "hunter2:@example.com"]
+    {
+        let ran = run(url);
+        assert_eq!(ran.code, Some(2));
+        assert!(!ran.err.contains("hunter2"), "{}", ran.err);
+        assert!(
+            ran.err.contains("the URL of example.com holds a name or a password"),
+            "{}",
+            ran.err
+        );
+    }
+}
+
+#[test]
+fn secrets_in_the_wrong_place_are_not_repeated() {
+    for line in [
+        "match = 'https://me:hunter2@example.com'",
+        "match = 'x'\nproxy = 'http://me:hunter2@example.com'",
+        "match = 'x'\nbasic = 'me:hunter2'",
+        "match = 'x'\nheaders = 'Authorization: hunter2'",
+        "match = 'x'\nbearer = { env = 'hunter2' }",
+    ] {
+        let folder = Folder::new(&[("s.toml", &format!("[[rules]]\n{line}\n"))]);
+        let ran = folder.run("fetch http://127.0.0.1:1/ --settings s.toml");
+        assert_eq!(ran.code, Some(2), "{line}: {}", ran.err);
+        assert!(!ran.err.contains("hunter2"), "{line}: {}", ran.err);
+    }
+    let ran = fetch_with(&["http://127.0.0.1:1/", "--header", "Bearer hunter2: x"]);
+    assert_eq!((ran.code, ran.err.contains("hunter2")), (Some(2), false), "{}", ran.err);
+}
+
+#[test]
+fn conditions_that_are_none() {
+    for (arguments, says) in [
+        (["--etag", "\"a\nb\""], "the ETag is empty or holds control characters"),
+        (["--etag", ""], "the ETag is empty"),
+        (["--modified", "yesterday"], "`yesterday` is not a date"),
+        (["--modified", "2024-01-01"], "Sun, 06 Nov 1994 08:49:37 GMT"),
+        (["--allow", "::1:8080"], "`[::1]:8080`"),
+    ] {
+        let ran = fetch_with(&[&["http://127.0.0.1:1/"], &arguments[..]].concat());
+        assert_eq!(ran.code, Some(2), "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains(says), "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains("hint: "), "{arguments:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_host_that_is_not_there_is_named_before_its_robots() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("http://{gone}/");
+    let ran = fetch_with(&[&url, "--allow", "127.0.0.1"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let says = format!("failed: robots.txt cannot be reached: cannot connect to {gone}: ");
+    assert!(ran.out.contains(&says) && ran.out.contains("fault of the host"), "{}", ran.out);
+    let ran = fetch_with(&[&url, "--allow", "127.0.0.1", "--json"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&report["outcome"], &report["blame"]), (&"failed".into(), &"host".into()));
+    assert_eq!(report["error"]["name"], "connect");
+    assert_eq!(report["error"]["of"], "robots.txt");
+    assert_eq!(report["robots"]["because"], "unreachable");
+}
+
+#[test]
+fn a_redirect_to_a_file_is_refused_for_what_it_is() {
+    let ran = fetch("/away", "");
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.out.contains("refused by the guard: a redirect leads to `file:`"), "{}", ran.out);
+    assert!(!ran.err.contains("files ="), "{}", ran.err);
+    let (_, report) = json("/away", "");
+    assert_eq!(report["refused"]["name"], "redirect");
 }
 
 #[test]
@@ -206,6 +289,22 @@ fn what_strangers_write_does_not_steer_the_terminal() {
     let ran = fetch("/steer", "");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("etag          \"\u{fffd}2J\"\n"), "{}", ran.out);
+    let ran = fetch("/steer", "--json");
+    assert!(ran.out.contains(r#""etag":"\"\u009b2J\"""#), "{}", ran.out);
+    for arguments in [
+        &["\u{1b}[2J"][..],
+        &["http://exa\u{1b}mple.com/"],
+        &["http://example.com/", "--\u{1b}[2J"],
+        &["http://example.com/", "--modified", "\u{1b}[2J"],
+        &["http://example.com/", "--user-agent", "\u{1b}[2J"],
+        &["http://example.com/", "--allow", "\u{9b}2J"],
+        &["http://example.com/", "--header", "\u{1b}[2J: x"],
+        &["http://example.com/", "--settings", "\u{1b}[2J"],
+    ] {
+        let ran = fetch_with(arguments);
+        assert_eq!(ran.code, Some(2), "{arguments:?}: {}", ran.err);
+        assert!(!ran.err.contains(['\u{1b}', '\u{9b}']), "{arguments:?}: {:?}", ran.err);
+    }
 }
 
 #[test]

@@ -1,0 +1,99 @@
+//! A stream that counts what comes out of it, and ends where that is too much: what frames a message takes
+//! room on the wire too, and some of it has no end of its own.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Bytes that a connection has received so far, and how many it may.
+#[derive(Clone, Debug)]
+pub(crate) struct Received(Arc<Counts>);
+
+#[derive(Debug)]
+struct Counts {
+    bytes: AtomicU64,
+    most: AtomicU64,
+}
+
+impl Received {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Counts { bytes: AtomicU64::new(0), most: AtomicU64::new(u64::MAX) }))
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Lets so many more come.
+    pub(crate) fn allow(&self, more: u64) {
+        self.0.most.store(self.bytes().saturating_add(more), Ordering::Relaxed);
+    }
+
+    /// Whether more came than may.
+    pub(crate) fn is_over(&self) -> bool {
+        self.bytes() > self.0.most.load(Ordering::Relaxed)
+    }
+}
+
+/// A stream whose bytes are counted as they are read.
+pub(crate) struct Counted<T> {
+    stream: T,
+    received: Received,
+}
+
+impl<T> Counted<T> {
+    pub(crate) fn new(stream: T, received: Received) -> Self {
+        Self { stream, received }
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Counted<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        let read = buffer.filled().len() - before;
+        self.received.0.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        if self.received.is_over() {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+        }
+        polled
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Counted<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}

@@ -1,0 +1,221 @@
+//! Pages of 10 KB from a server on loopback, each another: fetched, what counts of them taken out and
+//! fingerprinted, as many as can be in a while. Beside it what the load generator `wrk` gets from the same
+//! server with as many connections, and what Scrapy does with the same work (`spider.py`), if they are
+//! there.
+//!
+//! `cargo bench -p freshet --bench web [-- SECONDS [CONNECTIONS]]`, with `FRESHET_SCRAPY` as the path of
+//! `scrapy` if it is not on the `PATH`.
+
+#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+mod page;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use freshet_detect::{Detector, Document};
+use freshet_fetch::{Fetcher, Outcome, RawSettings, Request};
+use http_body_util::Full;
+use hyper::Response;
+use hyper::header::CONTENT_TYPE;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+
+use page::Pages;
+
+fn runtime(threads: usize) -> Runtime {
+    Builder::new_multi_thread().worker_threads(threads).enable_all().build().unwrap()
+}
+
+/// A server whose pages are never the same twice, and which has no robots.txt.
+fn serve(runtime: &Runtime) -> SocketAddr {
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    runtime.spawn(async move {
+        let (number, pages) = (Arc::new(AtomicU64::new(0)), Arc::new(Pages::new()));
+        while let Ok((stream, _)) = listener.accept().await {
+            let (number, pages) = (Arc::clone(&number), Arc::clone(&pages));
+            let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+                let is_page = request.uri().path() != "/robots.txt";
+                let page = pages.page(number.fetch_add(1, Ordering::Relaxed));
+                let mut response = Response::new(Full::new(Bytes::from(page)));
+                response.headers_mut().insert(CONTENT_TYPE, "text/html".parse().unwrap());
+                if !is_page {
+                    *response.status_mut() = hyper::StatusCode::NOT_FOUND;
+                }
+                async { Ok::<_, Infallible>(response) }
+            });
+            tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        }
+    });
+    address
+}
+
+/// Pages a second that freshet fetches, and reads if it is to.
+fn ours(address: SocketAddr, seconds: u64, connections: usize, read: bool) -> f64 {
+    let raw = RawSettings { allow: vec!["127.0.0.1".to_owned()], ..RawSettings::default() };
+    let fetcher = Fetcher::new(raw.try_into().unwrap());
+    let detector = Arc::new(Detector::default());
+    let runtime = runtime(2);
+    let start = Instant::now();
+    let end = start + Duration::from_secs(seconds);
+    let tasks: Vec<_> = (0..connections)
+        .map(|task| {
+            let (fetcher, detector) = (fetcher.clone(), Arc::clone(&detector));
+            runtime.spawn(async move {
+                let (mut pages, mut before) = (0_u64, None);
+                while Instant::now() < end {
+                    let url = format!("http://{address}/{task}/{pages}");
+                    let answer = fetcher.fetch(&Request::new(&url).unwrap()).await;
+                    let Outcome::Content(content) = answer.outcome else { panic!("{answer:?}") };
+                    if read {
+                        let charset = content.charset();
+                        let mut document = Document::new(&content.body);
+                        document.content_type = content.media_type.as_deref();
+                        document.charset = Some(charset.name());
+                        let reading = detector.read(&document);
+                        assert!((500..9000).contains(&reading.text.len()));
+                        let now = Some(reading.stored.fingerprint);
+                        assert_ne!(now, before);
+                        before = now;
+                    }
+                    pages += 1;
+                }
+                pages
+            })
+        })
+        .collect();
+    let pages: u64 = tasks.into_iter().map(|task| runtime.block_on(task).unwrap()).sum();
+    pages as f64 / start.elapsed().as_secs_f64()
+}
+
+/// Pages a second that one core reads, without fetching them.
+fn reading(seconds: u64) -> f64 {
+    let (detector, pages) = (Detector::default(), Pages::new());
+    let start = Instant::now();
+    let mut number = 0;
+    while start.elapsed() < Duration::from_secs(seconds) {
+        for _ in 0..100 {
+            let page = pages.page(number);
+            let mut document = Document::new(page.as_bytes());
+            document.content_type = Some("text/html");
+            document.charset = Some("utf-8");
+            std::hint::black_box(detector.read(&document));
+            number += 1;
+        }
+    }
+    number as f64 / start.elapsed().as_secs_f64()
+}
+
+/// Requests a second that `wrk` makes, if it is there.
+fn wrk(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> {
+    let output = Command::new("wrk")
+        .args(["-t", "2", "-c", &connections.to_string(), "-d", &format!("{seconds}s")])
+        .arg(format!("http://{address}/"))
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().find_map(|line| line.strip_prefix("Requests/sec:"))?.trim().parse().ok()
+}
+
+/// Pages a second that Scrapy fetches and reads, if it is there. Its start does not count.
+fn scrapy(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> {
+    let program = std::env::var("FRESHET_SCRAPY").unwrap_or_else(|_| "scrapy".to_owned());
+    let spider = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/web/spider.py");
+    let output = Command::new(program)
+        .args(["runspider", spider, "-a", &format!("url=http://{address}/")])
+        .args(["-a", &format!("seconds={seconds}"), "-a", &format!("connections={connections}")])
+        .args(["-s", &format!("CONCURRENT_REQUESTS={connections}")])
+        .args(["-s", &format!("CONCURRENT_REQUESTS_PER_DOMAIN={connections}")])
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().find_map(|line| line.strip_prefix("pages a second:"))?.trim().parse().ok()
+}
+
+/// Processor time so far in seconds, of this process and of those that it waited for. Linux has it in
+/// hundredths of a second (proc_pid_stat(5), fields 14 to 17).
+fn processor() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    fields
+        .get(11..15)?
+        .iter()
+        .map(|it| it.parse::<f64>().ok())
+        .sum::<Option<f64>>()
+        .map(|it| it / 100.0)
+}
+
+/// A rate, and the processor time that one of what it counts took, in microseconds.
+fn measured(rate: impl FnOnce() -> Option<f64>) -> (Option<f64>, Option<f64>) {
+    let (clock, before) = (Instant::now(), processor());
+    let rate = rate();
+    let used = before.and_then(|before| Some(processor()? - before));
+    let each = |rate: f64| Some(used? / (rate * clock.elapsed().as_secs_f64()) * 1e6);
+    (rate, rate.and_then(each))
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+fn main() {
+    let mut numbers = std::env::args().skip(1).filter_map(|it| it.parse::<usize>().ok());
+    let seconds = numbers.next().unwrap_or(5) as u64;
+    let connections = numbers.next().unwrap_or(64);
+    let server = runtime(2);
+    let address = serve(&server);
+    let shown = |rate: Option<f64>| rate.map_or("–".to_owned(), |it| format!("{it:.0}"));
+    let ratio = |of: Option<f64>| of.map_or("–".to_owned(), |it| format!("{it:.2}"));
+    println!(
+        "pages of {} bytes a second, {connections} connections, {seconds} s each, in turns; below them \
+         the processor time of each with the server's, in µs",
+        Pages::new().page(0).len()
+    );
+    println!(
+        "{:>10} {:>10} {:>10} {:>10} {:>16} {:>16}",
+        "freshet", "no reading", "wrk", "scrapy", "wrk / freshet", "freshet / scrapy"
+    );
+    println!("reading alone, on one core: {:.0}", reading(seconds));
+    let (mut of_wrk, mut of_time, mut of_scrapy) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..3 {
+        let (own, own_time) = measured(|| Some(ours(address, seconds, connections, true)));
+        let (other, other_time) = measured(|| wrk(address, seconds, connections));
+        let (fetched, fetched_time) = measured(|| Some(ours(address, seconds, connections, false)));
+        let (spider, spider_time) = measured(|| scrapy(address, seconds, connections));
+        let quotient = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
+        let (wrks, times) = (quotient(other, own), quotient(own_time, other_time));
+        let spiders = quotient(own, spider);
+        of_wrk.extend(wrks);
+        of_time.extend(times);
+        of_scrapy.extend(spiders);
+        println!(
+            "{:>10} {:>10} {:>10} {:>10} {:>16} {:>16}",
+            shown(own),
+            shown(fetched),
+            shown(other),
+            shown(spider),
+            ratio(wrks),
+            ratio(spiders)
+        );
+        println!(
+            "{:>10} {:>10} {:>10} {:>10} {:>16}",
+            shown(own_time),
+            shown(fetched_time),
+            shown(other_time),
+            shown(spider_time),
+            ratio(times)
+        );
+    }
+    println!("medians: {:>51} {:>16}", ratio(median(of_wrk)), ratio(median(of_scrapy)));
+    println!("of processor time: {:>41}", ratio(median(of_time)));
+}
