@@ -1,6 +1,6 @@
 //! Many sources at once.
 
-use freshet_engine::{Description, Event, Reason};
+use freshet_engine::{Description, Event, Reason, Settings};
 use rand::RngExt;
 
 use crate::web::{Web, budget, mean};
@@ -38,4 +38,40 @@ fn a_hundred_thousand_at_once() {
     best.sort_by(|a, b| b.total_cmp(a));
     let best = mean(best[..10_000].iter().copied());
     assert!(tenths[0] > 0.97 * best, "{} of {best}", tenths[0]);
+}
+
+#[test]
+fn copies_of_all_ages_and_nothing_known() {
+    const MANY: u32 = 30_000;
+    // In turn, as ten million are.
+    let settings = Settings { many: 0, host_gap: 0.0, ..budget(0.2 * f64::from(MANY)) };
+    let mut web = Web::new(settings);
+    let some: Vec<_> = (0..MANY)
+        .map(|id| {
+            let importance = web.log(0.0, 1.3);
+            let age = 5.0 * web.rng.random::<f64>();
+            let it = Description { importance, fetched: Some(-age), ..Description::new(id) };
+            (Description { host: id / 100, ..it }, web.log(-1.4, 0.0))
+        })
+        .collect();
+    web.add(&some);
+    let mut prices = Vec::new();
+    for day in 1..=20 {
+        web.run_until(f64::from(day));
+        prices.push(web.engine.price());
+    }
+    web.spends(0.0, 20.0, settings.budget, settings.budget / 24.0);
+    // A source is worth looking at again after a part of the five days in which all could be looked at
+    // once, whatever its importance: of 1 to 20, the square root at most.
+    let mut last = vec![f64::NEG_INFINITY; MANY as usize];
+    let mut soon = 0;
+    for it in &web.fetches {
+        soon += u32::from(it.day - last[it.id as usize] < 0.3);
+        last[it.id as usize] = it.day;
+    }
+    assert!(soon * 100 < MANY, "{soon} of {} fetches soon after another", web.fetches.len());
+    // From day to day the price changes little, once the oldest copies are gone.
+    for pair in prices[3..].windows(2) {
+        assert!((0.7..1.5).contains(&(pair[1] / pair[0])), "prices: {prices:?}");
+    }
 }
