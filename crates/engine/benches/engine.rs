@@ -14,8 +14,10 @@ use freshet_estimate::Belief;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Steps that are timed.
+/// Steps that are timed, at least; and the share of all sources in steps, so that at least one survey
+/// is among them.
 const STEPS: usize = 2_000_000;
+const STEPS_OF_ALL: f64 = 0.8;
 /// Sources on a host.
 const PER_HOST: u32 = 100;
 /// Of all sources, the share that is fetched in a day.
@@ -123,11 +125,16 @@ impl Bench {
         let mut survey = Steps::default();
         let now = self.engine.now();
         self.step(now, Event::Settings(settings), &mut survey);
+        let before = self.engine.outlook();
+        let mut known = f64::NAN;
         let mut priced = false;
         while !priced {
             let start = Instant::now();
             self.engine.step(now, Event::Tick, &mut self.actions);
             survey.add(start.elapsed().as_secs_f64());
+            if known.is_nan() && self.engine.outlook() != before {
+                known = survey.seconds;
+            }
             for action in self.actions.drain(..) {
                 match action {
                     Action::Fetch { id, .. } => self.answers.push(id),
@@ -137,7 +144,8 @@ impl Bench {
             }
         }
         println!(
-            "  budget {words}, all sources looked at: {:.3} s, longest steps {} ms",
+            "  budget {words}: new price after {:.1} ms, all sources looked at: {:.3} s, longest steps {} ms",
+            1e3 * known,
             survey.seconds,
             survey.longest()
         );
@@ -186,7 +194,8 @@ fn bench(sources: usize, known: bool) {
     let mut steps = Steps::default();
     let day = bench.engine.now();
     let mut fetches = 0;
-    while steps.count < STEPS {
+    let most = STEPS.max((STEPS_OF_ALL * sources as f64) as usize);
+    while steps.count < most {
         fetches += bench.answers.len().min(1);
         bench.next(&mut steps);
     }

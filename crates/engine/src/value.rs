@@ -50,13 +50,17 @@ impl Engine {
             let between = 1.0 / belief.mean();
             between * (price / between).max(1.0)
         } else {
-            let free = match goal {
+            match goal {
+                Goal::Keep(penalty) if source.is_unknown() => {
+                    let cap = risk_cap(penalty, price);
+                    if is_at_risk(penalty, belief, cap) {
+                        cap
+                    } else {
+                        penalty.due(belief, price).min(cap)
+                    }
+                }
                 Goal::Keep(penalty) => penalty.due(belief, price),
                 Goal::Capture(capture) => capture.due(hopeful(source, belief), price),
-            };
-            match goal {
-                Goal::Keep(penalty) if source.is_unknown() => free.min(risk_cap(penalty, price)),
-                _ => free,
             }
         };
         free.max(least).min(most)
@@ -101,7 +105,12 @@ impl Engine {
             let (belief, days) = (self.belief(source), now - source.last);
             match self.goal(source) {
                 Goal::Keep(penalty) if source.is_unknown() => {
-                    penalty.value(belief, days).max(risk(penalty, days))
+                    let risk = risk(penalty, days);
+                    if is_at_risk(penalty, belief, days) {
+                        risk
+                    } else {
+                        penalty.value(belief, days).max(risk)
+                    }
                 }
                 Goal::Keep(penalty) => penalty.value(belief, days),
                 Goal::Capture(capture) => capture.value(hopeful(source, belief), days),
@@ -165,6 +174,16 @@ fn risk(penalty: Penalty, days: f64) -> f64 {
         Penalty::Harmonic | Penalty::Freshness => days / RISK,
         Penalty::Age => 0.5 * days * days / RISK,
     }
+}
+
+/// Whether that is surely more than what is believed of it: a fetch is worth `E[c] τ²/2` at most, or, by
+/// age, `E[c] τ³/3`, and most of very many sources are far below that while nothing is known of them.
+fn is_at_risk(penalty: Penalty, belief: Belief, days: f64) -> bool {
+    let most = match penalty {
+        Penalty::Harmonic | Penalty::Freshness => 2.0 / RISK,
+        Penalty::Age => 1.5 / RISK,
+    };
+    belief.mean() * days <= most
 }
 
 /// The days after which that is a price.
