@@ -16,8 +16,11 @@ mod tokenizer;
 mod url;
 mod walk;
 
+use std::ops::Range;
+
 use assemble::{Assembled, assemble};
 use css::{Matcher, Program};
+use otherwise::Otherwise;
 use walk::{Extras, Pieces, Walk};
 
 pub use reason::Reason;
@@ -85,6 +88,8 @@ pub(crate) struct HtmlOptions {
 #[derive(Debug)]
 pub(crate) struct Extracted {
     pub(crate) text: String,
+    /// Where each space and each end of a line counts.
+    pub(crate) verbatim: Vec<Range<usize>>,
     pub(crate) basis: Basis,
     pub(crate) left_out: Vec<LeftOut>,
 }
@@ -109,20 +114,44 @@ pub(crate) fn extract(page: &str, options: &HtmlOptions, explain: bool) -> Extra
         basis(&pieces)
     };
     let read = |basis, noise| assemble(&pieces, basis, noise, explain);
-    let extracted = |Assembled { text, left_out, .. }, basis| Extracted { text, basis, left_out };
+    let extracted = |Assembled { text, verbatim, left_out, .. }, basis| Extracted {
+        text,
+        verbatim,
+        basis,
+        left_out,
+    };
     if selects {
         return extracted(read(basis, *noise), basis);
     }
     // Where noise is all there is, it counts.
-    let steps = [(basis, *noise), (basis, true), (Basis::Visible, true), (Basis::Hidden, true)];
-    for (basis, noise) in steps {
-        let read = read(basis, noise);
-        if read.has_body {
+    for (basis, noise) in [(basis, *noise), (basis, true), (Basis::Visible, true)] {
+        let mut read = read(basis, noise);
+        if read.body >= LEAST {
             return extracted(read, basis);
         }
+        if read.body > 0 {
+            // `Loading …`: a script makes the page of what it is told.
+            let said = Otherwise::of(page).said;
+            read.text.push_str(&said);
+            return extracted(read, if said.is_empty() { basis } else { Basis::Structured });
+        }
     }
-    let (text, basis) = otherwise::text(page);
-    Extracted { text, basis, left_out: Vec::new() }
+    let Otherwise { title, said, frames, addresses } = Otherwise::of(page);
+    let found = |text, basis| Extracted { text, verbatim: Vec::new(), basis, left_out: Vec::new() };
+    if !said.is_empty() {
+        return found(title + &said, Basis::Structured);
+    }
+    if !frames.is_empty() {
+        return found(title + &frames, Basis::Addresses);
+    }
+    let hidden = read(Basis::Hidden, true);
+    if hidden.body > 0 {
+        extracted(hidden, Basis::Hidden)
+    } else if title.is_empty() {
+        found(addresses, Basis::Addresses)
+    } else {
+        found(title, Basis::Structured)
+    }
 }
 
 /// Whether the main text is one. Depends on the main text above all, so that what changes around it

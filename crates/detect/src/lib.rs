@@ -32,6 +32,7 @@ mod filter;
 mod html;
 mod json;
 mod noise;
+mod normal;
 mod pdf;
 mod xml;
 

@@ -1,6 +1,7 @@
 //! From bytes to what counts of them.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
@@ -8,7 +9,8 @@ use crate::charset::{decode, in_content_type};
 use crate::filter::filter;
 use crate::html::{Basis, Extracted, LeftOut, extract, push_collapsed};
 use crate::kind::Kind;
-use crate::noise::noise;
+use crate::noise::{Line, noise};
+use crate::normal::push_normal;
 use crate::settings::Settings;
 use crate::sketch::Sketch;
 use crate::stored::{RULES, Stored};
@@ -88,7 +90,7 @@ impl Detector {
         let raw = digest(bytes);
         let mut basis = Basis::Whole;
         let mut sketch = Sketch::default();
-        let mut parts = Parts::Text(String::new());
+        let mut parts = Parts::Text(String::new(), Vec::new());
         match kind {
             Kind::Bytes => {}
             Kind::Pdf => {}
@@ -121,10 +123,12 @@ impl Detector {
     ) -> (Parts, Basis) {
         let settings = &self.settings;
         let mut basis = Basis::Whole;
+        let mut verbatim = Vec::new();
         let text = match kind {
             Kind::Html => {
-                let Extracted { text, basis: found, left_out: more } =
+                let Extracted { text, basis: found, verbatim: ranges, left_out: more } =
                     extract(&text, &settings.html, left_out.is_some());
+                verbatim = ranges;
                 if let Some(list) = left_out {
                     list.extend(more);
                 }
@@ -139,7 +143,7 @@ impl Detector {
             }
             Kind::Xml => match xml::read(&text) {
                 Some(Xml::Feed(entries)) => {
-                    let mut filtered = |it| filter(it, settings, left_out);
+                    let mut filtered = |it| filter(it, &mut Vec::new(), settings, left_out);
                     let entries = entries.into_iter().map(&mut filtered).collect();
                     return (Parts::Unordered(entries), basis);
                 }
@@ -148,7 +152,8 @@ impl Detector {
             },
             _ => lines(&text, settings.html.noise),
         };
-        (Parts::Text(filter(text, settings, left_out)), basis)
+        let text = filter(text, &mut verbatim, settings, left_out);
+        (Parts::Text(text, verbatim), basis)
     }
 }
 
@@ -177,13 +182,12 @@ fn lines(text: &str, keep_noise: bool) -> String {
         plain.clear();
         push_collapsed(body, false, &mut plain);
         let body = plain.trim_end();
-        if body.is_empty()
-            || !keep_noise && noise(body, &[]).iter().any(|it| it.range == (0..body.len()))
-        {
+        let is_noise = || noise(&Line::plain(body)).iter().any(|it| it.range == (0..body.len()));
+        if body.is_empty() || !keep_noise && is_noise() {
             continue;
         }
         out.push_str(indent);
-        out.push_str(body);
+        push_normal(body, &mut out);
         out.push('\n');
     }
     if out.is_empty() && !keep_noise { lines(text, true) } else { out }
@@ -191,7 +195,8 @@ fn lines(text: &str, keep_noise: bool) -> String {
 
 /// What is compared.
 enum Parts {
-    Text(String),
+    /// With the places where each space counts.
+    Text(String, Vec<Range<usize>>),
     /// Parts whose order does not matter.
     Unordered(Vec<String>),
 }
@@ -200,8 +205,10 @@ impl Parts {
     fn fingerprint(&self, kind: Kind) -> u128 {
         match self {
             // Where lines of a page break is layout.
-            Self::Text(text) if kind == Kind::Html => fingerprint(kind, [flowing(text).as_bytes()]),
-            Self::Text(text) => fingerprint(kind, [text.as_bytes()]),
+            Self::Text(text, verbatim) if kind == Kind::Html => {
+                fingerprint(kind, [flowing(text, verbatim).as_bytes()])
+            }
+            Self::Text(text, _) => fingerprint(kind, [text.as_bytes()]),
             Self::Unordered(parts) => {
                 let mut digests: Vec<u128> = parts.iter().map(|it| digest(it.as_bytes())).collect();
                 digests.sort_unstable();
@@ -213,19 +220,31 @@ impl Parts {
 
     fn text(self) -> String {
         match self {
-            Self::Text(text) => text,
+            Self::Text(text, _) => text,
             Self::Unordered(parts) => parts.join("\n"),
         }
     }
 }
 
 /// Words with one space between them, without the signs between cells.
-fn flowing(text: &str) -> String {
+fn flowing(text: &str, verbatim: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(text.len());
-    for word in text.split_ascii_whitespace().filter(|it| *it != "|") {
-        out.push_str(word);
+    let flow = |text: &str, out: &mut String| {
+        for word in text.split_ascii_whitespace().filter(|it| *it != "|") {
+            out.push_str(word);
+            out.push(' ');
+        }
+    };
+    let mut at = 0;
+    for range in verbatim {
+        flow(&text[at..range.start], &mut out);
+        // A sign that no text has says that it begins.
+        out.push('\0');
+        out.push_str(text[range.clone()].trim_end_matches('\n'));
         out.push(' ');
+        at = range.end;
     }
+    flow(&text[at..], &mut out);
     out
 }
 

@@ -12,6 +12,7 @@ use super::tag::Tag;
 use super::text::{push_collapsed, push_preformatted};
 use super::tokenizer::{Attribute, Token, Tokenizer, attribute};
 use super::url::plain_url;
+use crate::noise::{Hint, Place};
 
 /// Elements that are open at a time, at most; those deeper in are read as if they were not there.
 /// Browsers do the same.
@@ -40,6 +41,13 @@ pub(crate) struct Piece {
     pub(crate) gap: Gap,
     pub(crate) link: bool,
     pub(crate) title: bool,
+    pub(crate) hint: Hint,
+    pub(crate) place: Place,
+    /// In the main part, by its element.
+    pub(crate) main: bool,
+    pub(crate) code: bool,
+    /// Each space counts.
+    pub(crate) verbatim: bool,
 }
 
 /// What else a page has to offer than its text.
@@ -157,7 +165,11 @@ impl<'a, 'm> Walk<'a, 'm> {
     fn text(&mut self, text: &str, references: bool) {
         let start = self.out.text.len();
         let frame = &self.frames[self.frames.len() - 1];
-        if frame.in_pre {
+        let (pre, first) = (frame.in_pre, frame.first == self.out.list.len());
+        if pre {
+            // The end of the line that `<pre>` stands in is none of its text.
+            let text = if first { text.trim_start_matches('\r') } else { text };
+            let text = if first { text.strip_prefix('\n').unwrap_or(text) } else { text };
             push_preformatted(text, references, &mut self.out.text);
         } else {
             let blank = text.bytes().all(|it| it.is_ascii_whitespace());
@@ -194,7 +206,20 @@ impl<'a, 'm> Walk<'a, 'm> {
         // The page is cut to what four bytes can say, and text is never longer than its source.
         let place = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
         let (start, end) = (place(start), place(end));
-        self.out.list.push(Piece { start, end, reason, gap, link, title });
+        let Frame { hint, place, in_main: main, in_code: code, in_pre: verbatim, .. } = *frame;
+        self.out.list.push(Piece {
+            start,
+            end,
+            reason,
+            gap,
+            link,
+            title,
+            hint,
+            place,
+            main,
+            code,
+            verbatim,
+        });
     }
 
     fn open(&mut self, tag: Tag, name: &'a str, closed: bool, attributes: &[Attribute<'a>]) {
@@ -206,7 +231,8 @@ impl<'a, 'm> Walk<'a, 'm> {
             }
             _ => self.imply(tag),
         }
-        let block = !tag.is_inline() || tag == Tag::Other && name.contains('-');
+        let block =
+            !tag.is_inline() || tag == Tag::Other && name.contains('-') && !tells_time(name);
         if block {
             let container = self.block();
             self.end_line(container, None);
@@ -266,4 +292,9 @@ impl<'a, 'm> Walk<'a, 'm> {
         }
         found
     }
+}
+
+/// Whether an element of a site's own tells a time relative to now.
+fn tells_time(name: &str) -> bool {
+    ["relative-time", "timeago", "time-ago"].iter().any(|it| name.contains(it))
 }
