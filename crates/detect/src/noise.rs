@@ -127,6 +127,8 @@ pub(crate) fn noise(line: &Line<'_>) -> Vec<Noise> {
     if !may_have_noise(line) {
         return Vec::new();
     }
+    let lower = lowered(line.text);
+    let line = &Line { text: &lower, ..*line };
     let code = line.bounds.iter().any(|it| it.code);
     let whole = line.place <= Place::Cell && !code;
     if whole && let Some((range, reason)) = made::made(line.text, line.main) {
@@ -152,7 +154,8 @@ pub(crate) fn is_relative(text: &str) -> bool {
     if text.len() > LONGEST_ALONE {
         return false;
     }
-    let words = words(text, []);
+    let text = lowered(text);
+    let (text, words) = (text.as_str(), words(&text, []));
     ago::ago(&Line::plain(text), &words).is_some_and(|(count, _)| count == words.len())
         || ago::is_span(text, &words)
 }
@@ -162,8 +165,9 @@ pub(crate) fn is_label(text: &str) -> bool {
     if text.len() > 40 {
         return false;
     }
-    let words = words(text, []);
-    let named = |it: &Word| labels(&it.of(text).to_lowercase()) >= Some(Counts::Surely);
+    let text = lowered(text);
+    let words = words(&text, []);
+    let named = |it: &Word| labels(it.of(&text)) >= Some(Counts::Surely);
     words.len() <= 3 && words.last().is_some_and(named) && !words.iter().any(|it| it.number)
 }
 
@@ -221,7 +225,6 @@ fn may_begin(line: &str, words: &[Word]) -> bool {
 
 /// Words before an amount in words, or before a phrase without one.
 fn is_start(word: &[u8]) -> bool {
-    const LONGEST: usize = 9;
     const WORDS: &[&[u8]] = &[
         b"a",
         b"about",
@@ -271,16 +274,28 @@ fn is_start(word: &[u8]) -> bool {
         b"wczoraj",
         b"yesterday",
     ];
-    let mut lower = [0; LONGEST];
-    let Some(lower) = lower.get_mut(..word.len()) else { return false };
-    lower.copy_from_slice(word);
-    lower.make_ascii_lowercase();
-    WORDS.binary_search(&&*lower).is_ok()
+    WORDS.binary_search(&word).is_ok()
 }
 
-/// A word in lower case.
-fn lower(line: &str, words: &[Word], at: usize) -> String {
-    words.get(at).map(|it| it.of(line).to_lowercase()).unwrap_or_default()
+/// A word, or nothing beyond the last.
+fn word_at<'a>(line: &'a str, words: &[Word], at: usize) -> &'a str {
+    words.get(at).map_or("", |it| it.of(line))
+}
+
+/// In lower case, with each character in its place.
+fn lowered(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        let mut lower = character.to_lowercase();
+        match (lower.next(), lower.next()) {
+            (Some(it), None) if it.len_utf8() == character.len_utf8() => out.push(it),
+            _ => out.push(character),
+        }
+    }
+    out
 }
 
 fn list_has(list: &[&str], word: &str) -> bool {

@@ -7,6 +7,8 @@
 
 mod words;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::reason::Reason;
 use crate::noise::Hint;
 use words::{hint, look_up, only_id, pair, vendor};
@@ -65,6 +67,28 @@ impl Named {
 
     pub(crate) fn or(self, other: Self) -> Self {
         Self { says: self.says.or(other.says), hint: self.hint.max(other.hint) }
+    }
+}
+
+/// What lists of names said that were looked at before: a page has the same ones over and over.
+#[derive(Debug)]
+pub(crate) struct Known<'a> {
+    slots: Vec<(&'a str, Named)>,
+}
+
+impl<'a> Known<'a> {
+    const SLOTS: usize = 256;
+
+    pub(crate) fn new() -> Self {
+        Self { slots: vec![("", Named::default()); Self::SLOTS] }
+    }
+
+    pub(crate) fn list(&mut self, names: &'a str) -> Named {
+        let slot = &mut self.slots[xxh3_64(names.as_bytes()) as usize % Self::SLOTS];
+        if slot.0 != names {
+            *slot = (names, Named::list(names));
+        }
+        slot.1
     }
 }
 

@@ -3,7 +3,7 @@
 //! does not change what counts in another.
 
 use super::frame::Frame;
-use super::names::{Named, Says};
+use super::names::{Known, Named, Says};
 use super::phrases::{Phrase, phrase};
 use super::reason::Reason;
 use super::tag::Tag;
@@ -58,10 +58,10 @@ impl<'a> Marks<'a> {
         self.role.is_some_and(|it| roles.iter().any(|role| it.trim().eq_ignore_ascii_case(role)))
     }
 
-    fn named(&self, name: &str) -> Named {
+    fn named(&self, name: &str, known: &mut Known<'a>) -> Named {
         let own = if name.contains('-') { Named::list(name) } else { Named::default() };
         let id = self.id.map(Named::id).unwrap_or_default();
-        own.or(id).or(self.class.map(Named::list).unwrap_or_default())
+        own.or(id).or(self.class.map(|it| known.list(it)).unwrap_or_default())
     }
 }
 
@@ -76,12 +76,13 @@ const SHALLOW: usize = 6;
 
 /// Fills in what the element says of its own text. `long_text`: whether something to read came
 /// before it.
-pub(crate) fn judge(
+pub(crate) fn judge<'a>(
     frame: &mut Frame,
     name: &str,
-    marks: &Marks<'_>,
+    marks: &Marks<'a>,
     depth: usize,
     long_text: bool,
+    known: &mut Known<'a>,
 ) {
     let tag = frame.tag;
     if let Some(reason) = unseen(frame, marks) {
@@ -109,7 +110,7 @@ pub(crate) fn judge(
         frame.reason = Some(Reason::Widget);
         return;
     }
-    let found = marks.named(if tag == Tag::Other { name } else { "" });
+    let found = marks.named(if tag == Tag::Other { name } else { "" }, known);
     let meta = matches!(tag, Tag::Button | Tag::Small | Tag::Footer | Tag::Address | Tag::Time);
     let hint = if meta { found.hint.max(Hint::Meta) } else { found.hint };
     if hint != Hint::None {

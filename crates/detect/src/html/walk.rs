@@ -6,6 +6,7 @@ mod nesting;
 use super::css::{Element, Matcher};
 use super::frame::Frame;
 use super::menu::Run;
+use super::names::Known;
 use super::reason::Reason;
 use super::rules::{Marks, judge};
 use super::tag::Tag;
@@ -91,6 +92,7 @@ pub(crate) struct Walk<'a, 'm> {
     run: Option<Run>,
     /// Where the open links lead.
     targets: Vec<&'a str>,
+    known: Known<'a>,
     extras: Extras,
     matcher: Option<Matcher<'m>>,
     /// Only what selectors name counts, and nothing is guessed.
@@ -117,6 +119,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             menu_links: 0,
             run: None,
             targets: Vec::new(),
+            known: Known::new(),
             extras,
             matcher,
         }
@@ -276,7 +279,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         let marks = Marks::of(attributes);
         let depth = self.frames.len();
         let mut frame = self.top().child(tag, 0, 0);
-        judge(&mut frame, name, &marks, depth, self.long_text);
+        judge(&mut frame, name, &marks, depth, self.long_text, &mut self.known);
         self.piece(start);
         if let (Some(piece), None) = (self.out.list.last_mut(), self.matcher.as_ref()) {
             piece.reason = piece.reason.or(frame.reason);

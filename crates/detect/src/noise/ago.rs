@@ -1,7 +1,7 @@
 //! How long ago: `3 minutes ago` in several languages.
 
 use super::scan::{Word, number_length};
-use super::{Line, list_has, lower};
+use super::{Line, list_has, word_at};
 
 /// How a time is told relative to now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,19 +16,19 @@ pub(crate) enum Ago {
 
 /// How many words such a phrase at the start takes.
 pub(crate) fn ago(line: &Line<'_>, words: &[Word]) -> Option<(usize, Ago)> {
-    let word = |at| lower(line.text, words, at);
+    let word = |at| word_at(line.text, words, at);
     let first = word(0);
-    match (first.as_str(), word(1).as_str()) {
+    match (first, word(1)) {
         ("just", "now") | ("moments", "ago") | ("gerade", "eben") => return Some((2, Ago::Span)),
         ("last" | "letzte" | "letzten", "week" | "month" | "year" | "woche" | "monat")
         | ("la" | "le", "semaine dernière")
         | ("semana", "pasada") => return Some((2, Ago::Day)),
         _ => {}
     }
-    if is_day(&first) {
-        let at = 1 + usize::from(matches!(word(1).as_str(), "at" | "um" | "à" | "a" | "alle"));
-        return Some(if is_time(&word(at)) {
-            (at + 1 + usize::from(matches!(word(at + 1).as_str(), "am" | "pm" | "uhr")), Ago::Span)
+    if is_day(first) {
+        let at = 1 + usize::from(matches!(word(1), "at" | "um" | "à" | "a" | "alle"));
+        return Some(if is_time(word(at)) {
+            (at + 1 + usize::from(matches!(word(at + 1), "am" | "pm" | "uhr")), Ago::Span)
         } else {
             (1, Ago::Day)
         });
@@ -38,50 +38,50 @@ pub(crate) fn ago(line: &Line<'_>, words: &[Word]) -> Option<(usize, Ago)> {
 
 /// `vor 5 Minuten`, `il y a 5 minutes`.
 fn before_number(line: &str, words: &[Word]) -> Option<(usize, Ago)> {
-    let word = |at| lower(line, words, at);
+    let word = |at| word_at(line, words, at);
     let first = word(0);
-    let lead = match first.as_str() {
+    let lead = match first {
         "vor" | "hace" | "há" | "منذ" | "قبل" | "för" | "לפני" | "for" => 1,
         "il" if word(1) == "y" && word(2) == "a" => 3,
         _ => return None,
     };
-    if is_dual(&word(lead)) {
+    if is_dual(word(lead)) {
         return Some((lead + 1, Ago::Span));
     }
     let (count, _) = amount(line, words.get(lead..)?)?;
     let unit = word(lead + count);
-    let closing = usize::from(matches!(first.as_str(), "för" | "for"));
-    let closed = closing == 0 || matches!(word(lead + count + 1).as_str(), "sedan" | "siden");
-    (is_unit(&unit) && closed).then(|| (lead + count + 1 + closing, told(&unit)))
+    let closing = usize::from(matches!(first, "för" | "for"));
+    let closed = closing == 0 || matches!(word(lead + count + 1), "sedan" | "siden");
+    (is_unit(unit) && closed).then(|| (lead + count + 1 + closing, told(unit)))
 }
 
 /// `3 hours ago`, `2h ago`, `3分前`, `1 hour and 5 minutes ago`.
 fn after_number(line: &Line<'_>, words: &[Word]) -> Option<(usize, Ago)> {
-    let word = |at| lower(line.text, words, at);
-    let about = usize::from(matches!(word(0).as_str(), "about" | "over" | "almost" | "ca"));
+    let word = |at| word_at(line.text, words, at);
+    let about = usize::from(matches!(word(0), "about" | "over" | "almost" | "ca"));
     let (mut at, suffixed) = amount(line.text, words.get(about..)?)?;
     at += about;
     let next = word(at);
-    if is_east_asian(&next) {
+    if is_east_asian(next) {
         let years = next.starts_with('年');
         return Some((at + 1, if years { Ago::Years } else { Ago::Span }));
     }
-    if suffixed && says_ago(&next) {
+    if suffixed && says_ago(next) {
         return Some((at + 1, Ago::Span));
     }
-    if !is_unit(&next) {
+    if !is_unit(next) {
         return None;
     }
-    let years = told(&next);
+    let years = told(next);
     at += 1;
-    let and = usize::from(matches!(word(at).as_str(), "and" | "und" | "et" | "y" | "e"));
+    let and = usize::from(matches!(word(at), "and" | "und" | "et" | "y" | "e"));
     if let Some((count, _)) = words.get(at + and..).and_then(|rest| amount(line.text, rest))
-        && is_unit(&word(at + and + count))
+        && is_unit(word(at + and + count))
         && !line.is_bound(words[at - 1].end, words[at].start)
     {
         at += and + count + 1;
     }
-    says_ago(&word(at)).then_some((at + 1, years))
+    says_ago(word(at)).then_some((at + 1, years))
 }
 
 fn says_ago(word: &str) -> bool {
@@ -104,15 +104,15 @@ fn says_ago(word: &str) -> bool {
 
 /// A span of time alone, or a day by its distance from today: only in an element for times.
 pub(crate) fn is_span(line: &str, words: &[Word]) -> bool {
-    let word = |at| lower(line, words, at);
+    let word = |at| word_at(line, words, at);
     match words {
         [_] => {
             let first = word(0);
             let unit = first.trim_start_matches(|it: char| it.is_ascii_digit());
-            matches!(first.as_str(), "now" | "tomorrow" | "morgen" | "demain" | "mañana")
+            matches!(first, "now" | "tomorrow" | "morgen" | "demain" | "mañana")
                 || unit.len() < first.len() && is_unit(unit)
         }
-        [number, _] => number.number && is_unit(&word(1)),
+        [number, _] => number.number && is_unit(word(1)),
         _ => false,
     }
 }
@@ -128,11 +128,11 @@ fn amount(line: &str, words: &[Word]) -> Option<(usize, bool)> {
         let suffixed = words[digits - 1].of(line).ends_with(|it: char| it.is_alphabetic());
         return Some((digits, suffixed));
     }
-    let first = lower(line, words, 0);
-    if first == "a" && lower(line, words, 1) == "few" {
+    let first = word_at(line, words, 0);
+    if first == "a" && word_at(line, words, 1) == "few" {
         return Some((2, false));
     }
-    list_has(IN_WORDS, &first).then_some((1, false))
+    list_has(IN_WORDS, first).then_some((1, false))
 }
 
 /// Whether a unit is so long that a writer may count in it.

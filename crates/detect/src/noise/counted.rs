@@ -2,11 +2,11 @@
 
 use super::nouns::{Counts, counts, is_kind, is_many, labels};
 use super::scan::{Word, number_length};
-use super::{Hint, Line, lower};
+use super::{Hint, Line, word_at};
 
 /// `1,234 views`, `no comments yet`, `2K+ bought in past month`.
 pub(crate) fn counted(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts)> {
-    let word = |at| lower(line.text, words, at);
+    let word = |at| word_at(line.text, words, at);
     if let Some(count) = none_yet(line, words) {
         return Some((count, Counts::Said));
     }
@@ -14,17 +14,16 @@ pub(crate) fn counted(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts)
     if at == 0 || is_part_of_more(line.text, words[0]) {
         return None;
     }
-    if matches!(word(at).as_str(), "bought" | "sold" | "items" | "verkauft")
-        && matches!(word(at + 1).as_str(), "in")
-        && (at + 2..at + 4).any(|it| {
-            matches!(word(it).as_str(), "last" | "past" | "cart" | "basket" | "bag" | "letzten")
-        })
+    if matches!(word(at), "bought" | "sold" | "items" | "verkauft")
+        && matches!(word(at + 1), "in")
+        && (at + 2..at + 4)
+            .any(|it| matches!(word(it), "last" | "past" | "cart" | "basket" | "bag" | "letzten"))
     {
         let rest = words.len().min(at + 6);
         return near(line.text, words, at).then_some((rest, Counts::Surely));
     }
     for skip in [is_many as fn(&str) -> bool, is_kind] {
-        at += usize::from(near(line.text, words, at) && skip(&word(at)));
+        at += usize::from(near(line.text, words, at) && skip(word(at)));
     }
     if !near(line.text, words, at) {
         return None;
@@ -32,7 +31,7 @@ pub(crate) fn counted(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts)
     if let Some(count) = times(line.text, words, at) {
         return Some((count, Counts::Surely));
     }
-    let found = counts(&word(at))?;
+    let found = counts(word(at))?;
     // A grade is not a count.
     if at == 1 && !is_count(line.text, words[0]) {
         return None;
@@ -41,15 +40,15 @@ pub(crate) fn counted(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts)
     let labels_more = line.text[words[at].end..].trim_start().starts_with([':', '：'])
         && words.get(at + 1).is_some_and(|it| it.number);
     // `23.4k stars`: only machines count so.
-    let short = words[0].of(line.text).ends_with(['k', 'K', 'M']);
+    let short = words[0].of(line.text).ends_with(['k', 'm']);
     let found = if short { found.max(Counts::Surely) } else { found };
     (!labels_more).then_some((at + 1, found))
 }
 
 /// `12 times viewed`, in languages that put it so.
 fn times(line: &str, words: &[Word], at: usize) -> Option<usize> {
-    let word = |at| lower(line, words, at);
-    match (word(at).as_str(), word(at + 1).as_str()) {
+    let word = |at| word_at(line, words, at);
+    match (word(at), word(at + 1)) {
         ("keer", "bekeken" | "gelezen") | ("mal" | "x", "gelesen" | "angesehen" | "aufgerufen") => {
             Some(at + 2)
         }
@@ -61,10 +60,10 @@ fn times(line: &str, words: &[Word], at: usize) -> Option<usize> {
 }
 
 fn none_yet(line: &Line<'_>, words: &[Word]) -> Option<usize> {
-    let word = |at| lower(line.text, words, at);
+    let word = |at| word_at(line.text, words, at);
     let first = word(0);
-    if matches!(first.as_str(), "no" | "keine" | "aucun")
-        && counts(&word(1)).is_some_and(|it| it == Counts::Said || word(1) == "views")
+    if matches!(first, "no" | "keine" | "aucun")
+        && counts(word(1)).is_some_and(|it| it == Counts::Said || word(1) == "views")
     {
         return Some(2 + usize::from(word(2) == "yet"));
     }
@@ -74,19 +73,18 @@ fn none_yet(line: &Line<'_>, words: &[Word]) -> Option<usize> {
         return Some(1);
     }
     let first_to = first == "be" && word(1) == "the" && word(2) == "first" && word(3) == "to";
-    (first_to && matches!(word(4).as_str(), "comment" | "review" | "reply"))
-        .then_some(words.len().min(8))
+    (first_to && matches!(word(4), "comment" | "review" | "reply")).then_some(words.len().min(8))
 }
 
 /// `23 people are looking at this right now`, `45 users online`.
 pub(crate) fn watched(line: &Line<'_>, words: &[Word]) -> Option<usize> {
-    let word = |at| lower(line.text, words, at);
+    let word = |at| word_at(line.text, words, at);
     let number = number_length(line.text, words);
     if number == 0 {
         return None;
     }
     let watchers = matches!(
-        word(number).as_str(),
+        word(number),
         "people"
             | "person"
             | "users"
@@ -114,7 +112,7 @@ pub(crate) fn watched(line: &Line<'_>, words: &[Word]) -> Option<usize> {
     }
     let doing = (number + 1..number + 4).find(|at| {
         matches!(
-            word(*at).as_str(),
+            word(*at),
             "online"
                 | "looking"
                 | "viewing"
@@ -131,11 +129,10 @@ pub(crate) fn watched(line: &Line<'_>, words: &[Word]) -> Option<usize> {
                 | "consultent"
         )
     })?;
-    let rest = (doing..words.len()).map(word).collect::<Vec<_>>();
-    let here = rest.len() == 1
-        || rest.iter().any(|it| {
+    let here = doing + 1 == words.len()
+        || (doing..words.len()).any(|it| {
             matches!(
-                it.as_str(),
+                word(it),
                 "this" | "now" | "it" | "currently" | "today" | "questo" | "ce" | "este" | "gerade"
             )
         });
@@ -148,22 +145,22 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
     if label.number || !value.number {
         return None;
     }
-    let name = label.of(line.text).to_lowercase();
+    let name = label.of(line.text);
     let mut count = 1 + number_length(line.text, &words[1..]);
-    let after = lower(line.text, words, count);
+    let after = word_at(line.text, words, count);
     let between = &line.text[label.end..value.start];
     let sign = between.trim();
-    if matches!(name.as_str(), "viewed" | "read" | "seen" | "accessed" | "visited" | "downloaded")
+    if matches!(name, "viewed" | "read" | "seen" | "accessed" | "visited" | "downloaded")
         && sign.is_empty()
-        && matches!(after.as_str(), "times" | "time")
+        && matches!(after, "times" | "time")
     {
         return Some((count + 1, Counts::Surely));
     }
     // `4.5 stars (12 reviews)`: the number belongs to what follows it.
-    if near(line.text, words, count) && counts(&after).is_some() && name.is_ascii() {
+    if near(line.text, words, count) && counts(after).is_some() && name.is_ascii() {
         return None;
     }
-    let found = labels(&name)?;
+    let found = labels(name)?;
     let apart = sign.is_empty() && line.is_bound(label.end, value.start);
     let found = match sign {
         ":" | "(" | "：" | "（" => found,
@@ -180,7 +177,7 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
             || line.text[last.end..next.start].contains(|it: char| !it.is_whitespace() && it != '-')
             || line.text[last.end..next.start].contains('\u{3000}')
             || !line.text[..last.end].is_ascii()
-            || labels(&lower(line.text, words, count)).is_some()
+            || labels(word_at(line.text, words, count)).is_some()
     });
     // Not a part of a price or a date.
     let whole = !line.text[words[count - 1].end..].starts_with(['%', '€', '$', '-', '/', '–']);
@@ -232,7 +229,7 @@ pub(crate) fn signed(line: &Line<'_>, words: &[Word]) -> Option<usize> {
 /// Whether a number is how many: `1,204`, `12k`, but neither `1.1.0` nor `€12`.
 pub(crate) fn is_count(line: &str, number: Word) -> bool {
     let text = number.of(line);
-    let digits = text.trim_end_matches(['k', 'K', 'm', 'M']);
+    let digits = text.trim_end_matches(['k', 'm']);
     let mut groups = digits.split([',', '.', '\'', '’']);
     let first = groups.next().unwrap_or_default();
     let suffixed = digits.len() < text.len();

@@ -4,6 +4,9 @@
 //! fills in: a date, a time, a duration, a number, or a name that no person would choose.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::ago::is_time;
 use super::list_has;
@@ -17,9 +20,10 @@ use crate::html::Reason;
 /// Longer lines are no template's.
 const LONGEST: usize = 200;
 
-/// Which part of a line does not count, if one; `main`: it stands in the main part of a page.
+/// Which part of a line in lower case does not count, if one; `main`: it stands in the main part of a
+/// page.
 pub(crate) fn made(line: &str, main: bool) -> Option<(Range<usize>, Reason)> {
-    if line.len() > LONGEST {
+    if line.len() > LONGEST || !MAY_BE.as_ref().is_none_or(|it| it.is_match(line)) {
         return None;
     }
     // Comments in texts begin with a sign.
@@ -27,12 +31,12 @@ pub(crate) fn made(line: &str, main: bool) -> Option<(Range<usize>, Reason)> {
         - line
             .trim_start_matches(|it: char| !it.is_alphanumeric() && !matches!(it, '©' | '(' | '℗'))
             .len();
-    let lower = line[start..].to_lowercase();
-    if is_copyright(&lower) {
+    let lower = &line[start..];
+    if is_copyright(lower) {
         let range = if main { years(line)? } else { 0..line.len() };
         return Some((range, Reason::Footer));
     }
-    let said = Said { words: words(&lower, []), lower: &lower };
+    let said = Said { words: words(lower, []), lower };
     let reason = if said.is_made() || said.is_request() {
         Reason::Request
     } else if said.greets() {
@@ -44,6 +48,20 @@ pub(crate) fn made(line: &str, main: bool) -> Option<(Range<usize>, Reason)> {
     };
     Some((0..line.len(), reason))
 }
+
+/// A cheap look: one of the words that such lines begin with, or that they must have.
+static MAY_BE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let leads = [NOW, COUNTDOWN, UPDATED, VISITS, ONLINE, REQUEST, SERVED, ACCOUNT].concat();
+    let verbs = [MADE, TIMED].concat();
+    let either =
+        |list: &[&str]| list.iter().map(|it| regex::escape(it)).collect::<Vec<_>>().join("|");
+    let pattern = format!(
+        "^[^\\pL\\pN]*(?:{})|{}|©|℗|copyright|\\(c\\)|rights reserved",
+        either(&leads),
+        either(&verbs)
+    );
+    Regex::new(&pattern).ok()
+});
 
 fn is_copyright(lower: &str) -> bool {
     let year = words(lower, []).iter().any(|it| it.number && it.end - it.start == 4);

@@ -7,7 +7,7 @@ use super::ago::Ago;
 use super::around::{is_around, is_deed, names_follow};
 use super::nouns::{Counts, labels};
 use super::scan::Word;
-use super::{Bound, Hint, Kind, LONGEST, Line, Phrase, Place, lower};
+use super::{Bound, Hint, Kind, LONGEST, Line, Phrase, Place, word_at};
 
 /// Words in a segment without a phrase, at most.
 const SHORT: usize = 6;
@@ -132,15 +132,15 @@ impl<'a> View<'a> {
                 names = 0;
                 continue;
             }
-            let word = lower(self.line.text, self.words, at);
+            let word = word_at(self.line.text, self.words, at);
             if names_follow(&word) {
                 names = NAME + 1;
             } else if is_around(&word) || is_deed(&word) || labels(&word).is_some() {
                 names = 0;
             } else if self.words[at].number && at + 1 < to {
                 // `4.8 from 102 votes`
-                let next = lower(self.line.text, self.words, at + 1);
-                if !matches!(next.as_str(), "from" | "based" | "out") {
+                let next = word_at(self.line.text, self.words, at + 1);
+                if !matches!(next, "from" | "based" | "out") {
                     return false;
                 }
             } else if names > 1 {
@@ -156,7 +156,7 @@ impl<'a> View<'a> {
     }
 
     fn deed_follows(&self, at: usize, to: usize) -> bool {
-        (at + 1..to.min(at + 1 + NAME)).any(|it| is_deed(&lower(self.line.text, self.words, it)))
+        (at + 1..to.min(at + 1 + NAME)).any(|it| is_deed(word_at(self.line.text, self.words, it)))
     }
 
     /// What an element around a phrase says, if it holds nothing else.

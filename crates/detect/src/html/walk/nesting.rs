@@ -90,7 +90,7 @@ impl<'a> Walk<'a, '_> {
                 frame.reason = frame.reason.or(Some(cut.reason));
             }
         }
-        judge(&mut frame, name, &Marks::of(attributes), depth, long_text);
+        judge(&mut frame, name, &Marks::of(attributes), depth, long_text, &mut self.known);
         if selected {
             frame.selected = true;
             // Who names a part that is hidden wants it.
