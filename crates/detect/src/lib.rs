@@ -36,6 +36,7 @@ mod normal;
 mod pdf;
 mod xml;
 
+pub use charset::is_charset;
 pub use diff::{Diff, Part, Row, Side, diff};
 pub use error::DetectError;
 pub use html::{Basis, LeftOut, Reason};
