@@ -92,6 +92,8 @@ pub(crate) struct Extracted {
     pub(crate) verbatim: Vec<Range<usize>>,
     pub(crate) basis: Basis,
     pub(crate) left_out: Vec<LeftOut>,
+    /// Selectors that nothing matches.
+    pub(crate) unmatched: Vec<String>,
 }
 
 /// Below this many bytes there is no main text.
@@ -102,10 +104,14 @@ const DWARFED: usize = 10;
 
 pub(crate) fn extract(page: &str, options: &HtmlOptions, explain: bool) -> Extracted {
     let HtmlOptions { program, visible, noise, links, images } = options;
-    let matcher = (!program.is_empty()).then(|| Matcher::new(program));
+    let extras = Extras { links: *links, images: *images, noise: *noise };
+    let mut matcher = (!program.is_empty()).then(|| Matcher::new(program));
     let selects = matcher.as_ref().is_some_and(Matcher::selects);
-    let pieces =
-        Walk::new(Extras { links: *links, images: *images, noise: *noise }, matcher).run(page);
+    if program.asks_for_end() {
+        matcher = Walk::new(extras, matcher).run(page).1.map(Matcher::again);
+    }
+    let (pieces, matcher) = Walk::new(extras, matcher).run(page);
+    let unmatched = matcher.map(|it| it.unmatched()).unwrap_or_default();
     let basis = if selects {
         Basis::Selected
     } else if *visible {
@@ -119,6 +125,7 @@ pub(crate) fn extract(page: &str, options: &HtmlOptions, explain: bool) -> Extra
         verbatim,
         basis,
         left_out,
+        unmatched: unmatched.clone(),
     };
     if selects {
         return extracted(read(basis, *noise), basis);
@@ -137,7 +144,7 @@ pub(crate) fn extract(page: &str, options: &HtmlOptions, explain: bool) -> Extra
         }
     }
     let Otherwise { title, said, frames, addresses } = Otherwise::of(page);
-    let found = |text, basis| Extracted { text, verbatim: Vec::new(), basis, left_out: Vec::new() };
+    let found = |text, basis| extracted(Assembled { text, ..Assembled::default() }, basis);
     if !said.is_empty() {
         return found(title + &said, Basis::Structured);
     }
@@ -178,6 +185,6 @@ fn basis(pieces: &Pieces) -> Basis {
 
 /// All text of a fragment that can be seen, for HTML within other formats.
 pub(crate) fn visible_text(fragment: &str) -> String {
-    let pieces = Walk::new(Extras::default(), None).run(fragment);
+    let (pieces, _) = Walk::new(Extras::default(), None).run(fragment);
     assemble(&pieces, Basis::Visible, true, false).text
 }

@@ -49,6 +49,11 @@ pub struct Reading {
     pub bytes: usize,
     /// What does not count, and why; only if asked for.
     pub left_out: Vec<LeftOut>,
+    /// Selectors, pointers and paths of the settings that lead to nothing in the document, as they
+    /// are written.
+    pub unmatched: Vec<String>,
+    /// It is not what its kind says (or is nested too deep), and was read as text.
+    pub as_text: bool,
 }
 
 /// Reads documents by the same settings.
@@ -88,16 +93,16 @@ impl Detector {
         let Document { bytes, content_type, charset } = *document;
         let kind = settings.kind.unwrap_or_else(|| Kind::of(content_type, bytes));
         let raw = digest(bytes);
-        let mut basis = Basis::Whole;
         let mut sketch = Sketch::default();
         let mut parts = Parts::Text(String::new(), Vec::new());
+        let mut found = Found::default();
         match kind {
             Kind::Bytes => {}
             Kind::Pdf => {}
             _ => {
                 let charset = charset.or_else(|| content_type.and_then(in_content_type));
                 let text = decode(bytes, charset);
-                (parts, basis) = self.parts(kind, text, &mut left_out);
+                (parts, found) = self.parts(kind, text, &mut left_out);
             }
         }
         let fingerprint = match kind {
@@ -112,7 +117,9 @@ impl Detector {
         let stored =
             Stored { kind, rules: RULES, settings: settings.digest, raw, fingerprint, sketch };
         let left_out = left_out.unwrap_or_default();
-        Reading { stored, text, basis, bytes: bytes.len(), left_out }
+        let unmatched = found.unmatched.unwrap_or_else(|| settings.places());
+        let (basis, as_text) = (found.basis, found.as_text);
+        Reading { stored, text, basis, bytes: bytes.len(), left_out, unmatched, as_text }
     }
 
     fn parts(
@@ -120,54 +127,80 @@ impl Detector {
         kind: Kind,
         text: Cow<'_, str>,
         left_out: &mut Option<Vec<LeftOut>>,
-    ) -> (Parts, Basis) {
+    ) -> (Parts, Found) {
         let settings = &self.settings;
-        let mut basis = Basis::Whole;
+        let mut found = Found::default();
         let mut verbatim = Vec::new();
         let text = match kind {
             Kind::Html => {
-                let Extracted { text, basis: found, verbatim: ranges, left_out: more } =
+                let Extracted { text, basis, verbatim: ranges, left_out: more, mut unmatched } =
                     extract(&text, &settings.html, left_out.is_some());
                 verbatim = ranges;
+                unmatched.extend(settings.json.places());
                 if let Some(list) = left_out {
                     list.extend(more);
                 }
-                basis = found;
+                found = Found { basis, unmatched: Some(unmatched), as_text: false };
                 text
             }
             Kind::Json => {
                 if !settings.json.select.is_empty() {
-                    basis = Basis::Selected;
+                    found.basis = Basis::Selected;
                 }
-                json_text(&text, &settings.json)
+                match json::canonical(&text, &settings.json) {
+                    Ok(canonical) => {
+                        let mut unmatched = settings.html.program.texts().to_vec();
+                        unmatched.extend(canonical.unmatched);
+                        found.unmatched = Some(unmatched);
+                        json_lines(canonical.text)
+                    }
+                    // Not what it says it is, or too deep: a change of any token counts.
+                    Err(_) => {
+                        found = Found { as_text: true, ..Found::default() };
+                        lines(&text, true)
+                    }
+                }
             }
             Kind::Xml => match xml::read(&text) {
                 Some(Xml::Feed(entries)) => {
                     let mut filtered = |it| filter(it, &mut Vec::new(), settings, left_out);
                     let entries = entries.into_iter().map(&mut filtered).collect();
-                    return (Parts::Unordered(entries), basis);
+                    return (Parts::Unordered(entries), found);
                 }
                 Some(Xml::Lines(lines)) => lines,
-                None => lines(&text, settings.html.noise),
+                None => {
+                    found.as_text = true;
+                    lines(&text, settings.html.noise)
+                }
             },
             _ => lines(&text, settings.html.noise),
         };
         let text = filter(text, &mut verbatim, settings, left_out);
-        (Parts::Text(text, verbatim), basis)
+        (Parts::Text(text, verbatim), found)
     }
 }
 
 /// JSON longer than this stays as it is written for machines.
 const LONGEST_LINES: usize = 8 << 20;
 
-fn json_text(text: &str, options: &json::Options) -> String {
-    match json::canonical(text, options) {
-        Ok(found) if found.text.len() <= LONGEST_LINES => {
-            json::lines(&found.text).unwrap_or(found.text)
-        }
-        Ok(found) => found.text,
-        // Not what it says it is, or too deep: a change of any token counts.
-        Err(_) => lines(text, true),
+fn json_lines(canonical: String) -> String {
+    if canonical.len() > LONGEST_LINES {
+        return canonical;
+    }
+    json::lines(&canonical).unwrap_or(canonical)
+}
+
+/// What else was found in reading.
+struct Found {
+    basis: Basis,
+    /// None if selectors mean nothing to the kind.
+    unmatched: Option<Vec<String>>,
+    as_text: bool,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self { basis: Basis::Whole, unmatched: None, as_text: false }
     }
 }
 

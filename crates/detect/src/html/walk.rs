@@ -125,7 +125,8 @@ impl<'a, 'm> Walk<'a, 'm> {
         }
     }
 
-    pub(crate) fn run(mut self, page: &'a str) -> Pieces {
+    /// All pieces, and what is known of the selectors.
+    pub(crate) fn run(mut self, page: &'a str) -> (Pieces, Option<Matcher<'m>>) {
         // Places in the text are kept in four bytes.
         let page = &page[..page.floor_char_boundary(u32::MAX as usize)];
         self.out.text.reserve(page.len() / 4);
@@ -145,7 +146,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         self.end_line(0, None);
         self.end_run();
         self.apply_late();
-        self.out
+        (self.out, self.matcher)
     }
 
     fn top(&mut self) -> &mut Frame {

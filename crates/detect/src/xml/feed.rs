@@ -1,6 +1,5 @@
-//! Feeds: RSS, RSS 1.0 and Atom. An entry is its title, its link, its
-//! author, its date and its text. What the
-//! feed says of itself (when it was built, by what, for how long) does not count.
+//! Feeds: RSS, RSS 1.0 and Atom. An entry is its title, its link, its author, its date and its text.
+//! What the feed says of itself (when it was built, by what, for how long) does not count.
 
 use quick_xml::events::Event;
 
