@@ -47,6 +47,8 @@ pub(crate) enum Hint {
     Meta,
     /// A number of something.
     Count,
+    /// A number of views, comments and the like, in an element of its own.
+    Social,
 }
 
 /// What a line is part of.
@@ -209,7 +211,7 @@ fn phrase(line: &Line<'_>, words: &[Word]) -> Option<(usize, Kind)> {
     }
     let count = scan::number_length(text, words);
     let named = line.labelled && line.place != Place::Heading;
-    let counts = count > 0 && (named || line.at(words[0].start).hint == Hint::Count);
+    let counts = count > 0 && (named || line.at(words[0].start).hint >= Hint::Count);
     (counts && counted::is_count(text, words[0])).then_some((count, Kind::Number))
 }
 

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::reason::Reason;
 use crate::noise::Hint;
-use words::{hint, look_up, only_id, pair, vendor};
+use words::{hint, is_social, look_up, only_id, pair, vendor};
 
 /// What a word says.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub(crate) struct Named {
     pub(crate) says: Option<Says>,
     /// What they say of short texts in it.
     pub(crate) hint: Hint,
+    /// What they say of a number in an element of its own.
+    pub(crate) social: bool,
 }
 
 impl Named {
@@ -66,7 +68,11 @@ impl Named {
     }
 
     pub(crate) fn or(self, other: Self) -> Self {
-        Self { says: self.says.or(other.says), hint: self.hint.max(other.hint) }
+        Self {
+            says: self.says.or(other.says),
+            hint: self.hint.max(other.hint),
+            social: self.social || other.social,
+        }
     }
 }
 
@@ -102,7 +108,8 @@ fn name_says(name: &str) -> Named {
         return Named::default();
     }
     if ["views", "viewers", "visitors", "hits", "likes", "counter"].contains(&name) {
-        return Named { says: Some(Says::Out(Reason::Counter)), hint: Hint::Count };
+        let says = Some(Says::Out(Reason::Counter));
+        return Named { says, hint: Hint::Count, social: true };
     }
     // A suffix made by a tool changes with each release of a site.
     let stem = name.rfind("__").filter(|at| *at > 0).map(|at| &name[..at]);
@@ -123,7 +130,8 @@ fn words_say(name: &str) -> Named {
         .find_map(|i| vendor(word(i)))
         .or_else(|| (1..count).find_map(|i| pair(word(i - 1), word(i))))
         .or_else(|| all_say(count, word));
-    Named { says, hint }
+    let social = (0..count).any(|i| is_social(word(i)));
+    Named { says, hint, social }
 }
 
 /// What a name says if all of its words are known.

@@ -113,6 +113,7 @@ pub(crate) fn judge<'a>(
     let found = marks.named(if tag == Tag::Other { name } else { "" }, known);
     let meta = matches!(tag, Tag::Button | Tag::Small | Tag::Footer | Tag::Address | Tag::Time);
     let hint = if meta { found.hint.max(Hint::Meta) } else { found.hint };
+    let hint = if found.social && tag.is_inline() { Hint::Social } else { hint };
     if hint != Hint::None {
         (frame.hint, frame.reach) = (hint.max(frame.hint), REACH);
     }

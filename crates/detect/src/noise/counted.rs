@@ -163,10 +163,12 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
     let found = labels(name)?;
     let apart = sign.is_empty() && line.is_bound(label.end, value.start);
     let found = match sign {
+        // `Rating: 4` is a grade, `Share: 12` a part.
+        ":" if is_of_one(name) => return None,
         ":" | "(" | "：" | "（" => found,
         "" if !name.is_ascii() => found,
-        // Only elements hold them apart.
-        "" if apart => Counts::Maybe.min(found),
+        // Only elements hold them apart; in `6 min read` and a number it is no label.
+        "" if apart && !is_of_one(name) => Counts::Maybe.min(found),
         _ => return None,
     };
     count += usize::from(after.starts_with("item") || after == "artikel");
@@ -181,7 +183,15 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
     });
     // Not a part of a price or a date.
     let whole = !line.text[words[count - 1].end..].starts_with(['%', '€', '$', '-', '/', '–']);
-    (ends && whole).then_some((count, found))
+    (ends && whole && is_count(line.text, *value)).then_some((count, found))
+}
+
+/// Names of one thing, which are labels of something else too.
+fn is_of_one(name: &str) -> bool {
+    matches!(
+        name,
+        "rating" | "review" | "share" | "view" | "hit" | "like" | "read" | "online" | "seen"
+    )
 }
 
 /// A number alone with a sign for approval or for how often seen: `👍 12`, `▲ 120`.

@@ -224,7 +224,13 @@ impl<'a> View<'a> {
             }
             Kind::Count(_) => fits || held && !self.is_long(),
             Kind::Label(_) => fits || self.is_last_of_short(phrase) || held && !self.is_long(),
-            Kind::Number => self.pure,
+            Kind::Number => {
+                // `120K` is written by machines only.
+                let short = self.words[phrase.first].of(self.line.text).ends_with(['k', 'm']);
+                let social = alone
+                    .is_some_and(|it| it.hint == Hint::Social || it.hint == Hint::Count && short);
+                self.pure || social && !self.is_long()
+            }
         }
     }
 

@@ -3,13 +3,14 @@
 
 use crate::{alarm, miss, none};
 
-const SITES: [&str; 6] = [
+const SITES: [&str; 7] = [
     include_str!("../sites/software.txt"),
     include_str!("../sites/shops.txt"),
     include_str!("../sites/news.txt"),
     include_str!("../sites/communities.txt"),
     include_str!("../sites/offices.txt"),
     include_str!("../sites/languages.txt"),
+    include_str!("../sites/second.txt"),
 ];
 
 /// A part of a page that is always there, or one that is one thing or another.

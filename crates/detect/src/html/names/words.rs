@@ -76,6 +76,11 @@ pub(super) fn pair(first: &[u8], second: &[u8]) -> Option<Says> {
         (b"breaking", b"news" | b"bar" | b"banner") => out(Reason::Widget),
         (b"top", b"bar") => Some(Says::Header),
         (b"nav", _) => out(Reason::Navigation),
+        (b"lang" | b"language", b"bar" | b"switch" | b"switcher" | b"selector" | b"picker") => {
+            out(Reason::Navigation)
+        }
+        (b"feedback", b"survey" | b"prompt" | b"widget") => out(Reason::Overlay),
+        (b"time", b"left" | b"remaining") => out(Reason::Widget),
         (b"network", b"questions") | (b"browsing", b"history") => out(Reason::Related),
         (b"zuletzt", b"angesehen") => out(Reason::Related),
         (b"right" | b"left", b"rail") | (b"barre" | b"barra", b"laterale" | b"lateral") => {
@@ -166,6 +171,21 @@ pub(super) fn only_id(name: &str) -> Option<Says> {
     } else {
         None
     }
+}
+
+/// What people leave on a page, and what is counted of it.
+pub(super) fn is_social(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"comments"
+            | b"likes"
+            | b"votes"
+            | b"views"
+            | b"shares"
+            | b"replies"
+            | b"reactions"
+            | b"plays"
+    )
 }
 
 /// What a word, whatever the others are, says of short texts.
