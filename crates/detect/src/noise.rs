@@ -22,7 +22,7 @@ use regex::Regex;
 
 use crate::html::Reason;
 use ago::Ago;
-use nouns::{Counts, labels};
+use nouns::Counts;
 use scan::{Word, words};
 
 /// Longer lines are written by someone.
@@ -169,7 +169,9 @@ pub(crate) fn is_label(text: &str) -> bool {
     }
     let text = lowered(text);
     let words = words(&text, []);
-    let named = |it: &Word| labels(it.of(&text)) >= Some(Counts::Surely);
+    let named = |it: &Word| {
+        nouns::counts(it.of(&text)) >= Some(Counts::Surely) && !counted::is_of_one(it.of(&text))
+    };
     words.len() <= 3 && words.last().is_some_and(named) && !words.iter().any(|it| it.number)
 }
 
@@ -319,7 +321,7 @@ static WITHOUT_DIGITS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         "(?i) ago|just now|no comments|vor eine[rm]|welcome|signed in|logged in|today|heute|\
          copyright|©|℗|willkommen|angemeldet als|keine kommentare|all times are|yesterday|gestern|\
-         be the first to|rights reserved|good (?:morning|afternoon|evening)|\\bhi,|hello,|hier|ayer|\
+         be the first to|rights reserved|good (?:morning|afternoon|evening)|hello,|hi,|hier|ayer|\
          ieri|oggi|last (?:week|month|year)|לפני|منذ|browsing|online|there are",
     )
     .ok()

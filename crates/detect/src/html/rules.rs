@@ -117,7 +117,10 @@ pub(crate) fn judge<'a>(
     if hint != Hint::None {
         (frame.hint, frame.reach) = (hint.max(frame.hint), REACH);
     }
-    let Some(says) = found.says else { return };
+    // Panes are named after the menus that open them.
+    let pane = marks.is_role(&["tabpanel"])
+        || marks.class.is_some_and(|it| it.split_ascii_whitespace().any(|it| it == "tab-pane"));
+    let Some(says) = found.says.filter(|_| !pane) else { return };
     if let Some(reason) = named(frame, says, marks, depth, long_text) {
         frame.reason = Some(reason);
         frame.guessed = true;

@@ -187,7 +187,7 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
 }
 
 /// Names of one thing, which are labels of something else too.
-fn is_of_one(name: &str) -> bool {
+pub(crate) fn is_of_one(name: &str) -> bool {
     matches!(
         name,
         "rating" | "review" | "share" | "view" | "hit" | "like" | "read" | "online" | "seen"

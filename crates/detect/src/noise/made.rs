@@ -73,7 +73,9 @@ fn is_copyright(lower: &str) -> bool {
     let rest = lower.strip_prefix("copyright").or_else(|| lower.strip_prefix("(c)"));
     rest.is_some_and(|rest| {
         let rest = rest.trim_start();
-        ["©", "(c)", "19", "20"].iter().any(|it| rest.starts_with(it))
+        let first = rest.split(|it: char| !it.is_ascii_digit()).next().unwrap_or_default();
+        let dated = first.len() == 4 && (first.starts_with("19") || first.starts_with("20"));
+        dated || ["©", "(c)"].iter().any(|it| rest.starts_with(it))
     })
 }
 
@@ -130,6 +132,31 @@ impl Said<'_> {
         })
     }
 
+    /// Nobody but a server takes seconds and says so.
+    fn has_seconds(&self) -> bool {
+        const SECONDS: &[&str] = &[
+            "s",
+            "ms",
+            "sec",
+            "secs",
+            "second",
+            "seconds",
+            "milliseconds",
+            "sekunden",
+            "secondes",
+            "segundos",
+            "secondi",
+            "sekund",
+            "секунд",
+            "сек",
+        ];
+        (0..self.words.len()).any(|at| {
+            let unit = self.word(at).trim_start_matches(|it: char| !it.is_alphabetic());
+            self.words[at].number
+                && (list_has(SECONDS, unit) || list_has(SECONDS, self.word(at + 1)))
+        })
+    }
+
     /// A day, a month and a year in some form.
     fn has_date(&self) -> bool {
         let numbers = self.words.iter().filter(|it| it.number).count();
@@ -153,12 +180,15 @@ impl Said<'_> {
         // `List generated at 08:02:11`: what was made may stand before it.
         let verb = |list: &[&str]| (0..self.words.len()).find(|at| list_has(list, self.word(*at)));
         let filled = |at: usize| {
-            let unknown = (0..at).filter(|it| !self.words[*it].number && !fills(self.word(*it)));
-            at < 6 && unknown.count() <= 1 && self.is_filled(at + 1)
+            let known = |it: usize| {
+                let word = self.word(it);
+                self.words[it].number || fills(word) || list_has(TIMED, word)
+            };
+            at < 6 && (0..self.words.len()).all(known)
         };
         verb(MADE).is_some_and(filled)
             && (self.has_time() || self.has_duration() || self.has_date())
-            || verb(TIMED).is_some_and(filled) && self.has_duration()
+            || verb(TIMED).is_some_and(filled) && self.has_seconds()
     }
 
     /// An identifier that no person would choose, after what it is.
@@ -183,8 +213,11 @@ impl Said<'_> {
 
     /// How many came, and who is there.
     fn tells_visitors(&self) -> bool {
-        let digit = self.words.iter().any(|it| it.number);
-        digit && self.after(VISITS).is_some_and(|it| self.is_filled(it))
+        let numbers = self.words.iter().filter(|it| it.number).count();
+        let digit = numbers > 0;
+        // `Total visitors 2025: 12,000` is of a year.
+        let one = numbers == 1 || digit && self.lower.contains(" since ");
+        one && self.after(VISITS).is_some_and(|it| self.is_filled(it))
             || self.after(ONLINE).is_some_and(|it| {
                 (it..self.words.len())
                     .any(|at| matches!(self.word(at), "online" | "browsing" | "guests" | "guest"))

@@ -133,9 +133,9 @@ impl<'a> View<'a> {
                 continue;
             }
             let word = word_at(self.line.text, self.words, at);
-            if names_follow(&word) {
+            if names_follow(word) {
                 names = NAME + 1;
-            } else if is_around(&word) || is_deed(&word) || labels(&word).is_some() {
+            } else if is_around(word) || is_deed(word) || labels(word).is_some() {
                 names = 0;
             } else if self.words[at].number && at + 1 < to {
                 // `4.8 from 102 votes`

@@ -6,9 +6,7 @@ pub(super) const MADE: &[&str] = &[
     "rendered",
     "refreshed",
     "retrieved",
-    "printed",
     "cached",
-    "checked",
     "crawled",
     "fetched",
     "generiert",
@@ -21,10 +19,7 @@ pub(super) const MADE: &[&str] = &[
     "gerada",
     "wygenerowano",
     "gegenereerd",
-    "served",
-    "timestamp",
     "auto-refreshed",
-    "snapshot",
     "сгенерирована",
 ];
 
@@ -143,7 +138,6 @@ pub(super) const VISITS: &[&str] = &[
     "visitor counter",
     "visitors today",
     "total visitors",
-    "visitors",
     "page views",
     "total views",
     "total visits",
@@ -157,7 +151,6 @@ pub(super) const VISITS: &[&str] = &[
     "this post has been viewed",
     "memory usage",
     "sie sind besucher",
-    "besucher",
     "besucher heute",
     "vous êtes le visiteur",
     "visitante número",
@@ -213,9 +206,9 @@ pub(super) const SERVED: &[&str] = &["served by", "served from"];
 
 /// With a name after it.
 pub(super) const ACCOUNT: &[&str] = &[
-    "good morning",
-    "good afternoon",
-    "good evening",
+    "good morning,",
+    "good afternoon,",
+    "good evening,",
     "welcome back",
     "signed in as",
     "logged in as",
@@ -230,8 +223,6 @@ pub(super) const ACCOUNT: &[&str] = &[
     "bienvenue,",
     "bienvenido de nuevo",
     "connecté en tant que",
-    "hi,",
-    "hello,",
 ];
 
 /// Names of days and months.
@@ -404,11 +395,11 @@ pub(super) const UNITS: &[&str] = &[
 ];
 
 pub(super) const FILLING: &[&str] = &[
-    "page", "this", "the", "was", "is", "are", "in", "at", "on", "by", "with", "and", "of", "from",
-    "using", "query", "queries", "sql", "php", "memory", "mb", "kb", "time", "times", "date",
-    "now", "server", "last", "local", "current", "seite", "wurde", "am", "dans", "en", "el", "la",
-    "le", "il", "las", "los", "página", "pagina", "since", "number", "no", "to", "today", "our",
-    "site", "your", "cache", "database", "used", "peak", "took", "load", "data", "utc", "de",
-    "der", "den", "left", "hours", "checked", "updated", "all", "for", "visit", "seit", "depuis",
-    "desde", "st", "nd", "rd", "th", "created",
+    "list", "report", "document", "table", "page", "this", "the", "was", "is", "are", "in", "at",
+    "on", "by", "with", "and", "of", "from", "using", "query", "queries", "sql", "php", "memory",
+    "mb", "kb", "time", "times", "date", "now", "server", "last", "local", "current", "seite",
+    "wurde", "am", "dans", "en", "el", "la", "le", "il", "las", "los", "página", "pagina", "since",
+    "number", "no", "to", "today", "our", "site", "your", "cache", "database", "used", "peak",
+    "took", "load", "data", "utc", "de", "der", "den", "left", "hours", "checked", "updated",
+    "all", "for", "visit", "seit", "depuis", "desde", "st", "nd", "rd", "th", "created",
 ];

@@ -13,7 +13,6 @@ pub(super) fn vendor(word: &[u8]) -> Option<Says> {
         | b"dfp" | b"adsense" | b"sponsored" | b"advertisement" | b"advertising"
         | b"googlesyndication" | b"revcontent" => Reason::Advertising,
         b"captcha" | b"recaptcha" | b"hcaptcha" | b"sitenotice" | b"livechat" => Reason::Overlay,
-        b"ticker" | b"newsticker" | b"countdown" | b"marquee" => Reason::Widget,
         b"breadcrumb" | b"breadcrumbs" => Reason::Navigation,
         b"relatedposts" | b"yarpp" => Reason::Related,
         b"reputation" | b"karma" => Reason::Counter,
@@ -75,7 +74,9 @@ pub(super) fn pair(first: &[u8], second: &[u8]) -> Option<Says> {
         | (b"chat", b"widget" | b"box" | b"bubble" | b"window") => out(Reason::Overlay),
         (b"breaking", b"news" | b"bar" | b"banner") => out(Reason::Widget),
         (b"top", b"bar") => Some(Says::Header),
-        (b"nav", _) => out(Reason::Navigation),
+        (b"nav", b"belt" | b"cart" | b"search" | b"tools" | b"flyout" | b"logo") => {
+            out(Reason::Navigation)
+        }
         (b"lang" | b"language", b"bar" | b"switch" | b"switcher" | b"selector" | b"picker") => {
             out(Reason::Navigation)
         }
@@ -136,6 +137,7 @@ pub(super) fn look_up(word: &[u8]) -> Option<Word> {
         b"like" | b"upvote" | b"upvotes" | b"viewcount" | b"hitcounter" | b"pageviews"
         | b"viewcounter" => out(R::Counter),
         b"clock" | b"debugbar" => out(R::Request),
+        b"ticker" | b"newsticker" | b"countdown" | b"marquee" => out(R::Widget),
         b"site" | b"page" | b"global" | b"main" | b"top" | b"bottom" | b"left" | b"right"
         | b"primary" | b"secondary" | b"tertiary" | b"app" | b"wrapper" | b"wrap"
         | b"container" | b"inner" | b"outer" | b"area" | b"section" | b"block" | b"box"
@@ -148,8 +150,9 @@ pub(super) fn look_up(word: &[u8]) -> Option<Word> {
         | b"last" | b"second" | b"bg" | b"root" | b"layout" | b"body" | b"leaderboard"
         | b"skyscraper" | b"rectangle" | b"mpu" | b"tools" | b"toolbar" | b"media"
         | b"networks" | b"count" | b"form" | b"sub" | b"the" | b"this" | b"now" | b"today"
-        | b"mw" | b"jp" | b"wp" | b"widgets" | b"adhesion" | b"home" | b"frontpage" | b"web"
-        | b"std" | b"amp" | b"lbl" | b"pnl" | b"wrapperinner" | b"laterale" => Some(Word::Layout),
+        | b"breaking" | b"mw" | b"jp" | b"wp" | b"widgets" | b"adhesion" | b"home"
+        | b"frontpage" | b"web" | b"std" | b"amp" | b"lbl" | b"pnl" | b"wrapperinner"
+        | b"laterale" => Some(Word::Layout),
         b"posts" | b"post" | b"articles" | b"article" | b"stories" | b"story" | b"news"
         | b"content" | b"contents" | b"products" | b"product" | b"items" | b"item" | b"topics"
         | b"pages" | b"videos" | b"reading" | b"list" | b"grid" | b"carousel" | b"slider"
@@ -162,9 +165,9 @@ pub(super) fn look_up(word: &[u8]) -> Option<Word> {
 /// Names too short for a class: in an `id` they tell.
 pub(super) fn only_id(name: &str) -> Option<Says> {
     let is = |names: &[&str]| names.iter().any(|it| name.eq_ignore_ascii_case(it));
-    if is(&["kopf", "head", "hd", "cabecera", "entete", "tete"]) {
+    if is(&["kopf", "cabecera", "entete", "tete"]) {
         Some(Says::Header)
-    } else if is(&["foot", "ft", "fuss", "pie", "pied", "bottom"]) {
+    } else if is(&["foot", "fuss", "pie", "pied"]) {
         Some(Says::Footer)
     } else if is(&["wetter", "meteo", "clima", "weather", "breaking", "breakingnews"]) {
         Some(Says::Out(Reason::Widget))
