@@ -142,6 +142,8 @@ fn all_say<'w>(count: usize, word: impl Fn(usize) -> &'w [u8]) -> Option<Says> {
         match look_up(word(i))? {
             Word::Layout => {}
             Word::Thing => things = true,
+            // `footer-note` is a note.
+            Word::Says(Says::Note) if found == Some(Says::Footer) => return None,
             Word::Says(says) => found = found.or(Some(says)),
         }
     }

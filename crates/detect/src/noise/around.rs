@@ -39,6 +39,7 @@ pub(crate) fn is_deed(word: &str) -> bool {
 const AROUND: &[&str] = &[
     "about",
     "active",
+    "activity",
     "actualizado",
     "added",
     "aggiornato",

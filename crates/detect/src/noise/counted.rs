@@ -150,9 +150,23 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
     let after = word_at(line.text, words, count);
     let between = &line.text[label.end..value.start];
     let sign = between.trim();
-    if matches!(name, "viewed" | "read" | "seen" | "accessed" | "visited" | "downloaded")
-        && sign.is_empty()
-        && matches!(after, "times" | "time")
+    if matches!(
+        name,
+        "viewed"
+            | "read"
+            | "seen"
+            | "accessed"
+            | "visited"
+            | "downloaded"
+            | "vu"
+            | "lu"
+            | "visto"
+            | "letto"
+            | "leído"
+            | "lido"
+            | "bekeken"
+    ) && sign.is_empty()
+        && matches!(after, "times" | "time" | "fois" | "veces" | "volte" | "vezes" | "keer" | "mal")
     {
         return Some((count + 1, Counts::Surely));
     }
@@ -161,12 +175,15 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
         return None;
     }
     let found = labels(name)?;
+    let around = line.at(label.start);
+    let hinted = between == " " && (around.hint != Hint::None || around.link);
     let apart = sign.is_empty() && line.is_bound(label.end, value.start);
     let found = match sign {
         // `Rating: 4` is a grade, `Share: 12` a part.
         ":" if is_of_one(name) => return None,
         ":" | "(" | "：" | "（" => found,
         "" if !name.is_ascii() => found,
+        "" if hinted && !is_of_one(name) => Counts::Maybe.min(found),
         // Only elements hold them apart; in `6 min read` and a number it is no label.
         "" if apart && !is_of_one(name) => Counts::Maybe.min(found),
         _ => return None,
@@ -188,10 +205,25 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
 
 /// Names of one thing, which are labels of something else too.
 pub(crate) fn is_of_one(name: &str) -> bool {
-    matches!(
-        name,
-        "rating" | "review" | "share" | "view" | "hit" | "like" | "read" | "online" | "seen"
-    )
+    const NAMES: &[&str] = &[
+        "rating",
+        "review",
+        "share",
+        "view",
+        "hit",
+        "like",
+        "read",
+        "online",
+        "seen",
+        "answer",
+        "comment",
+        "reply",
+        "kommentar",
+        "commentaire",
+        "comentario",
+        "commento",
+    ];
+    NAMES.contains(&name)
 }
 
 /// A number alone with a sign for approval or for how often seen: `👍 12`, `▲ 120`.

@@ -264,6 +264,7 @@ const LABELS: &[&str] = &[
     "visitors",
     "wishlist",
     "warenkorb",
+    "прочитано",
     "просмотров",
     "просмотры",
     "コメント",

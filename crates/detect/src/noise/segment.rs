@@ -10,7 +10,7 @@ use super::scan::Word;
 use super::{Bound, Hint, Kind, LONGEST, Line, Phrase, Place, word_at};
 
 /// Words in a segment without a phrase, at most.
-const SHORT: usize = 6;
+const SHORT: usize = 9;
 
 /// Words in a line of a template, at most.
 const MOST_WORDS: usize = 28;
@@ -182,7 +182,7 @@ impl<'a> View<'a> {
         let hinted = self.line.at(start).hint != Hint::None;
         let held = alone.is_some_and(|it| it.hint != Hint::None);
         match self.line.place {
-            Place::Cells => held && !matches!(phrase.kind, Kind::Label(_)),
+            Place::Cells => held && !matches!(phrase.kind, Kind::Label(_) | Kind::Number),
             Place::Heading => self.is_of_heading(phrase),
             Place::Item | Place::Cell => self.is_of_item(phrase, alone.is_some(), hinted),
             Place::Plain => self.is_of_line(phrase, alone, hinted),
@@ -219,7 +219,9 @@ impl<'a> View<'a> {
             Kind::Ago(Ago::Day) => fits && (hinted || !whole),
             Kind::Watched => self.pure || hinted && self.ends_line(phrase),
             Kind::Count(Counts::Maybe) | Kind::Label(Counts::Maybe) => {
-                fits && (hinted || self.phrases.iter().any(|it| self.is_sure(it)))
+                fits && (hinted
+                    || self.is_by(phrase)
+                    || self.phrases.iter().any(|it| self.is_sure(it)))
                     || held && !self.is_long()
             }
             Kind::Count(_) => fits || held && !self.is_long(),
@@ -232,6 +234,15 @@ impl<'a> View<'a> {
                 self.pure || social && !self.is_long()
             }
         }
+    }
+
+    /// `Seen by 12 people`
+    fn is_by(&self, phrase: &Phrase) -> bool {
+        let before = |back: usize| {
+            phrase.first.checked_sub(back).map_or("", |at| word_at(self.line.text, self.words, at))
+        };
+        before(1) == "by"
+            && matches!(before(2), "seen" | "saved" | "liked" | "viewed" | "followed" | "read")
     }
 
     /// Whether another phrase shows that the line is a template's.
