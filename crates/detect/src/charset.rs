@@ -22,6 +22,12 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], named: Option<&str>) -> Cow<'a, str> {
     }
 }
 
+/// Whether an encoding has this name, or is also called so.
+#[must_use]
+pub fn is_charset(name: &str) -> bool {
+    Encoding::for_label(name.as_bytes()).is_some()
+}
+
 /// The name of an encoding in a content type.
 pub(crate) fn in_content_type(content_type: &str) -> Option<&str> {
     content_type.split(';').skip(1).find_map(|it| {

@@ -6,9 +6,10 @@
 //! texts.
 
 mod align;
+mod cut;
 mod show;
 
-use align::{Edit, align};
+use align::{Edit, Work, align};
 
 /// How one text becomes another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,24 +57,27 @@ pub enum Side {
 /// How the old text becomes the new one.
 #[must_use]
 pub fn diff(old: &str, new: &str) -> Diff {
+    let mut work = Work::new(old.len() + new.len());
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut rows = Vec::with_capacity(new.len());
-    for edit in align(&old, &new) {
+    for edit in align(&old, &new, &mut work) {
         match edit {
             Edit::Same(from, _, count) => {
                 rows.extend(old[from..from + count].iter().map(|it| Row::Same((*it).to_owned())));
             }
-            Edit::Replace(before, after) => replace(&old[before], &new[after], &mut rows),
+            Edit::Replace(before, after) => {
+                replace(&old[before], &new[after], &mut work, &mut rows);
+            }
         }
     }
     Diff { rows }
 }
 
 /// Lines that are replaced stand side by side if they have words in common.
-fn replace(old: &[&str], new: &[&str], rows: &mut Vec<Row>) {
+fn replace(old: &[&str], new: &[&str], work: &mut Work, rows: &mut Vec<Row>) {
     let paired = if old.len() == new.len() { old.len() } else { 0 };
     for (old, new) in old[..paired].iter().zip(&new[..paired]) {
-        match words(old, new) {
+        match words(old, new, work) {
             Some((old, new)) => rows.push(Row::Changed { old, new }),
             None => {
                 rows.push(Row::Removed((*old).to_owned()));
@@ -82,18 +86,18 @@ fn replace(old: &[&str], new: &[&str], rows: &mut Vec<Row>) {
         }
     }
     if paired == 0 {
-        pair_unequal(old, new, rows);
+        pair_unequal(old, new, work, rows);
     }
 }
 
 /// Of unequal numbers of lines, each new one goes with the first old one left that is like it.
-fn pair_unequal(old: &[&str], new: &[&str], rows: &mut Vec<Row>) {
+fn pair_unequal(old: &[&str], new: &[&str], work: &mut Work, rows: &mut Vec<Row>) {
     /// How far a line may have moved.
     const REACH: usize = 8;
     let mut next = 0;
     for line in new {
         let reach = old.len().min(next + REACH);
-        let found = (next..reach).find_map(|at| Some((at, words(old[at], line)?)));
+        let found = (next..reach).find_map(|at| Some((at, words(old[at], line, work)?)));
         match found {
             Some((at, (before, after))) => {
                 rows.extend(old[next..at].iter().map(|it| Row::Removed((*it).to_owned())));
@@ -110,14 +114,16 @@ fn pair_unequal(old: &[&str], new: &[&str], rows: &mut Vec<Row>) {
 const LONGEST_LINE: usize = 1 << 16;
 
 /// The parts of two lines, if they have at least a third of their words in common.
-fn words(old: &str, new: &str) -> Option<(Vec<Part>, Vec<Part>)> {
-    if old.len().max(new.len()) > LONGEST_LINE {
+fn words(old: &str, new: &str, work: &mut Work) -> Option<(Vec<Part>, Vec<Part>)> {
+    let (shorter, longer) = (old.len().min(new.len()), old.len().max(new.len()));
+    // Of a line of a tenth of the length, a third of the words cannot be there.
+    if longer > LONGEST_LINE || shorter * 10 < longer || !work.take(old.len() + new.len()) {
         return None;
     }
     let (before, after) = (tokens(old), tokens(new));
     let mut parts = (Vec::new(), Vec::new());
     let mut common = 0;
-    for edit in align(&before, &after) {
+    for edit in align(&before, &after, work) {
         match edit {
             Edit::Same(from, _, count) => {
                 let same = &before[from..from + count];

@@ -3,13 +3,16 @@
 mod dates;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::html::{LeftOut, Reason};
 use crate::settings::Settings;
 
-/// Lines that count, as they are compared.
+/// Lines that count, as they are compared. `verbatim` are the parts where each space counts, and
+/// stay so.
 pub(crate) fn filter(
     text: String,
+    verbatim: &mut Vec<Range<usize>>,
     settings: &Settings,
     left_out: &mut Option<Vec<LeftOut>>,
 ) -> String {
@@ -17,7 +20,12 @@ pub(crate) fn filter(
         return text;
     }
     let mut out = String::with_capacity(text.len());
+    let before = std::mem::take(verbatim);
+    let mut before = before.iter().peekable();
     for line in text.lines() {
+        let place = line.as_ptr() as usize - text.as_ptr() as usize;
+        while before.next_if(|it| it.end <= place).is_some() {}
+        let as_is = before.peek().is_some_and(|it| it.contains(&place));
         let start = out.len();
         if !settings.keep_text.is_empty() && !settings.keep_text.iter().any(|it| it.is_match(line))
         {
@@ -46,15 +54,19 @@ pub(crate) fn filter(
         if ignore.space {
             out.extend(line.split_whitespace());
         } else {
-            out.push_str(line.trim_end());
+            out.push_str(if as_is { &line } else { line.trim_end() });
         }
         if out[start..].trim().is_empty() {
             out.truncate(start);
-        } else {
-            out.push('\n');
+            continue;
+        }
+        out.push('\n');
+        if as_is && !settings.ignore.space {
+            verbatim.push(start..out.len());
         }
     }
     if settings.ignore.order {
+        verbatim.clear();
         let mut lines: Vec<&str> = out.lines().collect();
         lines.sort_unstable();
         return lines.iter().flat_map(|it| [*it, "\n"]).collect();
@@ -108,7 +120,11 @@ mod tests {
     fn check(toml: &str, text: &str, expect: &str) {
         let raw: RawSettings = toml::from_str(toml).unwrap();
         let settings = Settings::resolve(&[Layer { name: "test", settings: &raw }]).unwrap();
-        assert_eq!(filter(text.to_owned(), &settings, &mut None), expect, "{toml}");
+        assert_eq!(
+            filter(text.to_owned(), &mut Vec::new(), &settings, &mut None),
+            expect,
+            "{toml}"
+        );
     }
 
     #[test]

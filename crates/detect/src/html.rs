@@ -16,8 +16,11 @@ mod tokenizer;
 mod url;
 mod walk;
 
+use std::ops::Range;
+
 use assemble::{Assembled, assemble};
 use css::{Matcher, Program};
+use otherwise::Otherwise;
 use walk::{Extras, Pieces, Walk};
 
 pub use reason::Reason;
@@ -85,8 +88,12 @@ pub(crate) struct HtmlOptions {
 #[derive(Debug)]
 pub(crate) struct Extracted {
     pub(crate) text: String,
+    /// Where each space and each end of a line counts.
+    pub(crate) verbatim: Vec<Range<usize>>,
     pub(crate) basis: Basis,
     pub(crate) left_out: Vec<LeftOut>,
+    /// Selectors that nothing matches.
+    pub(crate) unmatched: Vec<String>,
 }
 
 /// Below this many bytes there is no main text.
@@ -97,10 +104,14 @@ const DWARFED: usize = 10;
 
 pub(crate) fn extract(page: &str, options: &HtmlOptions, explain: bool) -> Extracted {
     let HtmlOptions { program, visible, noise, links, images } = options;
-    let matcher = (!program.is_empty()).then(|| Matcher::new(program));
+    let extras = Extras { links: *links, images: *images, noise: *noise };
+    let mut matcher = (!program.is_empty()).then(|| Matcher::new(program));
     let selects = matcher.as_ref().is_some_and(Matcher::selects);
-    let pieces =
-        Walk::new(Extras { links: *links, images: *images, noise: *noise }, matcher).run(page);
+    if program.asks_for_end() {
+        matcher = Walk::new(extras, matcher).run(page).1.map(Matcher::again);
+    }
+    let (pieces, matcher) = Walk::new(extras, matcher).run(page);
+    let unmatched = matcher.map(|it| it.unmatched()).unwrap_or_default();
     let basis = if selects {
         Basis::Selected
     } else if *visible {
@@ -109,20 +120,45 @@ pub(crate) fn extract(page: &str, options: &HtmlOptions, explain: bool) -> Extra
         basis(&pieces)
     };
     let read = |basis, noise| assemble(&pieces, basis, noise, explain);
-    let extracted = |Assembled { text, left_out, .. }, basis| Extracted { text, basis, left_out };
+    let extracted = |Assembled { text, verbatim, left_out, .. }, basis| Extracted {
+        text,
+        verbatim,
+        basis,
+        left_out,
+        unmatched: unmatched.clone(),
+    };
     if selects {
         return extracted(read(basis, *noise), basis);
     }
     // Where noise is all there is, it counts.
-    let steps = [(basis, *noise), (basis, true), (Basis::Visible, true), (Basis::Hidden, true)];
-    for (basis, noise) in steps {
-        let read = read(basis, noise);
-        if read.has_body {
+    for (basis, noise) in [(basis, *noise), (basis, true), (Basis::Visible, true)] {
+        let mut read = read(basis, noise);
+        if read.body >= LEAST {
             return extracted(read, basis);
         }
+        if read.body > 0 {
+            // `Loading …`: a script makes the page of what it is told.
+            let said = Otherwise::of(page).said;
+            read.text.push_str(&said);
+            return extracted(read, if said.is_empty() { basis } else { Basis::Structured });
+        }
     }
-    let (text, basis) = otherwise::text(page);
-    Extracted { text, basis, left_out: Vec::new() }
+    let Otherwise { title, said, frames, addresses } = Otherwise::of(page);
+    let found = |text, basis| extracted(Assembled { text, ..Assembled::default() }, basis);
+    if !said.is_empty() {
+        return found(title + &said, Basis::Structured);
+    }
+    if !frames.is_empty() {
+        return found(title + &frames, Basis::Addresses);
+    }
+    let hidden = read(Basis::Hidden, true);
+    if hidden.body > 0 {
+        extracted(hidden, Basis::Hidden)
+    } else if title.is_empty() {
+        found(addresses, Basis::Addresses)
+    } else {
+        found(title, Basis::Structured)
+    }
 }
 
 /// Whether the main text is one. Depends on the main text above all, so that what changes around it
@@ -149,6 +185,6 @@ fn basis(pieces: &Pieces) -> Basis {
 
 /// All text of a fragment that can be seen, for HTML within other formats.
 pub(crate) fn visible_text(fragment: &str) -> String {
-    let pieces = Walk::new(Extras::default(), None).run(fragment);
+    let (pieces, _) = Walk::new(Extras::default(), None).run(fragment);
     assemble(&pieces, Basis::Visible, true, false).text
 }

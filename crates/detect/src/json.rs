@@ -3,6 +3,7 @@
 //! still open.
 
 mod canonical;
+mod lengths;
 mod lines;
 mod number;
 mod path;

@@ -32,9 +32,11 @@ mod filter;
 mod html;
 mod json;
 mod noise;
+mod normal;
 mod pdf;
 mod xml;
 
+pub use charset::is_charset;
 pub use diff::{Diff, Part, Row, Side, diff};
 pub use error::DetectError;
 pub use html::{Basis, LeftOut, Reason};

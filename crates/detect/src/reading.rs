@@ -1,6 +1,7 @@
 //! From bytes to what counts of them.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
@@ -8,7 +9,8 @@ use crate::charset::{decode, in_content_type};
 use crate::filter::filter;
 use crate::html::{Basis, Extracted, LeftOut, extract, push_collapsed};
 use crate::kind::Kind;
-use crate::noise::noise;
+use crate::noise::{Line, noise};
+use crate::normal::push_normal;
 use crate::settings::Settings;
 use crate::sketch::Sketch;
 use crate::stored::{RULES, Stored};
@@ -47,6 +49,11 @@ pub struct Reading {
     pub bytes: usize,
     /// What does not count, and why; only if asked for.
     pub left_out: Vec<LeftOut>,
+    /// Selectors, pointers and paths of the settings that lead to nothing in the document, as they
+    /// are written.
+    pub unmatched: Vec<String>,
+    /// It is not what its kind says (or is nested too deep), and was read as text.
+    pub as_text: bool,
 }
 
 /// Reads documents by the same settings.
@@ -86,16 +93,16 @@ impl Detector {
         let Document { bytes, content_type, charset } = *document;
         let kind = settings.kind.unwrap_or_else(|| Kind::of(content_type, bytes));
         let raw = digest(bytes);
-        let mut basis = Basis::Whole;
         let mut sketch = Sketch::default();
-        let mut parts = Parts::Text(String::new());
+        let mut parts = Parts::Text(String::new(), Vec::new());
+        let mut found = Found::default();
         match kind {
             Kind::Bytes => {}
             Kind::Pdf => {}
             _ => {
                 let charset = charset.or_else(|| content_type.and_then(in_content_type));
                 let text = decode(bytes, charset);
-                (parts, basis) = self.parts(kind, text, &mut left_out);
+                (parts, found) = self.parts(kind, text, &mut left_out);
             }
         }
         let fingerprint = match kind {
@@ -110,7 +117,9 @@ impl Detector {
         let stored =
             Stored { kind, rules: RULES, settings: settings.digest, raw, fingerprint, sketch };
         let left_out = left_out.unwrap_or_default();
-        Reading { stored, text, basis, bytes: bytes.len(), left_out }
+        let unmatched = found.unmatched.unwrap_or_else(|| settings.places());
+        let (basis, as_text) = (found.basis, found.as_text);
+        Reading { stored, text, basis, bytes: bytes.len(), left_out, unmatched, as_text }
     }
 
     fn parts(
@@ -118,51 +127,80 @@ impl Detector {
         kind: Kind,
         text: Cow<'_, str>,
         left_out: &mut Option<Vec<LeftOut>>,
-    ) -> (Parts, Basis) {
+    ) -> (Parts, Found) {
         let settings = &self.settings;
-        let mut basis = Basis::Whole;
+        let mut found = Found::default();
+        let mut verbatim = Vec::new();
         let text = match kind {
             Kind::Html => {
-                let Extracted { text, basis: found, left_out: more } =
+                let Extracted { text, basis, verbatim: ranges, left_out: more, mut unmatched } =
                     extract(&text, &settings.html, left_out.is_some());
+                verbatim = ranges;
+                unmatched.extend(settings.json.places());
                 if let Some(list) = left_out {
                     list.extend(more);
                 }
-                basis = found;
+                found = Found { basis, unmatched: Some(unmatched), as_text: false };
                 text
             }
             Kind::Json => {
                 if !settings.json.select.is_empty() {
-                    basis = Basis::Selected;
+                    found.basis = Basis::Selected;
                 }
-                json_text(&text, &settings.json)
+                match json::canonical(&text, &settings.json) {
+                    Ok(canonical) => {
+                        let mut unmatched = settings.html.program.texts().to_vec();
+                        unmatched.extend(canonical.unmatched);
+                        found.unmatched = Some(unmatched);
+                        json_lines(canonical.text)
+                    }
+                    // Not what it says it is, or too deep: a change of any token counts.
+                    Err(_) => {
+                        found = Found { as_text: true, ..Found::default() };
+                        lines(&text, true)
+                    }
+                }
             }
             Kind::Xml => match xml::read(&text) {
                 Some(Xml::Feed(entries)) => {
-                    let mut filtered = |it| filter(it, settings, left_out);
+                    let mut filtered = |it| filter(it, &mut Vec::new(), settings, left_out);
                     let entries = entries.into_iter().map(&mut filtered).collect();
-                    return (Parts::Unordered(entries), basis);
+                    return (Parts::Unordered(entries), found);
                 }
                 Some(Xml::Lines(lines)) => lines,
-                None => lines(&text, settings.html.noise),
+                None => {
+                    found.as_text = true;
+                    lines(&text, settings.html.noise)
+                }
             },
             _ => lines(&text, settings.html.noise),
         };
-        (Parts::Text(filter(text, settings, left_out)), basis)
+        let text = filter(text, &mut verbatim, settings, left_out);
+        (Parts::Text(text, verbatim), found)
     }
 }
 
 /// JSON longer than this stays as it is written for machines.
 const LONGEST_LINES: usize = 8 << 20;
 
-fn json_text(text: &str, options: &json::Options) -> String {
-    match json::canonical(text, options) {
-        Ok(found) if found.text.len() <= LONGEST_LINES => {
-            json::lines(&found.text).unwrap_or(found.text)
-        }
-        Ok(found) => found.text,
-        // Not what it says it is, or too deep: a change of any token counts.
-        Err(_) => lines(text, true),
+fn json_lines(canonical: String) -> String {
+    if canonical.len() > LONGEST_LINES {
+        return canonical;
+    }
+    json::lines(&canonical).unwrap_or(canonical)
+}
+
+/// What else was found in reading.
+struct Found {
+    basis: Basis,
+    /// None if selectors mean nothing to the kind.
+    unmatched: Option<Vec<String>>,
+    as_text: bool,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self { basis: Basis::Whole, unmatched: None, as_text: false }
     }
 }
 
@@ -177,13 +215,12 @@ fn lines(text: &str, keep_noise: bool) -> String {
         plain.clear();
         push_collapsed(body, false, &mut plain);
         let body = plain.trim_end();
-        if body.is_empty()
-            || !keep_noise && noise(body, &[]).iter().any(|it| it.range == (0..body.len()))
-        {
+        let is_noise = || noise(&Line::plain(body)).iter().any(|it| it.range == (0..body.len()));
+        if body.is_empty() || !keep_noise && is_noise() {
             continue;
         }
         out.push_str(indent);
-        out.push_str(body);
+        push_normal(body, &mut out);
         out.push('\n');
     }
     if out.is_empty() && !keep_noise { lines(text, true) } else { out }
@@ -191,7 +228,8 @@ fn lines(text: &str, keep_noise: bool) -> String {
 
 /// What is compared.
 enum Parts {
-    Text(String),
+    /// With the places where each space counts.
+    Text(String, Vec<Range<usize>>),
     /// Parts whose order does not matter.
     Unordered(Vec<String>),
 }
@@ -200,8 +238,10 @@ impl Parts {
     fn fingerprint(&self, kind: Kind) -> u128 {
         match self {
             // Where lines of a page break is layout.
-            Self::Text(text) if kind == Kind::Html => fingerprint(kind, [flowing(text).as_bytes()]),
-            Self::Text(text) => fingerprint(kind, [text.as_bytes()]),
+            Self::Text(text, verbatim) if kind == Kind::Html => {
+                fingerprint(kind, [flowing(text, verbatim).as_bytes()])
+            }
+            Self::Text(text, _) => fingerprint(kind, [text.as_bytes()]),
             Self::Unordered(parts) => {
                 let mut digests: Vec<u128> = parts.iter().map(|it| digest(it.as_bytes())).collect();
                 digests.sort_unstable();
@@ -213,19 +253,31 @@ impl Parts {
 
     fn text(self) -> String {
         match self {
-            Self::Text(text) => text,
+            Self::Text(text, _) => text,
             Self::Unordered(parts) => parts.join("\n"),
         }
     }
 }
 
 /// Words with one space between them, without the signs between cells.
-fn flowing(text: &str) -> String {
+fn flowing(text: &str, verbatim: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(text.len());
-    for word in text.split_ascii_whitespace().filter(|it| *it != "|") {
-        out.push_str(word);
+    let flow = |text: &str, out: &mut String| {
+        for word in text.split_ascii_whitespace().filter(|it| *it != "|") {
+            out.push_str(word);
+            out.push(' ');
+        }
+    };
+    let mut at = 0;
+    for range in verbatim {
+        flow(&text[at..range.start], &mut out);
+        // A sign that no text has says that it begins.
+        out.push('\0');
+        out.push_str(text[range.clone()].trim_end_matches('\n'));
         out.push(' ');
+        at = range.end;
     }
+    flow(&text[at..], &mut out);
     out
 }
 

@@ -135,6 +135,11 @@ impl Settings {
         Ok(settings)
     }
 
+    /// All selectors, pointers and paths as they are written.
+    pub(crate) fn places(&self) -> Vec<String> {
+        self.html.program.texts().iter().cloned().chain(self.json.places()).collect()
+    }
+
     pub(crate) fn leaves_text_alone(&self) -> bool {
         self.keep_text.is_empty() && self.ignore_text.is_empty() && self.ignore == Ignore::default()
     }

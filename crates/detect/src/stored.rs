@@ -5,7 +5,7 @@ use crate::sketch::{COUNTERS, Sketch};
 
 /// Changes whenever other text is taken from the same bytes: fingerprints of another version of the
 /// rules tell nothing of a change.
-pub const RULES: u16 = 1;
+pub const RULES: u16 = 2;
 
 /// What is kept of a reading to judge the next one by. In bytes it has [`Stored::LENGTH`] of them.
 ///

@@ -162,6 +162,28 @@ fn texts_that_have_nothing_in_common() {
     assert!(!diff(&one_line("a b "), &one_line("b c ")).is_empty());
 }
 
+#[test]
+fn texts_of_random_words_in_lines_of_any_length() {
+    let mut state = 1_u64;
+    let mut text = |longest: u64| {
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state >> 33
+        };
+        let mut out = String::new();
+        while out.len() < 2_000_000 {
+            for _ in 0..next() % longest {
+                out.push_str(&format!("{} ", next() % 1000));
+            }
+            out.push('\n');
+        }
+        out
+    };
+    for longest in [4, 400, 40_000] {
+        assert!(!diff(&text(longest), &text(longest)).is_empty());
+    }
+}
+
 /// A mixture of signs that mean something and of anything.
 fn document() -> impl Strategy<Value = Vec<u8>> {
     let parts = prop_oneof![

@@ -8,13 +8,16 @@ mod show;
 
 use std::process::ExitCode;
 
-use freshet_detect::{Detector, Diff, Document, Reading, Verdict, diff};
+use freshet_detect::{Detector, Diff, Document, Reading, Verdict, diff, is_charset};
 
 pub(crate) use crate::detect::arguments::DetectArguments;
 
 use crate::detect::load::{Loaded, load};
 use crate::failure::Failure;
 use crate::output::{note, print_json, print_text};
+
+/// Characters of a line that are shown, about.
+const LONGEST_LINE: usize = 2000;
 
 /// Two readings, and what is between them.
 pub(crate) struct Comparison {
@@ -29,6 +32,10 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
         return Err(
             Failure::new("standard input can be read once").hint("give a file for one of the two")
         );
+    }
+    if let Some(name) = arguments.charset.as_deref().filter(|it| !is_charset(it)) {
+        return Err(Failure::new(format!("there is no charset `{name}`"))
+            .hint("names are such as utf-8, windows-1252, shift_jis or gb18030"));
     }
     let detector = Detector::new(settings::settings(arguments)?);
     let first = load(&arguments.source, arguments)?;
@@ -72,16 +79,21 @@ fn two(
 ) -> Result<ExitCode, Failure> {
     let (old, new) = (read(detector, old), read(detector, new));
     let verdict = detector.judge(&old.stored, Some(&old.text), &new);
-    let diff = diff(&old.text, &new.text);
+    let diff = diff(&old.text, &new.text).cut(LONGEST_LINE);
     let compared = Comparison { old, new, verdict, diff };
     if arguments.json {
         print_json(&report::Compared::of(&compared))?;
     } else {
-        if arguments.why {
-            note(&show::header(&arguments.source, &compared.old));
-            note(&show::left_out(&compared.old));
-            note(&show::header(arguments.other.as_deref().unwrap_or_default(), &compared.new));
-            note(&show::left_out(&compared.new));
+        let other = arguments.other.as_deref().unwrap_or_default();
+        for (source, reading) in
+            [(arguments.source.as_str(), &compared.old), (other, &compared.new)]
+        {
+            if arguments.why {
+                note(&show::header(source, reading));
+                note(&show::left_out(reading));
+            } else if let Some(remarks) = show::remarks(source, reading) {
+                note(&remarks);
+            }
         }
         note(&show::verdict(&compared));
         if !matches!(verdict, Verdict::SameBytes | Verdict::SameContent) {

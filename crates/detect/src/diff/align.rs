@@ -14,8 +14,28 @@ pub(super) enum Edit {
 /// Changes within a gap that are searched for; its square bounds the work.
 const MOST_CHANGES: usize = 600;
 
-/// Steps in all gaps together.
-const MOST_WORK: usize = 1 << 25;
+/// How much may be done for a whole diff, lines and words together, in steps of the search. Beyond
+/// it, what is left is replaced as a whole.
+#[derive(Debug)]
+pub(super) struct Work {
+    left: usize,
+}
+
+impl Work {
+    /// As much as two texts of so many bytes deserve.
+    pub(super) fn new(bytes: usize) -> Self {
+        const LEAST: usize = 1 << 22;
+        const PER_BYTE: usize = 3;
+        Self { left: bytes.saturating_mul(PER_BYTE).saturating_add(LEAST) }
+    }
+
+    /// Whether so many steps can still be done; then they are.
+    pub(super) fn take(&mut self, steps: usize) -> bool {
+        let enough = self.left >= steps;
+        self.left = self.left.saturating_sub(steps);
+        enough
+    }
+}
 
 /// A gap with anchors is split, and its gaps again, this often.
 const DEEPEST: usize = 16;
@@ -23,12 +43,11 @@ const DEEPEST: usize = 16;
 type Gap = (Range<usize>, Range<usize>);
 
 /// How `old` becomes `new`.
-pub(super) fn align(old: &[&str], new: &[&str]) -> Vec<Edit> {
+pub(super) fn align(old: &[&str], new: &[&str], work: &mut Work) -> Vec<Edit> {
     // Numbers are compared faster than texts.
     let mut known = HashMap::new();
     let (a, b) = (numbers(old, &mut known), numbers(new, &mut known));
     let mut matches = Vec::new();
-    let mut work = MOST_WORK;
     let mut gaps: Vec<(Gap, usize)> = vec![((0..a.len(), 0..b.len()), 0)];
     while let Some(((mut x, mut y), depth)) = gaps.pop() {
         while !x.is_empty() && !y.is_empty() && a[x.start] == b[y.start] {
@@ -44,7 +63,7 @@ pub(super) fn align(old: &[&str], new: &[&str]) -> Vec<Edit> {
         }
         let anchors = if depth < DEEPEST { anchors(&a, &b, &x, &y) } else { Vec::new() };
         if anchors.is_empty() {
-            shortest(&a, &b, &x, &y, &mut work, &mut matches);
+            shortest(&a, &b, &x, &y, work, &mut matches);
             continue;
         }
         let (mut from_x, mut from_y) = (x.start, y.start);
@@ -118,7 +137,7 @@ fn shortest(
     b: &[u32],
     x: &Range<usize>,
     y: &Range<usize>,
-    work: &mut usize,
+    work: &mut Work,
     matches: &mut Vec<(usize, usize)>,
 ) {
     let (n, m) = (x.len() as isize, y.len() as isize);
@@ -135,7 +154,7 @@ fn shortest(
             let mut j = i - k;
             while i < n && j < m && a[x.start + i as usize] == b[y.start + j as usize] {
                 (i, j) = (i + 1, j + 1);
-                *work = work.saturating_sub(1);
+                work.take(1);
             }
             reach[slot(k)] = i;
             if i >= n && j >= m {
@@ -143,8 +162,7 @@ fn shortest(
                 return;
             }
         }
-        *work = work.saturating_sub(d as usize + 1);
-        if *work == 0 {
+        if !work.take(d as usize + 1) {
             return;
         }
     }
@@ -217,7 +235,7 @@ mod tests {
     }
 
     fn check_whole(a: &[&str], b: &[&str]) -> Vec<Edit> {
-        let edits = align(a, b);
+        let edits = align(a, b, &mut Work::new(a.len() + b.len()));
         let (mut x, mut y) = (0, 0);
         for edit in &edits {
             match edit {

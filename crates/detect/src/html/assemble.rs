@@ -1,16 +1,21 @@
 //! From pieces to lines of text.
 
+use std::ops::Range;
+
 use super::reason::Reason;
 use super::walk::{Gap, Piece, Pieces};
 use super::{Basis, LeftOut};
-use crate::noise::noise;
+use crate::noise::{Bound, Line, Place, is_label, noise};
+use crate::normal::push_normal;
 
 /// Lines that count, and what does not.
 #[derive(Debug, Default)]
 pub(crate) struct Assembled {
     pub(crate) text: String,
-    /// Whether there is text besides the title.
-    pub(crate) has_body: bool,
+    /// Where each space and each end of a line counts.
+    pub(crate) verbatim: Vec<Range<usize>>,
+    /// Bytes of text besides the title.
+    pub(crate) body: usize,
     pub(crate) left_out: Vec<LeftOut>,
 }
 
@@ -21,7 +26,7 @@ pub(crate) fn assemble(
     keep_noise: bool,
     explain: bool,
 ) -> Assembled {
-    let mut lines = Lines { out: Assembled::default(), keep_noise, explain, ..Lines::default() };
+    let mut lines = Lines { keep_noise, explain, ..Lines::default() };
     lines.out.text.reserve(pieces.text.len());
     let mut gap = Gap::Line;
     for piece in &pieces.list {
@@ -33,10 +38,10 @@ pub(crate) fn assemble(
             }
             continue;
         }
-        lines.push(text, gap, piece.title);
+        lines.push(text, gap, piece);
         gap = Gap::Nothing;
     }
-    lines.end();
+    lines.end(false);
     lines.out
 }
 
@@ -55,72 +60,113 @@ struct Lines {
     out: Assembled,
     line: String,
     /// Where pieces of the line meet.
-    bounds: Vec<usize>,
+    bounds: Vec<Bound>,
+    place: Place,
+    main: bool,
     title: bool,
+    verbatim: bool,
+    /// The last line is the name of a count.
+    labelled: bool,
     keep_noise: bool,
     explain: bool,
 }
 
 impl Lines {
-    fn push(&mut self, text: &str, gap: Gap, title: bool) {
+    fn push(&mut self, text: &str, gap: Gap, piece: &Piece) {
         if gap == Gap::Line {
-            self.end();
-            self.title = title;
+            self.end(false);
         } else if gap == Gap::Cell && !self.line.trim_end().is_empty() {
             self.trim();
             self.line.push_str(" | ");
+            self.place = Place::Cells;
         }
-        if !self.line.is_empty() {
-            self.bounds.push(self.line.len());
+        self.begin(piece);
+        if !piece.verbatim {
+            // A space at the end of the last piece and one at the start of this are one.
+            let double = self.line.ends_with(' ') && text.starts_with(' ');
+            self.line.push_str(if double { &text[1..] } else { text });
+            return;
         }
         let mut rest = text;
         while let Some((line, after)) = rest.split_once('\n') {
             self.line.push_str(line);
-            self.end();
+            self.end(true);
+            self.begin(piece);
             rest = after;
         }
-        // A space at the end of the last piece and one at the start of this are one.
-        let double = self.line.ends_with(' ') && rest.starts_with(' ');
-        self.line.push_str(if double { &rest[1..] } else { rest });
+        self.line.push_str(rest);
+    }
+
+    fn begin(&mut self, piece: &Piece) {
+        if self.bounds.is_empty() {
+            self.title = piece.title;
+            self.main = piece.main;
+        }
+        self.place = self.place.max(piece.place);
+        self.verbatim |= piece.verbatim;
+        let Piece { hint, link, code, .. } = *piece;
+        self.bounds.push(Bound { at: self.line.len(), hint, link, code });
     }
 
     fn trim(&mut self) {
         let length = self.line.trim_end().len();
         self.line.truncate(length);
-        self.bounds.iter_mut().for_each(|it| *it = (*it).min(length));
+        self.bounds.iter_mut().for_each(|it| it.at = it.at.min(length));
     }
 
-    fn end(&mut self) {
-        self.trim();
-        if !self.line.is_empty() {
-            // Indentation is kept where text is preformatted; elsewhere it is one space.
-            let lead = self.line.len() - self.line.trim_start().len();
-            let start = if lead == 1 { 1 } else { 0 };
-            let bounds: Vec<usize> =
-                self.bounds.iter().map(|it| it.saturating_sub(start)).collect();
-            let line = self.line[start..].to_owned();
-            self.write(&line, &bounds);
+    /// Ends a line; `broken`: where a text that counts as it is says so.
+    fn end(&mut self, broken: bool) {
+        if self.verbatim {
+            self.write_verbatim(broken);
+        } else {
+            self.trim();
+            let start = self.line.len() - self.line.trim_start().len();
+            self.bounds.iter_mut().for_each(|it| it.at = it.at.saturating_sub(start));
+            let line = std::mem::take(&mut self.line);
+            if start < line.len() {
+                self.write(&line[start..]);
+            }
+            self.line = line;
         }
         self.line.clear();
         self.bounds.clear();
-        self.title = false;
+        (self.place, self.main, self.title, self.verbatim) = (Place::Plain, false, false, false);
     }
 
-    fn write(&mut self, line: &str, bounds: &[usize]) {
-        let (line, bounds) =
-            if self.title { (without_count(line), &[][..]) } else { (line, bounds) };
-        let found = if self.keep_noise { Vec::new() } else { noise(line, bounds) };
+    fn write_verbatim(&mut self, broken: bool) {
+        if self.line.is_empty() && !broken {
+            return;
+        }
+        let start = self.out.text.len();
+        self.out.text.push_str(&self.line);
+        self.out.text.push('\n');
+        self.out.body += self.line.trim().len();
+        let end = self.out.text.len();
+        match self.out.verbatim.last_mut().filter(|it| it.end == start) {
+            Some(last) => last.end = end,
+            None => self.out.verbatim.push(start..end),
+        }
+    }
+
+    fn write(&mut self, line: &str) {
+        let labelled = std::mem::take(&mut self.labelled);
+        let line = if self.title { without_count(line) } else { line };
+        let bounds = if self.title { &[][..] } else { &self.bounds };
+        let (place, main) = (self.place, self.main);
+        let line = Line { text: line, bounds, place, main, labelled };
+        let found = if self.keep_noise { Vec::new() } else { noise(&line) };
+        let line = line.text;
         let start = self.out.text.len();
         let mut at = 0;
         for noise in &found {
-            self.out.text.push_str(line[at..noise.range.start].trim_end_matches(' '));
+            push_normal(line[at..noise.range.start].trim_end_matches(' '), &mut self.out.text);
             at = noise.range.end;
             if self.explain {
                 let text = line[noise.range.clone()].to_owned();
                 self.out.left_out.push(LeftOut { reason: noise.reason, text });
             }
         }
-        self.out.text.push_str(&line[at..]);
+        push_normal(&line[at..], &mut self.out.text);
         let written = &self.out.text[start..];
         // What only separated noise goes with it.
         let empty = if found.is_empty() {
@@ -128,11 +174,14 @@ impl Lines {
         } else {
             !written.chars().any(char::is_alphanumeric)
         };
+        self.labelled = place != Place::Cells && is_label(line);
         if empty {
             self.out.text.truncate(start);
             return;
         }
-        self.out.has_body |= !self.title;
+        if !self.title {
+            self.out.body += self.out.text.len() - start;
+        }
         self.out.text.push('\n');
     }
 

@@ -2,6 +2,7 @@
 
 use super::reason::Reason;
 use super::tag::Tag;
+use crate::noise::{Hint, Place};
 
 /// What is known of an element that has not ended yet.
 #[derive(Clone, Debug)]
@@ -13,13 +14,21 @@ pub(crate) struct Frame {
     pub(crate) reason: Option<Reason>,
     /// Whether `reason` was guessed from a name: then a main part inside takes it back.
     pub(crate) guessed: bool,
+    /// Whether it counts after all if it is something to read.
+    pub(crate) doubted: bool,
     /// In the main part by its element: `main`, `article`, `section` and the like.
     pub(crate) in_main: bool,
     pub(crate) in_article: bool,
     pub(crate) in_link: bool,
     pub(crate) in_menu: bool,
     pub(crate) in_pre: bool,
+    /// In code, which counts as it is.
+    pub(crate) in_code: bool,
     pub(crate) in_svg: bool,
+    pub(crate) place: Place,
+    /// What names say of short texts in it, and for how many blocks within each other they speak.
+    pub(crate) hint: Hint,
+    pub(crate) reach: u8,
     /// Matched by `select`, or in something that is.
     pub(crate) selected: bool,
     /// The first piece of text in it.
@@ -27,7 +36,9 @@ pub(crate) struct Frame {
     /// Bytes of text in it, and of those the ones in links.
     pub(crate) letters: usize,
     pub(crate) linked: usize,
+    pub(crate) links: usize,
     pub(crate) has_h1: bool,
+    pub(crate) has_table: bool,
     /// What a short text in it says of it as a whole.
     pub(crate) labelled: Option<Reason>,
     /// The level of the heading in it after which nothing counts, until another one.
@@ -78,17 +89,24 @@ impl Frame {
             name: 0,
             reason: None,
             guessed: false,
+            doubted: false,
             in_main: false,
             in_article: false,
             in_link: false,
             in_menu: false,
             in_pre: false,
+            in_code: false,
             in_svg: false,
+            place: Place::Plain,
+            hint: Hint::None,
+            reach: 0,
             selected: false,
             first: 0,
             letters: 0,
             linked: 0,
+            links: 0,
             has_h1: false,
+            has_table: false,
             labelled: None,
             cut: None,
             undecided: false,
@@ -97,6 +115,7 @@ impl Frame {
 
     /// An element in this one, with what it takes over from it.
     pub(crate) fn child(&self, tag: Tag, name: u64, first: usize) -> Self {
+        let reach = self.reach.saturating_sub(u8::from(!tag.is_inline()));
         Self {
             tag,
             name,
@@ -106,7 +125,14 @@ impl Frame {
             in_article: self.in_article,
             in_link: self.in_link || tag == Tag::A,
             in_menu: self.in_menu,
-            in_pre: self.in_pre || matches!(tag, Tag::Pre | Tag::Xmp | Tag::Plaintext),
+            in_pre: self.in_pre
+                || matches!(tag, Tag::Pre | Tag::Xmp | Tag::Plaintext | Tag::Textarea),
+            in_code: self.in_code
+                || matches!(tag, Tag::Pre | Tag::Xmp | Tag::Plaintext | Tag::Textarea | Tag::Code)
+                || matches!(tag, Tag::Samp | Tag::Kbd),
+            place: place(self.place, tag),
+            hint: if reach > 0 { self.hint } else { Hint::None },
+            reach,
             in_svg: self.in_svg || tag == Tag::Svg,
             selected: self.selected,
             first,
@@ -114,10 +140,31 @@ impl Frame {
         }
     }
 
+    /// Whether it is something to read: prose has few links, lists of other things have many.
+    pub(crate) fn is_prose(&self) -> bool {
+        const LEAST: usize = 90;
+        const PER_LINK: usize = 250;
+        let text = self.letters - self.linked;
+        text >= LEAST && text >= PER_LINK * self.links
+    }
+
     /// Takes over what an element in it has counted.
     pub(crate) fn add(&mut self, child: &Self) {
         self.letters += child.letters;
         self.linked += child.linked;
+        self.links += child.links;
         self.has_h1 |= child.has_h1;
+        self.has_table |= child.has_table || child.tag == Tag::Table;
+    }
+}
+
+/// What lines in an element are part of.
+fn place(outer: Place, tag: Tag) -> Place {
+    match tag {
+        _ if tag.heading().is_some() => Place::Heading,
+        Tag::Li | Tag::Dt | Tag::Dd | Tag::Choice => Place::Item,
+        Tag::Td | Tag::Th => Place::Cell,
+        Tag::Article | Tag::Section | Tag::Main | Tag::Table | Tag::Body => Place::Plain,
+        _ => outer,
     }
 }

@@ -5,11 +5,17 @@
 //! `header`. It tells only if one word says what the part is and all others are mere layout:
 //! `header-wrapper` is the head of a site, `product-header` is not.
 
+mod words;
+
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::reason::Reason;
+use crate::noise::Hint;
+use words::{hint, is_social, look_up, only_id, pair, vendor};
 
 /// What a word says.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Word {
+pub(super) enum Word {
     /// Where something is or how it looks, not what it is.
     Layout,
     /// What kind of thing is in it: `posts` in `related-posts`.
@@ -34,9 +40,62 @@ pub(crate) enum Says {
     Note,
 }
 
-/// What a list of names, as in `class`, says.
-pub(crate) fn says(names: &str) -> Option<Says> {
-    names.split_ascii_whitespace().take(MOST_NAMES).find_map(name_says)
+/// What the names of an element say of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) says: Option<Says>,
+    /// What they say of short texts in it.
+    pub(crate) hint: Hint,
+    /// What they say of a number in an element of its own.
+    pub(crate) social: bool,
+}
+
+impl Named {
+    /// Of a name that one part of a page has alone.
+    pub(crate) fn id(name: &str) -> Self {
+        let found = Self::list(name);
+        let says = found.says.or_else(|| only_id(name));
+        Self { says, ..found }
+    }
+
+    /// Of a list of names, as in `class`.
+    pub(crate) fn list(names: &str) -> Self {
+        let mut found = Self::default();
+        for name in names.split_ascii_whitespace().take(MOST_NAMES) {
+            found = found.or(name_says(name));
+        }
+        found
+    }
+
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            says: self.says.or(other.says),
+            hint: self.hint.max(other.hint),
+            social: self.social || other.social,
+        }
+    }
+}
+
+/// What lists of names said that were looked at before: a page has the same ones over and over.
+#[derive(Debug)]
+pub(crate) struct Known<'a> {
+    slots: Vec<(&'a str, Named)>,
+}
+
+impl<'a> Known<'a> {
+    const SLOTS: usize = 256;
+
+    pub(crate) fn new() -> Self {
+        Self { slots: vec![("", Named::default()); Self::SLOTS] }
+    }
+
+    pub(crate) fn list(&mut self, names: &'a str) -> Named {
+        let slot = &mut self.slots[xxh3_64(names.as_bytes()) as usize % Self::SLOTS];
+        if slot.0 != names {
+            *slot = (names, Named::list(names));
+        }
+        slot.1
+    }
 }
 
 /// A hostile page can have many.
@@ -44,37 +103,47 @@ const MOST_NAMES: usize = 32;
 const LONGEST_NAME: usize = 64;
 const MOST_WORDS: usize = 8;
 
-fn name_says(name: &str) -> Option<Says> {
+fn name_says(name: &str) -> Named {
     if name.len() > LONGEST_NAME || name.len() < 2 {
-        return None;
+        return Named::default();
     }
     if ["views", "viewers", "visitors", "hits", "likes", "counter"].contains(&name) {
-        return Some(Says::Out(Reason::Counter));
+        let says = Some(Says::Out(Reason::Counter));
+        return Named { says, hint: Hint::Count, social: true };
     }
     // A suffix made by a tool changes with each release of a site.
     let stem = name.rfind("__").filter(|at| *at > 0).map(|at| &name[..at]);
-    words_say(name).or_else(|| stem.and_then(words_say))
+    let whole = words_say(name);
+    match stem {
+        Some(stem) if whole.says.is_none() => whole.or(words_say(stem)),
+        _ => whole,
+    }
 }
 
-fn words_say(name: &str) -> Option<Says> {
+fn words_say(name: &str) -> Named {
     let mut lower = [0_u8; LONGEST_NAME];
     let mut bounds = [(0_usize, 0_usize); MOST_WORDS];
-    let count = split(name, &mut lower, &mut bounds)?;
+    let Some(count) = split(name, &mut lower, &mut bounds) else { return Named::default() };
     let word = |i: usize| &lower[bounds[i].0..bounds[i].1];
-    let vendors = (0..count).find_map(|i| vendor(word(i)));
-    if vendors.is_some() {
-        return vendors;
-    }
-    let pairs = (1..count).find_map(|i| pair(word(i - 1), word(i)));
-    if pairs.is_some() {
-        return pairs;
-    }
+    let hint = (0..count).map(|i| hint(word(i))).max().unwrap_or_default();
+    let says = (0..count)
+        .find_map(|i| vendor(word(i)))
+        .or_else(|| (1..count).find_map(|i| pair(word(i - 1), word(i))))
+        .or_else(|| all_say(count, word));
+    let social = (0..count).any(|i| is_social(word(i)));
+    Named { says, hint, social }
+}
+
+/// What a name says if all of its words are known.
+fn all_say<'w>(count: usize, word: impl Fn(usize) -> &'w [u8]) -> Option<Says> {
     let mut found = None;
     let mut things = false;
     for i in 0..count {
         match look_up(word(i))? {
             Word::Layout => {}
             Word::Thing => things = true,
+            // `footer-note` is a note.
+            Word::Says(Says::Note) if found == Some(Says::Footer) => return None,
             Word::Says(says) => found = found.or(Some(says)),
         }
     }
@@ -122,133 +191,13 @@ fn split(
     (count > 0).then_some(count)
 }
 
-/// Names of services that do one thing only, whatever else is in the name.
-fn vendor(word: &[u8]) -> Option<Says> {
-    let reason = match word {
-        b"onetrust" | b"cookiebot" | b"didomi" | b"usercentrics" | b"cookieconsent"
-        | b"cookiebanner" | b"cookiebar" | b"cmplz" | b"cybot" | b"truste" => Reason::Consent,
-        b"taboola" | b"outbrain" | b"adsbygoogle" | b"doubleclick" | b"criteo" | b"gpt"
-        | b"dfp" | b"adsense" | b"sponsored" | b"advertisement" | b"advertising"
-        | b"googlesyndication" | b"revcontent" => Reason::Advertising,
-        b"addthis" | b"sharethis" | b"addtoany" | b"sharedaddy" => Reason::Sharing,
-        _ => return None,
-    };
-    Some(Says::Out(reason))
-}
-
-/// Words that say something only together.
-fn pair(first: &[u8], second: &[u8]) -> Option<Says> {
-    let out = |reason| Some(Says::Out(reason));
-    match (first, second) {
-        (b"cookie" | b"cookies" | b"privacy", b"banner" | b"consent" | b"notice" | b"bar")
-        | (b"cookie" | b"cookies", b"popup" | b"modal" | b"law" | b"message" | b"overlay")
-        | (b"cookie" | b"cookies", b"dialog" | b"warning" | b"info" | b"hint" | b"layer")
-        | (b"cookie" | b"cookies", b"settings" | b"policy" | b"alert" | b"prompt" | b"wall") => {
-            out(Reason::Consent)
-        }
-        (b"alert" | b"banner" | b"notice" | b"popup" | b"bar", b"cookie" | b"cookies") => {
-            out(Reason::Consent)
-        }
-        (b"most", b"read" | b"viewed" | b"popular" | b"commented" | b"shared")
-        | (b"read", b"next" | b"also")
-        | (b"also", b"like" | b"read" | b"bought" | b"viewed")
-        | (b"cross" | b"up", b"sell" | b"sells" | b"next")
-        | (b"more", b"stories" | b"news")
-        | (b"recently", b"viewed") => out(Reason::Related),
-        (b"user" | b"account" | b"login" | b"profile", b"menu" | b"box" | b"nav" | b"bar")
-        | (b"mini" | b"header", b"cart" | b"basket")
-        | (b"cart" | b"basket", b"count" | b"counter" | b"icon" | b"link" | b"badge" | b"widget")
-        | (b"welcome", b"back" | b"user" | b"message") => out(Reason::Account),
-        (b"view" | b"views" | b"hit" | b"hits" | b"visitor" | b"visitors" | b"visit", b"count")
-        | (b"view" | b"views" | b"hit" | b"hits" | b"visitor" | b"visitors", b"counter")
-        | (b"like" | b"likes" | b"comment" | b"comments" | b"reply" | b"share", b"count")
-        | (b"like" | b"likes" | b"comment" | b"comments" | b"reply" | b"share", b"counter")
-        | (b"num" | b"number", b"comments" | b"views" | b"likes")
-        | (b"online", b"users" | b"visitors" | b"now")
-        | (b"live", b"viewers" | b"visitors") => out(Reason::Counter),
-        (b"server" | b"current" | b"local" | b"render" | b"load", b"time")
-        | (b"current" | b"todays" | b"today", b"date" | b"day")
-        | (b"generated" | b"rendered", b"at" | b"on" | b"in" | b"time")
-        | (b"page", b"generated" | b"generation" | b"timing")
-        | (b"build" | b"server" | b"debug" | b"request", b"info" | b"id" | b"bar" | b"timing") => {
-            out(Reason::Request)
-        }
-        (b"weather" | b"stock" | b"stocks" | b"horoscope", b"widget" | b"box" | b"mini")
-        | (b"weather" | b"stock" | b"stocks" | b"news", b"ticker" | b"bar" | b"teaser") => {
-            out(Reason::Widget)
-        }
-        (b"skip", b"link" | b"links" | b"to" | b"nav" | b"content")
-        | (b"back" | b"scroll", b"top" | b"to")
-        | (b"exit", b"intent") => out(Reason::Overlay),
-        (b"right" | b"left", b"rail") => out(Reason::Aside),
-        (b"follow", b"us" | b"me") => out(Reason::Sharing),
-        (b"mailing", b"list") | (b"sign", b"up") => out(Reason::Newsletter),
-        _ => None,
-    }
-}
-
-fn look_up(word: &[u8]) -> Option<Word> {
-    use Reason as R;
-    let out = |reason| Some(Word::Says(Says::Out(reason)));
-    match word {
-        b"ad" | b"ads" | b"adv" | b"advert" | b"adverts" | b"advertisement" | b"advertisements"
-        | b"advertising" | b"adslot" | b"adunit" | b"adbox" | b"adbanner" | b"adwrapper"
-        | b"adcontainer" | b"sponsored" | b"promoted" | b"werbung" | b"anzeige" | b"publicidad"
-        | b"publicite" | b"promo" | b"promos" => out(R::Advertising),
-        b"consent" | b"gdpr" | b"ccpa" => out(R::Consent),
-        b"share" | b"shares" | b"sharing" | b"social" | b"socials" | b"sharebar"
-        | b"sharebuttons" => out(R::Sharing),
-        b"related" | b"recommended" | b"recommendation" | b"recommendations" | b"trending"
-        | b"popular" | b"mostread" | b"upsell" | b"crosssell" | b"similar" | b"testimonial"
-        | b"testimonials" => out(R::Related),
-        b"newsletter" | b"newsletters" | b"subscribe" | b"signup" | b"optin" => out(R::Newsletter),
-        b"nav" | b"navi" | b"navbar" | b"navigation" | b"topnav" | b"sidenav" | b"subnav"
-        | b"mainnav" | b"sitenav" | b"menubar" | b"mainmenu" | b"submenu" | b"megamenu"
-        | b"offcanvas" | b"hamburger" | b"pagination" | b"pager" | b"paginator" | b"breadcrumb"
-        | b"breadcrumbs" | b"crumbs" => out(R::Navigation),
-        b"sidebar" | b"sidebars" | b"aside" => out(R::Aside),
-        b"header" | b"masthead" | b"topbar" => Some(Word::Says(Says::Header)),
-        b"footer" | b"colophon" => Some(Word::Says(Says::Footer)),
-        b"copyright" => out(R::Footer),
-        b"menu" | b"menus" => Some(Word::Says(Says::Menu)),
-        b"teaser" | b"teasers" => Some(Word::Says(Says::Teaser)),
-        b"note" | b"tip" | b"warning" | b"caution" | b"admonition" | b"callout" | b"important"
-        | b"footnote" | b"footnotes" | b"infobox" | b"pullquote" => Some(Word::Says(Says::Note)),
-        b"modal" | b"modals" | b"popup" | b"popups" | b"lightbox" | b"toast" | b"toasts"
-        | b"snackbar" | b"tooltip" | b"skiplink" => out(R::Overlay),
-        b"minicart" | b"userbox" | b"usermenu" | b"loginbox" => out(R::Account),
-        b"like" | b"upvote" | b"upvotes" | b"viewcount" | b"hitcounter" | b"pageviews"
-        | b"viewcounter" => out(R::Counter),
-        b"clock" | b"debugbar" => out(R::Request),
-        b"site" | b"page" | b"global" | b"main" | b"top" | b"bottom" | b"left" | b"right"
-        | b"primary" | b"secondary" | b"tertiary" | b"app" | b"wrapper" | b"wrap"
-        | b"container" | b"inner" | b"outer" | b"area" | b"section" | b"block" | b"box"
-        | b"bar" | b"group" | b"row" | b"col" | b"column" | b"desktop" | b"mobile" | b"sticky"
-        | b"fixed" | b"floating" | b"widget" | b"panel" | b"region" | b"zone" | b"slot"
-        | b"module" | b"component" | b"js" | b"default" | b"large" | b"small" | b"sm" | b"md"
-        | b"lg" | b"xl" | b"dark" | b"light" | b"full" | b"width" | b"unit" | b"banner"
-        | b"placeholder" | b"position" | b"label" | b"button" | b"buttons" | b"icon" | b"icons"
-        | b"links" | b"link" | b"nested" | b"horizontal" | b"vertical" | b"center" | b"first"
-        | b"last" | b"second" | b"bg" | b"root" | b"layout" | b"body" | b"leaderboard"
-        | b"skyscraper" | b"rectangle" | b"mpu" | b"tools" | b"toolbar" | b"media"
-        | b"networks" | b"count" | b"form" | b"sub" | b"the" | b"this" | b"now" | b"today"
-        | b"home" | b"frontpage" | b"web" | b"std" => Some(Word::Layout),
-        b"posts" | b"post" | b"articles" | b"article" | b"stories" | b"story" | b"news"
-        | b"content" | b"contents" | b"products" | b"product" | b"items" | b"item" | b"topics"
-        | b"pages" | b"videos" | b"reading" | b"list" | b"grid" | b"carousel" | b"slider"
-        | b"cards" | b"card" | b"searches" | b"questions" | b"tags" | b"title" | b"heading"
-        | b"text" | b"rotator" | b"rotating" | b"entry" | b"reads" => Some(Word::Thing),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[track_caller]
     fn check(names: &str, expect: Option<Says>) {
-        assert_eq!(says(names), expect, "{names}");
+        assert_eq!(Named::list(names).says, expect, "{names}");
     }
 
     #[test]

@@ -1,49 +1,129 @@
 //! What counts of a page that has no text at all: what it tells machines, or else the addresses of
 //! what it shows.
 
-use super::Basis;
 use super::tag::Tag;
 use super::text::push_collapsed;
 use super::tokenizer::{Attribute, Token, Tokenizer, attribute};
 use super::url::plain_url;
 use crate::json;
 
-pub(crate) fn text(page: &str) -> (String, Basis) {
-    let (mut said, mut addresses) = (String::new(), String::new());
-    let mut tokenizer = Tokenizer::new(page);
-    let mut attributes: Vec<Attribute<'_>> = Vec::new();
-    let mut data = false;
-    let mut title = false;
-    while let Some(token) = tokenizer.next(&mut attributes) {
-        match token {
-            Token::Open { tag, .. } => {
-                let get = |name| attribute(&attributes, name).unwrap_or_default();
-                let kind = get("type").trim();
-                data = tag == Tag::Script && kind.eq_ignore_ascii_case("application/ld+json");
-                title = tag == Tag::Title;
-                match tag {
-                    Tag::Meta if is_said(get("name")) || is_said(get("property")) => {
-                        push_line(get("content"), &mut said);
+/// What a page has besides text, in lines.
+#[derive(Debug, Default)]
+pub(crate) struct Otherwise {
+    pub(crate) title: String,
+    /// For search engines, and for its own scripts.
+    pub(crate) said: String,
+    /// The pages that it is made of.
+    pub(crate) frames: String,
+    /// What it shows and links to.
+    pub(crate) addresses: String,
+}
+
+/// What a script is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Data {
+    None,
+    /// What the page is about, for search engines.
+    Linked,
+    /// What a script makes the page of.
+    State,
+}
+
+impl Otherwise {
+    pub(crate) fn of(page: &str) -> Self {
+        let mut found = Self::default();
+        let mut tokenizer = Tokenizer::new(page);
+        let mut attributes: Vec<Attribute<'_>> = Vec::new();
+        let (mut data, mut title) = (Data::None, false);
+        while let Some(token) = tokenizer.next(&mut attributes) {
+            match token {
+                Token::Open { tag, .. } => {
+                    let get = |name| attribute(&attributes, name).unwrap_or_default();
+                    data = if tag == Tag::Script { kind_of(get("type")) } else { Data::None };
+                    title = tag == Tag::Title;
+                    match tag {
+                        Tag::Meta if is_said(get("name")) || is_said(get("property")) => {
+                            push_line(get("content"), &mut found.said);
+                        }
+                        Tag::Frame => push_line(&plain_url(get("src")), &mut found.frames),
+                        Tag::Img | Tag::Iframe | Tag::Embed | Tag::Source | Tag::Video => {
+                            push_line(&plain_url(get("src")), &mut found.addresses);
+                        }
+                        Tag::A | Tag::Area => {
+                            push_line(&plain_url(get("href")), &mut found.addresses);
+                        }
+                        _ => {}
                     }
-                    Tag::Img | Tag::Iframe | Tag::Frame | Tag::Embed | Tag::Source | Tag::Video => {
-                        push_line(&plain_url(get("src")), &mut addresses);
-                    }
-                    Tag::A | Tag::Area => push_line(&plain_url(get("href")), &mut addresses),
-                    _ => {}
                 }
+                Token::Raw(raw) if data == Data::Linked => {
+                    push_line(&json::plain(raw), &mut found.said);
+                }
+                Token::Raw(raw) if data == Data::State => push_state(raw, &mut found.said),
+                Token::Raw(raw) if title => push_line(raw, &mut found.title),
+                _ => {}
             }
-            Token::Raw(raw) if data => push_line(&json::plain(raw), &mut said),
-            Token::Raw(raw) if title => push_line(raw, &mut said),
-            _ => {}
         }
+        found
     }
-    if said.is_empty() { (addresses, Basis::Addresses) } else { (said, Basis::Structured) }
+}
+
+fn kind_of(script: &str) -> Data {
+    let kind = script.trim();
+    if kind.eq_ignore_ascii_case("application/ld+json") {
+        Data::Linked
+    } else if kind.eq_ignore_ascii_case("application/json") {
+        Data::State
+    } else {
+        Data::None
+    }
 }
 
 fn is_said(name: &str) -> bool {
     ["description", "og:title", "og:description", "product:price:amount", "article:modified_time"]
         .iter()
         .any(|it| name.eq_ignore_ascii_case(it))
+}
+
+/// One line for each value, but for those that are for this visit only.
+fn push_state(raw: &str, out: &mut String) {
+    let Some(lines) = json::lines(&json::plain(raw)) else { return };
+    for line in lines.lines() {
+        let (place, value) = line.rsplit_once(": ").unwrap_or(("", line));
+        let name = place.rsplit('/').find(|it| !matches!(*it, "+" | "*")).unwrap_or_default();
+        if !is_of_visit(&name.to_ascii_lowercase()) && !is_made_up(value.trim_matches('"')) {
+            push_line(line, out);
+        }
+    }
+}
+
+fn is_of_visit(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "token",
+        "csrf",
+        "nonce",
+        "buildid",
+        "requestid",
+        "traceid",
+        "sessionid",
+        "session_id",
+        "timestamp",
+        "etag",
+        "generatedat",
+        "renderedat",
+        "servertime",
+        "experiment",
+        "correlation",
+    ];
+    NAMES.iter().any(|it| name.contains(it))
+}
+
+/// A long run of letters and digits that is no word.
+fn is_made_up(value: &str) -> bool {
+    let hex = |it: u8| it.is_ascii_hexdigit() || it == b'-';
+    value.len() >= 16
+        && value.bytes().all(hex)
+        && value.bytes().any(|it| it.is_ascii_alphabetic())
+        && value.bytes().any(|it| it.is_ascii_digit())
 }
 
 fn push_line(text: &str, out: &mut String) {

@@ -3,11 +3,12 @@
 //! does not change what counts in another.
 
 use super::frame::Frame;
-use super::names::{Says, says};
+use super::names::{Known, Named, Says};
 use super::phrases::{Phrase, phrase};
 use super::reason::Reason;
 use super::tag::Tag;
 use super::tokenizer::Attribute;
+use crate::noise::Hint;
 
 /// The attributes that the rules look at.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,6 +20,7 @@ pub(crate) struct Marks<'a> {
     style: Option<&'a str>,
     aria_hidden: bool,
     advertising: bool,
+    message: bool,
     hidden: bool,
     open: bool,
 }
@@ -44,6 +46,8 @@ impl<'a> Marks<'a> {
                     marks.aria_hidden = value.eq_ignore_ascii_case("true");
                 }
                 7.. if is_advertising(name) => marks.advertising = true,
+                // What a content management system tells its user.
+                20 if name.eq_ignore_ascii_case("data-drupal-messages") => marks.message = true,
                 _ => {}
             }
         }
@@ -54,9 +58,10 @@ impl<'a> Marks<'a> {
         self.role.is_some_and(|it| roles.iter().any(|role| it.trim().eq_ignore_ascii_case(role)))
     }
 
-    fn says(&self, name: &str) -> Option<Says> {
-        let own = Some(name).filter(|it| it.contains('-')).and_then(says);
-        own.or_else(|| self.id.and_then(says)).or_else(|| self.class.and_then(says))
+    fn named(&self, name: &str, known: &mut Known<'a>) -> Named {
+        let own = if name.contains('-') { Named::list(name) } else { Named::default() };
+        let id = self.id.map(Named::id).unwrap_or_default();
+        own.or(id).or(self.class.map(|it| known.list(it)).unwrap_or_default())
     }
 }
 
@@ -71,12 +76,13 @@ const SHALLOW: usize = 6;
 
 /// Fills in what the element says of its own text. `long_text`: whether something to read came
 /// before it.
-pub(crate) fn judge(
+pub(crate) fn judge<'a>(
     frame: &mut Frame,
     name: &str,
-    marks: &Marks<'_>,
+    marks: &Marks<'a>,
     depth: usize,
     long_text: bool,
+    known: &mut Known<'a>,
 ) {
     let tag = frame.tag;
     if let Some(reason) = unseen(frame, marks) {
@@ -96,13 +102,45 @@ pub(crate) fn judge(
         frame.reason = Some(reason);
         return;
     }
-    if main || matches!(tag, Tag::Body | Tag::Html | Tag::Head | Tag::H1) {
+    // Names within code are those of its words.
+    if main || frame.in_code || matches!(tag, Tag::Body | Tag::Html | Tag::Head | Tag::H1) {
         return;
     }
-    if let Some(reason) = named(frame, name, marks, depth, long_text) {
+    if tag == Tag::Other && name.eq_ignore_ascii_case("marquee") {
+        frame.reason = Some(Reason::Widget);
+        return;
+    }
+    let found = marks.named(if tag == Tag::Other { name } else { "" }, known);
+    let meta = matches!(tag, Tag::Button | Tag::Small | Tag::Footer | Tag::Address | Tag::Time);
+    let hint = if meta { found.hint.max(Hint::Meta) } else { found.hint };
+    let hint = if found.social && tag.is_inline() { Hint::Social } else { hint };
+    if hint != Hint::None {
+        (frame.hint, frame.reach) = (hint.max(frame.hint), REACH);
+    }
+    // Panes are named after the menus that open them.
+    let pane = marks.is_role(&["tabpanel"])
+        || marks.class.is_some_and(|it| it.split_ascii_whitespace().any(|it| it == "tab-pane"));
+    let Some(says) = found.says.filter(|_| !pane) else { return };
+    if let Some(reason) = named(frame, says, marks, depth, long_text) {
         frame.reason = Some(reason);
         frame.guessed = true;
+        frame.doubted = reason == Reason::Counter || frame.in_main && is_doubtful(reason);
+        if frame.doubted && reason == Reason::Aside {
+            (frame.hint, frame.reach) = (frame.hint.max(Hint::Meta), REACH + 1);
+        }
     }
+}
+
+/// A name speaks for its element and for blocks in it, not for those further in.
+const REACH: u8 = 3;
+
+/// Whether a name may be that of the thing itself: advice is called `recommendations` too.
+fn is_doubtful(reason: Reason) -> bool {
+    use Reason::{Account, Aside, Consent, Counter, Newsletter, Overlay, Related, Sharing, Widget};
+    matches!(
+        reason,
+        Account | Aside | Consent | Counter | Newsletter | Overlay | Related | Sharing | Widget
+    )
 }
 
 /// Whether it cannot be seen.
@@ -153,6 +191,9 @@ fn landmark(frame: &mut Frame, marks: &Marks<'_>) -> Option<Reason> {
     if marks.advertising {
         return Some(Reason::Advertising);
     }
+    if marks.message {
+        return Some(Reason::Overlay);
+    }
     let labelled = marks.label.and_then(phrase);
     if labelled == Some(Phrase::Related) {
         return Some(Reason::Related);
@@ -163,13 +204,16 @@ fn landmark(frame: &mut Frame, marks: &Marks<'_>) -> Option<Reason> {
     match tag {
         Tag::Nav => return Some(Reason::Navigation),
         Tag::Search => return Some(Reason::Navigation),
-        Tag::Dialog => return Some(Reason::Overlay),
+        Tag::Dialog => {
+            frame.doubted = frame.in_main;
+            return Some(Reason::Overlay);
+        }
         Tag::Header if !frame.in_main => {
             return (!is_of_a_text(marks)).then_some(Reason::Header);
         }
         Tag::Footer if !frame.in_article => return Some(Reason::Footer),
         Tag::Aside => {
-            let note = marks.class.and_then(says) == Some(Says::Note);
+            let note = marks.class.map(Named::list).is_some_and(|it| it.says == Some(Says::Note));
             let within = frame.in_article || frame.in_main;
             frame.undecided = within && !note;
             return (!within && !note).then_some(Reason::Aside);
@@ -203,7 +247,7 @@ fn is_of_a_text(marks: &Marks<'_>) -> bool {
 /// What the names that a site gives its parts say.
 fn named(
     frame: &mut Frame,
-    name: &str,
+    says: Says,
     marks: &Marks<'_>,
     depth: usize,
     long_text: bool,
@@ -214,7 +258,6 @@ fn named(
         Tag::Table | Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Tr | Tag::Td | Tag::Th
     );
     let term = matches!(tag, Tag::Dt | Tag::Dd | Tag::Caption | Tag::Figcaption | Tag::Summary);
-    let says = marks.says(if tag == Tag::Other { name } else { "" })?;
     match says {
         Says::Out(reason) => {
             let applies = if cell || term {

@@ -102,7 +102,7 @@ pub(crate) fn push_collapsed(text: &str, references: bool, out: &mut String) {
     out.push_str(&text[from..]);
 }
 
-/// Appends `text` of a preformatted part: lines and indentation stay.
+/// Appends `text` of a preformatted part as it is, but for the ends of lines.
 pub(crate) fn push_preformatted(text: &str, references: bool, out: &mut String) {
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
@@ -118,12 +118,11 @@ pub(crate) fn push_preformatted(text: &str, references: bool, out: &mut String) 
 }
 
 fn push_as_is(character: char, out: &mut String) {
-    match (character, sight(character)) {
-        ('\n' | '\t', _) => out.push(character),
+    match character {
         // Half of the end of a line.
-        ('\r', _) | (_, Sight::Invisible) => {}
-        (_, Sight::Space) => out.push(' '),
-        (_, Sight::Seen) => out.push(character),
+        '\r' => {}
+        '\0' => out.push('\u{fffd}'),
+        _ => out.push(character),
     }
 }
 

@@ -6,12 +6,14 @@ mod nesting;
 use super::css::{Element, Matcher};
 use super::frame::Frame;
 use super::menu::Run;
+use super::names::Known;
 use super::reason::Reason;
 use super::rules::{Marks, judge};
 use super::tag::Tag;
 use super::text::{push_collapsed, push_preformatted};
 use super::tokenizer::{Attribute, Token, Tokenizer, attribute};
 use super::url::plain_url;
+use crate::noise::{Hint, Place};
 
 /// Elements that are open at a time, at most; those deeper in are read as if they were not there.
 /// Browsers do the same.
@@ -40,6 +42,13 @@ pub(crate) struct Piece {
     pub(crate) gap: Gap,
     pub(crate) link: bool,
     pub(crate) title: bool,
+    pub(crate) hint: Hint,
+    pub(crate) place: Place,
+    /// In the main part, by its element.
+    pub(crate) main: bool,
+    pub(crate) code: bool,
+    /// Each space counts.
+    pub(crate) verbatim: bool,
 }
 
 /// What else a page has to offer than its text.
@@ -83,6 +92,7 @@ pub(crate) struct Walk<'a, 'm> {
     run: Option<Run>,
     /// Where the open links lead.
     targets: Vec<&'a str>,
+    known: Known<'a>,
     extras: Extras,
     matcher: Option<Matcher<'m>>,
     /// Only what selectors name counts, and nothing is guessed.
@@ -109,12 +119,14 @@ impl<'a, 'm> Walk<'a, 'm> {
             menu_links: 0,
             run: None,
             targets: Vec::new(),
+            known: Known::new(),
             extras,
             matcher,
         }
     }
 
-    pub(crate) fn run(mut self, page: &'a str) -> Pieces {
+    /// All pieces, and what is known of the selectors.
+    pub(crate) fn run(mut self, page: &'a str) -> (Pieces, Option<Matcher<'m>>) {
         // Places in the text are kept in four bytes.
         let page = &page[..page.floor_char_boundary(u32::MAX as usize)];
         self.out.text.reserve(page.len() / 4);
@@ -134,7 +146,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         self.end_line(0, None);
         self.end_run();
         self.apply_late();
-        self.out
+        (self.out, self.matcher)
     }
 
     fn top(&mut self) -> &mut Frame {
@@ -157,7 +169,11 @@ impl<'a, 'm> Walk<'a, 'm> {
     fn text(&mut self, text: &str, references: bool) {
         let start = self.out.text.len();
         let frame = &self.frames[self.frames.len() - 1];
-        if frame.in_pre {
+        let (pre, first) = (frame.in_pre, frame.first == self.out.list.len());
+        if pre {
+            // The end of the line that `<pre>` stands in is none of its text.
+            let text = if first { text.trim_start_matches('\r') } else { text };
+            let text = if first { text.strip_prefix('\n').unwrap_or(text) } else { text };
             push_preformatted(text, references, &mut self.out.text);
         } else {
             let blank = text.bytes().all(|it| it.is_ascii_whitespace());
@@ -194,7 +210,20 @@ impl<'a, 'm> Walk<'a, 'm> {
         // The page is cut to what four bytes can say, and text is never longer than its source.
         let place = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
         let (start, end) = (place(start), place(end));
-        self.out.list.push(Piece { start, end, reason, gap, link, title });
+        let Frame { hint, place, in_main: main, in_code: code, in_pre: verbatim, .. } = *frame;
+        self.out.list.push(Piece {
+            start,
+            end,
+            reason,
+            gap,
+            link,
+            title,
+            hint,
+            place,
+            main,
+            code,
+            verbatim,
+        });
     }
 
     fn open(&mut self, tag: Tag, name: &'a str, closed: bool, attributes: &[Attribute<'a>]) {
@@ -206,7 +235,8 @@ impl<'a, 'm> Walk<'a, 'm> {
             }
             _ => self.imply(tag),
         }
-        let block = !tag.is_inline() || tag == Tag::Other && name.contains('-');
+        let block =
+            !tag.is_inline() || tag == Tag::Other && name.contains('-') && !tells_time(name);
         if block {
             let container = self.block();
             self.end_line(container, None);
@@ -250,7 +280,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         let marks = Marks::of(attributes);
         let depth = self.frames.len();
         let mut frame = self.top().child(tag, 0, 0);
-        judge(&mut frame, name, &marks, depth, self.long_text);
+        judge(&mut frame, name, &marks, depth, self.long_text, &mut self.known);
         self.piece(start);
         if let (Some(piece), None) = (self.out.list.last_mut(), self.matcher.as_ref()) {
             piece.reason = piece.reason.or(frame.reason);
@@ -266,4 +296,9 @@ impl<'a, 'm> Walk<'a, 'm> {
         }
         found
     }
+}
+
+/// Whether an element of a site's own tells a time relative to now.
+fn tells_time(name: &str) -> bool {
+    ["relative-time", "timeago", "time-ago"].iter().any(|it| name.contains(it))
 }

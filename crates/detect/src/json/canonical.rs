@@ -1,5 +1,6 @@
 //! One pass from JSON as written to JSON in one form.
 
+use super::lengths::lengths;
 use super::number::push_number;
 use super::path::{Path, Walker};
 use super::string::push_string;
@@ -17,6 +18,13 @@ pub(crate) struct Options {
     pub(crate) unordered: bool,
 }
 
+impl Options {
+    /// All paths as they are written.
+    pub(crate) fn places(&self) -> impl Iterator<Item = String> {
+        self.select.iter().chain(&self.drop).map(|it| it.text.clone())
+    }
+}
+
 /// Why a text is no JSON that can be brought into one form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -31,6 +39,8 @@ pub(crate) enum Fault {
 pub(crate) struct Canonical {
     /// One value to a line.
     pub(crate) text: String,
+    /// Paths that lead nowhere.
+    pub(crate) unmatched: Vec<String>,
 }
 
 /// One or more values, as in JSON lines.
@@ -39,7 +49,8 @@ pub(crate) fn canonical(text: &str, options: &Options) -> Result<Canonical, Faul
     let text = text.strip_prefix(")]}'").unwrap_or(text);
     let mut writer = Writer::new(text, options);
     writer.run()?;
-    Ok(Canonical { text: writer.out })
+    let unmatched = writer.select.unmatched().chain(writer.drop.unmatched());
+    Ok(Canonical { unmatched: unmatched.map(str::to_owned).collect(), text: writer.out })
 }
 
 /// What becomes of a value.
@@ -55,6 +66,8 @@ struct Fate {
 struct Level {
     array: bool,
     count: u64,
+    /// How many elements it has, if a path asks for that.
+    length: u64,
     fate: Fate,
     /// Where its members begin in the list.
     members: usize,
@@ -77,11 +90,16 @@ struct Writer<'a> {
     select: Walker<'a>,
     drop: Walker<'a>,
     unordered: bool,
+    /// The lengths of the lists to come.
+    lengths: std::vec::IntoIter<u64>,
 }
 
 impl<'a> Writer<'a> {
     fn new(text: &'a str, options: &'a Options) -> Self {
+        let mut paths = options.select.iter().chain(&options.drop);
+        let asked = paths.any(Path::asks_for_end);
         Self {
+            lengths: if asked { lengths(text) } else { Vec::new() }.into_iter(),
             text,
             at: 0,
             out: String::with_capacity(text.len()),
@@ -147,11 +165,11 @@ impl<'a> Writer<'a> {
     /// The next element or member of the innermost container.
     fn child(&mut self, array: bool) -> Result<(), Fault> {
         let last = self.levels.len() - 1;
-        let (index, outer) = (self.levels[last].count, self.levels[last].fate);
+        let Level { count: index, length, fate: outer, .. } = self.levels[last];
         self.levels[last].count += 1;
         let start = self.out.len();
         let (kept, dropped) = if array {
-            (self.select.element(index), self.drop.element(index))
+            (self.select.element(index, length), self.drop.element(index, length))
         } else {
             if self.peek() != Some(b'"') {
                 return self.fault();
@@ -195,7 +213,9 @@ impl<'a> Writer<'a> {
                 self.out.push(char::from(first));
             }
             self.at += 1;
-            self.levels.push(Level { array, count: 0, fate, members: self.members.len() });
+            let length = if array { self.lengths.next().unwrap_or(0) } else { 0 };
+            let members = self.members.len();
+            self.levels.push(Level { array, count: 0, length, fate, members });
             self.select.enter();
             self.drop.enter();
             return Ok(());

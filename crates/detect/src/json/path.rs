@@ -3,6 +3,8 @@
 /// A place, or many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path {
+    /// As it is written.
+    pub(crate) text: String,
     segments: Vec<Segment>,
 }
 
@@ -17,9 +19,10 @@ struct Segment {
 enum Choice {
     Name(String),
     Any,
-    Index(u64),
+    /// Below zero: from the end.
+    Index(i64),
     /// From, to, and every how many.
-    Slice(u64, u64, u64),
+    Slice(i64, i64, i64),
     /// A name or an index, as in pointers.
     Token(String),
 }
@@ -34,6 +37,17 @@ pub(crate) struct PathFault {
 /// Segments of a path, at most: their places are bits.
 const MOST_SEGMENTS: usize = 63;
 
+impl Path {
+    /// Whether it counts from the end of a list.
+    pub(crate) fn asks_for_end(&self) -> bool {
+        self.segments.iter().flat_map(|it| &it.choices).any(|it| match it {
+            Choice::Index(at) => *at < 0,
+            Choice::Slice(from, to, _) => *from < 0 || *to < 0,
+            _ => false,
+        })
+    }
+}
+
 /// Which paths lead where, while JSON is read. Each path has a bit for every number of segments
 /// that may lie behind.
 #[derive(Debug)]
@@ -42,11 +56,19 @@ pub(crate) struct Walker<'p> {
     /// The bits of all paths, level by level.
     states: Vec<u64>,
     next: Vec<u64>,
+    /// Which paths led somewhere.
+    hit: Vec<bool>,
 }
 
 impl<'p> Walker<'p> {
     pub(crate) fn new(paths: &'p [Path]) -> Self {
-        Self { paths, states: Vec::new(), next: vec![0; paths.len()] }
+        let count = paths.len();
+        Self { paths, states: Vec::new(), next: vec![0; count], hit: vec![false; count] }
+    }
+
+    /// The paths that led nowhere.
+    pub(crate) fn unmatched(&self) -> impl Iterator<Item = &'p str> {
+        self.paths.iter().zip(&self.hit).filter(|it| !it.1).map(|it| it.0.text.as_str())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -57,15 +79,24 @@ impl<'p> Walker<'p> {
     pub(crate) fn root(&mut self) -> bool {
         self.states.clear();
         self.next.fill(1);
-        self.paths.iter().any(|it| it.segments.is_empty())
+        let mut ends = false;
+        for (path, hit) in self.paths.iter().zip(&mut self.hit) {
+            *hit |= path.segments.is_empty();
+            ends |= path.segments.is_empty();
+        }
+        ends
     }
 
-    pub(crate) fn element(&mut self, index: u64) -> bool {
+    /// An element of a list of this many; they are counted only if a path asks for it.
+    pub(crate) fn element(&mut self, index: u64, length: u64) -> bool {
+        let place = |it: i64| if it < 0 { it.saturating_add_unsigned(length) } else { it };
+        let index = i64::try_from(index).unwrap_or(i64::MAX);
         self.child(|choice| match choice {
             Choice::Any => true,
-            Choice::Index(it) => *it == index,
+            Choice::Index(it) => place(*it) == index,
             Choice::Slice(from, to, step) => {
-                (*from..*to).contains(&index) && (index - from).is_multiple_of(*step)
+                let from = place(*from).max(0);
+                (from..place(*to)).contains(&index) && (index - from) % step == 0
             }
             Choice::Token(token) => *token == index.to_string(),
             Choice::Name(_) => false,
@@ -88,7 +119,8 @@ impl<'p> Walker<'p> {
         }
         let outer = &self.states[self.states.len() - count..];
         let mut matched = false;
-        for ((path, &state), next) in self.paths.iter().zip(outer).zip(&mut self.next) {
+        let all = self.paths.iter().zip(outer).zip(self.next.iter_mut().zip(&mut self.hit));
+        for ((path, &state), (next, hit)) in all {
             *next = 0;
             let mut bits = state;
             while bits != 0 {
@@ -100,6 +132,7 @@ impl<'p> Walker<'p> {
                 }
                 if segment.choices.iter().any(&chosen) {
                     *next |= 1 << (at + 1);
+                    *hit |= at + 1 == path.segments.len();
                     matched |= at + 1 == path.segments.len();
                 }
             }
@@ -127,7 +160,7 @@ pub(crate) fn parse(text: &str) -> Result<Path, PathFault> {
         let what = format!("{} steps, and the most is {MOST_SEGMENTS}", segments.len());
         return Err(PathFault { at: 0, what });
     }
-    Ok(Path { segments })
+    Ok(Path { text: text.to_owned(), segments })
 }
 
 fn pointer(rest: &str) -> Result<Vec<Segment>, PathFault> {
@@ -241,11 +274,7 @@ impl Parser<'_> {
                     return self
                         .fault("filters are not known: select the list, and use `keep_text`");
                 }
-                Some('-') => {
-                    return self
-                        .fault("places are counted from the front: the end is not known yet");
-                }
-                Some(it) if it.is_ascii_digit() || it == ':' => self.range()?,
+                Some(it) if it.is_ascii_digit() || matches!(it, ':' | '-') => self.range()?,
                 _ => return self.fault("a name in quotes, a number or `*` is expected here"),
             });
             self.space();
@@ -276,12 +305,16 @@ impl Parser<'_> {
         self.fault("the closing quote is missing")
     }
 
-    fn number(&mut self) -> Result<Option<u64>, PathFault> {
+    fn number(&mut self) -> Result<Option<i64>, PathFault> {
         self.space();
         let rest = &self.text[self.at..];
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let sign = usize::from(rest.starts_with('-'));
+        let digits = sign + rest[sign..].bytes().take_while(u8::is_ascii_digit).count();
         if digits == 0 {
             return Ok(None);
+        }
+        if digits == sign {
+            return self.fault("a number is missing after `-`");
         }
         let Ok(number) = rest[..digits].parse() else { return self.fault("too large a number") };
         self.at += digits;
@@ -295,10 +328,10 @@ impl Parser<'_> {
             return first
                 .map_or_else(|| self.fault("a number is missing"), |it| Ok(Choice::Index(it)));
         }
-        let to = self.number()?.unwrap_or(u64::MAX);
+        let to = self.number()?.unwrap_or(i64::MAX);
         let step = if self.eat(":") { self.number()?.unwrap_or(1) } else { 1 };
-        if step == 0 {
-            return self.fault("every 0th is none");
+        if step <= 0 {
+            return self.fault("lists are read from front to back: the step must be above 0");
         }
         Ok(Choice::Slice(first.unwrap_or(0), to, step))
     }
@@ -317,7 +350,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
         refuse("$.a[?@.b]", 4, "filters are not known: select the list, and use `keep_text`");
-        refuse("$.a[-1]", 4, "places are counted from the front: the end is not known yet");
+        refuse("$.a[-]", 4, "a number is missing after `-`");
+        refuse("$.a[::-1]", 8, "lists are read from front to back: the step must be above 0");
         refuse("$.a.", 4, "a name is missing");
         refuse("$a", 1, "`.name` or `[…]` is expected here");
         refuse("$['a", 3, "the closing quote is missing");

@@ -1,5 +1,5 @@
-//! Feeds: RSS, RSS 1.0 and Atom. An entry is its title, its link, its date and its text. What the
-//! feed says of itself (when it was built, by what, for how long) does not count.
+//! Feeds: RSS, RSS 1.0 and Atom. An entry is its title, its link, its author, its date and its text.
+//! What the feed says of itself (when it was built, by what, for how long) does not count.
 
 use quick_xml::events::Event;
 
@@ -12,6 +12,7 @@ struct Entry {
     link: String,
     date: String,
     id: String,
+    author: String,
     text: String,
     media: Vec<String>,
 }
@@ -23,6 +24,7 @@ enum Part {
     Link,
     Date,
     Id,
+    Author,
     Text,
 }
 
@@ -115,6 +117,7 @@ fn part_of(name: &str) -> Option<Part> {
         "link" => Part::Link,
         "pubDate" | "updated" | "date" | "published" | "modified" => Part::Date,
         "guid" | "id" => Part::Id,
+        "author" | "creator" => Part::Author,
         "description" | "summary" | "content" | "encoded" => Part::Text,
         _ => return None,
     })
@@ -142,6 +145,7 @@ impl Entry {
             Part::Link => {}
             Part::Date => longer(&mut self.date, run.to_owned()),
             Part::Id => self.id = run.to_owned(),
+            Part::Author => longer(&mut self.author, one_line(&visible_text(&decoded(run)))),
             // Where there is a summary and the text, the text.
             Part::Text => longer(&mut self.text, visible_text(&decoded(run))),
         }
@@ -150,7 +154,7 @@ impl Entry {
     fn text(&self) -> String {
         let mut text = String::new();
         let link = if self.link.is_empty() { &self.id } else { &self.link };
-        for line in [&self.title, link, &self.date].into_iter().chain(&self.media) {
+        for line in [&self.title, link, &self.author, &self.date].into_iter().chain(&self.media) {
             if !line.trim().is_empty() {
                 text.push_str(&one_line(line));
                 text.push('\n');
@@ -204,9 +208,9 @@ mod tests {
         let atom =
             "<feed xmlns='http://www.w3.org/2005/Atom'><title>A</title><updated>2026</updated>
             <entry><title type='html'>T</title><link rel='self' href='/s'/><link href='/x'/>
-            <id>1</id><updated>2026-01-01</updated><content type='xhtml'><div>Some <b>text</b></div>
+            <id>1</id><author><name>Ann</name><uri>/ann</uri></author><updated>2026-01-01</updated><content type='xhtml'><div>Some <b>text</b></div>
             </content></entry></feed>";
-        assert_eq!(read(atom).unwrap(), ["A\n", "T\n/x\n2026-01-01\nSome text\n"]);
+        assert_eq!(read(atom).unwrap(), ["A\n", "T\n/x\nAnn /ann\n2026-01-01\nSome text\n"]);
     }
 
     #[test]

@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod changes;
+mod lines;
 mod noise;
 mod page;
 mod pages;
 mod properties;
+mod sites;
 mod special;
 
 use freshet_detect::{Detector, Document, Kind, Reading};
@@ -43,13 +45,16 @@ fn miss(what: &str, a: &str, b: &str) -> Option<String> {
     })
 }
 
+/// Faults that a failing test lists.
+const MOST_SHOWN: usize = 200;
+
 #[track_caller]
 fn none(faults: &[String]) {
     assert!(
         faults.is_empty(),
         "{} faults:\n{}",
         faults.len(),
-        faults[..faults.len().min(12)].join("\n")
+        faults[..faults.len().min(MOST_SHOWN)].join("\n")
     );
 }
 

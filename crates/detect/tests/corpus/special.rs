@@ -338,7 +338,6 @@ fn names_and_lines_of_pages_that_nobody_planned_for() {
         "<div id='counter'>@</div>",
         "<p>This page has been viewed @ times</p>",
         "<div class='alert-cookie'>We use @ cookies.</div>",
-        "<p>Time: 10:02:@</p>",
         "<button class='like-button'>♥ @</button>",
         "<p>Likes: @ | Shares: @</p>",
     ] {
@@ -352,6 +351,7 @@ fn names_and_lines_of_pages_that_nobody_planned_for() {
         "<table><tr><td>Comments</td><td>@</td></tr></table>",
         "<h2>Share capital</h2><p>@</p>",
         "<p>Event starts 10:@</p>",
+        "<p>Time: 10:02:@</p>",
     ] {
         differ(part, &page(&part.replace('@', "12")), &page(&part.replace('@', "13")));
     }

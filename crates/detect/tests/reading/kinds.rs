@@ -35,6 +35,7 @@ fn what_says_it_is_json_and_is_not_is_text() {
         |bytes| Document { bytes, content_type: Some("application/json"), charset: None };
     let reading = Detector::default().read(&document(b"Not  found\n"));
     assert_eq!((reading.stored.kind, reading.text.as_str()), (Kind::Json, "Not found\n"));
+    assert!(reading.as_text && !Detector::default().read(&document(b"{}")).as_text);
 }
 
 #[test]
@@ -61,6 +62,8 @@ fn xml_and_feeds() {
 #[test]
 fn broken_xml_is_text() {
     check("<?xml version='1.0'?><a>x", Kind::Xml, "<?xml version='1.0'?><a>x\n");
+    assert!(read("", "<?xml version='1.0'?><a>x").as_text);
+    assert!(!read("", "<?xml version='1.0'?><a/>").as_text);
 }
 
 #[test]

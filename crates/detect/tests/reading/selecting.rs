@@ -31,6 +31,13 @@ fn css_selectors() {
     select("li:nth-child(odd)", "one/three/");
     select("li:nth-of-type(2)", "two/");
     select("li:not(:first-child)", "two/three/");
+    select("li:last-child", "three/");
+    select("li:nth-last-child(2)", "two/");
+    select("td:last-of-type", "b/d/");
+    select("tr:nth-last-child(1) > td:nth-last-of-type(2)", "c/");
+    select("b:only-child", "bold/");
+    select("li:only-child", "");
+    select("#main > p:last-of-type", "Secret/");
     select(":is(li, b):nth-child(1)", "bold/one/");
     select("[lang|=en]", "Secret/");
     select("[class~=wide] > [class^=pri]", "12 €/");
@@ -76,6 +83,26 @@ fn json_places() {
     assert_eq!(text("select = ['$.items[*].p']"), "1\n2\n");
     assert_eq!(text("drop = ['/t', '$..n']"), "/items/+/p: 1\n/items/+/p: 2\n");
     assert_eq!(text("select = ['/none']"), "");
+    assert_eq!(text("select = ['$.items[-1].p']"), "2\n");
+    assert_eq!(text("select = ['$.items[-2:].n']"), "\"x\"\n\"y\"\n");
+    assert_eq!(text("select = ['$.items[:-1].n']"), "\"x\"\n");
+    assert_eq!(text("select = ['$.items[-9]']"), "");
     let order = |json: &str| read("ignore = ['order']", json).stored.fingerprint;
     assert_eq!(order("[3, 1, {\"a\": 1, \"b\": 2}]"), order("[{\"b\": 2, \"a\": 1}, 3, 1]"));
+}
+
+#[test]
+fn what_leads_to_nothing_is_told() {
+    let unmatched = |settings: &str, text: &str| read(settings, text).unmatched;
+    assert!(unmatched("select = ['p', 'td:last-child']\ndrop = ['b']", PAGE).is_empty());
+    assert_eq!(
+        unmatched("select = ['p', 'h1 > em, h2']\ndrop = ['.none', '/a']", PAGE),
+        ["h1 > em, h2", ".none", "/a"]
+    );
+    let json = "{\"a\": [1, 2]}";
+    assert_eq!(
+        unmatched("select = ['/a/1', '$.b']\ndrop = ['p', '$.a[5]']", json),
+        ["p", "$.b", "$.a[5]"]
+    );
+    assert_eq!(unmatched("select = ['p']", "words"), ["p"]);
 }

@@ -14,6 +14,10 @@ pub(crate) struct Read<'a> {
     fingerprint: String,
     digest: String,
     rules: u16,
+    /// Not what its kind says: read as text.
+    as_text: bool,
+    /// Selectors that lead to nothing.
+    unmatched: &'a [String],
     text: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<Vec<LeftOut<'a>>>,
@@ -37,6 +41,8 @@ impl<'a> Read<'a> {
             fingerprint: format!("{:032x}", reading.stored.fingerprint),
             digest: format!("{:032x}", reading.stored.raw),
             rules: reading.stored.rules,
+            as_text: reading.as_text,
+            unmatched: &reading.unmatched,
             text: &reading.text,
             left_out: why.then(|| list.collect()),
         }
@@ -54,6 +60,10 @@ pub(crate) struct Compared<'a> {
     removed: usize,
     old: String,
     new: String,
+    /// Whether either was not what its kind says.
+    as_text: [bool; 2],
+    /// Selectors that lead to nothing, in each.
+    unmatched: [&'a [String]; 2],
     rows: Vec<Line<'a>>,
 }
 
@@ -92,6 +102,8 @@ impl<'a> Compared<'a> {
             removed,
             old: format!("{:032x}", compared.old.stored.fingerprint),
             new: format!("{:032x}", compared.new.stored.fingerprint),
+            as_text: [compared.old.as_text, compared.new.as_text],
+            unmatched: [&compared.old.unmatched, &compared.new.unmatched],
             rows: compared.diff.rows.iter().filter_map(line).collect(),
         }
     }

@@ -47,14 +47,20 @@ fn read(path: &Path) -> Result<RawSettings, Failure> {
             .hint("give the path of a TOML file; `freshet detect --help` shows one")
     })?;
     toml::from_str(&text).map_err(|error| {
-        let line =
-            error.span().map_or(1, |it| 1 + text[..it.start.min(text.len())].matches('\n').count());
-        Failure::new(format!(
-            "{name}:{line}: {}",
-            error.message().lines().next().unwrap_or_default()
-        ))
-        .hint("`freshet detect --help` lists the settings")
+        let at = error.span().map_or(0, |it| it.start.min(text.len()));
+        let before = text.get(..at).unwrap_or_default();
+        let line = 1 + before.matches('\n').count();
+        let message = error.message().lines().next().unwrap_or_default().replace("f64", "a number");
+        let field = field(text.lines().nth(line - 1).unwrap_or_default());
+        let named = field.filter(|it| !message.contains(it)).map(|it| format!("{it}: "));
+        Failure::new(format!("{name}:{line}: {}{message}", named.unwrap_or_default()))
+            .hint("`freshet detect --help` lists the settings")
     })
+}
+
+/// The name before `=`.
+fn field(line: &str) -> Option<&str> {
+    line.split_once('=').map(|(name, _)| name.trim()).filter(|it| !it.is_empty())
 }
 
 fn failure(error: &DetectError) -> Failure {

@@ -29,6 +29,9 @@ pub(crate) fn header(source: &str, reading: &Reading) -> String {
     if *basis == Basis::Selected && text.is_empty() {
         header.push_str("\nnothing is selected: the document has no such part");
     }
+    if let Some(remarks) = remarks(source, reading) {
+        let _ = write!(header, "\n{remarks}");
+    }
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     for part in &reading.left_out {
         let name = part.reason.name();
@@ -42,6 +45,21 @@ pub(crate) fn header(source: &str, reading: &Reading) -> String {
         let _ = write!(header, "\nleft out: {}", list.join(", "));
     }
     header + "\n"
+}
+
+/// What the owner may not expect of how a document was read.
+pub(crate) fn remarks(source: &str, reading: &Reading) -> Option<String> {
+    let mut remarks = Vec::new();
+    if reading.as_text {
+        let kind = reading.stored.kind;
+        remarks.push(format!(
+            "{source}: not valid {kind}, or nested too deep: compared as text; hint: give another --kind"
+        ));
+    }
+    for place in &reading.unmatched {
+        remarks.push(format!("{source}: nothing matches `{place}`"));
+    }
+    (!remarks.is_empty()).then(|| remarks.join("\n"))
 }
 
 /// Longer parts are cut.
@@ -62,10 +80,14 @@ pub(crate) fn left_out(reading: &Reading) -> String {
 pub(crate) fn verdict(compared: &Comparison) -> String {
     let (added, removed) = compared.diff.counts();
     let lines = |share: f64| {
-        format!(
-            "{:.1} % of the words are the same; lines: {added} new, {removed} gone",
-            100.0 * share
-        )
+        // Rounded down: what changed is never the same to 100 %.
+        let percent = (1000.0 * share).floor() / 10.0;
+        let words = if share >= 1.0 {
+            "the same words in another order".to_owned()
+        } else {
+            format!("{percent:.1} % of the words are the same")
+        };
+        format!("{words}; lines: {added} new, {removed} gone")
     };
     match compared.verdict {
         Verdict::SameBytes => "same: every byte is the same".to_owned(),

@@ -16,6 +16,7 @@ fn folder() -> Folder {
         ("b.json", "{\"a\": \"x\", \"b\": [1, 3]}"),
         ("settings.toml", "select = ['h1']\nignore = ['case']\n"),
         ("wrong.toml", "\nselct = ['h1']\n"),
+        ("type.toml", "noise = true\nbelow = \"x\"\n"),
     ])
 }
 
@@ -116,8 +117,43 @@ fn what_is_wrong_is_named() {
         fault("detect old.html --settings none.toml")
             .contains("cannot read the settings none.toml")
     );
+    assert!(
+        fault("detect old.html --settings type.toml")
+            .contains("type.toml:2: below: invalid type: string \"x\", expected a number")
+    );
+    assert!(fault("detect old.html --charset klingon").contains("there is no charset `klingon`"));
     assert!(fault("detect none.html").contains("cannot read none.html"));
     assert!(fault("detect https://example.org/").contains("cannot fetch https://example.org/"));
     assert!(fault("detect - -").contains("standard input can be read once"));
     assert!(fault("detect old.html --below 5").contains("from 0 to 1"));
+}
+
+#[test]
+fn what_the_owner_may_not_expect_is_said() {
+    let folder = folder();
+    let ran = folder.run("detect old.html --select .none --select h1");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Kettle\n"));
+    assert!(ran.err.contains("old.html: nothing matches `.none`"), "{}", ran.err);
+    let ran = folder.run("detect old.html new.html --drop .none --diff none");
+    assert!(ran.err.contains("new.html: nothing matches `.none`"), "{}", ran.err);
+    let ran = folder.run("detect old.html --kind json");
+    assert!(ran.err.contains("old.html: not valid json"), "{}", ran.err);
+    let report = folder.json("detect old.html --kind json --select $.a");
+    assert_eq!((&report["as_text"], &report["unmatched"][0]), (&true.into(), &"$.a".into()));
+}
+
+#[test]
+fn what_changed_is_never_the_same_to_a_hundred_percent() {
+    let words: Vec<String> = (0..5000).map(|it| format!("word{it}")).collect();
+    let text = words.join(" ");
+    let folder = Folder::new(&[
+        ("a.txt", &text),
+        ("b.txt", &text.replace("word77 ", "other ")),
+        ("c.txt", &text.replace("word1 word2 ", "word2 word1 ")),
+    ]);
+    let ran = folder.run("detect a.txt b.txt --diff words");
+    assert!(ran.err.starts_with("changed: 99.9 % of the words are the same"), "{}", ran.err);
+    assert!(ran.out.contains("[-word77-]{+other+}") && ran.out.len() < 6000, "{}", ran.out.len());
+    let ran = folder.run("detect a.txt c.txt --diff none");
+    assert!(ran.err.starts_with("changed: the same words in another order"), "{}", ran.err);
 }

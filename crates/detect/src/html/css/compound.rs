@@ -9,13 +9,16 @@ pub(crate) struct Element<'e, 'a> {
     pub(crate) attributes: &'e [Attribute<'a>],
 }
 
-/// Where an element stands among those before it in the same parent.
+/// Where an element stands among those in the same parent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// From one.
     pub(crate) child: u32,
     /// Among those of the same name.
     pub(crate) of_type: u32,
+    /// The same, counted from the last.
+    pub(crate) last_child: u32,
+    pub(crate) last_of_type: u32,
     pub(crate) root: bool,
 }
 
@@ -39,6 +42,8 @@ pub(crate) enum Test {
     },
     NthChild(Nth),
     NthOfType(Nth),
+    NthLastChild(Nth),
+    NthLastOfType(Nth),
     Root,
     /// One of these.
     Is(Vec<Compound>),
@@ -80,10 +85,18 @@ impl Compound {
     }
 
     pub(crate) fn asks_for_type(&self) -> bool {
+        self.asks(|it| matches!(it, Test::NthOfType(_) | Test::NthLastOfType(_)))
+    }
+
+    /// Whether it asks how many elements follow.
+    pub(crate) fn asks_for_end(&self) -> bool {
+        self.asks(|it| matches!(it, Test::NthLastChild(_) | Test::NthLastOfType(_)))
+    }
+
+    fn asks(&self, what: fn(&Test) -> bool) -> bool {
         self.tests.iter().any(|it| match it {
-            Test::NthOfType(_) => true,
-            Test::Is(list) | Test::Not(list) => list.iter().any(Self::asks_for_type),
-            _ => false,
+            Test::Is(list) | Test::Not(list) => list.iter().any(|it| it.asks(what)),
+            _ => what(it),
         })
     }
 }
@@ -106,6 +119,8 @@ impl Test {
             }),
             Self::NthChild(nth) => nth.holds(place.child),
             Self::NthOfType(nth) => nth.holds(place.of_type),
+            Self::NthLastChild(nth) => nth.holds(place.last_child),
+            Self::NthLastOfType(nth) => nth.holds(place.last_of_type),
             Self::Root => place.root,
             Self::Is(list) => list.iter().any(|it| it.matches(element, place)),
             Self::Not(list) => !list.iter().any(|it| it.matches(element, place)),

@@ -4,6 +4,8 @@
 //! which part; whether the next part may match is seen from the bits of its parent, its ancestors
 //! and its earlier siblings. So an element costs as many steps as there are parts.
 
+use std::collections::HashMap;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::compound::{Compound, Element, Place};
@@ -19,6 +21,8 @@ struct Part {
     combinator: Option<Combinator>,
     /// What a match of it means.
     ends: Option<End>,
+    /// The selector that it is of.
+    owner: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +35,11 @@ enum End {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     parts: Vec<Part>,
+    /// The selectors as they are written.
+    texts: Vec<String>,
     selects: bool,
     asks_for_type: bool,
+    asks_for_end: bool,
 }
 
 impl Program {
@@ -41,14 +48,18 @@ impl Program {
         let mut program = Self { selects: !select.is_empty(), ..Self::default() };
         let all = select.iter().map(|it| (it, End::Select));
         for (selector, end) in all.chain(drop.iter().map(|it| (it, End::Drop))) {
+            let owner = program.texts.len();
+            program.texts.push(selector.text.clone());
             for chain in &selector.chains {
                 let last = chain.parts.len() - 1;
                 for (at, (combinator, compound)) in chain.parts.iter().enumerate() {
                     program.asks_for_type |= compound.asks_for_type();
+                    program.asks_for_end |= compound.asks_for_end();
                     program.parts.push(Part {
                         compound: compound.clone(),
                         combinator: *combinator,
                         ends: (at == last).then_some(end),
+                        owner,
                     });
                 }
             }
@@ -59,6 +70,23 @@ impl Program {
     pub(crate) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
+
+    /// Whether elements must be counted before they are matched.
+    pub(crate) fn asks_for_end(&self) -> bool {
+        self.asks_for_end
+    }
+
+    /// The selectors as they are written.
+    pub(crate) fn texts(&self) -> &[String] {
+        &self.texts
+    }
+}
+
+/// How many elements there are in each, by the order in which they begin.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    children: Vec<u32>,
+    of_type: HashMap<(u32, u64), u32>,
 }
 
 /// What selectors know of an open element.
@@ -71,6 +99,8 @@ struct Level {
     /// Parts that its last child matches, and any of its children so far.
     last_child: u128,
     children: u128,
+    /// The place of the element among all.
+    number: u32,
     count: u32,
     /// How many children of each name.
     names: Vec<(u64, u32)>,
@@ -83,11 +113,27 @@ const MOST_NAMES: usize = 256;
 pub(crate) struct Matcher<'m> {
     program: &'m Program,
     levels: Vec<Level>,
+    /// Parts that some element matches.
+    matched: u128,
+    next: u32,
+    /// Found now, or in a pass before this one.
+    totals: Totals,
+    counting: bool,
 }
 
 impl<'m> Matcher<'m> {
     pub(crate) fn new(program: &'m Program) -> Self {
-        let mut matcher = Self { program, levels: Vec::new() };
+        Self::begin(program, Totals::default(), program.asks_for_end)
+    }
+
+    /// For a second pass over the same page.
+    pub(crate) fn again(self) -> Self {
+        Self::begin(self.program, self.totals, false)
+    }
+
+    fn begin(program: &'m Program, totals: Totals, counting: bool) -> Self {
+        let (levels, matched, next) = (Vec::new(), 0, 0);
+        let mut matcher = Self { program, levels, matched, next, totals, counting };
         let root = Element { name: "html", attributes: &[] };
         matcher.open(&root);
         matcher
@@ -96,6 +142,16 @@ impl<'m> Matcher<'m> {
     /// Whether something is to be selected.
     pub(crate) fn selects(&self) -> bool {
         self.program.selects
+    }
+
+    /// The selectors that no element matches.
+    pub(crate) fn unmatched(&self) -> Vec<String> {
+        let ends = self.program.parts.iter().enumerate().filter(|it| it.1.ends.is_some());
+        let hit = |owner: usize| {
+            ends.clone().any(|(at, part)| part.owner == owner && self.matched & 1 << at != 0)
+        };
+        let texts = self.program.texts.iter().enumerate();
+        texts.filter(|(at, _)| !hit(*at)).map(|(_, text)| text.clone()).collect()
     }
 
     /// An element begins: whether it is dropped, and whether it is selected.
@@ -119,24 +175,31 @@ impl<'m> Matcher<'m> {
                 selected |= part.ends == Some(End::Select);
             }
         }
+        self.matched |= own;
         let around = parent.around | own;
         if let Some(parent) = self.levels.last_mut() {
             parent.last_child = own;
             parent.children |= own;
         }
-        self.levels.push(Level { own, around, ..Level::default() });
+        let number = self.next;
+        self.next = self.next.saturating_add(1);
+        self.levels.push(Level { own, around, number, ..Level::default() });
         (dropped, selected)
     }
 
     fn place(&mut self, element: &Element<'_, '_>) -> Place {
         let by_name = self.program.asks_for_type;
         let Some(parent) = self.levels.last_mut() else {
-            return Place { child: 1, of_type: 1, root: true };
+            if self.counting {
+                self.totals.children.push(0);
+            }
+            return Place { child: 1, of_type: 1, last_child: 1, last_of_type: 1, root: true };
         };
         parent.count += 1;
         let mut of_type = 0;
+        let mut name = 0;
         if by_name {
-            let name = xxh3_64(element.name.to_ascii_lowercase().as_bytes());
+            name = xxh3_64(element.name.to_ascii_lowercase().as_bytes());
             if let Some((_, count)) = parent.names.iter_mut().find(|(it, _)| *it == name) {
                 *count += 1;
                 of_type = *count;
@@ -145,7 +208,23 @@ impl<'m> Matcher<'m> {
                 of_type = 1;
             }
         }
-        Place { child: parent.count, of_type, root: false }
+        let (child, outer) = (parent.count, parent.number);
+        if self.counting {
+            self.totals.children[outer as usize] += 1;
+            self.totals.children.push(0);
+            if by_name {
+                *self.totals.of_type.entry((outer, name)).or_default() += 1;
+            }
+        }
+        let all = self.totals.children.get(outer as usize).copied().unwrap_or(0);
+        let alike = self.totals.of_type.get(&(outer, name)).copied().unwrap_or(0);
+        Place {
+            child,
+            of_type,
+            last_child: (all + 1).saturating_sub(child),
+            last_of_type: (alike + 1).saturating_sub(of_type),
+            root: false,
+        }
     }
 
     /// The innermost element ends.

@@ -20,6 +20,8 @@ pub(crate) struct Chain {
 /// A selector: alternatives separated by commas.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Selector {
+    /// As it is written.
+    pub(crate) text: String,
     pub(crate) chains: Vec<Chain>,
 }
 
@@ -39,7 +41,7 @@ pub(crate) fn parse(text: &str) -> Result<Selector, SelectorFault> {
     loop {
         chains.push(parser.chain()?);
         match parser.peek() {
-            None => return Ok(Selector { chains }),
+            None => return Ok(Selector { text: text.to_owned(), chains }),
             Some(',') => parser.at += 1,
             Some(other) => return Err(parser.fault(format!("`{other}` is not expected here"))),
         }
@@ -214,7 +216,7 @@ impl Parser<'_> {
     }
 
     /// None for those that mean any element.
-    fn pseudo(&mut self) -> Result<Option<Test>, SelectorFault> {
+    fn pseudo(&mut self) -> Result<Vec<Test>, SelectorFault> {
         let start = self.at;
         self.at += 1;
         if self.peek() == Some(':') {
@@ -227,15 +229,22 @@ impl Parser<'_> {
             "first-of-type" => Test::NthOfType(first),
             "nth-child" => Test::NthChild(self.nth()?),
             "nth-of-type" => Test::NthOfType(self.nth()?),
+            "last-child" => Test::NthLastChild(first),
+            "last-of-type" => Test::NthLastOfType(first),
+            "nth-last-child" => Test::NthLastChild(self.nth()?),
+            "nth-last-of-type" => Test::NthLastOfType(self.nth()?),
+            "only-child" => return Ok(vec![Test::NthChild(first), Test::NthLastChild(first)]),
+            "only-of-type" => {
+                return Ok(vec![Test::NthOfType(first), Test::NthLastOfType(first)]);
+            }
             "root" => Test::Root,
             "is" | "where" | "any" => Test::Is(self.alternatives()?),
             "not" => Test::Not(self.alternatives()?),
-            "scope" => return Ok(None),
-            "has" | "last-child" | "last-of-type" | "only-child" | "only-of-type" | "empty"
-            | "nth-last-child" | "nth-last-of-type" | "contains" => {
+            "scope" => return Ok(Vec::new()),
+            "has" | "empty" | "contains" => {
                 self.at = start;
                 return Err(self.fault(format!(
-                    "`:{name}` asks for what comes later, and a page is read once, front to back"
+                    "`:{name}` asks for what is in an element, which is not known where it begins"
                 )));
             }
             _ => {
@@ -243,7 +252,7 @@ impl Parser<'_> {
                 return Err(self.fault(format!("`:{name}` is not known")));
             }
         };
-        Ok(Some(test))
+        Ok(vec![test])
     }
 
     fn alternatives(&mut self) -> Result<Vec<Compound>, SelectorFault> {
@@ -343,7 +352,7 @@ mod tests {
         refuse("a[href", 6, "`]` or a comparison such as `=` is missing");
         refuse("a[href='x]", 10, "the closing quote is missing");
         refuse("p:foo", 1, "`:foo` is not known");
-        let later = "`:has` asks for what comes later, and a page is read once, front to back";
+        let later = "`:has` asks for what is in an element, which is not known where it begins";
         refuse("p:has(a)", 1, later);
         refuse("a!b", 1, "`!` is not expected here");
         refuse("p:nth-child(x)", 12, "`x` is no `2n+1`, `odd` or `3`");

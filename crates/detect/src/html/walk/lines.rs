@@ -7,7 +7,7 @@ use crate::html::phrases::{LONGEST, Phrase, phrase};
 use crate::html::reason::Reason;
 use crate::html::tag::Tag;
 use crate::html::url::plain_url;
-use crate::noise::is_relative;
+use crate::noise::{Place, is_relative};
 
 impl Walk<'_, '_> {
     /// Cells of one row stand in one line.
@@ -37,6 +37,23 @@ impl Walk<'_, '_> {
         } else if frame.undecided && frame.linked * 2 >= frame.letters {
             late(Reason::Aside);
         }
+        // A cell with much to read is a part of a layout, not of a table.
+        if matches!(frame.tag, Tag::Td | Tag::Th) && !frame.has_table && self.is_layout(frame) {
+            for piece in &mut self.out.list[frame.first..] {
+                if piece.place == Place::Cell {
+                    piece.place = Place::Plain;
+                }
+            }
+        }
+        if frame.doubted
+            && let Some(reason) = frame.reason
+            && self.is_to_read(frame, reason)
+        {
+            for piece in &mut self.out.list[frame.first..] {
+                piece.reason = piece.reason.filter(|it| *it != reason);
+            }
+            self.out.has_main |= frame.in_main;
+        }
         let text = frame.letters - frame.linked;
         if frame.reason.is_none() && frame.tag == Tag::P && text >= LONG_TEXT {
             self.long_text = true;
@@ -52,6 +69,26 @@ impl Walk<'_, '_> {
             for piece in &mut self.out.list[frame.first..] {
                 piece.reason = piece.reason.filter(|it| *it != cut.reason);
             }
+        }
+    }
+
+    fn is_layout(&self, cell: &Frame) -> bool {
+        const LINES: usize = 4;
+        let lines = || self.out.list[cell.first..].iter().filter(|it| it.gap == Gap::Line).count();
+        cell.letters >= LONG_TEXT || lines() >= LINES
+    }
+
+    /// Whether what a name tells to leave out is something to read.
+    fn is_to_read(&self, frame: &Frame, reason: Reason) -> bool {
+        /// Counters are shorter.
+        const LONGEST_COUNT: usize = 60;
+        let text = self.text_of(frame.first);
+        let counts = frame.letters <= LONGEST_COUNT && text.contains(|it: char| it.is_numeric());
+        match reason {
+            Reason::Counter => !counts,
+            // As for `aside`.
+            Reason::Aside => frame.linked * 2 < frame.letters,
+            _ => frame.is_prose(),
         }
     }
 
@@ -73,6 +110,7 @@ impl Walk<'_, '_> {
         let first = self.frames[last].first;
         let text = self.text_of(first);
         self.links += 1;
+        self.frames[last].links += 1;
         self.menu_links += usize::from(phrase(&text) == Some(Phrase::Menu));
         if self.extras.links && self.out.list.len() > first {
             let start = self.out.text.len();
@@ -126,6 +164,7 @@ impl Walk<'_, '_> {
         let text = self.text_of(line);
         let Some(said) = phrase(&text) else {
             self.look_for_label(line);
+            self.look_for_lead(line);
             return;
         };
         let owner = closing.map(|it| self.frames[it].tag);
@@ -151,7 +190,7 @@ impl Walk<'_, '_> {
                 frame.labelled = frame.labelled.or(Some(Reason::Sharing));
                 Reason::Sharing
             }
-            Phrase::Menu => return,
+            Phrase::Menu | Phrase::Step => return,
         };
         for piece in &mut self.out.list[line..] {
             piece.reason = piece.reason.or(Some(reason));
@@ -169,6 +208,24 @@ impl Walk<'_, '_> {
         if fits && phrase(text) == Some(Phrase::Label) {
             for piece in &mut self.out.list[line..] {
                 piece.reason = piece.reason.or(Some(Reason::Advertising));
+            }
+        }
+    }
+
+    /// `Read also: ` and links, `Next message: ` and a link.
+    fn look_for_lead(&mut self, line: usize) {
+        let list = &self.out.list[line..];
+        let Some(first) = list.iter().position(|it| it.link).filter(|it| *it > 0) else { return };
+        let (start, end) = (list[0].start as usize, list[first - 1].end as usize);
+        let text = self.out.text[start..end].trim();
+        let leads = text.len() <= LONGEST
+            && (text.ends_with([':', '：', '»', '→']))
+            && matches!(phrase(text), Some(Phrase::Related | Phrase::Step));
+        let piece = |it: &Piece| &self.out.text[it.start as usize..it.end as usize];
+        let links = |it: &Piece| it.link || !piece(it).contains(char::is_alphanumeric);
+        if leads && list[first..].iter().all(links) {
+            for piece in &mut self.out.list[line..] {
+                piece.reason = piece.reason.or(Some(Reason::Related));
             }
         }
     }

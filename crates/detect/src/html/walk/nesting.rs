@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{DEEPEST, Walk};
+use super::{DEEPEST, Walk, tells_time};
 use crate::html::frame::Frame;
 use crate::html::reason::Reason;
 use crate::html::rules::{Marks, judge};
@@ -90,7 +90,7 @@ impl<'a> Walk<'a, '_> {
                 frame.reason = frame.reason.or(Some(cut.reason));
             }
         }
-        judge(&mut frame, name, &Marks::of(attributes), depth, long_text);
+        judge(&mut frame, name, &Marks::of(attributes), depth, long_text, &mut self.known);
         if selected {
             frame.selected = true;
             // Who names a part that is hidden wants it.
@@ -108,9 +108,28 @@ impl<'a> Walk<'a, '_> {
         }
         if tag == Tag::A {
             self.targets.push(attribute(attributes, "href").unwrap_or_default());
+            let step = attribute(attributes, "rel").is_some_and(|it| {
+                it.split_ascii_whitespace().any(|it| matches!(it, "prev" | "next" | "previous"))
+            });
+            frame.reason = frame.reason.or(step.then_some(Reason::Navigation));
         }
         self.open[tag as usize] += 1;
         self.frames.push(frame);
+        if tag == Tag::Other && tells_time(name) && !self.extras.noise && !self.selecting {
+            self.tell_time(attribute(attributes, "datetime").unwrap_or_default());
+        }
+    }
+
+    /// What the element says changes with each visit; what it means does not.
+    fn tell_time(&mut self, time: &str) {
+        if time.is_empty() {
+            return;
+        }
+        let start = self.out.text.len();
+        self.out.text.push_str(time);
+        self.piece(start);
+        let frame = self.top();
+        frame.reason = frame.reason.or(Some(Reason::Counter));
     }
 
     /// The main part, or the main heading, is not boilerplate, whatever the parts around it are

@@ -28,7 +28,7 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
     (
         "forum thread",
         r##"<html><head><title>Engine noise - Forum</title>{{head}}</head><body>{{top}}<div id="thread"><h1>Engine noise</h1>{{before}}
-<div class="post" id="p1"><div class="author">bob<br>Posts: [[512|513]]</div><div class="body">It rattles when [[cold|warm]]. What can I do about it, before I take it to the garage next week?</div></div>
+<div class="post" id="p1"><div class="author">bob<br>Posts: 512</div><div class="body">It rattles when [[cold|warm]]. What can I do about it, before I take it to the garage next week?</div></div>
 <div class="post" id="p2"><div class="author">ann</div><div class="body">[[Check the belt.|Check the chain.]]</div></div>{{within}}[[|<div class="post" id="p3"><div class="author">eve</div><div class="body">Same here.</div></div>]]
 </div>{{side}}<div id="footer">{{foot}}</div></body></html>"##,
     ),

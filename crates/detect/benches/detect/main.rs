@@ -1,14 +1,18 @@
-//! Megabytes a second on one core, from bytes to a fingerprint, beside a pass over the same bytes that
-//! only counts tags, in the same run; and what hostile documents of ten megabytes take.
+//! Megabytes a second on one core, from bytes to a fingerprint, beside other readers of HTML and a pass
+//! over the same bytes that only counts tags, in the same run; and what hostile documents take, of one
+//! length and of four times that.
 //!
 //! `cargo bench -p freshet-detect --bench detect`
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, missing_docs)]
 
+mod hostile;
+mod others;
+
 use std::hint::black_box;
 use std::time::Instant;
 
-use freshet_detect::{Detector, Document, Kind, Layer, RawSettings, Settings, diff, digest};
+use freshet_detect::{Detector, Document, Layer, RawSettings, Settings, diff, digest};
 
 /// The best time of a few.
 fn seconds(mut work: impl FnMut()) -> f64 {
@@ -137,20 +141,37 @@ fn main() {
         "{:>28} {:>8} {:>8} {:>8} {:>10} {:>9}",
         "document", "MB", "MB/s", "passes", "same MB/s", "counts"
     );
-    for paragraphs in [4, 20, 200, 20_000] {
-        let html = page(&mut numbers, paragraphs);
+    let pages = [4, 20, 200, 20_000].map(|it| (it, page(&mut numbers, it)));
+    for (paragraphs, html) in &pages {
         line(&format!("page, {paragraphs} paragraphs"), html.as_bytes(), &detector);
     }
+    let selecting = selecting();
+    let html = page(&mut numbers, 200);
+    line("page, with selectors", html.as_bytes(), &selecting);
+    documents(&mut numbers, &detector);
+
+    let old = detector.read(&Document::new(html.as_bytes())).text;
+    let new = old.replace("school 12", "school 13");
+    let time = seconds(|| {
+        black_box(diff(&old, &new));
+    });
+    println!("\ndiff of {} lines: {:.2} ms", old.lines().count(), 1e3 * time);
+    others::compare(&pages, &detector);
+    hostile::table();
+}
+
+fn selecting() -> Detector {
     let raw = RawSettings {
         select: Some(vec!["article p".to_owned(), "#b3 > *".to_owned()]),
         drop: Some(vec![".link".to_owned()]),
         ..RawSettings::default()
     };
     let layers = [Layer { name: "bench", settings: &raw }];
-    let selecting = Detector::new(Settings::resolve(&layers).expect("settings"));
-    let html = page(&mut numbers, 200);
-    line("page, with selectors", html.as_bytes(), &selecting);
+    Detector::new(Settings::resolve(&layers).expect("settings"))
+}
 
+/// Documents that are no pages.
+fn documents(numbers: &mut Numbers, detector: &Detector) {
     let items: Vec<String> = (0..8000)
         .map(|n| {
             format!(
@@ -161,9 +182,9 @@ fn main() {
         })
         .collect();
     let json = format!("{{\"items\":[{}]}}", items.join(","));
-    line("JSON", json.as_bytes(), &detector);
+    line("JSON", json.as_bytes(), detector);
     let huge = format!("{{\"items\":[{}]}}", vec![items.join(","); 80].join(","));
-    line("JSON in one line", huge.as_bytes(), &detector);
+    line("JSON in one line", huge.as_bytes(), detector);
     let entries: Vec<String> = (0..2000)
         .map(|n| format!("<item><title>{}</title><link>https://a.example/{n}</link><guid>{n}</guid><description>&lt;p&gt;{}&lt;/p&gt;</description></item>", numbers.words(6), numbers.words(30)))
         .collect();
@@ -171,61 +192,7 @@ fn main() {
         "<?xml version=\"1.0\"?><rss><channel><title>Feed</title>{}</channel></rss>",
         entries.concat()
     );
-    line("feed", feed.as_bytes(), &detector);
+    line("feed", feed.as_bytes(), detector);
     let text: String = (0..20_000).map(|_| numbers.words(12) + "\n").collect();
-    line("text", text.as_bytes(), &detector);
-
-    let old = detector.read(&Document::new(html.as_bytes())).text;
-    let new = old.replace("school 12", "school 13");
-    let time = seconds(|| {
-        black_box(diff(&old, &new));
-    });
-    println!("\ndiff of {} lines: {:.2} ms", old.lines().count(), 1e3 * time);
-
-    println!("\n{:>34} {:>9}", "10 MB of", "seconds");
-    for (kind, parts) in [
-        (
-            Kind::Html,
-            &[
-                "<div>",
-                "<p>",
-                "<b>",
-                "<a>",
-                "<table><tr><td>",
-                "<ul><li>",
-                "<td>",
-                "<!--",
-                "<",
-                "</div>",
-                "<a b=c ",
-                "&",
-                "<b><p>",
-                "<a><b></a>",
-                "<svg><a/>",
-                "<div class='a b c d e f g h'>",
-                "<p>Related articles</p>",
-                "1 view ",
-                " ",
-                "<h1>Related</h1>",
-                "<nav><main><h1>",
-                "<form><table><form>",
-                "<select><option>",
-                "x\u{300}",
-                "<aside><article>",
-                "<li>",
-            ][..],
-        ),
-        (Kind::Json, &["[", "{\"b\":1,\"a\":", "[[],", "1 "][..]),
-        (Kind::Xml, &["<a>", "<a/>", "&a;"][..]),
-    ] {
-        let raw = RawSettings { kind: Some(kind.name().to_owned()), ..RawSettings::default() };
-        let layers = [Layer { name: "bench", settings: &raw }];
-        let detector = Detector::new(Settings::resolve(&layers).expect("settings"));
-        for part in parts {
-            let bytes = part.repeat(10_000_000 / part.len());
-            let start = Instant::now();
-            black_box(detector.read(&Document::new(bytes.as_bytes())));
-            println!("{:>34} {:>9.2}", format!("{kind} {part}"), start.elapsed().as_secs_f64());
-        }
-    }
+    line("text", text.as_bytes(), detector);
 }
