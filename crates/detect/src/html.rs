@@ -24,7 +24,7 @@ use otherwise::Otherwise;
 use walk::{Extras, Pieces, Walk};
 
 pub use reason::Reason;
-pub(crate) use text::push_collapsed;
+pub(crate) use text::{is_single_spaced, push_collapsed};
 pub(crate) use url::plain_url;
 
 /// Which part of a page counts.

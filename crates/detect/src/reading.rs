@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::charset::{decode, in_content_type};
 use crate::filter::filter;
-use crate::html::{Basis, Extracted, LeftOut, extract, push_collapsed};
+use crate::html::{Basis, Extracted, LeftOut, extract, is_single_spaced, push_collapsed};
 use crate::kind::Kind;
 use crate::noise::{Line, noise};
 use crate::normal::push_normal;
@@ -263,9 +263,17 @@ impl Parts {
 fn flowing(text: &str, verbatim: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(text.len());
     let flow = |text: &str, out: &mut String| {
-        for word in text.split_ascii_whitespace().filter(|it| *it != "|") {
-            out.push_str(word);
-            out.push(' ');
+        for line in text.split_terminator('\n') {
+            // Most lines are so already.
+            if is_flowing(line) {
+                out.push_str(line);
+                out.push(' ');
+                continue;
+            }
+            for word in line.split_ascii_whitespace().filter(|it| *it != "|") {
+                out.push_str(word);
+                out.push(' ');
+            }
         }
     };
     let mut at = 0;
@@ -279,6 +287,17 @@ fn flowing(text: &str, verbatim: &[Range<usize>]) -> String {
     }
     flow(&text[at..], &mut out);
     out
+}
+
+/// Whether a line has one space between words, no other white space, and no sign between cells.
+fn is_flowing(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let wrong = bytes.iter().fold(false, |found, &it| found | (it < b' ') | (it == b'|'));
+    !wrong
+        && !line.is_empty()
+        && !line.starts_with(' ')
+        && !line.ends_with(' ')
+        && is_single_spaced(bytes)
 }
 
 /// XXH3-128 over the version of the rules, the kind, and the parts.

@@ -37,20 +37,11 @@ impl Sketch {
     #[must_use]
     pub fn of(text: &str) -> Self {
         let mut sketch = Self::default();
-        let likely = (text.len() / 12).min(1 << 12);
-        let mut seen: HashMap<u64, u32, BuildPlain> =
-            HashMap::with_capacity_and_hasher(likely, BuildPlain);
-        for word in words(text) {
-            let hash = word_hash(word.as_bytes());
-            let full = seen.len() >= MOST_WORDS;
-            let before = match seen.get_mut(&hash) {
-                Some(count) => {
-                    *count += 1;
-                    *count
-                }
-                None if full => 0,
-                None => *seen.entry(hash).or_insert(0),
-            };
+        let mut seen = Seen::for_about(text.len() / 12);
+        let mut at = 0;
+        while let Some((hash, end)) = next_hash(text, at) {
+            at = end;
+            let before = seen.again(hash);
             let mixed = mix(hash ^ u64::from(before).wrapping_mul(0x9e37_79b9_7f4a_7c15));
             let counter = &mut sketch.counters[(mixed >> 58) as usize];
             *counter = counter.saturating_add(if mixed & 1 == 0 { 1 } else { -1 });
@@ -156,6 +147,23 @@ fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
     Some((start, at))
 }
 
+/// The hash of the next word, and where it ends.
+fn next_hash(text: &str, from: usize) -> Option<(u64, usize)> {
+    let bytes = text.as_bytes();
+    // Most words have only letters of ASCII, and a space before and after them.
+    let start = from + usize::from(bytes.get(from).is_some_and(|it| matches!(it, b' ' | b'\n')));
+    let (mut at, mut hash) = (start, FNV);
+    while bytes.get(at).is_some_and(u8::is_ascii_alphanumeric) {
+        hash = fnv(hash, bytes[at]);
+        at += 1;
+    }
+    if at > start && bytes.get(at).is_none_or(|it| matches!(it, b' ' | b'\n')) {
+        return Some((mix(hash), at));
+    }
+    let (start, end) = next_word(text, from)?;
+    Some((word_hash(&bytes[start..end]), end))
+}
+
 /// Han, kana, Thai, Lao, Khmer, Burmese.
 fn stands_alone(character: char) -> bool {
     matches!(character,
@@ -165,10 +173,13 @@ fn stands_alone(character: char) -> bool {
 
 /// FNV-1a, which is as good as any for words, and short.
 fn word_hash(word: &[u8]) -> u64 {
-    let hash = word.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    mix(hash)
+    mix(word.iter().fold(FNV, |hash, byte| fnv(hash, *byte)))
+}
+
+const FNV: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn fnv(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
 }
 
 fn mix(mut x: u64) -> u64 {
@@ -179,31 +190,57 @@ fn mix(mut x: u64) -> u64 {
     x ^ x >> 33
 }
 
-/// Keys are hashes already.
-#[derive(Clone, Copy, Default)]
-struct BuildPlain;
-
-struct Plain(u64);
-
-impl std::hash::BuildHasher for BuildPlain {
-    type Hasher = Plain;
-
-    fn build_hasher(&self) -> Plain {
-        Plain(0)
-    }
+/// How often each word stood in a text so far, by its hash.
+struct Seen {
+    /// Hashes and how often; 0 times where there is none.
+    slots: Vec<(u64, u32)>,
+    words: usize,
 }
 
-impl std::hash::Hasher for Plain {
-    fn finish(&self) -> u64 {
-        self.0
+impl Seen {
+    /// For about so many different words.
+    fn for_about(words: usize) -> Self {
+        let slots = (2 * words).next_power_of_two().clamp(64, 1 << 13);
+        Self { slots: vec![(0, 0); slots], words: 0 }
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = word_hash(bytes);
+    /// How often a word stood there before. It does so once more now.
+    fn again(&mut self, hash: u64) -> u32 {
+        let slot = self.slot(hash);
+        let (_, count) = &mut self.slots[slot];
+        let before = *count;
+        if before == 0 {
+            if self.words >= MOST_WORDS {
+                return 0;
+            }
+            self.words += 1;
+            self.slots[slot] = (hash, 1);
+            if 2 * self.words > self.slots.len() {
+                self.grow();
+            }
+        } else {
+            *count = before.saturating_add(1);
+        }
+        before
     }
 
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
+    /// Where a hash is, or would be.
+    fn slot(&self, hash: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        while self.slots[slot].1 > 0 && self.slots[slot].0 != hash {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        let slots = vec![(0, 0); 2 * self.slots.len()];
+        let before = std::mem::replace(&mut self.slots, slots);
+        for (hash, count) in before.into_iter().filter(|it| it.1 > 0) {
+            let slot = self.slot(hash);
+            self.slots[slot] = (hash, count);
+        }
     }
 }
 

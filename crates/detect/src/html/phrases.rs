@@ -4,6 +4,10 @@
 mod lists;
 mod marks;
 
+use std::sync::LazyLock;
+
+use xxhash_rust::xxh3::xxh3_64;
+
 use lists::{RELATED, STEPS};
 use marks::{LABELS, MENU, SHARING};
 
@@ -45,14 +49,48 @@ fn look_up(lower: &str) -> Option<Phrase> {
     if lower.starts_with("more from ") {
         return Some(Phrase::Related);
     }
-    let all = [
-        (RELATED, Phrase::Related),
-        (LABELS, Phrase::Label),
-        (SHARING, Phrase::Sharing),
-        (MENU, Phrase::Menu),
-        (STEPS, Phrase::Step),
-    ];
-    all.into_iter().find(|(list, _)| list.binary_search(&lower).is_ok()).map(|(_, phrase)| phrase)
+    TABLE.get(lower)
+}
+
+/// All phrases by their hashes: most short texts are none of them, and a page has hundreds.
+struct Table(Vec<Option<(&'static str, Phrase)>>);
+
+static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
+
+impl Table {
+    fn new() -> Self {
+        let all = [
+            (RELATED, Phrase::Related),
+            (LABELS, Phrase::Label),
+            (SHARING, Phrase::Sharing),
+            (MENU, Phrase::Menu),
+            (STEPS, Phrase::Step),
+        ];
+        let count: usize = all.iter().map(|(list, _)| list.len()).sum();
+        let mut table = Self(vec![None; (4 * count).next_power_of_two()]);
+        for (list, phrase) in all {
+            for text in list {
+                let slot = table.slot(text);
+                // Of two lists with the same text the first one counts.
+                table.0[slot].get_or_insert((text, phrase));
+            }
+        }
+        table
+    }
+
+    /// The slot of a text, or the empty one where it would be.
+    fn slot(&self, text: &str) -> usize {
+        let mask = self.0.len() - 1;
+        let mut slot = xxh3_64(text.as_bytes()) as usize & mask;
+        while self.0[slot].is_some_and(|it| it.0 != text) {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn get(&self, text: &str) -> Option<Phrase> {
+        self.0[self.slot(text)].map(|it| it.1)
+    }
 }
 
 #[cfg(test)]

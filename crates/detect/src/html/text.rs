@@ -58,6 +58,10 @@ pub(crate) fn sight(character: char) -> Sight {
 
 /// Appends `text`, each run of white space as one space.
 pub(crate) fn push_collapsed(text: &str, references: bool, out: &mut String) {
+    if is_plain(text) {
+        out.push_str(text);
+        return;
+    }
     let (bytes, start) = (text.as_bytes(), out.len());
     let (mut from, mut at) = (0, 0);
     while at < bytes.len() {
@@ -100,6 +104,21 @@ pub(crate) fn push_collapsed(text: &str, references: bool, out: &mut String) {
         }
     }
     out.push_str(&text[from..]);
+}
+
+/// Whether a text is what it will be: ASCII that is seen, with single spaces. Without a way out in between
+/// that is found for many bytes at once.
+fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let wrong = |&byte: &u8| byte.wrapping_sub(b' ') > b'~' - b' ' || byte == b'&';
+    !bytes.iter().fold(false, |found, byte| found | wrong(byte)) && is_single_spaced(bytes)
+}
+
+/// Whether no two spaces are side by side.
+pub(crate) fn is_single_spaced(bytes: &[u8]) -> bool {
+    let next = bytes.get(1..).unwrap_or_default();
+    let double = |(one, other): (&u8, &u8)| *one == b' ' && *other == b' ';
+    !bytes.iter().zip(next).fold(false, |found, pair| found | double(pair))
 }
 
 /// Appends `text` of a preformatted part as it is, but for the ends of lines.

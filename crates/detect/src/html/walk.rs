@@ -129,7 +129,8 @@ impl<'a, 'm> Walk<'a, 'm> {
     pub(crate) fn run(mut self, page: &'a str) -> (Pieces, Option<Matcher<'m>>) {
         // Places in the text are kept in four bytes.
         let page = &page[..page.floor_char_boundary(u32::MAX as usize)];
-        self.out.text.reserve(page.len() / 4);
+        self.out.text.reserve(page.len() / 2);
+        self.out.list.reserve(page.len() / 64);
         let mut tokenizer = Tokenizer::new(page);
         let mut attributes = Vec::new();
         while let Some(token) = tokenizer.next(&mut attributes) {

@@ -108,10 +108,10 @@ impl Walk<'_, '_> {
         let target = self.targets.pop().unwrap_or_default();
         let last = self.frames.len() - 1;
         let first = self.frames[last].first;
-        let text = self.text_of(first);
+        let is_menu = phrase(self.text_of(first)) == Some(Phrase::Menu);
         self.links += 1;
         self.frames[last].links += 1;
-        self.menu_links += usize::from(phrase(&text) == Some(Phrase::Menu));
+        self.menu_links += usize::from(is_menu);
         if self.extras.links && self.out.list.len() > first {
             let start = self.out.text.len();
             self.out.text.push_str(" <");
@@ -132,11 +132,11 @@ impl Walk<'_, '_> {
     }
 
     /// The text from a piece on, unless it is long.
-    pub(super) fn text_of(&self, first: usize) -> String {
+    pub(super) fn text_of(&self, first: usize) -> &str {
         let list = self.out.list.get(first..).unwrap_or_default();
-        let (Some(start), Some(end)) = (list.first(), list.last()) else { return String::new() };
+        let (Some(start), Some(end)) = (list.first(), list.last()) else { return "" };
         let (start, end) = (start.start as usize, end.end as usize);
-        if end - start > LONGEST { String::new() } else { self.out.text[start..end].to_owned() }
+        if end - start > LONGEST { "" } else { &self.out.text[start..end] }
     }
 
     /// The innermost element that is not part of a line.
@@ -161,8 +161,7 @@ impl Walk<'_, '_> {
             return;
         }
         self.extend_run(line, closing.unwrap_or(scope));
-        let text = self.text_of(line);
-        let Some(said) = phrase(&text) else {
+        let Some(said) = phrase(self.text_of(line)) else {
             self.look_for_label(line);
             self.look_for_lead(line);
             return;
