@@ -150,18 +150,30 @@ fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
 /// The hash of the next word, and where it ends.
 fn next_hash(text: &str, from: usize) -> Option<(u64, usize)> {
     let bytes = text.as_bytes();
-    // Most words have only letters of ASCII, and a space before and after them.
+    // Most words have at most seven letters of ASCII, and a space before and after them.
     let start = from + usize::from(bytes.get(from).is_some_and(|it| matches!(it, b' ' | b'\n')));
-    let (mut at, mut hash) = (start, FNV);
-    while bytes.get(at).is_some_and(u8::is_ascii_alphanumeric) {
-        hash = fnv(hash, bytes[at]);
-        at += 1;
-    }
-    if at > start && bytes.get(at).is_none_or(|it| matches!(it, b' ' | b'\n')) {
-        return Some((mix(hash), at));
+    if let Some(eight) = bytes.get(start..).and_then(|it| it.first_chunk()) {
+        let eight = u64::from_le_bytes(*eight);
+        let length = (!alphanumeric(eight)).trailing_zeros() / 8;
+        if (1..8).contains(&length) && matches!((eight >> (8 * length)) as u8, b' ' | b'\n') {
+            let word = eight & ((1 << (8 * length)) - 1);
+            return Some((mix(SEED ^ word), start + length as usize));
+        }
     }
     let (start, end) = next_word(text, from)?;
     Some((word_hash(&bytes[start..end]), end))
+}
+
+/// Of eight bytes, the highest bit of each that is a letter or a digit of ASCII.
+fn alphanumeric(eight: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * EACH;
+    // The highest bit of each byte below 128 that is at least so much.
+    let at_least = |bytes: u64, least: u8| (bytes | HIGH) - u64::from(least) * EACH;
+    let lower = eight | (0x20 * EACH);
+    let letter = at_least(lower, b'a') & !at_least(lower, b'z' + 1);
+    let digit = at_least(eight, b'0') & !at_least(eight, b'9' + 1);
+    (letter | digit) & !eight & HIGH
 }
 
 /// Han, kana, Thai, Lao, Khmer, Burmese.
@@ -171,16 +183,16 @@ fn stands_alone(character: char) -> bool {
         | '\u{2e80}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// FNV-1a, which is as good as any for words, and short.
+/// Eight bytes at a time, each mixed into what was before.
 fn word_hash(word: &[u8]) -> u64 {
-    mix(word.iter().fold(FNV, |hash, byte| fnv(hash, *byte)))
+    word.chunks(8).fold(SEED, |hash, some| {
+        let mut eight = [0; 8];
+        eight[..some.len()].copy_from_slice(some);
+        mix(hash ^ u64::from_le_bytes(eight))
+    })
 }
 
-const FNV: u64 = 0xcbf2_9ce4_8422_2325;
-
-fn fnv(hash: u64, byte: u8) -> u64 {
-    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-}
+const SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
 fn mix(mut x: u64) -> u64 {
     x ^= x >> 33;
@@ -247,6 +259,36 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn letters_and_digits_eight_at_a_time() {
+        for byte in 0..=u8::MAX {
+            for place in 0..8 {
+                let mut eight = *b" a0Zz9-_";
+                eight[place] = byte;
+                let found = alphanumeric(u64::from_le_bytes(eight)).to_le_bytes();
+                let expect = eight.map(|it| 0x80 * u8::from(it.is_ascii_alphanumeric()));
+                assert_eq!(found, expect, "{eight:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_the_same_wherever_they_stand() {
+        let text =
+            "a word, or 1,000 wörter: antidisestablishmentarianism and x.y (eightlet\nters) ok";
+        let mut at = 0;
+        let found: Vec<u64> = std::iter::from_fn(|| {
+            let (hash, end) = next_hash(text, at)?;
+            at = end;
+            Some(hash)
+        })
+        .collect();
+        let expect: Vec<u64> = words(text).map(|it| word_hash(it.as_bytes())).collect();
+        assert_eq!(found, expect);
+        let (one, other) = (word_hash(b"word"), word_hash(b"words"));
+        assert!(one != other && word_hash(b"eightlet") != word_hash(b"eightlets"));
+    }
 
     #[test]
     fn what_is_a_word() {

@@ -169,10 +169,7 @@ impl<'a> Tokenizer<'a> {
             let from = at;
             // A name may begin with `=`.
             at += 1;
-            while at < bytes.len()
-                && !matches!(bytes[at], b'=' | b'>' | b'/')
-                && !is_space(bytes[at])
-            {
+            while at < bytes.len() && !ENDS[bytes[at] as usize] {
                 at += 1;
             }
             let key = &text[from..at];
@@ -234,6 +231,17 @@ fn next_markup(bytes: &[u8], from: usize) -> usize {
         .unwrap_or(bytes.len())
 }
 
+/// Whether a byte ends the name of an attribute.
+const ENDS: [bool; 256] = {
+    let mut ends = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        ends[byte] = matches!(byte as u8, b'=' | b'>' | b'/') || is_space(byte as u8);
+        byte += 1;
+    }
+    ends
+};
+
 fn name_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     while at < bytes.len() && bytes[at] != b'>' && bytes[at] != b'/' && !is_space(bytes[at]) {
@@ -242,7 +250,7 @@ fn name_end(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-pub(crate) fn is_space(byte: u8) -> bool {
+pub(crate) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
 }
 
