@@ -253,6 +253,9 @@ impl Engine {
                 self.saturated = 0;
             }
         }
+        if let Some(survey) = &mut self.survey {
+            survey.forget_demand();
+        }
         self.settings = settings;
         self.look_again = true;
         self.spare = true;

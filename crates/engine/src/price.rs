@@ -34,10 +34,10 @@ const DOWN: f64 = -1.0;
 const LEAST: f64 = 1e-6;
 /// How much more than the price a host's fetches must be worth for the host to count as saturated,
 /// and how many of its sources must wait.
-/// How wrong the usual sample may be thought to be, as a logarithm.
-const MOST_WRONG: f64 = 0.5;
 const DEARER: f64 = 1.25;
 const WAITING: usize = 16;
+/// How wrong the usual sample may be thought to be, as a logarithm.
+const MOST_WRONG: f64 = 0.5;
 
 /// What some sources would spend in a day at a price and at some near it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -156,9 +156,10 @@ impl Engine {
             let excess = (total * scale / budget).ln();
             if excess.is_nan() { 500.0 } else { excess.clamp(-500.0, 500.0) }
         };
+        let error = if self.are_many() { self.rhythm.error } else { 0.0 };
         let start =
             [self.outlook, self.price].into_iter().find(|&it| it > 0.0).map_or(0.0, f64::ln)
-                - self.rhythm.error;
+                - error;
         let (mut at, mut here) = (start, excess(start));
         let direction = here.signum();
         let (mut other, mut there) = (at, here);
@@ -186,7 +187,7 @@ impl Engine {
         let log_price =
             if here == there { at } else { (at * there - other * here) / (there - here) };
         if log_price.is_finite() {
-            self.outlook = (log_price + self.rhythm.error).clamp(-200.0, 200.0).exp();
+            self.outlook = (log_price + error).clamp(-200.0, 200.0).exp();
         }
         if self.price <= 0.0 {
             self.price = self.outlook;

@@ -116,6 +116,7 @@ impl Engine {
             && self.aging.numbers().all(|id| (id as usize) < self.sources.len())
             && self.queue.numbers().all(|id| (id as usize) < self.sources.len())
             && self.resting.numbers().all(|host| (host as usize) < hosts)
+            && self.saturated as usize == self.host_prices().count()
             && self.asked_is_right()
     }
 

@@ -118,6 +118,13 @@ pub(crate) struct Rhythm {
     warned: bool,
 }
 
+impl Survey {
+    /// The settings are others: what would be spent is not what was found so far.
+    pub(crate) fn forget_demand(&mut self) {
+        self.demand = None;
+    }
+}
+
 impl Rhythm {
     /// There are places in the queue that may be too late.
     pub(crate) fn unsettle(&mut self) {
