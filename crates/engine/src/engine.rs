@@ -341,6 +341,11 @@ impl Engine {
             let worth = if source.last < now { self.worth(now, source) } else { 0.0 };
             let aim = self.next_worth(worth);
             let day = self.due(now, source, aim);
+            if self.are_many() {
+                // Who is never worth it waits for the next survey.
+                let state = if day < f64::INFINITY { State::Coming } else { State::Waiting };
+                return (state, day, aim);
+            }
             let is_slow = || {
                 let compared = self.due(now, source, entry);
                 day - source.last > SLOW * (compared - source.last)

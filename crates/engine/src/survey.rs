@@ -63,6 +63,9 @@ const OF_MANY: Care = Care {
 /// and that in the long run is.
 const CLEARLY: f64 = 1.1;
 
+/// The share of what they had to be worth that many sources have to be if that was too much.
+const LESS: f64 = 0.5;
+
 /// Sources to which the prior of all is fitted, about.
 const FITTED: usize = 1 << 16;
 /// Sources of very many from which the price in the long run is found, about.
@@ -391,6 +394,16 @@ impl Engine {
             self.next_survey = now;
         }
         within < 4 * enough
+    }
+
+    /// The budget runs over, and none of many waits for anything: what they would have to be worth is more
+    /// than any of them will be.
+    pub(crate) fn ask_less(&mut self, now: f64) {
+        let nobody = self.queue.is_empty() && self.coming.is_empty() && !self.rhythm.beyond;
+        if self.are_many() && nobody && self.survey.is_none() {
+            self.price = (LESS * self.price).max(1e-90);
+            self.next_survey = self.next_survey.min(self.rhythm.day + SHORTEST).max(now.next_up());
+        }
     }
 
     fn finish_survey(&mut self, now: f64, survey: &Survey, actions: &mut Vec<Action>) {

@@ -66,7 +66,10 @@ impl Engine {
         self.look_farther(now);
         match best {
             Some((worth, id)) => self.make_ready(now, id, worth),
-            None => self.spare = false,
+            None => {
+                self.spare = false;
+                self.ask_less(now);
+            }
         }
     }
 
