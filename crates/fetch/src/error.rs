@@ -32,10 +32,12 @@ pub enum FetchError {
         host: String,
     },
     /// No name server answered.
-    #[error("no name server said where {host} is")]
+    #[error("no name server said where {host} is{}", if *.theirs { ": its own do not work" } else { "" })]
     NoNameServer {
         /// The name.
         host: String,
+        /// Whether ours answered, but those of the name did not answer it soundly.
+        theirs: bool,
     },
     /// No connection to any of the host's addresses.
     #[error("cannot connect to {address}: {kind}")]
@@ -60,6 +62,14 @@ pub enum FetchError {
     Proxy {
         /// What it answered, if it did.
         status: Option<u16>,
+    },
+    /// There is no way to the proxy.
+    #[error("cannot connect to the proxy {proxy}: {}", Kind(*.kind))]
+    NoProxy {
+        /// Its host and port.
+        proxy: String,
+        /// What the system said; `None` if nobody knows its name.
+        kind: Option<io::ErrorKind>,
     },
     /// Something took too long.
     #[error("{phase} took longer than {after:?}")]
@@ -166,6 +176,8 @@ pub enum Phase {
     Resolve,
     /// To a connection.
     Connect,
+    /// To the proxy, or from there to the host: it does not say which.
+    Proxy,
     /// To a secure connection.
     Tls,
     /// To the end of the answer's head.
@@ -251,12 +263,15 @@ impl FetchError {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Connect { ours: true, .. } | Self::NoNameServer { .. } | Self::Proxy { .. } => {
-                Blame::Us
-            }
+            Self::Connect { ours: true, .. }
+            | Self::NoNameServer { theirs: false, .. }
+            | Self::Proxy { .. }
+            | Self::NoProxy { .. }
+            | Self::Timeout { phase: Phase::Proxy, .. } => Blame::Us,
             Self::File { .. } | Self::Command { .. } | Self::Url { .. } => Blame::Source,
             Self::Timeout { phase: Phase::Local | Phase::Body | Phase::Total, .. } => Blame::Source,
             Self::NoSuchHost { .. }
+            | Self::NoNameServer { .. }
             | Self::Connect { .. }
             | Self::Tls { .. }
             | Self::Timeout { .. }
@@ -286,7 +301,7 @@ impl FetchError {
             Self::NoNameServer { .. } => "no-name-server",
             Self::Connect { .. } => "connect",
             Self::Tls { .. } => "tls",
-            Self::Proxy { .. } => "proxy",
+            Self::Proxy { .. } | Self::NoProxy { .. } => "proxy",
             Self::Timeout { .. } => "timeout",
             Self::TooLarge { .. } => "too-large",
             Self::Protocol { .. } => "protocol",
@@ -322,6 +337,7 @@ impl fmt::Display for Phase {
         f.write_str(match self {
             Self::Resolve => "resolving the name",
             Self::Connect => "connecting",
+            Self::Proxy => "connecting through the proxy",
             Self::Tls => "securing the connection",
             Self::FirstByte => "waiting for the answer",
             Self::Idle => "waiting for more of the body",
@@ -344,6 +360,7 @@ impl fmt::Display for Size {
 
 struct Or(Size);
 struct Said(Option<u16>);
+struct Kind(Option<io::ErrorKind>);
 struct Of(Option<u64>);
 struct Code(Option<i32>);
 
@@ -361,6 +378,15 @@ impl fmt::Display for Said {
         match self.0 {
             Some(status) => write!(f, "it answered {status}"),
             None => f.write_str("it gave no sound answer"),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(kind) => write!(f, "{kind}"),
+            None => f.write_str("nobody knows its name"),
         }
     }
 }
