@@ -26,13 +26,16 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// How long it is from now on, at most a year. `now` is when the answer came.
+    /// How long it is from now on, in whole seconds and at most a year. `now` is when the answer came. Part
+    /// of a second counts as one: to ask a little later is what the host wants.
     #[must_use]
     pub fn length(self, now: SystemTime) -> Duration {
-        match self {
-            Self::For(time) => time.min(LONGEST),
-            Self::Until(date) => date.duration_since(now).unwrap_or_default().min(LONGEST),
-        }
+        let time = match self {
+            Self::For(time) => time,
+            Self::Until(date) => date.duration_since(now).unwrap_or_default(),
+        };
+        let rest = u64::from(time.subsec_nanos() > 0);
+        Duration::from_secs(time.as_secs().saturating_add(rest)).min(LONGEST)
     }
 
     /// What is left of it after some time.
@@ -211,6 +214,8 @@ mod tests {
         assert_eq!(Wait::Until(until).length(until - minute), minute);
         assert_eq!(Wait::Until(until).length(until + minute), Duration::ZERO);
         assert_eq!(Wait::Until(until).length(SystemTime::UNIX_EPOCH), LONGEST);
+        let part = Wait::For(minute).after(Duration::from_millis(1));
+        assert_eq!((part.length(until), Wait::For(Duration::MAX).length(until)), (minute, LONGEST));
         let far = retry_after(&headers(&[("retry-after", far)])).unwrap();
         assert_eq!(far.length(until), LONGEST);
     }
