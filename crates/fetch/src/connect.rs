@@ -34,6 +34,9 @@ pub(crate) const MOST_HEADERS: usize = 100;
 /// what a host can make us hold.
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 4 << 20;
+/// Of heads that are too large the library of HTTP/2 only says that they are no heads. So it takes so many
+/// times as much, and who asked measures them.
+const HEAD_SLACK: u64 = 4;
 
 /// Why there is no connection.
 #[derive(Debug)]
@@ -186,7 +189,7 @@ impl Connector {
         let shake = async {
             if is_second {
                 let (sender, connection) = http2::Builder::new(TokioExecutor::new())
-                    .max_header_list_size(u32::try_from(head).unwrap_or(u32::MAX))
+                    .max_header_list_size(u32::try_from(HEAD_SLACK * head).unwrap_or(u32::MAX))
                     .initial_stream_window_size(STREAM_WINDOW)
                     .initial_connection_window_size(CONNECTION_WINDOW)
                     .handshake(stream)

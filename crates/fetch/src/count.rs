@@ -33,6 +33,11 @@ impl Received {
         self.0.most.store(self.bytes().saturating_add(more), Ordering::Relaxed);
     }
 
+    /// Lets so many come in all.
+    pub(crate) fn allow_until(&self, most: u64) {
+        self.0.most.store(most, Ordering::Relaxed);
+    }
+
     /// Whether more came than may.
     pub(crate) fn is_over(&self) -> bool {
         self.bytes() > self.0.most.load(Ordering::Relaxed)

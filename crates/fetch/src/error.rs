@@ -199,6 +199,8 @@ pub enum Size {
     Head,
     /// The body as it is sent.
     Wire,
+    /// What stands around the pieces of the body.
+    Frames,
     /// The body after decompression.
     Body,
 }
@@ -353,6 +355,7 @@ impl fmt::Display for Size {
         f.write_str(match self {
             Self::Head => "the head of the answer",
             Self::Wire => "the body on the wire",
+            Self::Frames => "what frames the pieces of the body",
             Self::Body => "the decompressed body",
         })
     }
@@ -368,7 +371,7 @@ impl fmt::Display for Or {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Size::Head => write!(f, ", or has more than {MOST_HEADERS} lines"),
-            Size::Wire | Size::Body => Ok(()),
+            Size::Wire | Size::Frames | Size::Body => Ok(()),
         }
     }
 }
