@@ -134,10 +134,12 @@ pub enum FetchError {
         to: Box<Url>,
     },
     /// A redirect that says not or not soundly where to.
-    #[error("a redirect ({status}) to nowhere")]
+    #[error("a redirect ({status}) to {}", Place(.to.as_deref()))]
     NoLocation {
         /// The status.
         status: u16,
+        /// What it says instead, as far as it may be shown.
+        to: Option<String>,
     },
     /// A status that is neither content nor an absence.
     #[error("status {status}")]
@@ -220,8 +222,20 @@ pub enum TlsFault {
     /// Nobody whom we trust has signed the certificate.
     #[error("its certificate is signed by nobody who is trusted")]
     UnknownIssuer,
+    /// The certificate says of itself that it is one of an authority (RFC 5280 §4.2.1.9).
+    #[error("its certificate is that of an authority, which signs others and is for no host")]
+    Authority,
+    /// The certificate was taken back.
+    #[error("its certificate has been revoked")]
+    Revoked,
+    /// The certificate was changed, or signed by another.
+    #[error("the signature of its certificate is wrong")]
+    Signature,
+    /// The certificate is not for servers.
+    #[error("its certificate is not one for servers")]
+    Purpose,
     /// Something else is wrong with the certificate.
-    #[error("its certificate is not valid")]
+    #[error("its certificate cannot be read, or has what nobody here knows")]
     Certificate,
     /// The host ended the handshake with an alert.
     #[error("it declined")]
@@ -364,6 +378,7 @@ impl fmt::Display for Size {
 struct Or(Size);
 struct Said(Option<u16>);
 struct Kind(Option<io::ErrorKind>);
+struct Place<'a>(Option<&'a str>);
 struct Of(Option<u64>);
 struct Code(Option<i32>);
 
@@ -390,6 +405,15 @@ impl fmt::Display for Kind {
         match self.0 {
             Some(kind) => write!(f, "{kind}"),
             None => f.write_str("nobody knows its name"),
+        }
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(to) => write!(f, "`{to}`, which is no URL"),
+            None => f.write_str("nowhere"),
         }
     }
 }

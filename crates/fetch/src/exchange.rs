@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use url::{Position, Url};
 
 use crate::connect::{Connector, MOST_HEADERS, Stop, within};
-use crate::error::{FetchError, Phase, ProtocolFault, Size};
+use crate::error::{FetchError, Phase, ProtocolFault, Size, TlsFault};
 use crate::link::{Link, Pool};
 use crate::outcome::Hop;
 use crate::route::Route;
@@ -100,7 +100,13 @@ impl Exchange {
                 Ok(Err(error)) if link.reused && is_unanswered(&error, &link, before) => {
                     self.pool.forget_shared(&route);
                 }
-                Ok(Err(error)) => return Err(self.failed(&error, &link, before).into()),
+                Ok(Err(error)) => {
+                    if link.received.is_declined() {
+                        let (host, fault) = (route.host.clone(), TlsFault::Alert);
+                        return Err(FetchError::Tls { host, fault }.into());
+                    }
+                    return Err(self.failed(&error, &link, before).into());
+                }
                 Err(late) => {
                     self.pool.forget_shared(&route);
                     return Err(late.into());

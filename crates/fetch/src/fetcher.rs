@@ -173,8 +173,9 @@ impl Inner {
             301 | 302 | 303 | 307 | 308 => {
                 let from = hop.url.clone();
                 let next = headers::location(&reply.headers, &from);
+                let to = headers::raw_location(&reply.headers);
                 self.exchange.drain(reply).await;
-                let next = next.ok_or(FetchError::NoLocation { status })?;
+                let next = next.ok_or(FetchError::NoLocation { status, to })?;
                 if !is_web(&next) {
                     let scheme = next.scheme().to_owned();
                     return Err(Stop::Refused(Refusal::Redirect { scheme }));

@@ -1,8 +1,16 @@
 //! Secure connections, and those that are not.
 
-use freshet_fetch::{FetchError, TlsFault};
+use std::sync::Arc;
 
-use crate::certificates::{Authority, Shown, VALID, named};
+use freshet_fetch::{FetchError, TlsFault};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
+use tokio::io::AsyncReadExt;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
+use tokio_rustls::rustls::{ConfigBuilder, ServerConfig, WantsVerifier};
+
+use crate::certificates::{Authority, Shown, VALID, named, secure};
 use crate::server::{Server, Step, ok, redirect};
 use crate::{failed, fetch, fetcher_with, text};
 
@@ -86,4 +94,52 @@ async fn from_https_to_http_only_if_the_owner_says_so() {
     assert!(plain.heads().is_empty());
     let fetcher = fetcher_with(&[&roots, &names, "downgrade = true"]);
     assert_eq!(text(fetch(&fetcher, &url).await), "x");
+}
+
+#[tokio::test]
+async fn a_certificate_of_an_authority_is_for_no_host() {
+    let mut params = CertificateParams::new(vec!["secure.example".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    let own = params.self_signed(&key).unwrap();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    std::io::Write::write_all(&mut file, own.pem().as_bytes()).unwrap();
+    let config = server_config().with_no_client_auth();
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+    let config = config.with_single_cert(vec![own.der().clone()], key).unwrap();
+    let server = secure(TlsAcceptor::from(Arc::new(config)), |_| async {}).await;
+    let roots = format!("roots = [\"{}\"]", file.path().display());
+    let names = "resolve = { \"secure.example\" = [\"127.0.0.1\"] }";
+    let url = format!("https://secure.example:{}/", server.port());
+    let error = failed(fetch(&fetcher_with(&[&roots, names]), &url).await);
+    let host = "secure.example".to_owned();
+    assert_eq!(error, FetchError::Tls { host, fault: TlsFault::Authority });
+    assert!(error.to_string().contains("that of an authority"), "{error}");
+}
+
+fn server_config() -> ConfigBuilder<ServerConfig, WantsVerifier> {
+    ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+}
+
+// RFC 8446 §4.4.2.4: the server says so after what is the end of the handshake for us.
+#[tokio::test]
+async fn a_host_that_wants_a_certificate_of_ours() {
+    for protocol in ["http/1.1", "h2"] {
+        let authority = Authority::new();
+        let acceptor = authority.demanding(&VALID, protocol);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = Server::at(listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let Err((_, mut stream)) = acceptor.accept(stream).into_fallible().await else {
+                    panic!("there is no certificate of ours");
+                };
+                // Until the other side goes, so that the alert is not lost.
+                while let Ok(1..) = stream.read(&mut [0; 4096]).await {}
+            }
+        });
+        check(&authority, true, &server, TlsFault::Alert).await;
+    }
 }

@@ -33,7 +33,7 @@ async fn chunks_with_something_without_end() {
     }
     // Each of one byte, with an extension: more on the wire than in the body.
     let error = flooded(CHUNKED, "1;extension=of-this-chunk\r\nx\r\n").await;
-    assert_eq!(error.name(), "too-large");
+    assert!(matches!(error.name(), "too-large" | "protocol"), "{error:?}");
 }
 
 #[tokio::test]
