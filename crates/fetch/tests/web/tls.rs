@@ -11,7 +11,7 @@ use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 use tokio_rustls::rustls::{ConfigBuilder, ServerConfig, WantsVerifier};
 
 use crate::certificates::{Authority, Shown, VALID, named, secure};
-use crate::server::{Server, Step, ok, redirect};
+use crate::server::{Server, Step, ok, redirect, serve};
 use crate::{failed, fetch, fetcher_with, text};
 
 async fn check(authority: &Authority, trusted: bool, server: &Server, expect: TlsFault) {
@@ -96,25 +96,41 @@ async fn from_https_to_http_only_if_the_owner_says_so() {
     assert_eq!(text(fetch(&fetcher, &url).await), "x");
 }
 
-#[tokio::test]
-async fn a_certificate_of_an_authority_is_for_no_host() {
+/// A host that has signed for itself, and the settings that trust it.
+async fn self_signed(is_ca: IsCa) -> (Server, tempfile::NamedTempFile) {
     let mut params = CertificateParams::new(vec!["secure.example".to_owned()]).unwrap();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.is_ca = is_ca;
     let key = KeyPair::generate().unwrap();
     let own = params.self_signed(&key).unwrap();
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    std::io::Write::write_all(&mut file, own.pem().as_bytes()).unwrap();
-    let config = server_config().with_no_client_auth();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), own.pem()).unwrap();
     let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+    let config = server_config().with_no_client_auth();
     let config = config.with_single_cert(vec![own.der().clone()], key).unwrap();
-    let server = secure(TlsAcceptor::from(Arc::new(config)), |_| async {}).await;
-    let roots = format!("roots = [\"{}\"]", file.path().display());
+    let server = secure(TlsAcceptor::from(Arc::new(config)), |stream| {
+        serve(stream, Arc::new(|_: &str, _: usize| ok("x")), Arc::default())
+    });
+    (server.await, file)
+}
+
+#[tokio::test]
+async fn a_host_that_signs_for_itself_must_not_be_an_authority() {
     let names = "resolve = { \"secure.example\" = [\"127.0.0.1\"] }";
-    let url = format!("https://secure.example:{}/", server.port());
-    let error = failed(fetch(&fetcher_with(&[&roots, names]), &url).await);
-    let host = "secure.example".to_owned();
-    assert_eq!(error, FetchError::Tls { host, fault: TlsFault::Authority });
-    assert!(error.to_string().contains("that of an authority"), "{error}");
+    let authority = IsCa::Ca(BasicConstraints::Unconstrained);
+    for (is_ca, fits) in [(IsCa::NoCa, true), (authority, false)] {
+        let (server, file) = self_signed(is_ca).await;
+        let roots = format!("roots = [\"{}\"]", file.path().display());
+        let url = format!("https://secure.example:{}/", server.port());
+        let answer = fetch(&fetcher_with(&[&roots, names]), &url).await;
+        if fits {
+            assert_eq!(text(answer), "x");
+            continue;
+        }
+        let error = failed(answer);
+        let host = "secure.example".to_owned();
+        assert_eq!(error, FetchError::Tls { host, fault: TlsFault::Authority });
+        assert!(error.to_string().contains("that of an authority"), "{error}");
+    }
 }
 
 fn server_config() -> ConfigBuilder<ServerConfig, WantsVerifier> {
