@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::decode::Decoder;
 use crate::error::{FetchError, Phase, ProtocolFault, Size};
-use crate::exchange::{Exchange, Reply, second};
+use crate::exchange::{Exchange, Reply, library, second};
 use crate::headers;
 use crate::outcome::{Hop, Sizes};
 
@@ -73,15 +73,22 @@ impl Exchange {
         let expect = declared.unwrap_or(0).min(1 << 20) as usize;
         let mut decoder = Decoder::new(&codings, expect, wanted.body);
         let deadline = arrived + limits.body;
-        if !link.is_second() {
-            // As much again for what frames it: more would be chunks of a few bytes each.
-            link.received.allow(wanted.wire.saturating_mul(2) + FRAMES);
-        }
+        let before = link.received.bytes();
+        let ahead = FRAMES + 2 * limits.head_bytes;
         loop {
+            // As much again as came of it for what frames it: more would be chunks of a few bytes each.
+            // Some of what comes is read ahead. Of HTTP/2, the library counts what frames a body.
+            if !link.is_second() {
+                link.received.allow_until(before + 2 * sizes.wire + ahead);
+            }
             let idle = Instant::now() + limits.idle;
             let frame = match timeout_at(idle.min(deadline), body.frame()).await {
                 Ok(Some(Ok(frame))) => frame,
                 Ok(None) => break,
+                Ok(Some(Err(_))) if link.received.is_over() => {
+                    let limit = sizes.wire + ahead;
+                    return Err(FetchError::TooLarge { what: Size::Frames, limit });
+                }
                 Ok(Some(Err(error))) => return Err(broken(&error, sizes.wire, declared)),
                 Err(_) if idle < deadline => {
                     return Err(FetchError::Timeout { phase: Phase::Idle, after: limits.idle });
@@ -137,6 +144,16 @@ impl Exchange {
 
 /// Why there is no whole body.
 fn broken(error: &hyper::Error, got: u64, declared: Option<u64>) -> FetchError {
+    if let Some(error) = library(error) {
+        // Who ends a stream at another length than it declared is cut off by the library.
+        let is_cut = error.is_library()
+            && error.is_reset()
+            && error.reason() == Some(h2::Reason::PROTOCOL_ERROR)
+            && declared.is_some();
+        if is_cut || error.is_io() {
+            return FetchError::Truncated { got, declared };
+        }
+    }
     if let Some(fault) = second(error) {
         return FetchError::Protocol { fault };
     }

@@ -96,8 +96,15 @@ fn guess(body: &[u8], host: Option<&str>) -> &'static Encoding {
     detector.guess(label.map(str::as_bytes), Utf8Detection::Allow)
 }
 
-/// What a page says of itself. It has been read as ASCII, so it cannot be UTF-16.
+/// What a page says of itself. What can be read as ASCII cannot be UTF-16.
 fn declared(head: &[u8]) -> Option<&'static Encoding> {
+    // XML 1.0, appendix F.1: a declaration of two bytes each character.
+    if head.starts_with(b"<\0?\0x\0") {
+        return Some(UTF_16LE);
+    }
+    if head.starts_with(b"\0<\0?\0x") {
+        return Some(UTF_16BE);
+    }
     let label = of_xml(head).or_else(|| of_meta(head))?;
     match Encoding::for_label(label)? {
         it if it == UTF_16BE || it == UTF_16LE => Some(UTF_8),
@@ -189,6 +196,11 @@ mod tests {
 
     #[test]
     fn pages_declare_it_in_many_ways() {
+        let wide = |bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            "<?xml version='1.0'?><p>grün</p>".encode_utf16().flat_map(bytes).collect()
+        };
+        check(&wide(u16::to_le_bytes), None, "UTF-16LE", Known::Page);
+        check(&wide(u16::to_be_bytes), None, "UTF-16BE", Known::Page);
         check(b"<META CHARSET = 'Shift_JIS' >", None, "Shift_JIS", Known::Page);
         check(
             b"<meta http-equiv=\"Content-Type\" content=\"text/html; charset=gb2312\">",

@@ -34,6 +34,9 @@ pub(crate) const MOST_HEADERS: usize = 100;
 /// what a host can make us hold.
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 4 << 20;
+/// Of heads that are too large the library of HTTP/2 only says that they are no heads. So it takes so many
+/// times as much, and who asked measures them.
+const HEAD_SLACK: u64 = 4;
 
 /// Why there is no connection.
 #[derive(Debug)]
@@ -77,8 +80,9 @@ impl Connector {
         let clock = Instant::now();
         let absolute = proxy.is_some() && targets.is_empty() && !route.tls;
         let (stream, at) = match proxy {
-            Some(proxy) if !absolute => self.through(proxy, &way, &targets, route).await?,
-            _ => dial(&way, limits.connect).await?,
+            Some(proxy) if absolute => dial_proxy(proxy, &way, limits.connect).await?,
+            Some(proxy) => self.through(proxy, &way, &targets, route).await?,
+            None => dial(&way, limits.connect).await?,
         };
         timings.connect = clock.elapsed();
 
@@ -119,14 +123,14 @@ impl Connector {
         let start = Instant::now();
         let mut last = FetchError::Proxy { status: None };
         for (tried, target) in targets.iter().enumerate() {
-            let (mut stream, at) = dial(way, limit).await?;
+            let (mut stream, at) = dial_proxy(proxy, way, limit).await?;
             let left = share(limit, start, targets.len() - tried);
             last = match timeout(left, tunnel(&mut stream, proxy, target)).await {
                 Ok(Ok(())) => return Ok((stream, at)),
                 // Who we are does not depend on where we go.
                 Ok(Err(error @ FetchError::Proxy { status: Some(407) })) => return Err(error),
                 Ok(Err(error)) => error,
-                Err(_) => FetchError::Timeout { phase: Phase::Connect, after: limit },
+                Err(_) => FetchError::Timeout { phase: Phase::Proxy, after: limit },
             };
         }
         Err(last)
@@ -156,7 +160,10 @@ impl Connector {
     }
 
     async fn way_to(&self, proxy: &Proxy) -> Result<Vec<Checked>, Stop> {
-        let addresses = self.resolve(&proxy.host).await?;
+        let addresses = self.resolve(&proxy.host).await.map_err(|stop| match stop {
+            Stop::Failed(error) => blame_proxy(error, proxy).into(),
+            refused @ Stop::Refused(_) => refused,
+        })?;
         let by_owner = |ip| Checked::by_owner((ip, proxy.port).into());
         Ok(addresses.into_iter().map(by_owner).collect())
     }
@@ -182,7 +189,7 @@ impl Connector {
         let shake = async {
             if is_second {
                 let (sender, connection) = http2::Builder::new(TokioExecutor::new())
-                    .max_header_list_size(u32::try_from(head).unwrap_or(u32::MAX))
+                    .max_header_list_size(u32::try_from(HEAD_SLACK * head).unwrap_or(u32::MAX))
                     .initial_stream_window_size(STREAM_WINDOW)
                     .initial_connection_window_size(CONNECTION_WINDOW)
                     .handshake(stream)
@@ -226,6 +233,26 @@ async fn dial(way: &[Checked], limit: Duration) -> Result<(TcpStream, Checked), 
         };
     }
     Err(last)
+}
+
+async fn dial_proxy(
+    proxy: &Proxy,
+    way: &[Checked],
+    limit: Duration,
+) -> Result<(TcpStream, Checked), FetchError> {
+    dial(way, limit).await.map_err(|error| blame_proxy(error, proxy))
+}
+
+/// What kept us from the proxy says nothing of the host.
+fn blame_proxy(error: FetchError, proxy: &Proxy) -> FetchError {
+    let kind = match error {
+        FetchError::Timeout { after, .. } => {
+            return FetchError::Timeout { phase: Phase::Proxy, after };
+        }
+        FetchError::Connect { kind, .. } => Some(kind),
+        _ => None,
+    };
+    FetchError::NoProxy { proxy: format!("{}:{}", proxy.host, proxy.port), kind }
 }
 
 /// The part of the time that is left for each of so many.

@@ -4,10 +4,13 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::error::TlsFault;
+use crate::tls;
 
 /// Bytes that a connection has received so far, and how many it may.
 #[derive(Clone, Debug)]
@@ -17,11 +20,16 @@ pub(crate) struct Received(Arc<Counts>);
 struct Counts {
     bytes: AtomicU64,
     most: AtomicU64,
+    declined: AtomicBool,
 }
 
 impl Received {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Counts { bytes: AtomicU64::new(0), most: AtomicU64::new(u64::MAX) }))
+        Self(Arc::new(Counts {
+            bytes: AtomicU64::new(0),
+            most: AtomicU64::new(u64::MAX),
+            declined: AtomicBool::new(false),
+        }))
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -31,6 +39,17 @@ impl Received {
     /// Lets so many more come.
     pub(crate) fn allow(&self, more: u64) {
         self.0.most.store(self.bytes().saturating_add(more), Ordering::Relaxed);
+    }
+
+    /// Lets so many come in all.
+    pub(crate) fn allow_until(&self, most: u64) {
+        self.0.most.store(most, Ordering::Relaxed);
+    }
+
+    /// Whether the host ended with an alert what seemed to be a secure connection. Of TLS 1.3 we are done
+    /// before it has seen that we show no certificate.
+    pub(crate) fn is_declined(&self) -> bool {
+        self.0.declined.load(Ordering::Relaxed)
     }
 
     /// Whether more came than may.
@@ -59,6 +78,11 @@ impl<T: AsyncRead + Unpin> AsyncRead for Counted<T> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        if let Poll::Ready(Err(error)) = &polled
+            && tls::fault(error) == TlsFault::Alert
+        {
+            self.received.0.declined.store(true, Ordering::Relaxed);
+        }
         let read = buffer.filled().len() - before;
         self.received.0.bytes.fetch_add(read as u64, Ordering::Relaxed);
         if self.received.is_over() {

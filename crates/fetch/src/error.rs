@@ -32,10 +32,12 @@ pub enum FetchError {
         host: String,
     },
     /// No name server answered.
-    #[error("no name server said where {host} is")]
+    #[error("no name server said where {host} is{}", if *.theirs { ": its own do not work" } else { "" })]
     NoNameServer {
         /// The name.
         host: String,
+        /// Whether ours answered, but those of the name did not answer it soundly.
+        theirs: bool,
     },
     /// No connection to any of the host's addresses.
     #[error("cannot connect to {address}: {kind}")]
@@ -60,6 +62,14 @@ pub enum FetchError {
     Proxy {
         /// What it answered, if it did.
         status: Option<u16>,
+    },
+    /// There is no way to the proxy.
+    #[error("cannot connect to the proxy {proxy}: {}", Kind(*.kind))]
+    NoProxy {
+        /// Its host and port.
+        proxy: String,
+        /// What the system said; `None` if nobody knows its name.
+        kind: Option<io::ErrorKind>,
     },
     /// Something took too long.
     #[error("{phase} took longer than {after:?}")]
@@ -124,10 +134,12 @@ pub enum FetchError {
         to: Box<Url>,
     },
     /// A redirect that says not or not soundly where to.
-    #[error("a redirect ({status}) to nowhere")]
+    #[error("a redirect ({status}) to {}", Place(.to.as_deref()))]
     NoLocation {
         /// The status.
         status: u16,
+        /// What it says instead, as far as it may be shown.
+        to: Option<String>,
     },
     /// A status that is neither content nor an absence.
     #[error("status {status}")]
@@ -166,6 +178,8 @@ pub enum Phase {
     Resolve,
     /// To a connection.
     Connect,
+    /// To the proxy, or from there to the host: it does not say which.
+    Proxy,
     /// To a secure connection.
     Tls,
     /// To the end of the answer's head.
@@ -187,6 +201,8 @@ pub enum Size {
     Head,
     /// The body as it is sent.
     Wire,
+    /// What stands around the pieces of the body.
+    Frames,
     /// The body after decompression.
     Body,
 }
@@ -206,8 +222,20 @@ pub enum TlsFault {
     /// Nobody whom we trust has signed the certificate.
     #[error("its certificate is signed by nobody who is trusted")]
     UnknownIssuer,
+    /// The certificate says of itself that it is one of an authority (RFC 5280 §4.2.1.9).
+    #[error("its certificate is that of an authority, which signs others and is for no host")]
+    Authority,
+    /// The certificate was taken back.
+    #[error("its certificate has been revoked")]
+    Revoked,
+    /// The certificate was changed, or signed by another.
+    #[error("the signature of its certificate is wrong")]
+    Signature,
+    /// The certificate is not for servers.
+    #[error("its certificate is not one for servers")]
+    Purpose,
     /// Something else is wrong with the certificate.
-    #[error("its certificate is not valid")]
+    #[error("its certificate cannot be read, or has what nobody here knows")]
     Certificate,
     /// The host ended the handshake with an alert.
     #[error("it declined")]
@@ -251,12 +279,15 @@ impl FetchError {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Connect { ours: true, .. } | Self::NoNameServer { .. } | Self::Proxy { .. } => {
-                Blame::Us
-            }
+            Self::Connect { ours: true, .. }
+            | Self::NoNameServer { theirs: false, .. }
+            | Self::Proxy { .. }
+            | Self::NoProxy { .. }
+            | Self::Timeout { phase: Phase::Proxy, .. } => Blame::Us,
             Self::File { .. } | Self::Command { .. } | Self::Url { .. } => Blame::Source,
             Self::Timeout { phase: Phase::Local | Phase::Body | Phase::Total, .. } => Blame::Source,
             Self::NoSuchHost { .. }
+            | Self::NoNameServer { .. }
             | Self::Connect { .. }
             | Self::Tls { .. }
             | Self::Timeout { .. }
@@ -286,7 +317,7 @@ impl FetchError {
             Self::NoNameServer { .. } => "no-name-server",
             Self::Connect { .. } => "connect",
             Self::Tls { .. } => "tls",
-            Self::Proxy { .. } => "proxy",
+            Self::Proxy { .. } | Self::NoProxy { .. } => "proxy",
             Self::Timeout { .. } => "timeout",
             Self::TooLarge { .. } => "too-large",
             Self::Protocol { .. } => "protocol",
@@ -322,6 +353,7 @@ impl fmt::Display for Phase {
         f.write_str(match self {
             Self::Resolve => "resolving the name",
             Self::Connect => "connecting",
+            Self::Proxy => "connecting through the proxy",
             Self::Tls => "securing the connection",
             Self::FirstByte => "waiting for the answer",
             Self::Idle => "waiting for more of the body",
@@ -337,6 +369,7 @@ impl fmt::Display for Size {
         f.write_str(match self {
             Self::Head => "the head of the answer",
             Self::Wire => "the body on the wire",
+            Self::Frames => "what frames the pieces of the body",
             Self::Body => "the decompressed body",
         })
     }
@@ -344,6 +377,8 @@ impl fmt::Display for Size {
 
 struct Or(Size);
 struct Said(Option<u16>);
+struct Kind(Option<io::ErrorKind>);
+struct Place<'a>(Option<&'a str>);
 struct Of(Option<u64>);
 struct Code(Option<i32>);
 
@@ -351,7 +386,7 @@ impl fmt::Display for Or {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Size::Head => write!(f, ", or has more than {MOST_HEADERS} lines"),
-            Size::Wire | Size::Body => Ok(()),
+            Size::Wire | Size::Frames | Size::Body => Ok(()),
         }
     }
 }
@@ -361,6 +396,24 @@ impl fmt::Display for Said {
         match self.0 {
             Some(status) => write!(f, "it answered {status}"),
             None => f.write_str("it gave no sound answer"),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(kind) => write!(f, "{kind}"),
+            None => f.write_str("nobody knows its name"),
+        }
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(to) => write!(f, "`{to}`, which is no URL"),
+            None => f.write_str("nowhere"),
         }
     }
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::body::Incoming;
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, Uri};
 use tokio::time::Instant;
 use url::{Position, Url};
 
-use crate::connect::{Connector, Stop, within};
-use crate::error::{FetchError, Phase, ProtocolFault, Size};
+use crate::connect::{Connector, MOST_HEADERS, Stop, within};
+use crate::error::{FetchError, Phase, ProtocolFault, Size, TlsFault};
 use crate::link::{Link, Pool};
 use crate::outcome::Hop;
 use crate::route::Route;
@@ -90,6 +90,9 @@ impl Exchange {
                     if link.absolute.is_some() && hop.status == Some(407) {
                         return Err(FetchError::Proxy { status: hop.status }.into());
                     }
+                    if link.is_second() && !self.is_head_in_bounds(response.headers()) {
+                        return Err(self.large_head().into());
+                    }
                     return Ok(Reply::new(response, link, route));
                 }
                 // A kept connection may have been closed just now, which is nobody's fault: once more
@@ -97,7 +100,13 @@ impl Exchange {
                 Ok(Err(error)) if link.reused && is_unanswered(&error, &link, before) => {
                     self.pool.forget_shared(&route);
                 }
-                Ok(Err(error)) => return Err(self.failed(&error, &link).into()),
+                Ok(Err(error)) => {
+                    if link.received.is_declined() {
+                        let (host, fault) = (route.host.clone(), TlsFault::Alert);
+                        return Err(FetchError::Tls { host, fault }.into());
+                    }
+                    return Err(self.failed(&error, &link, before).into());
+                }
                 Err(late) => {
                     self.pool.forget_shared(&route);
                     return Err(late.into());
@@ -107,17 +116,38 @@ impl Exchange {
     }
 
     /// Why there is no head.
-    fn failed(&self, error: &hyper::Error, link: &Link) -> FetchError {
-        let limit = self.settings.limits.head_bytes;
+    fn failed(&self, error: &hyper::Error, link: &Link, before: u64) -> FetchError {
         if error.is_parse_too_large() || link.received.is_over() {
-            return FetchError::TooLarge { what: Size::Head, limit };
+            return self.large_head();
+        }
+        let ours = library(error).filter(|it| it.is_library());
+        if let Some(error) = ours {
+            let came = link.received.bytes() - before;
+            let is_flood = error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM);
+            if is_flood || came > self.settings.limits.head_bytes {
+                return self.large_head();
+            }
         }
         let fault = match second(error) {
+            Some(ProtocolFault::Reset(_)) if ours.is_some() => ProtocolFault::Head,
             Some(fault) => fault,
             None if error.is_parse() => ProtocolFault::Head,
             None => ProtocolFault::Closed,
         };
         FetchError::Protocol { fault }
+    }
+
+    fn large_head(&self) -> FetchError {
+        FetchError::TooLarge { what: Size::Head, limit: self.settings.limits.head_bytes }
+    }
+
+    /// Whether a head of HTTP/2 is one that HTTP/1.1 would let pass: its lines, each with a colon, a blank
+    /// and two bytes that end it.
+    fn is_head_in_bounds(&self, headers: &HeaderMap) -> bool {
+        let line =
+            |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + 4;
+        let bytes: usize = headers.iter().map(line).sum();
+        headers.len() <= MOST_HEADERS && bytes as u64 <= self.settings.limits.head_bytes
     }
 }
 
@@ -135,6 +165,9 @@ fn is_unanswered(error: &hyper::Error, link: &Link, before: u64) -> bool {
         return link.received.bytes() == before;
     }
     // RFC 9113 §8.7. Who gives up a connection for a reason of its own does not want the next one now.
+    if library(error).is_some_and(h2::Error::is_library) {
+        return false;
+    }
     match second(error) {
         Some(ProtocolFault::GoAway(code)) => code == u32::from(h2::Reason::NO_ERROR),
         Some(ProtocolFault::Reset(code)) => code == u32::from(h2::Reason::REFUSED_STREAM),
@@ -142,9 +175,14 @@ fn is_unanswered(error: &hyper::Error, link: &Link, before: u64) -> bool {
     }
 }
 
+/// An error of HTTP/2.
+pub(crate) fn library(error: &hyper::Error) -> Option<&h2::Error> {
+    error.source()?.downcast_ref()
+}
+
 /// What HTTP/2 says of an error.
 pub(crate) fn second(error: &hyper::Error) -> Option<ProtocolFault> {
-    let error = error.source()?.downcast_ref::<h2::Error>()?;
+    let error = library(error)?;
     let code = error.reason().map_or(0, u32::from);
     Some(if error.is_reset() {
         ProtocolFault::Reset(code)

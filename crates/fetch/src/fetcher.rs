@@ -166,15 +166,16 @@ impl Inner {
                     last_modified: validators
                         .last_modified
                         .or_else(|| own.and_then(|it| it.last_modified.clone())),
-                    url: validators.url,
+                    ..validators
                 });
                 Outcome::NotModified
             }
             301 | 302 | 303 | 307 | 308 => {
                 let from = hop.url.clone();
                 let next = headers::location(&reply.headers, &from);
+                let to = headers::raw_location(&reply.headers);
                 self.exchange.drain(reply).await;
-                let next = next.ok_or(FetchError::NoLocation { status })?;
+                let next = next.ok_or(FetchError::NoLocation { status, to })?;
                 if !is_web(&next) {
                     let scheme = next.scheme().to_owned();
                     return Err(Stop::Refused(Refusal::Redirect { scheme }));
@@ -220,7 +221,7 @@ impl Inner {
         }
         headers.insert(USER_AGENT, self.settings().user_agent.clone());
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(Coding::ACCEPTED));
-        if let Some(validators) = request.validators.as_ref().filter(|it| it.url == *url) {
+        if let Some(validators) = request.validators.as_ref().filter(|it| it.are_for(url)) {
             let Validators { etag, last_modified, .. } = validators;
             for (name, text) in [(IF_NONE_MATCH, etag), (IF_MODIFIED_SINCE, last_modified)] {
                 // Text that cannot be a header cannot have come from one.
@@ -244,5 +245,6 @@ fn is_web(url: &Url) -> bool {
 
 fn validators(url: &Url, answer: &HeaderMap) -> Validators {
     let text = |name| headers::text(answer, name).map(str::to_owned);
-    Validators { url: url.clone(), etag: text(ETAG), last_modified: text(LAST_MODIFIED) }
+    let (etag, last_modified) = (text(ETAG), text(LAST_MODIFIED));
+    Validators { url: url.clone(), is_start: false, etag, last_modified }
 }

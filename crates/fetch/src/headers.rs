@@ -11,9 +11,12 @@ use url::Url;
 
 use crate::decode::Coding;
 use crate::error::{FetchError, ProtocolFault};
+use crate::secret::shown;
 
 /// A wish for more than this is taken as this.
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
+/// Characters of a header that an error repeats.
+const SHOWN: usize = 200;
 
 /// How long a host wants to be left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +29,16 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// How long it is from now on, at most a year. `now` is when the answer came.
+    /// How long it is from now on, in whole seconds and at most a year. `now` is when the answer came. Part
+    /// of a second counts as one: to ask a little later is what the host wants.
     #[must_use]
     pub fn length(self, now: SystemTime) -> Duration {
-        match self {
-            Self::For(time) => time.min(LONGEST),
-            Self::Until(date) => date.duration_since(now).unwrap_or_default().min(LONGEST),
-        }
+        let time = match self {
+            Self::For(time) => time,
+            Self::Until(date) => date.duration_since(now).unwrap_or_default(),
+        };
+        let rest = u64::from(time.subsec_nanos() > 0);
+        Duration::from_secs(time.as_secs().saturating_add(rest)).min(LONGEST)
     }
 
     /// What is left of it after some time.
@@ -79,7 +85,7 @@ pub(crate) fn cache_hint(headers: &HeaderMap) -> CacheHint {
     let mut hint = CacheHint::default();
     for value in headers.get_all(CACHE_CONTROL) {
         let Ok(value) = std::str::from_utf8(value.as_bytes()) else { continue };
-        for directive in value.split(',') {
+        for directive in directives(value) {
             let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
             match name.trim().to_ascii_lowercase().as_str() {
                 "max-age" if hint.max_age.is_none() => {
@@ -92,6 +98,16 @@ pub(crate) fn cache_hint(headers: &HeaderMap) -> CacheHint {
         }
     }
     hint
+}
+
+/// The parts between commas, but for those in quotes (RFC 9110 §5.6.4).
+fn directives(value: &str) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    value.split(move |it| {
+        is_quoted ^= it == '"' && !is_escaped;
+        is_escaped = is_quoted && it == '\\' && !is_escaped;
+        it == ',' && !is_quoted
+    })
 }
 
 /// `Content-Encoding` and what `Transfer-Encoding` has beside chunks, of all lines of them, in the order
@@ -134,6 +150,14 @@ pub(crate) fn content_type(headers: &HeaderMap) -> (Option<String>, Option<Strin
         (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then(|| value.to_owned())
     });
     (media_type.filter(|it| !it.is_empty()), charset)
+}
+
+/// What a redirect says, as it may be shown.
+pub(crate) fn raw_location(headers: &HeaderMap) -> Option<String> {
+    let bytes = headers.get(LOCATION)?.as_bytes();
+    let text = shown(&bytes.escape_ascii().to_string());
+    let is_long = text.chars().count() > SHOWN;
+    Some(text.chars().take(SHOWN).chain(is_long.then_some('…')).collect())
 }
 
 /// Where a redirect goes. Bytes that are not ASCII are taken as they are sent, percent-encoded.
@@ -211,6 +235,8 @@ mod tests {
         assert_eq!(Wait::Until(until).length(until - minute), minute);
         assert_eq!(Wait::Until(until).length(until + minute), Duration::ZERO);
         assert_eq!(Wait::Until(until).length(SystemTime::UNIX_EPOCH), LONGEST);
+        let part = Wait::For(minute).after(Duration::from_millis(1));
+        assert_eq!((part.length(until), Wait::For(Duration::MAX).length(until)), (minute, LONGEST));
         let far = retry_after(&headers(&[("retry-after", far)])).unwrap();
         assert_eq!(far.length(until), LONGEST);
     }
@@ -227,6 +253,8 @@ mod tests {
         assert_eq!(hint(&[("cache-control", b"private"), ("cache-control", b"max-age=5")]), age(5));
         assert_eq!(hint(&[("cache-control", b"max-age=x, \xff")]), CacheHint::default());
         assert!(hint(&[("cache-control", b"no-store, immutable")]).no_store);
+        let quoted = b"private=\"a, no-store, \\\", max-age=7\", max-age=60";
+        assert_eq!(hint(&[("cache-control", quoted)]), age(60));
     }
 
     #[test]

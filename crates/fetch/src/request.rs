@@ -22,6 +22,9 @@ pub struct Validators {
     /// Where that answer came from, after redirects. They are sent there and nowhere else: the version
     /// of one page says nothing of another.
     pub url: Url,
+    /// Whether the URL is only where the way there begins, because somebody wrote them down who does not
+    /// know more: they are sent to all pages of its origin that the fetch comes to.
+    pub is_start: bool,
     /// `ETag`
     pub etag: Option<String>,
     /// `Last-Modified`
@@ -124,7 +127,8 @@ impl Request {
 }
 
 impl Validators {
-    /// Validators that somebody wrote down. Those of an answer are in its record.
+    /// Validators that somebody wrote down, of the page that a URL leads to. Those of an answer are in its
+    /// record.
     ///
     /// # Errors
     /// If they cannot be those of an answer.
@@ -140,7 +144,12 @@ impl Validators {
             return Err(InvalidRequest::Date { date: date.to_owned() });
         }
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        Ok(Self { url: url.clone(), etag: owned(etag), last_modified: owned(last_modified) })
+        let (etag, last_modified) = (owned(etag), owned(last_modified));
+        Ok(Self { url: url.clone(), is_start: true, etag, last_modified })
+    }
+
+    pub(crate) fn are_for(&self, url: &Url) -> bool {
+        self.url == *url || self.is_start && self.url.origin() == url.origin()
     }
 
     /// Whether they say anything.

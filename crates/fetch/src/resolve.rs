@@ -2,13 +2,20 @@
 //! a second time.
 
 use std::collections::HashMap;
+use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig};
+use hickory_resolver::lookup::Lookup;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::net::{DnsError, NetError};
+use hickory_resolver::proto::op::ResponseCode;
+use hickory_resolver::proto::rr::Name;
+use tokio::time::timeout;
 use url::Host;
 
 use crate::error::FetchError;
@@ -18,6 +25,9 @@ use crate::settings::Settings;
 const KEPT_NAMES: u64 = 8192;
 /// A name server is asked so often.
 const ATTEMPTS: u32 = 2;
+/// With addresses of one kind in hand, the other kind is waited for so long: some name servers never
+/// answer for IPv6.
+const GRACE: Duration = Duration::from_millis(300);
 
 /// Knows where names are.
 pub(crate) struct Resolver {
@@ -50,12 +60,24 @@ impl Resolver {
         if let Some(addresses) = self.fixed.get(name.trim_end_matches('.')) {
             return Ok(addresses.clone());
         }
-        let unknown = || FetchError::NoNameServer { host: host.to_owned() };
-        let dns = self.dns.get_or_init(|| self.system()).as_ref().ok_or_else(unknown)?;
-        match dns.lookup_ip(name).await {
-            Ok(found) => Ok(in_turns(found.iter().collect())),
+        let name = name_of(&name).ok_or_else(nobody)?;
+        let unknown = |theirs| FetchError::NoNameServer { host: host.to_owned(), theirs };
+        let dns = self.dns.get_or_init(|| self.system()).as_ref().ok_or_else(|| unknown(false))?;
+        // Only a name without a dot is looked for in the domains of this machine. The address of another
+        // name would be none of this one.
+        let found = if name.is_fqdn() {
+            either(dns.ipv4_lookup(name.clone()), dns.ipv6_lookup(name)).await
+        } else {
+            dns.lookup_ip(name).await.map(|found| found.iter().collect())
+        };
+        match found {
+            Ok(addresses) => Ok(in_turns(addresses)),
             Err(error) if error.is_no_records_found() || error.is_nx_domain() => Err(nobody()),
-            Err(_) => Err(unknown()),
+            // Of this name only: other names are answered by the same server.
+            Err(NetError::Dns(DnsError::ResponseCode(ResponseCode::ServFail))) => {
+                Err(unknown(true))
+            }
+            Err(_) => Err(unknown(false)),
         }
     }
 
@@ -83,6 +105,48 @@ impl Resolver {
         options.timeout = self.patience;
         options.attempts = ATTEMPTS as usize;
         builder.build().ok()
+    }
+}
+
+/// A host as name servers know it: any bytes but too many of them (RFC 2181 §11). The library's own parser
+/// wants names of hosts, and `_` is in use.
+fn name_of(host: &str) -> Option<Name> {
+    let labels = host.strip_suffix('.').unwrap_or(host);
+    let mut name = Name::from_labels(labels.split('.').map(str::as_bytes)).ok()?;
+    name.set_fqdn(host.contains('.'));
+    Some(name)
+}
+
+/// The addresses of both kinds, or of the first that comes if the other does not come soon.
+async fn either(
+    v4: impl Future<Output = Result<Lookup, NetError>>,
+    v6: impl Future<Output = Result<Lookup, NetError>>,
+) -> Result<Vec<IpAddr>, NetError> {
+    let (mut v4, mut v6) = (pin!(v4), pin!(v6));
+    tokio::select! {
+        first = &mut v4 => with_rest(first, v6).await,
+        first = &mut v6 => with_rest(first, v4).await,
+    }
+}
+
+async fn with_rest(
+    first: Result<Lookup, NetError>,
+    rest: impl Future<Output = Result<Lookup, NetError>>,
+) -> Result<Vec<IpAddr>, NetError> {
+    let addresses = |it: &Lookup| -> Vec<IpAddr> {
+        it.answers().iter().filter_map(|record| record.data.ip_addr()).collect()
+    };
+    let found = first.as_ref().map(addresses).unwrap_or_default();
+    if !found.is_empty() {
+        let rest = timeout(GRACE, rest).await;
+        let more = rest.ok().and_then(Result::ok).as_ref().map(addresses);
+        return Ok([found, more.unwrap_or_default()].concat());
+    }
+    match (first, rest.await) {
+        (_, Ok(lookup)) => Ok(addresses(&lookup)),
+        // That there is none of one kind says nothing of the other.
+        (Err(first), Err(other)) if other.is_no_records_found() => Err(first),
+        (_, Err(other)) => Err(other),
     }
 }
 

@@ -208,6 +208,9 @@ pub enum SettingFault {
     /// Two that exclude each other.
     #[error("has both `basic` and `bearer`, of which a request can carry one")]
     TwoAuths,
+    /// What would end the part of the user agent that it stands in.
+    #[error("holds a bracket or a backslash, which have a meaning in the user agent")]
+    Contact,
     /// A user agent that names no product.
     #[error("is `{0}`, which does not begin with a product such as \"freshet/0.1\"")]
     UserAgent(String),

@@ -28,19 +28,28 @@ pub(crate) fn connector(settings: &Settings) -> Option<TlsConnector> {
 /// What a failed handshake tells.
 pub(crate) fn fault(error: &io::Error) -> TlsFault {
     match error.get_ref().and_then(|it| it.downcast_ref::<Error>()) {
-        Some(Error::InvalidCertificate(error)) => match error {
-            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-                TlsFault::Expired
+        Some(Error::InvalidCertificate(error)) => {
+            match error {
+                CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                    TlsFault::Expired
+                }
+                CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                    TlsFault::NotYetValid
+                }
+                CertificateError::NotValidForName
+                | CertificateError::NotValidForNameContext { .. } => TlsFault::WrongName,
+                CertificateError::UnknownIssuer => TlsFault::UnknownIssuer,
+                CertificateError::Revoked => TlsFault::Revoked,
+                CertificateError::BadSignature => TlsFault::Signature,
+                CertificateError::InvalidPurpose
+                | CertificateError::InvalidPurposeContext { .. } => TlsFault::Purpose,
+                // The library has no name of its own for it, and passes on what checks certificates says.
+                CertificateError::Other(other) if other.0.to_string() == "CaUsedAsEndEntity" => {
+                    TlsFault::Authority
+                }
+                _ => TlsFault::Certificate,
             }
-            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-                TlsFault::NotYetValid
-            }
-            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-                TlsFault::WrongName
-            }
-            CertificateError::UnknownIssuer => TlsFault::UnknownIssuer,
-            _ => TlsFault::Certificate,
-        },
+        }
         Some(Error::AlertReceived(_)) => TlsFault::Alert,
         Some(Error::PeerIncompatible(_)) => TlsFault::Incompatible,
         Some(_) => TlsFault::Garbage,

@@ -3,16 +3,15 @@
 mod arguments;
 mod document;
 mod report;
+mod settings;
 mod summary;
 
 use std::fmt::Display;
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
 use freshet_fetch::{
-    Answer, Because, Fetcher, InvalidRequest, InvalidSetting, Outcome, Permission, RawSettings,
-    Refusal, Request, Settings, Validators,
+    Answer, Because, Fetcher, InvalidRequest, Outcome, Permission, Refusal, Request, Validators,
 };
 use freshet_tables::write_atomic;
 use tokio::runtime::Runtime;
@@ -33,7 +32,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Result<ExitCode, Failure> {
         check_file(file)?;
     }
     let request = request(arguments)?;
-    let fetcher = Fetcher::new(settings(arguments)?);
+    let fetcher = Fetcher::new(settings::of(arguments)?);
     let runtime = runtime()?;
     if arguments.robots {
         let permission = runtime.block_on(fetcher.permission(&request));
@@ -54,7 +53,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Result<ExitCode, Failure> {
         _ if body_to_stdout => note(text.trim_end()),
         _ => show(arguments, &answer, &text)?,
     }
-    if let Some(hint) = hint(&answer) {
+    if let Some(hint) = hint(&answer).or_else(|| quotes(arguments, &answer)) {
         note(&format!("\nhint: {hint}"));
     }
     Ok(match answer.outcome {
@@ -139,34 +138,6 @@ fn invalid(error: &InvalidRequest, arguments: &FetchArguments) -> Failure {
     }
 }
 
-fn settings(arguments: &FetchArguments) -> Result<Settings, Failure> {
-    let mut raw = match &arguments.settings {
-        Some(path) => {
-            let name = path.display();
-            let text = fs::read_to_string(path).map_err(|error| {
-                Failure::new(format!("cannot read the settings {name}: {error}"))
-                    .hint("give the path of a TOML file; docs/fetch.md shows one")
-            })?;
-            toml::from_str(&text).map_err(|error| {
-                let place = error.span().map(|it| 1 + text[..it.start].matches('\n').count());
-                let line = place.map(|line| format!(", line {line}")).unwrap_or_default();
-                Failure::new(format!("{name}{line}: {}", error.message().trim_end()))
-                    .hint("docs/fetch.md lists the settings")
-            })?
-        }
-        None => RawSettings::default(),
-    };
-    raw.allow.extend_from_slice(&arguments.allow);
-    if arguments.no_robots {
-        raw.robots = Some(false);
-    }
-    raw.contact = arguments.contact.clone().or(raw.contact);
-    raw.user_agent = arguments.user_agent.clone().or(raw.user_agent);
-    raw.try_into().map_err(|error: InvalidSetting| {
-        Failure::new(error).hint("docs/fetch.md lists the settings with their defaults")
-    })
-}
-
 /// The way out, where there is one.
 fn hint(answer: &Answer) -> Option<String> {
     match &answer.outcome {
@@ -193,6 +164,13 @@ fn hint(answer: &Answer) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// A version without quotes is hardly the one that the host gave.
+fn quotes(arguments: &FetchArguments, answer: &Answer) -> Option<String> {
+    let etag = arguments.etag.as_ref().filter(|it| !it.ends_with('"'))?;
+    matches!(answer.outcome, Outcome::Content(_))
+        .then(|| format!("ETags have quotes, which are part of them: `--etag '\"{etag}\"'`"))
 }
 
 fn is_host_with_port(url: &impl Display) -> bool {

@@ -30,7 +30,7 @@ where
 struct Table<T>(PhantomData<T>);
 
 fn refused<T, E: Error>() -> Result<T, E> {
-    Err(E::custom("not a table, such as `{ key = \"value\" }`"))
+    Err(E::custom("is not a table, such as `{ key = \"value\" }`"))
 }
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Table<T> {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// A number of bytes: as it is, or with a unit.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "is neither a number of bytes nor a text such as \"16MiB\"")]
 pub enum RawSize {
     /// Bytes.
     Bytes(u64),

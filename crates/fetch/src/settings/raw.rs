@@ -19,6 +19,9 @@ use crate::guard::Guard;
 /// A limit of time that is longer is as good as none.
 const LONGEST: Duration = Duration::from_secs(30 * DAY.as_secs());
 
+/// A limit of size that is larger is a slip.
+const LARGEST: u64 = 1 << 40;
+
 /// Settings as they are written, in a file or by a program.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -51,7 +54,7 @@ pub struct RawSettings {
 
 /// Limits as they are written. See [`Limits`].
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 #[allow(missing_docs)]
 pub struct RawLimits {
     pub connect: Option<String>,
@@ -72,7 +75,7 @@ pub struct RawLimits {
 
 /// What holds for the URLs that match a pattern.
 #[derive(Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct RawRule {
     /// The pattern.
     #[serde(rename = "match")]
@@ -92,7 +95,10 @@ pub struct RawRule {
 
 /// A value: as it is, or a secret that lives elsewhere.
 #[derive(Clone, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "is neither a text nor the place of a secret, such as `{ env = \"NAME\" }`"
+)]
 pub enum RawValue {
     /// As it is.
     Plain(String),
@@ -141,7 +147,7 @@ impl TryFrom<Written> for RawSecret {
 
 /// A name and a password.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct RawBasic {
     /// The name.
     pub user: String,
@@ -151,7 +157,7 @@ pub struct RawBasic {
 
 /// A proxy.
 #[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct RawProxy {
     /// Where it is: `http://HOST:PORT`; empty for none.
     pub url: String,
@@ -255,8 +261,11 @@ impl RawLimits {
                     RawSize::Bytes(bytes) => bytes.to_string(),
                     RawSize::Text(text) => text.clone(),
                 };
-                let fault = || invalid(format!("limits.{name}"), SettingFault::Size(text));
+                let fault = || invalid(format!("limits.{name}"), SettingFault::Size(text.clone()));
                 *limit = size(raw).ok_or_else(fault)?;
+                if *limit > LARGEST {
+                    return out(name, text, "1", "1024GiB");
+                }
             }
         }
         limits.redirects = self.redirects.unwrap_or(limits.redirects);
@@ -285,6 +294,9 @@ fn user_agent(
     }
     match contact {
         Some(contact) => {
+            if contact.contains(['(', ')', '\\']) {
+                return Err(invalid("contact", SettingFault::Contact));
+            }
             let fault = |_| invalid("contact", SettingFault::Header);
             own_user_agent(contact.trim()).parse().map_err(fault)
         }

@@ -67,7 +67,12 @@ impl RawRule {
             let field = field(&format!("headers.{name}"));
             let key = header_name(&field, &name)?;
             match value {
-                RawValue::Plain(text) => headers.insert(key, value_of(&field, &text)?),
+                RawValue::Plain(text) => {
+                    // Whoever writes these down has written down a secret.
+                    let is_secret = [header::AUTHORIZATION, header::COOKIE].contains(&key);
+                    let map = if is_secret { &mut secrets } else { &mut headers };
+                    map.insert(key, value_of(&field, &text)?)
+                }
                 RawValue::Secret(raw) => {
                     secrets.insert(key, value_of(&field, raw.read(&field)?.reveal())?)
                 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use freshet_fetch::{Blame, Coding, FetchError, Outcome, Request, Validators, Wait};
 use url::Url;
 
-use crate::server::{Server, Step, ok, reply};
+use crate::server::{Server, Step, ok, redirect, reply};
 use crate::{content, failed, fetch, fetcher, fetcher_with, text};
 
 #[tokio::test]
@@ -79,7 +79,8 @@ async fn what_has_not_changed_is_not_sent_again() {
 async fn validators_are_for_their_own_page_only() {
     let server = Server::always(ok("x")).await;
     let url = Url::parse(&server.url("/other")).unwrap();
-    let validators = Validators { url, etag: Some("\"v1\"".to_owned()), last_modified: None };
+    let validators =
+        Validators { url, is_start: false, etag: Some("\"v1\"".to_owned()), last_modified: None };
     let request = Request::new(&server.url("/")).unwrap().since(validators);
     content(fetcher().fetch(&request).await);
     assert!(!server.heads()[0].contains("if-none-match"));
@@ -213,4 +214,27 @@ async fn a_connection_is_kept_for_no_longer_than_it_may() {
     assert_eq!(text(fetch(&fetcher, &url).await), "x");
     let closed = tokio::time::timeout(Duration::from_secs(10), served).await;
     assert!(matches!(closed, Ok(Ok(()))), "{closed:?}");
+}
+
+#[tokio::test]
+async fn written_validators_are_for_where_the_url_leads_within_its_origin() {
+    let other = Server::always(ok("x")).await;
+    let away = other.url("/page");
+    let server = Server::new(move |path, _| match path {
+        "/start" => redirect("302 Found", "/page"),
+        "/leave" => redirect("302 Found", &away),
+        _ => reply("304 Not Modified", "", ""),
+    })
+    .await;
+    let request = |path: &str| {
+        let request = Request::new(&server.url(path)).unwrap();
+        let validators = Validators::new(request.url(), Some("\"v1\""), None).unwrap();
+        request.since(validators)
+    };
+    let answer = fetcher().fetch(&request("/start")).await;
+    assert!(matches!(answer.outcome, Outcome::NotModified), "{answer:?}");
+    let validators = answer.trace.validators.unwrap();
+    assert_eq!((validators.url.path(), validators.is_start), ("/page", false));
+    assert_eq!(text(fetcher().fetch(&request("/leave")).await), "x");
+    assert!(!other.heads()[0].contains("if-none-match"), "{}", other.heads()[0]);
 }

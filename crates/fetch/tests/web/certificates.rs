@@ -7,9 +7,11 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair,
 use tempfile::NamedTempFile;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::server::danger::ClientCertVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::server::TlsStream;
 
 use crate::server::{Server, Step, serve};
@@ -45,6 +47,24 @@ impl Authority {
     }
 
     pub(crate) fn acceptor(&self, shown: &Shown, protocols: &[&str]) -> TlsAcceptor {
+        self.acceptor_with(shown, protocols, WebPkiClientVerifier::no_client_auth())
+    }
+
+    /// One that lets nobody in who has no certificate of this authority.
+    pub(crate) fn demanding(&self, shown: &Shown, protocol: &str) -> TlsAcceptor {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.issuer.der().clone()).unwrap();
+        let provider = Arc::new(ring::default_provider());
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+        self.acceptor_with(shown, &[protocol], verifier.build().unwrap())
+    }
+
+    fn acceptor_with(
+        &self,
+        shown: &Shown,
+        protocols: &[&str],
+        verifier: Arc<dyn ClientCertVerifier>,
+    ) -> TlsAcceptor {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![shown.name.to_owned()]).unwrap();
         params.not_before = date_time_ymd(shown.from, 1, 1);
@@ -54,7 +74,7 @@ impl Authority {
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
-            .with_no_client_auth()
+            .with_client_cert_verifier(verifier)
             .with_single_cert(vec![certificate.der().clone()], key)
             .unwrap();
         config.alpn_protocols = protocols.iter().map(|it| it.as_bytes().to_vec()).collect();

@@ -36,6 +36,23 @@ async fn endless_chunks() {
 }
 
 #[tokio::test]
+async fn endless_chunks_of_a_byte() {
+    let head = format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n");
+    let chunks = Step::Flood(b"1\r\nx\r\n".repeat(1000));
+    let server = Server::always(vec![Step::Send(head.clone().into()), chunks]).await;
+    let answer = fetch(&fetcher(), &server.url("/")).await;
+    assert_eq!(answer.blame(), Some(Blame::Source));
+    // Given up long before there is as much of them as a body may have.
+    assert!(answer.trace.sizes.wire < 100_000, "{:?}", answer.trace.sizes);
+    let error = failed(answer);
+    assert!(matches!(error, FetchError::TooLarge { what: Size::Frames, .. }), "{error:?}");
+    // Some are no harm.
+    let few = format!("{head}{}0\r\n\r\n", "1\r\nx\r\n".repeat(10_000));
+    let server = Server::saying(few).await;
+    assert_eq!(text(fetch(&fetcher(), &server.url("/")).await).len(), 10_000);
+}
+
+#[tokio::test]
 async fn a_body_that_is_declared_too_large_is_not_begun() {
     let head = format!("{HEAD}Content-Length: 1048577\r\n\r\n");
     let server = Server::always(vec![Step::Send(head.into()), Step::Hang]).await;

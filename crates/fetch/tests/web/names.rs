@@ -3,10 +3,10 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
-use freshet_fetch::{FetchError, Fetcher, Outcome, Refusal, Zone};
+use freshet_fetch::{Blame, FetchError, Fetcher, Outcome, Refusal, Zone};
 use tokio::net::UdpSocket;
 
-use crate::server::{Server, Step, ok};
+use crate::server::{Server, Step, ok, redirect};
 use crate::{failed, fetch, fetcher_with, text};
 
 /// A name server that says by the number of the question where all names are, and for how long.
@@ -225,4 +225,79 @@ async fn a_name_that_is_another_without_end() {
         let error = failed(fetch(&fetcher, "http://circle.example/").await);
         assert!(matches!(error.name(), "no-such-host" | "no-name-server" | "timeout"), "{error:?}");
     }
+}
+
+// RFC 2181 §11: any label is one, up to 63 bytes.
+#[tokio::test]
+async fn names_that_are_none_of_a_host() {
+    let server = Server::always(ok("x")).await;
+    let names = NameServer::new(60, |_| vec![LOOPBACK]).await;
+    let fetcher = names.fetcher(&[]);
+    for name in ["exa_mple.t.test", "-a.test", "_dmarc.b.test", "a-.test", "dot.test."] {
+        let url = format!("http://{name}:{}/", server.port());
+        assert_eq!(text(fetch(&fetcher, &url).await), "x", "{name}");
+    }
+    assert_eq!(names.asked(), 5);
+}
+
+#[tokio::test]
+async fn names_that_are_none_are_nobody_and_not_our_fault() {
+    let names = NameServer::new(60, |_| vec![LOOPBACK]).await;
+    let fetcher = names.fetcher(&[]);
+    let (long, longer) = ("a".repeat(64), "a23456789.".repeat(26));
+    for name in ["a..b.test", ".a.test", &format!("{long}.test"), &format!("{longer}test")] {
+        let hostile = redirect("302 Found", &format!("http://{name}/"));
+        let server = Server::always(hostile).await;
+        for url in [format!("http://{name}/"), server.url("/")] {
+            let error = failed(fetch(&fetcher, &url).await);
+            assert_ne!(error.blame(), Blame::Us, "{url}: {error:?}");
+            assert!(matches!(error.name(), "no-such-host" | "no-location"), "{url}: {error:?}");
+        }
+    }
+    assert_eq!(names.asked(), 0);
+}
+
+/// A name server that answers by a code, and for IPv6 not at all if so wished.
+async fn coded(code: u8, is_mute: bool) -> SocketAddr {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut buffer = [0; 1500];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
+            let question = &buffer[..length];
+            if is_mute && !is_for_v4(question) {
+                continue;
+            }
+            let addresses: &[Ipv4Addr] = if code == 0 { &[LOOPBACK] } else { &[] };
+            let mut reply = reply(question, addresses, 60);
+            reply[3] |= code;
+            let _ = socket.send_to(&reply, from).await;
+        }
+    });
+    address
+}
+
+// RFC 1035 §4.1.1: 2 is a failure of the servers of the name, 3 says that there is none, 5 that ours
+// does not answer us.
+#[tokio::test]
+async fn codes_of_name_servers_tell_whose_fault_it_is() {
+    for (code, name, blame) in [
+        (2, "no-name-server", Blame::Host),
+        (3, "no-such-host", Blame::Host),
+        (5, "no-name-server", Blame::Us),
+    ] {
+        let dns = format!("dns = [\"{}\"]", coded(code, false).await);
+        let error = failed(fetch(&fetcher_with(&[&dns]), "http://code.example/").await);
+        assert_eq!((error.name(), error.blame()), (name, blame), "{code}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_server_that_never_answers_for_one_kind() {
+    let server = Server::always(ok("x")).await;
+    let dns = format!("dns = [\"{}\"]", coded(0, true).await);
+    // With less time for the whole fetch than a name server has for an answer.
+    let fetcher = fetcher_with(&[&dns, "connect = \"1h\""]);
+    let url = format!("http://mute.example:{}/", server.port());
+    assert_eq!(text(fetch(&fetcher, &url).await), "x");
 }

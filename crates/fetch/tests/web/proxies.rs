@@ -1,13 +1,15 @@
 //! Through a proxy.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
+use std::time::Duration;
 
-use freshet_fetch::{FetchError, Fetcher, Outcome};
+use freshet_fetch::{Blame, FetchError, Fetcher, Outcome, Phase};
 use tokio::io::{AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::certificates::{Authority, VALID, named};
-use crate::server::{Server, ok, read_head};
+use crate::server::{Server, Step, ok, read_head};
 use crate::{failed, fetch, quick_with, settings, text};
 
 /// A proxy that makes tunnels to one server, whatever it is asked for. Says whom it was asked for.
@@ -156,6 +158,35 @@ async fn a_proxy_that_does_not_let_us_through() {
         let error = failed(fetch(&through(&proxy, &[NAMES], ""), "http://a.example/").await);
         assert_eq!(error, FetchError::Proxy { status }, "{says}");
     }
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_not_there() {
+    let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    for more in ["", ", trusted = true"] {
+        let fetcher = through(&Server::at(gone), &[NAMES], more);
+        let answer = fetch(&fetcher, "http://a.example/").await;
+        assert_eq!(answer.blame(), Some(Blame::Us));
+        let (proxy, kind) = (gone.to_string(), Some(ErrorKind::ConnectionRefused));
+        assert_eq!(failed(answer), FetchError::NoProxy { proxy, kind });
+    }
+    let rule = "[[rules]]\nmatch = \"*\"\nproxy = { url = \"http://a..b.test:1\" }";
+    let fetcher = Fetcher::new(settings(&format!("{}\n{rule}", quick_with(&[NAMES]))));
+    let error = failed(fetch(&fetcher, "http://a.example/").await);
+    assert_eq!(error, FetchError::NoProxy { proxy: "a..b.test:1".to_owned(), kind: None });
+    assert_eq!(error.name(), "proxy");
+}
+
+#[tokio::test]
+async fn a_proxy_that_says_nothing() {
+    let proxy = Server::always(vec![Step::Hang]).await;
+    let answer =
+        fetch(&through(&proxy, &[NAMES, "connect = \"200ms\""], ""), "http://a.example/").await;
+    assert_eq!(answer.blame(), Some(Blame::Us));
+    let error = failed(answer);
+    let after = Duration::from_millis(200);
+    assert_eq!(error, FetchError::Timeout { phase: Phase::Proxy, after });
+    assert!(error.to_string().contains("proxy"), "{error}");
 }
 
 #[tokio::test]

@@ -57,7 +57,10 @@ async fn redirects_to_nowhere() {
     {
         let server = Server::always(reply("302 Found", headers, "")).await;
         let error = failed(fetch(&fetcher(), &server.url("/")).await);
-        assert_eq!(error, FetchError::NoLocation { status: 302 }, "{headers}");
+        assert!(
+            matches!(error, FetchError::NoLocation { status: 302, .. }),
+            "{headers}: {error:?}"
+        );
     }
     for status in ["300 Choices", "305 Use Proxy"] {
         let server = Server::always(redirect(status, "/x")).await;
@@ -96,4 +99,15 @@ async fn secrets_stay_with_their_origin() {
     }
     let head = &other.heads()[0];
     assert!(!head.contains("hunter2") && !head.contains("cookie"), "{head}");
+}
+
+#[tokio::test]
+async fn a_location_that_is_none_is_shown() {
+    for (to, says) in [
+        ("http://[::1/\u{e4}", r"a redirect (302) to `http://[::1/\xc3\xa4`, which is no URL"),
+        ("http://me:hunter2@[::1/", "a redirect (302) to `…@[::1/`, which is no URL"),
+    ] {
+        let server = Server::always(redirect("302 Found", to)).await;
+        assert_eq!(failed(fetch(&fetcher(), &server.url("/")).await).to_string(), says);
+    }
 }

@@ -53,6 +53,17 @@ async fn secrets_go_unencrypted_only_if_the_pattern_says_so() {
 }
 
 #[tokio::test]
+async fn what_signs_in_is_a_secret_wherever_it_is_written() {
+    for name in ["Authorization", "cookie"] {
+        let rule = |pattern: &str| {
+            format!("[[rules]]\nmatch = \"{pattern}\"\nheaders = {{ {name} = \"hunter2\" }}\n")
+        };
+        assert!(!head_with(&rule("127.0.0.1")).await.contains("hunter2"), "{name}");
+        assert!(head_with(&rule("http://127.0.0.1")).await.contains("hunter2"), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn secrets_go_over_secure_connections() {
     let (file, authority) = (token_file("hunter2"), Authority::new());
     let (sender, mut heads) = tokio::sync::mpsc::unbounded_channel();

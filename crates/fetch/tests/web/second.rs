@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
-use freshet_fetch::{Answer, FetchError, Fetcher, ProtocolFault};
+use freshet_fetch::{Answer, Blame, FetchError, Fetcher, ProtocolFault, Size};
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use hyper::{Request, Response};
@@ -175,5 +175,38 @@ async fn a_head_that_is_too_large() {
     })
     .await;
     let error = failed(get(&fetcher_for(&authority), &server).await);
-    assert!(matches!(error.name(), "protocol" | "too-large"), "{error:?}");
+    assert_eq!(error, FetchError::TooLarge { what: Size::Head, limit: 64 << 10 });
+}
+
+#[tokio::test]
+async fn a_head_of_any_size_beyond_the_limit() {
+    for (lines, length, fits) in [
+        (99, 100, true),
+        (101, 1, false),
+        (70, 1000, false),
+        (90, 10_000, false),
+        (99, 20_000, false),
+    ] {
+        let authority = Authority::new();
+        let (server, connections) = server(&authority, move |_, mut asked| {
+            let mut response = Response::builder();
+            for number in 0..lines {
+                response = response.header(format!("x-{number}"), "y".repeat(length));
+            }
+            let _ = asked.1.send_response(response.body(()).unwrap(), true);
+            true
+        })
+        .await;
+        let fetcher = fetcher_for(&authority);
+        let answer = get(&fetcher, &server).await;
+        if fits {
+            assert_eq!(text(answer), "", "{lines} of {length}");
+            continue;
+        }
+        assert_eq!(answer.blame(), Some(Blame::Source), "{lines} of {length}: {answer:?}");
+        let error = failed(answer);
+        assert_eq!(error, FetchError::TooLarge { what: Size::Head, limit: 64 << 10 });
+        // Nobody asks again for the same.
+        assert_eq!(connections.load(Ordering::SeqCst), 1);
+    }
 }

@@ -1,9 +1,17 @@
 //! Secure connections, and those that are not.
 
-use freshet_fetch::{FetchError, TlsFault};
+use std::sync::Arc;
 
-use crate::certificates::{Authority, Shown, VALID, named};
-use crate::server::{Server, Step, ok, redirect};
+use freshet_fetch::{FetchError, TlsFault};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
+use tokio::io::AsyncReadExt;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
+use tokio_rustls::rustls::{ConfigBuilder, ServerConfig, WantsVerifier};
+
+use crate::certificates::{Authority, Shown, VALID, named, secure};
+use crate::server::{Server, Step, ok, redirect, serve};
 use crate::{failed, fetch, fetcher_with, text};
 
 async fn check(authority: &Authority, trusted: bool, server: &Server, expect: TlsFault) {
@@ -86,4 +94,68 @@ async fn from_https_to_http_only_if_the_owner_says_so() {
     assert!(plain.heads().is_empty());
     let fetcher = fetcher_with(&[&roots, &names, "downgrade = true"]);
     assert_eq!(text(fetch(&fetcher, &url).await), "x");
+}
+
+/// A host that has signed for itself, and the settings that trust it.
+async fn self_signed(is_ca: IsCa) -> (Server, tempfile::NamedTempFile) {
+    let mut params = CertificateParams::new(vec!["secure.example".to_owned()]).unwrap();
+    params.is_ca = is_ca;
+    let key = KeyPair::generate().unwrap();
+    let own = params.self_signed(&key).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), own.pem()).unwrap();
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+    let config = server_config().with_no_client_auth();
+    let config = config.with_single_cert(vec![own.der().clone()], key).unwrap();
+    let server = secure(TlsAcceptor::from(Arc::new(config)), |stream| {
+        serve(stream, Arc::new(|_: &str, _: usize| ok("x")), Arc::default())
+    });
+    (server.await, file)
+}
+
+#[tokio::test]
+async fn a_host_that_signs_for_itself_must_not_be_an_authority() {
+    let names = "resolve = { \"secure.example\" = [\"127.0.0.1\"] }";
+    let authority = IsCa::Ca(BasicConstraints::Unconstrained);
+    for (is_ca, fits) in [(IsCa::NoCa, true), (authority, false)] {
+        let (server, file) = self_signed(is_ca).await;
+        let roots = format!("roots = [\"{}\"]", file.path().display());
+        let url = format!("https://secure.example:{}/", server.port());
+        let answer = fetch(&fetcher_with(&[&roots, names]), &url).await;
+        if fits {
+            assert_eq!(text(answer), "x");
+            continue;
+        }
+        let error = failed(answer);
+        let host = "secure.example".to_owned();
+        assert_eq!(error, FetchError::Tls { host, fault: TlsFault::Authority });
+        assert!(error.to_string().contains("that of an authority"), "{error}");
+    }
+}
+
+fn server_config() -> ConfigBuilder<ServerConfig, WantsVerifier> {
+    ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+}
+
+// RFC 8446 §4.4.2.4: the server says so after what is the end of the handshake for us.
+#[tokio::test]
+async fn a_host_that_wants_a_certificate_of_ours() {
+    for protocol in ["http/1.1", "h2"] {
+        let authority = Authority::new();
+        let acceptor = authority.demanding(&VALID, protocol);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = Server::at(listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let Err((_, mut stream)) = acceptor.accept(stream).into_fallible().await else {
+                    panic!("there is no certificate of ours");
+                };
+                // Until the other side goes, so that the alert is not lost.
+                while let Ok(1..) = stream.read(&mut [0; 4096]).await {}
+            }
+        });
+        check(&authority, true, &server, TlsFault::Alert).await;
+    }
 }

@@ -28,7 +28,8 @@ async fn chunks_with_something_without_end() {
         ("", "0"),
     ] {
         let error = flooded(&format!("{CHUNKED}{start}"), flood).await;
-        assert_eq!(error, FRAMING, "{start:?} and {flood:?}");
+        let is_large = matches!(error, FetchError::TooLarge { what: Size::Frames, .. });
+        assert!(error == FRAMING || is_large, "{start:?} and {flood:?}: {error:?}");
     }
     // Each of one byte, with an extension: more on the wire than in the body.
     let error = flooded(CHUNKED, "1;extension=of-this-chunk\r\nx\r\n").await;

@@ -243,6 +243,50 @@ fn secrets_in_the_wrong_place_are_not_repeated() {
 }
 
 #[test]
+fn a_setting_of_the_wrong_kind_is_named_and_not_repeated() {
+    for (text, field, is) in [
+        ("allow = 'hunter2'", "allow", "a list"),
+        ("allow = [7531]", "allow", "a text"),
+        ("robots = 'hunter2'", "robots", "true or false"),
+        ("limits = 'hunter2'", "limits", "a table"),
+        ("[limits]\nconnect = 7531", "limits.connect", "a text"),
+        ("[limits]\nredirects = -7531", "limits.redirects", "a whole number"),
+        ("[limits]\nhead_bytes = ['hunter2']", "limits.head_bytes", "a number of bytes"),
+        ("commands = { a = 'hunter2' }", "commands.a", "a list"),
+        ("[[rules]]\nmatch = 'x'\nheaders = { X = 7531 }", "headers.X", "a text"),
+        (
+            "[[rules]]\nmatch = 'x'\nproxy = { url = 'http://p', trusted = 'hunter2' }",
+            "trusted",
+            "true",
+        ),
+    ] {
+        let folder = Folder::new(&[("s.toml", text)]);
+        let ran = folder.run("fetch http://127.0.0.1:1/ --settings s.toml");
+        assert_eq!(ran.code, Some(2), "{text}: {}", ran.err);
+        for secret in ["hunter2", "7531", "Raw", "struct", "enum"] {
+            assert!(!ran.err.contains(secret), "{text}: {}", ran.err);
+        }
+        assert!(ran.err.contains(field) && ran.err.contains(is), "{text}: {}", ran.err);
+    }
+    for (text, field) in [
+        ("contact = 'me) (+you'", "contact"),
+        ("[limits]\nbody_bytes = '99999999999999GiB'", "limits.body_bytes"),
+    ] {
+        let folder = Folder::new(&[("s.toml", text)]);
+        let ran = folder.run("fetch http://127.0.0.1:1/ --settings s.toml");
+        assert!(ran.err.contains(&format!("the setting `{field}`")), "{text}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_version_without_quotes_is_pointed_out() {
+    let ran = fetch("/yes", "--etag v1");
+    assert!(ran.err.contains("hint: ETags have quotes"), "{}", ran.err);
+    let ran = fetch("/moved", "--etag \"v1\"");
+    assert!(ran.out.contains("not modified (304)"), "{}", ran.out);
+}
+
+#[test]
 fn conditions_that_are_none() {
     for (arguments, says) in [
         (["--etag", "\"a\nb\""], "the ETag is empty or holds control characters"),
