@@ -114,6 +114,7 @@ impl<'a> Walk<'a, '_> {
             frame.reason = frame.reason.or(step.then_some(Reason::Navigation));
         }
         self.open[tag as usize] += 1;
+        self.enter_cell(tag);
         self.frames.push(frame);
         if tag == Tag::Other && tells_time(name) && !self.extras.noise && !self.selecting {
             self.tell_time(attribute(attributes, "datetime").unwrap_or_default());
@@ -209,6 +210,9 @@ impl<'a> Walk<'a, '_> {
         }
         let Some(frame) = self.frames.pop() else { return };
         self.open[tag as usize] -= 1;
+        if tag == Tag::Tr {
+            self.leave_row(&frame);
+        }
         if let Some(matcher) = &mut self.matcher {
             matcher.close();
         }
