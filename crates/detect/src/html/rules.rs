@@ -23,6 +23,7 @@ pub(crate) struct Marks<'a> {
     message: bool,
     hidden: bool,
     open: bool,
+    shown: bool,
 }
 
 impl<'a> Marks<'a> {
@@ -45,6 +46,8 @@ impl<'a> Marks<'a> {
                 11 if name.eq_ignore_ascii_case("aria-hidden") => {
                     marks.aria_hidden = value.eq_ignore_ascii_case("true");
                 }
+                // Part of the page, though not of its document.
+                14 if name.eq_ignore_ascii_case("shadowrootmode") => marks.shown = true,
                 7.. if is_advertising(name) => marks.advertising = true,
                 // What a content management system tells its user.
                 20 if name.eq_ignore_ascii_case("data-drupal-messages") => marks.message = true,
@@ -146,7 +149,10 @@ fn is_doubtful(reason: Reason) -> bool {
 /// Whether it cannot be seen.
 fn unseen(frame: &Frame, marks: &Marks<'_>) -> Option<Reason> {
     let tag = frame.tag;
+    // A script puts what comes late into its place.
+    let late = marks.id.is_some_and(|it| it.starts_with("S:"));
     match tag {
+        Tag::Template if marks.shown => return None,
         Tag::Template | Tag::Datalist | Tag::Rp | Tag::Desc => return Some(Reason::Hidden),
         Tag::Title if frame.in_svg => return Some(Reason::Hidden),
         Tag::Noscript
@@ -167,7 +173,7 @@ fn unseen(frame: &Frame, marks: &Marks<'_>) -> Option<Reason> {
         && !tag.is_inline()
         && !matches!(tag, Tag::Main | Tag::Article)
         && !marks.is_role(&["main"]);
-    (marks.hidden || styled || unread).then_some(Reason::Hidden)
+    (marks.hidden && !late || styled || unread).then_some(Reason::Hidden)
 }
 
 /// Whether a `style` makes an element invisible.

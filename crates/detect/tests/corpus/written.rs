@@ -1,7 +1,7 @@
 //! More of what writers write, where it looks like what templates do: all of it counts.
 
 use crate::lines::judge;
-use crate::miss;
+use crate::{differ, miss, same};
 
 #[test]
 fn the_place_of_a_value_in_a_table_counts() {
@@ -14,6 +14,59 @@ fn the_place_of_a_value_in_a_table_counts() {
             "<table><tr><th>Mon<th>Tue<th>Wed<tr>[[<td>Yoga<td><td>||<td><td><td>Yoga]]</table>",
             "<table><tr><td>A</td><td>B[[</td></tr><tr><td>||</td><td>]]C</td></tr><tr><td>D</td><td>E</td></tr></table>",
             "<table><tr><td>A</td><td>[[B</td></tr><tr><td>C</td><td>||</td></tr><tr><td>B</td><td>C]]</td></tr></table>",
+        ],
+        miss,
+    );
+}
+
+#[test]
+fn what_a_script_makes_a_page_of_counts() {
+    let shell = |script: &str| {
+        format!(
+            "<html><head><title>Shop</title></head><body><div id=app>Loading…</div><script>{script}</script></body></html>"
+        )
+    };
+    let states = [
+        r#"window.__INITIAL_STATE__={"price":"49.90","csrfToken":"a1"};"#,
+        r#"window.__PRELOADED_STATE__ = {"item":{"price":"49.90"},"requestId":"a1"}; go()"#,
+        r#"window["__APOLLO_STATE__"]={"P:1":{"price":"49.90"},"nonce":"a1"}"#,
+        r#"window.__NUXT__={data:[{price:"49.90",token:"a1"}]};"#,
+        r#"window.__NUXT__=(function(a,b){return {data:[{price:a,token:"a1"}]}}("49.90",false));"#,
+        r#"var ytInitialData = {"title":"49.90","sessionId":"a1"};"#,
+        r#"window.__INITIAL_STATE__=JSON.parse("{\"price\":\"49.90\",\"csrf\":\"a1\"}");"#,
+        r#"window.__INITIAL_STATE__={"price":"49.90","a":undefined,"csrf":"a1"};"#,
+        r#"self.__next_f.push([1,"0:{\"b\":\"a1\"}\n1:[\"$\",\"p\",null,{\"children\":\"49.90\"}]\n"])"#,
+    ];
+    for state in states {
+        differ(state, &shell(state), &shell(&state.replace("49.90", "59.90")));
+        same(state, &shell(state), &shell(&state.replace("a1", "b2")));
+    }
+    let code = |it: &str| shell(&format!("var build = '{it}'; start({{v: '{it}'}})"));
+    same("a script", &code("1"), &code("2"));
+}
+
+#[test]
+fn what_a_script_shows_counts() {
+    for part in [
+        "<div id=B>Loading…</div><div hidden id=S:0><p>Doors open at @, and the concert begins an hour later.</p></div>",
+        "<x-page><template shadowrootmode=open><p>Doors open at @, and the concert begins an hour later.</p></template></x-page>",
+    ] {
+        differ(part, &part.replace('@', "18:00"), &part.replace('@', "19:00"));
+    }
+    let unused = "<p>Doors open at six, and the concert begins later.</p><template><p>@</p></template><div hidden>@</div>";
+    same("a template", &unused.replace('@', "1"), &unused.replace('@', "2"));
+}
+
+#[test]
+fn what_rose_or_fell_counts() {
+    judge(
+        &[
+            "<p>▲ [[1.2||1.4]]%</p>",
+            "<p>↑ [[1.2||1.4]]%</p>",
+            "<p>▼ [[1.2||1.4]]</p>",
+            "<p>▲ [[12||14]] %</p>",
+            "<p>Index <span class=change>▲ [[12||14]]%</span></p>",
+            "<div class=stat><span class=count>▼ [[1,5||1,7]] %</span></div>",
         ],
         miss,
     );
