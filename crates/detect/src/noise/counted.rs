@@ -236,6 +236,11 @@ pub(crate) fn signed(line: &Line<'_>, words: &[Word]) -> Option<usize> {
     let before = line.text[..first.start].trim_end().trim_end_matches(['\u{fe0f}', ' ']);
     let sign = before.chars().next_back()?;
     let number = first.of(line.text);
+    // What rose or fell by so much is a value.
+    let share = line.text[words[count - 1].end..].trim_start().starts_with(['%', '٪', '％']);
+    if share || matches!(sign, '▲' | '▼' | '↑' | '⬆') && !is_count(line.text, *first) {
+        return None;
+    }
     // A grade is not a count.
     let grade = number.contains(['.', ',']) && number.ends_with(|it: char| it.is_ascii_digit());
     let votes = matches!(
