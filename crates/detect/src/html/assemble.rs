@@ -72,6 +72,8 @@ struct Lines {
     cell: (u32, u32),
     /// The last line is the name of a count.
     labelled: bool,
+    /// The last line is a heading that leads nowhere.
+    headed: bool,
     keep_noise: bool,
     explain: bool,
 }
@@ -181,7 +183,9 @@ impl Lines {
         let line = if self.title { without_count(line) } else { line };
         let bounds = if self.title { &[][..] } else { &self.bounds };
         let (place, main) = (self.place, self.main);
-        let line = Line { text: line, bounds, place, main, labelled };
+        let headed = std::mem::take(&mut self.headed);
+        self.headed = place == Place::Heading && !bounds.iter().any(|it| it.link);
+        let line = Line { text: line, bounds, place, main, labelled, headed };
         let found = if self.keep_noise { Vec::new() } else { noise(&line) };
         let line = line.text;
         let start = self.out.text.len();

@@ -107,7 +107,7 @@ fn name_says(name: &str) -> Named {
     if name.len() > LONGEST_NAME || name.len() < 2 {
         return Named::default();
     }
-    if ["views", "viewers", "visitors", "hits", "likes", "counter"].contains(&name) {
+    if ["views", "viewers", "visitors", "hits", "likes"].contains(&name) {
         let says = Some(Says::Out(Reason::Counter));
         return Named { says, hint: Hint::Count, social: true };
     }

@@ -181,6 +181,10 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
     let found = match sign {
         // `Rating: 4` is a grade, `Share: 12` a part.
         ":" if is_of_one(name) => return None,
+        // Figures that writers give too.
+        ":" if matches!(name, "shares" | "downloads" | "subscribers" | "followers") => {
+            Counts::Maybe
+        }
         ":" | "(" | "：" | "（" => found,
         "" if !name.is_ascii() => found,
         "" if hinted && !is_of_one(name) => Counts::Maybe.min(found),

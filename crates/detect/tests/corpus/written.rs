@@ -71,3 +71,31 @@ fn what_rose_or_fell_counts() {
         miss,
     );
 }
+
+#[test]
+fn numbers_of_whatever_it_is_count() {
+    judge(
+        &[
+            "<div><span class=counter>[[350||360]]</span><h3>Projects</h3></div>",
+            "<div class=counter-box><span class=count>[[350||360]]</span><p>Projects done</p></div>",
+            "<div class=counter><h2>Day ticket</h2><p>Tickets cost £[[12||14]].</p></div>",
+            "<div class=count><h3>Rooms</h3><p>[[12||14]]</p></div>",
+        ],
+        miss,
+    );
+}
+
+#[test]
+fn figures_of_the_content_count() {
+    judge(
+        &[
+            "<p>Annual visitors: [[12,331||12,402]]</p>",
+            "<p>Total shares: [[12||13]]</p>",
+            "<p>Downloads: [[12||13]]</p>",
+            "<h3>Last eruption</h3><p>[[30 years||2 days]] ago</p>",
+            "<h3>Last flood</h3><p>[[3 months||2 decades]] ago</p>",
+            "<p>Rendered in [[3D||2D]]</p>",
+        ],
+        miss,
+    );
+}

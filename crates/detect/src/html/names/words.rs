@@ -171,6 +171,8 @@ pub(super) fn only_id(name: &str) -> Option<Says> {
         Some(Says::Footer)
     } else if is(&["wetter", "meteo", "clima", "weather", "breaking", "breakingnews"]) {
         Some(Says::Out(Reason::Widget))
+    } else if is(&["counter"]) {
+        Some(Says::Out(Reason::Counter))
     } else {
         None
     }
@@ -194,9 +196,10 @@ pub(super) fn is_social(word: &[u8]) -> bool {
 /// What a word, whatever the others are, says of short texts.
 pub(super) fn hint(word: &[u8]) -> Hint {
     match word {
-        b"count" | b"counts" | b"counter" | b"counters" | b"badge" | b"vote" | b"votes"
-        | b"votecount" | b"likes" | b"upvotes" | b"reputation" | b"karma" | b"userinfo"
-        | b"postprofile" | b"unvoted" | b"viewcount" | b"reactions" | b"reaction" => Hint::Count,
+        b"count" | b"counts" | b"counter" | b"counters" => Hint::Amount,
+        b"badge" | b"vote" | b"votes" | b"votecount" | b"likes" | b"upvotes" | b"reputation"
+        | b"karma" | b"userinfo" | b"postprofile" | b"unvoted" | b"viewcount" | b"reactions"
+        | b"reaction" => Hint::Count,
         b"meta" | b"metadata" | b"byline" | b"dateline" | b"postinfo" | b"info" | b"infos"
         | b"stats" | b"stat" | b"statistics" | b"statistik" | b"tagline" | b"subtext"
         | b"subline" | b"timestamp" | b"posted" | b"published" | b"updated" | b"modified"
