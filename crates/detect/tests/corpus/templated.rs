@@ -13,3 +13,15 @@ fn tables_of_a_layout_flow() {
         alarm,
     );
 }
+
+#[test]
+fn lists_of_other_things_do_not_count() {
+    judge(
+        &[
+            "<h3>Most popular</h3><ul><li><a href=/1>[[One||Two]]</a></li></ul>",
+            "<h3>Related articles</h3><p>Chosen for you</p><ul><li><a href=/1>[[One||Two]]</a></li></ul>",
+            "<h3>You may also like</h3><div><a href=/1>[[One||Two]]</a><p>[[Short||Brief]] words</p></div>",
+        ],
+        alarm,
+    );
+}

@@ -99,3 +99,18 @@ fn figures_of_the_content_count() {
         miss,
     );
 }
+
+#[test]
+fn what_follows_a_list_of_other_things_counts() {
+    judge(
+        &[
+            "<h3>Related articles</h3><ul><li><a href=/1>One</a></li></ul><p>Closed on [[Monday||Friday]].</p>",
+            "<h4>Read also</h4><p><a href=/1>One</a></p><p><a href=/2>Two</a></p><p>Open until [[six||five]].</p>",
+            "<p>Read also</p><div><a href=/1>One</a></div><p>Tickets cost £[[12||14]].</p>",
+            "<h3>Recommended</h3><p>[[Two||Three]] tablets a day.</p>",
+            "<h3>Popular</h3><ul><li>Tomato soup, [[5||6]] €</li></ul>",
+            "<h3>Most popular</h3><div>Tariff [[A||B]]</div>",
+        ],
+        miss,
+    );
+}

@@ -3,7 +3,7 @@
 use super::{Gap, LARGEST_AD, LONG_TEXT, Piece, Walk};
 use crate::html::frame::{Cut, Frame};
 use crate::html::menu::Run;
-use crate::html::phrases::{LONGEST, Phrase, phrase};
+use crate::html::phrases::{LONGEST, Phrase, is_weak, phrase};
 use crate::html::reason::Reason;
 use crate::html::tag::Tag;
 use crate::html::url::plain_url;
@@ -58,18 +58,45 @@ impl Walk<'_, '_> {
         if frame.reason.is_none() && frame.tag == Tag::P && text >= LONG_TEXT {
             self.long_text = true;
         }
-        // A paragraph to read right after a list of other things belongs to the main text again.
-        if frame.tag == Tag::P
-            && text >= LONG_TEXT
-            && let Some(parent) = self.frames.last_mut()
+        if let Some(parent) = self.frames.last()
             && parent.reason.is_none()
-            && let Some(cut) = parent.cut.filter(|it| it.after < frame.first)
+            && let Some(cut) = parent.cut
+            && !frame.tag.is_inline()
+            && let Some(from) = self.end_of_cut(frame, cut)
         {
-            parent.cut = None;
-            for piece in &mut self.out.list[frame.first..] {
+            if let Some(parent) = self.frames.last_mut() {
+                parent.cut = None;
+            }
+            for piece in &mut self.out.list[from..] {
                 piece.reason = piece.reason.filter(|it| *it != cut.reason);
             }
         }
+    }
+
+    /// From which piece on the main text goes on, if an element after a heading of other things is
+    /// none of them.
+    fn end_of_cut(&self, frame: &Frame, cut: Cut) -> Option<usize> {
+        /// Pieces before it that tell whether a list of other things is over.
+        const LOOKED_AT: usize = 16;
+        if frame.letters == 0 {
+            return None;
+        }
+        if cut.after == frame.first {
+            let heading = cut.after.checked_sub(1)?;
+            let piece = self.out.list.get(heading)?;
+            let text = &self.out.text[piece.start as usize..piece.end as usize];
+            return (frame.links == 0 && is_weak(text)).then_some(heading);
+        }
+        if frame.tag != Tag::P {
+            return None;
+        }
+        let from = cut.after.max(frame.first.saturating_sub(LOOKED_AT));
+        let before = self.out.list.get(from..frame.first).unwrap_or_default();
+        let links = before.iter().filter(|it| it.link).count();
+        // Paragraphs with links are the list if there is no other.
+        let over = if cut.first.is_some() { links > 0 } else { links > 1 && links == before.len() };
+        let goes_on = frame.letters - frame.linked >= LONG_TEXT || frame.links == 0 && over;
+        goes_on.then_some(frame.first)
     }
 
     fn is_layout(&self, cell: &Frame) -> bool {
