@@ -168,6 +168,14 @@ pub(crate) fn is_relative(text: &str) -> bool {
         || ago::is_span(text, &words)
 }
 
+/// Whether a short text has the name of a day or a month beside a number.
+pub(crate) fn is_dated(text: &str) -> bool {
+    let text = lowered(text);
+    let words = words(&text, []);
+    let named = |it: &Word| it.end - it.start > 2 && list_has(vocabulary::DAYS, it.of(&text));
+    words.windows(2).any(|it| named(&it[0]) && it[1].number || it[0].number && named(&it[1]))
+}
+
 /// Whether a line is the name of a count that stands in the next: `Weekly Downloads`.
 pub(crate) fn is_label(text: &str) -> bool {
     if text.len() > 40 {

@@ -5,10 +5,10 @@ mod nesting;
 
 use super::css::{Element, Matcher};
 use super::frame::Frame;
-use super::menu::Run;
+use super::menu::{Items, Run};
 use super::names::Known;
 use super::reason::Reason;
-use super::rules::{Marks, judge};
+use super::rules::{Look, Marks, judge};
 use super::tag::Tag;
 use super::text::{push_collapsed, push_preformatted};
 use super::tokenizer::{Attribute, Token, Tokenizer, attribute};
@@ -97,6 +97,9 @@ pub(crate) struct Walk<'a, 'm> {
     links: usize,
     menu_links: usize,
     run: Option<Run>,
+    /// Open elements that may be something else than their names say, by their depths.
+    looks: Vec<(usize, Look)>,
+    items: Items,
     /// Where the open links lead.
     targets: Vec<&'a str>,
     known: Known<'a>,
@@ -126,6 +129,8 @@ impl<'a, 'm> Walk<'a, 'm> {
             links: 0,
             menu_links: 0,
             run: None,
+            looks: Vec::new(),
+            items: Items::default(),
             targets: Vec::new(),
             known: Known::new(),
             extras,

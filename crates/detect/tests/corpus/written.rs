@@ -114,3 +114,58 @@ fn what_follows_a_list_of_other_things_counts() {
         miss,
     );
 }
+
+/// A page with a part in its main element.
+fn in_main(part: &str, change: (&str, &str)) {
+    let page = |it: &str| {
+        format!(
+            "<body><main><h1>Valley</h1><p>The valley has many paths, and in spring the snow on them melts late in the year.</p>{}</main></body>",
+            part.replace('@', it)
+        )
+    };
+    differ(part, &page(change.0), &page(change.1));
+}
+
+#[test]
+fn what_a_front_page_shows_counts() {
+    for name in ["news-teaser", "promo", "recommended-item", "trending-item", "popular-item"] {
+        let item = |text: &str| format!("<article class='{name}'><a href=/1>{text}</a></article>");
+        in_main(&(item("Bridge closed") + &item("@")), ("Storm comes", "Storm goes"));
+        in_main(&(item("@") + &item("Storm comes")), ("Bridge closed", "Bridge open"));
+        let item = |text: &str| format!("<div class='{name}'><a href=/1>{text}</a></div>");
+        in_main(&(item("@") + &item("Storm comes")), ("Bridge closed", "Bridge open"));
+    }
+}
+
+#[test]
+fn the_head_of_a_text_counts() {
+    let page = |head: &str, change: &str| {
+        format!(
+            "<body>{}<p>The valley has many paths, and in spring the snow on them melts late in the year.</p></body>",
+            head.replace('@', change)
+        )
+    };
+    for head in [
+        "<header class=hero><h1>Fair</h1><p>Tickets from £@</p></header>",
+        "<div class=page-header><h1>Fair</h1><p>Tickets from £@</p></div>",
+        "<div class=page-header><h1>Fair <small>@ May</small></h1></div>",
+    ] {
+        differ(head, &page(head, "12"), &page(head, "14"));
+    }
+    for head in [
+        "<header class=hero><nav><a href=/>@</a></nav><h1>Fair</h1><div class=clock>10:@</div></header>",
+        "<div class=page-header><a href=/>@</a><h1>Fair</h1></div>",
+    ] {
+        same(head, &page(head, "12"), &page(head, "14"));
+    }
+}
+
+#[test]
+fn short_news_in_boxes_counts() {
+    for name in ["promo", "toast", "modal-body", "tooltip"] {
+        let part = |text: &str| format!("<div class='{name}'>{text}</div>");
+        in_main(&part("Day ticket @"), ("£12", "£14"));
+        in_main(&part("We are @ today"), ("open", "closed"));
+        in_main(&part("Fair on @ May"), ("12", "14"));
+    }
+}

@@ -2,12 +2,13 @@
 
 use super::{Gap, LARGEST_AD, LONG_TEXT, Piece, Walk};
 use crate::html::frame::{Cut, Frame};
-use crate::html::menu::Run;
+use crate::html::menu::{Items, Run};
 use crate::html::phrases::{LONGEST, Phrase, is_weak, phrase};
 use crate::html::reason::Reason;
+use crate::html::rules::Look;
 use crate::html::tag::Tag;
 use crate::html::url::plain_url;
-use crate::noise::{Place, is_relative};
+use crate::noise::{Place, is_dated, is_relative};
 
 impl Walk<'_, '_> {
     /// Cells of one row stand in one line.
@@ -99,6 +100,30 @@ impl Walk<'_, '_> {
         goes_on.then_some(frame.first)
     }
 
+    /// What an element is after all, now that all of it is known.
+    pub(super) fn look_again(&mut self, frame: &Frame, look: Look) {
+        let Some(reason) = frame.reason.filter(|_| !self.selecting) else { return };
+        let (end, scope) = (self.out.list.len(), self.frames.len());
+        let mut from = frame.first;
+        match look {
+            Look::Item => {
+                let item = Items { scope, first: from, end };
+                let last = std::mem::replace(&mut self.items, item);
+                // One alone is an advertisement, two are what the page shows.
+                if last.scope != scope || last.end != from {
+                    return;
+                }
+                from = last.first;
+            }
+            Look::Head if frame.has_h1 => {}
+            Look::Head => return,
+        }
+        for piece in &mut self.out.list[from..] {
+            let menu = look == Look::Head && piece.link;
+            piece.reason = piece.reason.filter(|it| *it != reason || menu);
+        }
+    }
+
     fn is_layout(&self, cell: &Frame) -> bool {
         const LINES: usize = 4;
         let lines = || self.out.list[cell.first..].iter().filter(|it| it.gap == Gap::Line).count();
@@ -115,6 +140,7 @@ impl Walk<'_, '_> {
             Reason::Counter => !counts,
             // As for `aside`.
             Reason::Aside => frame.linked * 2 < frame.letters,
+            Reason::Overlay | Reason::Related if frame.links == 0 && is_news(text) => true,
             _ => frame.is_prose(),
         }
     }
@@ -318,4 +344,26 @@ impl Walk<'_, '_> {
             }
         }
     }
+}
+
+/// Whether a short text says what something costs, or whether it is open.
+fn is_news(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "available",
+        "cancelled",
+        "closed",
+        "closes",
+        "fermé",
+        "geschlossen",
+        "geöffnet",
+        "open",
+        "opens",
+        "ouvert",
+        "sold",
+        "verschoben",
+        "ausverkauft",
+    ];
+    let price = text.contains(['€', '£', '$']) && text.contains(|it: char| it.is_ascii_digit());
+    let word = |it: &str| WORDS.iter().any(|word| word.eq_ignore_ascii_case(it));
+    price || text.split(|it: char| !it.is_alphanumeric()).any(word) || is_dated(text)
 }

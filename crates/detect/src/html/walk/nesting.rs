@@ -90,7 +90,9 @@ impl<'a> Walk<'a, '_> {
                 frame.reason = frame.reason.or(Some(cut.reason));
             }
         }
-        judge(&mut frame, name, &Marks::of(attributes), depth, long_text, &mut self.known);
+        let marks = Marks::of(attributes);
+        let look = judge(&mut frame, name, &marks, depth, long_text, &mut self.known);
+        self.looks.extend(look.map(|it| (depth, it)));
         if selected {
             frame.selected = true;
             // Who names a part that is hidden wants it.
@@ -217,6 +219,9 @@ impl<'a> Walk<'a, '_> {
             matcher.close();
         }
         self.decide(&frame);
+        if let Some((_, look)) = self.looks.pop_if(|it| it.0 > self.frames.len()) {
+            self.look_again(&frame, look);
+        }
         self.carry_cut(&frame);
         if let Some(parent) = self.frames.last_mut() {
             parent.add(&frame);
