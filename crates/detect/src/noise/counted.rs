@@ -192,7 +192,8 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
         "" if apart && !is_of_one(name) => Counts::Maybe.min(found),
         _ => return None,
     };
-    count += usize::from(after.starts_with("item") || after == "artikel");
+    count +=
+        usize::from(after.starts_with("item") || matches!(after, "artikel" | "回" | "회" | "次"));
     // `Posts: 12 rows`: counted is something else.
     let ends = words.get(count).is_none_or(|next| {
         let last = words[count - 1];
