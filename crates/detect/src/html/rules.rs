@@ -132,7 +132,7 @@ pub(crate) fn judge<'a>(
     // Panes are named after the menus that open them.
     let pane = marks.is_role(&["tabpanel"])
         || marks.class.is_some_and(|it| it.split_ascii_whitespace().any(|it| it == "tab-pane"));
-    let Some(says) = found.says.filter(|_| !pane) else { return None };
+    let says = found.says.filter(|_| !pane)?;
     if let Some(reason) = named(frame, says, marks, depth, long_text) {
         frame.reason = Some(reason);
         frame.guessed = true;

@@ -47,7 +47,8 @@ pub(crate) fn lines(canonical: &str) -> Option<String> {
                     continue;
                 }
                 enter(&mut levels, &mut place);
-                if !place.is_empty() && !(several && levels.len() == 1) {
+                let bare = place.is_empty() || several && levels.len() == 1;
+                if !bare {
                     out.push_str(&place);
                     out.push_str(": ");
                 }
