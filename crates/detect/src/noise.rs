@@ -45,7 +45,9 @@ pub(crate) enum Hint {
     None,
     /// Who, when and how often.
     Meta,
-    /// A number of something.
+    /// A number of something, be it the content.
+    Amount,
+    /// A number of something that people do on a site.
     Count,
     /// A number of views, comments and the like, in an element of its own.
     Social,
@@ -85,12 +87,14 @@ pub(crate) struct Line<'a> {
     pub(crate) main: bool,
     /// The line before it is the name of a count.
     pub(crate) labelled: bool,
+    /// The line before it is a heading that leads nowhere.
+    pub(crate) headed: bool,
 }
 
 impl<'a> Line<'a> {
     /// A line of which nothing else is known.
     pub(crate) fn plain(text: &'a str) -> Self {
-        Self { text, bounds: &[], place: Place::Plain, main: false, labelled: false }
+        Self { text, bounds: &[], place: Place::Plain, main: false, labelled: false, headed: false }
     }
 
     /// Whether an element begins or ends between two places.
@@ -122,6 +126,8 @@ enum Kind {
     Watched,
     /// A number with a sign, or alone where numbers of something stand.
     Number,
+    /// A number in an element for numbers of whatever it is.
+    Amount,
 }
 
 /// The parts of a line that do not count, in order.
@@ -160,6 +166,14 @@ pub(crate) fn is_relative(text: &str) -> bool {
     let (text, words) = (text.as_str(), words(&text, []));
     ago::ago(&Line::plain(text), &words).is_some_and(|(count, _)| count == words.len())
         || ago::is_span(text, &words)
+}
+
+/// Whether a short text has the name of a day or a month beside a number.
+pub(crate) fn is_dated(text: &str) -> bool {
+    let text = lowered(text);
+    let words = words(&text, []);
+    let named = |it: &Word| it.end - it.start > 2 && list_has(vocabulary::DAYS, it.of(&text));
+    words.windows(2).any(|it| named(&it[0]) && it[1].number || it[0].number && named(&it[1]))
 }
 
 /// Whether a line is the name of a count that stands in the next: `Weekly Downloads`.
@@ -213,8 +227,15 @@ fn phrase(line: &Line<'_>, words: &[Word]) -> Option<(usize, Kind)> {
     }
     let count = scan::number_length(text, words);
     let named = line.labelled && line.place != Place::Heading;
-    let counts = count > 0 && (named || line.at(words[0].start).hint >= Hint::Count);
-    (counts && counted::is_count(text, words[0])).then_some((count, Kind::Number))
+    if count == 0 || !counted::is_count(text, words[0]) {
+        return None;
+    }
+    match line.at(words[0].start).hint {
+        _ if named => Some((count, Kind::Number)),
+        Hint::Count | Hint::Social => Some((count, Kind::Number)),
+        Hint::Amount => Some((count, Kind::Amount)),
+        _ => None,
+    }
 }
 
 /// A cheap look: a phrase begins with a number, or with one of a few words, or a label and a number.

@@ -161,6 +161,11 @@ impl Detector {
                     }
                 }
             }
+            // Selectors and paths name nothing in XML, so nothing counts.
+            Kind::Xml if settings.selects() => {
+                found.basis = Basis::Selected;
+                String::new()
+            }
             Kind::Xml => match xml::read(&text) {
                 Some(Xml::Feed(entries)) => {
                     let mut filtered = |it| filter(it, &mut Vec::new(), settings, left_out);
@@ -180,13 +185,9 @@ impl Detector {
     }
 }
 
-/// JSON longer than this stays as it is written for machines.
-const LONGEST_LINES: usize = 8 << 20;
-
+/// In lines whatever its length, so that patterns and differences mean the same for each; only where
+/// places would be many times as long as the values it stays as it is.
 fn json_lines(canonical: String) -> String {
-    if canonical.len() > LONGEST_LINES {
-        return canonical;
-    }
     json::lines(&canonical).unwrap_or(canonical)
 }
 

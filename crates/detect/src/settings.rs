@@ -1,12 +1,13 @@
 //! What an owner can say about what counts.
 
 use regex::Regex;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::DetectError;
 use crate::html::HtmlOptions;
-use crate::html::css::{self, Program, Selector};
+use crate::html::css::{self, Matcher, Program, Selector};
 use crate::json;
 use crate::kind::Kind;
 
@@ -35,7 +36,31 @@ pub struct RawSettings {
     /// `case`, `space`, `numbers`, `dates`, `order`.
     pub ignore: Option<Vec<String>>,
     /// Changes of a smaller share of the words than this are slight: 0.05 is 5 %.
+    #[serde(deserialize_with = "share")]
     pub below: Option<f64>,
+}
+
+/// A share as a number, or in percent: `0.05`, `"5%"`.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "not a share: 0.05 is 5 %, and so is \"5%\"")]
+enum RawShare {
+    Number(f64),
+    Text(String),
+}
+
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    Ok(match Option::deserialize(deserializer)? {
+        None => None,
+        Some(RawShare::Number(it)) => Some(it),
+        Some(RawShare::Text(text)) => {
+            let percent = text.trim().strip_suffix('%').map(str::trim_end);
+            let number = percent
+                .unwrap_or(text.trim())
+                .parse::<f64>()
+                .map_err(|_| D::Error::custom(format!("`{text}` is not a share: 0.05 is 5 %")))?;
+            Some(if percent.is_some() { number / 100.0 } else { number })
+        }
+    })
 }
 
 /// Settings with the place that they come from, for messages.
@@ -138,6 +163,11 @@ impl Settings {
     /// All selectors, pointers and paths as they are written.
     pub(crate) fn places(&self) -> Vec<String> {
         self.html.program.texts().iter().cloned().chain(self.json.places()).collect()
+    }
+
+    /// Whether only some parts count.
+    pub(crate) fn selects(&self) -> bool {
+        !self.json.select.is_empty() || Matcher::new(&self.html.program).selects()
     }
 
     pub(crate) fn leaves_text_alone(&self) -> bool {

@@ -38,7 +38,9 @@ pub(crate) fn assemble(
             }
             continue;
         }
-        lines.push(text, gap, piece);
+        let row = pieces.rows.get((piece.row as usize).wrapping_sub(1));
+        let cell = piece.place == Place::Cell && row == Some(&true);
+        lines.push(text, gap, piece, cell);
         gap = Gap::Nothing;
     }
     lines.end(false);
@@ -65,16 +67,24 @@ struct Lines {
     main: bool,
     title: bool,
     verbatim: bool,
+    /// The line is of a row whose cells have places, and the last such row and cell.
+    row: bool,
+    cell: (u32, u32),
     /// The last line is the name of a count.
     labelled: bool,
+    /// The last line is a heading that leads nowhere.
+    headed: bool,
     keep_noise: bool,
     explain: bool,
 }
 
 impl Lines {
-    fn push(&mut self, text: &str, gap: Gap, piece: &Piece) {
+    fn push(&mut self, text: &str, gap: Gap, piece: &Piece, cell: bool) {
         if gap == Gap::Line {
             self.end(false);
+        }
+        if cell {
+            self.move_to(piece.row, piece.column);
         } else if gap == Gap::Cell && !self.line.trim_end().is_empty() {
             self.trim();
             self.line.push_str(" | ");
@@ -95,6 +105,20 @@ impl Lines {
             rest = after;
         }
         self.line.push_str(rest);
+    }
+
+    /// A sign for each cell passed, so that a value in another one is another text.
+    fn move_to(&mut self, row: u32, column: u32) {
+        let from = if self.cell.0 == row { self.cell.1 } else { 1 };
+        (self.cell, self.row) = ((row, column), true);
+        for _ in from..column {
+            self.trim();
+            if !self.line.is_empty() {
+                self.line.push(' ');
+                self.place = Place::Cells;
+            }
+            self.line.push_str("| ");
+        }
     }
 
     fn begin(&mut self, piece: &Piece) {
@@ -130,7 +154,8 @@ impl Lines {
         }
         self.line.clear();
         self.bounds.clear();
-        (self.place, self.main, self.title, self.verbatim) = (Place::Plain, false, false, false);
+        (self.place, self.main, self.title) = (Place::Plain, false, false);
+        (self.verbatim, self.row) = (false, false);
     }
 
     fn write_verbatim(&mut self, broken: bool) {
@@ -141,6 +166,11 @@ impl Lines {
         self.out.text.push_str(&self.line);
         self.out.text.push('\n');
         self.out.body += self.line.trim().len();
+        self.keep_as_is(start);
+    }
+
+    /// What was written since `start` counts as it is.
+    fn keep_as_is(&mut self, start: usize) {
         let end = self.out.text.len();
         match self.out.verbatim.last_mut().filter(|it| it.end == start) {
             Some(last) => last.end = end,
@@ -153,7 +183,9 @@ impl Lines {
         let line = if self.title { without_count(line) } else { line };
         let bounds = if self.title { &[][..] } else { &self.bounds };
         let (place, main) = (self.place, self.main);
-        let line = Line { text: line, bounds, place, main, labelled };
+        let headed = std::mem::take(&mut self.headed);
+        self.headed = place == Place::Heading && !bounds.iter().any(|it| it.link);
+        let line = Line { text: line, bounds, place, main, labelled, headed };
         let found = if self.keep_noise { Vec::new() } else { noise(&line) };
         let line = line.text;
         let start = self.out.text.len();
@@ -183,6 +215,10 @@ impl Lines {
             self.out.body += self.out.text.len() - start;
         }
         self.out.text.push('\n');
+        // Where a value stands in a table says what it means.
+        if self.row {
+            self.keep_as_is(start);
+        }
     }
 
     fn leave_out(&mut self, reason: Reason, text: &str, gap: Gap) {

@@ -1,4 +1,4 @@
-//! Menus that no element and no name marks as such: runs of lines that are links and nothing else.
+//! Things in a row: menus that no element and no name marks as such, and what a front page shows.
 
 /// Links in a row, in one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,4 +22,14 @@ impl Run {
     pub(crate) fn is_menu(&self) -> bool {
         self.menu_links >= 2 && self.links >= 3 && self.letters <= AVERAGE * self.links
     }
+}
+
+/// Things in a row, in one element, that their names alone tell to leave out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Items {
+    /// The element that they stand in, by its depth.
+    pub(crate) scope: usize,
+    /// The pieces of text that they are.
+    pub(crate) first: usize,
+    pub(crate) end: usize,
 }

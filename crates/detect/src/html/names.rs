@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::reason::Reason;
 use crate::noise::Hint;
-use words::{hint, is_social, look_up, only_id, pair, vendor};
+use words::{hint, is_item, is_social, look_up, only_id, pair, vendor};
 
 /// What a word says.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub(crate) struct Named {
     pub(crate) hint: Hint,
     /// What they say of a number in an element of its own.
     pub(crate) social: bool,
+    /// They are those of one of several: `trending-item`.
+    pub(crate) item: bool,
 }
 
 impl Named {
@@ -72,6 +74,7 @@ impl Named {
             says: self.says.or(other.says),
             hint: self.hint.max(other.hint),
             social: self.social || other.social,
+            item: self.item || other.item,
         }
     }
 }
@@ -107,9 +110,9 @@ fn name_says(name: &str) -> Named {
     if name.len() > LONGEST_NAME || name.len() < 2 {
         return Named::default();
     }
-    if ["views", "viewers", "visitors", "hits", "likes", "counter"].contains(&name) {
+    if ["views", "viewers", "visitors", "hits", "likes"].contains(&name) {
         let says = Some(Says::Out(Reason::Counter));
-        return Named { says, hint: Hint::Count, social: true };
+        return Named { says, hint: Hint::Count, social: true, item: false };
     }
     // A suffix made by a tool changes with each release of a site.
     let stem = name.rfind("__").filter(|at| *at > 0).map(|at| &name[..at]);
@@ -131,7 +134,8 @@ fn words_say(name: &str) -> Named {
         .or_else(|| (1..count).find_map(|i| pair(word(i - 1), word(i))))
         .or_else(|| all_say(count, word));
     let social = (0..count).any(|i| is_social(word(i)));
-    Named { says, hint, social }
+    let item = (0..count).any(|i| is_item(word(i)));
+    Named { says, hint, social, item }
 }
 
 /// What a name says if all of its words are known.

@@ -1,6 +1,10 @@
 //! What counts of a page that has no text at all: what it tells machines, or else the addresses of
 //! what it shows.
 
+mod assigned;
+
+use assigned::{each_assigned, each_literal, push_streamed};
+
 use super::tag::Tag;
 use super::text::push_collapsed;
 use super::tokenizer::{Attribute, Token, Tokenizer, attribute};
@@ -27,6 +31,8 @@ enum Data {
     Linked,
     /// What a script makes the page of.
     State,
+    /// A script, which may hold such a thing.
+    Script,
 }
 
 impl Otherwise {
@@ -35,6 +41,7 @@ impl Otherwise {
         let mut tokenizer = Tokenizer::new(page);
         let mut attributes: Vec<Attribute<'_>> = Vec::new();
         let (mut data, mut title) = (Data::None, false);
+        let mut streamed = String::new();
         while let Some(token) = tokenizer.next(&mut attributes) {
             match token {
                 Token::Open { tag, .. } => {
@@ -59,10 +66,15 @@ impl Otherwise {
                     push_line(&json::plain(raw), &mut found.said);
                 }
                 Token::Raw(raw) if data == Data::State => push_state(raw, &mut found.said),
+                Token::Raw(raw) if data == Data::Script => {
+                    each_assigned(raw, |it| push_value(it, &mut found.said));
+                    push_streamed(raw, &mut streamed);
+                }
                 Token::Raw(raw) if title => push_line(raw, &mut found.title),
                 _ => {}
             }
         }
+        push_stream(&streamed, &mut found.said);
         found
     }
 }
@@ -73,6 +85,8 @@ fn kind_of(script: &str) -> Data {
         Data::Linked
     } else if kind.eq_ignore_ascii_case("application/json") {
         Data::State
+    } else if kind.is_empty() || kind.ends_with("javascript") || kind == "module" {
+        Data::Script
     } else {
         Data::None
     }
@@ -93,6 +107,39 @@ fn push_state(raw: &str, out: &mut String) {
         if !is_of_visit(&name.to_ascii_lowercase()) && !is_made_up(value.trim_matches('"')) {
             push_line(line, out);
         }
+    }
+}
+
+/// What is assigned in a script, be it JSON or not.
+fn push_value(value: &str, out: &mut String) {
+    if json::is_json(value) {
+        push_state(value, out);
+        return;
+    }
+    each_literal(value, |name, literal| {
+        let made_up = is_made_up(literal.trim_matches(['"', '\'', '`']));
+        if !made_up && !is_of_visit(&name.to_ascii_lowercase()) {
+            push_line(literal, out);
+        }
+    });
+}
+
+/// Rows of a page that was sent bit by bit: a number, and what it stands for.
+fn push_stream(rows: &str, out: &mut String) {
+    for row in rows.lines() {
+        let value = row.split_once(':').map_or(row, |it| it.1);
+        // Where scripts and styles are.
+        if value.starts_with(['I', 'H']) {
+            continue;
+        }
+        if !json::is_json(value) {
+            push_line(value, out);
+            continue;
+        }
+        let mut said = String::new();
+        push_state(value, &mut said);
+        // The release of the site.
+        said.lines().filter(|it| !it.starts_with("/b: ")).for_each(|it| push_line(it, out));
     }
 }
 

@@ -45,6 +45,27 @@ pub(crate) fn phrase(text: &str) -> Option<Phrase> {
     std::str::from_utf8(lower).ok().and_then(look_up)
 }
 
+/// Whether a heading of other things may be one of the main text: then links must follow.
+pub(crate) fn is_weak(text: &str) -> bool {
+    let text = text.trim_matches(|it: char| !it.is_alphanumeric());
+    WEAK.iter().any(|it| it.eq_ignore_ascii_case(text))
+}
+
+const WEAK: &[&str] = &[
+    "beliebt",
+    "discover more",
+    "don't miss",
+    "empfehlungen",
+    "empfohlen",
+    "most popular",
+    "popular",
+    "recommendations",
+    "recommended",
+    "recommended reading",
+    "top picks",
+    "trending",
+];
+
 fn look_up(lower: &str) -> Option<Phrase> {
     if lower.starts_with("more from ") {
         return Some(Phrase::Related);

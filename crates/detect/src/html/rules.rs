@@ -23,6 +23,7 @@ pub(crate) struct Marks<'a> {
     message: bool,
     hidden: bool,
     open: bool,
+    shown: bool,
 }
 
 impl<'a> Marks<'a> {
@@ -45,6 +46,8 @@ impl<'a> Marks<'a> {
                 11 if name.eq_ignore_ascii_case("aria-hidden") => {
                     marks.aria_hidden = value.eq_ignore_ascii_case("true");
                 }
+                // Part of the page, though not of its document.
+                14 if name.eq_ignore_ascii_case("shadowrootmode") => marks.shown = true,
                 7.. if is_advertising(name) => marks.advertising = true,
                 // What a content management system tells its user.
                 20 if name.eq_ignore_ascii_case("data-drupal-messages") => marks.message = true,
@@ -71,6 +74,15 @@ fn is_advertising(name: &str) -> bool {
     rest.is_some_and(|it| it.is_empty() || it == "s" || it.starts_with(['-', '_']))
 }
 
+/// What else an element may be than its name says; known at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// One of the things that a front page shows.
+    Item,
+    /// The head of a text.
+    Head,
+}
+
 /// Elements deeper than this are no head or foot of a site: `html`, `body` and a few wrappers.
 const SHALLOW: usize = 6;
 
@@ -83,12 +95,12 @@ pub(crate) fn judge<'a>(
     depth: usize,
     long_text: bool,
     known: &mut Known<'a>,
-) {
+) -> Option<Look> {
     let tag = frame.tag;
     if let Some(reason) = unseen(frame, marks) {
         frame.reason = Some(reason);
         frame.guessed = false;
-        return;
+        return None;
     }
     let main = tag == Tag::Main || marks.is_role(&["main"]);
     if main || matches!(tag, Tag::Article | Tag::Section | Tag::Li | Tag::Td | Tag::Blockquote) {
@@ -96,19 +108,19 @@ pub(crate) fn judge<'a>(
         frame.in_article |= tag != Tag::Section && !main;
     }
     if frame.reason.is_some() {
-        return;
+        return None;
     }
     if let Some(reason) = landmark(frame, marks) {
         frame.reason = Some(reason);
-        return;
+        return None;
     }
     // Names within code are those of its words.
     if main || frame.in_code || matches!(tag, Tag::Body | Tag::Html | Tag::Head | Tag::H1) {
-        return;
+        return None;
     }
     if tag == Tag::Other && name.eq_ignore_ascii_case("marquee") {
         frame.reason = Some(Reason::Widget);
-        return;
+        return None;
     }
     let found = marks.named(if tag == Tag::Other { name } else { "" }, known);
     let meta = matches!(tag, Tag::Button | Tag::Small | Tag::Footer | Tag::Address | Tag::Time);
@@ -120,7 +132,7 @@ pub(crate) fn judge<'a>(
     // Panes are named after the menus that open them.
     let pane = marks.is_role(&["tabpanel"])
         || marks.class.is_some_and(|it| it.split_ascii_whitespace().any(|it| it == "tab-pane"));
-    let Some(says) = found.says.filter(|_| !pane) else { return };
+    let says = found.says.filter(|_| !pane)?;
     if let Some(reason) = named(frame, says, marks, depth, long_text) {
         frame.reason = Some(reason);
         frame.guessed = true;
@@ -128,7 +140,15 @@ pub(crate) fn judge<'a>(
         if frame.doubted && reason == Reason::Aside {
             (frame.hint, frame.reach) = (frame.hint.max(Hint::Meta), REACH + 1);
         }
+        if found.item && frame.in_main {
+            return Some(Look::Item);
+        }
+        let header = |it: &str| it.split_ascii_whitespace().any(|it| it == "page-header");
+        if reason == Reason::Header && tag == Tag::Div && marks.class.is_some_and(header) {
+            return Some(Look::Head);
+        }
     }
+    None
 }
 
 /// A name speaks for its element and for blocks in it, not for those further in.
@@ -146,7 +166,10 @@ fn is_doubtful(reason: Reason) -> bool {
 /// Whether it cannot be seen.
 fn unseen(frame: &Frame, marks: &Marks<'_>) -> Option<Reason> {
     let tag = frame.tag;
+    // A script puts what comes late into its place.
+    let late = marks.id.is_some_and(|it| it.starts_with("S:"));
     match tag {
+        Tag::Template if marks.shown => return None,
         Tag::Template | Tag::Datalist | Tag::Rp | Tag::Desc => return Some(Reason::Hidden),
         Tag::Title if frame.in_svg => return Some(Reason::Hidden),
         Tag::Noscript
@@ -167,7 +190,7 @@ fn unseen(frame: &Frame, marks: &Marks<'_>) -> Option<Reason> {
         && !tag.is_inline()
         && !matches!(tag, Tag::Main | Tag::Article)
         && !marks.is_role(&["main"]);
-    (marks.hidden || styled || unread).then_some(Reason::Hidden)
+    (marks.hidden && !late || styled || unread).then_some(Reason::Hidden)
 }
 
 /// Whether a `style` makes an element invisible.
@@ -237,7 +260,7 @@ fn landmark(frame: &mut Frame, marks: &Marks<'_>) -> Option<Reason> {
 /// A header that belongs to a text, not to a site.
 fn is_of_a_text(marks: &Marks<'_>) -> bool {
     let of_text = |names: &str| {
-        ["title-block", "article", "post", "entry", "story", "product", "doc"]
+        ["title-block", "article", "post", "entry", "story", "product", "doc", "hero"]
             .iter()
             .any(|it| names.to_ascii_lowercase().contains(it))
     };

@@ -5,10 +5,10 @@ mod nesting;
 
 use super::css::{Element, Matcher};
 use super::frame::Frame;
-use super::menu::Run;
+use super::menu::{Items, Run};
 use super::names::Known;
 use super::reason::Reason;
-use super::rules::{Marks, judge};
+use super::rules::{Look, Marks, judge};
 use super::tag::Tag;
 use super::text::{push_collapsed, push_preformatted};
 use super::tokenizer::{Attribute, Token, Tokenizer, attribute};
@@ -49,6 +49,9 @@ pub(crate) struct Piece {
     pub(crate) code: bool,
     /// Each space counts.
     pub(crate) verbatim: bool,
+    /// The row and the cell of a table that it stands in, each from 1; 0: in none.
+    pub(crate) row: u32,
+    pub(crate) column: u32,
 }
 
 /// What else a page has to offer than its text.
@@ -69,6 +72,8 @@ pub(crate) struct Pieces {
     pub(crate) list: Vec<Piece>,
     /// Whether an element that says it is the main part has text that counts.
     pub(crate) has_main: bool,
+    /// Of each row of a table, whether the places of its cells count: those of a layout do not.
+    pub(crate) rows: Vec<bool>,
 }
 
 pub(crate) struct Walk<'a, 'm> {
@@ -81,6 +86,8 @@ pub(crate) struct Walk<'a, 'm> {
     gap: Gap,
     /// The last cell of a table had more than one line.
     tall_cell: bool,
+    /// The open rows of tables, and the cells that began in each.
+    rows: Vec<(u32, u32)>,
     /// The first piece of the current line.
     line: usize,
     /// Ranges of pieces that turned out not to count.
@@ -90,6 +97,9 @@ pub(crate) struct Walk<'a, 'm> {
     links: usize,
     menu_links: usize,
     run: Option<Run>,
+    /// Open elements that may be something else than their names say, by their depths.
+    looks: Vec<(usize, Look)>,
+    items: Items,
     /// Where the open links lead.
     targets: Vec<&'a str>,
     known: Known<'a>,
@@ -112,12 +122,15 @@ impl<'a, 'm> Walk<'a, 'm> {
             open,
             gap: Gap::Line,
             tall_cell: false,
+            rows: Vec::new(),
             line: 0,
             late: Vec::new(),
             long_text: false,
             links: 0,
             menu_links: 0,
             run: None,
+            looks: Vec::new(),
+            items: Items::default(),
             targets: Vec::new(),
             known: Known::new(),
             extras,
@@ -211,6 +224,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         // The page is cut to what four bytes can say, and text is never longer than its source.
         let place = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
         let (start, end) = (place(start), place(end));
+        let (row, column) = self.rows.last().copied().unwrap_or_default();
         let Frame { hint, place, in_main: main, in_code: code, in_pre: verbatim, .. } = *frame;
         self.out.list.push(Piece {
             start,
@@ -224,6 +238,8 @@ impl<'a, 'm> Walk<'a, 'm> {
             main,
             code,
             verbatim,
+            row,
+            column,
         });
     }
 
@@ -255,6 +271,28 @@ impl<'a, 'm> Walk<'a, 'm> {
             return;
         }
         self.push(tag, name, attributes);
+    }
+
+    /// A row of a table, or a cell of one, begins.
+    fn enter_cell(&mut self, tag: Tag) {
+        if tag == Tag::Tr {
+            self.out.rows.push(false);
+            self.rows.push((u32::try_from(self.out.rows.len()).unwrap_or(0), 0));
+        } else if matches!(tag, Tag::Td | Tag::Th)
+            && let Some((_, column)) = self.rows.last_mut()
+        {
+            *column += 1;
+        }
+    }
+
+    /// A row ends. With one cell it is no more than a line, and with a table in it a layout.
+    fn leave_row(&mut self, row: &Frame) {
+        let whole = row.selected || !self.selecting;
+        if let Some((number, columns)) = self.rows.pop()
+            && let Some(counts) = self.out.rows.get_mut((number as usize).wrapping_sub(1))
+        {
+            *counts = columns > 1 && !row.has_table && whole;
+        }
     }
 
     fn void(&mut self, tag: Tag, name: &'a str, attributes: &[Attribute<'a>]) {

@@ -15,6 +15,11 @@ pub(crate) fn lines(canonical: &str) -> Option<String> {
     // The place, and where the part of each container in it begins.
     let mut place = String::new();
     let mut levels: Vec<(usize, bool, bool)> = Vec::new();
+    // Several values, one in each line, are the elements of a list.
+    let several = canonical.trim_end().contains('\n');
+    if several {
+        levels.push((0, true, true));
+    }
     let mut at = 0;
     while at < bytes.len() {
         if out.len() > budget {
@@ -42,7 +47,8 @@ pub(crate) fn lines(canonical: &str) -> Option<String> {
                     continue;
                 }
                 enter(&mut levels, &mut place);
-                if !place.is_empty() {
+                let bare = place.is_empty() || several && levels.len() == 1;
+                if !bare {
                     out.push_str(&place);
                     out.push_str(": ");
                 }
@@ -126,6 +132,7 @@ mod tests {
             "{\"i\":[{\"a\":1,\"b\":2},{\"a\":3}],\"j\":4}\n",
             &["/i/+/a: 1", "/i/*/b: 2", "/i/+/a: 3", "/j: 4"],
         );
+        check("{\"a\":1,\"b\":2}\n{\"a\":3}\n4\n", &["/+/a: 1", "/*/b: 2", "/+/a: 3", "4"]);
         check("{\"a/b\":{\"+\":1,\"\":2}}\n", &["/\"a/b\"/\"+\": 1", "/\"a/b\"/\"\": 2"]);
     }
 

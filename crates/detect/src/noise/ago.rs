@@ -8,6 +8,8 @@ use super::{Line, list_has, word_at};
 pub(crate) enum Ago {
     /// `3 minutes ago`
     Span,
+    /// `3 months ago`: under a heading writers say so too.
+    Months,
     /// `30 years ago`: writers say so too.
     Years,
     /// `yesterday`: anyone says so.
@@ -139,6 +141,8 @@ fn amount(line: &str, words: &[Word]) -> Option<(usize, bool)> {
 fn told(unit: &str) -> Ago {
     const STEMS: &[&str] = &[
         "year",
+        "decade",
+        "centur",
         "jahr",
         "ans",
         "année",
@@ -162,7 +166,16 @@ fn told(unit: &str) -> Ago {
         "년",
     ];
     let years = matches!(unit, "an" | "y" | "yr" | "yrs");
-    if years || STEMS.iter().any(|it| unit.starts_with(it)) { Ago::Years } else { Ago::Span }
+    const MONTHS: &[&str] =
+        &["month", "monat", "mois", "mes", "mês", "maand", "månad", "месяц", "miesi", "개월"];
+    let begins = |list: &[&str]| list.iter().any(|it| unit.starts_with(it));
+    if years || begins(STEMS) {
+        Ago::Years
+    } else if begins(MONTHS) {
+        Ago::Months
+    } else {
+        Ago::Span
+    }
 }
 
 fn is_unit(word: &str) -> bool {
@@ -174,6 +187,8 @@ fn is_unit(word: &str) -> bool {
         "week",
         "month",
         "year",
+        "decade",
+        "centur",
         "hr",
         "sek",
         "stund",

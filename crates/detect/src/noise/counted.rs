@@ -181,6 +181,10 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
     let found = match sign {
         // `Rating: 4` is a grade, `Share: 12` a part.
         ":" if is_of_one(name) => return None,
+        // Figures that writers give too.
+        ":" if matches!(name, "shares" | "downloads" | "subscribers" | "followers") => {
+            Counts::Maybe
+        }
         ":" | "(" | "：" | "（" => found,
         "" if !name.is_ascii() => found,
         "" if hinted && !is_of_one(name) => Counts::Maybe.min(found),
@@ -188,7 +192,8 @@ pub(crate) fn labelled(line: &Line<'_>, words: &[Word]) -> Option<(usize, Counts
         "" if apart && !is_of_one(name) => Counts::Maybe.min(found),
         _ => return None,
     };
-    count += usize::from(after.starts_with("item") || after == "artikel");
+    count +=
+        usize::from(after.starts_with("item") || matches!(after, "artikel" | "回" | "회" | "次"));
     // `Posts: 12 rows`: counted is something else.
     let ends = words.get(count).is_none_or(|next| {
         let last = words[count - 1];
@@ -236,6 +241,11 @@ pub(crate) fn signed(line: &Line<'_>, words: &[Word]) -> Option<usize> {
     let before = line.text[..first.start].trim_end().trim_end_matches(['\u{fe0f}', ' ']);
     let sign = before.chars().next_back()?;
     let number = first.of(line.text);
+    // What rose or fell by so much is a value.
+    let share = line.text[words[count - 1].end..].trim_start().starts_with(['%', '٪', '％']);
+    if share || matches!(sign, '▲' | '▼' | '↑' | '⬆') && !is_count(line.text, *first) {
+        return None;
+    }
     // A grade is not a count.
     let grade = number.contains(['.', ',']) && number.ends_with(|it: char| it.is_ascii_digit());
     let votes = matches!(

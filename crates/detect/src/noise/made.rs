@@ -187,6 +187,7 @@ impl Said<'_> {
             at < 6 && (0..self.words.len()).all(known)
         };
         verb(MADE).is_some_and(filled)
+            && !(0..self.words.len()).any(|at| matches!(self.word(at), "2d" | "3d" | "4d"))
             && (self.has_time() || self.has_duration() || self.has_date())
             || verb(TIMED).is_some_and(filled) && self.has_seconds()
     }

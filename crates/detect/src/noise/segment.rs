@@ -182,7 +182,9 @@ impl<'a> View<'a> {
         let hinted = self.line.at(start).hint != Hint::None;
         let held = alone.is_some_and(|it| it.hint != Hint::None);
         match self.line.place {
-            Place::Cells => held && !matches!(phrase.kind, Kind::Label(_) | Kind::Number),
+            Place::Cells => {
+                held && !matches!(phrase.kind, Kind::Label(_) | Kind::Number | Kind::Amount)
+            }
             Place::Heading => self.is_of_heading(phrase),
             Place::Item | Place::Cell => self.is_of_item(phrase, alone.is_some(), hinted),
             Place::Plain => self.is_of_line(phrase, alone, hinted),
@@ -200,11 +202,14 @@ impl<'a> View<'a> {
 
     fn is_of_item(&self, phrase: &Phrase, alone: bool, hinted: bool) -> bool {
         match phrase.kind {
-            Kind::Ago(Ago::Span) => self.pure || self.meta || alone && self.ends_line(phrase),
+            Kind::Ago(Ago::Span | Ago::Months) => {
+                self.pure || self.meta || alone && self.ends_line(phrase)
+            }
             Kind::Ago(Ago::Years) => self.pure || hinted && (self.meta || alone),
             Kind::Ago(Ago::Day) => hinted && (self.pure || self.meta),
             Kind::Watched => hinted && (self.pure || self.ends_line(phrase)),
             Kind::Count(_) | Kind::Label(_) | Kind::Number => hinted && (self.pure || self.meta),
+            Kind::Amount => self.is_among_others(),
         }
     }
 
@@ -213,7 +218,11 @@ impl<'a> View<'a> {
         let whole = self.phrases.len() == 1 && phrase.count == self.words.len();
         let fits = self.pure || self.meta;
         match phrase.kind {
-            Kind::Ago(Ago::Span) => fits || held || alone.is_some() && self.ends_line(phrase),
+            // `Last eruption` and `30 years ago`
+            Kind::Ago(Ago::Years | Ago::Months) if self.line.headed && whole && !hinted => false,
+            Kind::Ago(Ago::Span | Ago::Months) => {
+                fits || held || alone.is_some() && self.ends_line(phrase)
+            }
             Kind::Ago(Ago::Years) => self.pure || fits && hinted || held && !self.is_long(),
             // Alone in a line it is a heading.
             Kind::Ago(Ago::Day) => fits && (hinted || !whole),
@@ -226,12 +235,13 @@ impl<'a> View<'a> {
             }
             Kind::Count(_) => fits || held && !self.is_long(),
             Kind::Label(_) => fits || self.is_last_of_short(phrase) || held && !self.is_long(),
-            Kind::Number => {
+            Kind::Amount if self.is_among_others() => true,
+            Kind::Number | Kind::Amount => {
                 // `120K` is written by machines only.
                 let short = self.words[phrase.first].of(self.line.text).ends_with(['k', 'm']);
                 let social = alone
-                    .is_some_and(|it| it.hint == Hint::Social || it.hint == Hint::Count && short);
-                self.pure || social && !self.is_long()
+                    .is_some_and(|it| it.hint == Hint::Social || it.hint >= Hint::Amount && short);
+                self.pure && phrase.kind == Kind::Number || social && !self.is_long()
             }
         }
     }
@@ -248,10 +258,15 @@ impl<'a> View<'a> {
     /// Whether another phrase shows that the line is a template's.
     fn is_sure(&self, phrase: &Phrase) -> bool {
         match phrase.kind {
-            Kind::Ago(Ago::Span) | Kind::Watched => true,
+            Kind::Ago(Ago::Span | Ago::Months) | Kind::Watched => true,
             Kind::Count(it) | Kind::Label(it) => it >= Counts::Surely,
             _ => false,
         }
+    }
+
+    /// Whether the line is a template's, and has other phrases of one.
+    fn is_among_others(&self) -> bool {
+        self.pure && self.phrases.iter().any(|it| it.kind != Kind::Amount)
     }
 
     /// Whether nothing follows it but other phrases.
@@ -261,7 +276,11 @@ impl<'a> View<'a> {
 
     /// `Posted 2024-03-03 Comments: 12`: a label begins something new.
     fn is_last_of_short(&self, phrase: &Phrase) -> bool {
-        !self.is_sentence() && !self.is_long() && self.ends_line(phrase)
+        let begins = phrase.first.checked_sub(1).is_none_or(|before| {
+            let (from, to) = (self.words[before].end, self.words[phrase.first].start);
+            self.words[before].number || self.line.is_bound(from, to) || self.is_cut(phrase.first)
+        });
+        begins && !self.is_sentence() && !self.is_long() && self.ends_line(phrase)
     }
 
     fn is_long(&self) -> bool {

@@ -124,6 +124,7 @@ pub(super) const COUNTDOWN: &[&str] = &[
     "time remaining",
     "offer expires in",
     "order within",
+    "order in the next",
     "endet in",
     "noch",
 ];
@@ -192,6 +193,10 @@ pub(super) const REQUEST: &[&str] = &[
     "correlation id",
     "your ip",
     "your ip address",
+    "your ip address is",
+    "your ip is",
+    "incident id",
+    "reference id",
     "nonce",
     "csrf",
     "csrf token",

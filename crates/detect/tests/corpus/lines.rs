@@ -23,7 +23,7 @@ fn pair(around: &str, part: &str) -> (String, String) {
     (around.replace('@', &(old + rest)), around.replace('@', &(new + rest)))
 }
 
-fn judge(parts: &[&str], fault: fn(&str, &str, &str) -> Option<String>) {
+pub(crate) fn judge(parts: &[&str], fault: fn(&str, &str, &str) -> Option<String>) {
     let mut faults = Vec::new();
     for part in parts {
         for around in AROUND {

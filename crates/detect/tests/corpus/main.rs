@@ -11,6 +11,8 @@ mod pages;
 mod properties;
 mod sites;
 mod special;
+mod templated;
+mod written;
 
 use freshet_detect::{Detector, Document, Kind, Reading};
 

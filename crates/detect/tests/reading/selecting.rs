@@ -106,3 +106,19 @@ fn what_leads_to_nothing_is_told() {
     );
     assert_eq!(unmatched("select = ['p']", "words"), ["p"]);
 }
+
+#[test]
+fn selectors_name_nothing_in_xml() {
+    for select in ["item", "/item", "$.item"] {
+        let xml = "<?xml version='1.0'?><list><item>12</item></list>";
+        let reading = crate::read(&format!("select = ['{select}']"), xml);
+        assert_eq!((reading.text.as_str(), reading.unmatched), ("", vec![select.to_owned()]));
+    }
+}
+
+#[test]
+fn long_json_has_lines_too() {
+    let text = format!("[\"{}\",\"y\"]", "x".repeat(9 << 20));
+    let reading = crate::read("keep_text = ['y']", &text);
+    assert_eq!(reading.text, "/+: \"y\"\n");
+}

@@ -64,3 +64,14 @@ fn a_setting_that_does_not_exist_is_an_error() {
     let error = toml::from_str::<RawSettings>("selct = ['p']").unwrap_err();
     assert!(error.message().contains("unknown field `selct`"), "{error}");
 }
+
+#[test]
+fn a_share_may_be_in_percent() {
+    for toml in ["below = 0.05", "below = '5%'", "below = ' 5 % '", "below = '0.05'"] {
+        assert_eq!(raw(toml).below, Some(0.05), "{toml}");
+    }
+    for toml in ["below = 'much'", "below = '%'", "below = true"] {
+        let error = toml::from_str::<RawSettings>(toml).unwrap_err().to_string();
+        assert!(error.contains("not a share: 0.05 is 5 %"), "{toml}: {error}");
+    }
+}

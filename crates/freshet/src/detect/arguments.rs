@@ -28,7 +28,7 @@ A file for --settings is TOML; options on the command line come before it:
   ignore = [\"case\", \"numbers\"]      # also: space, dates, order
   ignore_text = ['ref: \\w+']         # not what matches
   keep_text = ['EUR']                # only lines that match
-  below = 0.05                       # changes of less than 5 % of the words are slight
+  below = '5%'                       # or 0.05: changes of less than 5 % of the words are slight
   text = \"visible\"                   # all that can be seen, not the main text only
   noise = true                       # counters and relative times count
   links = true                       # where links lead counts

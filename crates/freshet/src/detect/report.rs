@@ -54,8 +54,8 @@ pub(crate) struct Compared<'a> {
     verdict: &'static str,
     changed: bool,
     similarity: f64,
-    /// Of the words alone, whether or not that was asked.
-    sketched: f64,
+    /// Of the words alone, whether or not that was asked; nothing where there are none.
+    sketched: Option<f64>,
     added: usize,
     removed: usize,
     old: String,
@@ -93,11 +93,12 @@ impl<'a> Compared<'a> {
             Verdict::Changed { similarity } => ("changed", similarity),
             _ => ("incomparable", f64::NAN),
         };
+        let (old, new) = (&compared.old.stored.sketch, &compared.new.stored.sketch);
         Self {
             verdict,
             changed: compared.verdict.is_change(),
             similarity,
-            sketched: compared.old.stored.sketch.similarity(&compared.new.stored.sketch),
+            sketched: (old.words.max(new.words) > 0).then(|| old.similarity(new)),
             added,
             removed,
             old: format!("{:032x}", compared.old.stored.fingerprint),

@@ -119,10 +119,12 @@ fn what_is_wrong_is_named() {
     );
     assert!(
         fault("detect old.html --settings type.toml")
-            .contains("type.toml:2: below: invalid type: string \"x\", expected a number")
+            .contains("type.toml:2: below: `x` is not a share: 0.05 is 5 %")
     );
     assert!(fault("detect old.html --charset klingon").contains("there is no charset `klingon`"));
     assert!(fault("detect none.html").contains("cannot read none.html"));
+    assert!(fault("detect ftp://h/x").contains("cannot read ftp://h/x: no ftp URLs"));
+    assert!(fault("detect file:///x.html").contains("hint: give the path alone: `/x.html`"));
     assert!(fault("detect https://example.org/").contains("cannot fetch https://example.org/"));
     assert!(fault("detect - -").contains("standard input can be read once"));
     assert!(fault("detect old.html --below 5").contains("from 0 to 1"));

@@ -100,13 +100,15 @@ pub(super) fn look_up(word: &[u8]) -> Option<Word> {
         b"ad" | b"ads" | b"adv" | b"advert" | b"adverts" | b"advertisement" | b"advertisements"
         | b"advertising" | b"adslot" | b"adunit" | b"adbox" | b"adbanner" | b"adwrapper"
         | b"adcontainer" | b"sponsored" | b"promoted" | b"werbung" | b"anzeige" | b"publicidad"
-        | b"publicite" | b"promo" | b"promos" => out(R::Advertising),
+        | b"publicite" => out(R::Advertising),
         b"consent" | b"gdpr" | b"ccpa" => out(R::Consent),
         b"share" | b"shares" | b"sharing" | b"social" | b"socials" | b"sharebar"
         | b"sharebuttons" => out(R::Sharing),
-        b"related" | b"recommended" | b"recommendation" | b"recommendations" | b"trending"
-        | b"popular" | b"mostread" | b"relatedposts" | b"upsell" | b"crosssell" | b"similar"
-        | b"testimonial" | b"testimonials" => out(R::Related),
+        b"promo" | b"promos" | b"related" | b"recommended" | b"recommendation"
+        | b"recommendations" | b"trending" | b"popular" | b"mostread" | b"relatedposts"
+        | b"upsell" | b"crosssell" | b"similar" | b"testimonial" | b"testimonials" => {
+            out(R::Related)
+        }
         b"newsletter" | b"newsletters" | b"subscribe" | b"signup" | b"optin" => out(R::Newsletter),
         b"nav" | b"navi" | b"navbar" | b"navigation" | b"topnav" | b"sidenav" | b"subnav"
         | b"mainnav" | b"sitenav" | b"menubar" | b"mainmenu" | b"submenu" | b"megamenu"
@@ -171,9 +173,16 @@ pub(super) fn only_id(name: &str) -> Option<Says> {
         Some(Says::Footer)
     } else if is(&["wetter", "meteo", "clima", "weather", "breaking", "breakingnews"]) {
         Some(Says::Out(Reason::Widget))
+    } else if is(&["counter"]) {
+        Some(Says::Out(Reason::Counter))
     } else {
         None
     }
+}
+
+/// What the things that a front page shows are called too.
+pub(super) fn is_item(word: &[u8]) -> bool {
+    matches!(word, b"promo" | b"popular" | b"recommended" | b"teaser" | b"trending")
 }
 
 /// What people leave on a page, and what is counted of it.
@@ -194,9 +203,10 @@ pub(super) fn is_social(word: &[u8]) -> bool {
 /// What a word, whatever the others are, says of short texts.
 pub(super) fn hint(word: &[u8]) -> Hint {
     match word {
-        b"count" | b"counts" | b"counter" | b"counters" | b"badge" | b"vote" | b"votes"
-        | b"votecount" | b"likes" | b"upvotes" | b"reputation" | b"karma" | b"userinfo"
-        | b"postprofile" | b"unvoted" | b"viewcount" | b"reactions" | b"reaction" => Hint::Count,
+        b"count" | b"counts" | b"counter" | b"counters" => Hint::Amount,
+        b"badge" | b"vote" | b"votes" | b"votecount" | b"likes" | b"upvotes" | b"reputation"
+        | b"karma" | b"userinfo" | b"postprofile" | b"unvoted" | b"viewcount" | b"reactions"
+        | b"reaction" => Hint::Count,
         b"meta" | b"metadata" | b"byline" | b"dateline" | b"postinfo" | b"info" | b"infos"
         | b"stats" | b"stat" | b"statistics" | b"statistik" | b"tagline" | b"subtext"
         | b"subline" | b"timestamp" | b"posted" | b"published" | b"updated" | b"modified"

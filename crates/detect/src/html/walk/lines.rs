@@ -2,12 +2,13 @@
 
 use super::{Gap, LARGEST_AD, LONG_TEXT, Piece, Walk};
 use crate::html::frame::{Cut, Frame};
-use crate::html::menu::Run;
-use crate::html::phrases::{LONGEST, Phrase, phrase};
+use crate::html::menu::{Items, Run};
+use crate::html::phrases::{LONGEST, Phrase, is_weak, phrase};
 use crate::html::reason::Reason;
+use crate::html::rules::Look;
 use crate::html::tag::Tag;
 use crate::html::url::plain_url;
-use crate::noise::{Place, is_relative};
+use crate::noise::{Place, is_dated, is_relative};
 
 impl Walk<'_, '_> {
     /// Cells of one row stand in one line.
@@ -58,17 +59,68 @@ impl Walk<'_, '_> {
         if frame.reason.is_none() && frame.tag == Tag::P && text >= LONG_TEXT {
             self.long_text = true;
         }
-        // A paragraph to read right after a list of other things belongs to the main text again.
-        if frame.tag == Tag::P
-            && text >= LONG_TEXT
-            && let Some(parent) = self.frames.last_mut()
+        if let Some(parent) = self.frames.last()
             && parent.reason.is_none()
-            && let Some(cut) = parent.cut.filter(|it| it.after < frame.first)
+            && let Some(cut) = parent.cut
+            && !frame.tag.is_inline()
+            && let Some(from) = self.end_of_cut(frame, cut)
         {
-            parent.cut = None;
-            for piece in &mut self.out.list[frame.first..] {
+            if let Some(parent) = self.frames.last_mut() {
+                parent.cut = None;
+            }
+            for piece in &mut self.out.list[from..] {
                 piece.reason = piece.reason.filter(|it| *it != cut.reason);
             }
+        }
+    }
+
+    /// From which piece on the main text goes on, if an element after a heading of other things is
+    /// none of them.
+    fn end_of_cut(&self, frame: &Frame, cut: Cut) -> Option<usize> {
+        /// Pieces before it that tell whether a list of other things is over.
+        const LOOKED_AT: usize = 16;
+        if frame.letters == 0 {
+            return None;
+        }
+        if cut.after == frame.first {
+            let heading = cut.after.checked_sub(1)?;
+            let piece = self.out.list.get(heading)?;
+            let text = &self.out.text[piece.start as usize..piece.end as usize];
+            return (frame.links == 0 && is_weak(text)).then_some(heading);
+        }
+        if frame.tag != Tag::P {
+            return None;
+        }
+        let from = cut.after.max(frame.first.saturating_sub(LOOKED_AT));
+        let before = self.out.list.get(from..frame.first).unwrap_or_default();
+        let links = before.iter().filter(|it| it.link).count();
+        // Paragraphs with links are the list if there is no other.
+        let over = if cut.first.is_some() { links > 0 } else { links > 1 && links == before.len() };
+        let goes_on = frame.letters - frame.linked >= LONG_TEXT || frame.links == 0 && over;
+        goes_on.then_some(frame.first)
+    }
+
+    /// What an element is after all, now that all of it is known.
+    pub(super) fn look_again(&mut self, frame: &Frame, look: Look) {
+        let Some(reason) = frame.reason.filter(|_| !self.selecting) else { return };
+        let (end, scope) = (self.out.list.len(), self.frames.len());
+        let mut from = frame.first;
+        match look {
+            Look::Item => {
+                let item = Items { scope, first: from, end };
+                let last = std::mem::replace(&mut self.items, item);
+                // One alone is an advertisement, two are what the page shows.
+                if last.scope != scope || last.end != from {
+                    return;
+                }
+                from = last.first;
+            }
+            Look::Head if frame.has_h1 => {}
+            Look::Head => return,
+        }
+        for piece in &mut self.out.list[from..] {
+            let menu = look == Look::Head && piece.link;
+            piece.reason = piece.reason.filter(|it| *it != reason || menu);
         }
     }
 
@@ -88,6 +140,7 @@ impl Walk<'_, '_> {
             Reason::Counter => !counts,
             // As for `aside`.
             Reason::Aside => frame.linked * 2 < frame.letters,
+            Reason::Overlay | Reason::Related if frame.links == 0 && is_news(text) => true,
             _ => frame.is_prose(),
         }
     }
@@ -291,4 +344,26 @@ impl Walk<'_, '_> {
             }
         }
     }
+}
+
+/// Whether a short text says what something costs, or whether it is open.
+fn is_news(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "available",
+        "cancelled",
+        "closed",
+        "closes",
+        "fermé",
+        "geschlossen",
+        "geöffnet",
+        "open",
+        "opens",
+        "ouvert",
+        "sold",
+        "verschoben",
+        "ausverkauft",
+    ];
+    let price = text.contains(['€', '£', '$']) && text.contains(|it: char| it.is_ascii_digit());
+    let word = |it: &str| WORDS.iter().any(|word| word.eq_ignore_ascii_case(it));
+    price || text.split(|it: char| !it.is_alphanumeric()).any(word) || is_dated(text)
 }

@@ -90,7 +90,9 @@ impl<'a> Walk<'a, '_> {
                 frame.reason = frame.reason.or(Some(cut.reason));
             }
         }
-        judge(&mut frame, name, &Marks::of(attributes), depth, long_text, &mut self.known);
+        let marks = Marks::of(attributes);
+        let look = judge(&mut frame, name, &marks, depth, long_text, &mut self.known);
+        self.looks.extend(look.map(|it| (depth, it)));
         if selected {
             frame.selected = true;
             // Who names a part that is hidden wants it.
@@ -114,6 +116,7 @@ impl<'a> Walk<'a, '_> {
             frame.reason = frame.reason.or(step.then_some(Reason::Navigation));
         }
         self.open[tag as usize] += 1;
+        self.enter_cell(tag);
         self.frames.push(frame);
         if tag == Tag::Other && tells_time(name) && !self.extras.noise && !self.selecting {
             self.tell_time(attribute(attributes, "datetime").unwrap_or_default());
@@ -209,10 +212,16 @@ impl<'a> Walk<'a, '_> {
         }
         let Some(frame) = self.frames.pop() else { return };
         self.open[tag as usize] -= 1;
+        if tag == Tag::Tr {
+            self.leave_row(&frame);
+        }
         if let Some(matcher) = &mut self.matcher {
             matcher.close();
         }
         self.decide(&frame);
+        if let Some((_, look)) = self.looks.pop_if(|it| it.0 > self.frames.len()) {
+            self.look_again(&frame, look);
+        }
         self.carry_cut(&frame);
         if let Some(parent) = self.frames.last_mut() {
             parent.add(&frame);
