@@ -161,7 +161,9 @@ fn is_of_visit(name: &str) -> bool {
         "experiment",
         "correlation",
     ];
-    NAMES.iter().any(|it| name.contains(it))
+    const WHOLE: &[&str] =
+        &["session", "now", "ts", "uuid", "visitor", "visitorid", "cachebuster", "random"];
+    WHOLE.contains(&name) || NAMES.iter().any(|it| name.contains(it))
 }
 
 /// A long run of letters and digits that is no word.

@@ -32,6 +32,7 @@ fn what_a_script_makes_a_page_of_counts() {
         r#"window["__APOLLO_STATE__"]={"P:1":{"price":"49.90"},"nonce":"a1"}"#,
         r#"window.__NUXT__={data:[{price:"49.90",token:"a1"}]};"#,
         r#"window.__NUXT__=(function(a,b){return {data:[{price:a,token:"a1"}]}}("49.90",false));"#,
+        r#"window.__INITIAL_STATE__={"price":"49.90","session":"a1","now":"a1"};"#,
         r#"var ytInitialData = {"title":"49.90","sessionId":"a1"};"#,
         r#"window.__INITIAL_STATE__=JSON.parse("{\"price\":\"49.90\",\"csrf\":\"a1\"}");"#,
         r#"window.__INITIAL_STATE__={"price":"49.90","a":undefined,"csrf":"a1"};"#,

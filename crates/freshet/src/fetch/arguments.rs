@@ -37,7 +37,7 @@ pub(crate) struct FetchArguments {
     #[arg(long, conflicts_with = "robots")]
     pub(crate) no_robots: bool,
 
-    /// Let the guard pass a network, an address or a name: 10.0.0.0/8, 127.0.0.1:8080, '[::1]:8080',
+    /// Let the guard pass a network, an address or a name: 10.0.0.0/8, 127.0.0.1:8080, `[::1]:8080`,
     /// localhost
     #[arg(long, value_name = "NET|HOST")]
     pub(crate) allow: Vec<String>,
