@@ -51,7 +51,7 @@ const OF_FEW: Care = Care {
 };
 const OF_MANY: Care = Care {
     longest: 30.0,
-    turnover: 0.4,
+    turnover: 0.3,
     at_least: 0.2,
     roughly: 1.15,
     nearly: 0.9,

@@ -70,6 +70,17 @@ fn copies_of_all_ages_and_nothing_known() {
         last[it.id as usize] = it.day;
     }
     assert!(soon * 100 < MANY, "{soon} of {} fetches soon after another", web.fetches.len());
+    // At first those go that are worth most: without anything known, by importance and age.
+    let worth = |id: u32| {
+        let it = &some[id as usize].0;
+        -it.importance * it.fetched.unwrap_or_default()
+    };
+    let first = &web.fetches[..MANY as usize / 5];
+    let attained = mean(first.iter().map(|it| worth(it.id)));
+    let mut best: Vec<f64> = (0..MANY).map(worth).collect();
+    best.sort_by(|a, b| b.total_cmp(a));
+    let best = mean(best[..first.len()].iter().copied());
+    assert!(attained > 0.97 * best, "{attained} of {best}");
     // From day to day the price changes little, once the oldest copies are gone.
     for pair in prices[3..].windows(2) {
         assert!((0.7..1.5).contains(&(pair[1] / pair[0])), "prices: {prices:?}");
