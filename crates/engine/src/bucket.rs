@@ -25,6 +25,16 @@ impl Bucket {
         Self { rate, burst, profile: settings.profile, tokens: 0.0, at: now }
     }
 
+    /// What is there.
+    pub(crate) fn tokens(&self) -> f64 {
+        self.tokens
+    }
+
+    /// Goes on with what was there.
+    pub(crate) fn resume(&mut self, tokens: f64) {
+        self.tokens = if tokens.is_finite() { tokens.min(self.burst) } else { 0.0 };
+    }
+
     /// What flows in on a day, on average.
     pub(crate) fn rate(&self) -> f64 {
         self.rate

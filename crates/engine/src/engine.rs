@@ -228,7 +228,9 @@ impl Engine {
         self.tidy();
         match event {
             Event::Described(some) => self.take_in(now, Bulk::Described(some, 0), actions),
+            Event::Recalled(some) => self.take_in(now, Bulk::Recalled(some, 0), actions),
             Event::Removed(some) => self.take_in(now, Bulk::Removed(some, 0), actions),
+            Event::Fetching(id) => self.fetching(now, id),
             Event::Signal(id) if self.inbox.is_empty() => self.signal(now, id),
             Event::Signal(id) => self.inbox.push_back(Bulk::Signal(id)),
             Event::Fetched { id, outcome } => self.fetched(now, id, outcome, actions),
@@ -247,7 +249,7 @@ impl Engine {
         if settings.goal != self.settings.goal {
             // The price is in another unit now.
             (self.price, self.outlook) = (0.0, 0.0);
-            (self.rhythm.entry, self.rhythm.aim) = (f64::INFINITY, 0.0);
+            self.rhythm.without_price();
             if self.saturated > 0 {
                 (0..self.hosts.len()).for_each(|host| self.hosts[host].price = 0.0);
                 self.saturated = 0;

@@ -1,5 +1,6 @@
 //! What the engine is told, and what it says.
 
+use crate::recall::Learnt;
 use crate::settings::Settings;
 use crate::source::Description;
 
@@ -41,8 +42,14 @@ pub enum Event {
     /// that is parked stays so until it is removed and described. Many at once are taken in step by
     /// step.
     Described(Vec<Description>),
+    /// Sources that another engine knew come with what it had learnt. Those that are there already are
+    /// described anew only.
+    Recalled(Vec<(Description, Learnt)>),
     /// Sources are no longer wanted.
     Removed(Vec<u32>),
+    /// Somebody fetches a source without being asked to. It is paid for like others, on credit if need
+    /// be, and [`Fetched`](Self::Fetched) follows.
+    Fetching(u32),
     /// A fetch is over.
     Fetched {
         /// Of which source.

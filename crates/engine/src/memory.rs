@@ -30,7 +30,24 @@ impl Default for Memory {
     }
 }
 
+/// What is worth keeping of it: which half-life is best.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Kept {
+    likely: [f64; HALF_LIVES.len()],
+    best: usize,
+}
+
+impl From<Kept> for Memory {
+    fn from(Kept { likely, best }: Kept) -> Self {
+        Self { watched: BTreeMap::new(), likely, best: best.min(HALF_LIVES.len() - 1) }
+    }
+}
+
 impl Memory {
+    pub(crate) fn kept(&self) -> Kept {
+        Kept { likely: self.likely, best: self.best }
+    }
+
     pub(crate) fn half_life(&self) -> f64 {
         HALF_LIVES[self.best]
     }

@@ -8,7 +8,7 @@ use crate::source::State;
 /// What a snapshot begins with.
 const MARK: &[u8; 16] = b"freshet engine\r\n";
 /// Of the layout of a snapshot.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// Mark, version and checksum.
 const HEADER: usize = 16 + 4 + 8;
 /// Bytes of a source, about.
@@ -130,7 +130,7 @@ impl Engine {
 }
 
 /// Tells bytes that were damaged, not bytes that were forged (FNV-1a, eight bytes at a time).
-fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     let mut chunks = bytes.chunks_exact(8);
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;
     let mut mix = |word: u64| {

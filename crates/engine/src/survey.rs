@@ -129,6 +129,16 @@ impl Survey {
 }
 
 impl Rhythm {
+    /// Goes on on a day, which may be before the last survey's.
+    pub(crate) fn resume(&mut self, now: f64) {
+        self.day = self.day.min(now);
+    }
+
+    /// The price is not known, or in another unit.
+    pub(crate) fn without_price(&mut self) {
+        (self.entry, self.aim) = (f64::INFINITY, 0.0);
+    }
+
     /// There are places in the queue that may be too late.
     pub(crate) fn unsettle(&mut self) {
         self.unsettled = true;

@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::Engine;
 use crate::event::{Action, Alarm};
 use crate::host::Host;
+use crate::recall::Learnt;
 use crate::source::{Description, Flags, Goal, Source, State};
 
 /// What is to be taken in, and from which place on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Bulk {
     Described(Vec<Description>, usize),
+    Recalled(Vec<(Description, Learnt)>, usize),
     Removed(Vec<u32>, usize),
     Signal(u32),
 }
@@ -40,7 +42,16 @@ impl Engine {
                 Bulk::Described(some, next) => {
                     let end = some.len().min(*next + left);
                     for description in &some[*next..end] {
-                        self.describe(now, description, actions);
+                        self.describe(now, description, None, actions);
+                    }
+                    left -= end - *next;
+                    *next = end;
+                    end == some.len()
+                }
+                Bulk::Recalled(some, next) => {
+                    let end = some.len().min(*next + left);
+                    for (description, learnt) in &some[*next..end] {
+                        self.describe(now, description, Some(learnt), actions);
                     }
                     left -= end - *next;
                     *next = end;
@@ -84,7 +95,13 @@ impl Engine {
         self.spent.shrink_to(left);
     }
 
-    fn describe(&mut self, now: f64, it: &Description, actions: &mut Vec<Action>) {
+    fn describe(
+        &mut self,
+        now: f64,
+        it: &Description,
+        learnt: Option<&Learnt>,
+        actions: &mut Vec<Action>,
+    ) {
         let goal = it.check().ok().and_then(|()| self.number_of(it.goal));
         let Some(goal) = goal else {
             actions.push(Action::Alarm(Alarm::Refused(it.id)));
@@ -110,7 +127,11 @@ impl Engine {
             flags.set(Flags::NEW, true);
             *source = Source { last: now, flags, ..Source::NONE };
             self.count += 1;
+            if let Some(learnt) = learnt {
+                learnt.write(now, source);
+            }
         }
+        let recalled = learnt.filter(|_| before == State::Absent);
         match it.belief {
             Some(belief) => {
                 source.set_learnt(belief.shape(), belief.days());
@@ -136,8 +157,12 @@ impl Engine {
             // It comes back from where it was sent to, and moves then.
             State::Asked => (source.state, source.place) = (before, it.host),
             State::Parked => source.host = it.host,
+            _ if recalled.is_some_and(|it| it.is_parked()) => {
+                (source.host, source.state) = (it.host, State::Parked);
+            }
             _ => {
                 source.host = it.host;
+                let due = recalled.map_or(due, |it| it.due(now));
                 if !waits {
                     source.state = if it.paused { State::Paused } else { State::Waiting };
                 }
@@ -150,6 +175,12 @@ impl Engine {
                         return self.turn_over();
                     }
                     self.queue_for(if due < f64::INFINITY { due } else { now }, it.id);
+                } else if let Some(state) = recalled.and_then(|it| it.waits(due))
+                    && self.price > 0.0
+                {
+                    // The day is as good as it was; the survey that follows says how good that is.
+                    source.state = state;
+                    self.queue_for(due, it.id);
                 } else if self.price > 0.0 || source.is_new() {
                     self.enqueue(now, it.id);
                 } else {

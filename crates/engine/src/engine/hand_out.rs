@@ -340,7 +340,6 @@ impl Engine {
                 self.leave_line(host);
                 continue;
             }
-            self.bucket.pay(f64::from(source.cost));
             let reason = self.reason(now, &source, rank);
             if matches!(reason, Reason::Worth | Reason::Spare) {
                 self.note_worth(host, rank);
@@ -348,19 +347,40 @@ impl Engine {
             if !is_coming {
                 self.leave_ready(id);
             }
-            self.leave_line(host);
-            let source = &mut self.sources[id as usize];
-            (source.state, source.due, source.place) = (State::Asked, f64::INFINITY, host);
-            source.flags.set(Flags::SIGNALLED, false);
-            let it = &mut self.hosts[host as usize];
-            it.asked += 1;
-            it.free = it.free.max(now + self.settings.host_gap);
+            self.ask(now, id);
             if self.capacity != u32::MAX {
                 self.capacity -= 1;
             }
             actions.push(Action::Fetch { id, reason });
             self.line_up(now, host);
         }
+    }
+
+    /// Pays for a fetch of a source that waits for nothing any more.
+    fn ask(&mut self, now: f64, id: u32) {
+        let source = &mut self.sources[id as usize];
+        let host = source.host;
+        (source.state, source.due, source.place) = (State::Asked, f64::INFINITY, host);
+        source.flags.set(Flags::SIGNALLED, false);
+        self.bucket.pay(f64::from(source.cost));
+        self.leave_line(host);
+        let it = &mut self.hosts[host as usize];
+        it.asked += 1;
+        it.free = it.free.max(now + self.settings.host_gap);
+    }
+
+    /// Somebody fetches a source without being asked to.
+    pub(super) fn fetching(&mut self, now: f64, id: u32) {
+        let Some(source) = self.sources.get(id as usize) else { return };
+        if matches!(source.state, State::Absent | State::Asked) {
+            return;
+        }
+        if source.state == State::Ready {
+            self.leave_ready(id);
+        }
+        let host = self.sources[id as usize].host;
+        self.ask(now, id);
+        self.line_up(now, host);
     }
 
     /// Why a source is fetched.

@@ -5,5 +5,6 @@
 mod budget;
 mod hosts;
 mod many;
+mod recall;
 mod sources;
 mod web;

@@ -168,6 +168,25 @@ impl Web {
         self.tell(Event::Fetched { id, outcome });
     }
 
+    /// The engine ends; some days later another one goes on with what was kept of it. Answers that were
+    /// under way are lost.
+    pub(crate) fn restart(&mut self, days: f64) {
+        let old = &self.engine;
+        let rest = old.rest();
+        let hosts: Vec<_> = (0..).map_while(|host| old.host_memory(host)).collect();
+        let again = |page: &Page| (page.told, old.learnt(page.told.id).unwrap());
+        let sources: Vec<_> = self.pages.values().map(again).collect();
+        self.now += days;
+        self.coming.retain(|it| !it.0.1);
+        let mut engine = Engine::resume(self.now, *old.settings(), &rest).unwrap();
+        for (number, host) in hosts.iter().enumerate() {
+            engine.recall_host(number as u32, host);
+        }
+        self.engine = engine;
+        self.tell(Event::Recalled(sources));
+        self.tell(Event::Capacity(u32::MAX));
+    }
+
     /// The fetches from a day to another.
     pub(crate) fn between(&self, from: f64, to: f64) -> impl Iterator<Item = &Fetch> {
         self.fetches.iter().filter(move |it| from <= it.day && it.day < to)

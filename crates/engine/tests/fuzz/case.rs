@@ -45,6 +45,7 @@ pub(crate) enum Happening {
         outcome: Outcome,
     },
     Signal(u32),
+    Fetch(u32),
     Capacity(u32),
     Tick,
     Set(Settings),
@@ -55,6 +56,7 @@ pub(crate) enum Happening {
         seed: u32,
     },
     Snapshot,
+    Reopen,
 }
 
 #[derive(Clone, PartialEq)]
@@ -140,6 +142,7 @@ impl fmt::Display for Happening {
                 brought(f, outcome)
             }
             Self::Signal(id) => write!(f, "signal {id}"),
+            Self::Fetch(id) => write!(f, "fetch {id}"),
             Self::Capacity(u32::MAX) => f.write_str("capacity all"),
             Self::Capacity(some) => write!(f, "capacity {some}"),
             Self::Tick => f.write_str("tick"),
@@ -148,6 +151,7 @@ impl fmt::Display for Happening {
             Self::Wait(days) => write!(f, "wait {days:?}"),
             Self::Run { days, seed } => write!(f, "run {days:?} {seed}"),
             Self::Snapshot => f.write_str("snapshot"),
+            Self::Reopen => f.write_str("reopen"),
         }
     }
 }
@@ -278,6 +282,7 @@ fn happening(verb: &str, mut words: Words<'_>) -> Result<Happening, String> {
         "answer" => Happening::Answer { which: value(word()?)?, outcome: outcome(word()?)? },
         "fetched" => Happening::Fetched { id: value(word()?)?, outcome: outcome(word()?)? },
         "signal" => Happening::Signal(value(word()?)?),
+        "fetch" => Happening::Fetch(value(word()?)?),
         "capacity" => Happening::Capacity(match word()? {
             "all" => u32::MAX,
             some => value(some)?,
@@ -288,6 +293,7 @@ fn happening(verb: &str, mut words: Words<'_>) -> Result<Happening, String> {
         "wait" => Happening::Wait(value(word()?)?),
         "run" => Happening::Run { days: value(word()?)?, seed: value(word()?)? },
         "snapshot" => Happening::Snapshot,
+        "reopen" => Happening::Reopen,
         _ => return Err("nothing of that name happens".to_owned()),
     })
 }

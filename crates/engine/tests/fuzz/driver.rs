@@ -1,11 +1,12 @@
 //! Drives an engine through a case, and checks what holds whatever happens.
 
 use freshet_engine::{
-    Action, Alarm, Because, Blame, Description, Engine, Event, Outcome, Standing,
+    Action, Alarm, Because, Blame, Description, Engine, Event, HostMemory, Learnt, Outcome,
+    Standing,
 };
 
 use crate::case::{Case, Happening};
-use crate::model::{Letter, Model};
+use crate::model::{Letter, Model, Source};
 
 /// How much more than the price something is clearly worth, whatever the price has done since it was
 /// looked at.
@@ -61,6 +62,8 @@ struct Driven<F> {
     /// What the caller's clock says, and what it will say once.
     clock: f64,
     odd_day: Option<f64>,
+    /// Sources that other engines knew, before they are recalled.
+    recalled: Vec<Source>,
     /// The largest number of a source.
     largest: u32,
     /// Which source is asked for an explanation next.
@@ -77,6 +80,7 @@ impl<F: FnMut(&str)> Driven<F> {
             engine,
             clock: case.from,
             odd_day: None,
+            recalled: Vec::new(),
             largest: 0,
             turn: 0,
         }
@@ -110,6 +114,7 @@ impl<F: FnMut(&str)> Driven<F> {
                 self.step(Event::Fetched { id, outcome }).map(drop)
             }
             Happening::Signal(id) => self.step(Event::Signal(id)).map(drop),
+            Happening::Fetch(id) => self.step(Event::Fetching(id)).map(drop),
             Happening::Capacity(some) => self.step(Event::Capacity(some)).map(drop),
             Happening::Tick => self.step(Event::Tick).map(drop),
             Happening::Set(settings) => self.step(Event::Settings(settings)).map(drop),
@@ -124,6 +129,7 @@ impl<F: FnMut(&str)> Driven<F> {
             Happening::Wait(days) => self.wait(days, None),
             Happening::Run { days, seed } => self.wait(days, Some(seed)),
             Happening::Snapshot => self.snapshot(),
+            Happening::Reopen => self.reopen(),
         }
     }
 
@@ -133,6 +139,38 @@ impl<F: FnMut(&str)> Driven<F> {
         must(bytes.len() < most, || format!("{} bytes, and at most {most} needed", bytes.len()))?;
         self.twin = Engine::restore(&bytes).map_err(|why| why.to_string())?;
         must(self.twin.snapshot() == bytes, || "restored, it is not what it was".to_owned())
+    }
+
+    /// Goes on with other engines, that know what was learnt.
+    fn reopen(&mut self) -> Result<(), String> {
+        if !self.model.is_read() {
+            return Ok(());
+        }
+        let sources: Vec<_> = self.model.reopen().into_values().collect();
+        let mut recalled = Vec::new();
+        for source in &sources {
+            let learnt = self.engine.learnt(source.told.id).ok_or("nothing was learnt")?;
+            let again = Learnt::from_bytes(&learnt.to_bytes()).map_err(|why| why.to_string())?;
+            must(format!("{learnt:?}") == format!("{again:?}"), || format!("{learnt:?} lost"))?;
+            recalled.push((Description { fetched: None, ..source.told }, again));
+        }
+        self.engine = self.without_sources()?;
+        self.twin = self.engine.clone();
+        self.recalled = sources;
+        self.step(Event::Recalled(recalled)).map(drop)
+    }
+
+    fn without_sources(&self) -> Result<Engine, String> {
+        let engine = &self.engine;
+        let mut again = Engine::resume(engine.now(), *engine.settings(), &engine.rest())
+            .map_err(|why| why.to_string())?;
+        for &number in self.model.hosts.keys() {
+            let Some(memory) = engine.host_memory(number) else { continue };
+            let memory =
+                HostMemory::from_bytes(&memory.to_bytes()).map_err(|why| why.to_string())?;
+            again.recall_host(number, &memory);
+        }
+        Ok(again)
     }
 
     /// Ticks when it asks for them; with a seed, answers all fetches too.
@@ -196,6 +234,11 @@ impl<F: FnMut(&str)> Driven<F> {
         let model = &mut self.model;
         match event {
             Event::Described(some) => model.post(some.into_iter().map(Letter::Described)),
+            Event::Recalled(_) => {
+                let sources = std::mem::take(&mut self.recalled);
+                model.post(sources.into_iter().map(|it| Letter::Recalled(Box::new(it))));
+            }
+            Event::Fetching(id) => model.fetch(id),
             Event::Removed(some) => model.post(some.into_iter().map(Letter::Removed)),
             Event::Signal(id) => model.post([Letter::Signal(id)].into_iter()),
             Event::Fetched { id, outcome } => model.answer(id, outcome),
@@ -344,7 +387,7 @@ impl<F: FnMut(&str)> Driven<F> {
     }
 
     fn somebody_is_live(&self) -> bool {
-        self.model.sources.values().any(|it| it.asked || !(it.parked || it.told.paused))
+        self.model.sources.values().any(|it| !(it.parked || it.told.paused))
     }
 }
 

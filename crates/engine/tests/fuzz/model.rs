@@ -49,6 +49,7 @@ impl Default for Host {
 #[derive(Clone, Debug)]
 pub(crate) enum Letter {
     Described(Description),
+    Recalled(Box<Source>),
     Removed(u32),
     Signal(u32),
 }
@@ -120,6 +121,7 @@ impl Model {
             match self.inbox.pop_front() {
                 None => break,
                 Some(Letter::Described(it)) => self.describe(&it),
+                Some(Letter::Recalled(it)) => drop(self.sources.insert(it.told.id, *it)),
                 Some(Letter::Removed(id)) => self.remove(id),
                 Some(Letter::Signal(id)) => self.signal(id),
             }
@@ -217,6 +219,42 @@ impl Model {
         self.purse.pay(f64::from(source.told.cost.clamp(1e-30, 1e30) as f32))
     }
 
+    /// Somebody fetches a source unasked.
+    pub(crate) fn fetch(&mut self, id: u32) {
+        let Some(source) = self.sources.get_mut(&id).filter(|source| !source.asked) else { return };
+        (source.asked, source.signalled) = (true, false);
+        let host = self.hosts.entry(source.host).or_default();
+        host.asked += 1;
+        host.silent = host.silent.max(self.now + self.settings.host_gap);
+        self.under_way.push(id);
+        self.purse.owe(f64::from(source.told.cost.clamp(1e-30, 1e30) as f32));
+        source.parked = false;
+    }
+
+    /// Whether all that was posted has been taken in.
+    pub(crate) fn is_read(&self) -> bool {
+        self.inbox.is_empty()
+    }
+
+    /// The engine is another one, without sources. What was under way is forgotten.
+    pub(crate) fn reopen(&mut self) -> BTreeMap<u32, Source> {
+        self.capacity = 0;
+        self.under_way.clear();
+        for source in self.sources.values() {
+            self.hosts.entry(source.told.host).or_default();
+        }
+        for host in self.hosts.values_mut() {
+            host.asked = 0;
+            host.silent = host.silent.max(self.now + self.settings.host_gap);
+        }
+        let mut sources = std::mem::take(&mut self.sources);
+        for source in sources.values_mut() {
+            source.asked = false;
+            source.host = source.told.host;
+        }
+        sources
+    }
+
     /// A fetch is over.
     pub(crate) fn answer(&mut self, id: u32, outcome: Outcome) {
         let now = self.now;
@@ -232,6 +270,7 @@ impl Model {
                 // What was announced meanwhile may not be in the copy.
                 (source.last, source.pending) = (now, u32::from(source.signalled));
                 (source.failures, source.gone) = (0, 0);
+                source.silent = f64::NEG_INFINITY;
                 host.failures /= 2;
             }
             Outcome::Failed { blame, retry_after } => {

@@ -70,6 +70,11 @@ impl Purse {
         Ok(())
     }
 
+    /// Takes a cost out, whatever is there.
+    pub(crate) fn owe(&mut self, cost: f64) {
+        self.there -= cost;
+    }
+
     /// Whether the hour is to be quiet, or may be: at its ends, rounding decides.
     fn is_quiet(&self) -> bool {
         let profile = self.settings.profile.hours();

@@ -37,11 +37,13 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => (prop_oneof![Just(0), 100..200_u32], 1..4000_u32)
             .prop_map(|(first, count)| Happening::Remove { first, count }),
         4 => id().prop_map(Happening::Signal),
+        2 => id().prop_map(Happening::Fetch),
         1 => prop_oneof![0..5_u32, Just(u32::MAX)].prop_map(Happening::Capacity),
         3 => settings().prop_map(Happening::Set),
         2 => prop_oneof![4 => log(-6.0, 2.0), 2 => log(-6.0, 2.0).prop_map(|x| -x), 1 => Just(f64::NAN), 1 => Just(4e4)]
             .prop_map(Happening::Clock),
         2 => Just(Happening::Snapshot),
+        1 => Just(Happening::Reopen),
     ]
 }
 
