@@ -231,6 +231,7 @@ impl Engine {
             Event::Recalled(some) => self.take_in(now, Bulk::Recalled(some, 0), actions),
             Event::Removed(some) => self.take_in(now, Bulk::Removed(some, 0), actions),
             Event::Fetching(id) => self.fetching(now, id),
+            Event::HostGap { host, days } => self.set_gap(host, days),
             Event::Signal(id) if self.inbox.is_empty() => self.signal(now, id),
             Event::Signal(id) => self.inbox.push_back(Bulk::Signal(id)),
             Event::Fetched { id, outcome } => self.fetched(now, id, outcome, actions),

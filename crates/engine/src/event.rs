@@ -59,6 +59,14 @@ pub enum Event {
     },
     /// A source says that it has changed.
     Signal(u32),
+    /// A host asks for so many days between two fetches: a crawl delay, for a day at most. The settings'
+    /// gap holds if it is longer.
+    HostGap {
+        /// Which host.
+        host: u32,
+        /// How many days.
+        days: f64,
+    },
     /// Somebody can make so many fetches more; `u32::MAX` is as many as there are.
     Capacity(u32),
     /// Time has passed.

@@ -19,6 +19,8 @@ pub(crate) struct Host {
     pub(crate) asked: u32,
     /// The day from which on it may be asked again.
     pub(crate) free: f64,
+    /// Days between two fetches that it asks for itself.
+    pub(crate) gap: f64,
     /// What a fetch here must be worth while more is worth its price than the host can take; 0
     /// otherwise.
     pub(crate) price: f64,
@@ -41,6 +43,7 @@ impl Host {
             ready: Ranked::default(),
             asked: 0,
             free: f64::NEG_INFINITY,
+            gap: 0.0,
             price: 0.0,
             place: None,
             resting: false,

@@ -73,8 +73,14 @@ impl Learnt {
         self.state == State::Parked
     }
 
-    /// The day that it waits for; of one that was being fetched when it was written, none.
-    pub(crate) fn due(&self, now: f64) -> f64 {
+    /// The day that it waits for, as far as it is known.
+    #[must_use]
+    pub fn due(&self) -> Option<f64> {
+        self.due.is_finite().then_some(self.due)
+    }
+
+    /// The same, of whatever bytes may say.
+    pub(crate) fn day(&self, now: f64) -> f64 {
         if self.due.is_nan() { now } else { self.due }
     }
 
@@ -90,6 +96,7 @@ impl Learnt {
 pub struct HostMemory {
     prior: Prior,
     free: f64,
+    gap: f64,
     failures: u8,
     down: bool,
 }
@@ -139,17 +146,17 @@ impl Engine {
     /// What was learnt of a host; `None` if there is no such host.
     #[must_use]
     pub fn host_memory(&self, host: u32) -> Option<HostMemory> {
-        let Host { prior, free, failures, down, .. } = *self.hosts.get(host as usize)?;
-        Some(HostMemory { prior, free, failures, down })
+        let Host { prior, free, gap, failures, down, .. } = *self.hosts.get(host as usize)?;
+        Some(HostMemory { prior, free, gap, failures, down })
     }
 
-    /// What belongs to no source and no host: the price, what is left of the budget. Some three hundred
-    /// bytes.
+    /// What belongs to no source and no host: the price, and what is left of the budget less a reserve,
+    /// for fetches that will be asked for before this is written again. Some three hundred bytes.
     #[must_use]
-    pub fn rest(&self) -> Vec<u8> {
+    pub fn rest(&self, reserve: f64) -> Vec<u8> {
         sealed(&Rest {
             goal: self.settings.goal,
-            tokens: self.bucket.tokens(),
+            tokens: self.bucket.tokens() - reserve,
             price: self.price,
             outlook: self.outlook,
             prior: self.prior,
@@ -192,7 +199,8 @@ impl Engine {
         let free = if memory.free.is_nan() { self.now } else { memory.free };
         let host = &mut self.hosts[number as usize];
         host.prior = memory.prior;
-        host.free = free.max(self.now + self.settings.host_gap);
+        host.gap = if memory.gap > 0.0 { memory.gap } else { 0.0 };
+        host.free = free.max(self.now + self.settings.host_gap.max(host.gap));
         (host.failures, host.down) = (memory.failures, memory.down);
     }
 }

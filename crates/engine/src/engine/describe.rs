@@ -162,7 +162,7 @@ impl Engine {
             }
             _ => {
                 source.host = it.host;
-                let due = recalled.map_or(due, |it| it.due(now));
+                let due = recalled.map_or(due, |it| it.day(now));
                 if !waits {
                     source.state = if it.paused { State::Paused } else { State::Waiting };
                 }

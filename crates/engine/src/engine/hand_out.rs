@@ -198,6 +198,11 @@ impl Engine {
         }
     }
 
+    /// Days between two fetches from a host.
+    pub(crate) fn gap(&self, host: u32) -> f64 {
+        self.settings.host_gap.max(self.hosts[host as usize].gap)
+    }
+
     /// Whether a host can be asked now.
     fn can_take(&self, now: f64, host: u32) -> bool {
         let it = &self.hosts[host as usize];
@@ -364,9 +369,10 @@ impl Engine {
         source.flags.set(Flags::SIGNALLED, false);
         self.bucket.pay(f64::from(source.cost));
         self.leave_line(host);
+        let gap = self.gap(host);
         let it = &mut self.hosts[host as usize];
         it.asked += 1;
-        it.free = it.free.max(now + self.settings.host_gap);
+        it.free = it.free.max(now + gap);
     }
 
     /// Somebody fetches a source without being asked to.

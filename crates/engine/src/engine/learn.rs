@@ -14,6 +14,8 @@ const FIRST_PROBE: f64 = 7.0;
 /// Days that a host is left alone at most because it asks for it: one that asks for years made a
 /// mistake.
 const LONGEST_REST: f64 = 30.0;
+/// Days between two fetches that a host can ask for.
+pub(crate) const LONGEST_GAP: f64 = 1.0;
 
 /// What was seen in some days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +83,11 @@ impl Engine {
             return;
         }
         let (host, moved_to) = (source.host, source.place);
+        let gap = self.gap(host);
         let it = &mut self.hosts[host as usize];
         it.asked -= 1;
         // It rests after a slow answer too.
-        it.free = it.free.max(now + self.settings.host_gap);
+        it.free = it.free.max(now + gap);
         // It gets in line again when it has rested.
         self.leave_line(host);
         self.spare = true;
@@ -125,6 +128,13 @@ impl Engine {
         self.wait_again(now, id, None);
     }
 
+    /// A host asks for a gap.
+    pub(super) fn set_gap(&mut self, host: u32, days: f64) {
+        if let Some(it) = self.hosts.get_mut(host as usize) {
+            it.gap = if days > 0.0 { days.min(LONGEST_GAP) } else { 0.0 };
+        }
+    }
+
     fn host_answered(&mut self, host: u32, actions: &mut Vec<Action>) {
         let it = &mut self.hosts[host as usize];
         it.failures /= 2;
@@ -137,11 +147,12 @@ impl Engine {
     fn failed(&mut self, now: f64, id: u32, blame: Blame, wait: f64, actions: &mut Vec<Action>) {
         let source = &mut self.sources[id as usize];
         let host = source.host;
+        let gap = self.settings.host_gap.max(self.hosts[host as usize].gap);
         let it = &mut self.hosts[host as usize];
         let mut wait = wait;
         if blame == Blame::Host {
             // Fetches that were under way together fail together: that is one failure.
-            if it.free <= now + self.settings.host_gap {
+            if it.free <= now + gap {
                 it.failures = (it.failures + 1).min(MOST_FAILURES);
             }
             wait = wait.max(back_off(it.failures));

@@ -172,7 +172,7 @@ impl Web {
     /// under way are lost.
     pub(crate) fn restart(&mut self, days: f64) {
         let old = &self.engine;
-        let rest = old.rest();
+        let rest = old.rest(0.0);
         let hosts: Vec<_> = (0..).map_while(|host| old.host_memory(host)).collect();
         let again = |page: &Page| (page.told, old.learnt(page.told.id).unwrap());
         let sources: Vec<_> = self.pages.values().map(again).collect();

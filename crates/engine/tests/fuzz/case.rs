@@ -46,6 +46,10 @@ pub(crate) enum Happening {
     },
     Signal(u32),
     Fetch(u32),
+    Gap {
+        host: u32,
+        days: f64,
+    },
     Capacity(u32),
     Tick,
     Set(Settings),
@@ -143,6 +147,7 @@ impl fmt::Display for Happening {
             }
             Self::Signal(id) => write!(f, "signal {id}"),
             Self::Fetch(id) => write!(f, "fetch {id}"),
+            Self::Gap { host, days } => write!(f, "gap {host} {days:?}"),
             Self::Capacity(u32::MAX) => f.write_str("capacity all"),
             Self::Capacity(some) => write!(f, "capacity {some}"),
             Self::Tick => f.write_str("tick"),
@@ -283,6 +288,7 @@ fn happening(verb: &str, mut words: Words<'_>) -> Result<Happening, String> {
         "fetched" => Happening::Fetched { id: value(word()?)?, outcome: outcome(word()?)? },
         "signal" => Happening::Signal(value(word()?)?),
         "fetch" => Happening::Fetch(value(word()?)?),
+        "gap" => Happening::Gap { host: value(word()?)?, days: value(word()?)? },
         "capacity" => Happening::Capacity(match word()? {
             "all" => u32::MAX,
             some => value(some)?,

@@ -114,6 +114,7 @@ impl<F: FnMut(&str)> Driven<F> {
                 self.step(Event::Fetched { id, outcome }).map(drop)
             }
             Happening::Signal(id) => self.step(Event::Signal(id)).map(drop),
+            Happening::Gap { host, days } => self.step(Event::HostGap { host, days }).map(drop),
             Happening::Fetch(id) => self.step(Event::Fetching(id)).map(drop),
             Happening::Capacity(some) => self.step(Event::Capacity(some)).map(drop),
             Happening::Tick => self.step(Event::Tick).map(drop),
@@ -162,7 +163,7 @@ impl<F: FnMut(&str)> Driven<F> {
 
     fn without_sources(&self) -> Result<Engine, String> {
         let engine = &self.engine;
-        let mut again = Engine::resume(engine.now(), *engine.settings(), &engine.rest())
+        let mut again = Engine::resume(engine.now(), *engine.settings(), &engine.rest(0.0))
             .map_err(|why| why.to_string())?;
         for &number in self.model.hosts.keys() {
             let Some(memory) = engine.host_memory(number) else { continue };
@@ -239,6 +240,7 @@ impl<F: FnMut(&str)> Driven<F> {
                 model.post(sources.into_iter().map(|it| Letter::Recalled(Box::new(it))));
             }
             Event::Fetching(id) => model.fetch(id),
+            Event::HostGap { host, days } => model.set_gap(host, days),
             Event::Removed(some) => model.post(some.into_iter().map(Letter::Removed)),
             Event::Signal(id) => model.post([Letter::Signal(id)].into_iter()),
             Event::Fetched { id, outcome } => model.answer(id, outcome),

@@ -35,13 +35,15 @@ pub(crate) struct Host {
     pub(crate) asked: u32,
     /// The day before which it is not asked again: the gap, back-off, its own wish.
     pub(crate) silent: f64,
+    /// Days between two fetches that it asks for.
+    gap: f64,
     failures: u8,
     pub(crate) down: bool,
 }
 
 impl Default for Host {
     fn default() -> Self {
-        Self { asked: 0, silent: f64::NEG_INFINITY, failures: 0, down: false }
+        Self { asked: 0, silent: f64::NEG_INFINITY, gap: 0.0, failures: 0, down: false }
     }
 }
 
@@ -62,6 +64,8 @@ pub(crate) struct Model {
     pub(crate) capacity: u32,
     pub(crate) sources: BTreeMap<u32, Source>,
     pub(crate) hosts: BTreeMap<u32, Host>,
+    /// Hosts with a smaller number are known, whether they have sources or not.
+    numbered: u32,
     /// Oldest first.
     pub(crate) under_way: Vec<u32>,
     inbox: VecDeque<Letter>,
@@ -87,6 +91,7 @@ impl Model {
             capacity: 0,
             sources: BTreeMap::new(),
             hosts: BTreeMap::new(),
+            numbered: 0,
             under_way: Vec::new(),
             inbox: VecDeque::new(),
             refused: Vec::new(),
@@ -134,6 +139,7 @@ impl Model {
             return;
         }
         let now = self.now;
+        self.numbered = self.numbered.max(it.host + 1);
         let source = self.sources.entry(it.id).or_insert_with(|| Source {
             told: *it,
             host: it.host,
@@ -211,7 +217,7 @@ impl Model {
         }
         (source.asked, source.signalled) = (true, false);
         host.asked += 1;
-        host.silent = host.silent.max(now + self.settings.host_gap);
+        host.silent = host.silent.max(now + self.settings.host_gap.max(host.gap));
         if self.capacity != u32::MAX {
             self.capacity -= 1;
         }
@@ -225,10 +231,18 @@ impl Model {
         (source.asked, source.signalled) = (true, false);
         let host = self.hosts.entry(source.host).or_default();
         host.asked += 1;
-        host.silent = host.silent.max(self.now + self.settings.host_gap);
+        host.silent = host.silent.max(self.now + self.settings.host_gap.max(host.gap));
         self.under_way.push(id);
         self.purse.owe(f64::from(source.told.cost.clamp(1e-30, 1e30) as f32));
         source.parked = false;
+    }
+
+    /// A host asks for a gap: a day at most.
+    pub(crate) fn set_gap(&mut self, host: u32, days: f64) {
+        if host < self.numbered {
+            let gap = if days > 0.0 { days.min(1.0) } else { 0.0 };
+            self.hosts.entry(host).or_default().gap = gap;
+        }
     }
 
     /// Whether all that was posted has been taken in.
@@ -245,8 +259,9 @@ impl Model {
         }
         for host in self.hosts.values_mut() {
             host.asked = 0;
-            host.silent = host.silent.max(self.now + self.settings.host_gap);
+            host.silent = host.silent.max(self.now + self.settings.host_gap.max(host.gap));
         }
+        self.numbered = self.hosts.keys().next_back().map_or(0, |last| last + 1);
         let mut sources = std::mem::take(&mut self.sources);
         for source in sources.values_mut() {
             source.asked = false;
@@ -264,7 +279,8 @@ impl Model {
         source.failed = !matches!(outcome, Outcome::Changed | Outcome::Unchanged);
         source.host = source.told.host;
         let host = self.hosts.entry(asked).or_default();
-        host.silent = host.silent.max(now + self.settings.host_gap);
+        let gap = self.settings.host_gap.max(host.gap);
+        host.silent = host.silent.max(now + gap);
         match outcome {
             Outcome::Changed | Outcome::Unchanged => {
                 // What was announced meanwhile may not be in the copy.
@@ -277,7 +293,7 @@ impl Model {
                 let mut wait = retry_after.filter(|days| *days > 0.0).unwrap_or(0.0).min(30.0);
                 if blame == Blame::Host {
                     // What fails while the host is left alone already was under way before.
-                    if host.silent <= now + self.settings.host_gap {
+                    if host.silent <= now + gap {
                         host.failures = (host.failures + 1).min(30);
                     }
                     wait = wait.max(back_off(host.failures));
