@@ -31,6 +31,7 @@ const OUTSIDE: &[&str] = &["tokio", "hyper", "reqwest", "csv", "parquet", "rusql
 const OWNED: &[(&str, &[&str])] = &[
     ("freshet-tables", &["csv", "csv-core", "parquet", "arrow", "arrow-array", "arrow-schema"]),
     ("freshet-fetch", &["hyper", "h2", "tokio-rustls", "hickory-resolver"]),
+    ("freshet-store", &["rusqlite"]),
     ("freshet", &["clap", "indicatif", "anyhow"]),
 ];
 

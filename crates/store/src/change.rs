@@ -1,0 +1,195 @@
+//! The change log: what freshet is for.
+
+use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
+
+use crate::error::StoreError;
+use crate::reader::Reader;
+use crate::source::split_tags;
+
+/// A change to be logged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewChange {
+    /// When the source was last seen unchanged; `None` if never.
+    pub unchanged: Option<i64>,
+    /// When it was first seen changed.
+    pub changed: i64,
+    /// The digest of what counted before.
+    pub old_digest: Option<[u8; 16]>,
+    /// The digest of what counts now.
+    pub new_digest: [u8; 16],
+    /// Bytes of what counted before.
+    pub old_size: Option<u64>,
+    /// Bytes of what counts now.
+    pub new_size: u64,
+    /// How much of it is the same, from 0 to 1.
+    pub similarity: f64,
+    /// What changed, in a few words.
+    pub summary: String,
+}
+
+/// A change as it was logged. It holds all that it needs: the source may be gone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Its place in the log: later ones are larger, and none is used twice.
+    pub cursor: i64,
+    /// The source.
+    pub source: u32,
+    /// Its URL.
+    pub url: String,
+    /// The name of its host.
+    pub host: String,
+    /// Its tags at that time.
+    pub tags: Vec<String>,
+    /// How much it counted at that time.
+    pub importance: f64,
+    /// What changed, and when.
+    pub change: NewChange,
+    /// The number of the version before, if there was one.
+    pub old_version: Option<u32>,
+    /// The number of the version that came with it, if one was kept.
+    pub new_version: Option<u32>,
+}
+
+/// Which changes. What is `None` does not matter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChangeFilter {
+    /// Of this source.
+    pub source: Option<u32>,
+    /// Of the host with this name.
+    pub host: Option<String>,
+    /// Of sources with this tag.
+    pub tag: Option<String>,
+    /// Of sources that counted at least so much.
+    pub importance: Option<f64>,
+    /// At most so similar.
+    pub similarity: Option<f64>,
+}
+
+const COLUMNS: &str = "SELECT cursor, source, url, host, tags, importance, unchanged, changed,
+    old_digest, new_digest, old_size, new_size, similarity, summary, old_version, new_version
+    FROM change";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Change> {
+    Ok(Change {
+        cursor: row.get(0)?,
+        source: row.get(1)?,
+        url: row.get(2)?,
+        host: row.get(3)?,
+        tags: split_tags(row.get_ref(4)?.as_str()?),
+        importance: row.get(5)?,
+        change: NewChange {
+            unchanged: row.get(6)?,
+            changed: row.get(7)?,
+            old_digest: row.get(8)?,
+            new_digest: row.get(9)?,
+            old_size: row.get::<_, Option<i64>>(10)?.map(|size| size as u64),
+            new_size: row.get::<_, i64>(11)? as u64,
+            similarity: row.get(12)?,
+            summary: row.get(13)?,
+        },
+        old_version: row.get(14)?,
+        new_version: row.get(15)?,
+    })
+}
+
+impl ChangeFilter {
+    fn clauses(&self) -> (String, Vec<(&'static str, &dyn ToSql)>) {
+        let mut conditions = String::new();
+        let mut values: Vec<(&'static str, &dyn ToSql)> = Vec::new();
+        let mut add = |condition: &str, name: &'static str, value| {
+            conditions.push_str(" AND ");
+            conditions.push_str(condition);
+            values.push((name, value));
+        };
+        if let Some(source) = &self.source {
+            add("source = :source", ":source", source as &dyn ToSql);
+        }
+        if let Some(host) = &self.host {
+            add("host = :host", ":host", host);
+        }
+        if let Some(tag) = &self.tag {
+            let among = "instr(char(10) || tags || char(10), char(10) || :tag || char(10)) > 0";
+            add(among, ":tag", tag);
+        }
+        if let Some(importance) = &self.importance {
+            add("importance >= :importance", ":importance", importance);
+        }
+        if let Some(similarity) = &self.similarity {
+            add("similarity <= :similarity", ":similarity", similarity);
+        }
+        (conditions, values)
+    }
+}
+
+impl Reader {
+    /// Changes after a cursor, the oldest first, at most `limit`. 0 is before all.
+    pub fn changes(
+        &self,
+        after: i64,
+        limit: usize,
+        filter: &ChangeFilter,
+    ) -> Result<Vec<Change>, StoreError> {
+        self.some("cursor > :cursor", "ASC", after, limit, filter)
+    }
+
+    /// Changes before a cursor, the newest first, at most `limit`. `None` is after all.
+    pub fn latest_changes(
+        &self,
+        before: Option<i64>,
+        limit: usize,
+        filter: &ChangeFilter,
+    ) -> Result<Vec<Change>, StoreError> {
+        self.some("cursor < :cursor", "DESC", before.unwrap_or(i64::MAX), limit, filter)
+    }
+
+    fn some(
+        &self,
+        side: &str,
+        order: &str,
+        cursor: i64,
+        limit: usize,
+        filter: &ChangeFilter,
+    ) -> Result<Vec<Change>, StoreError> {
+        let (conditions, mut values) = filter.clauses();
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        values.extend([(":cursor", &cursor as &dyn ToSql), (":limit", &limit)]);
+        let sql =
+            format!("{COLUMNS} WHERE {side}{conditions} ORDER BY cursor {order} LIMIT :limit");
+        self.rows(&sql, values.as_slice(), read)
+    }
+
+    /// The cursor of the newest change that ever was; 0 if there was none.
+    pub fn last_cursor(&self) -> Result<i64, StoreError> {
+        let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'change'";
+        Ok(self.row(sql, [], |row| row.get(0))?.unwrap_or(0))
+    }
+}
+
+/// Logs a change and gives its cursor; `None` if the source is gone.
+pub(crate) fn insert(
+    transaction: &Transaction<'_>,
+    source: u32,
+    change: &NewChange,
+    old_version: Option<u32>,
+    new_version: Option<u32>,
+) -> rusqlite::Result<Option<i64>> {
+    let sql = "INSERT INTO change (source, url, host, tags, importance, unchanged, changed,
+        old_digest, new_digest, old_size, new_size, similarity, summary, old_version, new_version)
+        SELECT s.id, s.url, h.name, s.tags, c.importance, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
+        FROM source s JOIN schedule c ON c.id = s.id JOIN host h ON h.id = c.host
+        WHERE s.id = ?1 RETURNING cursor";
+    let row = params![
+        source,
+        change.unchanged,
+        change.changed,
+        change.old_digest,
+        change.new_digest,
+        change.old_size.map(|size| size as i64),
+        change.new_size as i64,
+        if change.similarity.is_nan() { 0.0 } else { change.similarity },
+        change.summary,
+        old_version,
+        new_version,
+    ];
+    transaction.prepare_cached(sql)?.query_row(row, |row| row.get(0)).optional()
+}

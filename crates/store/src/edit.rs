@@ -1,0 +1,153 @@
+//! Sources are described anew, and go.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use crate::add::hash;
+use crate::error::StoreError;
+use crate::history;
+use crate::meta::{counter, set_counter};
+use crate::source::{Patch, join_tags, split_tags};
+use crate::store::Store;
+use crate::version;
+
+impl Store {
+    /// Describes sources anew, all or none. Gives how many of them there are.
+    pub fn change(&mut self, ids: &[u32], patch: &Patch) -> Result<usize, StoreError> {
+        patch.check("change")?;
+        self.write(|transaction| {
+            let mut changed = 0;
+            for id in ids {
+                changed += usize::from(apply(transaction, *id, patch)?);
+            }
+            Ok(changed)
+        })
+    }
+
+    /// Removes sources with their history and versions, all or none. The change log stays. Gives how
+    /// many of them there were.
+    pub fn remove(&mut self, ids: &[u32]) -> Result<usize, StoreError> {
+        self.write(|transaction| {
+            let mut removed = 0;
+            for id in ids {
+                removed += usize::from(remove(transaction, *id)?);
+            }
+            let left = counter(transaction, "sources")? - removed as i64;
+            set_counter(transaction, "sources", left)?;
+            Ok(removed)
+        })
+    }
+}
+
+/// Says whether there is such a source.
+pub(crate) fn apply(
+    transaction: &Transaction<'_>,
+    id: u32,
+    patch: &Patch,
+) -> rusqlite::Result<bool> {
+    let sql = "UPDATE schedule SET
+        importance = coalesce(?2, importance),
+        cost = coalesce(?3, cost),
+        min_interval = coalesce(?4, min_interval),
+        max_interval = nullif(coalesce(?5, max_interval, 9e999), 9e999),
+        flags = (flags & ~?6) | ?7,
+        goal = nullif(coalesce(?8, goal, ''), '')
+        WHERE id = ?1";
+    let (given, flags) = patch.flags();
+    let row = params![
+        id,
+        patch.importance,
+        patch.cost,
+        patch.min_interval,
+        patch.max_interval,
+        given,
+        flags,
+        patch.goal,
+    ];
+    if transaction.prepare_cached(sql)?.execute(row)? == 0 {
+        return Ok(false);
+    }
+    if let Some(settings) = &patch.settings {
+        let sql = "UPDATE source SET settings = ?2 WHERE id = ?1";
+        transaction.prepare_cached(sql)?.execute(params![id, settings])?;
+    }
+    if let Some(tags) = &patch.tags {
+        let sql = "SELECT tags FROM source WHERE id = ?1";
+        let before: String = transaction.prepare_cached(sql)?.query_row([id], |row| row.get(0))?;
+        let after = join_tags(tags);
+        if before != after {
+            take_from_tags(transaction, id, &split_tags(&before))?;
+            file_under_tags(transaction, id, tags)?;
+            let sql = "UPDATE source SET tags = ?2 WHERE id = ?1";
+            transaction.prepare_cached(sql)?.execute(params![id, after])?;
+        }
+    }
+    Ok(true)
+}
+
+/// A source can come to share the politeness of another host.
+pub(crate) fn move_to_host(
+    transaction: &Transaction<'_>,
+    id: u32,
+    host: u32,
+) -> rusqlite::Result<()> {
+    let sql = "SELECT host FROM schedule WHERE id = ?1";
+    let before: u32 = transaction.prepare_cached(sql)?.query_row([id], |row| row.get(0))?;
+    if before == host {
+        return Ok(());
+    }
+    let sql = "UPDATE schedule SET host = ?2 WHERE id = ?1";
+    transaction.prepare_cached(sql)?.execute([id, host])?;
+    let sql = "DELETE FROM host_source WHERE host = ?2 AND source = ?1";
+    transaction.prepare_cached(sql)?.execute([id, before])?;
+    let sql = "INSERT INTO host_source (host, source) VALUES (?2, ?1)";
+    transaction.prepare_cached(sql)?.execute([id, host]).map(|_| ())
+}
+
+pub(crate) fn file_under_tags(
+    transaction: &Transaction<'_>,
+    id: u32,
+    tags: &[String],
+) -> rusqlite::Result<()> {
+    if tags.is_empty() {
+        return Ok(());
+    }
+    let sql = "INSERT INTO tag_source (tag, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for tag in tags {
+        statement.execute(params![tag, id])?;
+    }
+    Ok(())
+}
+
+fn take_from_tags(transaction: &Transaction<'_>, id: u32, tags: &[String]) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM tag_source WHERE tag = ?1 AND source = ?2";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for tag in tags {
+        statement.execute(params![tag, id])?;
+    }
+    Ok(())
+}
+
+fn remove(transaction: &Transaction<'_>, id: u32) -> rusqlite::Result<bool> {
+    let sql = "SELECT url, tags, host, last FROM source JOIN schedule USING (id) WHERE id = ?1";
+    let found = transaction.prepare_cached(sql)?.query_row([id], |row| {
+        Ok((
+            row.get::<_, String>(0)?,
+            row.get::<_, String>(1)?,
+            row.get::<_, u32>(2)?,
+            row.get::<_, Option<i64>>(3)?,
+        ))
+    });
+    let Some((url, tags, host, last)) = found.optional()? else { return Ok(false) };
+    history::forget(transaction, id, last)?;
+    version::remove_below(transaction, id, i64::MAX)?;
+    take_from_tags(transaction, id, &split_tags(&tags))?;
+    let hash = hash(&url, counter(transaction, "salt")?);
+    let sql = "DELETE FROM url_hash WHERE hash = ?1 AND source = ?2";
+    transaction.prepare_cached(sql)?.execute(params![hash, id])?;
+    let sql = "DELETE FROM host_source WHERE host = ?1 AND source = ?2";
+    transaction.prepare_cached(sql)?.execute([host, id])?;
+    transaction.prepare_cached("DELETE FROM schedule WHERE id = ?1")?.execute([id])?;
+    transaction.prepare_cached("DELETE FROM source WHERE id = ?1")?.execute([id])?;
+    Ok(true)
+}

@@ -1,0 +1,207 @@
+//! What can go wrong with the file, and the way out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why a store could not be opened, read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no file to read.
+    #[error("{}: there is no store", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The directory of the file does not exist.
+    #[error("{}: its directory does not exist", path.display())]
+    NoDirectory {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process has the store.
+    #[error("{}: in use by {}", path.display(), holder(*process))]
+    InUse {
+        /// The file.
+        path: PathBuf,
+        /// The number of the process, if it could be found out.
+        process: Option<u32>,
+    },
+    /// The file is something else.
+    #[error("{}: not a database", path.display())]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is an SQLite database of another program.
+    #[error("{}: an SQLite database, but not of freshet", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A later freshet has written the file.
+    #[error("{}: written by a newer freshet: format {found} > {known}", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The version of its tables.
+        found: i64,
+        /// The latest version that this program knows.
+        known: i64,
+    },
+    /// An older freshet has written the file, and it was opened to be read only.
+    #[error("{}: written by an older freshet: format {found} < {known}", path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The version of its tables.
+        found: i64,
+        /// The version that this program reads.
+        known: i64,
+    },
+    /// The file is damaged.
+    #[error("{}: damaged: {detail}", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says of it.
+        detail: String,
+    },
+    /// The file or its directory must not be written.
+    #[error("{}: cannot be written: the file or its directory is read-only", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system does not let this user at the file.
+    #[error("{}: permission denied", path.display())]
+    Denied {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is no room left.
+    #[error("{}: the disk is full, nothing of this step was written", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Somebody else holds a lock inside the database for too long.
+    #[error("{}: locked by another program", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What a backup would overwrite.
+    #[error("{}: exists already", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A value that cannot be meant.
+    #[error("{url}: `{field}` cannot be {value}")]
+    Invalid {
+        /// The source.
+        url: String,
+        /// The field.
+        field: &'static str,
+        /// What it was.
+        value: String,
+    },
+    /// There are no numbers left for sources or hosts.
+    #[error("{}: more than {} sources or hosts", path.display(), u32::MAX)]
+    TooMany {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system failed to read or write.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// SQLite failed in another way.
+    #[error("{}: {source}", path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: rusqlite::Error,
+    },
+}
+
+fn holder(process: Option<u32>) -> String {
+    process.map_or_else(|| "another process".to_owned(), |number| format!("process {number}"))
+}
+
+impl StoreError {
+    /// The way out, if there is one to name.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Missing { .. } => "add a source or start the daemon to make one".to_owned(),
+            Self::NoDirectory { path } => {
+                let directory = path.parent().unwrap_or(Path::new("."));
+                format!("make it with `mkdir -p {}`", directory.display())
+            }
+            Self::InUse { process: Some(number), .. } => {
+                format!("talk to the daemon that runs, or stop it with `kill {number}`")
+            }
+            Self::InUse { .. } => "stop the other process, or name another file".to_owned(),
+            Self::NotADatabase { .. } | Self::Foreign { .. } => "name another file".to_owned(),
+            Self::Newer { .. } => "use the newer freshet, or restore an older backup".to_owned(),
+            Self::Older { .. } => "start the daemon once: it brings the file up to date".to_owned(),
+            Self::Corrupt { path, .. } => format!(
+                "restore a backup, or save what can be read with `sqlite3 {} .recover`",
+                path.display()
+            ),
+            Self::ReadOnly { path } | Self::Denied { path } => {
+                format!("see who owns it with `ls -ld {}`", path.display())
+            }
+            Self::Full { .. } => "free some space: what was written before is safe".to_owned(),
+            Self::Busy { .. } => "close other programs that write to it".to_owned(),
+            Self::Exists { .. } => "name another file, or say that it may be replaced".to_owned(),
+            Self::Invalid { .. } | Self::TooMany { .. } => return None,
+            Self::Io { .. } | Self::Sqlite { .. } => return None,
+        };
+        Some(hint)
+    }
+
+    /// What SQLite said, as what it means.
+    pub(crate) fn of(path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        let unreadable = matches!(
+            source,
+            rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::InvalidColumnType(..)
+                | rusqlite::Error::Utf8Error(..)
+        );
+        if unreadable {
+            return Self::Corrupt { path, detail: source.to_string() };
+        }
+        match source.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::NotADatabase { path },
+            Some(ErrorCode::DatabaseCorrupt) => Self::Corrupt { path, detail: source.to_string() },
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
+            Some(ErrorCode::DiskFull) => Self::Full { path },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+            Some(ErrorCode::PermissionDenied) => Self::Denied { path },
+            _ => Self::Sqlite { path, source },
+        }
+    }
+
+    /// What the system said, as what it means.
+    pub(crate) fn system(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NoDirectory { path },
+            io::ErrorKind::PermissionDenied => Self::Denied { path },
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
+            _ => Self::Io { path, source },
+        }
+    }
+}

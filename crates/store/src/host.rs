@@ -1,0 +1,74 @@
+//! Hosts: a number, a name, and what the engine keeps of them.
+
+use rusqlite::{Row, Transaction, params};
+
+use crate::error::StoreError;
+use crate::reader::Reader;
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Its number: from 0 on without gaps, never used again.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// Until when it is left alone.
+    pub until: Option<i64>,
+    /// What the engine keeps of it; empty if nothing.
+    pub record: Vec<u8>,
+}
+
+/// What the engine keeps of a host from now on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostRecord {
+    /// The host.
+    pub host: u32,
+    /// Until when it is left alone.
+    pub until: Option<i64>,
+    /// Bytes that the store does not look into.
+    pub record: Vec<u8>,
+}
+
+const COLUMNS: &str = "SELECT id, name, until, record FROM host";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Host> {
+    Ok(Host {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        until: row.get(2)?,
+        record: row.get::<_, Option<Vec<u8>>>(3)?.unwrap_or_default(),
+    })
+}
+
+impl Reader {
+    /// A host by its number.
+    pub fn host(&self, id: u32) -> Result<Option<Host>, StoreError> {
+        self.row(&format!("{COLUMNS} WHERE id = ?1"), [id], read)
+    }
+
+    /// A host by its name.
+    pub fn find_host(&self, name: &str) -> Result<Option<Host>, StoreError> {
+        self.row(&format!("{COLUMNS} WHERE name = ?1"), [name], read)
+    }
+
+    /// All hosts in order of their numbers, one at a time.
+    pub fn hosts(&self, mut each: impl FnMut(Host)) -> Result<(), StoreError> {
+        self.run(|connection| {
+            let mut statement = connection.prepare_cached(&format!("{COLUMNS} ORDER BY id"))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                each(read(row)?);
+            }
+            Ok(())
+        })
+    }
+}
+
+pub(crate) fn keep(transaction: &Transaction<'_>, hosts: &[HostRecord]) -> rusqlite::Result<()> {
+    let sql = "UPDATE host SET until = ?2, record = ?3 WHERE id = ?1";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for host in hosts {
+        statement.execute(params![host.host, host.until, host.record])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! Finding sources.
+
+use rusqlite::{Row, ToSql};
+
+use crate::add::look_up;
+use crate::error::StoreError;
+use crate::meta::counter;
+use crate::outcome::State;
+use crate::reader::Reader;
+use crate::source::{OBSERVED, PAUSED, Source, split_tags};
+
+/// Which sources. What is `None` does not matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// Of this host.
+    pub host: Option<u32>,
+    /// With this tag.
+    pub tag: Option<String>,
+    /// In this state.
+    pub state: Option<State>,
+    /// Left alone, or not.
+    pub paused: Option<bool>,
+    /// With this in the URL.
+    pub text: Option<String>,
+    /// With a larger number: where the page before ended.
+    pub after: Option<u32>,
+    /// At most so many; 0 for 100.
+    pub limit: usize,
+}
+
+/// Some of the sources that were asked for, in order of their numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// The sources.
+    pub sources: Vec<Source>,
+    /// Where the next page begins, as [`Query::after`]; `None` if this is the last.
+    pub next: Option<u32>,
+}
+
+const COLUMNS: &str = "s.id, s.url, c.host, c.importance, c.cost, c.min_interval, c.max_interval,
+    c.flags, s.tags, s.settings, c.goal, s.added, c.state, c.fetched, c.tried, c.changed, c.due,
+    c.fetches, c.failures, s.version";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Source> {
+    let flags: i64 = row.get(7)?;
+    Ok(Source {
+        id: row.get(0)?,
+        url: row.get(1)?,
+        host: row.get(2)?,
+        importance: row.get(3)?,
+        cost: row.get(4)?,
+        min_interval: row.get(5)?,
+        max_interval: row.get::<_, Option<f64>>(6)?.unwrap_or(f64::INFINITY),
+        paused: flags & PAUSED != 0,
+        observed: flags & OBSERVED != 0,
+        tags: split_tags(row.get_ref(8)?.as_str()?),
+        settings: row.get(9)?,
+        goal: row.get::<_, Option<String>>(10)?.unwrap_or_default(),
+        added: row.get(11)?,
+        state: row.get(12)?,
+        fetched: row.get(13)?,
+        tried: row.get(14)?,
+        changed: row.get(15)?,
+        due: row.get(16)?,
+        fetches: row.get::<_, i64>(17)? as u64,
+        failures: row.get(18)?,
+        version: row.get(19)?,
+    })
+}
+
+/// A condition and its value, as long as both live.
+struct Clauses<'a> {
+    from: &'static str,
+    conditions: Vec<&'static str>,
+    values: Vec<(&'static str, &'a dyn ToSql)>,
+}
+
+impl Query {
+    /// The narrowest table leads; the others are looked up.
+    fn clauses(&self) -> Clauses<'_> {
+        let from = if self.tag.is_some() {
+            "tag_source t CROSS JOIN source s ON s.id = t.source
+                CROSS JOIN schedule c ON c.id = t.source"
+        } else if self.host.is_some() {
+            "host_source h CROSS JOIN source s ON s.id = h.source
+                CROSS JOIN schedule c ON c.id = h.source"
+        } else if self.state.is_some() || self.paused.is_some() {
+            "schedule c CROSS JOIN source s ON s.id = c.id"
+        } else {
+            "source s CROSS JOIN schedule c ON c.id = s.id"
+        };
+        let mut clauses = Clauses { from, conditions: Vec::new(), values: Vec::new() };
+        if let Some(tag) = &self.tag {
+            clauses.add("t.tag = :tag", ":tag", tag);
+        }
+        if let Some(host) = &self.host {
+            let leads = self.tag.is_none();
+            clauses.add(if leads { "h.host = :host" } else { "c.host = :host" }, ":host", host);
+        }
+        if let Some(state) = &self.state {
+            clauses.add("c.state = :state", ":state", state);
+            // SQLite takes the index of rare states only if it can see that they are.
+            match state {
+                State::New | State::Good => {}
+                _ => clauses.conditions.push("c.state > 1"),
+            }
+        }
+        if let Some(paused) = &self.paused {
+            clauses.add("c.flags & 1 = :paused", ":paused", paused);
+        }
+        if let Some(text) = &self.text {
+            clauses.add("instr(s.url, :text) > 0", ":text", text);
+        }
+        if let Some(after) = &self.after {
+            let column =
+                match (&self.tag, &self.host, self.state.is_some() || self.paused.is_some()) {
+                    (Some(_), _, _) => "t.source > :after",
+                    (None, Some(_), _) => "h.source > :after",
+                    (None, None, true) => "c.id > :after",
+                    (None, None, false) => "s.id > :after",
+                };
+            clauses.add(column, ":after", after);
+        }
+        clauses
+    }
+
+    fn order(&self) -> &'static str {
+        match (&self.tag, &self.host) {
+            (Some(_), _) => "t.source",
+            (None, Some(_)) => "h.source",
+            (None, None) if self.state.is_some() || self.paused.is_some() => "c.id",
+            (None, None) => "s.id",
+        }
+    }
+}
+
+impl<'a> Clauses<'a> {
+    fn add(&mut self, condition: &'static str, name: &'static str, value: &'a dyn ToSql) {
+        self.conditions.push(condition);
+        self.values.push((name, value));
+    }
+
+    fn filter(&self) -> String {
+        if self.conditions.is_empty() {
+            return String::new();
+        }
+        format!("WHERE {}", self.conditions.join(" AND "))
+    }
+}
+
+impl Reader {
+    /// A source by its number.
+    pub fn source(&self, id: u32) -> Result<Option<Source>, StoreError> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM source s JOIN schedule c USING (id) WHERE s.id = ?1");
+        self.row(&sql, [id], read)
+    }
+
+    /// The number of the source with a URL.
+    pub fn find(&self, url: &str) -> Result<Option<u32>, StoreError> {
+        self.run(|connection| look_up(connection, url))
+    }
+
+    /// A page of the sources that a query asks for.
+    pub fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        let limit = if query.limit == 0 { 100 } else { query.limit };
+        let clauses = query.clauses();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM {} {} ORDER BY {} LIMIT {limit}",
+            clauses.from,
+            clauses.filter(),
+            query.order(),
+        );
+        let sources = self.rows(&sql, clauses.values.as_slice(), read)?;
+        let full = sources.len() == limit;
+        let next = sources.last().filter(|_| full).map(|source| source.id);
+        Ok(Page { sources, next })
+    }
+
+    /// How many sources a query asks for, whatever its limit. For all of them it takes no time.
+    pub fn count(&self, query: &Query) -> Result<u64, StoreError> {
+        if (&Query { limit: query.limit, ..Query::default() }) == query {
+            return self.run(|connection| counter(connection, "sources")).map(|all| all as u64);
+        }
+        let clauses = query.clauses();
+        let sql = format!("SELECT count(*) FROM {} {}", clauses.from, clauses.filter());
+        let count = self.row(&sql, clauses.values.as_slice(), |row| row.get::<_, i64>(0))?;
+        Ok(count.unwrap_or(0) as u64)
+    }
+}

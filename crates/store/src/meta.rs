@@ -1,0 +1,79 @@
+//! Small settings, the engine's own record, and what was spent.
+
+use rusqlite::{Transaction, params};
+
+use crate::error::StoreError;
+use crate::reader::Reader;
+use crate::store::Store;
+
+/// What was handed out at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spent {
+    /// When.
+    pub at: i64,
+    /// Fetches, by cost.
+    pub fetches: f64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Reader {
+    /// A small setting.
+    pub fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
+    }
+
+    /// What the engine keeps beside sources and hosts.
+    pub fn rest(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.row("SELECT bytes FROM rest", [], |row| row.get(0))
+    }
+
+    /// What was handed out at `since` and later, in order of time.
+    pub fn ledger(&self, since: i64) -> Result<Vec<Spent>, StoreError> {
+        let sql = "SELECT at, fetches, bytes FROM ledger WHERE at >= ?1 ORDER BY at";
+        self.rows(sql, [since], |row| {
+            Ok(Spent { at: row.get(0)?, fetches: row.get(1)?, bytes: row.get::<_, i64>(2)? as u64 })
+        })
+    }
+}
+
+impl Store {
+    /// Keeps a small setting.
+    pub fn set_meta(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let sql = "INSERT INTO meta VALUES (?1, ?2)
+                ON CONFLICT DO UPDATE SET value = excluded.value";
+            transaction.prepare_cached(sql)?.execute([key, value]).map(|_| ())
+        })
+    }
+}
+
+pub(crate) fn keep_rest(transaction: &Transaction<'_>, bytes: &[u8]) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO rest VALUES (0, ?1) ON CONFLICT DO UPDATE SET bytes = excluded.bytes";
+    transaction.prepare_cached(sql)?.execute([bytes]).map(|_| ())
+}
+
+pub(crate) fn keep_spent(transaction: &Transaction<'_>, spent: &[Spent]) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO ledger VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE
+        SET fetches = fetches + excluded.fetches, bytes = bytes + excluded.bytes";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for entry in spent {
+        statement.execute(params![entry.at, entry.fetches, entry.bytes as i64])?;
+    }
+    Ok(())
+}
+
+/// The value of a counter.
+pub(crate) fn counter(connection: &rusqlite::Connection, name: &str) -> rusqlite::Result<i64> {
+    let sql = "SELECT value FROM counter WHERE name = ?1";
+    connection.prepare_cached(sql)?.query_row([name], |row| row.get(0))
+}
+
+pub(crate) fn set_counter(
+    connection: &rusqlite::Connection,
+    name: &str,
+    value: i64,
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE counter SET value = ?2 WHERE name = ?1";
+    connection.prepare_cached(sql)?.execute(params![name, value]).map(|_| ())
+}

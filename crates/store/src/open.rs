@@ -1,0 +1,143 @@
+//! How connections are opened: one that writes, and any number that only read.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::StoreError;
+use crate::schema::{APPLICATION, Mark, STEPS};
+
+/// How long a connection waits for a lock inside the database.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Pages in memory for each connection, in KiB.
+const CACHE_WRITING: i64 = 64 << 10;
+const CACHE_READING: i64 = 8 << 10;
+/// Statements that are kept ready: all that there are.
+const STATEMENTS: usize = 64;
+
+/// The file itself: where symbolic links lead, so that two names have one lock.
+pub(crate) fn real_path(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new(".")).canonicalize();
+    match (parent, path.file_name()) {
+        (Ok(parent), Some(name)) => parent.join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// A connection that writes. It does no checkpoints by itself.
+pub(crate) fn writing(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let fault = |error| cannot_open(path, error);
+    let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
+    let prepare = || -> rusqlite::Result<()> {
+        connection.busy_timeout(PATIENCE)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "cache_size", -CACHE_WRITING)?;
+        connection.pragma_update(None, "foreign_keys", false)?;
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        Ok(())
+    };
+    prepare().map_err(fault)?;
+    Ok(connection)
+}
+
+/// A connection that only reads.
+pub(crate) fn reading(path: &Path) -> Result<Connection, StoreError> {
+    if !path.exists() {
+        return Err(StoreError::Missing { path: path.to_owned() });
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = |name: &Path, flags| -> rusqlite::Result<(Connection, Mark)> {
+        let connection = Connection::open_with_flags(name, flags)?;
+        connection.busy_timeout(PATIENCE)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        connection.pragma_update(None, "cache_size", -CACHE_READING)?;
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        let mark = Mark::read(&connection)?;
+        Ok((connection, mark))
+    };
+    let opened = open(path, flags).or_else(|error| {
+        // Where nothing can be written, there is no place for the index of a log. Without a log
+        // nothing is missed.
+        let unwritable = matches!(
+            error.sqlite_error_code(),
+            Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly)
+        );
+        if !unwritable || with_suffix(path, "-wal").exists() {
+            return Err(error);
+        }
+        open(&immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)
+    });
+    let (connection, mark) = opened.map_err(|error| cannot_open(path, error))?;
+    judge(path, &mark)?;
+    let known = STEPS.len() as i64;
+    if mark.empty {
+        return Err(StoreError::Missing { path: path.to_owned() });
+    }
+    if mark.version < known {
+        return Err(StoreError::Older { path: path.to_owned(), found: mark.version, known });
+    }
+    Ok(connection)
+}
+
+/// Refuses what is not ours, or not yet.
+pub(crate) fn judge(path: &Path, mark: &Mark) -> Result<(), StoreError> {
+    let (path, known) = (path.to_owned(), STEPS.len() as i64);
+    if mark.empty {
+        return Ok(());
+    }
+    if mark.application != APPLICATION {
+        return Err(StoreError::Foreign { path });
+    }
+    if mark.version > known {
+        return Err(StoreError::Newer { path, found: mark.version, known });
+    }
+    Ok(())
+}
+
+fn immutable(path: &Path) -> PathBuf {
+    let mut name = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
+                name.push(char::from(*byte));
+            }
+            other => name.push_str(&format!("%{other:02x}")),
+        }
+    }
+    name.push_str("?immutable=1");
+    name.into()
+}
+
+/// SQLite's name of the file beside it.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+/// SQLite says only that it cannot: the system says why.
+pub(crate) fn cannot_open(path: &Path, error: rusqlite::Error) -> StoreError {
+    if error.sqlite_error_code() != Some(rusqlite::ErrorCode::CannotOpen) {
+        return StoreError::of(path, error);
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if !parent.unwrap_or(Path::new(".")).is_dir() {
+        return StoreError::NoDirectory { path: path.to_owned() };
+    }
+    match std::fs::OpenOptions::new().read(true).write(true).open(path) {
+        Err(refused) if refused.kind() != std::io::ErrorKind::NotFound => {
+            StoreError::system(path, refused)
+        }
+        _ => StoreError::of(path, error),
+    }
+}

@@ -1,0 +1,79 @@
+//! How fetches end, and what that makes of a source.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+
+/// How a fetch ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The first copy.
+    First,
+    /// What counts has changed.
+    Changed,
+    /// What counts is the same.
+    Unchanged,
+    /// No copy could be made.
+    Failed,
+    /// The source does not exist any more.
+    Gone,
+    /// The host does not want it fetched.
+    Disallowed,
+}
+
+/// What the last fetch makes of a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Never fetched.
+    #[default]
+    New,
+    /// The last fetch brought a copy, or confirmed it.
+    Good,
+    /// The last fetch failed.
+    Failing,
+    /// The source does not exist any more.
+    Gone,
+    /// The host does not want it fetched.
+    Disallowed,
+}
+
+impl Outcome {
+    const ALL: [Self; 6] =
+        [Self::First, Self::Changed, Self::Unchanged, Self::Failed, Self::Gone, Self::Disallowed];
+
+    /// What it makes of a source.
+    #[must_use]
+    pub fn state(self) -> State {
+        match self {
+            Self::First | Self::Changed | Self::Unchanged => State::Good,
+            Self::Failed => State::Failing,
+            Self::Gone => State::Gone,
+            Self::Disallowed => State::Disallowed,
+        }
+    }
+}
+
+impl State {
+    const ALL: [Self; 5] = [Self::New, Self::Good, Self::Failing, Self::Gone, Self::Disallowed];
+}
+
+// The numbers are the places in `ALL`, and stand in files: they never change.
+macro_rules! stored_as_number {
+    ($type:ty) => {
+        impl ToSql for $type {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(ToSqlOutput::from(*self as i64))
+            }
+        }
+
+        impl FromSql for $type {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                let number = value.as_i64()?;
+                let place = usize::try_from(number).ok();
+                let known = place.and_then(|place| Self::ALL.get(place).copied());
+                known.ok_or(FromSqlError::OutOfRange(number))
+            }
+        }
+    };
+}
+
+stored_as_number!(Outcome);
+stored_as_number!(State);

@@ -1,0 +1,242 @@
+//! What fetches brought, in one transaction for many.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use crate::change::{self, NewChange};
+use crate::error::StoreError;
+use crate::host::{self, HostRecord};
+use crate::job::Validators;
+use crate::meta::{self, Spent};
+use crate::outcome::{Outcome, State};
+use crate::retention::{self, Retention};
+use crate::store::Store;
+use crate::version::{self, NewVersion};
+
+/// Looked at for each fetch recorded, when observations are looked through for those that may go.
+const SWEPT_FOR_EACH: usize = 4;
+
+/// A fetch that is over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fetched {
+    /// The source.
+    pub source: u32,
+    /// When it ended.
+    pub at: i64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The status of HTTP; 0 if there was none.
+    pub status: u16,
+    /// Bytes that came.
+    pub bytes: u64,
+    /// How long it took, in milliseconds.
+    pub duration: u32,
+    /// What there is to say; empty if nothing.
+    pub note: String,
+    /// What the server gave to ask with the next time; `None` leaves what is there.
+    pub validators: Option<Validators>,
+    /// What was read; `None` leaves what is there.
+    pub reading: Option<Vec<u8>>,
+    /// What the engine has learnt; `None` leaves what is there.
+    pub learnt: Option<Vec<u8>>,
+    /// When the source is to be fetched next.
+    pub due: Option<i64>,
+    /// The content, if it is to be kept.
+    pub version: Option<NewVersion>,
+    /// The change, if there is one to be logged.
+    pub change: Option<NewChange>,
+}
+
+impl Fetched {
+    /// A fetch of which nothing else is to be recorded.
+    #[must_use]
+    pub fn new(source: u32, at: i64, outcome: Outcome) -> Self {
+        Self {
+            source,
+            at,
+            outcome,
+            status: 0,
+            bytes: 0,
+            duration: 0,
+            note: String::new(),
+            validators: None,
+            reading: None,
+            learnt: None,
+            due: None,
+            version: None,
+            change: None,
+        }
+    }
+}
+
+/// What the engine has learnt of a source without a fetch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Learnt {
+    /// The source.
+    pub source: u32,
+    /// Bytes that the store does not look into; `None` leaves what is there.
+    pub learnt: Option<Vec<u8>>,
+    /// When the source is to be fetched next.
+    pub due: Option<i64>,
+}
+
+/// What becomes durable together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// Fetches that are over, in their order.
+    pub fetches: Vec<Fetched>,
+    /// What was learnt otherwise.
+    pub learnt: Vec<Learnt>,
+    /// What the engine keeps of hosts.
+    pub hosts: Vec<HostRecord>,
+    /// What it keeps beside; `None` leaves what is there.
+    pub rest: Option<Vec<u8>>,
+    /// What was handed out. Amounts of one moment are added up.
+    pub ledger: Vec<Spent>,
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// For each fetch of the batch the cursor of its change, if there was one.
+    pub cursors: Vec<Option<i64>>,
+    /// Sources that are not there any more: nothing was recorded for them.
+    pub unknown: Vec<u32>,
+}
+
+impl Store {
+    /// Records a batch as a whole. When this returns, it is durable.
+    pub fn record(&mut self, batch: &Batch) -> Result<Recorded, StoreError> {
+        let (retention, mut sweep) = (self.retention, self.sweep);
+        let recorded = self.write(|transaction| {
+            let mut recorded = Recorded::default();
+            let mut observed = 0;
+            for fetch in &batch.fetches {
+                let kept = keep(transaction, fetch, &retention)?;
+                match kept {
+                    Some(_) => observed += 1,
+                    None => recorded.unknown.push(fetch.source),
+                }
+                recorded.cursors.push(kept.flatten());
+            }
+            if observed > 0 {
+                let sql = "UPDATE counter SET value = value + ?1 WHERE name = 'observations'";
+                transaction.prepare_cached(sql)?.execute([observed])?;
+                let rows = SWEPT_FOR_EACH * batch.fetches.len();
+                sweep.observations(transaction, retention.observations, rows)?;
+            }
+            let sql = "UPDATE schedule SET learnt = coalesce(?2, learnt), due = ?3 WHERE id = ?1";
+            let mut statement = transaction.prepare_cached(sql)?;
+            for learnt in &batch.learnt {
+                let row = params![learnt.source, learnt.learnt, learnt.due];
+                if statement.execute(row)? == 0 {
+                    recorded.unknown.push(learnt.source);
+                }
+            }
+            host::keep(transaction, &batch.hosts)?;
+            meta::keep_spent(transaction, &batch.ledger)?;
+            if let Some(rest) = &batch.rest {
+                meta::keep_rest(transaction, rest)?;
+            }
+            Ok(recorded)
+        })?;
+        self.sweep = sweep;
+        Ok(recorded)
+    }
+}
+
+/// The cursor of the change within; `None` outside if there is no such source.
+fn keep(
+    transaction: &Transaction<'_>,
+    fetch: &Fetched,
+    retention: &Retention,
+) -> rusqlite::Result<Option<Option<i64>>> {
+    let sql = "SELECT fetches, last FROM schedule WHERE id = ?1";
+    let found = transaction.prepare_cached(sql)?.query_row([fetch.source], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?))
+    });
+    let Some((fetches, previous)) = found.optional()? else { return Ok(None) };
+
+    let sql = "INSERT INTO observation
+        (source, n, previous, at, outcome, status, bytes, duration, note)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let note = Some(&fetch.note).filter(|note| !note.is_empty());
+    transaction.prepare_cached(sql)?.execute(params![
+        fetch.source,
+        fetches + 1,
+        previous,
+        fetch.at,
+        fetch.outcome,
+        fetch.status,
+        fetch.bytes as i64,
+        fetch.duration,
+        note,
+    ])?;
+    let last = transaction.last_insert_rowid();
+
+    let state = fetch.outcome.state();
+    let good = (state == State::Good).then_some(fetch.at);
+    let changed = matches!(fetch.outcome, Outcome::Changed).then_some(fetch.at);
+    let sql = "UPDATE schedule SET
+        fetched = coalesce(?2, fetched),
+        due = ?3,
+        state = ?4,
+        learnt = coalesce(?5, learnt),
+        fetches = ?6,
+        failures = CASE WHEN ?2 IS NULL THEN failures + 1 ELSE 0 END,
+        tried = ?7,
+        changed = coalesce(?8, changed),
+        last = ?9
+        WHERE id = ?1";
+    transaction.prepare_cached(sql)?.execute(params![
+        fetch.source,
+        good,
+        fetch.due,
+        state,
+        fetch.learnt,
+        fetches + 1,
+        fetch.at,
+        changed,
+        last,
+    ])?;
+    keep_copy(transaction, fetch)?;
+    keep_version(transaction, fetch, retention).map(Some)
+}
+
+fn keep_copy(transaction: &Transaction<'_>, fetch: &Fetched) -> rusqlite::Result<()> {
+    if let Some(validators) = &fetch.validators {
+        let sql = "UPDATE source SET etag = ?2, last_modified = ?3, reading = coalesce(?4, reading)
+            WHERE id = ?1";
+        let row = params![fetch.source, validators.etag, validators.last_modified, fetch.reading];
+        transaction.prepare_cached(sql)?.execute(row)?;
+    } else if let Some(reading) = &fetch.reading {
+        let sql = "UPDATE source SET reading = ?2 WHERE id = ?1";
+        transaction.prepare_cached(sql)?.execute(params![fetch.source, reading])?;
+    }
+    Ok(())
+}
+
+fn keep_version(
+    transaction: &Transaction<'_>,
+    fetch: &Fetched,
+    retention: &Retention,
+) -> rusqlite::Result<Option<i64>> {
+    if fetch.version.is_none() && fetch.change.is_none() {
+        return Ok(None);
+    }
+    let sql = "SELECT version FROM source WHERE id = ?1";
+    let old: u32 = transaction.prepare_cached(sql)?.query_row([fetch.source], |row| row.get(0))?;
+    let mut new = None;
+    if let Some(version) = &fetch.version {
+        let n = old + 1;
+        version::insert(transaction, fetch.source, n, fetch.at, version)?;
+        let sql = "UPDATE source SET version = ?2 WHERE id = ?1";
+        transaction.prepare_cached(sql)?.execute([fetch.source, n])?;
+        retention::after_version(transaction, retention, fetch.source, n, fetch.at)?;
+        new = Some(n);
+    }
+    let old = Some(old).filter(|n| *n > 0);
+    match &fetch.change {
+        Some(change) => change::insert(transaction, fetch.source, change, old, new),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,192 @@
+//! The tables, and how older files become new ones.
+
+use rusqlite::{Connection, Transaction};
+
+/// Marks the file as one of freshet, for `file` and for us.
+pub(crate) const APPLICATION: i64 = 0x0046_5348; // "FSH"
+
+/// Each step brings a file from its place in the list to the next.
+pub(crate) const STEPS: &[&str] = &[FIRST];
+
+/// Columns of `schedule` stand in the order of use: `load` reads up to `learnt` and no further.
+///
+/// `url_hash` and `host_source` are tables and not indexes, so that an import can fill them in their
+/// own order: a random order would touch every page of them for each batch.
+const FIRST: &str = "
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Counters: `sources`, `next_source`, `next_host`. The salt keeps strangers from making URLs of one hash.
+CREATE TABLE counter (
+    name TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO counter VALUES ('sources', 0), ('next_source', 0), ('next_host', 0),
+    ('observations', 0), ('swept', 0),
+    ('salt', random());
+
+CREATE TABLE source (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    added INTEGER NOT NULL,
+    tags TEXT NOT NULL DEFAULT '',
+    settings TEXT NOT NULL DEFAULT '',
+    version INTEGER NOT NULL DEFAULT 0,
+    etag TEXT,
+    last_modified TEXT,
+    reading BLOB
+) STRICT;
+
+CREATE TABLE schedule (
+    id INTEGER PRIMARY KEY,
+    host INTEGER NOT NULL,
+    importance REAL NOT NULL,
+    cost REAL NOT NULL,
+    min_interval REAL NOT NULL,
+    max_interval REAL,
+    flags INTEGER NOT NULL,
+    goal TEXT,
+    fetched INTEGER,
+    due INTEGER,
+    state INTEGER NOT NULL DEFAULT 0,
+    learnt BLOB,
+    fetches INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    tried INTEGER,
+    changed INTEGER,
+    last INTEGER
+) STRICT;
+CREATE INDEX schedule_state ON schedule (state) WHERE state > 1;
+
+CREATE TABLE url_hash (
+    hash INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    PRIMARY KEY (hash, source)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE host_source (
+    host INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    PRIMARY KEY (host, source)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tag_source (
+    tag TEXT NOT NULL,
+    source INTEGER NOT NULL,
+    PRIMARY KEY (tag, source)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE host (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    until INTEGER,
+    record BLOB
+) STRICT;
+
+-- A list for each source, from `schedule.last` by `previous`: written at the end of the table only.
+CREATE TABLE observation (
+    id INTEGER PRIMARY KEY,
+    source INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    previous INTEGER,
+    at INTEGER NOT NULL,
+    outcome INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    note TEXT
+) STRICT;
+
+CREATE TABLE change (
+    cursor INTEGER PRIMARY KEY AUTOINCREMENT,
+    source INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    host TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    importance REAL NOT NULL,
+    unchanged INTEGER,
+    changed INTEGER NOT NULL,
+    old_digest BLOB,
+    new_digest BLOB NOT NULL,
+    old_size INTEGER,
+    new_size INTEGER NOT NULL,
+    similarity REAL NOT NULL,
+    summary TEXT NOT NULL,
+    old_version INTEGER,
+    new_version INTEGER
+) STRICT;
+CREATE INDEX change_source ON change (source, cursor);
+
+CREATE TABLE version (
+    source INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    content INTEGER NOT NULL,
+    PRIMARY KEY (source, n)
+) STRICT, WITHOUT ROWID;
+
+-- `uses` counts versions, and stands apart from the bytes so that counting does not rewrite them.
+CREATE TABLE content (
+    id INTEGER PRIMARY KEY,
+    hash INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    uses INTEGER NOT NULL
+) STRICT;
+CREATE INDEX content_hash ON content (hash);
+
+CREATE TABLE packed (
+    content INTEGER PRIMARY KEY,
+    zstd BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE ledger (
+    at INTEGER PRIMARY KEY,
+    fetches REAL NOT NULL,
+    bytes INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE rest (
+    id INTEGER PRIMARY KEY CHECK (id = 0),
+    bytes BLOB NOT NULL
+) STRICT;
+";
+
+/// What a file says of itself: whether it is empty, whose it is, and its version.
+pub(crate) struct Mark {
+    pub(crate) empty: bool,
+    pub(crate) application: i64,
+    pub(crate) version: i64,
+}
+
+impl Mark {
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get(0));
+        let tables: i64 =
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        let (application, version) = (number("application_id")?, number("user_version")?);
+        Ok(Self { empty: tables == 0 && application == 0, application, version })
+    }
+}
+
+/// Takes the steps that a file lacks, all or none.
+pub(crate) fn migrate(
+    connection: &mut Connection,
+    from: i64,
+    steps: &[&str],
+) -> rusqlite::Result<()> {
+    let from = usize::try_from(from).unwrap_or(0);
+    if from >= steps.len() {
+        return Ok(());
+    }
+    let transaction = Transaction::new(connection, rusqlite::TransactionBehavior::Immediate)?;
+    for step in &steps[from..] {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", steps.len() as i64)?;
+    transaction.commit()
+}

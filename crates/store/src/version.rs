@@ -1,0 +1,200 @@
+//! Versions of content: compressed, and stored once however many sources and versions share them.
+
+use std::cell::RefCell;
+
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+use xxhash_rust::xxh3::xxh3_64;
+use zstd::bulk::{Compressor, Decompressor};
+
+use crate::error::StoreError;
+use crate::reader::Reader;
+
+/// How hard zstd tries. Pages of 10 KB come out a few per cent larger than at the default, in half the
+/// time.
+const LEVEL: i32 = 1;
+
+/// Content, compressed. Made where there is time for it: beside the loop that records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    hash: i64,
+    size: u64,
+    zstd: Vec<u8>,
+}
+
+impl Packed {
+    /// Compresses content.
+    #[must_use]
+    pub fn of(content: &[u8]) -> Self {
+        thread_local! {
+            static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+        }
+        let zstd = COMPRESSOR.with_borrow_mut(|kept| {
+            if kept.is_none() {
+                *kept = Compressor::new(LEVEL).ok();
+            }
+            kept.as_mut().and_then(|compressor| compressor.compress(content).ok())
+        });
+        // Compression fails for want of memory only. The content is then kept as it is.
+        let zstd = zstd.unwrap_or_else(|| content.to_vec());
+        Self { hash: xxh3_64(content) as i64, size: content.len() as u64, zstd }
+    }
+
+    /// Bytes of content.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+}
+
+/// A version to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewVersion {
+    /// The digest of what counts of it.
+    pub digest: [u8; 16],
+    /// What kind of content it is, as a text that the store does not look into.
+    pub kind: String,
+    /// The content.
+    pub content: Packed,
+}
+
+/// What is known of a version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionMeta {
+    /// Its number, from 1 for each source.
+    pub n: u32,
+    /// When it was first seen.
+    pub at: i64,
+    /// The digest of what counts of it.
+    pub digest: [u8; 16],
+    /// What kind of content it is.
+    pub kind: String,
+    /// Bytes of content.
+    pub size: u64,
+}
+
+/// A version with its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// What is known of it.
+    pub meta: VersionMeta,
+    /// The content.
+    pub content: Vec<u8>,
+}
+
+const META: &str = "SELECT v.n, v.at, v.digest, v.kind, c.size
+    FROM version v JOIN content c ON c.id = v.content WHERE v.source = ?1";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<VersionMeta> {
+    Ok(VersionMeta {
+        n: row.get(0)?,
+        at: row.get(1)?,
+        digest: row.get(2)?,
+        kind: row.get(3)?,
+        size: row.get::<_, i64>(4)? as u64,
+    })
+}
+
+impl Reader {
+    /// The versions of a source that are kept, the newest first.
+    pub fn versions(&self, id: u32) -> Result<Vec<VersionMeta>, StoreError> {
+        self.rows(&format!("{META} ORDER BY v.n DESC"), [id], read)
+    }
+
+    /// A version of a source, if it is kept.
+    pub fn version(&self, id: u32, n: u32) -> Result<Option<Version>, StoreError> {
+        let Some(meta) = self.row(&format!("{META} AND v.n = ?2"), [id, n], read)? else {
+            return Ok(None);
+        };
+        let sql = "SELECT p.zstd FROM version v JOIN packed p ON p.content = v.content
+            WHERE v.source = ?1 AND v.n = ?2";
+        let packed: Option<Vec<u8>> = self.row(sql, [id, n], |row| row.get(0))?;
+        let content = packed.and_then(|packed| unpack(&packed, meta.size));
+        match content {
+            Some(content) => Ok(Some(Version { meta, content })),
+            None => Err(StoreError::Corrupt {
+                path: self.path.clone(),
+                detail: format!("version {n} of source {id} cannot be unpacked"),
+            }),
+        }
+    }
+}
+
+fn unpack(packed: &[u8], size: u64) -> Option<Vec<u8>> {
+    let size = usize::try_from(size).ok()?;
+    let unpacked = Decompressor::new().ok()?.decompress(packed, size);
+    let unpacked = unpacked.ok().filter(|content| content.len() == size);
+    unpacked.or_else(|| (packed.len() == size).then(|| packed.to_vec()))
+}
+
+/// Keeps a version under a number.
+pub(crate) fn insert(
+    transaction: &Transaction<'_>,
+    source: u32,
+    n: u32,
+    at: i64,
+    version: &NewVersion,
+) -> rusqlite::Result<()> {
+    let content = share(transaction, &version.content)?;
+    let sql = "INSERT INTO version (source, n, at, digest, kind, content)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let row = params![source, n, at, version.digest, version.kind, content];
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+}
+
+/// The number of this content. The hash only points to candidates: what strangers wrote must not be
+/// mistaken for something else of the same hash.
+fn share(transaction: &Transaction<'_>, content: &Packed) -> rusqlite::Result<i64> {
+    let sql = "SELECT id, zstd FROM content JOIN packed ON content = id
+        WHERE hash = ?1 AND size = ?2";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let mut rows = statement.query(params![content.hash, content.size as i64])?;
+    while let Some(row) = rows.next()? {
+        let there = row.get_ref(1)?.as_blob()?;
+        if there == content.zstd || same_content(there, content) {
+            let id: i64 = row.get(0)?;
+            let sql = "UPDATE content SET uses = uses + 1 WHERE id = ?1";
+            transaction.prepare_cached(sql)?.execute([id])?;
+            return Ok(id);
+        }
+    }
+    let sql = "INSERT INTO content (hash, size, uses) VALUES (?1, ?2, 1)";
+    transaction.prepare_cached(sql)?.execute(params![content.hash, content.size as i64])?;
+    let id = transaction.last_insert_rowid();
+    let sql = "INSERT INTO packed (content, zstd) VALUES (?1, ?2)";
+    transaction.prepare_cached(sql)?.execute(params![id, content.zstd])?;
+    Ok(id)
+}
+
+/// Another version of zstd may have packed the same content into other bytes.
+fn same_content(there: &[u8], content: &Packed) -> bool {
+    let unpacked = unpack(there, content.size);
+    unpacked.is_some() && unpacked == unpack(&content.zstd, content.size)
+}
+
+/// Removes the versions of a source with a number below `n`. Gives how many.
+pub(crate) fn remove_below(
+    transaction: &Transaction<'_>,
+    source: u32,
+    n: i64,
+) -> rusqlite::Result<u64> {
+    let sql = "DELETE FROM version WHERE source = ?1 AND n < ?2 RETURNING content";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let removed = statement.query_map(params![source, n], |row| row.get(0))?;
+    let removed: Vec<i64> = removed.collect::<rusqlite::Result<_>>()?;
+    for content in &removed {
+        release(transaction, *content)?;
+    }
+    Ok(removed.len() as u64)
+}
+
+/// One version less uses this content. Without any it goes.
+pub(crate) fn release(transaction: &Transaction<'_>, content: i64) -> rusqlite::Result<()> {
+    let sql = "UPDATE content SET uses = uses - 1 WHERE id = ?1 RETURNING uses";
+    let uses: Option<i64> =
+        transaction.prepare_cached(sql)?.query_row([content], |row| row.get(0)).optional()?;
+    if uses.is_some_and(|uses| uses <= 0) {
+        transaction.prepare_cached("DELETE FROM content WHERE id = ?1")?.execute([content])?;
+        transaction.prepare_cached("DELETE FROM packed WHERE content = ?1")?.execute([content])?;
+    }
+    Ok(())
+}
