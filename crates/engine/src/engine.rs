@@ -102,6 +102,8 @@ pub struct Engine {
 
 /// Sources that become candidates in one step, and hosts that get in line, at most.
 const FED: usize = 64;
+/// Sources over which freshness is averaged, about.
+const COUNTED: usize = 1 << 15;
 
 impl Engine {
     /// An engine without sources.
@@ -173,6 +175,47 @@ impl Engine {
     pub fn host_prices(&self) -> impl Iterator<Item = (u32, f64)> {
         let hosts = self.hosts.iter().enumerate().filter(|(_, host)| host.price > 0.0);
         hosts.map(|(number, host)| (number as u32, host.price))
+    }
+
+    /// Whether all that it was told has been taken in.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.inbox.is_empty()
+    }
+
+    /// The host of a source.
+    #[must_use]
+    pub fn host(&self, id: u32) -> Option<u32> {
+        let source = self.sources.get(id as usize)?;
+        (source.state != State::Absent).then_some(source.host)
+    }
+
+    /// What a fetch of a source takes from the budget.
+    #[must_use]
+    pub fn cost(&self, id: u32) -> Option<f64> {
+        let source = self.sources.get(id as usize)?;
+        (source.state != State::Absent).then_some(f64::from(source.cost))
+    }
+
+    /// The chance that a copy is what its source is, weighted by importance, as far as is believed: over
+    /// all sources, or many of them. `None` without sources.
+    #[must_use]
+    pub fn freshness(&self) -> Option<f64> {
+        let step = (self.sources.len() / COUNTED).max(1);
+        let (mut fresh, mut all) = (0.0, 0.0);
+        for at in (0..self.sources.len()).step_by(step) {
+            let source = &self.sources[at];
+            if source.state == State::Absent {
+                continue;
+            }
+            let importance = f64::from(source.importance);
+            all += importance;
+            if !source.is_new() && source.pending == 0 {
+                let days = (self.now - source.seen()).max(0.0);
+                fresh += importance * self.belief(source).no_change(days);
+            }
+        }
+        (all > 0.0).then(|| fresh / all)
     }
 
     /// How many sources there are.

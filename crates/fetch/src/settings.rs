@@ -16,7 +16,7 @@ use thiserror::Error;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use crate::guard::Guard;
-pub use quantity::RawSize;
+pub use quantity::{RawSize, size, time};
 pub use raw::{RawBasic, RawLimits, RawProxy, RawRule, RawSecret, RawSettings, RawValue};
 pub(crate) use rule::{Proxy, Rule, is_ours};
 
@@ -128,6 +128,12 @@ impl Settings {
     #[must_use]
     pub fn agent(&self) -> &str {
         self.user_agent.to_str().unwrap_or_default()
+    }
+
+    /// Whether robots.txt is obeyed.
+    #[must_use]
+    pub fn obeys_robots(&self) -> bool {
+        self.robots
     }
 
     /// The limits.

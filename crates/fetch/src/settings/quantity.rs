@@ -14,8 +14,9 @@ pub enum RawSize {
     Text(String),
 }
 
-/// `10s`, `250ms`, `2min`, `24h` or `1d`.
-pub(super) fn time(text: &str) -> Option<Duration> {
+/// A time as people write it: `10s`, `250ms`, `2min`, `24h` or `1d`. Nothing if it is none, or 0.
+#[must_use]
+pub fn time(text: &str) -> Option<Duration> {
     let (number, unit) = split(text)?;
     let seconds = match unit {
         "ms" => 0.001,
@@ -29,8 +30,9 @@ pub(super) fn time(text: &str) -> Option<Duration> {
     (!time.is_zero()).then_some(time)
 }
 
-/// Bytes, also with `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`.
-pub(super) fn size(raw: &RawSize) -> Option<u64> {
+/// Bytes, also with `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`. Nothing if they are none, or 0.
+#[must_use]
+pub fn size(raw: &RawSize) -> Option<u64> {
     let bytes = match raw {
         RawSize::Bytes(bytes) => *bytes,
         RawSize::Text(text) => {

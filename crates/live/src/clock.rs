@@ -1,0 +1,141 @@
+//! What time it is: never earlier than it was, and faster than the wall clock if it is to be.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Milliseconds since 1970 (UTC).
+pub type Millis = i64;
+
+/// Milliseconds in a day.
+const DAY: f64 = 86_400_000.0;
+/// A wall clock that goes back by more has been set, and is not just being kept right.
+const JUMP: Millis = 1_000;
+
+/// What the wall clock shows, in milliseconds since 1970.
+pub type Wall = Box<dyn Fn() -> Millis + Send + Sync>;
+
+/// A clock that never goes back. If the wall clock does, it goes on by itself.
+pub struct Clock {
+    wall: Wall,
+    start: Millis,
+    factor: f64,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// What is added to the wall clock.
+    shift: Millis,
+    last: Millis,
+    at: Instant,
+    jumped: Millis,
+}
+
+impl Clock {
+    /// A clock by the wall clock, or by one that goes `factor` times as fast from now on.
+    #[must_use]
+    pub fn new(wall: Wall, factor: f64) -> Self {
+        let start = wall();
+        let state = State { shift: 0, last: start, at: Instant::now(), jumped: 0 };
+        Self { wall, start, factor, state: Mutex::new(state) }
+    }
+
+    /// What it shows, in milliseconds since 1970.
+    pub fn now(&self) -> Millis {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let reading = (self.wall)().saturating_add(state.shift);
+        let passed = state.at.elapsed().as_millis() as Millis;
+        let now = if reading < state.last - JUMP {
+            let now = state.last.saturating_add(passed);
+            state.shift += now - reading;
+            state.jumped += now - reading;
+            now
+        } else {
+            reading.max(state.last)
+        };
+        (state.last, state.at) = (now, Instant::now());
+        let since = (now - self.start) as f64;
+        self.start.saturating_add((since * self.factor) as Millis)
+    }
+
+    /// How far the wall clock has gone back since this was asked.
+    pub fn take_jump(&self) -> Option<Duration> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let jumped = std::mem::take(&mut state.jumped);
+        (jumped > 0).then(|| Duration::from_millis(jumped.unsigned_abs()))
+    }
+
+    /// The same in days, as the engine counts.
+    pub fn day(&self) -> f64 {
+        days(self.now())
+    }
+
+    /// How long a time of the world is in days of this clock.
+    #[must_use]
+    pub fn days_of(&self, time: Duration) -> f64 {
+        time.as_secs_f64() * 1000.0 * self.factor / DAY
+    }
+
+    /// How long it is until a day, in the world.
+    #[must_use]
+    pub fn wait_for(&self, day: f64) -> Duration {
+        let wait = (day * DAY - self.now() as f64) / 1000.0 / self.factor;
+        // Part of a millisecond counts as one: the clock shows no parts.
+        Duration::try_from_secs_f64(wait.clamp(0.0, 3600.0) + 0.0005).unwrap_or_default()
+    }
+
+    /// How many times as fast as the wall clock it goes.
+    #[must_use]
+    pub fn factor(&self) -> f64 {
+        self.factor
+    }
+}
+
+/// Milliseconds as days.
+#[must_use]
+pub fn days(at: Millis) -> f64 {
+    at as f64 / DAY
+}
+
+/// Days as milliseconds.
+#[must_use]
+pub fn millis(day: f64) -> Millis {
+    (day * DAY).round() as Millis
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_wall_clock_that_goes_back_does_not_take_it_along() {
+        let wall = Arc::new(AtomicI64::new(10_000_000));
+        let shown = Arc::clone(&wall);
+        let clock = Clock::new(Box::new(move || shown.load(Ordering::Relaxed)), 1.0);
+        wall.store(10_005_000, Ordering::Relaxed);
+        assert_eq!((clock.now(), clock.take_jump()), (10_005_000, None));
+        wall.fetch_sub(3_600_000, Ordering::Relaxed);
+        let after = clock.now();
+        assert!((10_005_000..10_065_000).contains(&after), "{after}");
+        assert!(clock.take_jump().is_some_and(|it| it.as_secs() >= 3_600));
+        wall.fetch_add(7_000, Ordering::Relaxed);
+        assert!(clock.now() >= after + 7_000);
+        assert_eq!(clock.take_jump(), None);
+    }
+
+    #[test]
+    fn a_minute_can_be_a_day() {
+        let wall = Arc::new(AtomicI64::new(0));
+        let shown = Arc::clone(&wall);
+        let clock = Clock::new(Box::new(move || shown.load(Ordering::Relaxed)), 1440.0);
+        wall.store(60_000, Ordering::Relaxed);
+        assert_eq!(clock.day(), 1.0);
+        assert_eq!(clock.days_of(Duration::from_secs(30)), 0.5);
+        let wait = clock.wait_for(1.5).as_secs_f64();
+        assert!((30.0..30.01).contains(&wait), "{wait}");
+    }
+}

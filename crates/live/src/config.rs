@@ -1,0 +1,174 @@
+//! `freshet.toml`: what an owner says once.
+
+mod check;
+
+use std::path::{Path, PathBuf};
+
+use freshet_engine::{Goal, Profile};
+use freshet_model::Budget;
+use freshet_store::Retention;
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::detectors::Rules;
+
+/// What an owner says, checked.
+#[derive(Clone)]
+pub struct Config {
+    /// How many fetches there may be.
+    pub budget: Budget,
+    /// How many bytes there may be in a day, if that is limited.
+    pub bytes: Option<f64>,
+    /// What copies are to be good for, where a source does not say.
+    pub objective: Goal,
+    /// How the budget is spread over the day.
+    pub profile: Profile,
+    /// Days between two fetches from one host, and fetches at a time.
+    pub gap: f64,
+    /// Fetches from one host at a time.
+    pub connections: u32,
+    /// How many fetchers there are.
+    pub crew: Crew,
+    /// Where everything is kept.
+    pub store: PathBuf,
+    /// What is kept, and for how long.
+    pub retention: Retention,
+    /// How requests are made.
+    pub fetch: freshet_fetch::Settings,
+    /// What counts of documents.
+    pub detect: Rules,
+}
+
+/// How many fetchers there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crew {
+    /// As many as keep the rest busy, by what is measured; at most so many.
+    Auto(u32),
+    /// So many.
+    Fixed(u32),
+}
+
+/// As it is written.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Raw {
+    budget: Option<String>,
+    bytes: Option<String>,
+    objective: Option<String>,
+    store: Option<PathBuf>,
+    crew: Option<RawCrew>,
+    hosts: RawHosts,
+    hours: RawHours,
+    keep: RawKeep,
+    fetch: freshet_fetch::RawSettings,
+    detect: freshet_detect::RawSettings,
+    rules: Vec<RawRule>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "`crew` is neither \"auto\" nor a number")]
+enum RawCrew {
+    Number(u32),
+    Text(String),
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RawHosts {
+    gap: Option<String>,
+    connections: Option<u32>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RawHours {
+    weights: Option<Vec<f64>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RawKeep {
+    versions: Option<u32>,
+    days: Option<f64>,
+    observations: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRule {
+    #[serde(rename = "match")]
+    pattern: String,
+    #[serde(default)]
+    detect: freshet_detect::RawSettings,
+}
+
+/// Why there is no configuration.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// There is no file.
+    #[error("there is no {}", path.display())]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// It cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// It is not what it should be.
+    #[error("{}: {what}", path.display())]
+    Invalid {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong, and where.
+        what: String,
+    },
+}
+
+impl ConfigError {
+    /// The way out.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Missing { .. } => {
+                Some("write one with `freshet init`, or name one with --config".to_owned())
+            }
+            Self::Unreadable { .. } => None,
+            Self::Invalid { .. } => {
+                Some("`freshet init -` shows a file with all settings".to_owned())
+            }
+        }
+    }
+}
+
+impl Config {
+    /// What fetchers there are at most, unless the owner says otherwise.
+    pub const FETCHERS: u32 = 256;
+
+    /// Reads a file. Paths in it are relative to it.
+    ///
+    /// # Errors
+    /// If there is none, it cannot be read, or something in it cannot be meant.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => ConfigError::Missing { path: path.to_owned() },
+            _ => ConfigError::Unreadable { path: path.to_owned(), source },
+        })?;
+        Self::parse(&text, path)
+    }
+
+    /// What a file's text says. `path` is for messages, and what paths in it are relative to.
+    ///
+    /// # Errors
+    /// If something in it cannot be meant.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        let invalid = |what: String| ConfigError::Invalid { path: path.to_owned(), what };
+        let raw: Raw =
+            toml::from_str(text).map_err(|error| invalid(check::without_secrets(&error, text)))?;
+        check::check(raw, path).map_err(invalid)
+    }
+}

@@ -1,0 +1,120 @@
+//! From what is written to what can be meant.
+
+use std::path::Path;
+
+use freshet_engine::Profile;
+use freshet_fetch::{RawSize, size, time};
+use freshet_model::Budget;
+use freshet_store::Retention;
+
+use super::{Config, Crew, Raw, RawCrew, RawKeep};
+use crate::detectors::Rules;
+use crate::goal::goal;
+
+/// What is spent if nothing is said.
+const BUDGET: &str = "500/day";
+const GAP: f64 = 1.0 / 86_400.0;
+
+/// What the parser says, without the line that it shows: there may be a secret in it.
+pub(super) fn without_secrets(error: &toml::de::Error, text: &str) -> String {
+    let at = error.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+    match at {
+        Some(line) => format!("line {line}: {}", error.message()),
+        None => error.message().to_owned(),
+    }
+}
+
+pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
+    let budget: Budget = raw
+        .budget
+        .as_deref()
+        .unwrap_or(BUDGET)
+        .parse()
+        .map_err(|why: freshet_model::InvalidBudget| format!("budget: {why}"))?;
+    let bytes = raw.bytes.as_deref().map(bytes_a_day).transpose()?;
+    let objective = goal(raw.objective.as_deref().unwrap_or("harmonic"))
+        .map_err(|why| format!("objective: {why}"))?;
+    let gap = match raw.hosts.gap.as_deref() {
+        None => GAP,
+        Some("0" | "0s") => 0.0,
+        Some(text) => days(text).ok_or_else(|| {
+            format!("hosts.gap: `{text}` is not a time such as \"1s\", \"250ms\" or \"2min\"")
+        })?,
+    };
+    let connections = raw.hosts.connections.unwrap_or(1);
+    if connections == 0 {
+        return Err("hosts.connections: 0 connections fetch nothing".to_owned());
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let store = folder.join(raw.store.unwrap_or_else(|| "freshet.db".into()));
+    let rules = raw.rules.into_iter().map(|rule| (rule.pattern, rule.detect)).collect();
+    Ok(Config {
+        budget,
+        bytes,
+        objective,
+        profile: profile(raw.hours.weights)?,
+        gap,
+        connections,
+        crew: crew(raw.crew)?,
+        store,
+        retention: retention(&raw.keep)?,
+        fetch: raw.fetch.try_into().map_err(|why| format!("fetch: {why}"))?,
+        detect: Rules::new(raw.detect, rules)?,
+    })
+}
+
+/// A time as days; also weeks.
+pub(crate) fn days(text: &str) -> Option<f64> {
+    if let Some(weeks) = text.trim().strip_suffix('w') {
+        let weeks: f64 = weeks.trim().parse().ok()?;
+        return (weeks > 0.0 && weeks.is_finite()).then_some(7.0 * weeks);
+    }
+    time(text).map(|time| time.as_secs_f64() / 86_400.0)
+}
+
+fn bytes_a_day(text: &str) -> Result<f64, String> {
+    let amount = text.trim().strip_suffix("/day").map(|it| RawSize::Text(it.trim().to_owned()));
+    amount
+        .as_ref()
+        .and_then(size)
+        .map(|bytes| bytes as f64)
+        .ok_or_else(|| format!("bytes: `{text}` is not a size a day such as \"2GB/day\""))
+}
+
+fn profile(weights: Option<Vec<f64>>) -> Result<Profile, String> {
+    let Some(weights) = weights else { return Ok(Profile::EVEN) };
+    let found = weights.len();
+    let weights = <[f64; 24]>::try_from(weights)
+        .map_err(|_| format!("hours.weights: {found} numbers, not one for each of the 24 hours"))?;
+    Profile::new(weights).map_err(|why| {
+        format!("hours.weights: {} cannot be a weight, and not all can be 0", why.value)
+    })
+}
+
+fn crew(raw: Option<RawCrew>) -> Result<Crew, String> {
+    match raw {
+        None => Ok(Crew::Auto(Config::FETCHERS)),
+        Some(RawCrew::Text(text)) if text == "auto" => Ok(Crew::Auto(Config::FETCHERS)),
+        Some(RawCrew::Number(fetchers @ 1..=4096)) => Ok(Crew::Fixed(fetchers)),
+        Some(RawCrew::Number(fetchers)) => {
+            Err(format!("crew: {fetchers} is not from 1 to 4096 fetchers"))
+        }
+        Some(RawCrew::Text(text)) => {
+            Err(format!("crew: `{text}` is neither \"auto\" nor a number"))
+        }
+    }
+}
+
+fn retention(keep: &RawKeep) -> Result<Retention, String> {
+    let usual = Retention::default();
+    let days = keep.days.unwrap_or(usual.days);
+    if days.is_nan() || days <= 0.0 {
+        return Err(format!("keep.days: {days} is not a number of days"));
+    }
+    Ok(Retention {
+        versions: keep.versions.unwrap_or(usual.versions).max(1),
+        days,
+        observations: keep.observations.unwrap_or(usual.observations).max(1),
+        ..usual
+    })
+}

@@ -1,0 +1,69 @@
+//! From what the engine asks for to fetches that are under way.
+
+use std::sync::Arc;
+
+use freshet_engine::Event;
+
+use super::Core;
+
+/// Fetches that may be over and not written: more would be lost if the process ended.
+const UNWRITTEN: usize = 8192;
+/// The part of a day whose budget is paid for ahead: what an end of the process at the worst moment
+/// costs.
+const AHEAD: f64 = 1.0 / 86_400.0;
+
+impl Core {
+    /// Begins what may begin.
+    pub(super) fn go_on(&mut self) {
+        self.give();
+        let day = self.engine.now();
+        while let Some(&id) = self.flow.outbox.front() {
+            if self.flow.stopping || self.allowance.until(day).is_some() {
+                break;
+            }
+            let cost = self.engine.cost(id).unwrap_or(0.0);
+            if self.flow.paid + cost > self.flow.covered {
+                // What is left of the budget must be in the store first.
+                self.flow.stale = true;
+                self.write();
+                break;
+            }
+            self.flow.outbox.pop_front();
+            self.begin(id, cost);
+        }
+        if !self.flow.batch.fetches.is_empty() {
+            self.write();
+        }
+    }
+
+    pub(super) fn begin(&mut self, id: u32, cost: f64) {
+        self.flow.paid += cost;
+        let shop = Arc::clone(&self.shop);
+        let task = self.flow.tasks.spawn(async move { shop.work(id).await });
+        self.flow.sources.insert(task.id(), id);
+    }
+
+    /// Lets the engine ask for as many fetches as there are fetchers for.
+    fn give(&mut self) {
+        let unwritten = self.flow.batch.fetches.len() + self.flow.writing.unwrap_or(0);
+        if self.flow.stopping || unwritten > UNWRITTEN {
+            return;
+        }
+        let target = self.crew.target(u32::try_from(unwritten).unwrap_or(u32::MAX));
+        if target > self.flow.given {
+            let more = target - self.flow.given;
+            self.flow.given = target;
+            self.tell(Event::Capacity(more));
+        }
+    }
+
+    /// What is paid for ahead: as long as no more than that begins, what is written is not more than what
+    /// there is.
+    pub(super) fn reserve(&self) -> f64 {
+        if self.flow.stopping {
+            return 0.0;
+        }
+        let next = self.flow.outbox.front().and_then(|&id| self.engine.cost(id)).unwrap_or(1.0);
+        next.max(self.engine.settings().budget * AHEAD)
+    }
+}

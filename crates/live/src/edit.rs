@@ -1,0 +1,243 @@
+//! Changes that an owner makes to sources: the same with a daemon and without one.
+
+use freshet_engine::Description;
+use freshet_fetch::InvalidRequest;
+use freshet_store::{NewSource, Patch, Query, Source, Store, StoreError};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::clock::Millis;
+use crate::goal::goal;
+use crate::work::host_of;
+
+/// Sources that are looked through at once.
+const PAGE: usize = 10_000;
+
+/// A change to sources.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Edit {
+    /// Sources are wanted; those that are there get what is said anew.
+    Add(Vec<Wanted>),
+    /// Something is said of sources that are there.
+    Change(Which, Given),
+    /// Sources are no longer wanted.
+    Remove(Which),
+}
+
+/// Sources by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Which {
+    /// These URLs.
+    pub urls: Vec<String>,
+    /// All with this tag.
+    pub tag: Option<String>,
+    /// All of this host.
+    pub host: Option<String>,
+}
+
+/// A source that is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// What is fetched.
+    pub url: String,
+    /// What is said of it.
+    #[serde(flatten)]
+    pub given: Given,
+}
+
+/// What is said of a source. What is `None` stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Given {
+    /// How much it matters.
+    pub importance: Option<f64>,
+    /// What a fetch takes from the budget.
+    pub cost: Option<f64>,
+    /// Days that must lie between two fetches; 0 for no limit.
+    pub min_interval: Option<f64>,
+    /// Days after which it is fetched whatever it is worth; infinite, or 0, for no limit.
+    pub max_interval: Option<f64>,
+    /// Whether it is left alone for the time being.
+    pub paused: Option<bool>,
+    /// Names to find it by.
+    pub tags: Option<Vec<String>>,
+    /// What counts of it, as JSON.
+    pub settings: Option<String>,
+    /// What its copy is to be good for.
+    pub goal: Option<String>,
+}
+
+/// What an edit did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Applied {
+    /// Sources that are new.
+    pub new: u64,
+    /// Sources that were there, and were described anew.
+    pub known: u64,
+    /// Sources that were removed.
+    pub removed: u64,
+    /// URLs of which there is no source.
+    pub unknown: Vec<String>,
+    #[serde(skip)]
+    pub(crate) described: Vec<u32>,
+    #[serde(skip)]
+    pub(crate) gone: Vec<u32>,
+}
+
+/// Why nothing was changed.
+#[derive(Debug, Error)]
+pub enum EditError {
+    /// Not a URL that can be a source.
+    #[error("{0}")]
+    Url(#[from] InvalidRequest),
+    /// Something that cannot be meant.
+    #[error("{url}: {what}")]
+    Given {
+        /// Of which source.
+        url: String,
+        /// What, and why.
+        what: String,
+    },
+    /// Nobody is there to make it.
+    #[error("the daemon has stopped")]
+    Stopped,
+    /// The store says no.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+}
+
+impl Given {
+    fn check(&self, url: &str) -> Result<Patch, EditError> {
+        let refuse = |what: String| EditError::Given { url: url.to_owned(), what };
+        if let Some(text) = self.goal.as_deref().filter(|text| !text.is_empty()) {
+            goal(text).map_err(|why| refuse(format!("objective: {why}")))?;
+        }
+        if let Some(text) = self.settings.as_deref().filter(|text| !text.is_empty()) {
+            let raw: freshet_detect::RawSettings = serde_json::from_str(text)
+                .map_err(|why| refuse(format!("what counts cannot be read: {why}")))?;
+            let layer = freshet_detect::Layer { name: url, settings: &raw };
+            freshet_detect::Settings::resolve(&[layer]).map_err(|why| refuse(why.to_string()))?;
+        }
+        let longest = self.max_interval.map(|days| if days > 0.0 { days } else { f64::INFINITY });
+        if let (Some(least), Some(most)) = (self.min_interval, longest)
+            && least > most
+        {
+            return Err(refuse(format!(
+                "the shortest interval, {least} days, is longer than the longest, {most}"
+            )));
+        }
+        Ok(Patch {
+            importance: self.importance,
+            cost: self.cost,
+            min_interval: self.min_interval,
+            max_interval: longest,
+            paused: self.paused,
+            observed: None,
+            tags: self.tags.clone(),
+            settings: self.settings.clone(),
+            goal: self.goal.clone(),
+        })
+    }
+}
+
+impl Wanted {
+    /// A source of which nothing else is said.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), given: Given::default() }
+    }
+
+    pub(crate) fn check(&self, now: Millis) -> Result<NewSource, EditError> {
+        let (url, host) = host_of(&self.url)?;
+        let mut source = NewSource::new(url, host, now);
+        source.given = self.given.check(&self.url)?;
+        Ok(source)
+    }
+}
+
+/// Makes a change in the store.
+///
+/// # Errors
+/// If something in it cannot be meant, or the store does not take it. Then nothing has changed.
+pub fn apply(store: &mut Store, edit: &Edit, now: Millis) -> Result<Applied, EditError> {
+    let mut applied = Applied::default();
+    match edit {
+        Edit::Add(some) => {
+            let sources = some.iter().map(|it| it.check(now)).collect::<Result<Vec<_>, _>>()?;
+            for added in store.add(&sources)? {
+                if added.new {
+                    applied.new += 1;
+                } else {
+                    applied.known += 1;
+                }
+                applied.described.push(added.id);
+            }
+        }
+        Edit::Change(which, given) => {
+            let patch = given.check(which.urls.first().map_or("these sources", |url| url))?;
+            applied.described = which.find(store, &mut applied.unknown)?;
+            store.change(&applied.described, &patch)?;
+            applied.known = applied.described.len() as u64;
+        }
+        Edit::Remove(which) => {
+            applied.gone = which.find(store, &mut applied.unknown)?;
+            store.remove(&applied.gone)?;
+            applied.removed = applied.gone.len() as u64;
+        }
+    }
+    Ok(applied)
+}
+
+impl Which {
+    fn find(&self, store: &Store, unknown: &mut Vec<String>) -> Result<Vec<u32>, StoreError> {
+        let mut ids = Vec::new();
+        for url in &self.urls {
+            let canonical = host_of(url).map_or_else(|_| url.clone(), |(url, _)| url);
+            match store.find(&canonical)? {
+                Some(id) => ids.push(id),
+                None => unknown.push(url.clone()),
+            }
+        }
+        if self.tag.is_some() || self.host.is_some() {
+            let host = match &self.host {
+                None => None,
+                Some(name) => match store.find_host(name)? {
+                    Some(host) => Some(host.id),
+                    None => return Ok(ids),
+                },
+            };
+            let mut query = Query { tag: self.tag.clone(), host, limit: PAGE, ..Query::default() };
+            loop {
+                let page = store.list(&query)?;
+                ids.extend(page.sources.iter().map(|source| source.id));
+                query.after = page.next;
+                if query.after.is_none() {
+                    break;
+                }
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids)
+    }
+}
+
+/// A source as the engine wants to know it.
+pub(crate) fn describe(source: &Source) -> Result<Description, EditError> {
+    let wanted = Some(source.goal.as_str()).filter(|text| !text.is_empty()).map(goal).transpose();
+    let refuse = |what| EditError::Given { url: source.url.clone(), what };
+    Ok(Description {
+        id: source.id,
+        host: source.host,
+        importance: source.importance,
+        cost: source.cost,
+        goal: wanted.map_err(refuse)?,
+        observed: source.observed,
+        paused: source.paused,
+        min_interval: source.min_interval,
+        max_interval: source.max_interval,
+        fetched: None,
+        belief: None,
+    })
+}

@@ -1,0 +1,160 @@
+//! From an answer to what it means: to the engine, and for the record.
+
+use freshet_detect::{Detector, Document, Reading, Verdict, diff};
+use freshet_engine::{Blame, Outcome};
+use freshet_fetch::{Answer, Content};
+use freshet_store::{Fetched, Job, NewChange, NewVersion, Packed, Validators};
+
+use crate::clock::Millis;
+use crate::kept::{Kept, kept, with_digest};
+use crate::summary::summary;
+
+/// Lengths of the texts whose difference is told in words.
+const TOLD: usize = 1 << 18;
+
+/// What an answer means.
+pub(crate) struct Judged {
+    pub(crate) outcome: Outcome,
+    pub(crate) record: Fetched,
+}
+
+/// Judges an answer that came at a time. `wait` is how many days the host wants to be left alone, and
+/// `since` when the source was last seen as it is kept.
+pub(crate) fn judge(
+    job: &Job,
+    detector: &Detector,
+    reader: impl Fn(u32) -> Option<freshet_store::Version>,
+    answer: &Answer,
+    at: Millis,
+    wait: Option<f64>,
+) -> Judged {
+    use freshet_fetch::Outcome as Came;
+    let mut record = Fetched::new(job.id, at, freshet_store::Outcome::Unchanged);
+    record.status = answer.trace.status().unwrap_or(0);
+    record.bytes = answer.trace.sizes.wire;
+    record.duration = u32::try_from(answer.trace.total.as_millis()).unwrap_or(u32::MAX);
+    let outcome = match &answer.outcome {
+        Came::NotModified => Outcome::Unchanged,
+        Came::Content(content) => {
+            record.validators = Some(validators(answer));
+            read(job, detector, reader, content, &mut record)
+        }
+        Came::Gone => {
+            record.outcome = freshet_store::Outcome::Gone;
+            Outcome::Gone
+        }
+        // Neither changes soon: they are asked for as rarely as what is gone.
+        Came::Disallowed(_) if answer.blame().is_none() => {
+            record.outcome = freshet_store::Outcome::Disallowed;
+            record.note = "robots.txt does not allow it".to_owned();
+            Outcome::Gone
+        }
+        Came::Refused(refusal) => {
+            record.outcome = freshet_store::Outcome::Disallowed;
+            record.note = refusal.to_string();
+            Outcome::Gone
+        }
+        Came::Disallowed(_) | Came::Failed(_) => {
+            record.outcome = freshet_store::Outcome::Failed;
+            record.note = match &answer.outcome {
+                Came::Failed(error) => error.to_string(),
+                _ => "robots.txt cannot be had".to_owned(),
+            };
+            let blame = match answer.blame() {
+                Some(freshet_fetch::Blame::Host) => Blame::Host,
+                Some(freshet_fetch::Blame::Us) => Blame::Us,
+                Some(freshet_fetch::Blame::Source) | None => Blame::Source,
+            };
+            Outcome::Failed { blame, retry_after: wait }
+        }
+    };
+    Judged { outcome, record }
+}
+
+fn validators(answer: &Answer) -> Validators {
+    let text = |value: &Option<String>| value.clone();
+    answer.trace.validators.as_ref().map_or_else(Validators::default, |it| Validators {
+        etag: text(&it.etag),
+        last_modified: text(&it.last_modified),
+    })
+}
+
+fn read(
+    job: &Job,
+    detector: &Detector,
+    version: impl Fn(u32) -> Option<freshet_store::Version>,
+    content: &Content,
+    record: &mut Fetched,
+) -> Outcome {
+    let charset = content.charset();
+    let document = Document {
+        bytes: &content.body,
+        content_type: content.media_type.as_deref(),
+        charset: Some(charset.name()),
+    };
+    let new = detector.read(&document);
+    let keep = |record: &mut Fetched| {
+        record.reading = Some(kept(&new));
+        record.version = Some(NewVersion {
+            digest: new.stored.fingerprint.to_be_bytes(),
+            kind: content.media_type.clone().unwrap_or_default(),
+            content: Packed::of(&content.body),
+        });
+    };
+    let Some(mut old) = Kept::from_bytes(&job.reading) else {
+        record.outcome = freshet_store::Outcome::First;
+        keep(record);
+        return Outcome::Unchanged;
+    };
+    let mut verdict = detector.judge(&old.stored, old.text.as_deref(), &new);
+    let again = || {
+        let old = version(job.version)?;
+        let kind = Some(old.meta.kind.as_str()).filter(|kind| !kind.is_empty());
+        Some(detector.read(&Document { bytes: &old.content, content_type: kind, charset: None }))
+    };
+    if verdict == Verdict::Incomparable {
+        // By the rules of today, what was there before?
+        let Some(reading) = again() else {
+            keep(record);
+            return Outcome::Unchanged;
+        };
+        verdict = detector.judge(&reading.stored, Some(&reading.text), &new);
+        old = Kept { stored: reading.stored, text: Some(reading.text) };
+    }
+    match verdict {
+        Verdict::SameBytes => Outcome::Unchanged,
+        Verdict::Changed { similarity } => {
+            if old.text.is_none() {
+                old.text = again().map(|reading| reading.text);
+            }
+            record.outcome = freshet_store::Outcome::Changed;
+            record.change = Some(change(&old, &new, similarity, record.at));
+            keep(record);
+            Outcome::Changed
+        }
+        Verdict::SameContent => {
+            record.reading = Some(with_digest(&job.reading, &new.stored));
+            Outcome::Unchanged
+        }
+        // What changes little by little is to be seen in the end: the old reading stays.
+        _ => Outcome::Unchanged,
+    }
+}
+
+fn change(old: &Kept, new: &Reading, similarity: f64, at: Millis) -> NewChange {
+    let told = old.text.as_deref().filter(|old| old.len().max(new.text.len()) <= TOLD);
+    let summary = match told {
+        Some(text) if !(text.is_empty() && new.text.is_empty()) => summary(&diff(text, &new.text)),
+        _ => String::new(),
+    };
+    NewChange {
+        unchanged: None,
+        changed: at,
+        old_digest: Some(old.stored.fingerprint.to_be_bytes()),
+        new_digest: new.stored.fingerprint.to_be_bytes(),
+        old_size: old.text.as_ref().map(|text| text.len() as u64),
+        new_size: if new.text.is_empty() { new.bytes } else { new.text.len() } as u64,
+        similarity,
+        summary,
+    }
+}

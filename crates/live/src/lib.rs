@@ -1,0 +1,31 @@
+//! A configuration and a store in; sources kept fresh and a log of their changes out. The engine, the
+//! fetcher, the detector and the store in one loop, on a real clock. Knows no command line.
+
+mod bytes;
+mod clock;
+mod config;
+mod core;
+mod crew;
+mod daemon;
+mod detectors;
+mod edit;
+mod explained;
+mod goal;
+mod judge;
+mod kept;
+mod load;
+mod status;
+mod summary;
+mod work;
+mod writer;
+
+pub use clock::{Clock, Millis, Wall, days, millis};
+pub use config::{Config, ConfigError, Crew};
+pub use crew::CrewState;
+pub use daemon::{Daemon, Handle, LiveError};
+pub use detectors::Rules;
+pub use edit::{Applied, Edit, EditError, Given, Wanted, Which, apply};
+pub use explained::Explained;
+pub use goal::goal;
+pub use status::Status;
+pub use work::host_of;

@@ -1,0 +1,103 @@
+//! From the store to an engine that goes on where the last one ended.
+
+use freshet_engine::{Description, Engine, Event, HostMemory, Learnt, Settings};
+use freshet_store::{Reader, Scheduled, StoreError};
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::Allowance;
+use crate::clock::days;
+use crate::goal::goal;
+
+/// Sources that the engine is told of at once.
+const SOME: usize = 1 << 16;
+
+/// What is kept that belongs to no source and no host.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Rest {
+    pub(crate) engine: Vec<u8>,
+    pub(crate) allowance: Allowance,
+}
+
+impl Rest {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        // Nothing in it is unknown to the format.
+        postcard::to_extend(self, Vec::new()).unwrap_or_default()
+    }
+
+    pub(crate) fn read(reader: &Reader) -> Result<Self, StoreError> {
+        let bytes = reader.rest()?.unwrap_or_default();
+        Ok(postcard::from_bytes(&bytes).unwrap_or_default())
+    }
+}
+
+/// An engine without sources, with all that is known of hosts.
+pub(crate) fn engine(
+    reader: &Reader,
+    rest: &Rest,
+    day: f64,
+    settings: Settings,
+) -> Result<Engine, StoreError> {
+    let mut engine = match Engine::resume(day, settings, &rest.engine) {
+        Ok(engine) => engine,
+        Err(why) => {
+            if !rest.engine.is_empty() {
+                tracing::warn!("the price is found anew: {why}");
+            }
+            Engine::new(day, settings)
+        }
+    };
+    reader.hosts(|host| {
+        if let Ok(memory) = HostMemory::from_bytes(&host.record) {
+            engine.recall_host(host.id, &memory);
+        }
+    })?;
+    Ok(engine)
+}
+
+/// Tells an engine of all sources.
+pub(crate) fn sources(reader: &Reader, engine: &mut Engine, day: f64) -> Result<(), StoreError> {
+    let mut actions = Vec::new();
+    let (mut recalled, mut described) = (Vec::with_capacity(SOME), Vec::new());
+    let mut tell = |event: Event, engine: &mut Engine| {
+        engine.step(day, event, &mut actions);
+        // All at once: nobody waits for a step yet.
+        while !engine.is_settled() {
+            engine.step(day, Event::Tick, &mut actions);
+        }
+        actions.clear();
+    };
+    reader.load(|row| {
+        let description = description(&row);
+        match Learnt::from_bytes(row.learnt) {
+            Ok(learnt) => recalled.push((description, learnt)),
+            Err(_) => described.push(description),
+        }
+        if recalled.len() == SOME {
+            let some = std::mem::replace(&mut recalled, Vec::with_capacity(SOME));
+            tell(Event::Recalled(some), engine);
+        }
+        if described.len() == SOME {
+            tell(Event::Described(std::mem::take(&mut described)), engine);
+        }
+    })?;
+    tell(Event::Recalled(recalled), engine);
+    tell(Event::Described(described), engine);
+    Ok(())
+}
+
+pub(crate) fn description(row: &Scheduled<'_>) -> Description {
+    Description {
+        id: row.id,
+        host: row.host,
+        importance: row.importance,
+        cost: row.cost,
+        // What cannot be meant was refused when it was said.
+        goal: Some(row.goal).filter(|text| !text.is_empty()).and_then(|text| goal(text).ok()),
+        observed: row.observed,
+        paused: row.paused,
+        min_interval: row.min_interval,
+        max_interval: row.max_interval,
+        fetched: row.fetched.map(days),
+        belief: None,
+    }
+}

@@ -1,0 +1,87 @@
+//! The one thread that writes to the store.
+
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use freshet_engine::Description;
+use freshet_store::{Batch, Recorded, Retention, Store, StoreError};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::clock::Millis;
+use crate::edit::{Applied, Edit, EditError, apply, describe};
+
+/// What is to be written.
+pub(crate) enum Write {
+    Batch(Box<Batch>),
+    Edit(Edit, Millis, oneshot::Sender<Result<Edited, EditError>>),
+    Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
+    Tidy(Millis),
+    Retention(Retention),
+}
+
+/// What an edit did, and what the engine must know of it.
+pub(crate) struct Edited {
+    pub(crate) applied: Applied,
+    pub(crate) described: Vec<Description>,
+}
+
+/// What became of a batch.
+pub(crate) struct Written {
+    pub(crate) fetches: usize,
+    pub(crate) took: Duration,
+    /// If it could not be written, the batch again.
+    pub(crate) result: Result<Recorded, (StoreError, Box<Batch>)>,
+}
+
+/// Writes until nobody asks for more, and gives the store back.
+pub(crate) fn start(
+    mut store: Store,
+    mut orders: mpsc::UnboundedReceiver<Write>,
+    written: mpsc::UnboundedSender<Written>,
+) -> std::io::Result<JoinHandle<Store>> {
+    std::thread::Builder::new().name("freshet-writer".to_owned()).spawn(move || {
+        while let Some(order) = orders.blocking_recv() {
+            carry_out(&mut store, order, &written);
+        }
+        store
+    })
+}
+
+fn carry_out(store: &mut Store, order: Write, written: &mpsc::UnboundedSender<Written>) {
+    match order {
+        Write::Batch(batch) => {
+            let start = Instant::now();
+            let result = store.record(&batch);
+            let took = start.elapsed();
+            let fetches = batch.fetches.len();
+            let result = result.map_err(|error| (error, batch));
+            // Whoever does not listen any more has stopped.
+            let _ = written.send(Written { fetches, took, result });
+        }
+        Write::Edit(edit, now, reply) => {
+            let _ = reply.send(change(store, &edit, now));
+        }
+        Write::Backup(path, force, reply) => {
+            let _ = reply.send(store.backup(&path, force));
+        }
+        Write::Tidy(now) => {
+            if let Err(error) = store.tidy(now) {
+                tracing::warn!("cannot tidy the store: {error}");
+            }
+        }
+        Write::Retention(retention) => store.set_retention(retention),
+    }
+}
+
+fn change(store: &mut Store, edit: &Edit, now: Millis) -> Result<Edited, EditError> {
+    let applied = apply(store, edit, now)?;
+    let mut described = Vec::with_capacity(applied.described.len());
+    for &id in &applied.described {
+        if let Some(source) = store.source(id)? {
+            described.push(describe(&source)?);
+        }
+    }
+    Ok(Edited { applied, described })
+}

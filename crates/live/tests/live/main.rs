@@ -1,0 +1,8 @@
+//! The daemon against a small web on loopback.
+
+#![allow(clippy::unwrap_used)]
+
+mod keeps;
+mod politeness;
+mod restarts;
+mod web;

@@ -1,0 +1,102 @@
+//! Hosts are asked no more often than they are to be, and nobody waits for another host.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::web::{Home, Page, Site, add, until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_sources_of_one_host_keep_its_gap() {
+    let site = Site::start().await;
+    let home = Home::new("budget = \"10000000/day\"\n[hosts]\ngap = \"20ms\"\n", 1.0);
+    let daemon = home.start();
+    for page in 0..500 {
+        site.set(&format!("/{page}"), "text");
+    }
+    site.set("/robots.txt", "User-agent: *\nDisallow: /never\n");
+    let mut wanted: Vec<_> = (0..500).map(|page| site.wanted(&format!("/{page}"))).collect();
+    for it in &mut wanted {
+        it.given.max_interval = Some(1.0 / 1440.0);
+    }
+    add(&daemon, wanted).await;
+    until("some are fetched", || site.seen().len() > 60).await;
+    daemon.stop().await;
+    let seen = site.seen();
+    let least = seen.windows(2).map(|pair| pair[1].at - pair[0].at).min().unwrap();
+    // A clock in milliseconds may be one off.
+    assert!(least >= Duration::from_millis(19), "{least:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_says_so_is_left_alone_and_others_are_not() {
+    let (angry, other) = (Site::start().await, Site::start().await);
+    let home = Home::new("budget = \"10000000/day\"\n[hosts]\ngap = \"0s\"\n", 1.0);
+    let daemon = home.start();
+    let page = Page { status: 429, retry_after: Some(3600), ..Page::default() };
+    for path in 0..20 {
+        angry.put(&format!("/{path}"), page.clone());
+        other.set(&format!("/{path}"), "text");
+    }
+    let sites = [&angry, &other];
+    let wanted = sites.iter().flat_map(|site| (0..20).map(|path| site.wanted(&format!("/{path}"))));
+    add(&daemon, wanted.collect()).await;
+    until("the other is fetched a lot", || other.seen().len() > 300).await;
+    daemon.stop().await;
+    assert_eq!(angry.fetches().values().sum::<usize>(), 1, "silence for an hour");
+
+    // After a restart too.
+    let daemon = home.start();
+    let before = other.seen().len();
+    until("the other is fetched again", || other.seen().len() > before + 100).await;
+    daemon.stop().await;
+    assert_eq!(angry.fetches().values().sum::<usize>(), 1, "silence for an hour");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_host_asks_for_in_robots_txt_is_kept() {
+    let site = Site::start().await;
+    site.set("/robots.txt", "User-agent: *\nCrawl-delay: 0.05\nDisallow: /private\n");
+    for page in 0..50 {
+        site.set(&format!("/{page}"), "text");
+    }
+    site.set("/private", "text");
+    let home = Home::new("budget = \"100000000/day\"\n[hosts]\ngap = \"0s\"\n", 1.0);
+    let daemon = home.start();
+    let mut wanted: Vec<_> = (0..50).map(|page| site.wanted(&format!("/{page}"))).collect();
+    wanted.push(site.wanted("/private"));
+    add(&daemon, wanted).await;
+    until("some are fetched", || site.seen().len() > 60).await;
+    daemon.stop().await;
+    assert!(!site.fetches().contains_key("/private"));
+    let seen = site.seen();
+    // The first few may come before the file is read.
+    let gaps: Vec<_> = seen.windows(2).skip(5).map(|pair| pair[1].at - pair[0].at).collect();
+    assert!(gaps.iter().min().unwrap() >= &Duration::from_millis(48), "{gaps:?}");
+    let state = home.reader();
+    let private = state.find(&site.url("/private")).unwrap().unwrap();
+    let note = &state.history(private, 1).unwrap()[0].note;
+    assert_eq!(note, "robots.txt does not allow it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_thousand_hosts_do_not_wait_for_each_other() {
+    let site = Site::start().await;
+    site.set("/", "text");
+    let home = Home::new("budget = \"1000000000/day\"\ncrew = 64\n[hosts]\ngap = \"10min\"\n", 1.0);
+    let daemon = home.start();
+    // All of 127.0.0.0/8 is this machine, but a server listens at one address: ports tell hosts apart
+    // only if they answer, so names do.
+    let port = site.address.port();
+    let wanted = (0..2000)
+        .map(|host| freshet_live::Wanted::new(format!("http://h{host}.localhost:{port}/")));
+    add(&daemon, wanted.collect()).await;
+    until("each host is asked once", || site.fetches().get("/").is_some_and(|it| *it >= 2000))
+        .await;
+    daemon.stop().await;
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for seen in site.seen().into_iter().filter(|it| it.path == "/") {
+        *counts.entry(seen.host).or_default() += 1;
+    }
+    assert_eq!(counts.len(), 2000);
+    assert!(counts.values().all(|&count| count == 1));
+}
