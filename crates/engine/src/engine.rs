@@ -86,6 +86,8 @@ pub struct Engine {
     /// wait.
     turned: usize,
     look_again: bool,
+    /// Sources of which the first has been learnt since then: what they are worth is another thing.
+    met: usize,
     /// Whether something may be worth a fetch before its time.
     spare: bool,
     /// What the next fetch costs, if there was not enough for it.
@@ -137,6 +139,7 @@ impl Engine {
             next_survey: f64::INFINITY,
             turned: 0,
             look_again: false,
+            met: 0,
             spare: true,
             saving_for: 0.0,
             opening: f64::NEG_INFINITY,
@@ -316,7 +319,7 @@ impl Engine {
             }
         } else if self.look_again || self.next_survey <= now || self.has_fallen(now) {
             let at_once = std::mem::take(&mut self.look_again);
-            self.turned = 0;
+            (self.turned, self.met) = (0, 0);
             self.begin_survey(now, at_once);
         }
     }

@@ -26,7 +26,7 @@ pub enum Outcome {
     Failed {
         /// Whose fault it is.
         blame: Blame,
-        /// Days that the host asked to be left alone.
+        /// Days that the host asked to be left alone, or, if the fault is ours, that we leave it alone.
         retry_after: Option<f64>,
     },
     /// The source is no more.

@@ -36,6 +36,8 @@ const LEAST: f64 = 1e-6;
 /// and how many of its sources must wait.
 const DEARER: f64 = 1.25;
 const WAITING: usize = 16;
+/// The share of the time until the next survey that a host may rest and still count.
+const REST: f64 = 0.1;
 /// How wrong the usual sample may be thought to be, as a logarithm.
 const MOST_WRONG: f64 = 0.5;
 
@@ -212,10 +214,18 @@ impl Engine {
         Some(total * scale)
     }
 
+    /// Whether a source spends what it would: it is live, and its host does not rest for much of the time
+    /// until the next survey. A price that is too low does less harm than one that is too high: whoever is
+    /// worth most goes first all the same.
+    pub(crate) fn is_in_reach(&self, source: &Source) -> bool {
+        let rest = self.hosts[source.host as usize].free - self.now;
+        source.is_live() && rest < REST * self.epoch()
+    }
+
     /// Some live sources, spread over all, and how many there are to each of them.
     fn sample(&self) -> (Vec<usize>, f64) {
         let all = self.sources.len();
-        let is_live = |&i: &usize| self.sources[i].is_live();
+        let is_live = |&i: &usize| self.is_in_reach(&self.sources[i]);
         if all <= SAMPLE {
             return ((0..all).filter(is_live).collect(), 1.0);
         }

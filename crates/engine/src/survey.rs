@@ -280,6 +280,7 @@ impl Engine {
         }
         let one_of = |some: usize| (id as usize).is_multiple_of((self.sources.len() / some).max(1));
         if one_of(DRAWN)
+            && self.is_in_reach(&source)
             && let Some(demand) = &mut survey.demand
         {
             demand.add(|price| self.demand(&source, price));

@@ -67,6 +67,10 @@ pub(crate) struct Core {
 pub(crate) struct Flow {
     /// Asked for by the engine, and not begun.
     outbox: VecDeque<u32>,
+    /// The same of sources whose last fetch is not in the store yet: what comes could not be compared.
+    early: Vec<u32>,
+    /// Sources whose last fetch is being written, or will be next.
+    unwritten: HashMap<u32, u32>,
     /// Under way.
     tasks: JoinSet<Finished>,
     sources: HashMap<tokio::task::Id, u32>,
@@ -75,6 +79,7 @@ pub(crate) struct Flow {
     /// What is to be written next, and how many fetches are being written.
     batch: Batch,
     writing: Option<usize>,
+    written: Vec<u32>,
     /// What was paid for fetches that have begun, and up to where that is covered by what is written.
     paid: f64,
     covered: f64,
@@ -192,6 +197,7 @@ impl Core {
     async fn stop(&mut self) {
         self.flow.stopping = true;
         self.flow.outbox.clear();
+        self.flow.early.clear();
         let deadline = Instant::now() + FAREWELL;
         while !self.flow.tasks.is_empty() {
             tokio::select! {

@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 
 use freshet_fetch::{Fetcher, Request};
 use freshet_store::{Reader, StoreError};
-use tokio::time::sleep;
 
 use crate::clock::Clock;
 use crate::detectors::Detectors;
@@ -30,6 +29,8 @@ pub(crate) struct Finished {
     pub(crate) id: u32,
     /// `None` if the source is not there any more, or cannot be asked for.
     pub(crate) judged: Option<Judged>,
+    /// Days for which the fetch is put off: the host was asked for robots.txt just now.
+    pub(crate) put_off: Option<f64>,
     /// Days between two fetches that the host asks for, if it says so.
     pub(crate) crawl_delay: Option<f64>,
     /// How long the request took, and how long reading the document did.
@@ -73,8 +74,14 @@ impl Readers {
 impl Shop {
     /// Fetches a source and judges what comes.
     pub(crate) async fn work(&self, id: u32) -> Finished {
-        let mut finished =
-            Finished { id, judged: None, crawl_delay: None, fetching: Duration::ZERO, requests: 0 };
+        let mut finished = Finished {
+            id,
+            judged: None,
+            put_off: None,
+            crawl_delay: None,
+            fetching: Duration::ZERO,
+            requests: 0,
+        };
         let job = match self.readers.with(|reader| reader.job(id)) {
             Ok(Some(job)) => job,
             Ok(None) => return finished,
@@ -91,7 +98,10 @@ impl Shop {
             etag: job.validators.etag.clone(),
             last_modified: job.validators.last_modified.clone(),
         });
-        self.rest_after_robots(&request, &mut finished).await;
+        self.ask_robots(&request, &mut finished).await;
+        if finished.put_off.is_some() {
+            return finished;
+        }
         let answer = self.fetcher.fetch(&request).await;
         finished.fetching = answer.trace.total;
         finished.requests += answer.trace.requests;
@@ -110,9 +120,9 @@ impl Shop {
         finished
     }
 
-    /// Asks for robots.txt first, if it is not known, and waits as long after it as hosts are left alone
-    /// between two requests.
-    async fn rest_after_robots(&self, request: &Request, finished: &mut Finished) {
+    /// Asks for robots.txt first, if it is not known. After it the host is left alone as after any
+    /// request: the fetch is put off.
+    async fn ask_robots(&self, request: &Request, finished: &mut Finished) {
         if !self.fetcher.settings().obeys_robots() {
             return;
         }
@@ -123,8 +133,7 @@ impl Shop {
         let since = self.clock.days_of(permission.age);
         if permission.allowed && since < gap {
             finished.requests += 1;
-            let scale = 86_400.0 / self.clock.factor();
-            sleep(Duration::from_secs_f64((gap - since) * scale)).await;
+            finished.put_off = Some(gap - since);
         }
     }
 }

@@ -17,6 +17,10 @@ const LONGEST_REST: f64 = 30.0;
 /// Days between two fetches that a host can ask for.
 pub(crate) const LONGEST_GAP: f64 = 1.0;
 
+/// The share of all sources of which the first has been learnt that makes the price another one: one in
+/// so many.
+const MET: usize = 4;
+
 /// What was seen in some days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
@@ -67,8 +71,20 @@ impl Engine {
             Seen::One => belief.counted(1, days),
         };
         let before = prior.belief();
+        if source.is_unknown() {
+            self.meet();
+        }
         let source = &mut self.sources[id as usize];
         source.set_learnt(belief.shape() - before.shape(), belief.days() - before.days());
+    }
+
+    /// The first is learnt of a source. If that has happened to many of not very many, the price is looked
+    /// at again: it was one for sources of which nothing is known.
+    fn meet(&mut self) {
+        self.met += 1;
+        if self.met * MET >= self.count && !self.are_many() {
+            self.look_again = true;
+        }
     }
 
     pub(super) fn fetched(
@@ -169,7 +185,9 @@ impl Engine {
         } else {
             let failures = source.failures + u8::from(blame != Blame::Us);
             source.failures = failures.min(MOST_FAILURES);
-            back_off(source.failures)
+            // Our own fault may be no more than that something else came first.
+            let is_put_off = blame == Blame::Us && failures == 0 && wait > 0.0;
+            if is_put_off { wait } else { back_off(source.failures) }
         };
         let again = now + wait.max(back_off);
         self.wait_again(now, id, Some(again));

@@ -302,7 +302,9 @@ impl Model {
                 if blame != Blame::Us {
                     source.failures = (source.failures + 1).min(30);
                 }
-                source.silent = now + wait.max(back_off(source.failures));
+                let put_off = blame == Blame::Us && source.failures == 0 && wait > 0.0;
+                let back_off = if put_off { wait } else { back_off(source.failures) };
+                source.silent = now + wait.max(back_off);
             }
             Outcome::Gone => {
                 host.failures /= 2;

@@ -21,6 +21,11 @@ impl Core {
             if self.flow.stopping || self.allowance.until(day).is_some() {
                 break;
             }
+            if self.flow.unwritten.contains_key(&id) {
+                self.flow.outbox.pop_front();
+                self.flow.early.push(id);
+                continue;
+            }
             let cost = self.engine.cost(id).unwrap_or(0.0);
             if self.flow.paid + cost > self.flow.covered {
                 // What is left of the budget must be in the store first.

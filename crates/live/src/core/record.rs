@@ -1,5 +1,7 @@
 //! From what came to the store.
 
+use std::collections::hash_map::Entry;
+
 use freshet_engine::{Blame, Event, Outcome};
 use freshet_store::{Batch, HostRecord, Spent};
 use tokio::task::{Id, JoinError};
@@ -32,20 +34,24 @@ impl Core {
     }
 
     fn came(&mut self, finished: Finished) {
-        let Finished { id, judged, crawl_delay, fetching, requests } = finished;
+        let Finished { id, judged, put_off, crawl_delay, fetching, requests } = finished;
+        self.count.requests += u64::from(requests);
+        let host = self.engine.host(id);
+        if let (Some(host), Some(days)) = (host, crawl_delay) {
+            self.tell(Event::HostGap { host, days });
+        }
+        if put_off.is_some() {
+            let outcome = Outcome::Failed { blame: Blame::Us, retry_after: put_off };
+            return self.tell(Event::Fetched { id, outcome });
+        }
         self.flow.checked.remove(&id);
         self.count.fetches += 1;
-        self.count.requests += u64::from(requests);
         self.crew.fetched(fetching);
         let before = self.engine.learnt(id).and_then(|learnt| learnt.fetched());
         let Some(judged) = judged else {
             let outcome = Outcome::Failed { blame: Blame::Us, retry_after: None };
             return self.tell(Event::Fetched { id, outcome });
         };
-        let host = self.engine.host(id);
-        if let (Some(host), Some(days)) = (host, crawl_delay) {
-            self.tell(Event::HostGap { host, days });
-        }
         self.tell(Event::Fetched { id, outcome: judged.outcome });
         let mut record = judged.record;
         self.allowance.take(self.engine.now(), record.bytes);
@@ -80,6 +86,7 @@ impl Core {
                 batch.ledger.push(Spent { at: minute, fetches: cost, bytes });
             }
         }
+        *self.flow.unwritten.entry(id).or_default() += 1;
         batch.fetches.push(record);
         if let Some(host) = host
             && let Some(memory) = self.engine.host_memory(host)
@@ -104,11 +111,13 @@ impl Core {
         let reserve = self.reserve();
         self.flow.will_cover = self.flow.paid + reserve;
         // What was asked for and has not begun is not spent.
-        let held: f64 = self.flow.outbox.iter().filter_map(|&id| self.engine.cost(id)).sum();
+        let held = self.flow.outbox.iter().chain(&self.flow.early);
+        let held: f64 = held.filter_map(|&id| self.engine.cost(id)).sum();
         let engine = self.engine.rest(reserve - held);
         batch.rest = Some(Rest { engine, allowance: self.allowance }.to_bytes());
         self.flow.stale = false;
         self.flow.writing = Some(batch.fetches.len());
+        self.flow.written = batch.fetches.iter().map(|fetch| fetch.source).collect();
         if self.writer.send(Write::Batch(Box::new(batch))).is_err() {
             tracing::error!("nothing can be written any more");
         }
@@ -120,6 +129,15 @@ impl Core {
         match written.result {
             Ok(recorded) => {
                 self.flow.covered = self.flow.will_cover;
+                for id in std::mem::take(&mut self.flow.written) {
+                    if let Entry::Occupied(mut count) = self.flow.unwritten.entry(id) {
+                        *count.get_mut() -= 1;
+                        if *count.get() == 0 {
+                            count.remove();
+                        }
+                    }
+                }
+                self.flow.outbox.extend(self.flow.early.drain(..));
                 if self.count.trouble.take().is_some() {
                     tracing::info!("what could not be written is written now");
                 }

@@ -47,14 +47,12 @@ impl Core {
             let _ = reply.send(false);
             return;
         };
-        let is_held = self.flow.outbox.iter().position(|&held| held == id);
-        if let Some(place) = is_held {
-            self.flow.outbox.remove(place);
-            self.begin(id, it.cost);
-        } else if it.standing != Standing::Asked {
+        if it.standing != Standing::Asked {
             self.flow.given += 1;
             self.tell(Event::Fetching(id));
-            self.begin(id, it.cost);
+            self.flow.outbox.push_front(id);
+        } else if let Some(place) = self.flow.outbox.iter().position(|&held| held == id) {
+            self.flow.outbox.swap(0, place);
         }
         self.flow.checked.insert(id);
         self.flow.waiting.entry(id).or_default().push(reply);
