@@ -76,8 +76,7 @@ fn plain(path: &Path, count: usize) -> Plain {
     });
     let (sum, read) = timed(|| {
         let mut statement = connection.prepare("SELECT id, due FROM source").unwrap();
-        let rows =
-            statement.query_map([], |row| Ok(row.get::<_, i64>(0)? + row.get::<_, i64>(1)?));
+        let rows = statement.query_map([], |row| Ok(row.get::<_, i64>(0)? + row.get::<_, i64>(1)?));
         rows.unwrap().map(Result::unwrap).sum::<i64>()
     });
     assert_eq!(sum, (count as i64) * (count as i64 - 1) / 2);
@@ -185,7 +184,8 @@ fn fetched(id: u32, outcome: Outcome) -> Fetched {
 
 /// Text that compresses like a page.
 fn page(random: &mut Pcg64) -> Vec<u8> {
-    let words = ["river ", "water ", "stream ", "<p>", "</p>\n", "of the ", "fresh ", "and ", "to "];
+    let words =
+        ["river ", "water ", "stream ", "<p>", "</p>\n", "of the ", "fresh ", "and ", "to "];
     let mut page = Vec::new();
     while page.len() < 10_000 {
         page.extend_from_slice(words[random.random_range(0..words.len())].as_bytes());
@@ -197,7 +197,8 @@ fn page(random: &mut Pcg64) -> Vec<u8> {
 fn load(store: &Store, count: usize, plain: &Plain, what: &str) {
     let best = (0..3).map(|_| {
         let mut rows = 0;
-        let ((), seconds) = timed(|| store.load(|row| rows += usize::from(row.cost > 0.0)).unwrap());
+        let ((), seconds) =
+            timed(|| store.load(|row| rows += usize::from(row.cost > 0.0)).unwrap());
         assert_eq!(rows, count);
         seconds
     });
@@ -207,10 +208,8 @@ fn load(store: &Store, count: usize, plain: &Plain, what: &str) {
 fn learn_all(store: &mut Store, count: usize) {
     for first in (0..count as u32).step_by(100_000) {
         let last = (first + 100_000).min(count as u32);
-        let fetches = (first..last).map(|id| Fetched {
-            learnt: Some(vec![7; 56]),
-            ..fetched(id, Outcome::Unchanged)
-        });
+        let fetches = (first..last)
+            .map(|id| Fetched { learnt: Some(vec![7; 56]), ..fetched(id, Outcome::Unchanged) });
         store.record(&Batch { fetches: fetches.collect(), ..Batch::default() }).unwrap();
     }
 }

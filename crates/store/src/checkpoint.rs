@@ -16,8 +16,8 @@ use crate::error::StoreError;
 use crate::open;
 use crate::store::Store;
 
-/// Pages in the log at which it is copied: 16 MiB.
-const COPY_AT: u64 = 4_096;
+/// Pages in the log at which it is copied: 32 MiB.
+const COPY_AT: u64 = 8_192;
 /// Pages in the log at which writing waits for the copy: 512 MiB.
 const WAIT_AT: u64 = 131_072;
 /// How long writing may wait for readers to leave the log, at a time.
