@@ -48,6 +48,10 @@ pub(crate) fn writing(path: &Path) -> Result<Connection, StoreError> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let fault = |error| cannot_open(path, error);
     let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
+    // SQLite opens what it may only read without a word.
+    if connection.is_readonly("main").map_err(fault)? {
+        return Err(StoreError::ReadOnly { path: path.to_owned() });
+    }
     prepare(&connection, CACHE_WRITING).map_err(fault)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
     Ok(connection)
