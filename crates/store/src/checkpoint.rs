@@ -18,8 +18,8 @@ use crate::store::Store;
 
 /// Pages in the log at which it is copied: 32 MiB.
 const COPY_AT: u64 = 8_192;
-/// Pages in the log at which writing waits for the copy: 512 MiB.
-const WAIT_AT: u64 = 131_072;
+/// Pages in the log at which writing waits for the copy: 256 MiB.
+const WAIT_AT: u64 = 65_536;
 /// How long writing may wait for readers to leave the log, at a time.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// The log's file is cut to this many bytes when it begins anew.
