@@ -149,7 +149,12 @@ impl Store {
     /// Copies the log into the database now, and empties it if no reader needs it.
     pub fn checkpoint(&mut self) -> Result<Checkpointed, StoreError> {
         let first = self.run(|connection| copy(connection, "PASSIVE"))?;
-        self.run(|connection| copy(connection, "TRUNCATE"))?;
+        self.run(|connection| {
+            connection.busy_timeout(PATIENCE)?;
+            let emptied = copy(connection, "TRUNCATE");
+            connection.busy_timeout(open::PATIENCE)?;
+            emptied
+        })?;
         Ok(first)
     }
 }

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::schema::{APPLICATION, Mark, STEPS};
 
 /// How long a connection waits for a lock inside the database.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Pages in memory for each connection, in KiB.
 const CACHE_WRITING: i64 = 64 << 10;
 const CACHE_READING: i64 = 8 << 10;

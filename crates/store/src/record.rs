@@ -38,7 +38,7 @@ pub struct Fetched {
     pub reading: Option<Vec<u8>>,
     /// What the engine has learnt; `None` leaves what is there.
     pub learnt: Option<Vec<u8>>,
-    /// When the source is to be fetched next.
+    /// When the source is to be fetched next; `None` if that is not known.
     pub due: Option<i64>,
     /// The content, if it is to be kept.
     pub version: Option<NewVersion>,
@@ -75,7 +75,7 @@ pub struct Learnt {
     pub source: u32,
     /// Bytes that the store does not look into; `None` leaves what is there.
     pub learnt: Option<Vec<u8>>,
-    /// When the source is to be fetched next.
+    /// When the source is to be fetched next; `None` if that is not known.
     pub due: Option<i64>,
 }
 

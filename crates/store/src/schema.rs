@@ -58,7 +58,9 @@ CREATE TABLE schedule (
     changed INTEGER,
     last INTEGER
 ) STRICT;
+-- What is rare is found without a look at what is not.
 CREATE INDEX schedule_state ON schedule (state) WHERE state > 1;
+CREATE INDEX schedule_paused ON schedule (id) WHERE flags & 1;
 
 CREATE TABLE url_hash (
     hash INTEGER NOT NULL,

@@ -102,13 +102,16 @@ impl Reader {
 
     /// A version of a source, if it is kept.
     pub fn version(&self, id: u32, n: u32) -> Result<Option<Version>, StoreError> {
-        let Some(meta) = self.row(&format!("{META} AND v.n = ?2"), [id, n], read)? else {
-            return Ok(None);
-        };
-        let sql = "SELECT p.zstd FROM version v JOIN packed p ON p.content = v.content
+        // One statement, so that no tidying comes between the two parts.
+        let sql = "SELECT v.n, v.at, v.digest, v.kind, c.size, p.zstd FROM version v
+            JOIN content c ON c.id = v.content LEFT JOIN packed p ON p.content = v.content
             WHERE v.source = ?1 AND v.n = ?2";
-        let packed: Option<Vec<u8>> = self.row(sql, [id, n], |row| row.get(0))?;
-        let content = packed.and_then(|packed| unpack(&packed, meta.size));
+        let found = self.row(sql, [id, n], |row| {
+            let meta = read(row)?;
+            let content = row.get_ref(5)?.as_blob_or_null()?.map(|zstd| unpack(zstd, meta.size));
+            Ok((meta, content.flatten()))
+        })?;
+        let Some((meta, content)) = found else { return Ok(None) };
         match content {
             Some(content) => Ok(Some(Version { meta, content })),
             None => Err(StoreError::Corrupt {
