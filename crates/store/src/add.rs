@@ -273,3 +273,25 @@ impl<'a> Inserts<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_of_one_hash_are_told_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&directory.path().join("freshet.db"), 0).unwrap();
+        let source = |url: &str| NewSource::new(url, "host", 0);
+        store.add(&[source("a")]).unwrap();
+        let salt = counter(&store.connection, "salt").unwrap();
+        // As if `a` had the hash of `b` as well.
+        let file = "INSERT INTO url_hash VALUES (?1, 0)";
+        store.connection.execute(file, [hash("b", salt)]).unwrap();
+        assert_eq!(store.find("b").unwrap(), None);
+        let added = store.add(&[source("b"), source("a"), source("b")]).unwrap();
+        let added: Vec<_> = added.iter().map(|added| (added.id, added.new)).collect();
+        assert_eq!(added, [(1, true), (0, false), (1, false)]);
+        assert_eq!(store.find("b").unwrap(), Some(1));
+    }
+}

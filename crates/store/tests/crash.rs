@@ -1,7 +1,7 @@
 //! Killed at any moment: what was acknowledged is there, nothing is there half, and no cursor is given
 //! twice.
 
-#![allow(missing_docs)]
+#![allow(clippy::unwrap_used, missing_docs)]
 
 use std::collections::{BTreeMap, HashMap};
 use std::hint::spin_loop;

@@ -1,7 +1,7 @@
 //! Files that are not as they should be: each has a name, a message and a way out, and nothing that was
 //! there is harmed.
 
-#![allow(missing_docs)]
+#![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};

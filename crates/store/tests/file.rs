@@ -1,6 +1,6 @@
 //! The file itself: how large it becomes, who can look in, and copies of it.
 
-#![allow(missing_docs)]
+#![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -167,15 +167,16 @@ fn readers_and_backups_see_whole_batches_while_they_are_written() {
         let mut seen = 0;
         while seen < 200 {
             let now = reader.changes(0, usize::MAX, &all).unwrap().len();
-            assert!(now >= seen && now % 10 == 0, "{now} after {seen}");
+            assert!(now >= seen && now.is_multiple_of(10), "{now} after {seen}");
             seen = now;
         }
+        assert!(reader.check().unwrap().is_good(), "while it is written");
         for copy in 0..3 {
             let copy = directory.path().join(format!("copy-{copy}.db"));
             Reader::open(&path).unwrap().backup(&copy, false).unwrap();
             let copied = Reader::open(&copy).unwrap();
             let now = copied.changes(0, usize::MAX, &all).unwrap().len();
-            assert!(now >= seen && now % 10 == 0, "{now} after {seen}");
+            assert!(now >= seen && now.is_multiple_of(10), "{now} after {seen}");
             seen = now;
         }
         stop.store(true, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! What any store must do, whatever it is made of. A case takes an opened, empty store; `cases!` opens
 //! it, runs the case, and asks the store whether all is well with it.
 
-#![allow(missing_docs)]
+#![allow(clippy::unwrap_used, missing_docs)]
 
 mod changes;
 mod finding;
