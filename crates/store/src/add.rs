@@ -15,7 +15,7 @@ use crate::source::{NewSource, join_tags};
 use crate::store::Store;
 
 /// Sources in a batch of an import, at most, and bytes of text in it.
-const BATCH: usize = 400_000;
+const BATCH: usize = 1_000_000;
 const BATCH_BYTES: usize = 64 << 20;
 
 /// What became of a source that was to be added.
