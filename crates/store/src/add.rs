@@ -176,8 +176,7 @@ fn number(
                 urls.insert(text.query_row([id], |row| row.get(0))?, id);
             }
         }
-        if let ([(_, place)], true) = (group, urls.is_empty()) {
-            known[*place as usize] = None;
+        if group.len() == 1 && urls.is_empty() {
             continue;
         }
         first.clear();

@@ -185,7 +185,7 @@ fn damage_has_a_name_and_never_a_panic() {
     let whole = fs::read(&path).unwrap();
     let mut random = Pcg64::seed_from_u64(2);
     let mut noticed = 0;
-    for _ in 0..60 {
+    for _ in 0..30 {
         let mut bytes = whole.clone();
         let page = random.random_range(1..bytes.len() / 4_096) * 4_096;
         // The head of a page, where its structure stands, or anywhere.
@@ -213,7 +213,7 @@ fn damage_has_a_name_and_never_a_panic() {
             let _ = fs::remove_file(format!("{}{beside}", path.display()));
         }
     }
-    assert!(noticed > 30, "{noticed} of 60");
+    assert!(noticed > 15, "{noticed} of 30");
 }
 
 #[test]
