@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, params};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::edit;
@@ -15,7 +15,7 @@ use crate::source::{NewSource, join_tags};
 use crate::store::Store;
 
 /// Sources in a batch of an import, at most, and bytes of text in it.
-const BATCH: usize = 400_000;
+const BATCH: usize = 1_000_000;
 const BATCH_BYTES: usize = 64 << 20;
 
 /// What became of a source that was to be added.
@@ -104,6 +104,7 @@ fn upsert(transaction: &Transaction<'_>, sources: &[NewSource]) -> rusqlite::Res
     let hosts = number_hosts(transaction, sources)?;
     let Numbered { added, hashes } = number(transaction, sources, next)?;
 
+    let mut inserts = Inserts::prepare(transaction)?;
     let mut places = Vec::new();
     let mut last = next;
     for (source, added) in sources.iter().zip(&added) {
@@ -112,7 +113,8 @@ fn upsert(transaction: &Transaction<'_>, sources: &[NewSource]) -> rusqlite::Res
         if added.new {
             last = i64::from(added.id) + 1;
             places.push((host, added.id));
-            insert(transaction, source, added.id, host)?;
+            inserts.insert(source, added.id, host)?;
+            edit::file_under_tags(transaction, added.id, source.given.tags.as_deref())?;
         } else {
             if !source.given.is_empty() {
                 edit::apply(transaction, added.id, &source.given)?;
@@ -174,8 +176,7 @@ fn number(
                 urls.insert(text.query_row([id], |row| row.get(0))?, id);
             }
         }
-        if let ([(_, place)], true) = (group, urls.is_empty()) {
-            known[*place as usize] = None;
+        if group.len() == 1 && urls.is_empty() {
             continue;
         }
         first.clear();
@@ -233,31 +234,63 @@ fn number_hosts<'a>(
     Ok(hosts)
 }
 
-fn insert(
-    transaction: &Transaction<'_>,
-    source: &NewSource,
-    id: u32,
-    host: u32,
-) -> rusqlite::Result<()> {
-    let given = &source.given;
-    let tags = given.tags.as_deref().map(join_tags).unwrap_or_default();
-    let sql = "INSERT INTO source (id, url, added, tags, settings) VALUES (?1, ?2, ?3, ?4, ?5)";
-    let settings = given.settings.as_deref().unwrap_or_default();
-    let row = params![id, source.url, source.added, tags, settings];
-    transaction.prepare_cached(sql)?.execute(row)?;
-    let sql = "INSERT INTO schedule
-        (id, host, importance, cost, min_interval, max_interval, flags, goal)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    let row = params![
-        id,
-        host,
-        given.importance.unwrap_or(1.0),
-        given.cost.unwrap_or(1.0),
-        given.min_interval.unwrap_or(0.0),
-        given.max_interval.filter(|days| days.is_finite()),
-        given.flags().1,
-        given.goal.as_deref().filter(|goal| !goal.is_empty()),
-    ];
-    transaction.prepare_cached(sql)?.execute(row)?;
-    edit::file_under_tags(transaction, id, given.tags.as_deref().unwrap_or_default())
+/// The statements that add a source.
+struct Inserts<'a> {
+    source: CachedStatement<'a>,
+    schedule: CachedStatement<'a>,
+}
+
+impl<'a> Inserts<'a> {
+    fn prepare(connection: &'a Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            source: connection.prepare_cached(
+                "INSERT INTO source (id, url, added, tags, settings) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?,
+            schedule: connection.prepare_cached(
+                "INSERT INTO schedule
+                (id, host, importance, cost, min_interval, max_interval, flags, goal)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?,
+        })
+    }
+
+    fn insert(&mut self, source: &NewSource, id: u32, host: u32) -> rusqlite::Result<()> {
+        let given = &source.given;
+        let tags = given.tags.as_deref().map(join_tags).unwrap_or_default();
+        let settings = given.settings.as_deref().unwrap_or_default();
+        self.source.execute(params![id, source.url, source.added, tags, settings])?;
+        self.schedule.execute(params![
+            id,
+            host,
+            given.importance.unwrap_or(1.0),
+            given.cost.unwrap_or(1.0),
+            given.min_interval.unwrap_or(0.0),
+            given.max_interval.filter(|days| days.is_finite()),
+            given.flags().1,
+            given.goal.as_deref().filter(|goal| !goal.is_empty()),
+        ])?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_of_one_hash_are_told_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&directory.path().join("freshet.db"), 0).unwrap();
+        let source = |url: &str| NewSource::new(url, "host", 0);
+        store.add(&[source("a")]).unwrap();
+        let salt = counter(&store.connection, "salt").unwrap();
+        // As if `a` had the hash of `b` as well.
+        let file = "INSERT INTO url_hash VALUES (?1, 0)";
+        store.connection.execute(file, [hash("b", salt)]).unwrap();
+        assert_eq!(store.find("b").unwrap(), None);
+        let added = store.add(&[source("b"), source("a"), source("b")]).unwrap();
+        let added: Vec<_> = added.iter().map(|added| (added.id, added.new)).collect();
+        assert_eq!(added, [(1, true), (0, false), (1, false)]);
+        assert_eq!(store.find("b").unwrap(), Some(1));
+    }
 }

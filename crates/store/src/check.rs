@@ -62,6 +62,9 @@ const LAWS: &[(&str, &str)] = &[
 impl Reader {
     /// Reads the whole file, and says what is wrong with it.
     pub fn check(&self) -> Result<Health, StoreError> {
+        // All of it at one moment, whatever is written meanwhile.
+        let moment = self.connection.unchecked_transaction();
+        let _moment = moment.map_err(|error| StoreError::of(&self.path, error))?;
         let sql = format!("PRAGMA integrity_check({LISTED})");
         let said: Vec<String> = match self.rows(&sql, [], |row| row.get(0)) {
             Ok(said) => said,

@@ -16,10 +16,14 @@ use crate::error::StoreError;
 use crate::open;
 use crate::store::Store;
 
-/// Pages in the log at which it is copied: 16 MiB.
-const COPY_AT: u64 = 4_096;
-/// Pages in the log at which writing waits for the copy: 512 MiB.
-const WAIT_AT: u64 = 131_072;
+/// Pages in the log at which it is copied: 32 MiB.
+const COPY_AT: u64 = 8_192;
+/// Pages in the log at which writing waits for the copy: 256 MiB.
+const WAIT_AT: u64 = 65_536;
+/// What came while a copy ran is copied as well, until so few pages are left that writing can wait for
+/// them, or so many times.
+const REST: u64 = 1_024;
+const COPIES: usize = 6;
 /// How long writing may wait for readers to leave the log, at a time.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// The log's file is cut to this many bytes when it begins anew.
@@ -130,7 +134,12 @@ fn copy_when_told(connection: &Connection, shared: &Shared) {
         drop(orders);
         // What fails here fails again in `Store::checkpoint`, or shows as a log that grows: nothing
         // that was acknowledged depends on it.
-        let _ = copy(connection, "PASSIVE");
+        for _ in 0..COPIES {
+            let copied = copy(connection, "PASSIVE").map_or(0, |done| done.copied);
+            if shared.pages.load(Ordering::Relaxed).saturating_sub(copied) < REST {
+                break;
+            }
+        }
         let _ = copy(connection, "RESTART");
         shared.orders().copying = false;
         shared.changed.notify_all();
@@ -149,7 +158,12 @@ impl Store {
     /// Copies the log into the database now, and empties it if no reader needs it.
     pub fn checkpoint(&mut self) -> Result<Checkpointed, StoreError> {
         let first = self.run(|connection| copy(connection, "PASSIVE"))?;
-        self.run(|connection| copy(connection, "TRUNCATE"))?;
+        self.run(|connection| {
+            connection.busy_timeout(PATIENCE)?;
+            let emptied = copy(connection, "TRUNCATE");
+            connection.busy_timeout(open::PATIENCE)?;
+            emptied
+        })?;
         Ok(first)
     }
 }

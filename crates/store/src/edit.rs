@@ -76,7 +76,7 @@ pub(crate) fn apply(
         let after = join_tags(tags);
         if before != after {
             take_from_tags(transaction, id, &split_tags(&before))?;
-            file_under_tags(transaction, id, tags)?;
+            file_under_tags(transaction, id, Some(tags))?;
             let sql = "UPDATE source SET tags = ?2 WHERE id = ?1";
             transaction.prepare_cached(sql)?.execute(params![id, after])?;
         }
@@ -106,11 +106,9 @@ pub(crate) fn move_to_host(
 pub(crate) fn file_under_tags(
     transaction: &Transaction<'_>,
     id: u32,
-    tags: &[String],
+    tags: Option<&[String]>,
 ) -> rusqlite::Result<()> {
-    if tags.is_empty() {
-        return Ok(());
-    }
+    let Some(tags) = tags else { return Ok(()) };
     let sql = "INSERT INTO tag_source (tag, source) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     let mut statement = transaction.prepare_cached(sql)?;
     for tag in tags {

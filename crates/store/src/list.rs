@@ -71,6 +71,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Source> {
 /// A condition and its value, as long as both live.
 struct Clauses<'a> {
     from: &'static str,
+    /// The column with the numbers of sources that leads.
+    order: &'static str,
     conditions: Vec<&'static str>,
     values: Vec<(&'static str, &'a dyn ToSql)>,
 }
@@ -78,18 +80,21 @@ struct Clauses<'a> {
 impl Query {
     /// The narrowest table leads; the others are looked up.
     fn clauses(&self) -> Clauses<'_> {
-        let from = if self.tag.is_some() {
-            "tag_source t CROSS JOIN source s ON s.id = t.source
-                CROSS JOIN schedule c ON c.id = t.source"
+        let (from, place) = if self.tag.is_some() {
+            let from = "tag_source t CROSS JOIN source s ON s.id = t.source
+                CROSS JOIN schedule c ON c.id = t.source";
+            (from, ("t.source", "t.source > :after"))
         } else if self.host.is_some() {
-            "host_source h CROSS JOIN source s ON s.id = h.source
-                CROSS JOIN schedule c ON c.id = h.source"
+            let from = "host_source h CROSS JOIN source s ON s.id = h.source
+                CROSS JOIN schedule c ON c.id = h.source";
+            (from, ("h.source", "h.source > :after"))
         } else if self.state.is_some() || self.paused.is_some() {
-            "schedule c CROSS JOIN source s ON s.id = c.id"
+            ("schedule c CROSS JOIN source s ON s.id = c.id", ("c.id", "c.id > :after"))
         } else {
-            "source s CROSS JOIN schedule c ON c.id = s.id"
+            ("source s CROSS JOIN schedule c ON c.id = s.id", ("s.id", "s.id > :after"))
         };
-        let mut clauses = Clauses { from, conditions: Vec::new(), values: Vec::new() };
+        let order = place.0;
+        let mut clauses = Clauses { from, order, conditions: Vec::new(), values: Vec::new() };
         if let Some(tag) = &self.tag {
             clauses.add("t.tag = :tag", ":tag", tag);
         }
@@ -99,38 +104,24 @@ impl Query {
         }
         if let Some(state) = &self.state {
             clauses.add("c.state = :state", ":state", state);
-            // SQLite takes the index of rare states only if it can see that they are.
+            // SQLite takes the index of rare states only if it can see that this is one.
             match state {
                 State::New | State::Good => {}
                 _ => clauses.conditions.push("c.state > 1"),
             }
         }
-        if let Some(paused) = &self.paused {
-            clauses.add("c.flags & 1 = :paused", ":paused", paused);
+        match self.paused {
+            Some(true) => clauses.conditions.push("c.flags & 1"),
+            Some(false) => clauses.conditions.push("NOT c.flags & 1"),
+            None => {}
         }
         if let Some(text) = &self.text {
             clauses.add("instr(s.url, :text) > 0", ":text", text);
         }
         if let Some(after) = &self.after {
-            let column =
-                match (&self.tag, &self.host, self.state.is_some() || self.paused.is_some()) {
-                    (Some(_), _, _) => "t.source > :after",
-                    (None, Some(_), _) => "h.source > :after",
-                    (None, None, true) => "c.id > :after",
-                    (None, None, false) => "s.id > :after",
-                };
-            clauses.add(column, ":after", after);
+            clauses.add(place.1, ":after", after);
         }
         clauses
-    }
-
-    fn order(&self) -> &'static str {
-        match (&self.tag, &self.host) {
-            (Some(_), _) => "t.source",
-            (None, Some(_)) => "h.source",
-            (None, None) if self.state.is_some() || self.paused.is_some() => "c.id",
-            (None, None) => "s.id",
-        }
     }
 }
 
@@ -138,6 +129,11 @@ impl<'a> Clauses<'a> {
     fn add(&mut self, condition: &'static str, name: &'static str, value: &'a dyn ToSql) {
         self.conditions.push(condition);
         self.values.push((name, value));
+    }
+
+    fn select(&self) -> String {
+        let (from, filter, order) = (self.from, self.filter(), self.order);
+        format!("SELECT {COLUMNS} FROM {from} {filter} ORDER BY {order} LIMIT :limit")
     }
 
     fn filter(&self) -> String {
@@ -164,14 +160,10 @@ impl Reader {
     /// A page of the sources that a query asks for.
     pub fn list(&self, query: &Query) -> Result<Page, StoreError> {
         let limit = if query.limit == 0 { 100 } else { query.limit };
-        let clauses = query.clauses();
-        let sql = format!(
-            "SELECT {COLUMNS} FROM {} {} ORDER BY {} LIMIT {limit}",
-            clauses.from,
-            clauses.filter(),
-            query.order(),
-        );
-        let sources = self.rows(&sql, clauses.values.as_slice(), read)?;
+        let mut clauses = query.clauses();
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        clauses.values.push((":limit", &most));
+        let sources = self.rows(&clauses.select(), clauses.values.as_slice(), read)?;
         let full = sources.len() == limit;
         let next = sources.last().filter(|_| full).map(|source| source.id);
         Ok(Page { sources, next })
@@ -186,5 +178,41 @@ impl Reader {
         let sql = format!("SELECT count(*) FROM {} {}", clauses.from, clauses.filter());
         let count = self.row(&sql, clauses.values.as_slice(), |row| row.get::<_, i64>(0))?;
         Ok(count.unwrap_or(0) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::schema::{STEPS, migrate};
+
+    #[track_caller]
+    fn check(query: &Query, expect: &str) {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, 0, STEPS).unwrap();
+        let mut clauses = query.clauses();
+        clauses.values.push((":limit", &10));
+        let sql = format!("EXPLAIN QUERY PLAN {}", clauses.select());
+        let mut statement = connection.prepare(&sql).unwrap();
+        let plan = statement.query_map(clauses.values.as_slice(), |row| row.get(3)).unwrap();
+        let plan: Vec<String> = plan.map(Result::unwrap).collect();
+        assert_eq!(plan[0], expect);
+        assert_eq!(plan.iter().find(|step| step.contains("TEMP")), None);
+    }
+
+    #[test]
+    fn what_is_rare_leads_and_nothing_is_sorted() {
+        let all = Query { after: Some(7), ..Query::default() };
+        check(&all, "SEARCH s USING INTEGER PRIMARY KEY (rowid>?)");
+        let tagged = Query { tag: Some(String::new()), host: Some(1), ..all.clone() };
+        check(&tagged, "SEARCH t USING PRIMARY KEY (tag=? AND source>?)");
+        let hosted = Query { host: Some(1), state: Some(State::Good), ..all.clone() };
+        check(&hosted, "SEARCH h USING PRIMARY KEY (host=? AND source>?)");
+        let gone = Query { state: Some(State::Gone), ..all.clone() };
+        check(&gone, "SEARCH c USING INDEX schedule_state (state=? AND rowid>?)");
+        let paused = Query { paused: Some(true), ..all };
+        check(&paused, "SEARCH c USING INDEX schedule_paused (id>?)");
     }
 }

@@ -18,7 +18,7 @@ use crate::reader::Reader;
 use crate::source::{OBSERVED, PAUSED};
 
 /// Numbers of sources in a chunk.
-const CHUNK: i64 = 8_192;
+const CHUNK: i64 = 2_048;
 /// Chunks of each thread: one is read while another is filled.
 const CHUNKS: usize = 3;
 /// More threads than this wait for the caller.

@@ -4,13 +4,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::StoreError;
 use crate::schema::{APPLICATION, Mark, STEPS};
 
 /// How long a connection waits for a lock inside the database.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Pages in memory for each connection, in KiB.
 const CACHE_WRITING: i64 = 64 << 10;
 const CACHE_READING: i64 = 8 << 10;
@@ -30,6 +31,16 @@ pub(crate) fn real_path(path: &Path) -> PathBuf {
     }
 }
 
+/// What all connections have in common.
+fn prepare(connection: &Connection, cache: i64) -> rusqlite::Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Otherwise statements are planned anew for new values, which takes longer than they do.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.pragma_update(None, "cache_size", -cache)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")
+}
+
 /// A connection that writes. It does no checkpoints by itself.
 pub(crate) fn writing(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -37,16 +48,12 @@ pub(crate) fn writing(path: &Path) -> Result<Connection, StoreError> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let fault = |error| cannot_open(path, error);
     let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
-    let prepare = || -> rusqlite::Result<()> {
-        connection.busy_timeout(PATIENCE)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        connection.pragma_update(None, "cache_size", -CACHE_WRITING)?;
-        connection.pragma_update(None, "foreign_keys", false)?;
-        connection.pragma_update(None, "temp_store", "MEMORY")?;
-        Ok(())
-    };
-    prepare().map_err(fault)?;
+    // SQLite opens what it may only read without a word.
+    if connection.is_readonly("main").map_err(fault)? {
+        return Err(StoreError::ReadOnly { path: path.to_owned() });
+    }
+    prepare(&connection, CACHE_WRITING).map_err(fault)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
     Ok(connection)
 }
 
@@ -58,10 +65,7 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = |name: &Path, flags| -> rusqlite::Result<(Connection, Mark)> {
         let connection = Connection::open_with_flags(name, flags)?;
-        connection.busy_timeout(PATIENCE)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        connection.pragma_update(None, "cache_size", -CACHE_READING)?;
-        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        prepare(&connection, CACHE_READING)?;
         let mark = Mark::read(&connection)?;
         Ok((connection, mark))
     };

@@ -1,6 +1,6 @@
 //! What fetches brought, in one transaction for many.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{CachedStatement, OptionalExtension, Transaction, params};
 
 use crate::change::{self, NewChange};
 use crate::error::StoreError;
@@ -38,7 +38,7 @@ pub struct Fetched {
     pub reading: Option<Vec<u8>>,
     /// What the engine has learnt; `None` leaves what is there.
     pub learnt: Option<Vec<u8>>,
-    /// When the source is to be fetched next.
+    /// When the source is to be fetched next; `None` if that is not known.
     pub due: Option<i64>,
     /// The content, if it is to be kept.
     pub version: Option<NewVersion>,
@@ -75,7 +75,7 @@ pub struct Learnt {
     pub source: u32,
     /// Bytes that the store does not look into; `None` leaves what is there.
     pub learnt: Option<Vec<u8>>,
-    /// When the source is to be fetched next.
+    /// When the source is to be fetched next; `None` if that is not known.
     pub due: Option<i64>,
 }
 
@@ -110,8 +110,9 @@ impl Store {
         let recorded = self.write(|transaction| {
             let mut recorded = Recorded::default();
             let mut observed = 0;
+            let mut keeper = Keeper::prepare(transaction)?;
             for fetch in &batch.fetches {
-                let kept = keep(transaction, fetch, &retention)?;
+                let kept = keeper.keep(fetch, &retention)?;
                 match kept {
                     Some(_) => observed += 1,
                     None => recorded.unknown.push(fetch.source),
@@ -144,62 +145,78 @@ impl Store {
     }
 }
 
-/// The cursor of the change within; `None` outside if there is no such source.
-fn keep(
-    transaction: &Transaction<'_>,
-    fetch: &Fetched,
-    retention: &Retention,
-) -> rusqlite::Result<Option<Option<i64>>> {
-    let sql = "SELECT fetches, last FROM schedule WHERE id = ?1";
-    let found = transaction.prepare_cached(sql)?.query_row([fetch.source], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?))
-    });
-    let Some((fetches, previous)) = found.optional()? else { return Ok(None) };
+/// The statements that every fetch needs.
+struct Keeper<'a> {
+    transaction: &'a Transaction<'a>,
+    before: CachedStatement<'a>,
+    observe: CachedStatement<'a>,
+    schedule: CachedStatement<'a>,
+}
 
-    let sql = "INSERT INTO observation
-        (source, n, previous, at, outcome, status, bytes, duration, note)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    let note = Some(&fetch.note).filter(|note| !note.is_empty());
-    transaction.prepare_cached(sql)?.execute(params![
-        fetch.source,
-        fetches + 1,
-        previous,
-        fetch.at,
-        fetch.outcome,
-        fetch.status,
-        fetch.bytes as i64,
-        fetch.duration,
-        note,
-    ])?;
-    let last = transaction.last_insert_rowid();
+impl<'a> Keeper<'a> {
+    fn prepare(transaction: &'a Transaction<'a>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            transaction,
+            before: transaction
+                .prepare_cached("SELECT fetches, last FROM schedule WHERE id = ?1")?,
+            observe: transaction.prepare_cached(
+                "INSERT INTO observation
+                (source, n, previous, at, outcome, status, bytes, duration, note)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?,
+            schedule: transaction.prepare_cached(
+                "UPDATE schedule SET
+                fetched = coalesce(?2, fetched),
+                due = ?3,
+                state = ?4,
+                learnt = coalesce(?5, learnt),
+                fetches = ?6,
+                failures = CASE WHEN ?2 IS NULL THEN failures + 1 ELSE 0 END,
+                tried = ?7,
+                changed = coalesce(?8, changed),
+                last = ?9
+                WHERE id = ?1",
+            )?,
+        })
+    }
 
-    let state = fetch.outcome.state();
-    let good = (state == State::Good).then_some(fetch.at);
-    let changed = matches!(fetch.outcome, Outcome::Changed).then_some(fetch.at);
-    let sql = "UPDATE schedule SET
-        fetched = coalesce(?2, fetched),
-        due = ?3,
-        state = ?4,
-        learnt = coalesce(?5, learnt),
-        fetches = ?6,
-        failures = CASE WHEN ?2 IS NULL THEN failures + 1 ELSE 0 END,
-        tried = ?7,
-        changed = coalesce(?8, changed),
-        last = ?9
-        WHERE id = ?1";
-    transaction.prepare_cached(sql)?.execute(params![
-        fetch.source,
-        good,
-        fetch.due,
-        state,
-        fetch.learnt,
-        fetches + 1,
-        fetch.at,
-        changed,
-        last,
-    ])?;
-    keep_copy(transaction, fetch)?;
-    keep_version(transaction, fetch, retention).map(Some)
+    /// The cursor of the change within; `None` outside if there is no such source.
+    fn keep(
+        &mut self,
+        fetch: &Fetched,
+        retention: &Retention,
+    ) -> rusqlite::Result<Option<Option<i64>>> {
+        let found = self.before.query_row([fetch.source], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?))
+        });
+        let Some((fetches, previous)) = found.optional()? else { return Ok(None) };
+        self.observe.execute(params![
+            fetch.source,
+            fetches + 1,
+            previous,
+            fetch.at,
+            fetch.outcome,
+            fetch.status,
+            fetch.bytes as i64,
+            fetch.duration,
+            Some(&fetch.note).filter(|note| !note.is_empty()),
+        ])?;
+        let last = self.transaction.last_insert_rowid();
+        let state = fetch.outcome.state();
+        self.schedule.execute(params![
+            fetch.source,
+            (state == State::Good).then_some(fetch.at),
+            fetch.due,
+            state,
+            fetch.learnt,
+            fetches + 1,
+            fetch.at,
+            (fetch.outcome == Outcome::Changed).then_some(fetch.at),
+            last,
+        ])?;
+        keep_copy(self.transaction, fetch)?;
+        keep_version(self.transaction, fetch, retention).map(Some)
+    }
 }
 
 fn keep_copy(transaction: &Transaction<'_>, fetch: &Fetched) -> rusqlite::Result<()> {

@@ -58,7 +58,9 @@ CREATE TABLE schedule (
     changed INTEGER,
     last INTEGER
 ) STRICT;
+-- What is rare is found without a look at what is not.
 CREATE INDEX schedule_state ON schedule (state) WHERE state > 1;
+CREATE INDEX schedule_paused ON schedule (id) WHERE flags & 1;
 
 CREATE TABLE url_hash (
     hash INTEGER NOT NULL,
@@ -189,4 +191,51 @@ pub(crate) fn migrate(
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", steps.len() as i64)?;
     transaction.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(connection: &Connection) -> i64 {
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn a_file_takes_the_steps_that_it_lacks() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let steps = ["CREATE TABLE a (x)", "ALTER TABLE a ADD COLUMN y", "CREATE TABLE b (z)"];
+        migrate(&mut connection, 0, &steps[..1]).unwrap();
+        connection.execute("INSERT INTO a VALUES (7)", []).unwrap();
+        assert_eq!(version(&connection), 1);
+        migrate(&mut connection, 1, &steps).unwrap();
+        assert_eq!(version(&connection), 3);
+        let sum: i64 = connection
+            .query_row("SELECT sum(x) + count(y) + (SELECT count(*) FROM b) FROM a", [], |row| {
+                row.get(0)
+            })
+            .unwrap();
+        assert_eq!(sum, 7);
+        migrate(&mut connection, 3, &steps).unwrap();
+        assert_eq!(version(&connection), 3);
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_file_as_it_was() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, 0, &["CREATE TABLE a (x)"]).unwrap();
+        let steps = ["CREATE TABLE a (x)", "CREATE TABLE b (y)", "CREATE TABLE a (z)"];
+        assert!(migrate(&mut connection, 1, &steps).is_err());
+        assert_eq!(version(&connection), 1);
+        assert!(connection.prepare("SELECT * FROM b").is_err());
+    }
+
+    #[test]
+    fn the_tables_of_this_version_can_be_made() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        assert!(Mark::read(&connection).unwrap().empty);
+        migrate(&mut connection, 0, STEPS).unwrap();
+        let mark = Mark::read(&connection).unwrap();
+        assert_eq!((mark.empty, mark.application), (false, APPLICATION));
+    }
 }

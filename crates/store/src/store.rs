@@ -62,6 +62,17 @@ impl Store {
         self.retention = retention;
     }
 
+    /// Lets the file grow to so many bytes and no further: what would need more fails as on a full
+    /// disk. The log beside it is not counted.
+    pub fn limit_size(&mut self, bytes: u64) -> Result<(), StoreError> {
+        self.run(|connection| {
+            let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+            let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page;
+            let sql = format!("PRAGMA max_page_count = {}", pages.clamp(1, 0xffff_fffe));
+            connection.query_row(&sql, [], |_| Ok(()))
+        })
+    }
+
     /// Does something as a whole or not at all.
     pub(crate) fn write<T>(
         &mut self,

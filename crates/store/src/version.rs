@@ -102,13 +102,16 @@ impl Reader {
 
     /// A version of a source, if it is kept.
     pub fn version(&self, id: u32, n: u32) -> Result<Option<Version>, StoreError> {
-        let Some(meta) = self.row(&format!("{META} AND v.n = ?2"), [id, n], read)? else {
-            return Ok(None);
-        };
-        let sql = "SELECT p.zstd FROM version v JOIN packed p ON p.content = v.content
+        // One statement, so that no tidying comes between the two parts.
+        let sql = "SELECT v.n, v.at, v.digest, v.kind, c.size, p.zstd FROM version v
+            JOIN content c ON c.id = v.content LEFT JOIN packed p ON p.content = v.content
             WHERE v.source = ?1 AND v.n = ?2";
-        let packed: Option<Vec<u8>> = self.row(sql, [id, n], |row| row.get(0))?;
-        let content = packed.and_then(|packed| unpack(&packed, meta.size));
+        let found = self.row(sql, [id, n], |row| {
+            let meta = read(row)?;
+            let content = row.get_ref(5)?.as_blob_or_null()?.map(|zstd| unpack(zstd, meta.size));
+            Ok((meta, content.flatten()))
+        })?;
+        let Some((meta, content)) = found else { return Ok(None) };
         match content {
             Some(content) => Ok(Some(Version { meta, content })),
             None => Err(StoreError::Corrupt {
@@ -197,4 +200,42 @@ pub(crate) fn release(transaction: &Transaction<'_>, content: i64) -> rusqlite::
         transaction.prepare_cached("DELETE FROM packed WHERE content = ?1")?.execute([content])?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Batch, Fetched, NewSource, Outcome, Store};
+
+    #[test]
+    fn contents_of_one_hash_are_told_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&directory.path().join("freshet.db"), 0).unwrap();
+        store.add(&[NewSource::new("url", "host", 0)]).unwrap();
+        let contents: [&[u8]; 4] = [b"one", b"two", b"one", b"two"];
+        let fetches = contents.map(|content| {
+            let content = Packed { hash: 7, ..Packed::of(content) };
+            let version = NewVersion { digest: [0; 16], kind: String::new(), content };
+            Fetched { version: Some(version), ..Fetched::new(0, 1, Outcome::Changed) }
+        });
+        store.record(&Batch { fetches: fetches.to_vec(), ..Batch::default() }).unwrap();
+        for (n, content) in (1..).zip(contents) {
+            assert_eq!(store.version(0, n).unwrap().unwrap().content, content);
+        }
+        let kept = store.row("SELECT count(*) FROM content", [], |row| row.get::<_, i64>(0));
+        assert_eq!(kept.unwrap(), Some(2));
+    }
+
+    #[test]
+    fn another_way_to_pack_is_the_same_content() {
+        let content: String = (0..1_000).map(|n| (n * n).to_string()).collect();
+        let content = content.as_bytes();
+        let hard = zstd::bulk::compress(content, 19).unwrap();
+        let packed = Packed::of(content);
+        assert_ne!(hard, packed.zstd);
+        assert!(same_content(&hard, &packed));
+        assert!(!same_content(&hard[..hard.len() / 2], &packed));
+        // What could not be packed is kept as it is.
+        assert_eq!(unpack(content, packed.size).as_deref(), Some(content));
+    }
 }

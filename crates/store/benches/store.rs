@@ -1,0 +1,269 @@
+//! What the store costs beside plain SQLite that does the least: rows with a URL inserted in one
+//! transaction, the same rows read on one thread, and one small column updated in durable batches.
+//!
+//! `cargo bench -p freshet-store --bench store [-- SOURCES…]`
+
+#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use freshet_store::{
+    Batch, Fetched, NewChange, NewSource, NewVersion, Outcome, Packed, Store, Validators,
+};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use rusqlite::{Connection, params};
+
+/// Fetches in a batch, and batches that are timed.
+const BATCH: usize = 1_000;
+const BATCHES: usize = 200;
+/// Sources of a host.
+const PER_HOST: usize = 100;
+
+fn url(at: usize) -> String {
+    // Neighbours in the list are no neighbours by name: as in a list that somebody wrote.
+    let name = (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    format!("https://www.host-{}.example/articles/2026/{name:016x}.html", at / PER_HOST)
+}
+
+fn sources(count: usize) -> impl Iterator<Item = NewSource> {
+    (0..count).map(|at| NewSource::new(url(at), format!("www.host-{}.example", at / PER_HOST), 0))
+}
+
+/// Seconds by the clock, and of processors: on a machine that is shared they differ.
+#[derive(Clone, Copy, Default)]
+struct Took {
+    clock: f64,
+    processor: f64,
+}
+
+/// Does something and gives how long it took.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Took) {
+    let (start, before) = (Instant::now(), processor());
+    let result = work();
+    (result, Took { clock: start.elapsed().as_secs_f64(), processor: processor() - before })
+}
+
+/// Seconds of processors that this process has had, if the system says.
+fn processor() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
+}
+
+fn main() {
+    let given: Vec<usize> = std::env::args().filter_map(|word| word.parse().ok()).collect();
+    let sizes = if given.is_empty() { vec![100_000, 1_000_000] } else { given };
+    for count in sizes {
+        println!("{count} sources");
+        let directory = tempfile::tempdir().unwrap();
+        let plain = plain(&directory.path().join("plain.db"), count);
+        ours(&directory.path().join("freshet.db"), count, &plain);
+    }
+}
+
+/// Rates of plain SQLite, per second.
+struct Plain {
+    insert: f64,
+    read: f64,
+    update: f64,
+}
+
+fn plain(path: &Path, count: usize) -> Plain {
+    let mut connection = Connection::open(path).unwrap();
+    connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+    connection.pragma_update(None, "synchronous", "FULL").unwrap();
+    connection
+        .execute_batch("CREATE TABLE source (id INTEGER PRIMARY KEY, due INTEGER, url TEXT)")
+        .unwrap();
+    let ((), insert) = timed(|| {
+        let transaction = connection.transaction().unwrap();
+        let mut statement =
+            transaction.prepare("INSERT INTO source (id, due, url) VALUES (?1, 0, ?2)").unwrap();
+        for at in 0..count {
+            statement.execute(params![at as i64, url(at)]).unwrap();
+        }
+        drop(statement);
+        transaction.commit().unwrap();
+    });
+    let (sum, read) = timed(|| {
+        let mut statement = connection.prepare("SELECT id, due FROM source").unwrap();
+        let rows = statement.query_map([], |row| Ok(row.get::<_, i64>(0)? + row.get::<_, i64>(1)?));
+        rows.unwrap().map(Result::unwrap).sum::<i64>()
+    });
+    assert_eq!(sum, (count as i64) * (count as i64 - 1) / 2);
+    let mut random = Pcg64::seed_from_u64(1);
+    let ((), update) = timed(|| {
+        for _ in 0..BATCHES {
+            let transaction = connection.transaction().unwrap();
+            let mut statement =
+                transaction.prepare_cached("UPDATE source SET due = ?2 WHERE id = ?1").unwrap();
+            for _ in 0..BATCH {
+                let id = random.random_range(0..count as i64);
+                statement.execute([id, id]).unwrap();
+            }
+            drop(statement);
+            transaction.commit().unwrap();
+        }
+    });
+    let plain = Plain {
+        insert: count as f64 / insert.clock,
+        read: count as f64 / read.clock,
+        update: (BATCH * BATCHES) as f64 / update.clock,
+    };
+    println!(
+        "  plain SQLite: {:.0} inserts/s, {:.2} M rows/s read, {:.0} durable updates/s",
+        plain.insert,
+        plain.read / 1e6,
+        plain.update
+    );
+    plain
+}
+
+fn ours(path: &Path, count: usize, plain: &Plain) {
+    let mut store = Store::open(path, 0).unwrap();
+    let (imported, seconds) = timed(|| store.import(sources(count)).unwrap());
+    assert_eq!(imported.new, count as u64);
+    show("import", count, seconds, plain.insert);
+    let again = count.min(1_000_000);
+    let (imported, seconds) = timed(|| store.import(sources(again)).unwrap());
+    assert_eq!(imported.known, again as u64);
+    show("import of what is known", again, seconds, plain.insert);
+
+    load(&store, count, plain, "load, nothing learnt");
+    let ((), seconds) = timed(|| learn_all(&mut store, count));
+    show("record, all in turn, batches of 100,000", count, seconds, plain.update);
+    store.checkpoint().unwrap();
+    load(&store, count, plain, "load, all learnt");
+
+    let mut random = Pcg64::seed_from_u64(2);
+    record(&mut store, plain, "record, unchanged", |_| {
+        let id = random.random_range(0..count as u32);
+        Fetched { learnt: Some(vec![7; 56]), ..fetched(id, Outcome::Unchanged) }
+    });
+    record(&mut store, plain, "record, read anew", |_| {
+        let id = random.random_range(0..count as u32);
+        let etag = Some(format!("\"{id:032x}\""));
+        Fetched {
+            learnt: Some(vec![7; 56]),
+            reading: Some(vec![7; 176]),
+            validators: Some(Validators { etag, last_modified: None }),
+            ..fetched(id, Outcome::Unchanged)
+        }
+    });
+    let mut page = page(&mut random);
+    record(&mut store, plain, "record, changed, 10 KB kept", |n| {
+        page[..8].copy_from_slice(&(n as u64).to_be_bytes());
+        let id = random.random_range(0..count as u32);
+        Fetched {
+            learnt: Some(vec![7; 56]),
+            reading: Some(vec![7; 176]),
+            version: Some(NewVersion {
+                digest: [7; 16],
+                kind: "text/html".to_owned(),
+                content: Packed::of(&page),
+            }),
+            change: Some(NewChange {
+                unchanged: Some(0),
+                changed: 1,
+                old_digest: None,
+                new_digest: [7; 16],
+                old_size: None,
+                new_size: page.len() as u64,
+                similarity: 0.9,
+                summary: "a paragraph was added".to_owned(),
+            }),
+            ..fetched(id, Outcome::Changed)
+        }
+    });
+    let ids: Vec<u32> = (0..100_000).map(|_| random.random_range(0..count as u32)).collect();
+    let (jobs, seconds) = timed(|| store.jobs(&ids).unwrap().len());
+    println!("  jobs: {:.0}/s", jobs as f64 / seconds.clock);
+    let wal = fs::metadata(path.with_extension("db-wal")).map_or(0, |it| it.len());
+    drop(store);
+    let size = fs::metadata(path).unwrap().len();
+    println!("  file {} MB, log {} MB, resident at most {} MB", size >> 20, wal >> 20, peak());
+}
+
+fn fetched(id: u32, outcome: Outcome) -> Fetched {
+    Fetched {
+        status: 200,
+        bytes: 10_000,
+        duration: 120,
+        due: Some(86_400_000),
+        ..Fetched::new(id, 1_000_000, outcome)
+    }
+}
+
+/// Text that compresses like a page.
+fn page(random: &mut Pcg64) -> Vec<u8> {
+    let words =
+        ["river ", "water ", "stream ", "<p>", "</p>\n", "of the ", "fresh ", "and ", "to "];
+    let mut page = Vec::new();
+    while page.len() < 10_000 {
+        page.extend_from_slice(words[random.random_range(0..words.len())].as_bytes());
+        page.extend_from_slice(random.random_range(0..100_u32).to_string().as_bytes());
+    }
+    page
+}
+
+fn load(store: &Store, count: usize, plain: &Plain, what: &str) {
+    let best = (0..3).map(|_| {
+        let mut rows = 0;
+        let ((), seconds) =
+            timed(|| store.load(|row| rows += usize::from(row.cost > 0.0)).unwrap());
+        assert_eq!(rows, count);
+        seconds
+    });
+    let best = best.min_by(|a, b| a.clock.total_cmp(&b.clock)).unwrap();
+    show(what, count, best, plain.read);
+}
+
+fn learn_all(store: &mut Store, count: usize) {
+    for first in (0..count as u32).step_by(100_000) {
+        let last = (first + 100_000).min(count as u32);
+        let fetches = (first..last)
+            .map(|id| Fetched { learnt: Some(vec![7; 56]), ..fetched(id, Outcome::Unchanged) });
+        store.record(&Batch { fetches: fetches.collect(), ..Batch::default() }).unwrap();
+    }
+}
+
+fn record(store: &mut Store, plain: &Plain, what: &str, mut next: impl FnMut(usize) -> Fetched) {
+    let (mut all, mut longest) = (Took::default(), Vec::new());
+    for batch in 0..BATCHES {
+        let fetches = (0..BATCH).map(|at| next(batch * BATCH + at)).collect();
+        let batch = Batch { fetches, ..Batch::default() };
+        let (_, took) = timed(|| store.record(&batch).unwrap());
+        all.clock += took.clock;
+        all.processor += took.processor;
+        longest.push(took.clock);
+    }
+    show(what, BATCH * BATCHES, all, plain.update);
+    longest.sort_unstable_by(f64::total_cmp);
+    println!(
+        "    a batch: half below {:.1} ms, 99 % below {:.1} ms, longest {:.1} ms",
+        1e3 * longest[BATCHES / 2],
+        1e3 * longest[BATCHES * 99 / 100],
+        1e3 * longest[BATCHES - 1]
+    );
+}
+
+fn show(what: &str, count: usize, took: Took, plain: f64) {
+    let rate = count as f64 / took.clock;
+    let each = 1e6 * took.processor / count as f64;
+    let times = plain / rate;
+    println!(
+        "  {what}: {rate:.0}/s, {times:.2} times plain SQLite, {each:.2} µs of processor each"
+    );
+}
+
+/// The most memory that the process ever had, in MB.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    number.unwrap_or(0) >> 10
+}

@@ -1,0 +1,97 @@
+use freshet_store::{Change, ChangeFilter, Fetched, NewSource, Outcome, Patch, Store};
+
+use crate::{changed, digest, record, some_sources, source};
+
+fn cursors(changes: &[Change]) -> Vec<i64> {
+    changes.iter().map(|change| change.cursor).collect()
+}
+
+pub(crate) fn cursors_rise_and_pages_leave_nothing_out(store: &mut Store) {
+    some_sources(store, 30);
+    let mut given = Vec::new();
+    for at in 0..20 {
+        let page = format!("page {at}");
+        let fetches = (0..5).map(|id| changed(id * 3, at, page.as_bytes())).collect();
+        given.extend(record(store, fetches).into_iter().flatten());
+    }
+    assert_eq!(given.len(), 100);
+    assert!(given.is_sorted_by(|a, b| a < b));
+    assert_eq!(store.last_cursor().unwrap(), given[99]);
+    let (mut forth, mut back) = (Vec::new(), Vec::new());
+    let all = ChangeFilter::default();
+    loop {
+        let page = store.changes(forth.last().copied().unwrap_or(0), 7, &all).unwrap();
+        if page.is_empty() {
+            break;
+        }
+        forth.extend(cursors(&page));
+    }
+    loop {
+        let page = store.latest_changes(back.last().copied(), 7, &all).unwrap();
+        if page.is_empty() {
+            break;
+        }
+        back.extend(cursors(&page));
+    }
+    assert_eq!(forth, given);
+    back.reverse();
+    assert_eq!(back, given);
+    let one = ChangeFilter { source: Some(6), ..ChangeFilter::default() };
+    let of_one = store.latest_changes(None, 3, &one).unwrap();
+    assert!(of_one.iter().all(|change| change.source == 6));
+    let times: Vec<i64> = of_one.iter().map(|change| change.change.changed).collect();
+    assert_eq!(times, [19, 18, 17]);
+}
+
+pub(crate) fn filters_take_what_they_say(store: &mut Store) {
+    let given = |tags: &[&str], importance| Patch {
+        tags: Some(tags.iter().map(|tag| tag.to_string()).collect()),
+        importance: Some(importance),
+        ..Patch::default()
+    };
+    let sources = [
+        NewSource { given: given(&["news", "blog"], 1.0), ..source(1) },
+        NewSource { given: given(&["new"], 5.0), ..source(2) },
+        NewSource { given: given(&[], 9.0), ..source(31) },
+    ];
+    store.add(&sources).unwrap();
+    let mut fetches: Vec<Fetched> = (0..3).map(|id| changed(id, 1, b"page")).collect();
+    if let Some(change) = &mut fetches[2].change {
+        change.similarity = 0.99;
+    }
+    record(store, fetches);
+    // Tags and importance are those of the time of the change.
+    store.change(&[0, 1, 2], &given(&["later"], 0.0)).unwrap();
+    let none = ChangeFilter::default();
+    let cases = [
+        (none.clone(), vec![0, 1, 2]),
+        (ChangeFilter { tag: Some("new".to_owned()), ..none.clone() }, vec![1]),
+        (ChangeFilter { tag: Some("blog".to_owned()), ..none.clone() }, vec![0]),
+        (ChangeFilter { tag: Some("later".to_owned()), ..none.clone() }, vec![]),
+        (ChangeFilter { host: Some("host-3.example".to_owned()), ..none.clone() }, vec![2]),
+        (ChangeFilter { importance: Some(5.0), ..none.clone() }, vec![1, 2]),
+        (ChangeFilter { similarity: Some(0.9), ..none.clone() }, vec![0, 1]),
+        (ChangeFilter { source: Some(1), importance: Some(6.0), ..none }, vec![]),
+    ];
+    for (filter, expect) in cases {
+        let found = store.changes(0, 10, &filter).unwrap();
+        let found: Vec<u32> = found.iter().map(|change| change.source).collect();
+        assert_eq!(found, expect, "{filter:?}");
+    }
+}
+
+pub(crate) fn a_change_knows_its_versions(store: &mut Store) {
+    some_sources(store, 1);
+    let without = Fetched { version: None, ..changed(0, 30, b"three") };
+    let first = Fetched { change: None, ..changed(0, 5, b"zero") };
+    let first = Fetched { outcome: Outcome::First, ..first };
+    record(store, vec![first, changed(0, 10, b"one"), changed(0, 20, b"two"), without]);
+    let log = store.changes(0, 10, &ChangeFilter::default()).unwrap();
+    let versions: Vec<_> = log.iter().map(|it| (it.old_version, it.new_version)).collect();
+    assert_eq!(versions, [(Some(1), Some(2)), (Some(2), Some(3)), (Some(3), None)]);
+    assert_eq!(log[1].change.new_digest, digest(b"two"));
+    assert_eq!((log[1].change.unchanged, log[1].change.changed), (Some(19), 20));
+    assert_eq!((log[1].change.new_size, log[1].change.summary.as_str()), (3, "found at 20"));
+    assert_eq!(store.version(0, 3).unwrap().unwrap().content, b"two");
+    assert_eq!(store.job(0).unwrap().unwrap().version, 3);
+}

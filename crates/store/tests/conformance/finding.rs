@@ -1,0 +1,107 @@
+use freshet_store::{
+    Batch, Fetched, HostRecord, NewSource, Outcome, Patch, Query, Source, State, Store,
+};
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::{record, some_sources, source};
+
+const TAGS: [&str; 4] = ["news", "new", "blog", "of two words"];
+const OUTCOMES: [Outcome; 6] = [
+    Outcome::First,
+    Outcome::Changed,
+    Outcome::Unchanged,
+    Outcome::Failed,
+    Outcome::Gone,
+    Outcome::Disallowed,
+];
+const STATES: [State; 5] =
+    [State::New, State::Good, State::Failing, State::Gone, State::Disallowed];
+
+fn fits(source: &Source, query: &Query) -> bool {
+    query.host.is_none_or(|host| source.host == host)
+        && query.tag.as_ref().is_none_or(|tag| source.tags.contains(tag))
+        && query.state.is_none_or(|state| source.state == state)
+        && query.paused.is_none_or(|paused| source.paused == paused)
+        && query.text.as_ref().is_none_or(|text| source.url.contains(text))
+        && query.after.is_none_or(|after| source.id > after)
+}
+
+pub(crate) fn queries_give_what_a_look_at_every_source_gives(store: &mut Store) {
+    let mut random = Pcg64::seed_from_u64(7);
+    let sources: Vec<NewSource> = (0..600)
+        .map(|n| {
+            let tags = TAGS.iter().filter(|_| random.random_bool(0.2)).map(|tag| tag.to_string());
+            let given = Patch {
+                tags: Some(tags.collect()),
+                paused: Some(random.random_bool(0.1)),
+                ..Patch::default()
+            };
+            NewSource { given, ..source(n) }
+        })
+        .collect();
+    store.add(&sources).unwrap();
+    let fetches = (0..600).filter(|_| random.random_bool(0.8)).collect::<Vec<u32>>();
+    let fetches =
+        fetches.into_iter().map(|id| Fetched::new(id, 10, *OUTCOMES.choose(&mut random).unwrap()));
+    let fetches = fetches.collect();
+    record(store, fetches);
+    store.remove(&[3, 5, 599]).unwrap();
+
+    let all: Vec<Source> = (0..600).filter_map(|id| store.source(id).unwrap()).collect();
+    assert_eq!(all.len(), 597);
+    for _ in 0..200 {
+        let pick = |random: &mut Pcg64| random.random_bool(0.3);
+        let query = Query {
+            host: pick(&mut random).then(|| random.random_range(0..61)),
+            tag: pick(&mut random).then(|| TAGS.choose(&mut random).unwrap().to_string()),
+            state: pick(&mut random).then(|| *STATES.choose(&mut random).unwrap()),
+            paused: pick(&mut random).then(|| random.random_bool(0.5)),
+            text: pick(&mut random).then(|| random.random_range(0..60).to_string()),
+            after: pick(&mut random).then(|| random.random_range(0..600)),
+            limit: random.random_range(1..40),
+        };
+        let expect: Vec<&Source> = all.iter().filter(|source| fits(source, &query)).collect();
+        assert_eq!(store.count(&query).unwrap(), expect.len() as u64, "{query:?}");
+        let mut found = Vec::new();
+        let mut next = query.clone();
+        loop {
+            let page = store.list(&next).unwrap();
+            assert!(page.sources.len() <= query.limit);
+            found.extend(page.sources);
+            match page.next {
+                Some(after) => next.after = Some(after),
+                None => break,
+            }
+        }
+        assert_eq!(found.iter().collect::<Vec<_>>(), expect, "{query:?}");
+    }
+}
+
+pub(crate) fn a_url_is_found_by_all_of_it(store: &mut Store) {
+    some_sources(store, 300);
+    assert_eq!(store.find("https://host-1.example/17").unwrap(), Some(17));
+    for other in ["https://host-1.example/1", "HTTPS://host-1.example/17", ""] {
+        assert_eq!(store.find(other).unwrap(), None, "{other}");
+    }
+    let odd = "https://host/%00?q='; DROP TABLE source; --é\u{0}";
+    store.add(&[NewSource::new(odd, "host", 0)]).unwrap();
+    assert_eq!(store.find(odd).unwrap(), Some(300));
+    assert_eq!(store.source(300).unwrap().unwrap().url, odd);
+}
+
+pub(crate) fn hosts_have_numbers_names_and_records(store: &mut Store) {
+    some_sources(store, 35);
+    let record = HostRecord { host: 2, until: Some(77), record: vec![1, 2, 3] };
+    store.record(&Batch { hosts: vec![record], ..Batch::default() }).unwrap();
+    let mut hosts = Vec::new();
+    store.hosts(|host| hosts.push(host)).unwrap();
+    let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+    assert_eq!(names, ["host-0.example", "host-1.example", "host-2.example", "host-3.example"]);
+    assert_eq!(hosts.iter().map(|host| host.id).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!((hosts[2].until, hosts[2].record.as_slice()), (Some(77), &[1, 2, 3][..]));
+    assert_eq!((hosts[1].until, hosts[1].record.len()), (None, 0));
+    assert_eq!(store.find_host("host-2.example").unwrap().as_ref(), Some(&hosts[2]));
+    assert_eq!(store.host(9).unwrap(), None);
+}

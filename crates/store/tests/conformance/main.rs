@@ -1,0 +1,107 @@
+//! What any store must do, whatever it is made of. A case takes an opened, empty store; `cases!` opens
+//! it, runs the case, and asks the store whether all is well with it.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod changes;
+mod finding;
+mod records;
+mod sources;
+mod versions;
+
+use freshet_store::{Batch, Fetched, NewChange, NewSource, NewVersion, Outcome, Packed, Store};
+
+/// The store under test. A second kind of store runs the same cases from a list of its own.
+fn check(case: impl FnOnce(&mut Store)) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&directory.path().join("freshet.db"), 1_000).unwrap();
+    case(&mut store);
+    let health = store.check().unwrap();
+    assert!(health.is_good(), "{:?}", health.faults);
+}
+
+macro_rules! cases {
+    ($($module:ident: $($case:ident),+ $(,)?;)+) => {$($(
+        #[test]
+        fn $case() {
+            check($module::$case);
+        }
+    )+)+};
+}
+
+cases! {
+    sources:
+        numbers_are_dense_and_never_used_again,
+        a_known_url_keeps_its_number_and_what_is_not_given,
+        a_url_that_is_named_twice_is_added_once,
+        an_import_counts_what_is_new_and_what_was_known,
+        values_that_cannot_be_meant_are_refused_and_nothing_is_added,
+        a_change_says_only_what_it_says,
+        a_source_that_is_removed_leaves_the_change_log_alone,
+        a_source_can_move_to_another_host;
+    finding:
+        queries_give_what_a_look_at_every_source_gives,
+        a_url_is_found_by_all_of_it,
+        hosts_have_numbers_names_and_records;
+    records:
+        outcomes_make_states_and_times,
+        what_is_not_given_stays,
+        fetches_of_unknown_sources_are_named_and_the_others_recorded,
+        the_history_is_newest_first_and_has_at_least_what_is_promised,
+        what_was_spent_adds_up,
+        loading_gives_every_source_as_it_is,
+        jobs_come_in_the_order_asked_for;
+    changes:
+        cursors_rise_and_pages_leave_nothing_out,
+        filters_take_what_they_say,
+        a_change_knows_its_versions;
+    versions:
+        content_comes_back_as_it_was,
+        the_newest_versions_stay,
+        old_versions_go_but_never_the_newest,
+        tidying_ends;
+}
+
+/// So many sources `https://host-H.example/N` on hosts of ten.
+fn some_sources(store: &mut Store, count: u32) {
+    let sources: Vec<NewSource> = (0..count).map(source).collect();
+    store.add(&sources).unwrap();
+}
+
+fn source(n: u32) -> NewSource {
+    let host = format!("host-{}.example", n / 10);
+    NewSource::new(format!("https://{host}/{n}"), host, 5)
+}
+
+fn record(store: &mut Store, fetches: Vec<Fetched>) -> Vec<Option<i64>> {
+    store.record(&Batch { fetches, ..Batch::default() }).unwrap().cursors
+}
+
+/// A fetch that found this content.
+fn changed(source: u32, at: i64, content: &[u8]) -> Fetched {
+    let digest = digest(content);
+    let version = NewVersion { digest, kind: "text".to_owned(), content: Packed::of(content) };
+    let change = NewChange {
+        unchanged: Some(at - 1),
+        changed: at,
+        old_digest: None,
+        new_digest: digest,
+        old_size: None,
+        new_size: content.len() as u64,
+        similarity: 0.5,
+        summary: format!("found at {at}"),
+    };
+    Fetched {
+        version: Some(version),
+        change: Some(change),
+        ..Fetched::new(source, at, Outcome::Changed)
+    }
+}
+
+fn digest(content: &[u8]) -> [u8; 16] {
+    let mut digest = [content.len() as u8; 16];
+    for (at, byte) in content.iter().enumerate() {
+        digest[at % 16] = digest[at % 16].rotate_left(3) ^ byte;
+    }
+    digest
+}

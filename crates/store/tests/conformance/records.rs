@@ -1,0 +1,182 @@
+use freshet_store::{
+    Batch, Fetched, Learnt, Outcome, Patch, Recorded, Retention, Spent, State, Store, Validators,
+};
+
+use crate::{record, some_sources};
+
+pub(crate) fn outcomes_make_states_and_times(store: &mut Store) {
+    some_sources(store, 1);
+    let steps = [
+        (Outcome::Failed, State::Failing, None, None, 1),
+        (Outcome::First, State::Good, Some(2), None, 0),
+        (Outcome::Changed, State::Good, Some(3), Some(3), 0),
+        (Outcome::Unchanged, State::Good, Some(4), Some(3), 0),
+        (Outcome::Disallowed, State::Disallowed, Some(4), Some(3), 1),
+        (Outcome::Failed, State::Failing, Some(4), Some(3), 2),
+        (Outcome::Gone, State::Gone, Some(4), Some(3), 3),
+        (Outcome::Unchanged, State::Good, Some(8), Some(3), 0),
+    ];
+    assert_eq!(store.source(0).unwrap().unwrap().state, State::New);
+    for (at, (outcome, state, fetched, changed, failures)) in (1..).zip(steps) {
+        let due = Some(at + 100);
+        record(store, vec![Fetched { due, ..Fetched::new(0, at, outcome) }]);
+        let seen = store.source(0).unwrap().unwrap();
+        assert_eq!((seen.state, seen.fetched, seen.changed), (state, fetched, changed));
+        assert_eq!((seen.tried, seen.due, seen.failures), (Some(at), due, failures));
+        assert_eq!(seen.fetches, at as u64);
+    }
+}
+
+pub(crate) fn what_is_not_given_stays(store: &mut Store) {
+    some_sources(store, 1);
+    let validators =
+        Validators { etag: Some("\"a\"".to_owned()), last_modified: Some("then".to_owned()) };
+    let full = Fetched {
+        validators: Some(validators.clone()),
+        reading: Some(vec![1; 176]),
+        learnt: Some(vec![2; 60]),
+        ..Fetched::new(0, 10, Outcome::First)
+    };
+    record(store, vec![full, Fetched::new(0, 11, Outcome::Unchanged)]);
+    let job = store.job(0).unwrap().unwrap();
+    assert_eq!((&job.validators, job.reading.len()), (&validators, 176));
+    let learnt = |store: &Store| {
+        let mut seen = Vec::new();
+        store.load(|row| seen.push((row.learnt.to_vec(), row.due))).unwrap();
+        seen
+    };
+    assert_eq!(learnt(store), [(vec![2; 60], None)]);
+
+    let only = Validators { etag: None, last_modified: Some("now".to_owned()) };
+    record(
+        store,
+        vec![Fetched { validators: Some(only.clone()), ..Fetched::new(0, 12, Outcome::Unchanged) }],
+    );
+    let job = store.job(0).unwrap().unwrap();
+    assert_eq!((job.validators, job.reading), (only, vec![1; 176]));
+
+    let told = vec![
+        Learnt { source: 0, learnt: Some(vec![3]), due: Some(50) },
+        Learnt { source: 9, learnt: None, due: None },
+    ];
+    let recorded = store.record(&Batch { learnt: told, ..Batch::default() }).unwrap();
+    assert_eq!(recorded.unknown, [9]);
+    assert_eq!(learnt(store), [(vec![3], Some(50))]);
+    assert_eq!(store.history(0, 10).unwrap().len(), 3);
+}
+
+pub(crate) fn fetches_of_unknown_sources_are_named_and_the_others_recorded(store: &mut Store) {
+    some_sources(store, 3);
+    store.remove(&[1]).unwrap();
+    let fetches = (0..5).map(|id| crate::changed(id, 10, b"page")).collect();
+    let recorded = store.record(&Batch { fetches, ..Batch::default() }).unwrap();
+    assert_eq!(
+        recorded,
+        Recorded { cursors: vec![Some(1), None, Some(2), None, None], unknown: vec![1, 3, 4] }
+    );
+    assert!(store.history(1, 10).unwrap().is_empty());
+    assert_eq!(store.history(2, 10).unwrap().len(), 1);
+}
+
+pub(crate) fn the_history_is_newest_first_and_has_at_least_what_is_promised(store: &mut Store) {
+    some_sources(store, 2);
+    store.set_retention(Retention { observations: 20, ..Retention::default() });
+    for at in 0..30 {
+        let status = 200 + at as u16;
+        let fetch = |id| Fetched {
+            status,
+            bytes: 1 << 40,
+            duration: 7,
+            note: if at == 29 { "the last".to_owned() } else { String::new() },
+            ..Fetched::new(id, at, Outcome::Unchanged)
+        };
+        record(store, vec![fetch(0), fetch(1)]);
+    }
+    let history = store.history(0, 5).unwrap();
+    let times: Vec<i64> = history.iter().map(|seen| seen.at).collect();
+    assert_eq!(times, [29, 28, 27, 26, 25]);
+    let last = &history[0];
+    assert_eq!((last.n, last.status, last.bytes, last.duration), (30, 229, 1 << 40, 7));
+    assert_eq!((last.note.as_str(), history[1].note.as_str()), ("the last", ""));
+    while store.tidy(100).unwrap().more {}
+    for id in [0, 1] {
+        let times: Vec<i64> = store.history(id, 99).unwrap().iter().map(|seen| seen.at).collect();
+        assert_eq!(times, (10..30).rev().collect::<Vec<i64>>());
+    }
+}
+
+pub(crate) fn what_was_spent_adds_up(store: &mut Store) {
+    let spend = |store: &mut Store, at, fetches, bytes| {
+        let ledger = vec![Spent { at, fetches, bytes }, Spent { at: at + 1, fetches, bytes }];
+        store.record(&Batch { ledger, rest: Some(vec![at as u8]), ..Batch::default() }).unwrap();
+    };
+    assert_eq!(store.rest().unwrap(), None);
+    spend(store, 10, 1.0, 100);
+    spend(store, 11, 2.5, 50);
+    assert_eq!(store.rest().unwrap(), Some(vec![11]));
+    let all = store.ledger(0).unwrap();
+    let amounts: Vec<_> = all.iter().map(|spent| (spent.at, spent.fetches, spent.bytes)).collect();
+    assert_eq!(amounts, [(10, 1.0, 100), (11, 3.5, 150), (12, 2.5, 50)]);
+    assert_eq!(store.ledger(11).unwrap(), all[1..]);
+    let days = 86_400_000;
+    store.tidy(2 * days + 12).unwrap();
+    assert_eq!(store.ledger(0).unwrap(), all[2..]);
+    store.set_meta("budget", "500/day").unwrap();
+    store.set_meta("budget", "20 %/day").unwrap();
+    assert_eq!(store.meta("budget").unwrap().as_deref(), Some("20 %/day"));
+    assert_eq!(store.meta("nothing").unwrap(), None);
+}
+
+pub(crate) fn loading_gives_every_source_as_it_is(store: &mut Store) {
+    some_sources(store, 9_000);
+    store.remove(&(100..2_500).collect::<Vec<u32>>()).unwrap();
+    let patch = Patch {
+        importance: Some(2.5),
+        cost: Some(3.0),
+        min_interval: Some(0.25),
+        max_interval: Some(7.0),
+        paused: Some(true),
+        goal: Some("age – é".to_owned()),
+        ..Patch::default()
+    };
+    store.change(&[0, 4_095, 4_096, 8_999], &patch).unwrap();
+    let fetches = (0..9_000_u32).step_by(7).map(|id| Fetched {
+        learnt: Some(id.to_be_bytes().repeat(id as usize % 9)),
+        due: Some(i64::from(id) * 1_000),
+        ..Fetched::new(id, i64::from(id), Outcome::Unchanged)
+    });
+    record(store, fetches.collect());
+
+    let mut next = 0;
+    let mut rows = 0;
+    store
+        .load(|row| {
+            assert!(row.id >= next, "in order");
+            next = row.id + 1;
+            rows += 1;
+            let source = store.source(row.id).unwrap().unwrap();
+            assert_eq!((row.host, row.goal), (source.host, source.goal.as_str()));
+            assert_eq!((row.importance, row.cost), (source.importance, source.cost));
+            let intervals = (source.min_interval, source.max_interval);
+            assert_eq!((row.min_interval, row.max_interval), intervals);
+            assert_eq!((row.paused, row.observed), (source.paused, source.observed));
+            let times = (source.fetched, source.due, source.state);
+            assert_eq!((row.fetched, row.due, row.state), times);
+            let fetched = row.id % 7 == 0;
+            let learnt = row.id.to_be_bytes().repeat(row.id as usize % 9);
+            assert_eq!(row.learnt, if fetched { learnt.as_slice() } else { &[] });
+        })
+        .unwrap();
+    assert_eq!(rows, 6_600);
+}
+
+pub(crate) fn jobs_come_in_the_order_asked_for(store: &mut Store) {
+    some_sources(store, 20);
+    let patch = Patch { settings: Some("select = '#main'".to_owned()), ..Patch::default() };
+    store.change(&[7], &patch).unwrap();
+    let jobs = store.jobs(&[7, 99, 3, 7]).unwrap();
+    assert_eq!(jobs.iter().map(|job| job.id).collect::<Vec<_>>(), [7, 3, 7]);
+    assert_eq!(jobs[0].settings, "select = '#main'");
+    assert_eq!(jobs[1].url, crate::source(3).url);
+    assert_eq!(Some(&jobs[1]), store.job(3).unwrap().as_ref());
+}

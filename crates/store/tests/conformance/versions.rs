@@ -1,0 +1,81 @@
+use freshet_store::{Retention, Store};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::{changed, digest, record, some_sources};
+
+const DAY: i64 = 86_400_000;
+
+fn numbers(store: &Store, id: u32) -> Vec<u32> {
+    store.versions(id).unwrap().iter().map(|version| version.n).collect()
+}
+
+pub(crate) fn content_comes_back_as_it_was(store: &mut Store) {
+    some_sources(store, 2);
+    let mut random = Pcg64::seed_from_u64(3);
+    let noise: Vec<u8> = (0..300_000).map(|_| random.random()).collect();
+    let contents: [&[u8]; 6] =
+        [b"", b"x", &noise, &[0; 1 << 20], "größe \u{0} \u{fffd}".as_bytes(), &noise[..299_999]];
+    for (at, content) in contents.iter().enumerate() {
+        record(store, vec![changed(0, at as i64, content), changed(1, at as i64, content)]);
+    }
+    for (n, content) in (1..).zip(contents) {
+        for id in [0, 1] {
+            let version = store.version(id, n).unwrap().unwrap();
+            assert!(version.content == content, "version {n}");
+            assert_eq!(version.meta.size, content.len() as u64);
+            assert_eq!(version.meta.digest, digest(content));
+            assert_eq!((version.meta.at, version.meta.kind.as_str()), (i64::from(n) - 1, "text"));
+        }
+    }
+    assert_eq!(numbers(store, 0), [6, 5, 4, 3, 2, 1]);
+    assert_eq!(store.version(0, 7).unwrap(), None);
+    store.remove(&[0]).unwrap();
+    assert!(store.version(1, 3).unwrap().unwrap().content == noise);
+}
+
+pub(crate) fn the_newest_versions_stay(store: &mut Store) {
+    some_sources(store, 2);
+    store.set_retention(Retention { versions: 3, ..Retention::default() });
+    for at in 0..8 {
+        record(store, vec![changed(0, at, format!("page {at}").as_bytes())]);
+    }
+    assert_eq!(numbers(store, 0), [8, 7, 6]);
+    assert_eq!(store.version(0, 6).unwrap().unwrap().content, b"page 5");
+    assert_eq!(store.version(0, 5).unwrap(), None);
+    store.set_retention(Retention { versions: 0, ..Retention::default() });
+    while store.tidy(10).unwrap().more {}
+    assert_eq!(numbers(store, 0), [8]);
+}
+
+pub(crate) fn old_versions_go_but_never_the_newest(store: &mut Store) {
+    some_sources(store, 3);
+    store.set_retention(Retention { versions: 100, days: 10.0, ..Retention::default() });
+    for day in 0..15 {
+        record(store, vec![changed(0, day * DAY, format!("page {day}").as_bytes())]);
+    }
+    // On day 14 those of day 4 and later are within ten days.
+    assert_eq!(numbers(store, 0), (5..=15).rev().collect::<Vec<u32>>());
+    record(store, vec![changed(1, 0, b"old"), changed(1, DAY, b"also old")]);
+    while store.tidy(20 * DAY).unwrap().more {}
+    assert_eq!(numbers(store, 0), [15, 14, 13, 12, 11]);
+    assert_eq!(numbers(store, 1), [2]);
+    while store.tidy(1_000 * DAY).unwrap().more {}
+    assert_eq!(numbers(store, 0), [15]);
+    assert_eq!(store.version(1, 2).unwrap().unwrap().content, b"also old");
+}
+
+pub(crate) fn tidying_ends(store: &mut Store) {
+    some_sources(store, 40);
+    for at in 0..100 {
+        let fetches = (0..40).map(|id| changed(id, at, format!("{id} {at}").as_bytes())).collect();
+        record(store, fetches);
+    }
+    let mut steps = 0;
+    while store.tidy(100).unwrap().more {
+        steps += 1;
+        assert!(steps < 100, "no end");
+    }
+    assert_eq!(store.history(39, 1_000).unwrap().len(), 100);
+    assert_eq!(numbers(store, 39).len(), 10);
+}

@@ -1,0 +1,181 @@
+//! Killed at any moment: what was acknowledged is there, nothing is there half, and no cursor is given
+//! twice.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::collections::{BTreeMap, HashMap};
+use std::hint::spin_loop;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use freshet_store::{
+    Batch, ChangeFilter, Fetched, HostRecord, NewChange, NewSource, NewVersion, Outcome, Packed,
+    Retention, Spent, Store,
+};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+const SOURCES: u32 = 200;
+const FETCHES: usize = 20;
+/// How often it is killed, unless `FRESHET_STORE_ROUNDS` says otherwise.
+const ROUNDS: u64 = 16;
+
+fn page(source: u32, batch: u64) -> Vec<u8> {
+    let mut random = Pcg64::seed_from_u64(batch << 32 | u64::from(source));
+    (0..random.random_range(0..9_000)).map(|_| random.random_range(b'a'..=b'h')).collect()
+}
+
+fn batch(number: u64) -> Batch {
+    let mut random = Pcg64::seed_from_u64(number);
+    let fetches = (0..FETCHES).map(|_| {
+        let source = random.random_range(0..SOURCES);
+        let content = page(source, number);
+        Fetched {
+            learnt: Some(number.to_be_bytes().to_vec()),
+            reading: Some(number.to_be_bytes().to_vec()),
+            change: Some(NewChange {
+                unchanged: None,
+                changed: number as i64,
+                old_digest: None,
+                new_digest: [number as u8; 16],
+                old_size: None,
+                new_size: content.len() as u64,
+                similarity: 0.0,
+                summary: number.to_string(),
+            }),
+            version: Some(NewVersion {
+                digest: [number as u8; 16],
+                kind: String::new(),
+                content: Packed::of(&content),
+            }),
+            ..Fetched::new(source, number as i64, Outcome::Changed)
+        }
+    });
+    Batch {
+        fetches: fetches.collect(),
+        hosts: vec![HostRecord { host: 0, until: None, record: number.to_be_bytes().to_vec() }],
+        rest: Some(number.to_be_bytes().to_vec()),
+        ledger: vec![Spent { at: number as i64, fetches: FETCHES as f64, bytes: 0 }],
+        learnt: Vec::new(),
+    }
+}
+
+/// Not a test of its own: the process that is killed.
+#[test]
+#[ignore = "run by the test beside it"]
+fn writes_until_it_is_killed() {
+    let Some(path) = std::env::var_os("FRESHET_STORE_CRASH") else { return };
+    let mut store = Store::open(Path::new(&path), 0).unwrap();
+    store.set_retention(Retention { versions: 3, observations: 5, ..Retention::default() });
+    let source = |n| NewSource::new(format!("https://example.com/{n}"), "example.com", 0);
+    store.import((0..SOURCES).map(source)).unwrap();
+    let rest = store.rest().unwrap().unwrap_or_default();
+    let mut next = rest.try_into().map_or(0, u64::from_be_bytes) + 1;
+    let mut out = std::io::stdout();
+    loop {
+        let recorded = store.record(&batch(next)).unwrap();
+        let last = recorded.cursors.last().copied().flatten().unwrap();
+        writeln!(out, "\nacknowledged {next} {last}").unwrap();
+        out.flush().unwrap();
+        match next % 10 {
+            3 => drop(store.checkpoint().unwrap()),
+            6 => drop(store.tidy(next as i64).unwrap()),
+            9 => drop(store.import((next as u32..).take(50).map(|n| source(1_000 + n))).unwrap()),
+            _ => {}
+        }
+        next += 1;
+    }
+}
+
+/// Lets it write for a while and kills it. Gives what it acknowledged last.
+fn round(path: &Path, random: &mut Pcg64) -> Option<(u64, i64)> {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--ignored", "--exact", "--nocapture", "writes_until_it_is_killed"]);
+    child.env("FRESHET_STORE_CRASH", path).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = child.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut last = None;
+    let mut read = |line: String| {
+        let mut words = line.strip_prefix("acknowledged ")?.split(' ');
+        last = Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?));
+        last
+    };
+    for _ in 0..random.random_range(0..12) {
+        while let Some(Ok(line)) = lines.next() {
+            if read(line).is_some() {
+                break;
+            }
+        }
+    }
+    for _ in 0..random.random_range(0..3_000_000) {
+        spin_loop();
+    }
+    child.kill().unwrap();
+    // What it said before it was killed counts as well. A line may be cut off.
+    while let Some(Ok(line)) = lines.next() {
+        if line.starts_with("acknowledged ") && line.split(' ').count() == 3 {
+            read(line);
+        }
+    }
+    assert!(!child.wait().unwrap().success());
+    last
+}
+
+fn judge(path: &Path, acknowledged: u64, cursor: i64) -> u64 {
+    let store = Store::open(path, 0).unwrap();
+    let health = store.check().unwrap();
+    assert!(health.is_good(), "{:?}", health.faults);
+    let log = store.changes(0, usize::MAX, &ChangeFilter::default()).unwrap();
+    assert!(log.is_sorted_by(|a, b| a.cursor < b.cursor));
+    assert!(store.last_cursor().unwrap() >= cursor);
+    let mut sizes: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut newest: HashMap<u32, u64> = HashMap::new();
+    let mut fetches: HashMap<u32, u64> = HashMap::new();
+    for change in &log {
+        let number = change.change.summary.parse().unwrap();
+        *sizes.entry(number).or_default() += 1;
+        newest.insert(change.source, number);
+        *fetches.entry(change.source).or_default() += 1;
+    }
+    let last = sizes.keys().last().copied().unwrap_or(0);
+    assert!(last >= acknowledged, "{last} < {acknowledged}");
+    let whole: Vec<(u64, usize)> = (1..=last).map(|number| (number, FETCHES)).collect();
+    assert_eq!(sizes.into_iter().collect::<Vec<_>>(), whole, "each batch once, and whole");
+    if last == 0 {
+        return 0;
+    }
+    assert_eq!(store.rest().unwrap(), Some(last.to_be_bytes().to_vec()));
+    assert_eq!(store.host(0).unwrap().unwrap().record, last.to_be_bytes());
+    let ledger = store.ledger(0).unwrap();
+    assert_eq!(ledger.len() as u64, last);
+    for (source, number) in newest {
+        let job = store.job(source).unwrap().unwrap();
+        assert_eq!(job.reading, number.to_be_bytes());
+        assert_eq!(store.source(source).unwrap().unwrap().fetches, fetches[&source]);
+        assert_eq!(u64::from(job.version), fetches[&source]);
+        let version = store.version(source, job.version).unwrap().unwrap();
+        assert!(version.content == page(source, number));
+        assert_eq!(store.history(source, 1).unwrap()[0].at, number as i64);
+    }
+    last
+}
+
+#[test]
+fn what_was_acknowledged_is_there_and_nothing_half() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("freshet.db");
+    let mut random = Pcg64::seed_from_u64(20_030_415);
+    let (mut acknowledged, mut cursor, mut rounds) = (0, 0, 0);
+    let wanted = std::env::var("FRESHET_STORE_ROUNDS").ok().and_then(|text| text.parse().ok());
+    let wanted = wanted.unwrap_or(ROUNDS);
+    for _ in 0..wanted {
+        if let Some((number, last)) = round(&path, &mut random) {
+            assert!(number > acknowledged && last > cursor);
+            (acknowledged, cursor) = (number, last);
+            rounds += 1;
+        }
+        acknowledged = judge(&path, acknowledged, cursor).max(acknowledged);
+    }
+    assert!(rounds > wanted / 2, "{rounds} rounds wrote anything");
+}

@@ -1,0 +1,281 @@
+//! Files that are not as they should be: each has a name, a message and a way out, and nothing that was
+//! there is harmed.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command};
+
+use freshet_store::{
+    Batch, ChangeFilter, Fetched, NewSource, NewVersion, Outcome, Packed, Query, Reader, Retention,
+    Store, StoreError,
+};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use tempfile::TempDir;
+
+fn place() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("freshet.db");
+    (directory, path)
+}
+
+fn fetch(id: u32, at: i64, content: &[u8]) -> Fetched {
+    let content = Packed::of(content);
+    let version = NewVersion { digest: [1; 16], kind: "text".to_owned(), content };
+    Fetched { version: Some(version), ..Fetched::new(id, at, Outcome::Changed) }
+}
+
+/// A store with some of everything, closed.
+fn filled(path: &Path) {
+    let mut store = Store::open(path, 0).unwrap();
+    let source = |n| NewSource::new(format!("https://example.com/{n}"), "example.com", 0);
+    store.import((0..600).map(source)).unwrap();
+    let fetches = (0..200).map(|id| fetch(id, 1, format!("page {id}").as_bytes())).collect();
+    store.record(&Batch { fetches, ..Batch::default() }).unwrap();
+}
+
+/// The message as people see it.
+#[track_caller]
+fn check(error: &StoreError, path: &Path, message: &str, hint: &str) {
+    let expect = format!("{}: {message}", path.canonicalize().as_deref().unwrap_or(path).display());
+    assert_eq!(error.to_string(), expect);
+    let found = error.hint().unwrap_or_default();
+    assert!(found.contains(hint), "{found}");
+}
+
+#[test]
+fn a_directory_that_is_missing_is_named() {
+    let (directory, _) = place();
+    let path = directory.path().join("no/such/freshet.db");
+    let error = Store::open(&path, 0).unwrap_err();
+    assert!(matches!(error, StoreError::NoDirectory { .. }));
+    check(&error, &path, "its directory does not exist", "mkdir -p");
+}
+
+#[test]
+fn a_reader_needs_a_file() {
+    let (_directory, path) = place();
+    let error = Reader::open(&path).unwrap_err();
+    assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
+    assert!(!path.exists());
+    File::create(&path).unwrap();
+    assert!(matches!(Reader::open(&path), Err(StoreError::Missing { .. })));
+    // An empty file is a place for a store.
+    Store::open(&path, 0).unwrap();
+    Reader::open(&path).unwrap();
+}
+
+#[test]
+fn something_else_is_left_as_it_is() {
+    let (_directory, path) = place();
+    for text in ["importance = 5\n".to_owned(), "not a database\n".repeat(1_000)] {
+        fs::write(&path, &text).unwrap();
+        for error in [Store::open(&path, 0).unwrap_err(), Reader::open(&path).unwrap_err()] {
+            assert!(matches!(error, StoreError::NotADatabase { .. }), "{error:?}");
+            check(&error, &path, "not a database", "another file");
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_database_of_another_program_is_left_as_it_is() {
+    let (_directory, path) = place();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("CREATE TABLE source (id INTEGER); PRAGMA user_version = 1").unwrap();
+    drop(other);
+    let before = fs::read(&path).unwrap();
+    for error in [Store::open(&path, 0).unwrap_err(), Reader::open(&path).unwrap_err()] {
+        assert!(matches!(error, StoreError::Foreign { .. }), "{error:?}");
+    }
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_refused() {
+    let (_directory, path) = place();
+    filled(&path);
+    let known = {
+        let raw = rusqlite::Connection::open(&path).unwrap();
+        let known: i64 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        raw.pragma_update(None, "user_version", known + 1).unwrap();
+        known
+    };
+    let message = format!("written by a newer freshet: format {} > {known}", known + 1);
+    for error in [Store::open(&path, 0).unwrap_err(), Reader::open(&path).unwrap_err()] {
+        check(&error, &path, &message, "newer freshet");
+    }
+}
+
+#[test]
+fn one_process_at_a_time_under_any_name() {
+    let (directory, path) = place();
+    let store = Store::open(&path, 0).unwrap();
+    let link = directory.path().join("link.db");
+    symlink(&path, &link).unwrap();
+    for name in [&path, &link] {
+        let error = Store::open(name, 0).unwrap_err();
+        let message = format!("in use by process {}", process::id());
+        check(&error, &path, &message, &format!("kill {}", process::id()));
+    }
+    Reader::open(&link).unwrap();
+    drop(store);
+    Store::open(&link, 0).unwrap();
+}
+
+#[test]
+fn a_full_disk_stops_a_batch_as_a_whole() {
+    let (_directory, path) = place();
+    filled(&path);
+    let mut store = Store::open(&path, 0).unwrap();
+    store.limit_size(1 << 20).unwrap();
+    store.set_retention(Retention { versions: 1_000, ..Retention::default() });
+    let mut random = Pcg64::seed_from_u64(1);
+    let mut recorded = 0;
+    let error = loop {
+        let content: Vec<u8> = (0..50_000).map(|_| random.random()).collect();
+        let fetches =
+            vec![Fetched::new(500, recorded, Outcome::Unchanged), fetch(501, recorded, &content)];
+        match store.record(&Batch { fetches, ..Batch::default() }) {
+            Ok(_) => recorded += 1,
+            Err(error) => break error,
+        }
+        assert!(recorded < 1_000, "no limit");
+    };
+    assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
+    check(&error, &path, "the disk is full, nothing of this step was written", "free some space");
+    for id in [500, 501] {
+        assert_eq!(store.source(id).unwrap().unwrap().fetches, recorded as u64);
+    }
+    assert!(store.check().unwrap().is_good());
+    // There is room again.
+    store.limit_size(u64::MAX).unwrap();
+    let fetches = vec![fetch(501, recorded, &[7; 50_000])];
+    store.record(&Batch { fetches, ..Batch::default() }).unwrap();
+    assert_eq!(store.source(501).unwrap().unwrap().fetches, recorded as u64 + 1);
+}
+
+/// Reads all there is to read.
+fn read_all(path: &Path) -> Result<bool, StoreError> {
+    let reader = Reader::open(path)?;
+    reader.load(|_| ())?;
+    reader.hosts(|_| ())?;
+    let all = Query { limit: 10_000, ..Query::default() };
+    for source in reader.list(&all)?.sources {
+        reader.job(source.id)?;
+        reader.find(&source.url)?;
+        reader.history(source.id, 10)?;
+        for version in reader.versions(source.id)? {
+            reader.version(source.id, version.n)?;
+        }
+    }
+    reader.changes(0, 10_000, &ChangeFilter::default())?;
+    Ok(reader.check()?.is_good())
+}
+
+#[test]
+fn damage_has_a_name_and_never_a_panic() {
+    let (_directory, path) = place();
+    filled(&path);
+    let whole = fs::read(&path).unwrap();
+    let mut random = Pcg64::seed_from_u64(2);
+    let mut noticed = 0;
+    for _ in 0..30 {
+        let mut bytes = whole.clone();
+        let page = random.random_range(1..bytes.len() / 4_096) * 4_096;
+        // The head of a page, where its structure stands, or anywhere.
+        let within = if random.random() { 0..16 } else { 0..4_096 };
+        for _ in 0..8 {
+            bytes[page + random.random_range(within.clone())] = random.random();
+        }
+        fs::write(&path, &bytes).unwrap();
+        match read_all(&path) {
+            Ok(good) => noticed += usize::from(!good),
+            Err(StoreError::Corrupt { detail, .. }) => {
+                assert!(!detail.is_empty());
+                noticed += 1;
+            }
+            Err(other) => panic!("{other:?}"),
+        }
+        // To open it for writing ends with a store or an error, too.
+        if let Ok(mut store) = Store::open(&path, 0) {
+            let fetches = (0..600).map(|id| fetch(id, 9, b"page")).collect();
+            if let Err(error) = store.record(&Batch { fetches, ..Batch::default() }) {
+                assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+            }
+        }
+        for beside in ["-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{beside}", path.display()));
+        }
+    }
+    assert!(noticed > 15, "{noticed} of 30");
+}
+
+#[test]
+fn a_file_that_is_cut_off_is_damaged() {
+    let (_directory, path) = place();
+    filled(&path);
+    let length = fs::metadata(&path).unwrap().len();
+    let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(length / 2 / 4_096 * 4_096).unwrap();
+    file.seek(SeekFrom::Start(length / 4)).unwrap();
+    file.write_all(&[0; 4_096]).unwrap();
+    drop(file);
+    match read_all(&path) {
+        Ok(good) => assert!(!good),
+        Err(error) => assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}"),
+    }
+}
+
+/// Files without the right to write them. The administrator may write all files: then another process
+/// without that right does the test.
+#[test]
+fn what_must_not_be_written_is_only_read() {
+    if std::env::var_os("FRESHET_STORE_UNPRIVILEGED").is_none() && may_write_all() {
+        let executable = std::env::current_exe().unwrap();
+        let mut child = Command::new(executable);
+        child.args(["--exact", "what_must_not_be_written_is_only_read"]).uid(65_534).gid(65_534);
+        child.env("FRESHET_STORE_UNPRIVILEGED", "1");
+        // Where the test itself lies out of its reach, nothing can be tested.
+        if let Ok(output) = child.output() {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        }
+        return;
+    }
+    let (directory, path) = place();
+    filled(&path);
+    fs::remove_file(path.with_extension("db.lock")).unwrap();
+    let allow = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    allow(&path, 0o444);
+    let error = Store::open(&path, 0).unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
+    assert!(read_all(&path).unwrap());
+
+    fs::remove_file(path.with_extension("db.lock")).unwrap();
+    for beside in ["-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{beside}", path.display()));
+    }
+    allow(directory.path(), 0o555);
+    let error = Store::open(&path, 0).unwrap_err();
+    assert!(matches!(error, StoreError::Denied { .. }), "{error:?}");
+    assert!(read_all(&path).unwrap());
+    let backup = Reader::open(&path).unwrap().backup(&directory.path().join("copy.db"), false);
+    assert!(matches!(backup, Err(StoreError::Denied { .. })), "{backup:?}");
+    allow(&path, 0o000);
+    let error = Reader::open(&path).unwrap_err();
+    assert!(matches!(error, StoreError::Denied { .. }), "{error:?}");
+    allow(directory.path(), 0o755);
+}
+
+fn may_write_all() -> bool {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::set_permissions(file.path(), fs::Permissions::from_mode(0o444)).unwrap();
+    OpenOptions::new().write(true).open(file.path()).is_ok()
+}

@@ -1,0 +1,220 @@
+//! The file itself: how large it becomes, who can look in, and copies of it.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use freshet_store::{
+    Batch, ChangeFilter, Fetched, NewChange, NewSource, NewVersion, Outcome, Packed, Query, Reader,
+    Retention, Store, StoreError,
+};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use tempfile::TempDir;
+
+fn place() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("freshet.db");
+    (directory, path)
+}
+
+fn open(path: &Path, sources: u32) -> Store {
+    let mut store = Store::open(path, 0).unwrap();
+    let source = |n| NewSource::new(format!("https://example.com/{n}"), "example.com", 0);
+    store.import((0..sources).map(source)).unwrap();
+    store
+}
+
+fn fetch(id: u32, at: i64, content: &[u8]) -> Fetched {
+    let content = Packed::of(content);
+    let change = NewChange {
+        unchanged: None,
+        changed: at,
+        old_digest: None,
+        new_digest: [2; 16],
+        old_size: None,
+        new_size: content.size(),
+        similarity: 0.5,
+        summary: String::new(),
+    };
+    let version = NewVersion { digest: [2; 16], kind: String::new(), content };
+    let (version, change) = (Some(version), Some(change));
+    Fetched { version, change, ..Fetched::new(id, at, Outcome::Changed) }
+}
+
+fn record(store: &mut Store, fetches: Vec<Fetched>) {
+    store.record(&Batch { fetches, ..Batch::default() }).unwrap();
+}
+
+fn noise(random: &mut Pcg64, length: usize) -> Vec<u8> {
+    (0..length).map(|_| random.random()).collect()
+}
+
+/// A number that any SQLite tool would find.
+fn ask(path: &Path, sql: &str) -> i64 {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn the_same_content_is_kept_once() {
+    let (_directory, path) = place();
+    let mut store = open(&path, 50);
+    let same = noise(&mut Pcg64::seed_from_u64(1), 20_000);
+    for at in 0..3 {
+        let other = format!("other {at}");
+        let content = |id| if id == 7 { other.as_bytes() } else { same.as_slice() };
+        record(&mut store, (0..50).map(|id| fetch(id, at, content(id))).collect());
+    }
+    assert_eq!(ask(&path, "SELECT count(*) FROM packed"), 4);
+    assert_eq!(ask(&path, "SELECT max(uses) FROM content"), 147);
+    store.remove(&(0..49).collect::<Vec<u32>>()).unwrap();
+    assert_eq!(ask(&path, "SELECT count(*) FROM packed"), 1);
+    assert!(store.version(49, 2).unwrap().unwrap().content == same);
+    store.remove(&[49]).unwrap();
+    assert_eq!(ask(&path, "SELECT count(*) FROM packed"), 0);
+}
+
+#[test]
+fn the_file_does_not_grow_when_versions_are_replaced() {
+    let (_directory, path) = place();
+    let mut store = open(&path, 20);
+    store.set_retention(Retention { versions: 3, ..Retention::default() });
+    let mut random = Pcg64::seed_from_u64(2);
+    let mut sizes = Vec::new();
+    for at in 0..60 {
+        let fetches = (0..20).map(|id| {
+            let length = random.random_range(1_000..20_000);
+            fetch(id, at, &noise(&mut random, length))
+        });
+        let fetches = fetches.collect();
+        record(&mut store, fetches);
+        store.checkpoint().unwrap();
+        sizes.push(fs::metadata(&path).unwrap().len());
+    }
+    // The change log grows, by 200 bytes a change.
+    let log = 40 * 20 * 300;
+    assert!(sizes[59] < sizes[19] * 5 / 4 + log, "{sizes:?}");
+}
+
+#[test]
+fn observations_that_nobody_wants_go_by_themselves() {
+    let (_directory, path) = place();
+    let mut store = open(&path, 10);
+    store.set_retention(Retention { observations: 50, ..Retention::default() });
+    for at in 0..60 {
+        let fetch = |n: i64| Fetched::new(n as u32 % 10, at * 1_000 + n, Outcome::Unchanged);
+        record(&mut store, (0..1_000).map(fetch).collect());
+    }
+    let rows = ask(&path, "SELECT count(*) FROM observation");
+    assert!(rows < 30_000, "{rows} of 60000");
+    let times: Vec<i64> = store.history(3, 50).unwrap().iter().map(|seen| seen.at).collect();
+    assert_eq!(times, (0..50).map(|n| 59_993 - 10 * n).collect::<Vec<i64>>());
+}
+
+#[test]
+fn the_log_begins_anew_by_itself() {
+    let (_directory, path) = place();
+    let mut store = open(&path, 100);
+    let log = path.with_extension("db-wal");
+    // Bytes 12 to 15 of a log count how often it began anew.
+    let begun = || {
+        let bytes = fs::read(&log).unwrap();
+        u32::from_be_bytes(bytes[12..16].try_into().unwrap())
+    };
+    let first = begun();
+    let mut random = Pcg64::seed_from_u64(3);
+    let mut written = 0;
+    for at in 0.. {
+        assert!(at < 2_000, "{written} bytes in a log that never ended");
+        let content = noise(&mut random, if written < 40 << 20 { 2_000_000 } else { 10 });
+        written += content.len();
+        record(&mut store, vec![fetch(0, at, &content)]);
+        if written >= 40 << 20 && begun() != first {
+            break;
+        }
+    }
+    store.checkpoint().unwrap();
+    assert_eq!(fs::metadata(&log).unwrap().len(), 0);
+    drop(store);
+    assert!(!log.exists(), "a store that is closed is one file");
+}
+
+/// Batches of ten changes, until told to stop.
+fn write_until(store: &mut Store, stop: &AtomicBool) -> usize {
+    let mut batches = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let content = format!("page {batches}");
+        let fetches = (0..10).map(|id| fetch(id, batches as i64, content.as_bytes())).collect();
+        record(store, fetches);
+        batches += 1;
+    }
+    batches
+}
+
+#[test]
+fn readers_and_backups_see_whole_batches_while_they_are_written() {
+    let (directory, path) = place();
+    let mut store = open(&path, 300);
+    let reader = store.reader().unwrap();
+    let stop = AtomicBool::new(false);
+    let written = thread::scope(|scope| {
+        let writer = scope.spawn(|| write_until(&mut store, &stop));
+        let all = ChangeFilter::default();
+        let mut seen = 0;
+        while seen < 200 {
+            let now = reader.changes(0, usize::MAX, &all).unwrap().len();
+            assert!(now >= seen && now.is_multiple_of(10), "{now} after {seen}");
+            seen = now;
+        }
+        assert!(reader.check().unwrap().is_good(), "while it is written");
+        for copy in 0..3 {
+            let copy = directory.path().join(format!("copy-{copy}.db"));
+            Reader::open(&path).unwrap().backup(&copy, false).unwrap();
+            let copied = Reader::open(&copy).unwrap();
+            let now = copied.changes(0, usize::MAX, &all).unwrap().len();
+            assert!(now >= seen && now.is_multiple_of(10), "{now} after {seen}");
+            seen = now;
+        }
+        stop.store(true, Ordering::Relaxed);
+        writer.join().unwrap()
+    });
+    assert_eq!(store.last_cursor().unwrap(), 10 * written as i64);
+    let mut restored = Store::open(&directory.path().join("copy-2.db"), 0).unwrap();
+    assert!(restored.check().unwrap().is_good());
+    assert_eq!(restored.count(&Query::default()).unwrap(), 300);
+    assert_eq!(restored.find("https://example.com/299").unwrap(), Some(299));
+    record(&mut restored, vec![fetch(5, 1, b"goes on")]);
+    let names: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|it| it.unwrap()).collect();
+    let partial = names.iter().filter(|it| it.file_name().to_string_lossy().contains("partial"));
+    assert_eq!(partial.count(), 0);
+}
+
+#[test]
+fn a_backup_replaces_nothing_unless_told() {
+    let (directory, path) = place();
+    let store = open(&path, 3);
+    let copy = directory.path().join("copy.db");
+    fs::write(&copy, "precious").unwrap();
+    let refused = store.backup(&copy, false).unwrap_err();
+    assert!(matches!(refused, StoreError::Exists { .. }), "{refused:?}");
+    assert_eq!(fs::read(&copy).unwrap(), b"precious");
+    store.backup(&copy, true).unwrap();
+    assert_eq!(Reader::open(&copy).unwrap().count(&Query::default()).unwrap(), 3);
+    // Never itself, under no name.
+    let itself = directory.path().join(".").join("freshet.db");
+    assert!(matches!(store.backup(&itself, true), Err(StoreError::Exists { .. })));
+    let nowhere = directory.path().join("no/copy.db");
+    assert!(matches!(store.backup(&nowhere, false), Err(StoreError::NoDirectory { .. })));
+    assert!(store.check().unwrap().is_good());
+}
+
+#[test]
+fn stores_and_readers_can_go_to_other_threads() {
+    fn sendable<T: Send>() {}
+    sendable::<Store>();
+    sendable::<Reader>();
+}
