@@ -14,8 +14,10 @@ use crate::noise::Hint;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Marks<'a> {
     class: Option<&'a str>,
-    id: Option<&'a str>,
-    role: Option<&'a str>,
+    pub(crate) id: Option<&'a str>,
+    pub(crate) role: Option<&'a str>,
+    pub(crate) rel: Option<&'a str>,
+    pub(crate) href: Option<&'a str>,
     label: Option<&'a str>,
     style: Option<&'a str>,
     aria_hidden: bool,
@@ -30,31 +32,42 @@ impl<'a> Marks<'a> {
     pub(crate) fn of(attributes: &[Attribute<'a>]) -> Self {
         let mut marks = Self::default();
         for &(name, value) in attributes {
-            // The first of several counts.
-            let set = |mark: &mut Option<&'a str>| *mark = mark.or(Some(value));
-            match name.len() {
-                2 if name.eq_ignore_ascii_case("id") => set(&mut marks.id),
-                4 if name.eq_ignore_ascii_case("role") => set(&mut marks.role),
-                4 if name.eq_ignore_ascii_case("open") => marks.open = true,
-                5 if name.eq_ignore_ascii_case("class") => set(&mut marks.class),
-                5 if name.eq_ignore_ascii_case("style") => set(&mut marks.style),
-                // `until-found` is for parts that a reader opens.
-                6 if name.eq_ignore_ascii_case("hidden") => {
-                    marks.hidden = !value.eq_ignore_ascii_case("until-found");
-                }
-                10 if name.eq_ignore_ascii_case("aria-label") => set(&mut marks.label),
-                11 if name.eq_ignore_ascii_case("aria-hidden") => {
-                    marks.aria_hidden = value.eq_ignore_ascii_case("true");
-                }
-                // Part of the page, though not of its document.
-                14 if name.eq_ignore_ascii_case("shadowrootmode") => marks.shown = true,
-                7.. if is_advertising(name) => marks.advertising = true,
-                // What a content management system tells its user.
-                20 if name.eq_ignore_ascii_case("data-drupal-messages") => marks.message = true,
-                _ => {}
+            if marks.take(name, value) {
+                continue;
+            }
+            if is_advertising(name) {
+                marks.advertising = true;
+            } else if name.bytes().any(|it| it.is_ascii_uppercase()) {
+                marks.take(&name.to_ascii_lowercase(), value);
             }
         }
         marks
+    }
+
+    /// Takes an attribute in lower case, and says whether it is one of those looked at.
+    #[inline]
+    fn take(&mut self, name: &str, value: &'a str) -> bool {
+        // The first of several counts.
+        let set = |mark: &mut Option<&'a str>| *mark = mark.or(Some(value));
+        match name {
+            "class" => set(&mut self.class),
+            "id" => set(&mut self.id),
+            "href" => set(&mut self.href),
+            "rel" => set(&mut self.rel),
+            "role" => set(&mut self.role),
+            "style" => set(&mut self.style),
+            "open" => self.open = true,
+            // `until-found` is for parts that a reader opens.
+            "hidden" => self.hidden = !value.eq_ignore_ascii_case("until-found"),
+            "aria-label" => set(&mut self.label),
+            "aria-hidden" => self.aria_hidden = value.eq_ignore_ascii_case("true"),
+            // Part of the page, though not of its document.
+            "shadowrootmode" => self.shown = true,
+            // What a content management system tells its user.
+            "data-drupal-messages" => self.message = true,
+            _ => return false,
+        }
+        true
     }
 
     fn is_role(&self, roles: &[&str]) -> bool {

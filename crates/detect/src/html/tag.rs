@@ -1,5 +1,7 @@
 //! The elements of HTML, and how each behaves in a text.
 
+use crate::eight::lowercase;
+
 /// Makes the enum and the look-up from one list.
 macro_rules! tags {
     ($($name:literal $variant:ident,)*) => {
@@ -17,9 +19,11 @@ macro_rules! tags {
         impl Tag {
             pub(crate) const COUNT: usize = Self::Other as usize + 1;
 
+            const NAMES: &[(&str, Self)] = &[$(($name, Self::$variant),)*];
+
             /// The element of this name, in any case.
-            pub(crate) fn of(name: &str) -> Self {
-                match pack(name.as_bytes()) {
+            pub(crate) fn of(name: &[u8]) -> Self {
+                match pack(name) {
                     $(packed::$variant => Self::$variant,)*
                     _ => Self::Other,
                 }
@@ -66,7 +70,45 @@ tags! {
     "wbr" Wbr, "xmp" Xmp,
 }
 
+/// The names of up to eight bytes, each where its number leads to or in a slot after that: most are
+/// found at the first look.
+const SHORT: [(u64, Tag); SLOTS] = {
+    let mut slots = [(0, Tag::Other); SLOTS];
+    let mut i = 0;
+    while i < Tag::NAMES.len() {
+        let (name, tag) = Tag::NAMES[i];
+        if name.len() <= 8 {
+            let packed = (pack(name.as_bytes()) as u64).swap_bytes() >> (64 - 8 * name.len());
+            let mut slot = slot_of(packed);
+            while slots[slot].0 != 0 {
+                slot = (slot + 1) % SLOTS;
+            }
+            slots[slot] = (packed, tag);
+        }
+        i += 1;
+    }
+    slots
+};
+const SLOTS: usize = 512;
+
+const fn slot_of(name: u64) -> usize {
+    (name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize
+}
+
 impl Tag {
+    /// The element of a name of up to eight bytes, the first one lowest.
+    pub(crate) fn of_eight(name: u64) -> Self {
+        let name = lowercase(name);
+        let mut slot = slot_of(name);
+        loop {
+            let (known, tag) = SHORT[slot];
+            if known == name || known == 0 {
+                return tag;
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+    }
+
     /// Has no content, and no closing tag.
     pub(crate) fn is_void(self) -> bool {
         matches!(
@@ -235,11 +277,25 @@ mod tests {
 
     #[test]
     fn names_are_found_in_any_case() {
-        assert_eq!(Tag::of("DIV"), Tag::Div);
-        assert_eq!(Tag::of("blockquote"), Tag::Blockquote);
-        assert_eq!(Tag::of("figCaption"), Tag::Figcaption);
-        assert_eq!(Tag::of("app-header"), Tag::Other);
-        assert_eq!(Tag::of(""), Tag::Other);
-        assert_eq!(Tag::of("a-name-of-more-than-sixteen-bytes"), Tag::Other);
+        assert_eq!(Tag::of(b"DIV"), Tag::Div);
+        assert_eq!(Tag::of(b"blockquote"), Tag::Blockquote);
+        assert_eq!(Tag::of(b"figCaption"), Tag::Figcaption);
+        assert_eq!(Tag::of(b"app-header"), Tag::Other);
+        assert_eq!(Tag::of(b""), Tag::Other);
+        assert_eq!(Tag::of(b"a-name-of-more-than-sixteen-bytes"), Tag::Other);
+    }
+
+    #[test]
+    fn short_names_are_found_at_once() {
+        for (name, tag) in Tag::NAMES.iter().filter(|it| it.0.len() <= 8) {
+            for name in [name.to_ascii_lowercase(), name.to_ascii_uppercase()] {
+                let mut eight = [0; 8];
+                eight[..name.len()].copy_from_slice(name.as_bytes());
+                assert_eq!(Tag::of_eight(u64::from_le_bytes(eight)), *tag);
+                assert_eq!(Tag::of(name.as_bytes()), *tag);
+            }
+        }
+        assert_eq!(Tag::of_eight(0), Tag::Other);
+        assert_eq!(Tag::of_eight(u64::from_le_bytes(*b"sections")), Tag::Other);
     }
 }
