@@ -9,6 +9,16 @@ pub(crate) fn eight(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
+/// A text of up to eight bytes, the first one lowest.
+pub(crate) const fn packed(text: &[u8]) -> u64 {
+    let (mut packed, mut at) = (0, text.len());
+    while at > 0 {
+        at -= 1;
+        packed = packed << 8 | text[at] as u64;
+    }
+    packed
+}
+
 /// How many bits come before the first byte that is marked.
 #[inline]
 pub(crate) fn bits_before(marked: u64) -> u32 {
@@ -51,15 +61,18 @@ fn within(eight: u64, least: u8, most: u8) -> u64 {
 /// Where a byte is, from a place on. It is expected soon.
 #[inline]
 pub(crate) fn find_near(bytes: &[u8], from: usize, byte: u8) -> Option<usize> {
-    const NEAR: usize = 4;
+    const NEAR: usize = 2;
     let mut at = from;
     for _ in 0..NEAR {
-        let Some(eight) = eight(bytes, at) else { break };
-        let found = equal(eight, byte);
-        if found != 0 {
-            return Some(at + bits_before(found) as usize / 8);
+        // Two at a time: one branch less that nobody can foresee.
+        let Some(sixteen) = bytes.get(at..).and_then(|it| it.first_chunk()) else { break };
+        let sixteen = u128::from_le_bytes(*sixteen);
+        let (low, high) = (equal(sixteen as u64, byte), equal((sixteen >> 64) as u64, byte));
+        if low | high != 0 {
+            let (marked, before) = if low != 0 { (low, 0) } else { (high, 8) };
+            return Some(at + before + bits_before(marked) as usize / 8);
         }
-        at += 8;
+        at += 16;
     }
     memchr::memchr(byte, bytes.get(at..)?).map(|it| at + it)
 }

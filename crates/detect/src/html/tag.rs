@@ -1,6 +1,6 @@
 //! The elements of HTML, and how each behaves in a text.
 
-use crate::eight::lowercase;
+use crate::eight::{lowercase, packed};
 
 /// Makes the enum and the look-up from one list.
 macro_rules! tags {
@@ -12,7 +12,7 @@ macro_rules! tags {
 
         /// The names as numbers.
         #[allow(non_upper_case_globals)]
-        mod packed {
+        mod numbers {
             $(pub(super) const $variant: u128 = super::pack($name.as_bytes());)*
         }
 
@@ -24,7 +24,7 @@ macro_rules! tags {
             /// The element of this name, in any case.
             pub(crate) fn of(name: &[u8]) -> Self {
                 match pack(name) {
-                    $(packed::$variant => Self::$variant,)*
+                    $(numbers::$variant => Self::$variant,)*
                     _ => Self::Other,
                 }
             }
@@ -78,12 +78,12 @@ const SHORT: [(u64, Tag); SLOTS] = {
     while i < Tag::NAMES.len() {
         let (name, tag) = Tag::NAMES[i];
         if name.len() <= 8 {
-            let packed = (pack(name.as_bytes()) as u64).swap_bytes() >> (64 - 8 * name.len());
-            let mut slot = slot_of(packed);
+            let name = packed(name.as_bytes());
+            let mut slot = slot_of(name);
             while slots[slot].0 != 0 {
                 slot = (slot + 1) % SLOTS;
             }
-            slots[slot] = (packed, tag);
+            slots[slot] = (name, tag);
         }
         i += 1;
     }
@@ -289,13 +289,11 @@ mod tests {
     fn short_names_are_found_at_once() {
         for (name, tag) in Tag::NAMES.iter().filter(|it| it.0.len() <= 8) {
             for name in [name.to_ascii_lowercase(), name.to_ascii_uppercase()] {
-                let mut eight = [0; 8];
-                eight[..name.len()].copy_from_slice(name.as_bytes());
-                assert_eq!(Tag::of_eight(u64::from_le_bytes(eight)), *tag);
+                assert_eq!(Tag::of_eight(packed(name.as_bytes())), *tag);
                 assert_eq!(Tag::of(name.as_bytes()), *tag);
             }
         }
         assert_eq!(Tag::of_eight(0), Tag::Other);
-        assert_eq!(Tag::of_eight(u64::from_le_bytes(*b"sections")), Tag::Other);
+        assert_eq!(Tag::of_eight(packed(b"sections")), Tag::Other);
     }
 }

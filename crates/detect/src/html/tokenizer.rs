@@ -6,7 +6,9 @@
 use memchr::{memchr, memmem};
 
 use super::tag::Tag;
-use crate::eight::{HIGH, alphanumeric, below, bits_before, eight, equal, find_near};
+use crate::eight::{
+    HIGH, alphanumeric, below, bits_before, eight, equal, find_near, lowercase, packed,
+};
 
 /// An attribute: its name as written, and its value without quotes.
 pub(crate) type Attribute<'a> = (&'a str, &'a str);
@@ -163,6 +165,7 @@ impl<'a> Tokenizer<'a> {
         let (tag, mut at) = tag_at(bytes, start);
         let name = &text[start..at];
         let (mut closed, mut count) = (false, 0);
+        let tells = !self.telling || !tag.is_void() || tag == Tag::Input;
         // A tag that the page ends in is none.
         self.at = bytes.len();
         loop {
@@ -176,6 +179,16 @@ impl<'a> Tokenizer<'a> {
                 break;
             }
             closed = false;
+            count += 1;
+            let takes = tells && count <= MOST_ATTRIBUTES;
+            if let Some((key, start)) = usual(bytes, at) {
+                let end = find_near(bytes, start, b'"')?;
+                if takes && (!self.telling || is_telling(key)) {
+                    attributes.push((&text[at..start - 2], &text[start..end]));
+                }
+                at = end + 1;
+                continue;
+            }
             let from = at;
             // A name may begin with `=`.
             at = key_end(bytes, at + 1);
@@ -205,8 +218,7 @@ impl<'a> Tokenizer<'a> {
                     }
                 }
             }
-            count += 1;
-            if count <= MOST_ATTRIBUTES && (!self.telling || tells(tag, &bytes[key.clone()])) {
+            if takes {
                 attributes.push((&text[key], &text[value]));
             }
         }
@@ -218,18 +230,35 @@ impl<'a> Tokenizer<'a> {
     }
 }
 
-/// A quick look whether an attribute can be one of those that say whether text counts, or what it is.
-fn tells(tag: Tag, key: &[u8]) -> bool {
-    if tag.is_void() {
-        return tag == Tag::Input;
-    }
-    let lower = |at: usize| key[at] | 0x20;
-    match (key.len(), lower(0)) {
-        (2, b'i') | (3, b'r') | (4, b'r' | b'o') | (5, b'c' | b's') | (6, b'h') => true,
-        (10 | 11, b'a') | (14, b's') | (8 | 20, b'd') => true,
-        (7.., b'd') => lower(5) == b'a' && lower(6) == b'd',
-        _ => false,
-    }
+/// The name of an attribute of the usual form, up to seven bytes and a value in double quotes, and
+/// where its value begins.
+#[inline]
+fn usual(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    let eight = eight(bytes, at)?;
+    let found = key_ends(eight);
+    let bits = bits_before(found);
+    let start = at + bits as usize / 8 + 2;
+    let fits = found != 0 && bits > 0 && (eight >> bits) as u8 == b'=';
+    (fits && bytes.get(start - 1) == Some(&b'"')).then(|| (eight & ((1 << bits) - 1), start))
+}
+
+/// Whether the name of an attribute, up to seven bytes, is one of those that say whether text counts,
+/// or what it is.
+fn is_telling(key: u64) -> bool {
+    const CLASS: u64 = packed(b"class");
+    const DATA_AD: u64 = packed(b"data-ad");
+    const HIDDEN: u64 = packed(b"hidden");
+    const ID: u64 = packed(b"id");
+    const OPEN: u64 = packed(b"open");
+    const REL: u64 = packed(b"rel");
+    const ROLE: u64 = packed(b"role");
+    const STYLE: u64 = packed(b"style");
+    const TYPE: u64 = packed(b"type");
+    const VALUE: u64 = packed(b"value");
+    matches!(
+        lowercase(key),
+        CLASS | DATA_AD | HIDDEN | ID | OPEN | REL | ROLE | STYLE | TYPE | VALUE
+    )
 }
 
 /// Whether a tag or a comment begins here, rather than a `<` in a text.
@@ -256,12 +285,17 @@ const fn ends_key(byte: u8) -> bool {
     matches!(byte, b'=' | b'>' | b'/') || is_space(byte)
 }
 
+/// Marks bytes that may end the name of an attribute. Only the first mark is sure.
+#[inline]
+fn key_ends(eight: u64) -> u64 {
+    below(eight, b' ' + 1) | equal(eight, b'=') | equal(eight, b'>') | equal(eight, b'/')
+}
+
 /// Where the name of an attribute ends.
 fn key_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     while let Some(eight) = eight(bytes, at) {
-        let found =
-            below(eight, b' ' + 1) | equal(eight, b'=') | equal(eight, b'>') | equal(eight, b'/');
+        let found = key_ends(eight);
         if found == 0 {
             at += 8;
             continue;
