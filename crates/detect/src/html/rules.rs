@@ -2,6 +2,8 @@
 //! what it stands in, never at the page as a whole, so that what changes in one place of a page
 //! does not change what counts in another.
 
+use memchr::memmem;
+
 use super::frame::Frame;
 use super::names::{Known, Named, Says};
 use super::phrases::{Phrase, phrase};
@@ -142,10 +144,12 @@ pub(crate) fn judge<'a>(
     if hint != Hint::None {
         (frame.hint, frame.reach) = (hint.max(frame.hint), REACH);
     }
+    let says = found.says?;
     // Panes are named after the menus that open them.
-    let pane = marks.is_role(&["tabpanel"])
-        || marks.class.is_some_and(|it| it.split_ascii_whitespace().any(|it| it == "tab-pane"));
-    let says = found.says.filter(|_| !pane)?;
+    let pane = |it: &str| it.split_ascii_whitespace().any(|it| it == "tab-pane");
+    if marks.is_role(&["tabpanel"]) || marks.class.is_some_and(pane) {
+        return None;
+    }
     if let Some(reason) = named(frame, says, marks, depth, long_text) {
         frame.reason = Some(reason);
         frame.guessed = true;
@@ -273,9 +277,10 @@ fn landmark(frame: &mut Frame, marks: &Marks<'_>) -> Option<Reason> {
 /// A header that belongs to a text, not to a site.
 fn is_of_a_text(marks: &Marks<'_>) -> bool {
     let of_text = |names: &str| {
+        let names = names.to_ascii_lowercase();
         ["title-block", "article", "post", "entry", "story", "product", "doc", "hero"]
             .iter()
-            .any(|it| names.to_ascii_lowercase().contains(it))
+            .any(|it| memmem::find(names.as_bytes(), it.as_bytes()).is_some())
     };
     marks.id.is_some_and(of_text) || marks.class.is_some_and(of_text)
 }

@@ -70,6 +70,17 @@ tags! {
     "wbr" Wbr, "xmp" Xmp,
 }
 
+/// Whether each of them goes on in the line: asked for many times.
+const INLINE: [bool; Tag::COUNT] = {
+    let mut inline = [true; Tag::COUNT];
+    let mut i = 0;
+    while i < Tag::NAMES.len() {
+        inline[Tag::NAMES[i].1 as usize] = Tag::NAMES[i].1.goes_on();
+        i += 1;
+    }
+    inline
+};
+
 /// The names of up to eight bytes, each where its number leads to or in a slot after that: most are
 /// found at the first look.
 const SHORT: [(u64, Tag); SLOTS] = {
@@ -149,6 +160,10 @@ impl Tag {
 
     /// Goes on in the line that it stands in. Names that HTML does not know do so too.
     pub(crate) fn is_inline(self) -> bool {
+        INLINE[self as usize]
+    }
+
+    const fn goes_on(self) -> bool {
         matches!(
             self,
             Self::A
@@ -202,7 +217,6 @@ impl Tag {
                 | Self::U
                 | Self::Var
                 | Self::Wbr
-                | Self::Other
         )
     }
 

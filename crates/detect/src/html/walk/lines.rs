@@ -198,8 +198,7 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn outer_block(&self, below: usize) -> usize {
-        let mut blocks = self.frames[..below].iter().enumerate().rev();
-        blocks.find(|(_, it)| !it.tag.is_inline()).map_or(0, |(at, _)| at)
+        self.frames[..below].iter().rposition(|it| !it.tag.is_inline()).unwrap_or(0)
     }
 
     /// Ends a line, and looks at what it says of what is around it. `scope` is the element that it
