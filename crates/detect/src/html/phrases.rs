@@ -50,6 +50,7 @@ pub(crate) fn phrase(text: &str) -> Option<Phrase> {
 }
 
 /// Without the signs around it.
+#[inline]
 fn bare(text: &str) -> &str {
     let part = |it: &u8| it.is_ascii_alphanumeric() || !it.is_ascii();
     let bytes = text.as_bytes();
@@ -141,6 +142,7 @@ impl Table {
     }
 
     /// A cheap look: whether one of this length, up to the longest, begins so.
+    #[inline]
     fn may_have(&self, first: u8, length: usize) -> bool {
         self.lengths[usize::from(first)] >> length & 1 == 1
     }

@@ -31,6 +31,7 @@ pub(crate) struct Marks<'a> {
 }
 
 impl<'a> Marks<'a> {
+    #[inline]
     pub(crate) fn of(attributes: &[Attribute<'a>]) -> Self {
         let mut marks = Self::default();
         for &(name, value) in attributes {
@@ -72,6 +73,7 @@ impl<'a> Marks<'a> {
         true
     }
 
+    #[inline]
     fn is_role(&self, roles: &[&str]) -> bool {
         self.role.is_some_and(|it| roles.iter().any(|role| it.trim().eq_ignore_ascii_case(role)))
     }

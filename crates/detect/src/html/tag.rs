@@ -108,6 +108,7 @@ const fn slot_of(name: u64) -> usize {
 
 impl Tag {
     /// The element of a name of up to eight bytes, the first one lowest.
+    #[inline]
     pub(crate) fn of_eight(name: u64) -> Self {
         let name = lowercase(name);
         let mut slot = slot_of(name);
@@ -159,6 +160,7 @@ impl Tag {
     }
 
     /// Goes on in the line that it stands in. Names that HTML does not know do so too.
+    #[inline]
     pub(crate) fn is_inline(self) -> bool {
         INLINE[self as usize]
     }

@@ -59,6 +59,7 @@ impl<'a> Tokenizer<'a> {
     }
 
     /// The next token. An opening tag leaves its attributes in the list.
+    #[inline]
     pub(crate) fn next(&mut self, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
         let text = self.text;
         if let Some((tag, name)) = self.raw.take() {
@@ -143,6 +144,7 @@ impl<'a> Tokenizer<'a> {
         None
     }
 
+    #[inline]
     fn close(&mut self, open: usize) -> Option<Token<'a>> {
         let bytes = self.text.as_bytes();
         let start = open + 2;
@@ -158,6 +160,7 @@ impl<'a> Tokenizer<'a> {
         Some(Token::Close { tag, name: &self.text[start..end] })
     }
 
+    #[inline]
     fn open(&mut self, open: usize, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
         attributes.clear();
         let (text, bytes) = (self.text, self.text.as_bytes());
@@ -244,6 +247,7 @@ fn usual(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
 
 /// Whether the name of an attribute, up to seven bytes, is one of those that say whether text counts,
 /// or what it is.
+#[inline]
 fn is_telling(key: u64) -> bool {
     const CLASS: u64 = packed(b"class");
     const DATA_AD: u64 = packed(b"data-ad");
@@ -314,6 +318,7 @@ fn key_end(bytes: &[u8], start: usize) -> usize {
 }
 
 /// The element whose name begins here, and where the name ends.
+#[inline]
 fn tag_at(bytes: &[u8], start: usize) -> (Tag, usize) {
     if let Some(eight) = eight(bytes, start) {
         let ends = !alphanumeric(eight) & HIGH;

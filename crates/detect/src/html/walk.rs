@@ -202,6 +202,7 @@ impl<'a, 'm> Walk<'a, 'm> {
     }
 
     /// What was appended since `start` becomes a piece.
+    #[inline]
     fn piece(&mut self, start: usize) {
         let end = self.out.text.len();
         if end == start {

@@ -169,11 +169,16 @@ impl<'a> Walk<'a, '_> {
             return;
         }
         let hash = if tag == Tag::Other { hash_name(name) } else { 0 };
+        let same = |it: &Frame| it.tag == tag && it.name == hash;
+        // As a rule it is the innermost one.
+        if self.frames.len() > 1 && self.frames.last().is_some_and(same) {
+            self.pop();
+            return;
+        }
         let table_part = matches!(
             tag,
             Tag::Table | Tag::Tr | Tag::Td | Tag::Th | Tag::Tbody | Tag::Thead | Tag::Tfoot
         );
-        let same = |it: &Frame| it.tag == tag && it.name == hash;
         let found = self.frames.iter().enumerate().skip(1).rev().find_map(|(at, frame)| {
             if same(frame) {
                 Some(Some(at))
