@@ -231,19 +231,16 @@ impl Seen {
     /// How often a word stood there before. It does so once more now.
     fn again(&mut self, hash: u64) -> u32 {
         let slot = self.slot(hash);
-        let (_, count) = &mut self.slots[slot];
+        let (known, count) = &mut self.slots[slot];
         let before = *count;
-        if before == 0 {
-            if self.words >= MOST_WORDS {
-                return 0;
-            }
+        if before > 0 {
+            *count = before.saturating_add(1);
+        } else if self.words < MOST_WORDS {
+            (*known, *count) = (hash, 1);
             self.words += 1;
-            self.slots[slot] = (hash, 1);
             if 2 * self.words > self.slots.len() {
                 self.grow();
             }
-        } else {
-            *count = before.saturating_add(1);
         }
         before
     }
@@ -252,12 +249,16 @@ impl Seen {
     fn slot(&self, hash: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
-        while self.slots[slot].1 > 0 && self.slots[slot].0 != hash {
+        loop {
+            let (known, count) = self.slots[slot];
+            if count == 0 || known == hash {
+                return slot;
+            }
             slot = (slot + 1) & mask;
         }
-        slot
     }
 
+    #[cold]
     fn grow(&mut self) {
         let slots = vec![(0, 0); 2 * self.slots.len()];
         let before = std::mem::replace(&mut self.slots, slots);

@@ -86,6 +86,7 @@ impl<'a> Marks<'a> {
 }
 
 /// `data-ad`, `data-ad-slot`, `data-ads`, but not `data-add-to-cart`.
+#[inline]
 fn is_advertising(name: &str) -> bool {
     let rest = name.get(..7).filter(|it| it.eq_ignore_ascii_case("data-ad")).map(|_| &name[7..]);
     rest.is_some_and(|it| it.is_empty() || it == "s" || it.starts_with(['-', '_']))

@@ -318,7 +318,7 @@ fn key_end(bytes: &[u8], start: usize) -> usize {
 }
 
 /// The element whose name begins here, and where the name ends.
-#[inline]
+#[inline(always)]
 fn tag_at(bytes: &[u8], start: usize) -> (Tag, usize) {
     if let Some(eight) = eight(bytes, start) {
         let ends = !alphanumeric(eight) & HIGH;

@@ -185,6 +185,7 @@ impl Walk<'_, '_> {
     }
 
     /// The text from a piece on, unless it is long.
+    #[inline]
     pub(super) fn text_of(&self, first: usize) -> &str {
         let list = self.out.list.get(first..).unwrap_or_default();
         let (Some(start), Some(end)) = (list.first(), list.last()) else { return "" };
