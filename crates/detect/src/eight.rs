@@ -28,7 +28,7 @@ pub(crate) fn bits_before(marked: u64) -> u32 {
 /// The highest bit of each byte that is this one. Only the first mark is sure.
 #[inline]
 pub(crate) fn equal(eight: u64, byte: u8) -> u64 {
-    below(eight ^ u64::from(byte) * EACH, 1)
+    below(eight ^ (u64::from(byte) * EACH), 1)
 }
 
 /// The highest bit of each byte that is less than this one. Only the first mark is sure.
