@@ -28,6 +28,7 @@ mod sketch;
 mod diff;
 
 mod charset;
+mod eight;
 mod filter;
 mod html;
 mod json;

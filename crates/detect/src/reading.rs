@@ -264,7 +264,11 @@ impl Parts {
 fn flowing(text: &str, verbatim: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(text.len());
     let flow = |text: &str, out: &mut String| {
-        for line in text.split_terminator('\n') {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest.as_bytes());
+            let (line, after) = end.map_or((rest, ""), |it| (&rest[..it], &rest[it + 1..]));
+            rest = after;
             // Most lines are so already.
             if is_flowing(line) {
                 out.push_str(line);

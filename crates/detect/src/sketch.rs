@@ -11,6 +11,8 @@
 
 use std::collections::HashMap;
 
+use crate::eight::{HIGH, alphanumeric, bits_before, eight};
+
 /// Counters in a sketch.
 pub(crate) const COUNTERS: usize = 64;
 
@@ -150,30 +152,40 @@ fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
 /// The hash of the next word, and where it ends.
 fn next_hash(text: &str, from: usize) -> Option<(u64, usize)> {
     let bytes = text.as_bytes();
-    // Most words have at most seven letters of ASCII, and a space before and after them.
-    let start = from + usize::from(bytes.get(from).is_some_and(|it| matches!(it, b' ' | b'\n')));
-    if let Some(eight) = bytes.get(start..).and_then(|it| it.first_chunk()) {
-        let eight = u64::from_le_bytes(*eight);
-        let length = (!alphanumeric(eight)).trailing_zeros() / 8;
-        if (1..8).contains(&length) && matches!((eight >> (8 * length)) as u8, b' ' | b'\n') {
-            let word = eight & ((1 << (8 * length)) - 1);
-            return Some((mix(SEED ^ word), start + length as usize));
-        }
+    let mut start = from;
+    while matches!(bytes.get(start), Some(b' ' | b'\n' | b'.' | b',')) {
+        start += 1;
     }
-    let (start, end) = next_word(text, from)?;
-    Some((word_hash(&bytes[start..end]), end))
+    hash_of_ascii(bytes, start).or_else(|| {
+        let (start, end) = next_word(text, start)?;
+        Some((word_hash(&bytes[start..end]), end))
+    })
 }
 
-/// Of eight bytes, the highest bit of each that is a letter or a digit of ASCII.
-fn alphanumeric(eight: u64) -> u64 {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x80 * EACH;
-    // The highest bit of each byte below 128 that is at least so much.
-    let at_least = |bytes: u64, least: u8| (bytes | HIGH) - u64::from(least) * EACH;
-    let lower = eight | (0x20 * EACH);
-    let letter = at_least(lower, b'a') & !at_least(lower, b'z' + 1);
-    let digit = at_least(eight, b'0') & !at_least(eight, b'9' + 1);
-    (letter | digit) & !eight & HIGH
+/// The hash of a word that begins here, and where it ends; nothing if its characters must be looked
+/// at one by one. Most words are letters of ASCII with a sign of ASCII after them.
+fn hash_of_ascii(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
+    let (mut hash, mut at) = (SEED, start);
+    loop {
+        let eight = eight(bytes, at)?;
+        let ends = !alphanumeric(eight) & HIGH;
+        if ends == 0 {
+            hash = mix(hash ^ eight);
+            at += 8;
+            continue;
+        }
+        let bits = bits_before(ends);
+        let end = at + bits as usize / 8;
+        let after = (eight >> bits) as u8;
+        let in_number = matches!(after, b'.' | b',' | b':' | b'\'');
+        if end == start || !after.is_ascii() || in_number && bytes[end - 1].is_ascii_digit() {
+            return None;
+        }
+        if bits > 0 {
+            hash = mix(hash ^ eight & ((1 << bits) - 1));
+        }
+        return Some((hash, end));
+    }
 }
 
 /// Han, kana, Thai, Lao, Khmer, Burmese.
@@ -219,19 +231,16 @@ impl Seen {
     /// How often a word stood there before. It does so once more now.
     fn again(&mut self, hash: u64) -> u32 {
         let slot = self.slot(hash);
-        let (_, count) = &mut self.slots[slot];
+        let (known, count) = &mut self.slots[slot];
         let before = *count;
-        if before == 0 {
-            if self.words >= MOST_WORDS {
-                return 0;
-            }
+        if before > 0 {
+            *count = before.saturating_add(1);
+        } else if self.words < MOST_WORDS {
+            (*known, *count) = (hash, 1);
             self.words += 1;
-            self.slots[slot] = (hash, 1);
             if 2 * self.words > self.slots.len() {
                 self.grow();
             }
-        } else {
-            *count = before.saturating_add(1);
         }
         before
     }
@@ -240,12 +249,16 @@ impl Seen {
     fn slot(&self, hash: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
-        while self.slots[slot].1 > 0 && self.slots[slot].0 != hash {
+        loop {
+            let (known, count) = self.slots[slot];
+            if count == 0 || known == hash {
+                return slot;
+            }
             slot = (slot + 1) & mask;
         }
-        slot
     }
 
+    #[cold]
     fn grow(&mut self) {
         let slots = vec![(0, 0); 2 * self.slots.len()];
         let before = std::mem::replace(&mut self.slots, slots);
@@ -259,19 +272,6 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn letters_and_digits_eight_at_a_time() {
-        for byte in 0..=u8::MAX {
-            for place in 0..8 {
-                let mut eight = *b" a0Zz9-_";
-                eight[place] = byte;
-                let found = alphanumeric(u64::from_le_bytes(eight)).to_le_bytes();
-                let expect = eight.map(|it| 0x80 * u8::from(it.is_ascii_alphanumeric()));
-                assert_eq!(found, expect, "{eight:?}");
-            }
-        }
-    }
 
     #[test]
     fn words_are_the_same_wherever_they_stand() {

@@ -5,7 +5,7 @@ use super::tag::Tag;
 use crate::noise::{Hint, Place};
 
 /// What is known of an element that has not ended yet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) tag: Tag,
     /// Of elements that HTML does not know, what tells their names apart.
@@ -114,30 +114,27 @@ impl Frame {
     }
 
     /// An element in this one, with what it takes over from it.
+    #[inline]
     pub(crate) fn child(&self, tag: Tag, name: u64, first: usize) -> Self {
-        let reach = self.reach.saturating_sub(u8::from(!tag.is_inline()));
-        Self {
-            tag,
-            name,
-            reason: self.reason,
-            guessed: self.guessed,
-            in_main: self.in_main,
-            in_article: self.in_article,
-            in_link: self.in_link || tag == Tag::A,
-            in_menu: self.in_menu,
-            in_pre: self.in_pre
-                || matches!(tag, Tag::Pre | Tag::Xmp | Tag::Plaintext | Tag::Textarea),
-            in_code: self.in_code
-                || matches!(tag, Tag::Pre | Tag::Xmp | Tag::Plaintext | Tag::Textarea | Tag::Code)
-                || matches!(tag, Tag::Samp | Tag::Kbd),
-            place: place(self.place, tag),
-            hint: if reach > 0 { self.hint } else { Hint::None },
-            reach,
-            in_svg: self.in_svg || tag == Tag::Svg,
-            selected: self.selected,
-            first,
-            ..Self::root()
+        let pre = matches!(tag, Tag::Pre | Tag::Xmp | Tag::Plaintext | Tag::Textarea);
+        let code = matches!(tag, Tag::Code | Tag::Samp | Tag::Kbd);
+        // All of it at once, and then what is its own.
+        let mut child = *self;
+        (child.tag, child.name, child.first) = (tag, name, first);
+        child.reach = self.reach.saturating_sub(u8::from(!tag.is_inline()));
+        if child.reach == 0 {
+            child.hint = Hint::None;
         }
+        child.in_link |= tag == Tag::A;
+        child.in_pre |= pre;
+        child.in_code |= pre || code;
+        child.in_svg |= tag == Tag::Svg;
+        child.place = place(self.place, tag);
+        (child.letters, child.linked, child.links) = (0, 0, 0);
+        (child.has_h1, child.has_table) = (false, false);
+        (child.doubted, child.undecided) = (false, false);
+        (child.labelled, child.cut) = (None, None);
+        child
     }
 
     /// Whether it is something to read: prose has few links, lists of other things have many.

@@ -115,7 +115,8 @@ fn name_says(name: &str) -> Named {
         return Named { says, hint: Hint::Count, social: true, item: false };
     }
     // A suffix made by a tool changes with each release of a site.
-    let stem = name.rfind("__").filter(|at| *at > 0).map(|at| &name[..at]);
+    let end = name.as_bytes().windows(2).rposition(|it| it == b"__");
+    let stem = end.filter(|at| *at > 0).map(|at| &name[..at]);
     let whole = words_say(name);
     match stem {
         Some(stem) if whole.says.is_none() => whole.or(words_say(stem)),

@@ -31,18 +31,36 @@ pub(crate) const LONGEST: usize = 96;
 
 /// What a text says, whatever its case and the signs around it.
 pub(crate) fn phrase(text: &str) -> Option<Phrase> {
-    let text = text.trim_matches(|it: char| !it.is_alphanumeric());
+    let text = bare(text);
     if text.is_empty() || text.len() > LONGEST {
         return None;
     }
     if !text.is_ascii() {
-        return look_up(&text.to_lowercase().replace('’', "'"));
+        return look_up(text.to_lowercase().replace('’', "'").as_bytes());
+    }
+    let bytes = text.as_bytes();
+    if !TABLE.may_have(bytes[0].to_ascii_lowercase(), bytes.len()) {
+        return None;
     }
     let mut lower = [0; LONGEST];
-    let lower = &mut lower[..text.len()];
-    lower.copy_from_slice(text.as_bytes());
+    let lower = &mut lower[..bytes.len()];
+    lower.copy_from_slice(bytes);
     lower.make_ascii_lowercase();
-    std::str::from_utf8(lower).ok().and_then(look_up)
+    look_up(lower)
+}
+
+/// Without the signs around it.
+#[inline]
+fn bare(text: &str) -> &str {
+    let part = |it: &u8| it.is_ascii_alphanumeric() || !it.is_ascii();
+    let bytes = text.as_bytes();
+    let Some(start) = bytes.iter().position(part) else { return "" };
+    let end = bytes.iter().rposition(part).map_or(start, |it| it + 1);
+    let text = &text[start..end];
+    if bytes[start].is_ascii() && bytes[end - 1].is_ascii() {
+        return text;
+    }
+    text.trim_matches(|it: char| !it.is_alphanumeric())
 }
 
 /// Whether a heading of other things may be one of the main text: then links must follow.
@@ -66,15 +84,22 @@ const WEAK: &[&str] = &[
     "trending",
 ];
 
-fn look_up(lower: &str) -> Option<Phrase> {
-    if lower.starts_with("more from ") {
+fn look_up(lower: &[u8]) -> Option<Phrase> {
+    if lower.starts_with(MORE) {
         return Some(Phrase::Related);
     }
     TABLE.get(lower)
 }
 
+/// Begins with this, whatever follows.
+const MORE: &[u8] = b"more from ";
+
 /// All phrases by their hashes: most short texts are none of them, and a page has hundreds.
-struct Table(Vec<Option<(&'static str, Phrase)>>);
+struct Table {
+    slots: Vec<Option<(&'static str, Phrase)>>,
+    /// By the first byte, one bit for each length of those that begin with it.
+    lengths: [u128; 256],
+}
 
 static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
 
@@ -88,29 +113,38 @@ impl Table {
             (STEPS, Phrase::Step),
         ];
         let count: usize = all.iter().map(|(list, _)| list.len()).sum();
-        let mut table = Self(vec![None; (4 * count).next_power_of_two()]);
+        let slots = vec![None; (4 * count).next_power_of_two()];
+        let mut table = Self { slots, lengths: [0; 256] };
+        table.lengths[usize::from(MORE[0])] = u128::MAX << MORE.len();
         for (list, phrase) in all {
             for text in list {
-                let slot = table.slot(text);
+                table.lengths[usize::from(text.as_bytes()[0])] |= 1 << text.len();
+                let slot = table.slot(text.as_bytes());
                 // Of two lists with the same text the first one counts.
-                table.0[slot].get_or_insert((text, phrase));
+                table.slots[slot].get_or_insert((text, phrase));
             }
         }
         table
     }
 
     /// The slot of a text, or the empty one where it would be.
-    fn slot(&self, text: &str) -> usize {
-        let mask = self.0.len() - 1;
-        let mut slot = xxh3_64(text.as_bytes()) as usize & mask;
-        while self.0[slot].is_some_and(|it| it.0 != text) {
+    fn slot(&self, text: &[u8]) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = xxh3_64(text) as usize & mask;
+        while self.slots[slot].is_some_and(|it| it.0.as_bytes() != text) {
             slot = (slot + 1) & mask;
         }
         slot
     }
 
-    fn get(&self, text: &str) -> Option<Phrase> {
-        self.0[self.slot(text)].map(|it| it.1)
+    fn get(&self, text: &[u8]) -> Option<Phrase> {
+        self.slots[self.slot(text)].map(|it| it.1)
+    }
+
+    /// A cheap look: whether one of this length, up to the longest, begins so.
+    #[inline]
+    fn may_have(&self, first: u8, length: usize) -> bool {
+        self.lengths[usize::from(first)] >> length & 1 == 1
     }
 }
 

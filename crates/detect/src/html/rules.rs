@@ -2,6 +2,8 @@
 //! what it stands in, never at the page as a whole, so that what changes in one place of a page
 //! does not change what counts in another.
 
+use memchr::memmem;
+
 use super::frame::Frame;
 use super::names::{Known, Named, Says};
 use super::phrases::{Phrase, phrase};
@@ -14,8 +16,10 @@ use crate::noise::Hint;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Marks<'a> {
     class: Option<&'a str>,
-    id: Option<&'a str>,
-    role: Option<&'a str>,
+    pub(crate) id: Option<&'a str>,
+    pub(crate) role: Option<&'a str>,
+    pub(crate) rel: Option<&'a str>,
+    pub(crate) href: Option<&'a str>,
     label: Option<&'a str>,
     style: Option<&'a str>,
     aria_hidden: bool,
@@ -27,36 +31,49 @@ pub(crate) struct Marks<'a> {
 }
 
 impl<'a> Marks<'a> {
+    #[inline]
     pub(crate) fn of(attributes: &[Attribute<'a>]) -> Self {
         let mut marks = Self::default();
         for &(name, value) in attributes {
-            // The first of several counts.
-            let set = |mark: &mut Option<&'a str>| *mark = mark.or(Some(value));
-            match name.len() {
-                2 if name.eq_ignore_ascii_case("id") => set(&mut marks.id),
-                4 if name.eq_ignore_ascii_case("role") => set(&mut marks.role),
-                4 if name.eq_ignore_ascii_case("open") => marks.open = true,
-                5 if name.eq_ignore_ascii_case("class") => set(&mut marks.class),
-                5 if name.eq_ignore_ascii_case("style") => set(&mut marks.style),
-                // `until-found` is for parts that a reader opens.
-                6 if name.eq_ignore_ascii_case("hidden") => {
-                    marks.hidden = !value.eq_ignore_ascii_case("until-found");
-                }
-                10 if name.eq_ignore_ascii_case("aria-label") => set(&mut marks.label),
-                11 if name.eq_ignore_ascii_case("aria-hidden") => {
-                    marks.aria_hidden = value.eq_ignore_ascii_case("true");
-                }
-                // Part of the page, though not of its document.
-                14 if name.eq_ignore_ascii_case("shadowrootmode") => marks.shown = true,
-                7.. if is_advertising(name) => marks.advertising = true,
-                // What a content management system tells its user.
-                20 if name.eq_ignore_ascii_case("data-drupal-messages") => marks.message = true,
-                _ => {}
+            if marks.take(name, value) {
+                continue;
+            }
+            if is_advertising(name) {
+                marks.advertising = true;
+            } else if name.bytes().any(|it| it.is_ascii_uppercase()) {
+                marks.take(&name.to_ascii_lowercase(), value);
             }
         }
         marks
     }
 
+    /// Takes an attribute in lower case, and says whether it is one of those looked at.
+    #[inline]
+    fn take(&mut self, name: &str, value: &'a str) -> bool {
+        // The first of several counts.
+        let set = |mark: &mut Option<&'a str>| *mark = mark.or(Some(value));
+        match name {
+            "class" => set(&mut self.class),
+            "id" => set(&mut self.id),
+            "href" => set(&mut self.href),
+            "rel" => set(&mut self.rel),
+            "role" => set(&mut self.role),
+            "style" => set(&mut self.style),
+            "open" => self.open = true,
+            // `until-found` is for parts that a reader opens.
+            "hidden" => self.hidden = !value.eq_ignore_ascii_case("until-found"),
+            "aria-label" => set(&mut self.label),
+            "aria-hidden" => self.aria_hidden = value.eq_ignore_ascii_case("true"),
+            // Part of the page, though not of its document.
+            "shadowrootmode" => self.shown = true,
+            // What a content management system tells its user.
+            "data-drupal-messages" => self.message = true,
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline]
     fn is_role(&self, roles: &[&str]) -> bool {
         self.role.is_some_and(|it| roles.iter().any(|role| it.trim().eq_ignore_ascii_case(role)))
     }
@@ -69,6 +86,7 @@ impl<'a> Marks<'a> {
 }
 
 /// `data-ad`, `data-ad-slot`, `data-ads`, but not `data-add-to-cart`.
+#[inline]
 fn is_advertising(name: &str) -> bool {
     let rest = name.get(..7).filter(|it| it.eq_ignore_ascii_case("data-ad")).map(|_| &name[7..]);
     rest.is_some_and(|it| it.is_empty() || it == "s" || it.starts_with(['-', '_']))
@@ -129,10 +147,12 @@ pub(crate) fn judge<'a>(
     if hint != Hint::None {
         (frame.hint, frame.reach) = (hint.max(frame.hint), REACH);
     }
+    let says = found.says?;
     // Panes are named after the menus that open them.
-    let pane = marks.is_role(&["tabpanel"])
-        || marks.class.is_some_and(|it| it.split_ascii_whitespace().any(|it| it == "tab-pane"));
-    let says = found.says.filter(|_| !pane)?;
+    let pane = |it: &str| it.split_ascii_whitespace().any(|it| it == "tab-pane");
+    if marks.is_role(&["tabpanel"]) || marks.class.is_some_and(pane) {
+        return None;
+    }
     if let Some(reason) = named(frame, says, marks, depth, long_text) {
         frame.reason = Some(reason);
         frame.guessed = true;
@@ -260,9 +280,10 @@ fn landmark(frame: &mut Frame, marks: &Marks<'_>) -> Option<Reason> {
 /// A header that belongs to a text, not to a site.
 fn is_of_a_text(marks: &Marks<'_>) -> bool {
     let of_text = |names: &str| {
+        let names = names.to_ascii_lowercase();
         ["title-block", "article", "post", "entry", "story", "product", "doc", "hero"]
             .iter()
-            .any(|it| names.to_ascii_lowercase().contains(it))
+            .any(|it| memmem::find(names.as_bytes(), it.as_bytes()).is_some())
     };
     marks.id.is_some_and(of_text) || marks.class.is_some_and(of_text)
 }

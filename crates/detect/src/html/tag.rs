@@ -1,5 +1,7 @@
 //! The elements of HTML, and how each behaves in a text.
 
+use crate::eight::{lowercase, packed};
+
 /// Makes the enum and the look-up from one list.
 macro_rules! tags {
     ($($name:literal $variant:ident,)*) => {
@@ -10,17 +12,19 @@ macro_rules! tags {
 
         /// The names as numbers.
         #[allow(non_upper_case_globals)]
-        mod packed {
+        mod numbers {
             $(pub(super) const $variant: u128 = super::pack($name.as_bytes());)*
         }
 
         impl Tag {
             pub(crate) const COUNT: usize = Self::Other as usize + 1;
 
+            const NAMES: &[(&str, Self)] = &[$(($name, Self::$variant),)*];
+
             /// The element of this name, in any case.
-            pub(crate) fn of(name: &str) -> Self {
-                match pack(name.as_bytes()) {
-                    $(packed::$variant => Self::$variant,)*
+            pub(crate) fn of(name: &[u8]) -> Self {
+                match pack(name) {
+                    $(numbers::$variant => Self::$variant,)*
                     _ => Self::Other,
                 }
             }
@@ -66,7 +70,57 @@ tags! {
     "wbr" Wbr, "xmp" Xmp,
 }
 
+/// Whether each of them goes on in the line: asked for many times.
+const INLINE: [bool; Tag::COUNT] = {
+    let mut inline = [true; Tag::COUNT];
+    let mut i = 0;
+    while i < Tag::NAMES.len() {
+        inline[Tag::NAMES[i].1 as usize] = Tag::NAMES[i].1.goes_on();
+        i += 1;
+    }
+    inline
+};
+
+/// The names of up to eight bytes, each where its number leads to or in a slot after that: most are
+/// found at the first look.
+const SHORT: [(u64, Tag); SLOTS] = {
+    let mut slots = [(0, Tag::Other); SLOTS];
+    let mut i = 0;
+    while i < Tag::NAMES.len() {
+        let (name, tag) = Tag::NAMES[i];
+        if name.len() <= 8 {
+            let name = packed(name.as_bytes());
+            let mut slot = slot_of(name);
+            while slots[slot].0 != 0 {
+                slot = (slot + 1) % SLOTS;
+            }
+            slots[slot] = (name, tag);
+        }
+        i += 1;
+    }
+    slots
+};
+const SLOTS: usize = 512;
+
+const fn slot_of(name: u64) -> usize {
+    (name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize
+}
+
 impl Tag {
+    /// The element of a name of up to eight bytes, the first one lowest.
+    #[inline]
+    pub(crate) fn of_eight(name: u64) -> Self {
+        let name = lowercase(name);
+        let mut slot = slot_of(name);
+        loop {
+            let (known, tag) = SHORT[slot];
+            if known == name || known == 0 {
+                return tag;
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+    }
+
     /// Has no content, and no closing tag.
     pub(crate) fn is_void(self) -> bool {
         matches!(
@@ -106,7 +160,12 @@ impl Tag {
     }
 
     /// Goes on in the line that it stands in. Names that HTML does not know do so too.
+    #[inline]
     pub(crate) fn is_inline(self) -> bool {
+        INLINE[self as usize]
+    }
+
+    const fn goes_on(self) -> bool {
         matches!(
             self,
             Self::A
@@ -160,7 +219,6 @@ impl Tag {
                 | Self::U
                 | Self::Var
                 | Self::Wbr
-                | Self::Other
         )
     }
 
@@ -235,11 +293,23 @@ mod tests {
 
     #[test]
     fn names_are_found_in_any_case() {
-        assert_eq!(Tag::of("DIV"), Tag::Div);
-        assert_eq!(Tag::of("blockquote"), Tag::Blockquote);
-        assert_eq!(Tag::of("figCaption"), Tag::Figcaption);
-        assert_eq!(Tag::of("app-header"), Tag::Other);
-        assert_eq!(Tag::of(""), Tag::Other);
-        assert_eq!(Tag::of("a-name-of-more-than-sixteen-bytes"), Tag::Other);
+        assert_eq!(Tag::of(b"DIV"), Tag::Div);
+        assert_eq!(Tag::of(b"blockquote"), Tag::Blockquote);
+        assert_eq!(Tag::of(b"figCaption"), Tag::Figcaption);
+        assert_eq!(Tag::of(b"app-header"), Tag::Other);
+        assert_eq!(Tag::of(b""), Tag::Other);
+        assert_eq!(Tag::of(b"a-name-of-more-than-sixteen-bytes"), Tag::Other);
+    }
+
+    #[test]
+    fn short_names_are_found_at_once() {
+        for (name, tag) in Tag::NAMES.iter().filter(|it| it.0.len() <= 8) {
+            for name in [name.to_ascii_lowercase(), name.to_ascii_uppercase()] {
+                assert_eq!(Tag::of_eight(packed(name.as_bytes())), *tag);
+                assert_eq!(Tag::of(name.as_bytes()), *tag);
+            }
+        }
+        assert_eq!(Tag::of_eight(0), Tag::Other);
+        assert_eq!(Tag::of_eight(packed(b"sections")), Tag::Other);
     }
 }

@@ -3,9 +3,12 @@
 //! Tags, comments and text are told apart as browsers do. Every step moves on, so the time is
 //! linear in the length, whatever is in it.
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memmem};
 
 use super::tag::Tag;
+use crate::eight::{
+    HIGH, alphanumeric, below, bits_before, eight, equal, find_near, lowercase, packed,
+};
 
 /// An attribute: its name as written, and its value without quotes.
 pub(crate) type Attribute<'a> = (&'a str, &'a str);
@@ -31,6 +34,8 @@ pub(crate) struct Tokenizer<'a> {
     at: usize,
     /// The element whose content is text only, if one was just opened.
     raw: Option<(Tag, &'a str)>,
+    /// Leaves out attributes that tell nothing.
+    telling: bool,
     /// Bytes looked at, as evidence that each is looked at a bounded number of times.
     #[cfg(test)]
     pub(crate) steps: usize,
@@ -42,12 +47,19 @@ impl<'a> Tokenizer<'a> {
             text,
             at: 0,
             raw: None,
+            telling: false,
             #[cfg(test)]
             steps: 0,
         }
     }
 
+    /// The same, but only attributes that say whether text counts are in the list.
+    pub(crate) fn telling(text: &'a str) -> Self {
+        Self { telling: true, ..Self::new(text) }
+    }
+
     /// The next token. An opening tag leaves its attributes in the list.
+    #[inline]
     pub(crate) fn next(&mut self, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
         let text = self.text;
         if let Some((tag, name)) = self.raw.take() {
@@ -132,79 +144,85 @@ impl<'a> Tokenizer<'a> {
         None
     }
 
+    #[inline]
     fn close(&mut self, open: usize) -> Option<Token<'a>> {
         let bytes = self.text.as_bytes();
         let start = open + 2;
         if !bytes.get(start).is_some_and(u8::is_ascii_alphabetic) {
             return self.skip_to_end(open);
         }
-        let end = name_end(bytes, start);
-        self.skip_to_end(end);
-        let name = &self.text[start..end];
-        Some(Token::Close { tag: Tag::of(name), name })
+        let (tag, end) = tag_at(bytes, start);
+        if bytes.get(end) == Some(&b'>') {
+            self.at = end + 1;
+        } else {
+            self.skip_to_end(end);
+        }
+        Some(Token::Close { tag, name: &self.text[start..end] })
     }
 
+    #[inline]
     fn open(&mut self, open: usize, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
         attributes.clear();
         let (text, bytes) = (self.text, self.text.as_bytes());
         let start = open + 1;
-        let mut at = name_end(bytes, start);
+        let (tag, mut at) = tag_at(bytes, start);
         let name = &text[start..at];
-        let tag = Tag::of(name);
-        let mut closed = false;
+        let (mut closed, mut count) = (false, 0);
+        let tells = !self.telling || !tag.is_void() || tag == Tag::Input;
+        // A tag that the page ends in is none.
+        self.at = bytes.len();
         loop {
-            while bytes.get(at).is_some_and(|it| is_space(*it) || *it == b'/') {
-                closed = bytes[at] == b'/';
+            let mut first = *bytes.get(at)?;
+            while is_space(first) || first == b'/' {
+                closed = first == b'/';
                 at += 1;
+                first = *bytes.get(at)?;
             }
-            // A tag that the page ends in is none.
-            let first = *bytes.get(at).or_else(|| {
-                self.at = bytes.len();
-                None
-            })?;
             if first == b'>' {
                 break;
             }
             closed = false;
+            count += 1;
+            let takes = tells && count <= MOST_ATTRIBUTES;
+            if let Some((key, start)) = usual(bytes, at) {
+                let end = find_near(bytes, start, b'"')?;
+                if takes && (!self.telling || is_telling(key)) {
+                    attributes.push((&text[at..start - 2], &text[start..end]));
+                }
+                at = end + 1;
+                continue;
+            }
             let from = at;
             // A name may begin with `=`.
-            at += 1;
-            while at < bytes.len() && !ENDS[bytes[at] as usize] {
-                at += 1;
+            at = key_end(bytes, at + 1);
+            let key = from..at;
+            let mut equals = at;
+            while equals < bytes.len() && is_space(bytes[equals]) {
+                equals += 1;
             }
-            let key = &text[from..at];
-            let after_name = at;
-            while at < bytes.len() && is_space(bytes[at]) {
-                at += 1;
-            }
-            let mut value = "";
-            if bytes.get(at) == Some(&b'=') {
-                at += 1;
+            let mut value = at..at;
+            if bytes.get(equals) == Some(&b'=') {
+                at = equals + 1;
                 while at < bytes.len() && is_space(bytes[at]) {
                     at += 1;
                 }
                 match bytes.get(at) {
                     Some(&quote @ (b'"' | b'\'')) => {
-                        let Some(end) = memchr(quote, &bytes[at + 1..]) else {
-                            self.at = bytes.len();
-                            return None;
-                        };
-                        value = &text[at + 1..at + 1 + end];
-                        at += end + 2;
+                        let end = find_near(bytes, at + 1, quote)?;
+                        value = at + 1..end;
+                        at = end + 1;
                     }
                     _ => {
                         let from = at;
                         while at < bytes.len() && bytes[at] != b'>' && !is_space(bytes[at]) {
                             at += 1;
                         }
-                        value = &text[from..at];
+                        value = from..at;
                     }
                 }
-            } else {
-                at = after_name;
             }
-            if attributes.len() < MOST_ATTRIBUTES {
-                attributes.push((key, value));
+            if takes {
+                attributes.push((&text[key], &text[value]));
             }
         }
         self.at = at + 1;
@@ -213,6 +231,38 @@ impl<'a> Tokenizer<'a> {
         }
         Some(Token::Open { tag, name, closed })
     }
+}
+
+/// The name of an attribute of the usual form, up to seven bytes and a value in double quotes, and
+/// where its value begins.
+#[inline]
+fn usual(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    let eight = eight(bytes, at)?;
+    let found = key_ends(eight);
+    let bits = bits_before(found);
+    let start = at + bits as usize / 8 + 2;
+    let fits = found != 0 && bits > 0 && (eight >> bits) as u8 == b'=';
+    (fits && bytes.get(start - 1) == Some(&b'"')).then(|| (eight & ((1 << bits) - 1), start))
+}
+
+/// Whether the name of an attribute, up to seven bytes, is one of those that say whether text counts,
+/// or what it is.
+#[inline]
+fn is_telling(key: u64) -> bool {
+    const CLASS: u64 = packed(b"class");
+    const DATA_AD: u64 = packed(b"data-ad");
+    const HIDDEN: u64 = packed(b"hidden");
+    const ID: u64 = packed(b"id");
+    const OPEN: u64 = packed(b"open");
+    const REL: u64 = packed(b"rel");
+    const ROLE: u64 = packed(b"role");
+    const STYLE: u64 = packed(b"style");
+    const TYPE: u64 = packed(b"type");
+    const VALUE: u64 = packed(b"value");
+    matches!(
+        lowercase(key),
+        CLASS | DATA_AD | HIDDEN | ID | OPEN | REL | ROLE | STYLE | TYPE | VALUE
+    )
 }
 
 /// Whether a tag or a comment begins here, rather than a `<` in a text.
@@ -224,30 +274,68 @@ fn is_markup(bytes: &[u8], at: usize) -> bool {
 }
 
 fn next_markup(bytes: &[u8], from: usize) -> usize {
-    let rest = bytes.get(from..).unwrap_or_default();
-    memchr_iter(b'<', rest)
-        .map(|it| from + it)
-        .find(|&it| is_markup(bytes, it))
-        .unwrap_or(bytes.len())
+    let mut at = from;
+    while let Some(found) = find_near(bytes, at, b'<') {
+        if is_markup(bytes, found) {
+            return found;
+        }
+        at = found + 1;
+    }
+    bytes.len()
 }
 
 /// Whether a byte ends the name of an attribute.
-const ENDS: [bool; 256] = {
-    let mut ends = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        ends[byte] = matches!(byte as u8, b'=' | b'>' | b'/') || is_space(byte as u8);
-        byte += 1;
-    }
-    ends
-};
+const fn ends_key(byte: u8) -> bool {
+    matches!(byte, b'=' | b'>' | b'/') || is_space(byte)
+}
 
-fn name_end(bytes: &[u8], start: usize) -> usize {
+/// Marks bytes that may end the name of an attribute. Only the first mark is sure.
+#[inline]
+fn key_ends(eight: u64) -> u64 {
+    below(eight, b' ' + 1) | equal(eight, b'=') | equal(eight, b'>') | equal(eight, b'/')
+}
+
+/// Where the name of an attribute ends.
+fn key_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
-    while at < bytes.len() && bytes[at] != b'>' && bytes[at] != b'/' && !is_space(bytes[at]) {
+    while let Some(eight) = eight(bytes, at) {
+        let found = key_ends(eight);
+        if found == 0 {
+            at += 8;
+            continue;
+        }
+        let bits = bits_before(found);
+        at += bits as usize / 8;
+        if ends_key((eight >> bits) as u8) {
+            return at;
+        }
+        at += 1;
+    }
+    while at < bytes.len() && !ends_key(bytes[at]) {
         at += 1;
     }
     at
+}
+
+/// The element whose name begins here, and where the name ends.
+#[inline(always)]
+fn tag_at(bytes: &[u8], start: usize) -> (Tag, usize) {
+    if let Some(eight) = eight(bytes, start) {
+        let ends = !alphanumeric(eight) & HIGH;
+        let bits = bits_before(ends);
+        if ends != 0 && ends_name((eight >> bits) as u8) {
+            return (Tag::of_eight(eight & ((1 << bits) - 1)), start + bits as usize / 8);
+        }
+    }
+    let mut end = start;
+    while end < bytes.len() && !ends_name(bytes[end]) {
+        end += 1;
+    }
+    (Tag::of(&bytes[start..end]), end)
+}
+
+const fn ends_name(byte: u8) -> bool {
+    matches!(byte, b'>' | b'/') || is_space(byte)
 }
 
 pub(crate) const fn is_space(byte: u8) -> bool {

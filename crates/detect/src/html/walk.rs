@@ -144,7 +144,9 @@ impl<'a, 'm> Walk<'a, 'm> {
         let page = &page[..page.floor_char_boundary(u32::MAX as usize)];
         self.out.text.reserve(page.len() / 2);
         self.out.list.reserve(page.len() / 64);
-        let mut tokenizer = Tokenizer::new(page);
+        let Extras { links, images, .. } = self.extras;
+        let all = self.matcher.is_some() || links || images;
+        let mut tokenizer = if all { Tokenizer::new(page) } else { Tokenizer::telling(page) };
         let mut attributes = Vec::new();
         while let Some(token) = tokenizer.next(&mut attributes) {
             match token {
@@ -200,6 +202,7 @@ impl<'a, 'm> Walk<'a, 'm> {
     }
 
     /// What was appended since `start` becomes a piece.
+    #[inline]
     fn piece(&mut self, start: usize) {
         let end = self.out.text.len();
         if end == start {

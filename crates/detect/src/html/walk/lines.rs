@@ -185,6 +185,7 @@ impl Walk<'_, '_> {
     }
 
     /// The text from a piece on, unless it is long.
+    #[inline]
     pub(super) fn text_of(&self, first: usize) -> &str {
         let list = self.out.list.get(first..).unwrap_or_default();
         let (Some(start), Some(end)) = (list.first(), list.last()) else { return "" };
@@ -198,8 +199,7 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn outer_block(&self, below: usize) -> usize {
-        let mut blocks = self.frames[..below].iter().enumerate().rev();
-        blocks.find(|(_, it)| !it.tag.is_inline()).map_or(0, |(at, _)| at)
+        self.frames[..below].iter().rposition(|it| !it.tag.is_inline()).unwrap_or(0)
     }
 
     /// Ends a line, and looks at what it says of what is around it. `scope` is the element that it

@@ -81,16 +81,16 @@ impl<'a> Walk<'a, '_> {
         let hash = if tag == Tag::Other { hash_name(name) } else { 0 };
         let (first, depth, long_text) =
             (self.out.list.len(), self.frames.len() + 1, self.long_text);
+        let marks = Marks::of(attributes);
         let parent = self.top();
         let mut frame = parent.child(tag, hash, first);
         if let Some(mut cut) = parent.cut {
-            let goes_on = cut.takes(tag, attribute(attributes, "id").is_some());
+            let goes_on = cut.takes(tag, marks.id.is_some());
             parent.cut = goes_on.then_some(cut);
             if goes_on {
                 frame.reason = frame.reason.or(Some(cut.reason));
             }
         }
-        let marks = Marks::of(attributes);
         let look = judge(&mut frame, name, &marks, depth, long_text, &mut self.known);
         self.looks.extend(look.map(|it| (depth, it)));
         if selected {
@@ -104,13 +104,13 @@ impl<'a> Walk<'a, '_> {
         if tag == Tag::H1 {
             frame.has_h1 = true;
         }
-        let main = tag == Tag::Main || attribute(attributes, "role") == Some("main");
+        let main = tag == Tag::Main || marks.role == Some("main");
         if main || tag == Tag::H1 {
             self.take_back(&mut frame, main);
         }
         if tag == Tag::A {
-            self.targets.push(attribute(attributes, "href").unwrap_or_default());
-            let step = attribute(attributes, "rel").is_some_and(|it| {
+            self.targets.push(marks.href.unwrap_or_default());
+            let step = marks.rel.is_some_and(|it| {
                 it.split_ascii_whitespace().any(|it| matches!(it, "prev" | "next" | "previous"))
             });
             frame.reason = frame.reason.or(step.then_some(Reason::Navigation));
@@ -169,11 +169,16 @@ impl<'a> Walk<'a, '_> {
             return;
         }
         let hash = if tag == Tag::Other { hash_name(name) } else { 0 };
+        let same = |it: &Frame| it.tag == tag && it.name == hash;
+        // As a rule it is the innermost one.
+        if self.frames.len() > 1 && self.frames.last().is_some_and(same) {
+            self.pop();
+            return;
+        }
         let table_part = matches!(
             tag,
             Tag::Table | Tag::Tr | Tag::Td | Tag::Th | Tag::Tbody | Tag::Thead | Tag::Tfoot
         );
-        let same = |it: &Frame| it.tag == tag && it.name == hash;
         let found = self.frames.iter().enumerate().skip(1).rev().find_map(|(at, frame)| {
             if same(frame) {
                 Some(Some(at))
