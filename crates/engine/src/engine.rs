@@ -86,8 +86,8 @@ pub struct Engine {
     /// wait.
     turned: usize,
     look_again: bool,
-    /// Sources of which the first has been learnt since then: what they are worth is another thing.
-    met: usize,
+    /// How often the price was doubted since the last fetch.
+    doubts: u32,
     /// Whether something may be worth a fetch before its time.
     spare: bool,
     /// What the next fetch costs, if there was not enough for it.
@@ -104,6 +104,9 @@ pub struct Engine {
 
 /// Sources that become candidates in one step, and hosts that get in line, at most.
 const FED: usize = 64;
+/// The share of all sources for whose fetches there is enough when the price is doubted, and that could
+/// have been fetched since it was looked at.
+const IDLE: f64 = 0.25;
 /// Sources over which freshness is averaged, about.
 const COUNTED: usize = 1 << 15;
 
@@ -139,7 +142,7 @@ impl Engine {
             next_survey: f64::INFINITY,
             turned: 0,
             look_again: false,
-            met: 0,
+            doubts: 0,
             spare: true,
             saving_for: 0.0,
             opening: f64::NEG_INFINITY,
@@ -252,12 +255,29 @@ impl Engine {
                     None => f64::INFINITY,
                 };
                 let next = self.queue.first().min(self.resting.first());
-                coming.min(next).min(spare)
+                coming.min(next).min(spare).min(self.idle_until())
             }
         } else {
             f64::INFINITY
         };
         day.min(self.next_survey).max(self.now)
+    }
+
+    /// The day on which the price is looked at again if nobody is fetched until then: there is enough for
+    /// a good part of all, and nobody is worth the price, so it may be too high.
+    fn idle_until(&self) -> f64 {
+        let nobody_waits = self.queue.is_empty() && self.coming.is_empty();
+        if !self.spare || nobody_waits || self.are_many() || !self.is_idle(self.now) {
+            return f64::INFINITY;
+        }
+        // If that does not help, it will not the next moment either.
+        let share = IDLE * f64::from(self.doubts.min(60)).exp2();
+        self.bucket.when(IDLE * self.count as f64).max(self.day_to_doubt(share))
+    }
+
+    /// Whether nobody is a candidate.
+    fn is_idle(&self, now: f64) -> bool {
+        self.line.is_empty() && (self.coming.is_empty() || self.opening > now)
     }
 
     /// Whether there is somebody to fetch, and a budget for it.
@@ -319,7 +339,7 @@ impl Engine {
             }
         } else if self.look_again || self.next_survey <= now || self.has_fallen(now) {
             let at_once = std::mem::take(&mut self.look_again);
-            (self.turned, self.met) = (0, 0);
+            self.turned = 0;
             self.begin_survey(now, at_once);
         }
     }
@@ -352,8 +372,11 @@ impl Engine {
                 }
             }
         }
-        let nobody = self.line.is_empty() && (self.coming.is_empty() || self.opening > now);
-        if nobody && self.spare && self.bucket.full() <= now {
+        if self.idle_until() <= now {
+            self.doubts = self.doubts.saturating_add(1);
+            self.look_again = true;
+        }
+        if self.is_idle(now) && self.spare && self.bucket.full() <= now {
             self.use_spare(now);
         }
     }

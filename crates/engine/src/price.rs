@@ -224,8 +224,13 @@ impl Engine {
 
     /// Some live sources, spread over all, and how many there are to each of them.
     fn sample(&self) -> (Vec<usize>, f64) {
+        let found = self.sample_of(|source| self.is_in_reach(source));
+        if found.0.is_empty() { self.sample_of(Source::is_live) } else { found }
+    }
+
+    fn sample_of(&self, is_live: impl Fn(&Source) -> bool) -> (Vec<usize>, f64) {
         let all = self.sources.len();
-        let is_live = |&i: &usize| self.is_in_reach(&self.sources[i]);
+        let is_live = |&i: &usize| is_live(&self.sources[i]);
         if all <= SAMPLE {
             return ((0..all).filter(is_live).collect(), 1.0);
         }

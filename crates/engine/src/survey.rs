@@ -151,6 +151,12 @@ impl Engine {
         self.count as f64 / self.bucket.rate().max(1e-300)
     }
 
+    /// The day from which on what the last survey found may be doubted: a share of all could have been
+    /// fetched since.
+    pub(crate) fn day_to_doubt(&self, share: f64) -> f64 {
+        self.rhythm.day + share * self.cycle()
+    }
+
     /// Days from survey to survey.
     pub(crate) fn epoch(&self) -> f64 {
         let Care { turnover, longest, .. } = *self.care();

@@ -356,6 +356,7 @@ impl Engine {
             if self.capacity != u32::MAX {
                 self.capacity -= 1;
             }
+            self.doubts = 0;
             actions.push(Action::Fetch { id, reason });
             self.line_up(now, host);
         }

@@ -17,10 +17,6 @@ const LONGEST_REST: f64 = 30.0;
 /// Days between two fetches that a host can ask for.
 pub(crate) const LONGEST_GAP: f64 = 1.0;
 
-/// The share of all sources of which the first has been learnt that makes the price another one: one in
-/// so many.
-const MET: usize = 4;
-
 /// What was seen in some days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
@@ -71,20 +67,8 @@ impl Engine {
             Seen::One => belief.counted(1, days),
         };
         let before = prior.belief();
-        if source.is_unknown() {
-            self.meet();
-        }
         let source = &mut self.sources[id as usize];
         source.set_learnt(belief.shape() - before.shape(), belief.days() - before.days());
-    }
-
-    /// The first is learnt of a source. If that has happened to many of not very many, the price is looked
-    /// at again: it was one for sources of which nothing is known.
-    fn meet(&mut self) {
-        self.met += 1;
-        if self.met * MET >= self.count && !self.are_many() {
-            self.look_again = true;
-        }
     }
 
     pub(super) fn fetched(

@@ -1,6 +1,7 @@
 //! Hosts that fail, that ask to be left alone, and that cannot take what they are worth.
 
 use freshet_engine::{Alarm, Blame, Description, Outcome, Settings};
+use rand::SeedableRng;
 
 use crate::web::{HOUR, MINUTE, Web, budget, down, mean};
 
@@ -120,4 +121,22 @@ fn a_saturated_host_has_its_own_price() {
     let (host, price) = prices[0];
     assert!(host == 0 && price > 1.25 * web.engine.price(), "{prices:?}, {}", web.engine.price());
     assert_eq!(web.engine.explain(5).unwrap().host.price, Some(price));
+}
+
+#[test]
+fn a_host_that_rests_does_not_hold_up_the_price() {
+    // Nothing is known of anybody, and half of all cannot be had: the budget goes to the others.
+    const BUDGET: f64 = 50_000.0;
+    for seed in 0..20 {
+        let mut web = Web::new(Settings { host_gap: 0.0, ..budget(BUDGET) });
+        web.rng = rand_pcg::Pcg64::seed_from_u64(seed);
+        web.add_many(40, 2);
+        web.trouble = Box::new(|told, _| {
+            let wish = Outcome::Failed { blame: Blame::Host, retry_after: Some(HOUR) };
+            (told.host == 1).then_some(wish)
+        });
+        web.run_until(0.5 * HOUR);
+        let spent = web.count(0.0, 0.5 * HOUR);
+        assert!(spent > 0.8 * BUDGET * 0.5 * HOUR, "{spent} fetches, seed {seed}");
+    }
 }
