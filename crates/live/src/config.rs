@@ -5,6 +5,7 @@ mod check;
 use std::path::{Path, PathBuf};
 
 use freshet_engine::{Goal, Profile};
+use freshet_fetch::RawSize;
 use freshet_model::Budget;
 use freshet_store::Retention;
 use serde::Deserialize;
@@ -33,6 +34,8 @@ pub struct Config {
     pub store: PathBuf,
     /// What is kept, and for how long.
     pub retention: Retention,
+    /// Bytes that the store may take; `None`: as many as there are.
+    pub size: Option<u64>,
     /// How requests are made.
     pub fetch: freshet_fetch::Settings,
     /// What counts of documents.
@@ -91,6 +94,7 @@ struct RawKeep {
     versions: Option<u32>,
     days: Option<f64>,
     observations: Option<u32>,
+    size: Option<RawSize>,
 }
 
 #[derive(Deserialize)]

@@ -76,7 +76,7 @@ impl Daemon {
     pub fn start(config: Config, clock: Clock) -> Result<Self, LiveError> {
         let (now, day) = (clock.now(), clock.day());
         let mut store = Store::open(&config.store, now)?;
-        store.set_retention(config.retention);
+        writer::keep(&mut store, config.retention, config.size)?;
         let rest = Rest::read(&store)?;
         let allowance = rest.allowance.resume(config.bytes, day);
         let count = usize::try_from(store.count(&freshet_store::Query::default())?);

@@ -18,7 +18,7 @@ pub(crate) enum Write {
     Edit(Edit, Millis, oneshot::Sender<Result<Edited, EditError>>),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
     Tidy(Millis),
-    Retention(Retention),
+    Keep(Retention, Option<u64>),
 }
 
 /// What an edit did, and what the engine must know of it.
@@ -71,8 +71,22 @@ fn carry_out(store: &mut Store, order: Write, written: &mpsc::UnboundedSender<Wr
                 tracing::warn!("cannot tidy the store: {error}");
             }
         }
-        Write::Retention(retention) => store.set_retention(retention),
+        Write::Keep(retention, size) => {
+            if let Err(error) = keep(store, retention, size) {
+                tracing::warn!("cannot limit the store: {error}");
+            }
+        }
     }
+}
+
+/// Says how much is kept, in the past and in bytes.
+pub(crate) fn keep(
+    store: &mut Store,
+    retention: Retention,
+    size: Option<u64>,
+) -> Result<(), StoreError> {
+    store.set_retention(retention);
+    store.limit_size(size.unwrap_or(u64::MAX))
 }
 
 fn change(store: &mut Store, edit: &Edit, now: Millis) -> Result<Edited, EditError> {

@@ -58,6 +58,7 @@ pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
         crew: crew(raw.crew)?,
         store,
         retention: retention(&raw.keep)?,
+        size: raw.keep.size.as_ref().map(store_size).transpose()?,
         fetch: raw.fetch.try_into().map_err(|why| format!("fetch: {why}"))?,
         detect: Rules::new(raw.detect, rules)?,
     })
@@ -79,6 +80,10 @@ fn bytes_a_day(text: &str) -> Result<f64, String> {
         .and_then(size)
         .map(|bytes| bytes as f64)
         .ok_or_else(|| format!("bytes: `{text}` is not a size a day such as \"2GB/day\""))
+}
+
+fn store_size(raw: &RawSize) -> Result<u64, String> {
+    size(raw).ok_or_else(|| "keep.size: not a size above 0 such as \"10GB\"".to_owned())
 }
 
 fn profile(weights: Option<Vec<f64>>) -> Result<Profile, String> {

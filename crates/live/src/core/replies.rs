@@ -76,7 +76,7 @@ impl Core {
     fn reload(&mut self, config: Config) {
         self.crew.set(config.crew);
         self.allowance = self.allowance.resume(config.bytes, self.engine.now());
-        let _ = self.writer.send(Write::Retention(config.retention));
+        let _ = self.writer.send(Write::Keep(config.retention, config.size));
         self.shop = self.shop.with(&config);
         self.config = config;
         let settings = engine_settings(&self.config, self.engine.len(), &self.allowance);
