@@ -30,7 +30,8 @@ const OUTSIDE: &[&str] = &["tokio", "hyper", "reqwest", "csv", "parquet", "rusql
 /// Dependencies that are for a few only.
 const OWNED: &[(&[&str], &[&str])] = &[
     (&["freshet-tables"], &["csv", "csv-core", "parquet", "arrow", "arrow-array", "arrow-schema"]),
-    (&["freshet-fetch"], &["hyper", "h2", "tokio-rustls", "hickory-resolver"]),
+    (&["freshet-fetch"], &["h2", "tokio-rustls", "hickory-resolver"]),
+    (&["freshet-fetch", "freshet-demo"], &["hyper"]),
     (&["freshet"], &["clap", "indicatif", "anyhow"]),
 ];
 
