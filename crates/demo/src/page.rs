@@ -42,7 +42,7 @@ pub(crate) fn html(subject: &Subject<'_>, answer: u64) -> String {
 fn text(out: &mut String, seed: u64, page: u32, paragraph: u32, version: u32) {
     let since = version.saturating_sub(paragraph).div_ceil(PARAGRAPHS);
     let mut dice = random(seed, Purpose::Text, key(page, paragraph, since));
-    if paragraph > 0 && paragraph % 3 == 0 {
+    if paragraph > 0 && paragraph.is_multiple_of(3) {
         let mut fixed = random(seed, Purpose::Text, key(page, paragraph, u32::MAX));
         let _ = writeln!(out, "<h2>{}</h2>", heading(&mut fixed));
     }

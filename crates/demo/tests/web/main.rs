@@ -1,6 +1,6 @@
 //! The web on loopback, the truth about its clients, and the clients.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::print_stderr, clippy::unwrap_used)]
 
 mod order;
 mod server;

@@ -1,7 +1,7 @@
 //! Who is ahead, in virtual time: the engine and the rules on the demo's own web for one day,
 //! starting from nothing known.
 
-use freshet_demo::{Client, Equal, Nutch, Options, Rule, Seen, Truth, Window, World, nutch_scale};
+use freshet_demo::{Client, Equal, Nutch, Options, Rule, Seen, Truth, World, nutch_scale};
 use freshet_engine::{Action, Description, Engine, Event, Outcome, Settings};
 use freshet_sim::{Calendar, Experiment, Policy, PolicyKind, run};
 
