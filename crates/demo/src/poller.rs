@@ -9,7 +9,7 @@ use freshet_fetch::{Fetcher, Outcome, Request, Validators, Wait};
 use tokio::task::JoinSet;
 
 use crate::allowance::allowed;
-use crate::clock::DAY;
+use crate::clock::{Clock, DAY};
 use crate::error::DemoError;
 use crate::hosts::Hosts;
 use crate::rule::{Rule, Seen};
@@ -19,8 +19,9 @@ use crate::truth::Client;
 
 /// Pages that may wait for their hosts.
 const WAITING: usize = 256;
-/// The longest time between two looks at what is due.
-const LOOK: Duration = Duration::from_millis(20);
+/// The shortest and the longest time between two looks at what is due.
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_millis(20);
 
 /// Keeps copies by a rule.
 pub(crate) struct Poller<R> {
@@ -78,7 +79,7 @@ impl<R: Rule> Poller<R> {
         let mut fetches = JoinSet::new();
         loop {
             self.send(&mut fetches);
-            let look = LOOK.min(self.site.clock.real(1.0 / self.terms.budget));
+            let look = pause(&self.terms, &self.site.clock, !self.waiting.is_empty());
             tokio::select! {
                 Some(came) = fetches.join_next() => if let Ok(came) = came { self.take(came) },
                 () = tokio::time::sleep(look) => {}
@@ -131,6 +132,13 @@ impl<R: Rule> Poller<R> {
     }
 }
 
+/// Until something can be sent again: when there is a request to spend, or, with pages that wait, when a
+/// host can be free.
+fn pause(terms: &Terms, clock: &Clock, is_waiting: bool) -> Duration {
+    let days = if is_waiting { terms.host_gap } else { 1.0 / terms.budget };
+    clock.real(days).clamp(SHORTEST, LONGEST)
+}
+
 async fn fetch(
     fetcher: &Fetcher,
     detector: &Detector,
@@ -172,5 +180,27 @@ fn days(wait: &Wait) -> f64 {
     match wait {
         Wait::For(time) => time.as_secs_f64() / DAY,
         Wait::Until(_) => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_host_that_all_pages_share_is_asked_as_often_as_its_gap_allows() {
+        let clock = Clock::start(DAY);
+        let terms = Terms {
+            budget: 100.0,
+            burst: 1.0,
+            host_gap: 0.002,
+            host_connections: 4,
+            connections: 64,
+        };
+        assert_eq!(pause(&terms, &clock, false), Duration::from_millis(10));
+        assert_eq!(pause(&terms, &clock, true), Duration::from_millis(2));
+        let slow = Terms { budget: 0.1, host_gap: 0.0, ..terms };
+        assert_eq!(pause(&slow, &clock, false), LONGEST);
+        assert_eq!(pause(&slow, &clock, true), SHORTEST);
     }
 }
