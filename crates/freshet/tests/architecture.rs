@@ -27,12 +27,13 @@ const PURE: &[&str] = &[
 /// Doors to the outside, closed to those that only compute.
 const OUTSIDE: &[&str] = &["tokio", "hyper", "reqwest", "csv", "parquet", "rusqlite", "tempfile"];
 
-/// Dependencies with one owner.
-const OWNED: &[(&str, &[&str])] = &[
-    ("freshet-tables", &["csv", "csv-core", "parquet", "arrow", "arrow-array", "arrow-schema"]),
-    ("freshet-fetch", &["hyper", "h2", "tokio-rustls", "hickory-resolver"]),
-    ("freshet-store", &["rusqlite"]),
-    ("freshet", &["clap", "indicatif", "anyhow"]),
+/// Dependencies that are for a few only.
+const OWNED: &[(&[&str], &[&str])] = &[
+    (&["freshet-tables"], &["csv", "csv-core", "parquet", "arrow", "arrow-array", "arrow-schema"]),
+    (&["freshet-fetch"], &["h2", "tokio-rustls", "hickory-resolver"]),
+    (&["freshet-fetch", "freshet-demo"], &["hyper"]),
+    (&["freshet-store"], &["rusqlite"]),
+    (&["freshet"], &["clap", "indicatif", "anyhow"]),
 ];
 
 /// What no source file of a crate that only computes may say.
@@ -77,9 +78,9 @@ impl Picture {
         if PURE.contains(&from) && OUTSIDE.contains(&to) {
             return Some(format!("{edge}, but it only computes"));
         }
-        let owner = OWNED.iter().find(|(_, owned)| owned.contains(&to)).map(|(owner, _)| *owner);
-        let owner = owner.filter(|owner| *owner != from);
-        owner.map(|owner| format!("{edge}, which only `{owner}` may"))
+        let owners = OWNED.iter().find(|(_, owned)| owned.contains(&to)).map(|(owners, _)| *owners);
+        let owners = owners.filter(|owners| !owners.contains(&from));
+        owners.map(|owners| format!("{edge}, which only `{}` may", owners.join("` and `")))
     }
 }
 

@@ -1,0 +1,160 @@
+//! A demo that is over: its numbers as a table, as JSON and as a picture.
+
+mod picture;
+mod wire;
+
+use std::time::Duration;
+
+use crate::site::Site;
+use crate::terms::Terms;
+use crate::truth::{Client, Fetched, Standing, Tally};
+
+/// What came of a demo.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    seed: u64,
+    pages: usize,
+    hosts: usize,
+    budget: f64,
+    factor: f64,
+    elapsed: Duration,
+    standings: Vec<Standing>,
+    fetched: [Vec<Fetched>; 3],
+}
+
+/// Who was ahead of whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ordering {
+    /// freshet, then equal polling, then Nutch's rule.
+    AsExpected,
+    /// Some other.
+    Otherwise,
+}
+
+impl Finished {
+    pub(crate) fn new(
+        site: &Site,
+        terms: Terms,
+        elapsed: Duration,
+        standings: Vec<Standing>,
+    ) -> Self {
+        let truth = site.truth();
+        Self {
+            seed: site.world.seed(),
+            pages: site.world.len(),
+            hosts: site.world.hosts().len(),
+            budget: terms.budget,
+            factor: site.clock.factor(),
+            elapsed,
+            standings,
+            fetched: Client::ALL.map(|client| truth.fetched(client).to_vec()),
+        }
+    }
+
+    /// The days of the demo that it took.
+    #[must_use]
+    pub fn days(&self) -> f64 {
+        self.last().day
+    }
+
+    fn last(&self) -> &Standing {
+        self.standings.last().unwrap_or(&Standing::START)
+    }
+
+    /// How the clients stood, from the start to the end.
+    #[must_use]
+    pub fn standings(&self) -> &[Standing] {
+        &self.standings
+    }
+
+    /// A client's mean freshness over the whole demo.
+    #[must_use]
+    pub fn freshness(&self, client: Client) -> f64 {
+        self.last().mean_since(&Standing::START, client)
+    }
+
+    /// The same over the second half: what is left when the start is forgotten.
+    #[must_use]
+    pub fn settled_freshness(&self, client: Client) -> f64 {
+        let half = 0.5 * self.days();
+        let middle = self.standings.iter().find(|it| it.day >= half).unwrap_or(self.last());
+        self.last().mean_since(middle, client)
+    }
+
+    /// What a client asked for and got.
+    #[must_use]
+    pub fn tally(&self, client: Client) -> Tally {
+        self.last().tallies[client as usize]
+    }
+
+    /// Requests for each point (percent) of mean freshness; infinite without any.
+    #[must_use]
+    pub fn requests_per_point(&self, client: Client) -> f64 {
+        let points = 100.0 * self.freshness(client);
+        if points > 0.0 { self.tally(client).requests as f64 / points } else { f64::INFINITY }
+    }
+
+    /// The answered fetches of a client, if they were kept.
+    #[must_use]
+    pub fn fetched(&self, client: Client) -> &[Fetched] {
+        &self.fetched[client as usize]
+    }
+
+    /// Whether the clients came in as the theory says.
+    #[must_use]
+    pub fn ordering(&self) -> Ordering {
+        let [freshet, equal, nutch] = Client::ALL.map(|client| self.freshness(client));
+        if freshet > equal && equal > nutch { Ordering::AsExpected } else { Ordering::Otherwise }
+    }
+
+    /// A table and a sentence for people.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let mut text = format!(
+            "{} pages on {} hosts, {:.2} days in {:.0} seconds, {:.0} requests a day for each\n\n\
+             {:<13}  {:>9}  {:>8}  {:>17}  {:>12}\n",
+            self.pages,
+            self.hosts,
+            self.days(),
+            self.elapsed.as_secs_f64(),
+            self.budget,
+            "",
+            "freshness",
+            "requests",
+            "requests a point",
+            "changes seen",
+        );
+        for client in Client::ALL {
+            let tally = self.tally(client);
+            text.push_str(&format!(
+                "{:<13}  {:>7.1} %  {:>8}  {:>17.0}  {:>12}\n",
+                client.name(),
+                100.0 * self.freshness(client),
+                tally.requests,
+                self.requests_per_point(client),
+                tally.changes,
+            ));
+        }
+        text.push('\n');
+        text.push_str(&self.sentence());
+        text.push('\n');
+        text
+    }
+
+    /// What it means.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let [freshet, equal, nutch] = Client::ALL.map(|client| 100.0 * self.freshness(client));
+        let order = match self.ordering() {
+            Ordering::AsExpected => "as the theory says",
+            Ordering::Otherwise => {
+                "in another order than the theory says, which a short run or a busy machine can do"
+            }
+        };
+        format!(
+            "With as many requests, the copies that freshet kept were up to date {freshet:.1} % of the \
+             time, weighted by importance; equal polling reached {equal:.1} % and Nutch's rule \
+             {nutch:.1} %: {order}."
+        )
+    }
+}
