@@ -4,6 +4,7 @@
 mod bytes;
 mod clock;
 mod config;
+mod control;
 mod core;
 mod crew;
 mod daemon;
@@ -21,6 +22,7 @@ mod writer;
 
 pub use clock::{Clock, Millis, Wall, days, millis};
 pub use config::{Config, ConfigError, Crew};
+pub use control::{Answer, Call, Client, Control, ControlError, socket_of};
 pub use crew::CrewState;
 pub use daemon::{Daemon, Handle, LiveError};
 pub use detectors::Rules;
