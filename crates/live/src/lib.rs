@@ -1,6 +1,7 @@
 //! A configuration and a store in; sources kept fresh and a log of their changes out. The engine, the
 //! fetcher, the detector and the store in one loop, on a real clock. Knows no command line.
 
+mod alone;
 mod bytes;
 mod clock;
 mod config;
@@ -20,6 +21,7 @@ mod summary;
 mod work;
 mod writer;
 
+pub use alone::{Alone, Looked, beliefs, explain};
 pub use clock::{Clock, Millis, Wall, days, millis};
 pub use config::{Config, ConfigError, Crew};
 pub use control::{Answer, Call, Client, Control, ControlError, socket_of};
