@@ -13,6 +13,7 @@ use crate::crew::CrewArguments;
 use crate::detect::DetectArguments;
 use crate::fetch::FetchArguments;
 use crate::lab::LabArguments;
+use crate::live::LiveCommand;
 use crate::simulate::SimulateArguments;
 
 /// Keeps local copies of remote sources fresh under a request budget.
@@ -29,6 +30,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[command(flatten)]
+    Live(LiveCommand),
     Plan(PlanArguments),
     Curve(CurveArguments),
     Simulate(Box<SimulateArguments>),

@@ -29,3 +29,9 @@ impl Stopwatch {
         self.0.elapsed()
     }
 }
+
+/// What the wall clock shows, in milliseconds since 1970.
+pub(crate) fn millis() -> i64 {
+    let since = now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -21,8 +21,13 @@ impl Failure {
         self
     }
 
+    /// The same, with the place where it is.
+    pub(crate) fn at(mut self, place: impl Display) -> Self {
+        self.fact = format!("{place}: {}", self.fact);
+        self
+    }
+
     /// What went wrong.
-    #[cfg(test)]
     pub(crate) fn fact(&self) -> &str {
         &self.fact
     }

@@ -18,6 +18,7 @@ use tokio::runtime::Runtime;
 
 pub(crate) use crate::fetch::arguments::FetchArguments;
 pub(crate) use crate::fetch::document::document;
+pub(crate) use crate::fetch::summary::text as summary_of;
 
 use crate::failure::Failure;
 use crate::output::{check_file, note, print_bytes, print_json, print_text};
@@ -139,7 +140,7 @@ fn invalid(error: &InvalidRequest, arguments: &FetchArguments) -> Failure {
 }
 
 /// The way out, where there is one.
-fn hint(answer: &Answer) -> Option<String> {
+pub(crate) fn hint(answer: &Answer) -> Option<String> {
     match &answer.outcome {
         // `localhost:8080` is a URL whose scheme is `localhost`.
         Outcome::Refused(Refusal::Scheme { .. })

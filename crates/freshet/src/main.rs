@@ -8,6 +8,7 @@ mod detect;
 mod failure;
 mod fetch;
 mod lab;
+mod live;
 mod load;
 mod number;
 mod output;
@@ -58,6 +59,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         // Those that can say no.
         Command::Detect(arguments) => return detect::run(&arguments),
         Command::Lab(arguments) => return lab::run(&arguments),
+        Command::Live(command) => return live::run(&command),
         Command::Fetch(arguments) => return fetch::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Trace(command) => trace::run(&command),

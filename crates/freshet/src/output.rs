@@ -78,6 +78,23 @@ pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
     to_stdout(|out| out.write_all(shown.as_deref().unwrap_or(text).as_bytes()))
 }
 
+/// Prints a line on standard output, at once. Says whether somebody still reads.
+pub(crate) fn print_line(line: &str) -> Result<bool, Failure> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::new(format!("cannot write to standard output: {error}"))),
+        Ok(()) => Ok(true),
+    }
+}
+
+/// Prints a value as JSON on a line of its own, at once. Says whether somebody still reads.
+pub(crate) fn print_json_line(value: &impl Serialize) -> Result<bool, Failure> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| Failure::new(format!("cannot write as JSON: {error}")))?;
+    print_line(&terminal::json(&text))
+}
+
 /// Prints bytes as they are on standard output.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     to_stdout(|out| out.write_all(bytes))

@@ -217,7 +217,7 @@ impl Handle {
 }
 
 impl Shop {
-    fn new(config: &Config, clock: Clock, store: PathBuf) -> Self {
+    pub(crate) fn new(config: &Config, clock: Clock, store: PathBuf) -> Self {
         Self {
             fetcher: freshet_fetch::Fetcher::new(config.fetch.clone()),
             detectors: Detectors::new(config.detect.clone()),

@@ -1,9 +1,11 @@
 //! A configuration and a store in; sources kept fresh and a log of their changes out. The engine, the
 //! fetcher, the detector and the store in one loop, on a real clock. Knows no command line.
 
+mod alone;
 mod bytes;
 mod clock;
 mod config;
+mod control;
 mod core;
 mod crew;
 mod daemon;
@@ -19,8 +21,10 @@ mod summary;
 mod work;
 mod writer;
 
+pub use alone::{Alone, Looked, beliefs, explain};
 pub use clock::{Clock, Millis, Wall, days, millis};
 pub use config::{Config, ConfigError, Crew};
+pub use control::{Answer, Call, Client, Control, ControlError, socket_of};
 pub use crew::CrewState;
 pub use daemon::{Daemon, Handle, LiveError};
 pub use detectors::Rules;

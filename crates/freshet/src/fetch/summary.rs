@@ -36,7 +36,7 @@ pub(super) fn outcome(answer: &Answer) -> String {
     line(&what(answer))
 }
 
-pub(super) fn text(answer: &Answer) -> String {
+pub(crate) fn text(answer: &Answer) -> String {
     let Answer { outcome, trace } = answer;
     let mut rows = Rows::default();
     rows.add("outcome", what(answer));

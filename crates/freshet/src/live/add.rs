@@ -1,0 +1,122 @@
+//! `freshet add`.
+
+use std::io::{self, BufRead};
+use std::process::ExitCode;
+
+use clap::Args;
+use freshet_live::{Applied, Edit, Wanted, host_of};
+
+use crate::failure::Failure;
+use crate::live::given::GivenArguments;
+use crate::live::home::{ConfigArguments, Editor, Home};
+use crate::number::plural;
+use crate::output::note;
+
+/// Sources that are added at once: as many as go through the daemon's door in a moment.
+pub(crate) const BATCH: usize = 10_000;
+/// Bytes of them, about.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Add sources to be kept fresh
+///
+/// Sources that are there already get what is said anew, and keep the rest. It works while the daemon
+/// runs, and while it does not.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  freshet add https://example.com/ https://example.org/news --tag news
+  freshet add https://example.com/price --importance 5 --max-interval 1h --select '#price'
+  sort -u urls.txt | freshet add - --tag crawl")]
+pub(crate) struct AddArguments {
+    /// What is fetched; `-` for one on each line of standard input
+    #[arg(value_name = "URL", required = true)]
+    pub(crate) urls: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) given: GivenArguments,
+
+    /// Leave them alone until `freshet resume`
+    #[arg(long, help_heading = "What is said of it")]
+    pub(crate) paused: bool,
+
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+pub(crate) fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
+    let home = Home::open(&arguments.config)?;
+    let mut given = arguments.given.whole();
+    given.paused = arguments.paused.then_some(true);
+    let mut wanted = Vec::new();
+    for url in &arguments.urls {
+        if url != "-" {
+            check(url)?;
+            wanted.push(Wanted { url: url.clone(), given: given.clone() });
+            continue;
+        }
+        for (line, url) in (1..).zip(io::stdin().lock().lines()) {
+            let url =
+                url.map_err(|error| Failure::new(format!("cannot read standard input: {error}")))?;
+            let url = url.trim();
+            if url.is_empty() || url.starts_with('#') {
+                continue;
+            }
+            check(url).map_err(|failure| failure.at(format!("standard input:{line}")))?;
+            wanted.push(Wanted { url: url.to_owned(), given: given.clone() });
+        }
+    }
+    let mut all = Applied::default();
+    let mut editor = home.editor()?;
+    add(&mut editor, wanted, &mut all)?;
+    note(&said(&all));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Adds sources, in pieces that go through the daemon's door.
+pub(crate) fn add(
+    editor: &mut Editor,
+    wanted: Vec<Wanted>,
+    all: &mut Applied,
+) -> Result<(), Failure> {
+    let mut wanted = wanted.into_iter().peekable();
+    while wanted.peek().is_some() {
+        let (mut piece, mut bytes) = (Vec::new(), 0);
+        while piece.len() < BATCH && bytes < BATCH_BYTES {
+            let Some(one) = wanted.next() else { break };
+            bytes += one.url.len() + one.given.settings.as_ref().map_or(0, String::len);
+            piece.push(one);
+        }
+        let applied = editor.apply(Edit::Add(piece))?;
+        all.new += applied.new;
+        all.known += applied.known;
+    }
+    Ok(())
+}
+
+/// Whether a text can be the URL of a source.
+pub(crate) fn check(url: &str) -> Result<(), Failure> {
+    let whole = || {
+        if url.contains(['/', '@', ' ']) || !url.contains(['.', ':']) {
+            "give the whole URL, such as `https://example.com/`".to_owned()
+        } else {
+            format!("give the whole URL: `https://{url}`")
+        }
+    };
+    let (canonical, _) = host_of(url).map_err(|error| Failure::new(error).hint(whole()))?;
+    // `localhost:8080` is a URL whose scheme is `localhost`.
+    let known = ["http:", "https:", "file:", "exec:"];
+    if !known.iter().any(|scheme| canonical.starts_with(scheme)) {
+        return Err(Failure::new(format!("`{url}` is not a URL of http or https")).hint(whole()));
+    }
+    Ok(())
+}
+
+/// What was added, in words.
+pub(crate) fn said(all: &Applied) -> String {
+    let sources = |count: u64| plural(count as usize, "source", "sources");
+    match (all.new, all.known) {
+        (new, 0) => format!("added {}", sources(new)),
+        (0, known) => format!("{} known already: what was said is noted", sources(known)),
+        (new, known) => format!("added {}; {} known already", sources(new), sources(known)),
+    }
+}

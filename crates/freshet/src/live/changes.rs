@@ -1,0 +1,214 @@
+//! `freshet changes`.
+
+use std::process::ExitCode;
+use std::thread::sleep;
+use std::time::Duration;
+
+use clap::Args;
+use freshet_store::{Change, ChangeFilter, Reader};
+use serde::Serialize;
+
+use crate::clock;
+use crate::failure::Failure;
+use crate::live::home::{ConfigArguments, Home};
+use crate::live::moment::{from_now, length, rfc3339};
+use crate::live::near::find;
+use crate::output::{note, print_json_line, print_line};
+use crate::terminal;
+
+/// Show what changed
+///
+/// The latest changes, the newest last; after a cursor, all that came after it. A cursor is the number
+/// of a change: later ones are larger, and none is used twice.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  freshet changes
+  freshet changes --follow --tag news
+  freshet changes --after 1234 --json")]
+pub(crate) struct ChangesArguments {
+    /// Go on with those that come, until Ctrl-C
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+
+    /// Only those after this cursor; 0 is before all
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) after: Option<i64>,
+
+    /// How many at most [default: the latest 20; with --after, all]
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(crate) limit: Option<usize>,
+
+    /// Only of sources with this tag
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tag: Option<String>,
+
+    /// Only of this host
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+
+    /// Only of this source
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+
+    /// Print one object on a line for each
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+/// A change as programs read it.
+#[derive(Serialize)]
+struct Row<'a> {
+    cursor: i64,
+    url: &'a str,
+    host: &'a str,
+    tags: &'a [String],
+    importance: f64,
+    last_unchanged: Option<String>,
+    first_changed: String,
+    old_digest: Option<String>,
+    new_digest: String,
+    old_size: Option<u64>,
+    new_size: u64,
+    similarity: f64,
+    summary: &'a str,
+    old_version: Option<u32>,
+    new_version: Option<u32>,
+}
+
+impl<'a> Row<'a> {
+    fn of(it: &'a Change) -> Self {
+        Self {
+            cursor: it.cursor,
+            url: &it.url,
+            host: &it.host,
+            tags: &it.tags,
+            importance: it.importance,
+            last_unchanged: it.change.unchanged.map(rfc3339),
+            first_changed: rfc3339(it.change.changed),
+            old_digest: it.change.old_digest.map(hex),
+            new_digest: hex(it.change.new_digest),
+            old_size: it.change.old_size,
+            new_size: it.change.new_size,
+            similarity: it.change.similarity,
+            summary: &it.change.summary,
+            old_version: it.old_version,
+            new_version: it.new_version,
+        }
+    }
+}
+
+fn hex(digest: [u8; 16]) -> String {
+    format!("{:032x}", u128::from_be_bytes(digest))
+}
+
+/// Changes that are shown if nothing else is said.
+const LATEST: usize = 20;
+/// Changes that are read at once.
+const PAGE: usize = 1000;
+/// How often the log is looked at for more.
+const PAUSE: Duration = Duration::from_millis(250);
+
+pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, Failure> {
+    let home = Home::open(&arguments.config)?;
+    let reader = home.reader()?;
+    let mut filter = ChangeFilter {
+        tag: arguments.tag.clone(),
+        host: arguments.host.clone(),
+        ..ChangeFilter::default()
+    };
+    if let Some(url) = &arguments.url {
+        filter.source = Some(find(&reader, url)?);
+    }
+    let mut out = Out { arguments, left: arguments.limit.unwrap_or(usize::MAX), shown: 0 };
+    let mut cursor = match arguments.after {
+        Some(after) => after,
+        None => {
+            let last = reader.last_cursor()?;
+            let limit = arguments.limit.unwrap_or(LATEST);
+            let mut latest = reader.latest_changes(Some(last + 1), limit, &filter)?;
+            latest.reverse();
+            if !out.print(&latest)? {
+                return Ok(ExitCode::SUCCESS);
+            }
+            out.left = usize::MAX;
+            last
+        }
+    };
+    if arguments.after.is_some() || arguments.follow {
+        loop {
+            // What does not match is not looked at again.
+            let last = reader.last_cursor()?;
+            let page = reader.changes(cursor, PAGE.min(out.left), &filter)?;
+            if !out.print(&page)? || out.left == 0 {
+                return Ok(ExitCode::SUCCESS);
+            }
+            match page.last() {
+                Some(last) => cursor = last.cursor,
+                None if arguments.follow => {
+                    cursor = cursor.max(last);
+                    sleep(PAUSE);
+                }
+                None => break,
+            }
+        }
+    }
+    if out.shown == 0 && !arguments.json {
+        note(nothing(&reader)?);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn nothing(reader: &Reader) -> Result<&'static str, Failure> {
+    Ok(match reader.last_cursor()? {
+        0 => "nothing has changed yet",
+        _ => "no such changes",
+    })
+}
+
+struct Out<'a> {
+    arguments: &'a ChangesArguments,
+    left: usize,
+    shown: usize,
+}
+
+impl Out<'_> {
+    /// Says whether somebody still reads.
+    fn print(&mut self, changes: &[Change]) -> Result<bool, Failure> {
+        let now = clock::millis();
+        for change in changes {
+            let open = match self.arguments.json {
+                true => print_json_line(&Row::of(change))?,
+                false => print_line(&line(change, now))?,
+            };
+            if !open {
+                return Ok(false);
+            }
+            self.shown += 1;
+            self.left = self.left.saturating_sub(1);
+        }
+        Ok(true)
+    }
+}
+
+/// When, within which time, how much is the same, what, and where.
+fn line(it: &Change, now: i64) -> String {
+    let change = &it.change;
+    let within = match change.unchanged {
+        Some(unchanged) => format!("within {}", length(change.changed - unchanged)),
+        None => String::new(),
+    };
+    // Rounded down: what changed is never the same to 100 %.
+    let same = format!("{} % same", (100.0 * change.similarity).floor());
+    let summary = if change.summary.is_empty() { "changed" } else { &change.summary };
+    format!(
+        "{:>5}  {:>10}  {within:>13}  {same:>9}  {}  {}",
+        it.cursor,
+        from_now(change.changed, now),
+        terminal::line(&it.url),
+        terminal::line(summary),
+    )
+}

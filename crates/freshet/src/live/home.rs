@@ -1,0 +1,159 @@
+//! A configuration and its store: to be read by anyone, and changed through the daemon if one runs.
+
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::Duration;
+
+use clap::Args;
+use freshet_live::{
+    Answer, Applied, Call, Client, Config, ConfigError, ControlError, Edit, EditError, LiveError,
+    apply, socket_of,
+};
+use freshet_store::{Reader, Store, StoreError};
+
+use crate::clock::{self, Stopwatch};
+use crate::failure::Failure;
+
+/// How long others may hold the store before that is a failure: commands take a moment.
+const PATIENCE: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArguments {
+    /// The configuration
+    #[arg(long, short, value_name = "FILE", default_value = "freshet.toml")]
+    pub(crate) config: PathBuf,
+}
+
+/// A configuration and its store.
+pub(crate) struct Home {
+    pub(crate) config: Config,
+}
+
+/// Who makes changes.
+pub(crate) enum Editor {
+    /// The daemon that runs.
+    Daemon(Client),
+    /// This process: there is none.
+    Alone(Box<Store>),
+}
+
+impl Home {
+    pub(crate) fn open(arguments: &ConfigArguments) -> Result<Self, Failure> {
+        Ok(Self { config: Config::read(&arguments.config)? })
+    }
+
+    /// What is in the store.
+    pub(crate) fn reader(&self) -> Result<Reader, Failure> {
+        let opened = Reader::open(&self.config.store);
+        if matches!(opened, Err(StoreError::Older { .. })) {
+            // Whoever writes to it brings it up to date.
+            drop(self.editor()?);
+            return Ok(Reader::open(&self.config.store)?);
+        }
+        Ok(opened?)
+    }
+
+    /// The daemon, if one runs.
+    pub(crate) fn daemon(&self) -> Result<Option<Client>, Failure> {
+        Ok(Client::connect(&self.config.store)?)
+    }
+
+    /// Who can make changes: the daemon, or this process as long as there is none.
+    pub(crate) fn editor(&self) -> Result<Editor, Failure> {
+        let store = &self.config.store;
+        let watch = Stopwatch::start();
+        loop {
+            if let Some(client) = self.daemon()? {
+                return Ok(Editor::Daemon(client));
+            }
+            match Store::open(store, clock::millis()) {
+                Ok(mut opened) => {
+                    opened.set_retention(self.config.retention);
+                    return Ok(Editor::Alone(Box::new(opened)));
+                }
+                Err(StoreError::InUse { .. }) if watch.elapsed() < PATIENCE => sleep(PAUSE),
+                Err(error @ StoreError::InUse { .. }) => {
+                    let socket = socket_of(store);
+                    let socket = socket.display();
+                    return Err(Failure::new(format!("{error}, and nobody answers at {socket}"))
+                        .hint("a daemon that is starting or stopping answers in a moment"));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Makes one change.
+    pub(crate) fn edit(&self, edit: Edit) -> Result<Applied, Failure> {
+        self.editor()?.apply(edit)
+    }
+}
+
+impl Editor {
+    pub(crate) fn apply(&mut self, edit: Edit) -> Result<Applied, Failure> {
+        match self {
+            Self::Alone(store) => Ok(apply(store, &edit, clock::millis())?),
+            Self::Daemon(client) => match ask(client, Call::Edit(edit))? {
+                Answer::Applied(applied) => Ok(applied),
+                _ => Err(odd()),
+            },
+        }
+    }
+}
+
+/// Asks the daemon; what it refuses is a failure.
+pub(crate) fn ask(client: &mut Client, call: Call) -> Result<Answer, Failure> {
+    match client.ask(call)? {
+        Answer::Refused { why, hint: Some(hint) } => Err(Failure::new(why).hint(hint)),
+        Answer::Refused { why, hint: None } => Err(Failure::new(why)),
+        answer => Ok(answer),
+    }
+}
+
+/// An answer to another question.
+pub(crate) fn odd() -> Failure {
+    Failure::new("the daemon answered something else").hint("restart it")
+}
+
+fn with_hint(error: &impl std::fmt::Display, hint: Option<String>) -> Failure {
+    match hint {
+        Some(hint) => Failure::new(error).hint(hint),
+        None => Failure::new(error),
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        with_hint(&error, error.hint())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        with_hint(&error, error.hint())
+    }
+}
+
+impl From<ControlError> for Failure {
+    fn from(error: ControlError) -> Self {
+        with_hint(&error, error.hint().map(str::to_owned))
+    }
+}
+
+impl From<LiveError> for Failure {
+    fn from(error: LiveError) -> Self {
+        with_hint(&error, error.hint())
+    }
+}
+
+impl From<EditError> for Failure {
+    fn from(error: EditError) -> Self {
+        let hint = match &error {
+            EditError::Store(error) => error.hint(),
+            EditError::Url(_) => Some("give the whole URL, such as `https://example.com/`".into()),
+            EditError::Given { .. } | EditError::Stopped => None,
+        };
+        with_hint(&error, hint)
+    }
+}

@@ -1,0 +1,142 @@
+//! XML, read piece by piece, with the line that the reading is at.
+
+use std::cell::Cell;
+use std::io::{self, BufRead, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesStart, Event};
+
+use super::format::open;
+use crate::failure::Failure;
+
+/// Elements in each other, at most.
+const DEEPEST: usize = 256;
+/// Bytes of a piece at most, a text or a tag.
+const LONGEST: usize = 1 << 20;
+
+/// A file of XML.
+pub(crate) struct Xml {
+    reader: Reader<Counted>,
+    line: Rc<Cell<u64>>,
+    buffer: Vec<u8>,
+    name: String,
+    depth: usize,
+}
+
+/// A piece of it.
+pub(crate) enum Piece {
+    /// An element begins: its name without prefix, and its attributes.
+    Begin(String, Vec<(String, String)>),
+    /// An element ends.
+    End,
+    /// A text.
+    Text(String),
+}
+
+impl Xml {
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let line = Rc::new(Cell::new(1));
+        let mut reader =
+            Reader::from_reader(Counted { inner: open(path)?, line: Rc::clone(&line) });
+        let config = reader.config_mut();
+        config.expand_empty_elements = true;
+        config.allow_dangling_amp = true;
+        let name = path.display().to_string();
+        Ok(Self { reader, line, buffer: Vec::new(), name, depth: 0 })
+    }
+
+    /// The line that the last piece ended in.
+    pub(crate) fn line(&self) -> u64 {
+        self.line.get()
+    }
+
+    /// The next piece; nothing at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Piece>, Failure> {
+        loop {
+            self.buffer.clear();
+            let event = self.reader.read_event_into(&mut self.buffer);
+            let fault = |why: String| {
+                let line = self.line.get();
+                Failure::new(format!("{}:{line}: not XML: {why}", self.name))
+                    .hint("name what it is with --format")
+            };
+            let event = event.map_err(|error| fault(error.to_string()))?;
+            let piece = match event {
+                Event::Start(start) => {
+                    self.depth += 1;
+                    if self.depth > DEEPEST {
+                        return Err(fault(format!("more than {DEEPEST} elements in each other")));
+                    }
+                    begin(&start)
+                }
+                Event::End(_) => {
+                    self.depth = self.depth.saturating_sub(1);
+                    Piece::End
+                }
+                Event::Text(text) => Piece::Text(text.to_string()),
+                Event::CData(text) => Piece::Text(text.to_string()),
+                Event::GeneralRef(name) => Piece::Text(plain(&format!("&{};", &*name))),
+                Event::Eof if self.depth > 0 => return Err(fault("it ends too soon".to_owned())),
+                Event::Eof => return Ok(None),
+                _ => continue,
+            };
+            return Ok(Some(piece));
+        }
+    }
+}
+
+fn begin(start: &BytesStart<'_>) -> Piece {
+    let name = start.local_name().as_ref().to_owned();
+    let mut attributes = start.attributes();
+    let attributes = attributes.with_checks(false).flatten();
+    let attributes = attributes.map(|it| (it.key.as_ref().to_owned(), plain(&it.value))).collect();
+    Piece::Begin(name, attributes)
+}
+
+/// With the few entities that XML itself has; others stay as they are written, so none can grow.
+fn plain(text: &str) -> String {
+    unescape(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
+}
+
+/// Counts lines, and ends what has no end.
+struct Counted {
+    inner: Box<dyn BufRead>,
+    line: Rc<Cell<u64>>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = {
+            let buffer = self.fill_buf()?;
+            let length = buffer.len().min(out.len());
+            out[..length].copy_from_slice(&buffer[..length]);
+            length
+        };
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl BufRead for Counted {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, length: usize) {
+        if let Ok(buffer) = self.inner.fill_buf() {
+            let lines = buffer[..length.min(buffer.len())].iter().filter(|it| **it == b'\n');
+            self.line.set(self.line.get() + lines.count() as u64);
+        }
+        self.inner.consume(length);
+    }
+}
+
+/// Appends a text, as far as it can be an address.
+pub(crate) fn push(run: &mut String, text: &str) {
+    if run.len() + text.len() <= LONGEST {
+        run.push_str(text);
+    }
+}

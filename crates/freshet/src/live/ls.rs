@@ -1,0 +1,254 @@
+//! `freshet ls`.
+
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use freshet_live::beliefs;
+use freshet_store::{Query, Reader, Source, State};
+use serde::Serialize;
+
+use crate::clock;
+use crate::failure::Failure;
+use crate::live::home::{ConfigArguments, Home};
+use crate::live::moment::{last, next, rfc3339};
+use crate::number::{plural, significant};
+use crate::output::{note, print_json_line, print_text};
+
+/// List sources
+///
+/// In the order in which they were added. With --json, one object on a line for each.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  freshet ls
+  freshet ls --tag news --state failing
+  freshet ls --host example.com --limit 0 --json")]
+pub(crate) struct LsArguments {
+    /// Only those with this tag
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tag: Option<String>,
+
+    /// Only those of this host
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+
+    /// Only those in this state
+    #[arg(long, value_name = "STATE", value_enum)]
+    pub(crate) state: Option<StateName>,
+
+    /// Only those with this in their URL
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) text: Option<String>,
+
+    /// How many at most; 0 for all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+
+    /// Print them as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StateName {
+    /// Never fetched
+    New,
+    /// The last fetch brought a copy, or confirmed it
+    Good,
+    /// The last fetch failed
+    Failing,
+    /// It does not exist any more
+    Gone,
+    /// The host does not want it fetched, or the guard does not
+    Disallowed,
+    /// Left alone by its owner
+    Paused,
+}
+
+/// What a source is called in a column.
+pub(crate) fn state_name(source: &Source) -> &'static str {
+    if source.paused {
+        return "paused";
+    }
+    match source.state {
+        State::New => "new",
+        State::Good => "good",
+        State::Failing => "failing",
+        State::Gone => "gone",
+        State::Disallowed => "disallowed",
+    }
+}
+
+/// A source as programs read it.
+#[derive(Serialize)]
+pub(crate) struct Row {
+    pub(crate) url: String,
+    host: String,
+    importance: f64,
+    cost: f64,
+    min_interval_days: Option<f64>,
+    max_interval_days: Option<f64>,
+    tags: Vec<String>,
+    objective: Option<String>,
+    settings: Option<serde_json::Value>,
+    state: &'static str,
+    paused: bool,
+    added: String,
+    fetched: Option<String>,
+    tried: Option<String>,
+    changed: Option<String>,
+    next: Option<String>,
+    fetches: u64,
+    failures: u32,
+    versions: u32,
+    changes_a_day: Option<f64>,
+}
+
+impl Row {
+    pub(crate) fn of(source: &Source, host: String, changes_a_day: Option<f64>) -> Self {
+        let text = |text: &String| (!text.is_empty()).then(|| text.clone());
+        Self {
+            url: source.url.clone(),
+            host,
+            importance: source.importance,
+            cost: source.cost,
+            min_interval_days: Some(source.min_interval).filter(|days| *days > 0.0),
+            max_interval_days: Some(source.max_interval).filter(|days| days.is_finite()),
+            tags: source.tags.clone(),
+            objective: text(&source.goal),
+            settings: serde_json::from_str(&source.settings).ok(),
+            state: state_name(source),
+            paused: source.paused,
+            added: rfc3339(source.added),
+            fetched: source.fetched.map(rfc3339),
+            tried: source.tried.map(rfc3339),
+            changed: source.changed.map(rfc3339),
+            next: source.due.filter(|_| !source.paused).map(rfc3339),
+            fetches: source.fetches,
+            failures: source.failures,
+            versions: source.version,
+            changes_a_day,
+        }
+    }
+}
+
+/// The name of a host.
+pub(crate) fn host_name(reader: &Reader, host: u32) -> Result<String, Failure> {
+    Ok(reader.host(host)?.map(|host| host.name).unwrap_or_default())
+}
+
+/// Sources that are looked up at once.
+const PAGE: usize = 1000;
+
+pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
+    let home = Home::open(&arguments.config)?;
+    let reader = home.reader()?;
+    let now = clock::millis();
+    let Some(mut query) = query(arguments, &reader)? else {
+        let host = arguments.host.as_deref().unwrap_or_default();
+        note(&format!("no source of the host `{host}`"));
+        return Ok(ExitCode::SUCCESS);
+    };
+    let mut left = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
+    let mut shown = 0;
+    loop {
+        query.limit = left.min(PAGE);
+        let page = reader.list(&query)?;
+        let rates = rates(&home, &reader, &page.sources, now)?;
+        if arguments.json {
+            for (source, rate) in page.sources.iter().zip(&rates) {
+                let host = host_name(&reader, source.host)?;
+                if !print_json_line(&Row::of(source, host, *rate))? {
+                    return Ok(ExitCode::SUCCESS);
+                }
+            }
+        } else if !page.sources.is_empty() {
+            print_text(&table(&page.sources, &rates, now, shown == 0))?;
+        }
+        shown += page.sources.len();
+        left -= page.sources.len();
+        query.after = page.next;
+        if query.after.is_none() || left == 0 {
+            break;
+        }
+    }
+    if !arguments.json {
+        let all = reader.count(&Query { after: None, ..query })? as usize;
+        match (all, shown) {
+            (0, _) if reader.count(&Query::default())? == 0 => {
+                note("no sources yet\n\nhint: add some with `freshet add https://example.com/`");
+            }
+            (0, _) => note("no such sources"),
+            _ if shown < all => {
+                let all = plural(all, "source", "sources");
+                note(&format!("{shown} of {all}; more with --limit 0"));
+            }
+            _ => note(&plural(all, "source", "sources")),
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is asked for; nothing if there is no such host.
+fn query(arguments: &LsArguments, reader: &Reader) -> Result<Option<Query>, Failure> {
+    let mut query =
+        Query { tag: arguments.tag.clone(), text: arguments.text.clone(), ..Query::default() };
+    if let Some(name) = &arguments.host {
+        let Some(host) = reader.find_host(name)? else { return Ok(None) };
+        query.host = Some(host.id);
+    }
+    query.state = match arguments.state {
+        None | Some(StateName::Paused) => None,
+        Some(StateName::New) => Some(State::New),
+        Some(StateName::Good) => Some(State::Good),
+        Some(StateName::Failing) => Some(State::Failing),
+        Some(StateName::Gone) => Some(State::Gone),
+        Some(StateName::Disallowed) => Some(State::Disallowed),
+    };
+    query.paused = arguments.state.map(|state| state == StateName::Paused);
+    Ok(Some(query))
+}
+
+/// Changes a day of some sources, as far as is believed.
+pub(crate) fn rates(
+    home: &Home,
+    reader: &Reader,
+    sources: &[Source],
+    now: i64,
+) -> Result<Vec<Option<f64>>, Failure> {
+    let mut rates = vec![None; sources.len()];
+    let ids: Vec<u32> = sources.iter().map(|source| source.id).collect();
+    beliefs(&home.config, reader, now, &ids, |id, explained| {
+        if let Ok(place) = ids.binary_search(&id) {
+            rates[place] = explained.last.map(|_| explained.belief.mean());
+        }
+    })?;
+    Ok(rates)
+}
+
+fn table(sources: &[Source], rates: &[Option<f64>], now: i64, head: bool) -> String {
+    let mut out = String::new();
+    if head {
+        out.push_str(
+            "importance     fetched     changed        next  changes/day  state       URL\n",
+        );
+    }
+    for (source, rate) in sources.iter().zip(rates) {
+        let due = source.due.filter(|_| !source.paused && source.state != State::New);
+        let line = format!(
+            "{:>10}  {:>10}  {:>10}  {:>10}  {:>11}  {:<10}  {}\n",
+            significant(source.importance),
+            last(source.fetched, now),
+            last(source.changed, now),
+            next(due, now),
+            rate.map_or_else(|| "–".to_owned(), significant),
+            state_name(source),
+            crate::terminal::line(&source.url),
+        );
+        out.push_str(&line);
+    }
+    out
+}

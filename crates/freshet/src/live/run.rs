@@ -1,0 +1,181 @@
+//! `freshet run`.
+
+mod line;
+mod log;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use freshet_live::{Clock, Config, Control, Daemon, Handle};
+use tokio::runtime::Builder;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::clock;
+use crate::failure::Failure;
+use crate::live::home::ConfigArguments;
+use crate::live::run::line::StatusLine;
+use crate::number::significant;
+
+/// Keep the sources fresh, until Ctrl-C or SIGTERM
+///
+/// Fetches what is worth it within the budget, and logs what changed: see it with `freshet changes`.
+/// Logs go to standard error: for people on a terminal, as JSON lines elsewhere.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+SIGINT and SIGTERM end it within 10 seconds: what is under way is finished or handed back, and all is
+written. A second one ends it at once; nothing that was recorded is lost by that either. SIGHUP reads
+the configuration again; if something is wrong with it, the settings stay as they are.
+
+The other commands work meanwhile: they talk to the daemon through a socket beside the store, which
+is for the same user only.
+
+Exit code 0: it was asked to end; 2: it could not start, or broke off.
+
+Examples:
+  freshet run
+  freshet run --config watch/freshet.toml --log debug
+  freshet run --log info,freshet_live=debug 2> freshet.log")]
+pub(crate) struct RunArguments {
+    /// What is logged: error, warn, info, debug, trace; or so for each part of the program
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    pub(crate) log: log::Filter,
+
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode, Failure> {
+    let config = Config::read(&arguments.config.config)?;
+    let line = Arc::new(StatusLine::new());
+    log::start(&arguments.log, Arc::clone(&line));
+    let runtime = Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("freshet")
+        .build()
+        .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
+    let ended = runtime.block_on(live(&arguments.config.config, config, &line));
+    line.clear();
+    // What hangs in the system must not keep a process that is done.
+    runtime.shutdown_background();
+    ended
+}
+
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn end(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.interrupt.recv() => "SIGINT",
+            _ = self.terminate.recv() => "SIGTERM",
+        }
+    }
+}
+
+enum Heard {
+    Reload,
+    End(&'static str),
+    BrokeOff,
+}
+
+async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode, Failure> {
+    // Whoever says stop while sources are read means it.
+    let deaf = |error| Failure::new(format!("cannot hear signals: {error}"));
+    let mut signals = Signals::new().map_err(deaf)?;
+    let mut hang_up = signal(SignalKind::hangup()).map_err(deaf)?;
+    let (budget, store) = (config.budget, config.store.clone());
+    let wall = Clock::new(Box::new(clock::millis), 1.0);
+    let daemon = Daemon::start(config, wall)?;
+    let handle = daemon.handle();
+    let control = match Control::open(handle.clone()) {
+        Ok(control) => Some(control),
+        Err(error) => {
+            tracing::warn!("{error}; commands that change something will not work meanwhile");
+            None
+        }
+    };
+    let status = handle.status().await?;
+    let (sources, a_day) = (status.sources, significant(status.budget));
+    tracing::info!(
+        sources,
+        %budget,
+        fetches_a_day = a_day,
+        store = %store.display(),
+        "keeping sources fresh"
+    );
+    if sources == 0 {
+        tracing::info!("no sources yet: add some with `freshet add https://example.com/`");
+    }
+    let mut watch = handle.watch();
+    let heard = loop {
+        let heard = tokio::select! {
+            signal = signals.end() => Heard::End(signal),
+            _ = hang_up.recv() => Heard::Reload,
+            beat = watch.changed() => match beat {
+                Ok(()) => {
+                    line.show(&watch.borrow_and_update());
+                    continue;
+                }
+                Err(_) => Heard::BrokeOff,
+            },
+        };
+        match heard {
+            Heard::Reload => reload(path, &store, &handle).await,
+            heard => break heard,
+        }
+    };
+    line.clear();
+    let socket = control.as_ref().map(|control| control.socket().to_owned());
+    let end = async {
+        if let Some(control) = control {
+            control.close().await;
+        }
+        daemon.stop().await;
+    };
+    match heard {
+        Heard::End(signal) => {
+            tracing::info!(signal, "stopping; once more to stop at once");
+            tokio::select! {
+                () = end => tracing::info!("stopped"),
+                signal = signals.end() => {
+                    tracing::warn!(signal, "stopped at once");
+                    if let Some(socket) = socket {
+                        let _ = std::fs::remove_file(socket);
+                    }
+                    line.clear();
+                    std::process::exit(130);
+                }
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => {
+            end.await;
+            Err(Failure::new("the daemon broke off").hint("the log says why"))
+        }
+    }
+}
+
+async fn reload(path: &Path, store: &Path, handle: &Handle) {
+    match Config::read(path) {
+        Ok(config) => {
+            if config.store != store {
+                tracing::warn!("the store stays where it is until the next start");
+            }
+            if handle.reload(config).await.is_err() {
+                tracing::error!("the configuration could not be taken: the daemon has stopped");
+            }
+        }
+        Err(error) => tracing::error!("{error}; the settings stay as they are"),
+    }
+}

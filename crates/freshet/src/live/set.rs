@@ -1,0 +1,166 @@
+//! `freshet set`, `pause`, `resume` and `rm`.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use clap::Args;
+use freshet_detect::RawSettings;
+use freshet_live::{Applied, Edit, Given, Which};
+use freshet_store::Source;
+
+use crate::failure::Failure;
+use crate::live::add::BATCH;
+use crate::live::given::{GivenArguments, written};
+use crate::live::home::{ConfigArguments, Home};
+use crate::live::which::{WhichArguments, done};
+
+/// Say something else of sources
+///
+/// What is not said stays as it is. An empty text takes away what was said before: --select ''. --tag
+/// adds a tag, --untag takes one away. Exit code 0: done; 1: there are no such sources.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  freshet set https://example.com/ --importance 5 --max-interval 1h
+  freshet set --where-tag news --min-interval 10min
+  freshet set https://example.com/price --select '#price' --untag news")]
+pub(crate) struct SetArguments {
+    #[command(flatten)]
+    pub(crate) which: WhichArguments,
+
+    #[command(flatten)]
+    pub(crate) given: GivenArguments,
+
+    /// A name not to find it by any more; may be given more than once
+    #[arg(long, value_name = "NAME", help_heading = "What is said of it")]
+    pub(crate) untag: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+/// Leave sources alone until `freshet resume`
+///
+/// Exit code 0: done; 1: there are no such sources.
+#[derive(Debug, Args)]
+pub(crate) struct PauseArguments {
+    #[command(flatten)]
+    pub(crate) which: WhichArguments,
+
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+/// Fetch sources again that were paused
+///
+/// Exit code 0: done; 1: there are no such sources.
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArguments {
+    #[command(flatten)]
+    pub(crate) which: WhichArguments,
+
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+/// Remove sources, with their history and versions
+///
+/// Their changes stay in the log. Exit code 0: done; 1: there are no such sources.
+#[derive(Debug, Args)]
+pub(crate) struct RmArguments {
+    #[command(flatten)]
+    pub(crate) which: WhichArguments,
+
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+pub(crate) fn run(arguments: &SetArguments) -> Result<ExitCode, Failure> {
+    let home = Home::open(&arguments.config)?;
+    let plain = arguments.given.plain();
+    let says = arguments.given.settle(&mut RawSettings::default());
+    let tags = !arguments.given.tag.is_empty() || !arguments.untag.is_empty();
+    if plain == Given::default() && !says && !tags {
+        return Err(Failure::new("nothing is said of them")
+            .hint("say something, such as --importance 5; `freshet set --help` lists what"));
+    }
+    let reader = home.reader()?;
+    if !says && !tags {
+        let applied = home.edit(Edit::Change(arguments.which.which(), plain))?;
+        return done("described", applied.known, &applied, &reader);
+    }
+    // Of what counts and of tags, a part is said: the rest is different for each source.
+    let mut editor = home.editor()?;
+    let mut all = Applied::default();
+    arguments.which.each(&reader, |sources| {
+        let mut groups: BTreeMap<(Option<String>, Option<Vec<String>>), Vec<String>> =
+            BTreeMap::new();
+        for source in sources {
+            let settings = says.then(|| counts(arguments, &source)).transpose()?;
+            let tags = tags.then(|| names(arguments, &source));
+            groups.entry((settings, tags)).or_default().push(source.url);
+        }
+        for ((settings, tags), urls) in groups {
+            for urls in urls.chunks(BATCH) {
+                let which = Which { urls: urls.to_vec(), ..Which::default() };
+                let given =
+                    Given { settings: settings.clone(), tags: tags.clone(), ..plain.clone() };
+                let applied = editor.apply(Edit::Change(which, given))?;
+                all.known += applied.known;
+                all.unknown.extend(applied.unknown);
+            }
+        }
+        Ok(())
+    })?;
+    done("described", all.known, &all, &reader)
+}
+
+/// What counts of a source from now on.
+fn counts(arguments: &SetArguments, source: &Source) -> Result<String, Failure> {
+    let mut settings = match source.settings.as_str() {
+        "" => RawSettings::default(),
+        text => serde_json::from_str(text).map_err(|error| {
+            Failure::new(format!("{}: its settings cannot be read: {error}", source.url))
+                .hint("add it anew with `freshet rm` and `freshet add`")
+        })?,
+    };
+    arguments.given.settle(&mut settings);
+    Ok(written(&settings))
+}
+
+/// Its tags from now on.
+fn names(arguments: &SetArguments, source: &Source) -> Vec<String> {
+    let mut tags = source.tags.clone();
+    tags.retain(|tag| !arguments.untag.contains(tag));
+    tags.extend(arguments.given.tag.iter().cloned());
+    tags.sort();
+    tags.dedup();
+    tags
+}
+
+pub(crate) fn pause(arguments: &PauseArguments) -> Result<ExitCode, Failure> {
+    halt(&arguments.which, &arguments.config, true)
+}
+
+pub(crate) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
+    halt(&arguments.which, &arguments.config, false)
+}
+
+fn halt(
+    which: &WhichArguments,
+    config: &ConfigArguments,
+    paused: bool,
+) -> Result<ExitCode, Failure> {
+    let home = Home::open(config)?;
+    let reader = home.reader()?;
+    let given = Given { paused: Some(paused), ..Given::default() };
+    let applied = home.edit(Edit::Change(which.which(), given))?;
+    done(if paused { "paused" } else { "resumed" }, applied.known, &applied, &reader)
+}
+
+pub(crate) fn rm(arguments: &RmArguments) -> Result<ExitCode, Failure> {
+    let home = Home::open(&arguments.config)?;
+    let reader = home.reader()?;
+    let applied = home.edit(Edit::Remove(arguments.which.which()))?;
+    done("removed", applied.removed, &applied, &reader)
+}

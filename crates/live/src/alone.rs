@@ -1,0 +1,230 @@
+//! What can be known and done while no daemon runs: by the store, and an engine of a few sources.
+
+use std::collections::HashMap;
+
+use freshet_detect::Reading;
+use freshet_engine::{Description, Engine, Event, Explanation, HostMemory, Learnt};
+use freshet_fetch::{Answer, InvalidRequest, Request};
+use freshet_store::{Batch, HostRecord, Query, Reader, Spent, Store, StoreError};
+
+use crate::clock::{Clock, Millis, days, millis};
+use crate::config::Config;
+use crate::core::engine_settings;
+use crate::explained::Explained;
+use crate::load::{Rest, description};
+use crate::work::Shop;
+
+/// Sources of an engine at most.
+const SOME: usize = 4096;
+
+/// What is known of some sources, whose numbers are in order: tells of each that there is, in order.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn beliefs(
+    config: &Config,
+    reader: &Reader,
+    now: Millis,
+    ids: &[u32],
+    mut each: impl FnMut(u32, &Explanation),
+) -> Result<(), StoreError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let mut fault = None;
+    let mut some = Few::default();
+    let mut tell = |some: &mut Few| {
+        let few = std::mem::take(some);
+        let told = few.engine(config, reader, now).map(|(engine, ids)| {
+            for (place, id) in (0_u32..).zip(ids) {
+                if let Some(explanation) = engine.explain(place) {
+                    each(id, &explanation);
+                }
+            }
+        });
+        fault = fault.take().or(told.err());
+    };
+    reader.load(|row| {
+        if ids.binary_search(&row.id).is_ok() {
+            some.take(description(&row), Learnt::from_bytes(row.learnt).ok());
+            if some.ids.len() == SOME {
+                tell(&mut some);
+            }
+        }
+    })?;
+    tell(&mut some);
+    fault.map_or(Ok(()), Err)
+}
+
+/// Why a source is due when it is, as far as the store tells.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn explain(
+    config: &Config,
+    reader: &Reader,
+    now: Millis,
+    id: u32,
+) -> Result<Option<Explained>, StoreError> {
+    let mut explained = None;
+    beliefs(config, reader, now, &[id], |_, it| explained = Some(Explained::of(it)))?;
+    Ok(explained)
+}
+
+/// A few sources, numbered anew from 0: an engine has room for all numbers below the largest.
+#[derive(Default)]
+struct Few {
+    ids: Vec<u32>,
+    hosts: HashMap<u32, u32>,
+    recalled: Vec<(Description, Learnt)>,
+    described: Vec<Description>,
+}
+
+impl Few {
+    fn take(&mut self, mut description: Description, learnt: Option<Learnt>) {
+        let next = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
+        description.host = *self.hosts.entry(description.host).or_insert(next);
+        let place = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+        self.ids.push(description.id);
+        description.id = place;
+        match learnt {
+            Some(learnt) => self.recalled.push((description, learnt)),
+            None => self.described.push(description),
+        }
+    }
+
+    /// An engine of these at the price of all, and the numbers that they have in the store.
+    fn engine(
+        self,
+        config: &Config,
+        reader: &Reader,
+        now: Millis,
+    ) -> Result<(Engine, Vec<u32>), StoreError> {
+        let day = days(now);
+        let mut engine = purse(config, reader, now)?;
+        for (host, place) in self.hosts {
+            let memory = reader.host(host)?.and_then(|it| HostMemory::from_bytes(&it.record).ok());
+            if let Some(memory) = memory {
+                engine.recall_host(place, &memory);
+            }
+        }
+        // No tick once they are in: that would find a price for these alone.
+        let mut actions = Vec::new();
+        for event in [Event::Recalled(self.recalled), Event::Described(self.described)] {
+            engine.step(day, event, &mut actions);
+            while !engine.is_settled() {
+                engine.step(day, Event::Tick, &mut actions);
+            }
+        }
+        Ok((engine, self.ids))
+    }
+}
+
+/// An engine without sources and hosts: the price, and what is left of the budget.
+fn purse(config: &Config, reader: &Reader, now: Millis) -> Result<Engine, StoreError> {
+    let rest = Rest::read(reader)?;
+    let allowance = rest.allowance.resume(config.bytes, days(now));
+    let all = usize::try_from(reader.count(&Query::default())?).unwrap_or(usize::MAX);
+    let settings = engine_settings(config, all, &allowance);
+    let resumed = Engine::resume(days(now), settings, &rest.engine);
+    Ok(resumed.unwrap_or_else(|_| Engine::new(days(now), settings)))
+}
+
+/// Fetches on behalf of a person while no daemon runs.
+pub struct Alone {
+    shop: Shop,
+    config: Config,
+}
+
+/// What a look at a URL brought.
+pub struct Looked {
+    /// All that came.
+    pub answer: Answer,
+    /// What counts of it, if there is a document.
+    pub reading: Option<Reading>,
+}
+
+impl Alone {
+    /// Somebody who fetches as the daemon would.
+    #[must_use]
+    pub fn new(config: Config, clock: Clock) -> Self {
+        let shop = Shop::new(&config, clock, config.store.clone());
+        Self { shop, config }
+    }
+
+    /// Fetches what need not be a source, and records nothing.
+    ///
+    /// # Errors
+    /// If it is not a URL.
+    pub async fn look(&self, url: &str) -> Result<Looked, InvalidRequest> {
+        let request = Request::new(url)?;
+        let answer = self.shop.fetcher.fetch(&request).await;
+        let reading = match &answer.outcome {
+            freshet_fetch::Outcome::Content(content) => {
+                let detector = self.shop.detectors.of(request.url(), "");
+                let charset = content.charset();
+                Some(detector.read(&freshet_detect::Document {
+                    bytes: &content.body,
+                    content_type: content.media_type.as_deref(),
+                    charset: Some(charset.name()),
+                }))
+            }
+            _ => None,
+        };
+        Ok(Looked { answer, reading })
+    }
+
+    /// Fetches a source and records what came, as the daemon would: it is learnt from, and paid for.
+    /// Says whether there is such a source.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub async fn check(&self, store: &mut Store, id: u32) -> Result<bool, StoreError> {
+        let finished = self.shop.work(id).await;
+        let (Some(judged), Some(source)) = (finished.judged, store.source(id)?) else {
+            return Ok(false);
+        };
+        let now = self.shop.clock.now();
+        let (mut few, mut before) = (Few::default(), None);
+        store.load(|row| {
+            if row.id == id {
+                let learnt = Learnt::from_bytes(row.learnt).ok();
+                before = learnt.and_then(|learnt| learnt.fetched());
+                few.take(description(&row), learnt);
+            }
+        })?;
+        let (mut engine, _) = few.engine(&self.config, store, now)?;
+        let mut actions = Vec::new();
+        let mut tell = |event| engine.step(days(now), event, &mut actions);
+        if let Some(days) = finished.crawl_delay {
+            tell(Event::HostGap { host: 0, days });
+        }
+        tell(Event::Fetching(0));
+        tell(Event::Fetched { id: 0, outcome: judged.outcome });
+        let mut record = judged.record;
+        if let Some(change) = &mut record.change {
+            change.unchanged = before.map(millis);
+        }
+        if let Some(learnt) = engine.learnt(0) {
+            record.learnt = Some(learnt.to_bytes());
+            record.due = learnt.due().map(millis);
+        }
+        let mut batch = Batch::default();
+        let minute = record.at - record.at.rem_euclid(60_000);
+        batch.ledger.push(Spent { at: minute, fetches: source.cost, bytes: record.bytes });
+        if let Some(memory) = engine.host_memory(0) {
+            let until = Some(memory.free()).filter(|day| day.is_finite()).map(millis);
+            batch.hosts.push(HostRecord { host: source.host, until, record: memory.to_bytes() });
+        }
+        let rest = Rest::read(store)?;
+        if !rest.engine.is_empty() {
+            let mut allowance = rest.allowance.resume(self.config.bytes, days(now));
+            allowance.take(days(now), record.bytes);
+            let engine = purse(&self.config, store, now)?.rest(source.cost);
+            batch.rest = Some(Rest { engine, allowance }.to_bytes());
+        }
+        batch.fetches.push(record);
+        store.record(&batch)?;
+        Ok(true)
+    }
+}
