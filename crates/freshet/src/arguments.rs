@@ -10,6 +10,7 @@ use freshet_model::{Budget, PerDay};
 use freshet_plan::{Objective, Observed, Options, Policy, Target, Timing};
 
 use crate::crew::CrewArguments;
+use crate::demo::DemoArguments;
 use crate::detect::DetectArguments;
 use crate::fetch::FetchArguments;
 use crate::lab::LabArguments;
@@ -30,6 +31,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(DemoArguments),
     #[command(flatten)]
     Live(LiveCommand),
     Plan(PlanArguments),

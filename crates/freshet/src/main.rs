@@ -4,6 +4,7 @@ mod arguments;
 mod clock;
 mod crew;
 mod curve;
+mod demo;
 mod detect;
 mod failure;
 mod fetch;
@@ -59,6 +60,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         // Those that can say no.
         Command::Detect(arguments) => return detect::run(&arguments),
         Command::Lab(arguments) => return lab::run(&arguments),
+        Command::Demo(arguments) => return demo::run(&arguments),
         Command::Live(command) => return live::run(&command),
         Command::Fetch(arguments) => return fetch::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),

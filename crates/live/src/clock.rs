@@ -19,7 +19,9 @@ pub type Wall = Box<dyn Fn() -> Millis + Send + Sync>;
 /// A clock that never goes back. If the wall clock does, it goes on by itself.
 pub struct Clock {
     wall: Wall,
+    /// What the wall clock showed at the start, and what this one did.
     start: Millis,
+    from: Millis,
     factor: f64,
     state: Mutex<State>,
 }
@@ -36,9 +38,16 @@ impl Clock {
     /// A clock by the wall clock, or by one that goes `factor` times as fast from now on.
     #[must_use]
     pub fn new(wall: Wall, factor: f64) -> Self {
+        let now = wall();
+        Self::from(wall, now, factor)
+    }
+
+    /// The same, and it shows `from` now.
+    #[must_use]
+    pub fn from(wall: Wall, from: Millis, factor: f64) -> Self {
         let start = wall();
         let state = State { shift: 0, last: start, at: Instant::now(), jumped: 0 };
-        Self { wall, start, factor, state: Mutex::new(state) }
+        Self { wall, start, from, factor, state: Mutex::new(state) }
     }
 
     /// What it shows, in milliseconds since 1970.
@@ -56,7 +65,7 @@ impl Clock {
         };
         (state.last, state.at) = (now, Instant::now());
         let since = (now - self.start) as f64;
-        self.start.saturating_add((since * self.factor) as Millis)
+        self.from.saturating_add((since * self.factor) as Millis)
     }
 
     /// How far the wall clock has gone back since this was asked.
@@ -71,7 +80,8 @@ impl Clock {
         days(self.now())
     }
 
-    /// How long a time of the world is in days of this clock.
+    /// How long a time that has passed is in days of this clock. What hosts say of time is by this clock
+    /// already.
     #[must_use]
     pub fn days_of(&self, time: Duration) -> f64 {
         time.as_secs_f64() * 1000.0 * self.factor / DAY
@@ -83,12 +93,6 @@ impl Clock {
         let wait = (day * DAY - self.now() as f64) / 1000.0 / self.factor;
         // Part of a millisecond counts as one: the clock shows no parts.
         Duration::try_from_secs_f64(wait.clamp(0.0, 3600.0) + 0.0005).unwrap_or_default()
-    }
-
-    /// How many times as fast as the wall clock it goes.
-    #[must_use]
-    pub fn factor(&self) -> f64 {
-        self.factor
     }
 }
 

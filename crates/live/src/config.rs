@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use freshet_engine::{Goal, Profile};
 use freshet_fetch::RawSize;
-use freshet_model::Budget;
+use freshet_model::{Budget, PerDay};
 use freshet_store::Retention;
 use serde::Deserialize;
 use thiserror::Error;
@@ -20,6 +20,8 @@ pub struct Config {
     pub budget: Budget,
     /// How many bytes there may be in a day, if that is limited.
     pub bytes: Option<f64>,
+    /// Fetches that may be made at once, after a time of rest; `None`: an hour's worth, or ten.
+    pub burst: Option<f64>,
     /// What copies are to be good for, where a source does not say.
     pub objective: Goal,
     /// How the budget is spread over the day.
@@ -57,6 +59,7 @@ pub enum Crew {
 struct Raw {
     budget: Option<String>,
     bytes: Option<String>,
+    burst: Option<f64>,
     objective: Option<String>,
     store: Option<PathBuf>,
     crew: Option<RawCrew>,
@@ -152,6 +155,20 @@ impl ConfigError {
 impl Config {
     /// What fetchers there are at most, unless the owner says otherwise.
     pub const FETCHERS: u32 = 256;
+
+    /// All as it is by default, with so many fetches a day.
+    ///
+    /// # Errors
+    /// If something in how to fetch cannot be meant.
+    pub fn plain(budget: f64, fetch: freshet_fetch::RawSettings) -> Result<Self, ConfigError> {
+        let path = Path::new("freshet.toml");
+        let invalid = |what: String| ConfigError::Invalid { path: path.to_owned(), what };
+        let mut config = Self::parse("", path)?;
+        let rate = PerDay::new(budget).map_err(|why| invalid(format!("budget: {why}")))?;
+        config.budget = Budget::Total(rate);
+        config.fetch = fetch.try_into().map_err(|why| invalid(format!("fetch: {why}")))?;
+        Ok(config)
+    }
 
     /// Reads a file. Paths in it are relative to it.
     ///

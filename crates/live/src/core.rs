@@ -234,6 +234,7 @@ pub(crate) fn engine_settings(config: &Config, sources: usize, bytes: &Allowance
     Settings {
         budget,
         profile: config.profile,
+        burst: config.burst,
         goal: config.objective,
         host_gap: config.gap,
         host_connections: config.connections,

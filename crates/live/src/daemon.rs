@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::core::{Ask, Core, Flow, engine_settings};
 use crate::crew::Crew;
 use crate::detectors::Detectors;
@@ -48,6 +48,12 @@ pub enum LiveError {
     /// The system says no.
     #[error("cannot start a thread: {0}")]
     Thread(#[from] std::io::Error),
+    /// The configuration says no.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// A change says no.
+    #[error("{0}")]
+    Edit(#[from] EditError),
     /// It has stopped.
     #[error("the daemon has stopped")]
     Stopped,
@@ -63,7 +69,8 @@ impl LiveError {
         match self {
             Self::Store(error) => error.hint(),
             Self::NoSource(url) => Some(format!("add it with `freshet add {url}`")),
-            Self::Thread(_) | Self::Stopped => None,
+            Self::Config(error) => error.hint(),
+            Self::Edit(_) | Self::Thread(_) | Self::Stopped => None,
         }
     }
 }

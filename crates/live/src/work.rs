@@ -108,7 +108,7 @@ impl Shop {
         let at = self.clock.now();
         let wait = answer.trace.retry_after.map(|wait| {
             let wall = SystemTime::UNIX_EPOCH + Duration::from_millis(at.max(0).unsigned_abs());
-            self.clock.days_of(wait.length(wall))
+            said(wait.length(wall))
         });
         let detector = self.detectors.of(request.url(), &job.settings);
         let is_long = answer.trace.sizes.body > LONG as u64;
@@ -128,7 +128,7 @@ impl Shop {
         }
         let Ok(permission) = self.fetcher.permission(request).await else { return };
         let delay = permission.file.crawl_delay;
-        finished.crawl_delay = Some(delay.map_or(0.0, |delay| self.clock.days_of(delay)));
+        finished.crawl_delay = Some(delay.map_or(0.0, said));
         let gap = self.gap.max(finished.crawl_delay.unwrap_or(0.0).min(1.0));
         let since = self.clock.days_of(permission.age);
         if permission.allowed && since < gap {
@@ -136,6 +136,11 @@ impl Shop {
             finished.put_off = Some(gap - since);
         }
     }
+}
+
+/// Days of what a host says.
+fn said(time: Duration) -> f64 {
+    time.as_secs_f64() / 86_400.0
 }
 
 /// Whether a URL can be a source, and the host whose politeness it shares.

@@ -105,7 +105,8 @@ fn killed_at_any_moment() {
     // A generator of one line: moments that no two runs of the loop share.
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     for _ in 0..kills {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let moment = Duration::from_millis(20 + (random >> 33) % 500);
         let start = Instant::now();
         let requests = site.requests();

@@ -34,6 +34,9 @@ pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
     let bytes = raw.bytes.as_deref().map(bytes_a_day).transpose()?;
     let objective = goal(raw.objective.as_deref().unwrap_or("harmonic"))
         .map_err(|why| format!("objective: {why}"))?;
+    if let Some(burst) = raw.burst.filter(|&it| !(it >= 1.0 && it.is_finite())) {
+        return Err(format!("burst: {burst} is not a number of fetches, 1 or more"));
+    }
     let gap = match raw.hosts.gap.as_deref() {
         None => GAP,
         Some("0" | "0s") => 0.0,
@@ -51,6 +54,7 @@ pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
     Ok(Config {
         budget,
         bytes,
+        burst: raw.burst,
         objective,
         profile: profile(raw.hours.weights)?,
         gap,

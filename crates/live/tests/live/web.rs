@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use freshet_live::{Clock, Config, Daemon, Edit, Wanted};
@@ -151,13 +151,11 @@ impl Home {
 
     pub(crate) fn clock(&self) -> Clock {
         // One beginning for all clocks, so that a restart goes on.
-        static START: std::sync::OnceLock<(SystemTime, Instant)> = std::sync::OnceLock::new();
-        let (start, at) = *START.get_or_init(|| (SystemTime::UNIX_EPOCH, Instant::now()));
-        let _ = start;
-        let factor = self.factor;
-        let wall =
-            move || 1_700_000_000_000 + (at.elapsed().as_secs_f64() * 1000.0 * factor) as i64;
-        Clock::new(Box::new(wall), 1.0)
+        static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+        let at = *START.get_or_init(Instant::now);
+        let wall = move || 1_700_000_000_000 + at.elapsed().as_millis() as i64;
+        let passed = at.elapsed().as_millis() as f64 * self.factor;
+        Clock::from(Box::new(wall), 1_700_000_000_000 + passed as i64, self.factor)
     }
 
     pub(crate) fn start(&self) -> Daemon {
