@@ -52,7 +52,7 @@ impl Home {
 
     pub(crate) fn configure(&self, config: &str) {
         let allow = "[fetch]\nallow = [\"127.0.0.0/8\"]\n";
-        self.write("freshet.toml", &format!("{config}{allow}"));
+        self.write("freshet.toml", format!("{config}{allow}"));
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
