@@ -50,7 +50,7 @@ pub(crate) struct RunArguments {
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode, Failure> {
     let config = Config::read(&arguments.config.config)?;
-    let line = Arc::new(StatusLine::new());
+    let line = Arc::new(StatusLine::new(config.objective.to_string()));
     log::start(&arguments.log, Arc::clone(&line));
     let runtime = Builder::new_multi_thread()
         .enable_all()
