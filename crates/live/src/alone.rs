@@ -17,7 +17,7 @@ use crate::work::Shop;
 /// Sources of an engine at most.
 const SOME: usize = 4096;
 
-/// What is known of some sources, whose numbers are in order: tells of each that there is, in order.
+/// What is known of those sources whose numbers are wanted: tells of each, in order.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -25,12 +25,9 @@ pub fn beliefs(
     config: &Config,
     reader: &Reader,
     now: Millis,
-    ids: &[u32],
+    wanted: impl Fn(u32) -> bool,
     mut each: impl FnMut(u32, &Explanation),
 ) -> Result<(), StoreError> {
-    if ids.is_empty() {
-        return Ok(());
-    }
     let mut fault = None;
     let mut some = Few::default();
     let mut tell = |some: &mut Few| {
@@ -45,7 +42,7 @@ pub fn beliefs(
         fault = fault.take().or(told.err());
     };
     reader.load(|row| {
-        if ids.binary_search(&row.id).is_ok() {
+        if wanted(row.id) {
             some.take(description(&row), Learnt::from_bytes(row.learnt).ok());
             if some.ids.len() == SOME {
                 tell(&mut some);
@@ -67,7 +64,7 @@ pub fn explain(
     id: u32,
 ) -> Result<Option<Explained>, StoreError> {
     let mut explained = None;
-    beliefs(config, reader, now, &[id], |_, it| explained = Some(Explained::of(it)))?;
+    beliefs(config, reader, now, |it| it == id, |_, it| explained = Some(Explained::of(it)))?;
     Ok(explained)
 }
 

@@ -13,7 +13,7 @@ use freshet_tables::{Table, write_atomic};
 use crate::clock;
 use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, Home};
-use crate::live::ls::{Row, host_name, rates};
+use crate::live::ls::{Rates, Row, host_name};
 use crate::number::plural;
 use crate::output::{check_file, check_table, note, write_table};
 
@@ -70,10 +70,10 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
             Ok(())
         })?,
         ExportFormat::Json => {
-            let now = clock::millis();
+            let rates = Rates::of_all(&home, &reader, clock::millis())?;
             lines(&reader, out, |sources, out| {
-                let rates = rates(&home, &reader, sources, now).map_err(other)?;
-                for (source, rate) in sources.iter().zip(rates) {
+                for source in sources {
+                    let rate = rates.of(source);
                     let host = host_name(&reader, source.host).map_err(other)?;
                     serde_json::to_writer(&mut *out, &Row::of(source, host, rate))?;
                     out.write_all(b"\n")?;
@@ -151,11 +151,17 @@ fn table(home: &Home, reader: &Reader, path: &Path) -> Result<(), Failure> {
     });
     collected.map_err(Failure::new)?;
     let mut change_rate = vec![0.0; columns.numbers.len()];
-    beliefs(&home.config, reader, clock::millis(), &columns.numbers, |id, it| {
-        if let Ok(place) = columns.numbers.binary_search(&id) {
-            change_rate[place] = it.belief.mean();
-        }
-    })?;
+    beliefs(
+        &home.config,
+        reader,
+        clock::millis(),
+        |_| true,
+        |id, it| {
+            if let Ok(place) = columns.numbers.binary_search(&id) {
+                change_rate[place] = it.belief.mean();
+            }
+        },
+    )?;
     let mut names: Vec<String> = Vec::new();
     reader.hosts(|host| {
         let place = host.id as usize;

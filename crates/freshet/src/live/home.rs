@@ -15,8 +15,8 @@ use crate::clock::{self, Stopwatch};
 use crate::failure::Failure;
 
 /// How long others may hold the store before that is a failure: commands take a moment.
-const PATIENCE: Duration = Duration::from_secs(3);
-const PAUSE: Duration = Duration::from_millis(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArguments {

@@ -30,12 +30,12 @@ use crate::progress::Progress;
 #[command(after_long_help = "\
 Formats:
   urls             one on each line; lines that begin with # say nothing
-  table            the source table of `freshet plan`: id is the URL; importance and cost hold as they
-                   are, min_rate and max_rate as intervals
+  table            the source table of `freshet plan`: id is the URL; importance and cost hold as
+                   they are, min_rate and max_rate as intervals
   opml             feeds, as readers export them; --folder-tags makes the folders tags
   sitemap          sitemap.xml; of an index of sitemaps, import the parts
-  changedetection  url-watches.json from changedetection.io's backup: URLs, tags, intervals, CSS and
-                   JSON filters, ignored texts, and whether they are paused
+  changedetection  url-watches.json from changedetection.io's backup: URLs, tags, intervals, CSS
+                   and JSON filters, ignored texts, and whether they are paused
 Text may be compressed with gzip.
 
 Examples:
@@ -164,11 +164,11 @@ fn read(arguments: &ImportArguments, format: Format, each: Each<'_>) -> Result<N
     let file = arguments.file.as_path();
     let tags = &arguments.tag;
     let mut tagged = |found: Result<Wanted, Bad>| {
-        each(found.and_then(|mut wanted| {
+        each(found.map(|mut wanted| {
             if !tags.is_empty() {
                 wanted.given.tags.get_or_insert_default().extend_from_slice(tags);
             }
-            Ok(wanted)
+            wanted
         }))
     };
     match format {

@@ -1,5 +1,6 @@
 //! `freshet ls`.
 
+use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -154,19 +155,29 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
     };
     let mut left = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let mut shown = 0;
+    // To find some among all takes as long as to read all: once is enough.
+    let of_all = match left > PAGE {
+        true => Some(Rates::of_all(&home, &reader, now)?),
+        false => None,
+    };
     loop {
         query.limit = left.min(PAGE);
         let page = reader.list(&query)?;
-        let rates = rates(&home, &reader, &page.sources, now)?;
+        let of_some = match of_all {
+            Some(_) => None,
+            None => Some(Rates::of_some(&home, &reader, &page.sources, now)?),
+        };
+        let rates = of_all.as_ref().or(of_some.as_ref());
+        let rate = |source: &Source| rates.and_then(|rates| rates.of(source));
         if arguments.json {
-            for (source, rate) in page.sources.iter().zip(&rates) {
+            for source in &page.sources {
                 let host = host_name(&reader, source.host)?;
-                if !print_json_line(&Row::of(source, host, *rate))? {
+                if !print_json_line(&Row::of(source, host, rate(source)))? {
                     return Ok(ExitCode::SUCCESS);
                 }
             }
         } else if !page.sources.is_empty() {
-            print_text(&table(&page.sources, &rates, now, shown == 0))?;
+            print_text(&table(&page.sources, rate, now, shown == 0))?;
         }
         shown += page.sources.len();
         left -= page.sources.len();
@@ -212,31 +223,62 @@ fn query(arguments: &LsArguments, reader: &Reader) -> Result<Option<Query>, Fail
     Ok(Some(query))
 }
 
-/// Changes a day of some sources, as far as is believed.
-pub(crate) fn rates(
-    home: &Home,
-    reader: &Reader,
-    sources: &[Source],
-    now: i64,
-) -> Result<Vec<Option<f64>>, Failure> {
-    let mut rates = vec![None; sources.len()];
-    let ids: Vec<u32> = sources.iter().map(|source| source.id).collect();
-    beliefs(&home.config, reader, now, &ids, |id, explained| {
-        if let Ok(place) = ids.binary_search(&id) {
-            rates[place] = explained.last.map(|_| explained.belief.mean());
+/// Changes a day, as far as is believed, by the numbers of sources that there is a copy of.
+pub(crate) struct Rates(HashMap<u32, f32>);
+
+impl Rates {
+    /// Of all sources.
+    pub(crate) fn of_all(home: &Home, reader: &Reader, now: i64) -> Result<Self, Failure> {
+        Self::of_those(home, reader, now, |_| true)
+    }
+
+    fn of_some(
+        home: &Home,
+        reader: &Reader,
+        sources: &[Source],
+        now: i64,
+    ) -> Result<Self, Failure> {
+        let ids: HashSet<u32> = sources.iter().map(|source| source.id).collect();
+        match ids.is_empty() {
+            true => Ok(Self(HashMap::new())),
+            false => Self::of_those(home, reader, now, |id| ids.contains(&id)),
         }
-    })?;
-    Ok(rates)
+    }
+
+    fn of_those(
+        home: &Home,
+        reader: &Reader,
+        now: i64,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Result<Self, Failure> {
+        let mut rates = HashMap::new();
+        beliefs(&home.config, reader, now, wanted, |id, explained| {
+            if explained.last.is_some() {
+                rates.insert(id, explained.belief.mean() as f32);
+            }
+        })?;
+        Ok(Self(rates))
+    }
+
+    /// Of one of them.
+    pub(crate) fn of(&self, source: &Source) -> Option<f64> {
+        self.0.get(&source.id).map(|rate| f64::from(*rate))
+    }
 }
 
-fn table(sources: &[Source], rates: &[Option<f64>], now: i64, head: bool) -> String {
+fn table(
+    sources: &[Source],
+    rate: impl Fn(&Source) -> Option<f64>,
+    now: i64,
+    head: bool,
+) -> String {
     let mut out = String::new();
     if head {
         out.push_str(
             "importance     fetched     changed        next  changes/day  state       URL\n",
         );
     }
-    for (source, rate) in sources.iter().zip(rates) {
+    for source in sources {
         let due = source.due.filter(|_| !source.paused && source.state != State::New);
         let line = format!(
             "{:>10}  {:>10}  {:>10}  {:>10}  {:>11}  {:<10}  {}\n",
@@ -244,7 +286,7 @@ fn table(sources: &[Source], rates: &[Option<f64>], now: i64, head: bool) -> Str
             last(source.fetched, now),
             last(source.changed, now),
             next(due, now),
-            rate.map_or_else(|| "–".to_owned(), significant),
+            rate(source).map_or_else(|| "–".to_owned(), significant),
             state_name(source),
             crate::terminal::line(&source.url),
         );

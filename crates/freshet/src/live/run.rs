@@ -8,13 +8,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use freshet_live::{Clock, Config, Control, Daemon, Handle};
+use freshet_live::{Client, Clock, Config, Control, Daemon, Handle, LiveError};
+use freshet_store::StoreError;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::clock;
+use crate::clock::{self, Stopwatch};
 use crate::failure::Failure;
-use crate::live::home::ConfigArguments;
+use crate::live::home::{ConfigArguments, PATIENCE, PAUSE};
 use crate::live::run::line::StatusLine;
 use crate::number::significant;
 
@@ -24,12 +25,13 @@ use crate::number::significant;
 /// Logs go to standard error: for people on a terminal, as JSON lines elsewhere.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-SIGINT and SIGTERM end it within 10 seconds: what is under way is finished or handed back, and all is
-written. A second one ends it at once; nothing that was recorded is lost by that either. SIGHUP reads
-the configuration again; if something is wrong with it, the settings stay as they are.
+SIGINT and SIGTERM end it within 10 seconds: what is under way is finished or handed back, and
+all is written. A second one ends it at once; nothing that was recorded is lost by that either.
+SIGHUP reads the configuration again; if something is wrong with it, the settings stay as they
+are.
 
-The other commands work meanwhile: they talk to the daemon through a socket beside the store, which
-is for the same user only.
+The other commands work meanwhile: they talk to the daemon through a socket beside the store,
+which is for the same user only.
 
 Exit code 0: it was asked to end; 2: it could not start, or broke off.
 
@@ -48,7 +50,7 @@ pub(crate) struct RunArguments {
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode, Failure> {
     let config = Config::read(&arguments.config.config)?;
-    let line = Arc::new(StatusLine::new());
+    let line = Arc::new(StatusLine::new(config.objective.to_string()));
     log::start(&arguments.log, Arc::clone(&line));
     let runtime = Builder::new_multi_thread()
         .enable_all()
@@ -95,8 +97,7 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
     let mut signals = Signals::new().map_err(deaf)?;
     let mut hang_up = signal(SignalKind::hangup()).map_err(deaf)?;
     let (budget, store) = (config.budget, config.store.clone());
-    let wall = Clock::new(Box::new(clock::millis), 1.0);
-    let daemon = Daemon::start(config, wall)?;
+    let daemon = start(&config).await?;
     let handle = daemon.handle();
     let control = match Control::open(handle.clone()) {
         Ok(control) => Some(control),
@@ -137,11 +138,14 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
     };
     line.clear();
     let socket = control.as_ref().map(|control| control.socket().to_owned());
+    let closed = control.map(Control::close);
     let end = async {
-        if let Some(control) = control {
-            control.close().await;
-        }
-        daemon.stop().await;
+        let close = async {
+            if let Some(closed) = closed {
+                closed.await;
+            }
+        };
+        tokio::join!(close, daemon.stop());
     };
     match heard {
         Heard::End(signal) => {
@@ -162,6 +166,24 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
         _ => {
             end.await;
             Err(Failure::new("the daemon broke off").hint("the log says why"))
+        }
+    }
+}
+
+/// Starts the daemon. Commands hold the store for a moment; another daemon does not let go of it.
+async fn start(config: &Config) -> Result<Daemon, Failure> {
+    let watch = Stopwatch::start();
+    loop {
+        let wall = Clock::new(Box::new(clock::millis), 1.0);
+        match Daemon::start(config.clone(), wall) {
+            Err(LiveError::Store(error @ StoreError::InUse { .. })) => {
+                let is_daemon = !matches!(Client::connect(&config.store), Ok(None));
+                if is_daemon || watch.elapsed() > PATIENCE {
+                    return Err(error.into());
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+            started => return Ok(started?),
         }
     }
 }

@@ -75,6 +75,9 @@ pub(crate) struct RmArguments {
     pub(crate) config: ConfigArguments,
 }
 
+/// What counts of a source, and its tags, from now on.
+type Said = (Option<String>, Option<Vec<String>>);
+
 pub(crate) fn run(arguments: &SetArguments) -> Result<ExitCode, Failure> {
     let home = Home::open(&arguments.config)?;
     let plain = arguments.given.plain();
@@ -93,8 +96,7 @@ pub(crate) fn run(arguments: &SetArguments) -> Result<ExitCode, Failure> {
     let mut editor = home.editor()?;
     let mut all = Applied::default();
     arguments.which.each(&reader, |sources| {
-        let mut groups: BTreeMap<(Option<String>, Option<Vec<String>>), Vec<String>> =
-            BTreeMap::new();
+        let mut groups: BTreeMap<Said, Vec<String>> = BTreeMap::new();
         for source in sources {
             let settings = says.then(|| counts(arguments, &source)).transpose()?;
             let tags = tags.then(|| names(arguments, &source));

@@ -12,7 +12,7 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, Home, ask, odd};
 use crate::live::moment::{from_now, length, rfc3339};
-use crate::number::{count, plural, significant};
+use crate::number::{count, days, plural, significant};
 use crate::output::{print_json, print_text};
 
 /// Show how it goes: sources, budget, freshness, and what the daemon does
@@ -136,7 +136,7 @@ impl Report {
         line("budget", self.budget_in_words(home));
         if let Some(status) = status {
             line("fresh", format!("{:.1} % of copies, by importance", 100.0 * status.freshness));
-            line("price", price(status));
+            line("price", price(status, &home.config.objective.to_string()));
             line("fetches", self.fetches_in_words(status));
             let crew = status.crew;
             let waiting = plural(crew.waiting as usize, "fetch waits", "fetches wait");
@@ -216,11 +216,15 @@ impl Daemon {
     }
 }
 
-/// The price in words.
-pub(crate) fn price(status: &Status) -> String {
+/// The price in words, if copies are to be good for this.
+pub(crate) fn price(status: &Status, objective: &str) -> String {
     let mut words = match status.price {
         price if price <= 0.0 => "every fetch is worth it".to_owned(),
         price if price > 1e90 => "no fetch is worth it".to_owned(),
+        // By the harmonic objective a fetch is worth the time that the copy has been stale.
+        price if objective == "harmonic" => {
+            format!("a fetch must end {} of being stale", days(price))
+        }
         price => format!("a fetch must be worth {}", significant(price)),
     };
     if status.saturated_hosts > 0 {

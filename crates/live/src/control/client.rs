@@ -1,6 +1,6 @@
 //! Asking the daemon, from a command.
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,8 @@ impl Client {
         let read = self.stream.by_ref().take(LONGEST).read_until(b'\n', &mut reply);
         read.map_err(|source| self.broken(source))?;
         if !reply.ends_with(b"\n") {
-            return Err(self.broken(ErrorKind::UnexpectedEof.into()));
+            let hung_up = Error::new(ErrorKind::UnexpectedEof, "it hung up, perhaps to stop");
+            return Err(self.broken(hung_up));
         }
         let mark: Mark = serde_json::from_slice(&reply).map_err(|why| self.nonsense(&why))?;
         if mark.version != VERSION {

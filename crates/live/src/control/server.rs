@@ -81,14 +81,18 @@ impl Control {
         &self.socket
     }
 
-    /// Closes it: what was asked is answered, if that takes no longer than a moment.
-    pub async fn close(self) {
-        self.listening.abort();
-        let _ = self.listening.await;
+    /// Closes it at once; what was asked is answered, if that takes no longer than a moment.
+    pub fn close(self) -> impl Future<Output = ()> + Send {
+        // Before the store is anybody else's: the next socket there is not ours.
         remove(&self.socket);
-        let _ = self.closing.send(true);
-        let all = u32::try_from(AT_ONCE).unwrap_or(u32::MAX);
-        let _ = timeout(2 * FAREWELL, self.at_once.acquire_many(all)).await;
+        self.listening.abort();
+        async move {
+            let _ = self.closing.send(true);
+            // The listener holds one until it is gone.
+            let _ = self.listening.await;
+            let all = u32::try_from(AT_ONCE).unwrap_or(u32::MAX);
+            let _ = timeout(2 * FAREWELL, self.at_once.acquire_many(all)).await;
+        }
     }
 }
 

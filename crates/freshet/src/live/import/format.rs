@@ -42,7 +42,7 @@ const BEGINNING: u64 = 4096;
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     let fault = |error: io::Error| {
         Failure::new(format!("cannot read {}: {error}", path.display()))
-            .hint("give the path of a file")
+            .hint("give the path of a file; `freshet add -` reads URLs from standard input")
     };
     if path.is_dir() {
         return Err(fault(io::ErrorKind::IsADirectory.into()));

@@ -16,19 +16,21 @@ const BEATS: usize = 20;
 /// The line; nothing where there is no terminal.
 pub(crate) struct StatusLine {
     bar: Option<ProgressBar>,
+    objective: String,
     /// When, and how many fetches there were.
     beats: Mutex<VecDeque<(i64, u64)>>,
 }
 
 impl StatusLine {
-    pub(crate) fn new() -> Self {
+    /// A line about copies that are to be good for this.
+    pub(crate) fn new(objective: String) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner();
             let style = ProgressStyle::with_template("{wide_msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar
         });
-        Self { bar, beats: Mutex::default() }
+        Self { bar, objective, beats: Mutex::default() }
     }
 
     /// Draws it anew.
@@ -40,7 +42,7 @@ impl StatusLine {
             beats.pop_front();
         }
         let first = beats.front().copied().unwrap_or_default();
-        bar.set_message(words(status, first));
+        bar.set_message(words(status, first, &self.objective));
         bar.tick();
     }
 
@@ -61,7 +63,7 @@ impl StatusLine {
 }
 
 /// How it goes, since a beat some seconds ago.
-fn words(status: &Status, (at, fetches): (i64, u64)) -> String {
+fn words(status: &Status, (at, fetches): (i64, u64), objective: &str) -> String {
     let seconds = (status.at - at).max(1) as f64 / 1000.0;
     let speed = (status.fetches - fetches) as f64 / seconds;
     let mut words = format!(
@@ -73,7 +75,7 @@ fn words(status: &Status, (at, fetches): (i64, u64)) -> String {
         count(status.budget.round() as usize),
         status.crew.active,
         status.crew.target,
-        price(status),
+        price(status, objective),
     );
     if status.trouble.is_some() {
         words.insert_str(0, "cannot write! · ");
@@ -99,9 +101,13 @@ mod tests {
         };
         (status.crew.active, status.crew.target) = (3, 8);
         assert_eq!(
-            words(&status, (0, 0)),
+            words(&status, (0, 0), "age"),
             "1,234 sources · 93.1 % fresh · 3 fetches/s · 1 change · 500/day · crew 3/8 · a fetch \
              must be worth 1.13"
         );
+        // By the harmonic objective it is a time, in days.
+        status.price = 0.01;
+        let line = words(&status, (0, 0), "harmonic");
+        assert!(line.ends_with("a fetch must end 14.4 minutes of being stale"), "{line}");
     }
 }

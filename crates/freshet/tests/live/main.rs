@@ -1,0 +1,10 @@
+//! The daemon and the commands around it as people run them, against a small web on loopback.
+
+#![allow(clippy::unwrap_used)]
+
+mod commands;
+mod home;
+mod import;
+mod life;
+mod signals;
+mod site;
