@@ -14,9 +14,12 @@ async fn a_full_store_is_said_and_what_came_is_written_when_there_is_room() {
         site.set(&format!("/{page}"), "first");
     }
     let mut home = Home::new(FAST, 1440.0);
-    home.text = format!("{FAST}[keep]\nsize = \"200KiB\"\n");
+    home.text = format!("{FAST}[keep]\nsize = \"400KiB\"\n");
     let daemon = home.start();
     add(&daemon, (0..40).map(|page| site.wanted(&format!("/{page}"))).collect()).await;
+    let reader = home.reader();
+    let copied = |id| reader.source(id).unwrap().is_some_and(|it| it.version == 1);
+    until("all have a copy", || (0..40).all(copied)).await;
     let watch = daemon.handle().watch();
     let noise: String = (0..4000).map(|it| format!("{:x} ", it * 7919 % 65_521)).collect();
     for page in 0..40 {
@@ -30,7 +33,6 @@ async fn a_full_store_is_said_and_what_came_is_written_when_there_is_room() {
     until("what was under way is over", || watch.borrow().crew.active == 0).await;
     home.text = FAST.to_owned();
     daemon.handle().reload(home.config()).await.unwrap();
-    let reader = home.reader();
     let changes = || reader.changes(0, 1000, &ChangeFilter::default()).unwrap();
     until("all changes are in the log", || changes().len() >= 40).await;
     until("it says that all is well", || watch.borrow().trouble.is_none()).await;
