@@ -7,10 +7,15 @@ use freshet_store::{Fetched, Job, NewChange, NewVersion, Packed, Validators};
 
 use crate::clock::Millis;
 use crate::kept::{Kept, kept, with_digest};
-use crate::summary::summary;
+use crate::summary::{rewritten, summary};
 
 /// Lengths of the texts whose difference is told in words.
 const TOLD: usize = 1 << 18;
+
+/// The share of words in common up to which a text counts as another one, unless it is short: where
+/// they differ is not worth telling.
+const REWRITTEN: f64 = 0.5;
+const SHORT: usize = 512;
 
 /// What an answer means.
 pub(crate) struct Judged {
@@ -106,7 +111,9 @@ fn read(
         keep(record);
         return Outcome::Unchanged;
     };
-    let mut verdict = detector.judge(&old.stored, old.text.as_deref(), &new);
+    // The sketch says whether a closer look is worth its time.
+    let is_like = old.stored.sketch.similarity(&new.stored.sketch) > REWRITTEN;
+    let mut verdict = detector.judge(&old.stored, old.text.as_deref().filter(|_| is_like), &new);
     let again = || {
         let old = version(job.version)?;
         let kind = Some(old.meta.kind.as_str()).filter(|kind| !kind.is_empty());
@@ -144,8 +151,11 @@ fn read(
 fn change(old: &Kept, new: &Reading, similarity: f64, at: Millis) -> NewChange {
     let told = old.text.as_deref().filter(|old| old.len().max(new.text.len()) <= TOLD);
     let summary = match told {
-        Some(text) if !(text.is_empty() && new.text.is_empty()) => summary(&diff(text, &new.text)),
-        _ => String::new(),
+        _ if new.text.is_empty() => String::new(),
+        Some(text) if similarity > REWRITTEN || text.len() < SHORT => {
+            summary(&diff(text, &new.text))
+        }
+        _ => rewritten(&new.text),
     };
     NewChange {
         unchanged: None,

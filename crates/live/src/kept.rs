@@ -1,6 +1,9 @@
 //! What is kept of a reading beside the source: its digest, and its text as long as that is short.
 
+use std::cell::RefCell;
+
 use freshet_detect::{Reading, Stored};
+use zstd::bulk::{Compressor, Decompressor};
 
 /// Texts longer than this are not kept: they are read again from the newest version if need be.
 const LONGEST: usize = 1 << 18;
@@ -17,8 +20,7 @@ impl Kept {
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (stored, text) = bytes.split_at_checked(Stored::LENGTH)?;
         let stored = Stored::from_bytes(stored)?;
-        let text = zstd::bulk::decompress(text, LONGEST).ok().filter(|_| !text.is_empty());
-        Some(Self { stored, text: text.and_then(|text| String::from_utf8(text).ok()) })
+        Some(Self { stored, text: unpack(text).and_then(|text| String::from_utf8(text).ok()) })
     }
 }
 
@@ -26,11 +28,30 @@ impl Kept {
 pub(crate) fn kept(reading: &Reading) -> Vec<u8> {
     let mut bytes = reading.stored.to_bytes().to_vec();
     if reading.text.len() <= LONGEST
-        && let Ok(text) = zstd::bulk::compress(reading.text.as_bytes(), LEVEL)
+        && let Some(text) = pack(reading.text.as_bytes())
     {
         bytes.extend(text);
     }
     bytes
+}
+
+thread_local! {
+    static PACK: RefCell<Option<Compressor<'static>>> = RefCell::new(Compressor::new(LEVEL).ok());
+    static UNPACK: RefCell<Option<Decompressor<'static>>> = RefCell::new(Decompressor::new().ok());
+}
+
+/// With tables that are made once for each thread.
+fn pack(text: &[u8]) -> Option<Vec<u8>> {
+    PACK.with_borrow_mut(|it| it.as_mut()?.compress(text).ok())
+}
+
+fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
+    if bytes.is_empty() {
+        return None;
+    }
+    // As much room as it says that it needs.
+    let room = Decompressor::<'static>::upper_bound(bytes).unwrap_or(LONGEST).min(LONGEST);
+    UNPACK.with_borrow_mut(|it| it.as_mut()?.decompress(bytes, room).ok())
 }
 
 /// The same text with other bytes around it.

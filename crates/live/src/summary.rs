@@ -45,6 +45,13 @@ pub(crate) fn summary(diff: &Diff) -> String {
     text
 }
 
+/// Of a text that has little in common with the one before: how it begins.
+pub(crate) fn rewritten(text: &str) -> String {
+    let lines = text.lines().count();
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    format!("rewritten, {lines} lines: {}", cut(first))
+}
+
 /// The words that the other line does not have.
 fn other(parts: &[Part]) -> String {
     let words: Vec<&str> =

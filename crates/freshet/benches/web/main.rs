@@ -1,13 +1,15 @@
 //! Pages of 10 KB from a server on loopback, each another: fetched, what counts of them taken out and
 //! fingerprinted, as many as can be in a while. Beside it what the load generator `wrk` gets from the same
 //! server with as many connections, and what Scrapy does with the same work (`spider.py`), if they are
-//! there.
+//! there. And what the whole daemon does: each page also compared with the one before, told what changed,
+//! compressed, and recorded durably.
 //!
 //! `cargo bench -p freshet --bench web [-- SECONDS [CONNECTIONS]]`, with `FRESHET_SCRAPY` as the path of
 //! `scrapy` if it is not on the `PATH`.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
+mod live;
 mod page;
 
 use std::convert::Infallible;
@@ -181,41 +183,38 @@ fn main() {
          the processor time of each with the server's, in µs",
         Pages::new().page(0).len()
     );
-    println!(
-        "{:>10} {:>10} {:>10} {:>10} {:>16} {:>16}",
-        "freshet", "no reading", "wrk", "scrapy", "wrk / freshet", "freshet / scrapy"
-    );
     println!("reading alone, on one core: {:.0}", reading(seconds));
-    let (mut of_wrk, mut of_time, mut of_scrapy) = (Vec::new(), Vec::new(), Vec::new());
+    let names = ["freshet", "no reading", "daemon", "wrk", "scrapy"];
+    let ratios = ["wrk / freshet", "freshet / daemon", "freshet / scrapy"];
+    println!("{} {}", row(&names, 10), row(&ratios, 16));
+    let daemon = runtime(2);
+    let mut of = [const { Vec::new() }; 4];
     for _ in 0..3 {
         let (own, own_time) = measured(|| Some(ours(address, seconds, connections, true)));
         let (other, other_time) = measured(|| wrk(address, seconds, connections));
+        let (whole, whole_time) = measured(|| live::live(&daemon, address, seconds, connections));
         let (fetched, fetched_time) = measured(|| Some(ours(address, seconds, connections, false)));
         let (spider, spider_time) = measured(|| scrapy(address, seconds, connections));
         let quotient = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
-        let (wrks, times) = (quotient(other, own), quotient(own_time, other_time));
-        let spiders = quotient(own, spider);
-        of_wrk.extend(wrks);
-        of_time.extend(times);
-        of_scrapy.extend(spiders);
-        println!(
-            "{:>10} {:>10} {:>10} {:>10} {:>16} {:>16}",
-            shown(own),
-            shown(fetched),
-            shown(other),
-            shown(spider),
-            ratio(wrks),
-            ratio(spiders)
-        );
-        println!(
-            "{:>10} {:>10} {:>10} {:>10} {:>16}",
-            shown(own_time),
-            shown(fetched_time),
-            shown(other_time),
-            shown(spider_time),
-            ratio(times)
-        );
+        let rates = [own, fetched, whole, other, spider].map(shown);
+        let times = [own_time, fetched_time, whole_time, other_time, spider_time].map(shown);
+        let quotients = [quotient(other, own), quotient(own, whole), quotient(own, spider)];
+        let of_time = quotient(own_time, other_time);
+        println!("{} {}", row(&rates, 10), row(&quotients.map(ratio), 16));
+        println!("{} {}", row(&times, 10), row(&[ratio(of_time)], 16));
+        let [of_wrk, of_daemon, of_scrapy, times] = &mut of;
+        of_wrk.extend(quotients[0]);
+        of_daemon.extend(quotients[1]);
+        of_scrapy.extend(quotients[2]);
+        times.extend(of_time);
     }
-    println!("medians: {:>51} {:>16}", ratio(median(of_wrk)), ratio(median(of_scrapy)));
-    println!("of processor time: {:>41}", ratio(median(of_time)));
+    let [of_wrk, of_daemon, of_scrapy, times] = of.map(median).map(ratio);
+    println!("{:<54} {}", "medians:", row(&[of_wrk, of_daemon, of_scrapy], 16));
+    println!("{:<54} {}", "of processor time:", row(&[times], 16));
+}
+
+/// Cells of a width, side by side.
+fn row(cells: &[impl AsRef<str>], width: usize) -> String {
+    let cells: Vec<String> = cells.iter().map(|it| format!("{:>width$}", it.as_ref())).collect();
+    cells.join(" ")
 }
