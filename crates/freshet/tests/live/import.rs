@@ -23,6 +23,9 @@ fn a_list_of_urls() {
     assert_eq!(urls(&home), ["https://a.example/", "https://b.example/x"]);
     assert_eq!(home.lines(&["ls", "--tag", "t", "--json"]).len(), 2);
 
+    home.run(&["import", "urls.txt", "--tag", "u"]).ok();
+    assert_eq!(home.lines(&["ls", "--json"])[0]["tags"].to_string(), r#"["t","u"]"#);
+
     home.write("bad.txt", b"https://c.example/\nnot a url\n\xff\xfe\nlocalhost:80\n".as_slice());
     let bad = home.run(&["import", "bad.txt"]);
     bad.says(2, "error: bad.txt:2: `not a url` is not a URL");
