@@ -35,6 +35,8 @@ fn a_list_of_urls() {
     let skipped = home.run(&["import", "bad.txt", "--skip-bad"]).ok();
     assert_eq!(skipped.err, "left out 3 that cannot be sources\nadded 1 source\n");
     home.run(&["import", "none.txt"]).says(2, "cannot read none.txt");
+    home.run(&["import", "."]).says(2, "cannot read .: is a directory");
+    home.run(&["import", "/dev/null"]).says(2, "not a file");
 }
 
 #[test]
@@ -113,6 +115,8 @@ fn sitemaps() {
     let index = home.run(&["import", "index.xml"]);
     index.says(2, "is an index of sitemaps");
     index.says(2, "fetch its parts and import them: https://a.example/1.xml");
+    home.write("endless.xml", format!("<urlset><url><loc>{}", "x".repeat(3 << 20)));
+    home.run(&["import", "endless.xml"]).says(2, "a piece of more than 1048576 bytes");
     home.write("page.xml", "<html><p>x</p></html>");
     home.run(&["import", "page.xml"]).says(2, "there is no <urlset>");
 }
