@@ -78,7 +78,7 @@ pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
     to_stdout(|out| out.write_all(shown.as_deref().unwrap_or(text).as_bytes()))
 }
 
-/// Prints a line on standard output, at once. Says whether somebody still reads.
+/// Prints a line, or several, on standard output, at once. Says whether somebody still reads.
 pub(crate) fn print_line(line: &str) -> Result<bool, Failure> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{line}").and_then(|()| out.flush()) {
@@ -90,9 +90,14 @@ pub(crate) fn print_line(line: &str) -> Result<bool, Failure> {
 
 /// Prints a value as JSON on a line of its own, at once. Says whether somebody still reads.
 pub(crate) fn print_json_line(value: &impl Serialize) -> Result<bool, Failure> {
+    print_line(&json_line(value)?)
+}
+
+/// A value as JSON on one line.
+pub(crate) fn json_line(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string(value)
         .map_err(|error| Failure::new(format!("cannot write as JSON: {error}")))?;
-    print_line(&terminal::json(&text))
+    Ok(terminal::json(&text))
 }
 
 /// Prints bytes as they are on standard output.

@@ -35,13 +35,6 @@ pub enum Call {
     Check(String),
     /// Change sources.
     Edit(Edit),
-    /// Write a copy of the store.
-    Backup {
-        /// The file; not relative to anything.
-        path: PathBuf,
-        /// Whether it may replace another.
-        force: bool,
-    },
 }
 
 /// What the daemon answers.

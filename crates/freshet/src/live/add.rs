@@ -45,13 +45,25 @@ pub(crate) struct AddArguments {
 
 pub(crate) fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
     let home = Home::open(&arguments.config)?;
-    let mut given = arguments.given.whole();
-    given.paused = arguments.paused.then_some(true);
+    let said_in_part = arguments.given.over(None)?;
+    let in_part = said_in_part.tags.is_some() || said_in_part.settings.is_some();
+    let known = if in_part { home.reader_if_any()? } else { None };
+    let describe = |url: &str| -> Result<Wanted, Failure> {
+        let (canonical, _) = canonical(url)?;
+        let source = match &known {
+            Some(reader) => {
+                reader.find(&canonical)?.map(|id| reader.source(id)).transpose()?.flatten()
+            }
+            None => None,
+        };
+        let mut given = arguments.given.over(source.as_ref())?;
+        given.paused = arguments.paused.then_some(true);
+        Ok(Wanted { url: url.to_owned(), given })
+    };
     let mut wanted = Vec::new();
     for url in &arguments.urls {
         if url != "-" {
-            check(url)?;
-            wanted.push(Wanted { url: url.clone(), given: given.clone() });
+            wanted.push(describe(url)?);
             continue;
         }
         for (line, url) in (1..).zip(io::stdin().lock().lines()) {
@@ -61,8 +73,8 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
             if url.is_empty() || url.starts_with('#') {
                 continue;
             }
-            check(url).map_err(|failure| failure.at(format!("standard input:{line}")))?;
-            wanted.push(Wanted { url: url.to_owned(), given: given.clone() });
+            let one = describe(url).map_err(|it| it.at(format!("standard input:{line}")))?;
+            wanted.push(one);
         }
     }
     let mut all = Applied::default();
@@ -93,8 +105,8 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// Whether a text can be the URL of a source.
-pub(crate) fn check(url: &str) -> Result<(), Failure> {
+/// The URL of a source in its usual form, and its host, if it can be one.
+pub(crate) fn canonical(url: &str) -> Result<(String, String), Failure> {
     let whole = || {
         if url.contains(['/', '@', ' ']) || !url.contains(['.', ':']) {
             "give the whole URL, such as `https://example.com/`".to_owned()
@@ -102,13 +114,13 @@ pub(crate) fn check(url: &str) -> Result<(), Failure> {
             format!("give the whole URL: `https://{url}`")
         }
     };
-    let (canonical, _) = host_of(url).map_err(|error| Failure::new(error).hint(whole()))?;
+    let (canonical, host) = host_of(url).map_err(|error| Failure::new(error).hint(whole()))?;
     // `localhost:8080` is a URL whose scheme is `localhost`.
     let known = ["http:", "https:", "file:", "exec:"];
     if !known.iter().any(|scheme| canonical.starts_with(scheme)) {
         return Err(Failure::new(format!("`{url}` is not a URL of http or https")).hint(whole()));
     }
-    Ok(())
+    Ok((canonical, host))
 }
 
 /// What was added, in words.

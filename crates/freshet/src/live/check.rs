@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use freshet_live::{Alone, Answer, Call, Clock, Looked, host_of};
-use freshet_store::{Observation, Outcome, Reader, StoreError};
+use freshet_store::{Observation, Outcome, Reader};
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
@@ -72,11 +72,8 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     let (url, _) = host_of(&arguments.url).map_err(|error| {
         Failure::new(error).hint("give the whole URL, such as `https://example.com/`")
     })?;
-    let known = match Reader::open(&home.config.store) {
-        Err(StoreError::Missing { .. }) => None,
-        _ => home.reader()?.find(&url)?,
-    };
-    match known {
+    let known = home.reader_if_any()?.map(|reader| reader.find(&url)).transpose()?;
+    match known.flatten() {
         Some(id) => source(arguments, &home, &url, id),
         None => stranger(arguments, &home, &url),
     }

@@ -3,16 +3,29 @@
 use clap::Args;
 use freshet_detect::RawSettings;
 use freshet_live::Given;
+use freshet_store::Source;
+
+use crate::failure::Failure;
 
 /// What can be said of a source.
 #[derive(Debug, Default, Args)]
 pub(crate) struct GivenArguments {
     /// How much it matters, beside the others [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = "What is said of it")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_negative_numbers = true,
+        help_heading = "What is said of it"
+    )]
     pub(crate) importance: Option<f64>,
 
     /// What a fetch takes from the budget [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = "What is said of it")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_negative_numbers = true,
+        help_heading = "What is said of it"
+    )]
     pub(crate) cost: Option<f64>,
 
     /// Fetch it no more often than this: 10min, 1h, 2d, 1w; none for no limit
@@ -100,15 +113,16 @@ impl GivenArguments {
         }
     }
 
-    /// All of it, for sources of which nothing was said before.
-    pub(crate) fn whole(&self) -> Given {
-        let mut settings = RawSettings::default();
+    /// All of it, over what was said of a source before: tags and what counts are said in part.
+    pub(crate) fn over(&self, source: Option<&Source>) -> Result<Given, Failure> {
+        let mut settings = source.map_or(Ok(RawSettings::default()), said)?;
         let says = self.settle(&mut settings);
-        Given {
-            tags: (!self.tag.is_empty()).then(|| self.tag.clone()),
+        let tags = source.map_or(&[][..], |source| &source.tags);
+        Ok(Given {
+            tags: (!self.tag.is_empty()).then(|| joined(tags, &self.tag)),
             settings: says.then(|| written(&settings)),
             ..self.plain()
-        }
+        })
     }
 
     /// Writes what is said of what counts over what was said before; an empty text takes that away. Says
@@ -135,6 +149,25 @@ impl GivenArguments {
         }
         says
     }
+}
+
+/// What was said of what counts of a source.
+pub(crate) fn said(source: &Source) -> Result<RawSettings, Failure> {
+    match source.settings.as_str() {
+        "" => Ok(RawSettings::default()),
+        text => serde_json::from_str(text).map_err(|error| {
+            Failure::new(format!("{}: its settings cannot be read: {error}", source.url))
+                .hint("add it anew with `freshet rm` and `freshet add`")
+        }),
+    }
+}
+
+/// Tags with more of them, each once.
+pub(crate) fn joined(tags: &[String], more: &[String]) -> Vec<String> {
+    let mut tags: Vec<String> = tags.iter().chain(more).cloned().collect();
+    tags.sort();
+    tags.dedup();
+    tags
 }
 
 /// What counts, as the store has it: empty for nothing special.

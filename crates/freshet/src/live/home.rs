@@ -54,6 +54,14 @@ impl Home {
         Ok(opened?)
     }
 
+    /// The same, if there is a store.
+    pub(crate) fn reader_if_any(&self) -> Result<Option<Reader>, Failure> {
+        match Reader::open(&self.config.store) {
+            Err(StoreError::Missing { .. }) => Ok(None),
+            _ => self.reader().map(Some),
+        }
+    }
+
     /// The daemon, if one runs.
     pub(crate) fn daemon(&self) -> Result<Option<Client>, Failure> {
         Ok(Client::connect(&self.config.store)?)

@@ -12,10 +12,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_live::{Applied, Wanted};
+use freshet_live::{Applied, Edit, Wanted};
+use freshet_store::Reader;
 
 use crate::failure::Failure;
 use crate::live::add::{self, add, said};
+use crate::live::given::joined;
 use crate::live::home::{ConfigArguments, Editor, Home};
 use crate::live::import::format::Format;
 use crate::number::{count, plural};
@@ -127,6 +129,7 @@ pub(crate) fn run(arguments: &ImportArguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut all = Applied::default();
+    let known = home.reader_if_any()?;
     let mut editor = home.editor()?;
     let mut progress = Progress::new("adding");
     let mut gathered = Vec::new();
@@ -136,24 +139,39 @@ pub(crate) fn run(arguments: &ImportArguments) -> Result<ExitCode, Failure> {
         gathered.push(wanted);
         if gathered.len() == GATHERED {
             done += GATHERED;
-            put(&mut editor, std::mem::take(&mut gathered), &mut all)?;
+            put(&mut editor, known.as_ref(), std::mem::take(&mut gathered), &mut all)?;
             let fraction = done as f64 / good.max(1) as f64;
             progress.report(Some(fraction), &format!("{} sources", count(done)));
         }
         Ok(())
     })?;
-    put(&mut editor, gathered, &mut all)?;
+    put(&mut editor, known.as_ref(), gathered, &mut all)?;
     drop(progress);
     note(&said(&all));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Alone, as many at a time as there are; the daemon gets them in pieces.
-fn put(editor: &mut Editor, wanted: Vec<Wanted>, all: &mut Applied) -> Result<(), Failure> {
+fn put(
+    editor: &mut Editor,
+    known: Option<&Reader>,
+    mut wanted: Vec<Wanted>,
+    all: &mut Applied,
+) -> Result<(), Failure> {
+    for one in &mut wanted {
+        let (Some(reader), Some(tags)) = (known, &mut one.given.tags) else { continue };
+        // Those that are known keep their tags.
+        let (url, _) = add::canonical(&one.url)?;
+        if let Some(id) = reader.find(&url)?
+            && let Some(source) = reader.source(id)?
+        {
+            *tags = joined(&source.tags, tags);
+        }
+    }
     if !matches!(editor, Editor::Alone(_)) {
         return add(editor, wanted, all);
     }
-    let applied = editor.apply(freshet_live::Edit::Add(wanted))?;
+    let applied = editor.apply(Edit::Add(wanted))?;
     all.new += applied.new;
     all.known += applied.known;
     Ok(())
@@ -182,8 +200,8 @@ fn read(arguments: &ImportArguments, format: Format, each: Each<'_>) -> Result<N
 
 /// A source, if the URL can be one.
 pub(crate) fn wanted(url: &str, place: impl FnOnce() -> String) -> Result<Wanted, Bad> {
-    match add::check(url) {
-        Ok(()) => Ok(Wanted::new(url)),
+    match add::canonical(url) {
+        Ok(_) => Ok(Wanted::new(url)),
         Err(why) => Err(Bad { place: place(), why }),
     }
 }

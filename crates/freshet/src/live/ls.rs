@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, Home};
 use crate::live::moment::{last, next, rfc3339};
 use crate::number::{plural, significant};
-use crate::output::{note, print_json_line, print_text};
+use crate::output::{json_line, note, print_line, print_text};
 
 /// List sources
 ///
@@ -170,11 +170,13 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
         let rates = of_all.as_ref().or(of_some.as_ref());
         let rate = |source: &Source| rates.and_then(|rates| rates.of(source));
         if arguments.json {
+            let mut lines = Vec::with_capacity(page.sources.len());
             for source in &page.sources {
                 let host = host_name(&reader, source.host)?;
-                if !print_json_line(&Row::of(source, host, rate(source)))? {
-                    return Ok(ExitCode::SUCCESS);
-                }
+                lines.push(json_line(&Row::of(source, host, rate(source)))?);
+            }
+            if !lines.is_empty() && !print_line(&lines.join("\n"))? {
+                return Ok(ExitCode::SUCCESS);
             }
         } else if !page.sources.is_empty() {
             print_text(&table(&page.sources, rate, now, shown == 0))?;

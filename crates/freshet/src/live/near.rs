@@ -26,8 +26,8 @@ pub(crate) fn unknown(reader: &Reader, url: &str) -> Result<Failure, Failure> {
     let failure = Failure::new(format!("there is no source {url}"));
     let near = near(reader, url)?;
     Ok(match near[..] {
-        [] => match add::check(url) {
-            Ok(()) => failure.hint(format!("add it with `freshet add {url}`, or see `freshet ls`")),
+        [] => match add::canonical(url) {
+            Ok(_) => failure.hint(format!("add it with `freshet add {url}`, or see `freshet ls`")),
             Err(_) => failure.hint("see `freshet ls`"),
         },
         _ => failure.hint(format!("perhaps {} is meant", near.join(" or "))),

@@ -6,11 +6,10 @@ use std::process::ExitCode;
 use clap::Args;
 use freshet_detect::RawSettings;
 use freshet_live::{Applied, Edit, Given, Which};
-use freshet_store::Source;
 
 use crate::failure::Failure;
 use crate::live::add::BATCH;
-use crate::live::given::{GivenArguments, written};
+use crate::live::given::GivenArguments;
 use crate::live::home::{ConfigArguments, Home};
 use crate::live::which::{WhichArguments, done};
 
@@ -98,9 +97,13 @@ pub(crate) fn run(arguments: &SetArguments) -> Result<ExitCode, Failure> {
     arguments.which.each(&reader, |sources| {
         let mut groups: BTreeMap<Said, Vec<String>> = BTreeMap::new();
         for source in sources {
-            let settings = says.then(|| counts(arguments, &source)).transpose()?;
-            let tags = tags.then(|| names(arguments, &source));
-            groups.entry((settings, tags)).or_default().push(source.url);
+            let given = arguments.given.over(Some(&source))?;
+            let tags = tags.then(|| {
+                let mut tags = given.tags.unwrap_or_else(|| source.tags.clone());
+                tags.retain(|tag| !arguments.untag.contains(tag));
+                tags
+            });
+            groups.entry((given.settings, tags)).or_default().push(source.url);
         }
         for ((settings, tags), urls) in groups {
             for urls in urls.chunks(BATCH) {
@@ -115,29 +118,6 @@ pub(crate) fn run(arguments: &SetArguments) -> Result<ExitCode, Failure> {
         Ok(())
     })?;
     done("described", all.known, &all, &reader)
-}
-
-/// What counts of a source from now on.
-fn counts(arguments: &SetArguments, source: &Source) -> Result<String, Failure> {
-    let mut settings = match source.settings.as_str() {
-        "" => RawSettings::default(),
-        text => serde_json::from_str(text).map_err(|error| {
-            Failure::new(format!("{}: its settings cannot be read: {error}", source.url))
-                .hint("add it anew with `freshet rm` and `freshet add`")
-        })?,
-    };
-    arguments.given.settle(&mut settings);
-    Ok(written(&settings))
-}
-
-/// Its tags from now on.
-fn names(arguments: &SetArguments, source: &Source) -> Vec<String> {
-    let mut tags = source.tags.clone();
-    tags.retain(|tag| !arguments.untag.contains(tag));
-    tags.extend(arguments.given.tag.iter().cloned());
-    tags.sort();
-    tags.dedup();
-    tags
 }
 
 pub(crate) fn pause(arguments: &PauseArguments) -> Result<ExitCode, Failure> {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use freshet_live::{Answer, Call, Status};
-use freshet_store::{Query, Reader, State, StoreError};
+use freshet_store::{Query, Reader, State};
 use serde::Serialize;
 
 use crate::clock;
@@ -80,11 +80,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
         },
     };
     let now = clock::millis();
-    let report = match Reader::open(&home.config.store) {
-        // Nothing was ever added.
-        Err(StoreError::Missing { .. }) => Report::of(&home, None, status.as_ref(), now)?,
-        _ => Report::of(&home, Some(&home.reader()?), status.as_ref(), now)?,
-    };
+    let report = Report::of(&home, home.reader_if_any()?.as_ref(), status.as_ref(), now)?;
     if arguments.json {
         print_json(&report)?;
     } else {

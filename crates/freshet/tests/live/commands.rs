@@ -42,6 +42,12 @@ fn sources_are_added_described_and_removed() {
         assert_eq!(rows[0]["settings"].to_string(), r##"{"select":["#price"]}"##);
         assert_eq!(rows[0]["tags"].to_string(), r#"["u"]"#);
         assert_eq!(rows[1]["tags"].to_string(), r#"["t"]"#);
+        // What is known keeps what is not said anew.
+        home.run(&["add", &a, "--ignore", "case", "--tag", "v"]).ok();
+        let row = &home.lines(&["ls", "--json"])[0];
+        assert_eq!(row["settings"].to_string(), r##"{"ignore":["case"],"select":["#price"]}"##);
+        assert_eq!(row["tags"].to_string(), r#"["u","v"]"#);
+        home.run(&["set", &a, "--importance", "-1"]).says(2, "`importance` cannot be -1");
         home.run(&["set", &a, "--max-interval", "none"]).ok();
         assert!(home.lines(&["ls", "--text", "/a", "--json"])[0]["max_interval_days"].is_null());
         home.run(&["set", &a]).says(2, "nothing is said");
@@ -76,6 +82,7 @@ fn a_url_is_fetched_and_recorded_if_it_is_a_source() {
         site.set("/a", "three");
         let changed = home.run(&["check", &a, "--json"]).json();
         assert_eq!((&changed["outcome"], &changed["version"]), (&"changed".into(), &2.into()));
+        assert_eq!(changed["summary"], "1 added, 1 removed: −one; +three");
         let shown = home.run(&["show", &a, "--json"]).json();
         assert_eq!(shown["history"].as_array().unwrap().len(), 3);
         let status: serde_json::Value =

@@ -23,6 +23,9 @@ fn a_list_of_urls() {
     assert_eq!(urls(&home), ["https://a.example/", "https://b.example/x"]);
     assert_eq!(home.lines(&["ls", "--tag", "t", "--json"]).len(), 2);
 
+    home.run(&["import", "urls.txt", "--tag", "u"]).ok();
+    assert_eq!(home.lines(&["ls", "--json"])[0]["tags"].to_string(), r#"["t","u"]"#);
+
     home.write("bad.txt", b"https://c.example/\nnot a url\n\xff\xfe\nlocalhost:80\n".as_slice());
     let bad = home.run(&["import", "bad.txt"]);
     bad.says(2, "error: bad.txt:2: `not a url` is not a URL");
@@ -32,6 +35,8 @@ fn a_list_of_urls() {
     let skipped = home.run(&["import", "bad.txt", "--skip-bad"]).ok();
     assert_eq!(skipped.err, "left out 3 that cannot be sources\nadded 1 source\n");
     home.run(&["import", "none.txt"]).says(2, "cannot read none.txt");
+    home.run(&["import", "."]).says(2, "cannot read .: is a directory");
+    home.run(&["import", "/dev/null"]).says(2, "not a file");
 }
 
 #[test]
@@ -110,6 +115,8 @@ fn sitemaps() {
     let index = home.run(&["import", "index.xml"]);
     index.says(2, "is an index of sitemaps");
     index.says(2, "fetch its parts and import them: https://a.example/1.xml");
+    home.write("endless.xml", format!("<urlset><url><loc>{}", "x".repeat(3 << 20)));
+    home.run(&["import", "endless.xml"]).says(2, "a piece of more than 1048576 bytes");
     home.write("page.xml", "<html><p>x</p></html>");
     home.run(&["import", "page.xml"]).says(2, "there is no <urlset>");
 }

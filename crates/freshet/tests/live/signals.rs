@@ -17,6 +17,19 @@ fn a_second_daemon_says_who_has_the_store() {
 }
 
 #[test]
+fn a_store_that_somebody_holds_in_silence_is_named() {
+    let home = Home::new("");
+    home.run(&["add", "https://example.com/"]).ok();
+    let held = fs::File::open(home.path("freshet.db.lock")).unwrap();
+    held.lock().unwrap();
+    home.run(&["add", "https://example.org/"]).says(2, "and nobody answers at");
+    // Looking needs nobody's leave.
+    assert_eq!(home.lines(&["ls", "--json"]).len(), 1);
+    held.unlock().unwrap();
+    home.run(&["add", "https://example.org/"]).ok();
+}
+
+#[test]
 fn what_a_dead_daemon_left_does_not_matter() {
     let site = Site::start();
     let home = Home::new(FAST);

@@ -55,10 +55,6 @@ impl Client {
     /// # Errors
     /// If there is none that makes sense.
     pub fn ask(&mut self, call: Call) -> Result<Answer, ControlError> {
-        if matches!(call, Call::Backup { .. }) {
-            // As long as it takes.
-            self.stream.get_ref().set_read_timeout(None).map_err(|source| self.broken(source))?;
-        }
         let line = Line { version: VERSION, said: call };
         let mut text = serde_json::to_vec(&line).map_err(|why| self.nonsense(&why))?;
         text.push(b'\n');

@@ -174,10 +174,6 @@ async fn carry_out(call: Call, handle: &Handle) -> Answer {
                 refused(error.to_string(), hint)
             }
         },
-        Call::Backup { path, force } => match handle.backup(path, force).await {
-            Ok(()) => Answer::Done,
-            Err(error) => live(error),
-        },
     }
 }
 

@@ -15,7 +15,7 @@ use crate::live::given::written;
 use crate::number::plural;
 
 /// Bytes of a file at most: it is read as a whole.
-const LARGEST: u64 = 1 << 30;
+const LARGEST: u64 = 256 << 20;
 
 /// What could not be taken over.
 #[derive(Default)]
@@ -34,6 +34,9 @@ pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
         Failure::new(format!("{name}: {what}"))
             .hint("give url-watches.json, from the backup that changedetection.io makes")
     };
+    if bytes.len() as u64 == LARGEST {
+        return Err(fault("larger than 256 MiB"));
+    }
     let all: Value = serde_json::from_slice(&bytes).map_err(|error| {
         Failure::new(format!("{name}:{}: not JSON: {error}", error.line()))
             .hint("name what it is with --format")

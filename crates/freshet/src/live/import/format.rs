@@ -44,8 +44,11 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
         Failure::new(format!("cannot read {}: {error}", path.display()))
             .hint("give the path of a file; `freshet add -` reads URLs from standard input")
     };
-    if path.is_dir() {
-        return Err(fault(io::ErrorKind::IsADirectory.into()));
+    // It is read twice: first to see whether all of it is good.
+    match path.metadata() {
+        Ok(it) if it.is_dir() => return Err(fault(io::ErrorKind::IsADirectory.into())),
+        Ok(it) if !it.is_file() => return Err(fault(io::Error::other("not a file"))),
+        _ => {}
     }
     let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(fault)?);
     let packed = file.fill_buf().map_err(fault)?.starts_with(&[0x1f, 0x8b]);

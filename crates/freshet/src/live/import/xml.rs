@@ -21,6 +21,8 @@ const LONGEST: usize = 1 << 20;
 pub(crate) struct Xml {
     reader: Reader<Counted>,
     line: Rc<Cell<u64>>,
+    /// Of the piece that is being read.
+    bytes: Rc<Cell<usize>>,
     buffer: Vec<u8>,
     name: String,
     depth: usize,
@@ -38,14 +40,14 @@ pub(crate) enum Piece {
 
 impl Xml {
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        let line = Rc::new(Cell::new(1));
-        let mut reader =
-            Reader::from_reader(Counted { inner: open(path)?, line: Rc::clone(&line) });
+        let (line, bytes) = (Rc::new(Cell::new(1)), Rc::new(Cell::new(0)));
+        let (inner, counted) = (open(path)?, (Rc::clone(&line), Rc::clone(&bytes)));
+        let mut reader = Reader::from_reader(Counted { inner, line: counted.0, bytes: counted.1 });
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         config.allow_dangling_amp = true;
         let name = path.display().to_string();
-        Ok(Self { reader, line, buffer: Vec::new(), name, depth: 0 })
+        Ok(Self { reader, line, bytes, buffer: Vec::new(), name, depth: 0 })
     }
 
     /// The line that the last piece ended in.
@@ -57,6 +59,7 @@ impl Xml {
     pub(crate) fn next(&mut self) -> Result<Option<Piece>, Failure> {
         loop {
             self.buffer.clear();
+            self.bytes.set(0);
             let event = self.reader.read_event_into(&mut self.buffer);
             let fault = |why: String| {
                 let line = self.line.get();
@@ -101,10 +104,11 @@ fn plain(text: &str) -> String {
     unescape(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
 }
 
-/// Counts lines, and ends what has no end.
+/// Counts lines, and the bytes of a piece: one without an end is not read to its end.
 struct Counted {
     inner: Box<dyn BufRead>,
     line: Rc<Cell<u64>>,
+    bytes: Rc<Cell<usize>>,
 }
 
 impl Read for Counted {
@@ -122,6 +126,9 @@ impl Read for Counted {
 
 impl BufRead for Counted {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.bytes.get() > LONGEST {
+            return Err(io::Error::other(format!("a piece of more than {LONGEST} bytes")));
+        }
         self.inner.fill_buf()
     }
 
@@ -130,6 +137,7 @@ impl BufRead for Counted {
             let lines = buffer[..length.min(buffer.len())].iter().filter(|it| **it == b'\n');
             self.line.set(self.line.get() + lines.count() as u64);
         }
+        self.bytes.set(self.bytes.get() + length);
         self.inner.consume(length);
     }
 }
