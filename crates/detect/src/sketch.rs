@@ -9,7 +9,7 @@
 //! the counters is the number of words that only one text has (Alon, Matias & Szegedy 1996), with a
 //! relative standard error of √(2/64) = 18 %: of a text that changed by 5 %, it says 5 ± 0.9 %.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use crate::eight::{HIGH, alphanumeric, bits_before, eight};
 

@@ -1,6 +1,6 @@
 //! From an answer to what it means: to the engine, and for the record.
 
-use freshet_detect::{Detector, Document, Reading, Verdict, diff};
+use freshet_detect::{Detector, Document, Reading, Verdict};
 use freshet_engine::{Blame, Outcome};
 use freshet_fetch::{Answer, Content};
 use freshet_store::{Fetched, Job, NewChange, NewVersion, Packed, Validators};
@@ -152,9 +152,7 @@ fn change(old: &Kept, new: &Reading, similarity: f64, at: Millis) -> NewChange {
     let told = old.text.as_deref().filter(|old| old.len().max(new.text.len()) <= TOLD);
     let summary = match told {
         _ if new.text.is_empty() => String::new(),
-        Some(text) if similarity > REWRITTEN || text.len() < SHORT => {
-            summary(&diff(text, &new.text))
-        }
+        Some(text) if similarity > REWRITTEN || text.len() < SHORT => summary(text, &new.text),
         _ => rewritten(&new.text),
     };
     NewChange {

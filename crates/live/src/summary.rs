@@ -1,14 +1,47 @@
 //! What changed, in one line.
 
-use freshet_detect::{Diff, Part, Row};
+use freshet_detect::{Diff, Part, Row, diff};
 
 /// Letters of a summary at most.
 const LONGEST: usize = 160;
 /// Letters of one of its pieces.
 const PIECE: usize = 48;
 
-/// How many lines changed, and the first words that did: `1 line: 49.90 → 59.90`.
-pub(crate) fn summary(diff: &Diff) -> String {
+/// Bytes of each text that are compared, from the first line on that differs.
+const WINDOW: usize = 2048;
+
+/// How many lines changed, and the first words that did: `1 changed: 49.90 → 59.90`. Of a long change only
+/// the beginning is looked at.
+pub(crate) fn summary(old: &str, new: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[same..], &new[same..]);
+    let same = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let (old, old_left) = window(&old[..old.len() - same]);
+    let (new, new_left) = window(&new[..new.len() - same]);
+    let text = told(&diff(&old, &new));
+    if old_left || new_left { format!("at least {text}") } else { text }
+}
+
+/// Lines as far as they fit, at least the beginning of one, and whether there are more.
+fn window(lines: &[&str]) -> (String, bool) {
+    let mut some = String::new();
+    for line in lines {
+        if !some.is_empty() && some.len() + line.len() > WINDOW {
+            return (some, true);
+        }
+        if line.len() > WINDOW {
+            let end = (0..=WINDOW).rev().find(|&end| line.is_char_boundary(end)).unwrap_or(0);
+            some.push_str(&line[..end]);
+            return (some, true);
+        }
+        some.push_str(line);
+        some.push('\n');
+    }
+    (some, false)
+}
+
+fn told(diff: &Diff) -> String {
     let (mut removed, mut added, mut changed) = (0, 0, 0);
     let mut pieces: Vec<String> = Vec::new();
     for row in &diff.rows {
@@ -70,19 +103,21 @@ fn cut(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use freshet_detect::diff;
-
     use super::*;
 
     #[test]
     fn says_what_changed() {
-        let said = |old: &str, new: &str| summary(&diff(old, new));
+        let said = summary;
         assert_eq!(
             said("Tea\nIt costs 49.90 today.", "Tea\nIt costs 59.90 today."),
             "1 changed: 49.90 → 59.90"
         );
         assert_eq!(said("one\ntwo", "one\ntwo\nthree"), "1 added: +three");
         assert_eq!(said("one\ntwo", "two"), "1 removed: −one");
+        let rest = "and so on\n".repeat(1000);
+        assert_eq!(said(&rest, &format!("first\n{rest}")), "1 added: +first");
+        let other = (0..500).map(|it| format!("line {it} of many")).collect::<Vec<_>>().join("\n");
+        assert!(said(&rest, &other).starts_with("at least "));
         let long = said("", &"word ".repeat(500));
         assert!(long.chars().count() <= LONGEST + 1, "{long}");
     }

@@ -1,6 +1,6 @@
 //! What two lists have in common, in order.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 use std::ops::Range;
 
 /// A run that both lists have, or a run of one that stands for a run of the other.
