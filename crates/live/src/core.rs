@@ -44,7 +44,7 @@ const TIDIED: u64 = 120;
 /// Events that are taken at once before the engine's own work goes on.
 const SOME: usize = 256;
 /// How long fetches that are under way may take to end when the daemon is to stop.
-const FAREWELL: Duration = Duration::from_secs(8);
+const FAREWELL: Duration = Duration::from_secs(7);
 /// Messages that are waited for after that.
 const LAST: Duration = Duration::from_secs(2);
 
