@@ -4,7 +4,7 @@
 //! `scripts/kill-run 200` does it two hundred times; `FRESHET_KILLS` says how often it is done here.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)]
 
 mod site;
 
