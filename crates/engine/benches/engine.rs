@@ -1,7 +1,8 @@
 //! What a step of the engine costs, in units of one pop and push on a plain binary heap of as many due
 //! times, in the same run; the longest step; the time to look at all sources anew; bytes a source.
 //!
-//! `cargo bench -p freshet-engine --bench engine [-- SOURCES…]`
+//! `cargo bench -p freshet-engine --bench engine [-- SOURCES…] [processor]`; with `processor` steps are
+//! timed by what the thread took of the processor, which leaves out when others had it.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, missing_docs)]
 
@@ -13,6 +14,7 @@ use freshet_engine::{Action, Description, Engine, Event, Outcome, Settings};
 use freshet_estimate::Belief;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use rustix::time::{ClockId, clock_gettime};
 
 /// Steps that are timed, at least; and the share of all sources in steps, so that at least one survey
 /// is among them.
@@ -25,6 +27,8 @@ const SHARE: f64 = 0.2;
 
 struct Bench {
     engine: Engine,
+    /// By which steps are timed.
+    clock: ClockId,
     rates: Vec<f32>,
     last: Vec<f64>,
     /// Whether the engine is told the rates.
@@ -32,6 +36,12 @@ struct Bench {
     random: Pcg64,
     actions: Vec<Action>,
     answers: Vec<u32>,
+}
+
+/// Seconds by a clock.
+fn now_by(clock: ClockId) -> f64 {
+    let now = clock_gettime(clock);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
 /// How long some steps took.
@@ -61,13 +71,14 @@ impl Steps {
 }
 
 impl Bench {
-    fn new(sources: usize, known: bool) -> Self {
+    fn new(sources: usize, known: bool, clock: ClockId) -> Self {
         let mut random = Pcg64::seed_from_u64(1);
         let settings =
             Settings { budget: SHARE * sources as f64, host_gap: 0.0, ..Settings::default() };
         let rates =
             (0..sources).map(|_| (-1.5 + 3.0 * random.random::<f32>()).exp() * 0.2).collect();
         Self {
+            clock,
             engine: Engine::new(0.0, settings),
             rates,
             last: vec![0.0; sources],
@@ -92,9 +103,9 @@ impl Bench {
     }
 
     fn step(&mut self, now: f64, event: Event, steps: &mut Steps) {
-        let start = Instant::now();
+        let start = now_by(self.clock);
         self.engine.step(now, event, &mut self.actions);
-        steps.add(start.elapsed().as_secs_f64());
+        steps.add(now_by(self.clock) - start);
         for action in self.actions.drain(..) {
             if let Action::Fetch { id, .. } = action {
                 self.answers.push(id);
@@ -129,9 +140,9 @@ impl Bench {
         let mut known = f64::NAN;
         let mut priced = false;
         while !priced {
-            let start = Instant::now();
+            let start = now_by(self.clock);
             self.engine.step(now, Event::Tick, &mut self.actions);
-            survey.add(start.elapsed().as_secs_f64());
+            survey.add(now_by(self.clock) - start);
             if known.is_nan() && self.engine.outlook() != before {
                 known = survey.seconds;
             }
@@ -154,21 +165,23 @@ impl Bench {
 
 fn main() {
     let asked: Vec<usize> = std::env::args().filter_map(|it| it.parse().ok()).collect();
+    let by_processor = std::env::args().any(|it| it == "processor");
+    let clock = if by_processor { ClockId::ThreadCPUTime } else { ClockId::Monotonic };
     let sizes = if asked.is_empty() { vec![10_000, 1_000_000, 10_000_000] } else { asked };
     for sources in sizes {
         for known in [false, true] {
-            bench(sources, known);
+            bench(sources, known, clock);
         }
     }
 }
 
-fn bench(sources: usize, known: bool) {
+fn bench(sources: usize, known: bool, clock: ClockId) {
     let told = if known { "known" } else { "unknown at first" };
     println!(
         "{sources} sources, {PER_HOST} on each host, {SHARE} fetches a day each, rates {told}"
     );
     let before = resident();
-    let mut bench = Bench::new(sources, known);
+    let mut bench = Bench::new(sources, known, clock);
     let driver = 4 * sources + 8 * sources;
     let mut steps = Steps::default();
     bench.step(0.0, Event::Capacity(u32::MAX), &mut steps);
