@@ -7,7 +7,7 @@ use crate::heap::{Entry, Heap};
 
 /// Entries that a bucket is meant for, at least; and how many buckets there are at most.
 const BUCKET: usize = 64;
-const BUCKETS: usize = 1024;
+const BUCKETS: usize = 4096;
 /// Entries of the next bucket that are put in order with each one that is taken: when its time comes,
 /// all of them are.
 const AHEAD: usize = 8;

@@ -8,8 +8,9 @@ use crate::event::{Action, Alarm};
 use crate::price::{BAND, Demand};
 use crate::source::{Source, State};
 
-/// Sources, or hosts, that one step goes through.
+/// Sources that one step goes through, and hosts, whose priors take longer to find.
 const STRIDE: usize = 1024;
+const HOSTS: usize = 128;
 /// The shortest time from survey to survey, in days.
 const SHORTEST: f64 = 1.0 / 24.0;
 /// How far the horizon is, in times from survey to survey; so much farther if fewer sources than that
@@ -252,7 +253,7 @@ impl Engine {
             survey.next_source = end;
         }
         if survey.next_source >= self.sources.len() {
-            let end = (survey.next_host + STRIDE).min(self.hosts.len());
+            let end = (survey.next_host + HOSTS).min(self.hosts.len());
             if let Some(fit) = &survey.fit {
                 if survey.next_host == 0 {
                     self.prior = fit.finish(Prior::BROAD, Fit::GLOBAL_STRENGTH);
