@@ -187,6 +187,11 @@ impl Engine {
         Ok(engine)
     }
 
+    /// Something to begin with: so much may be spent at once, up to what may be after a time of rest.
+    pub fn grant(&mut self, amount: f64) {
+        self.bucket.resume(self.bucket.tokens().max(amount));
+    }
+
     /// What was learnt of a host that has no sources yet. It is left alone for the usual gap at least:
     /// when it was asked last is not known.
     pub fn recall_host(&mut self, number: u32, memory: &HostMemory) {

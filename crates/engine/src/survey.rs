@@ -13,6 +13,8 @@ const STRIDE: usize = 1024;
 const HOSTS: usize = 128;
 /// The shortest time from survey to survey, in days.
 const SHORTEST: f64 = 1.0 / 24.0;
+/// Who could fetch all sources in less than these days looks at the price no more often for it.
+const A_MOMENT: f64 = 4.0 / 86_400.0;
 /// How far the horizon is, in times from survey to survey; so much farther if fewer sources than that
 /// or than that share are within it, so that the best of them need not be good; and at most.
 const REACH: f64 = 1.5;
@@ -155,7 +157,7 @@ impl Engine {
     /// The day from which on what the last survey found may be doubted: a share of all could have been
     /// fetched since.
     pub(crate) fn day_to_doubt(&self, share: f64) -> f64 {
-        self.rhythm.day + share * self.cycle()
+        self.rhythm.day + share * self.cycle().max(A_MOMENT)
     }
 
     /// Days from survey to survey.

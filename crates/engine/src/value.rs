@@ -7,6 +7,8 @@ use crate::source::{Goal, Source};
 
 /// What a source that is fetched at any price counts, so that it is first; the more important first.
 const FORCED: f64 = 1e100;
+/// Days within which the first copy of a source is in time.
+const IN_TIME: f64 = 1.0;
 /// Of a source of which nothing is known yet, the interval is at most so many times as long as if it
 /// changed all the time: what its siblings are like is no excuse for not looking.
 const RISK: f64 = 2.0;
@@ -157,7 +159,11 @@ impl Engine {
     pub(crate) fn rank(&self, now: f64, source: &Source) -> f64 {
         let is_first = source.is_new() && !source.is_retried() && source.importance > 0.0;
         if is_first || source.is_overdue(now) {
-            FORCED * (1.0 + f64::from(source.importance)) / f64::from(source.cost)
+            // Where not all can be had in time, nobody waits for ever. In whole steps: who was ranked last
+            // is not worth more for that.
+            let in_time = f64::from(source.max_interval).clamp(1e-9, IN_TIME);
+            let late = ((now - source.last) / in_time).clamp(0.0, 1e9).floor();
+            FORCED * (1.0 + f64::from(source.importance)) * (1.0 + late) / f64::from(source.cost)
         } else if source.is_retried() {
             // It also tells whether its host is there again.
             self.worth(now, source).max(self.price)

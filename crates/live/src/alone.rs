@@ -177,7 +177,7 @@ impl Alone {
     /// # Errors
     /// If the store cannot be read or written.
     pub async fn check(&self, store: &mut Store, id: u32) -> Result<bool, StoreError> {
-        let finished = self.shop.work(id).await;
+        let finished = self.shop.work(id, true).await;
         let (Some(judged), Some(source)) = (finished.judged, store.source(id)?) else {
             return Ok(false);
         };

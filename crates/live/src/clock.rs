@@ -87,6 +87,13 @@ impl Clock {
         time.as_secs_f64() * 1000.0 * self.factor / DAY
     }
 
+    /// How long days of this clock are in the world.
+    #[must_use]
+    pub fn time_of(&self, days: f64) -> Duration {
+        let seconds = days * DAY / 1000.0 / self.factor;
+        Duration::try_from_secs_f64(seconds.clamp(0.0, 86_400.0)).unwrap_or_default()
+    }
+
     /// How long it is until a day, in the world.
     #[must_use]
     pub fn wait_for(&self, day: f64) -> Duration {

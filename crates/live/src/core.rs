@@ -106,8 +106,8 @@ pub(crate) struct EditOver {
 }
 
 impl Core {
-    /// Runs until it is asked to stop.
-    pub(crate) async fn run(mut self) {
+    /// Runs until it is asked to stop. Says whether all is written.
+    pub(crate) async fn run(mut self) -> bool {
         let mut beat = tokio::time::interval(BEAT);
         beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         self.tell(Event::Tick);
@@ -132,7 +132,7 @@ impl Core {
                 self.is_over(over);
             }
         }
-        self.stop().await;
+        self.stop().await
     }
 
     /// When there is something to do, as far as that is known.
@@ -194,7 +194,7 @@ impl Core {
         }
     }
 
-    async fn stop(&mut self) {
+    async fn stop(&mut self) -> bool {
         self.flow.stopping = true;
         self.flow.outbox.clear();
         self.flow.early.clear();
@@ -223,7 +223,18 @@ impl Core {
                 Some(written) = self.written.recv() => self.was_written(written),
                 () = sleep_until(last) => break,
             }
+            if self.flow.held {
+                tokio::time::sleep(BEAT).await;
+            }
+            if Instant::now() > last {
+                break;
+            }
         }
+        let lost = self.flow.batch.fetches.len() + self.flow.writing.unwrap_or(0);
+        if lost > 0 {
+            tracing::error!(fetches = lost, "not written: they will be made again");
+        }
+        lost == 0 && self.count.trouble.is_none()
     }
 }
 

@@ -27,7 +27,7 @@ const WAITING: usize = 1024;
 /// A daemon that runs. Dropped, it goes on; [`stop`](Self::stop) ends it.
 pub struct Daemon {
     handle: Handle,
-    core: JoinHandle<()>,
+    core: JoinHandle<bool>,
     writer: thread::JoinHandle<Store>,
 }
 
@@ -125,12 +125,13 @@ impl Daemon {
     }
 
     /// Ends it: what is under way is finished if that takes no longer than some seconds, and all is
-    /// written.
-    pub async fn stop(self) {
+    /// written. Says whether it could be.
+    pub async fn stop(self) -> bool {
         let _ = self.handle.asks.send(Ask::Stop).await;
-        let _ = self.core.await;
+        let written = self.core.await.unwrap_or(false);
         // Its store is closed when nobody can write to it any more.
         let _ = tokio::task::spawn_blocking(move || self.writer.join().map(drop)).await;
+        written
     }
 }
 

@@ -11,6 +11,9 @@ use crate::goal::goal;
 /// Sources that the engine is told of at once.
 const SOME: usize = 1 << 16;
 
+/// Fetches that a first start may make at once: somebody watches.
+const AT_FIRST: f64 = 10.0;
+
 /// What is kept that belongs to no source and no host.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Rest {
@@ -43,7 +46,9 @@ pub(crate) fn engine(
             if !rest.engine.is_empty() {
                 tracing::warn!("the price is found anew: {why}");
             }
-            Engine::new(day, settings)
+            let mut engine = Engine::new(day, settings);
+            engine.grant(AT_FIRST);
+            engine
         }
     };
     reader.hosts(|host| {

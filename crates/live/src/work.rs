@@ -72,8 +72,9 @@ impl Readers {
 }
 
 impl Shop {
-    /// Fetches a source and judges what comes.
-    pub(crate) async fn work(&self, id: u32) -> Finished {
+    /// Fetches a source and judges what comes. If somebody waits for it (`at_once`), it is not put off
+    /// after robots.txt, but made when the host may be asked again.
+    pub(crate) async fn work(&self, id: u32, at_once: bool) -> Finished {
         let mut finished = Finished {
             id,
             judged: None,
@@ -99,8 +100,12 @@ impl Shop {
             last_modified: job.validators.last_modified.clone(),
         });
         self.ask_robots(&request, &mut finished).await;
-        if finished.put_off.is_some() {
-            return finished;
+        if let Some(days) = finished.put_off {
+            if !at_once {
+                return finished;
+            }
+            finished.put_off = None;
+            tokio::time::sleep(self.clock.time_of(days)).await;
         }
         let answer = self.fetcher.fetch(&request).await;
         finished.fetching = answer.trace.total;

@@ -140,3 +140,17 @@ fn a_host_that_rests_does_not_hold_up_the_price() {
         assert!(spent > 0.8 * BUDGET * 0.5 * HOUR, "{spent} fetches, seed {seed}");
     }
 }
+
+#[test]
+fn nobody_waits_for_ever_at_a_host_that_cannot_take_all() {
+    // One fetch a second, and sources that want one a minute each: five times too many.
+    let mut web = Web::new(budget(1e6));
+    let one = |id| Description { max_interval: MINUTE, ..Description::new(id) };
+    let some: Vec<_> = (0..300).map(|id| (one(id), 1.0)).collect();
+    web.add(&some);
+    web.run_until(30.0 * MINUTE);
+    let mut counts = [0_u32; 300];
+    web.fetches.iter().for_each(|it| counts[it.id as usize] += 1);
+    let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+    assert!(*least >= 2 && *most <= 3 * least, "from {least} to {most} fetches");
+}

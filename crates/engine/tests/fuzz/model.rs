@@ -264,6 +264,10 @@ impl Model {
         self.numbered = self.hosts.keys().next_back().map_or(0, |last| last + 1);
         let mut sources = std::mem::take(&mut self.sources);
         for source in sources.values_mut() {
+            if source.asked {
+                // Whoever asked for it unasked did not wait for its day either.
+                source.silent = f64::NEG_INFINITY;
+            }
             source.asked = false;
             source.host = source.told.host;
         }

@@ -145,13 +145,19 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
                 closed.await;
             }
         };
-        tokio::join!(close, daemon.stop());
+        tokio::join!(close, daemon.stop()).1
     };
     match heard {
         Heard::End(signal) => {
             tracing::info!(signal, "stopping; once more to stop at once");
             tokio::select! {
-                () = end => tracing::info!("stopped"),
+                written = end => {
+                    if !written {
+                        let fact = "stopped, and not all could be written";
+                        return Err(Failure::new(fact).hint("the log says why"));
+                    }
+                    tracing::info!("stopped");
+                }
                 signal = signals.end() => {
                     tracing::warn!(signal, "stopped at once");
                     if let Some(socket) = socket {

@@ -129,7 +129,8 @@ fn killed_at_any_moment() {
     }
     let paid = alive.as_secs_f64() * RATE;
     let requests = site.requests() as f64;
-    assert!(requests <= paid + 1.0, "{requests} requests, {paid} paid for");
+    // A first start may make ten at once.
+    assert!(requests <= paid + 11.0, "{requests} requests, {paid} paid for");
 
     // Nothing changes any more: in the end all copies are what their sources are.
     site.freeze();

@@ -44,7 +44,8 @@ impl Core {
     pub(super) fn begin(&mut self, id: u32, cost: f64) {
         self.flow.paid += cost;
         let shop = Arc::clone(&self.shop);
-        let task = self.flow.tasks.spawn(async move { shop.work(id).await });
+        let at_once = self.flow.checked.contains(&id);
+        let task = self.flow.tasks.spawn(async move { shop.work(id, at_once).await });
         self.flow.sources.insert(task.id(), id);
     }
 

@@ -154,7 +154,10 @@ impl Core {
 
     /// Nothing is lost: it is tried again with the next beat, and nothing new begins meanwhile.
     fn could_not_write(&mut self, why: &str, mut batch: Batch) {
-        tracing::error!("cannot write: {why}; fetching rests until it can be");
+        // It is tried twice a second: once is enough to know.
+        if self.count.trouble.as_deref() != Some(why) {
+            tracing::error!("cannot write: {why}; fetching rests until it can be");
+        }
         self.count.trouble = Some(why.to_owned());
         let later = std::mem::take(&mut self.flow.batch);
         batch.fetches.extend(later.fetches);
