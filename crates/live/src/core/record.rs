@@ -49,6 +49,8 @@ impl Core {
         self.crew.fetched(fetching);
         let before = self.engine.learnt(id).and_then(|learnt| learnt.fetched());
         let Some(judged) = judged else {
+            // Who waits for it is told with what is written next.
+            self.flow.stale = true;
             let outcome = Outcome::Failed { blame: Blame::Us, retry_after: None };
             return self.tell(Event::Fetched { id, outcome });
         };
