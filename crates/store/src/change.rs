@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
 
 use crate::error::StoreError;
+use crate::outcome::Kind;
 use crate::reader::Reader;
 use crate::source::split_tags;
 
@@ -32,6 +33,8 @@ pub struct NewChange {
 pub struct Change {
     /// Its place in the log: later ones are larger, and none is used twice.
     pub cursor: i64,
+    /// What it tells. Of any but a change, the digests are 0 and the versions `None`.
+    pub kind: Kind,
     /// The source.
     pub source: u32,
     /// Its URL.
@@ -63,11 +66,13 @@ pub struct ChangeFilter {
     pub importance: Option<f64>,
     /// At most so similar.
     pub similarity: Option<f64>,
+    /// Entries that tell one of these; if there are none, only changes.
+    pub kinds: Vec<Kind>,
 }
 
 const COLUMNS: &str = "SELECT cursor, source, url, host, tags, importance, unchanged, changed,
-    old_digest, new_digest, old_size, new_size, similarity, summary, old_version, new_version
-    FROM change";
+    old_digest, new_digest, old_size, new_size, similarity, summary, old_version, new_version,
+    kind FROM change";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Change> {
     Ok(Change {
@@ -89,6 +94,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Change> {
         },
         old_version: row.get(14)?,
         new_version: row.get(15)?,
+        kind: row.get(16)?,
     })
 }
 
@@ -117,6 +123,10 @@ impl ChangeFilter {
         if let Some(similarity) = &self.similarity {
             add("similarity <= :similarity", ":similarity", similarity);
         }
+        let numbers = self.kinds.iter().map(|&kind| (kind as u8).to_string());
+        let numbers = numbers.collect::<Vec<_>>().join(", ");
+        let kinds = if numbers.is_empty() { "0" } else { &numbers };
+        conditions.push_str(&format!(" AND kind IN ({kinds})"));
         (conditions, values)
     }
 }
@@ -163,6 +173,24 @@ impl Reader {
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'change'";
         Ok(self.row(sql, [], |row| row.get(0))?.unwrap_or(0))
     }
+}
+
+/// Logs what is not a change: when the source was last seen as it is, and what there is to say.
+pub(crate) fn tell(
+    transaction: &Transaction<'_>,
+    source: u32,
+    kind: Kind,
+    since: Option<i64>,
+    at: i64,
+    summary: &str,
+) -> rusqlite::Result<Option<i64>> {
+    let sql = "INSERT INTO change (source, url, host, tags, importance, unchanged, changed,
+        new_digest, new_size, similarity, summary, kind)
+        SELECT s.id, s.url, h.name, s.tags, c.importance, ?2, ?3, zeroblob(16), 0, 1.0, ?4, ?5
+        FROM source s JOIN schedule c ON c.id = s.id JOIN host h ON h.id = c.host
+        WHERE s.id = ?1 RETURNING cursor";
+    let row = params![source, since, at, summary, kind];
+    transaction.prepare_cached(sql)?.query_row(row, |row| row.get(0)).optional()
 }
 
 /// Logs a change and gives its cursor; `None` if the source is gone.

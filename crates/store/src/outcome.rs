@@ -1,4 +1,4 @@
-//! How fetches end, and what that makes of a source.
+//! How fetches end, what that makes of a source, and what is told of it.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
@@ -55,6 +55,24 @@ impl State {
     const ALL: [Self; 5] = [Self::New, Self::Good, Self::Failing, Self::Gone, Self::Disallowed];
 }
 
+/// What an entry of the log tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// What counts of a source has changed.
+    #[default]
+    Changed,
+    /// A source could not be fetched so many times in a row.
+    Failing,
+    /// A source that was failing can be fetched again.
+    Recovered,
+    /// A source has not changed for so long.
+    Quiet,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Changed, Self::Failing, Self::Recovered, Self::Quiet];
+}
+
 // The numbers are the places in `ALL`, and stand in files: they never change.
 macro_rules! stored_as_number {
     ($type:ty) => {
@@ -75,5 +93,6 @@ macro_rules! stored_as_number {
     };
 }
 
+stored_as_number!(Kind);
 stored_as_number!(Outcome);
 stored_as_number!(State);

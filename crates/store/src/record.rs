@@ -11,6 +11,7 @@ use crate::outcome::{Outcome, State};
 use crate::retention::{self, Retention};
 use crate::store::Store;
 use crate::version::{self, NewVersion};
+use crate::watch::{Before, Watch};
 
 /// Looked at for each fetch recorded, when observations are looked through for those that may go.
 const SWEPT_FOR_EACH: usize = 4;
@@ -97,7 +98,8 @@ pub struct Batch {
 /// What became of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// For each fetch of the batch the cursor of its change, if there was one.
+    /// For each fetch of the batch the cursor of its change, or of what else was told of it, if there
+    /// was something.
     pub cursors: Vec<Option<i64>>,
     /// Sources that are not there any more: nothing was recorded for them.
     pub unknown: Vec<u32>,
@@ -106,13 +108,13 @@ pub struct Recorded {
 impl Store {
     /// Records a batch as a whole. When this returns, it is durable.
     pub fn record(&mut self, batch: &Batch) -> Result<Recorded, StoreError> {
-        let (retention, mut sweep) = (self.retention, self.sweep);
+        let (retention, watch, mut sweep) = (self.retention, self.watch, self.sweep);
         let recorded = self.write(|transaction| {
             let mut recorded = Recorded::default();
             let mut observed = 0;
             let mut keeper = Keeper::prepare(transaction)?;
             for fetch in &batch.fetches {
-                let kept = keeper.keep(fetch, &retention)?;
+                let kept = keeper.keep(fetch, &retention, watch)?;
                 match kept {
                     Some(_) => observed += 1,
                     None => recorded.unknown.push(fetch.source),
@@ -157,8 +159,9 @@ impl<'a> Keeper<'a> {
     fn prepare(transaction: &'a Transaction<'a>) -> rusqlite::Result<Self> {
         Ok(Self {
             transaction,
-            before: transaction
-                .prepare_cached("SELECT fetches, last FROM schedule WHERE id = ?1")?,
+            before: transaction.prepare_cached(
+                "SELECT fetches, last, failures, fetched, changed FROM schedule WHERE id = ?1",
+            )?,
             observe: transaction.prepare_cached(
                 "INSERT INTO observation
                 (source, n, previous, at, outcome, status, bytes, duration, note)
@@ -185,11 +188,14 @@ impl<'a> Keeper<'a> {
         &mut self,
         fetch: &Fetched,
         retention: &Retention,
+        watch: Watch,
     ) -> rusqlite::Result<Option<Option<i64>>> {
         let found = self.before.query_row([fetch.source], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?))
+            let (failures, fetched, changed) = (row.get(2)?, row.get(3)?, row.get(4)?);
+            let before = Before { failures, fetched, changed };
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?, before))
         });
-        let Some((fetches, previous)) = found.optional()? else { return Ok(None) };
+        let Some((fetches, previous, before)) = found.optional()? else { return Ok(None) };
         self.observe.execute(params![
             fetch.source,
             fetches + 1,
@@ -215,7 +221,9 @@ impl<'a> Keeper<'a> {
             last,
         ])?;
         keep_copy(self.transaction, fetch)?;
-        keep_version(self.transaction, fetch, retention).map(Some)
+        let told = watch.tell(self.transaction, fetch, &before)?;
+        let changed = keep_version(self.transaction, fetch, retention)?;
+        Ok(Some(changed.or(told)))
     }
 }
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction};
 pub(crate) const APPLICATION: i64 = 0x0046_5348; // "FSH"
 
 /// Each step brings a file from its place in the list to the next.
-pub(crate) const STEPS: &[&str] = &[FIRST];
+pub(crate) const STEPS: &[&str] = &[FIRST, SERVICE];
 
 /// Columns of `schedule` stand in the order of use: `load` reads up to `learnt` and no further.
 ///
@@ -155,6 +155,46 @@ CREATE TABLE rest (
     id INTEGER PRIMARY KEY CHECK (id = 0),
     bytes BLOB NOT NULL
 ) STRICT;
+";
+
+/// What the service keeps: who may ask, and whom it tells. Entries of the log have a kind.
+const SERVICE: &str = "
+ALTER TABLE change ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE token (
+    name TEXT PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE,
+    scopes INTEGER NOT NULL,
+    made INTEGER NOT NULL,
+    used INTEGER
+) STRICT, WITHOUT ROWID;
+
+-- All up to `cursor` is delivered, buried, or not wanted. `next` is when it is tried again.
+CREATE TABLE destination (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    settings TEXT NOT NULL,
+    paused INTEGER NOT NULL DEFAULT 0,
+    cursor INTEGER NOT NULL,
+    made INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    next INTEGER,
+    delivered INTEGER,
+    error TEXT
+) STRICT;
+
+-- What was given up, as it would have been sent.
+CREATE TABLE dead (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    destination INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    error TEXT NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
+CREATE INDEX dead_destination ON dead (destination, id);
 ";
 
 /// What a file says of itself: whether it is empty, whose it is, and its version.

@@ -12,6 +12,7 @@ use crate::open;
 use crate::reader::Reader;
 use crate::retention::{Retention, Sweep};
 use crate::schema::{self, Mark, STEPS};
+use crate::watch::Watch;
 
 /// A store that this process writes, and no other. It reads like a [`Reader`].
 ///
@@ -24,6 +25,7 @@ pub struct Store {
     pub(crate) reader: Reader,
     pub(crate) retention: Retention,
     pub(crate) sweep: Sweep,
+    pub(crate) watch: Watch,
     _lock: Lock,
 }
 
@@ -43,7 +45,8 @@ impl Store {
         let reader = Reader { connection, path };
         let retention = Retention::default();
         let sweep = Sweep::default();
-        let mut store = Self { checkpointer, reader, retention, sweep, _lock: lock };
+        let watch = Watch::default();
+        let mut store = Self { checkpointer, reader, retention, sweep, watch, _lock: lock };
         if store.meta("made")?.is_none() {
             store.set_meta("made", &now.to_string())?;
         }
@@ -60,6 +63,11 @@ impl Store {
     /// [`Store::record`] and [`Store::tidy`].
     pub fn set_retention(&mut self, retention: Retention) {
         self.retention = retention;
+    }
+
+    /// Says what is told of sources beside their changes from now on.
+    pub fn set_watch(&mut self, watch: Watch) {
+        self.watch = watch;
     }
 
     /// Lets the file grow to so many bytes and no further: what would need more fails as on a full

@@ -6,6 +6,7 @@
 mod changes;
 mod finding;
 mod records;
+mod service;
 mod sources;
 mod versions;
 
@@ -55,6 +56,12 @@ cases! {
         cursors_rise_and_pages_leave_nothing_out,
         filters_take_what_they_say,
         a_change_knows_its_versions;
+    service:
+        failures_are_told_once_and_their_end_too,
+        silence_is_told_once_for_each_time,
+        tokens_are_kept_by_name,
+        a_destination_goes_on_from_its_cursor,
+        what_is_given_up_is_kept_up_to_a_number;
     versions:
         content_comes_back_as_it_was,
         the_newest_versions_stay,

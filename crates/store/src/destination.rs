@@ -1,0 +1,227 @@
+//! Who is told of changes, how far they are told, and what could not be delivered.
+
+use rusqlite::{Row, Transaction, params};
+
+use crate::error::StoreError;
+use crate::reader::Reader;
+use crate::store::Store;
+
+/// Deliveries of one destination that were given up and are kept: the oldest go first.
+const BURIED: i64 = 1_000;
+
+/// Somebody who is told of changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// Its number: none is used twice.
+    pub id: u32,
+    /// What its owner calls it.
+    pub name: String,
+    /// Where, what and how, as a text that the store does not look into.
+    pub settings: String,
+    /// Whether nothing is delivered for the time being.
+    pub paused: bool,
+    /// All up to this cursor is delivered, given up, or not wanted.
+    pub cursor: i64,
+    /// When it was made.
+    pub made: i64,
+    /// Deliveries that failed since the last one that did not.
+    pub attempts: u32,
+    /// When it is tried again, if the last delivery failed.
+    pub next: Option<i64>,
+    /// When something was last delivered.
+    pub delivered: Option<i64>,
+    /// Why the last delivery failed, if it did.
+    pub error: Option<String>,
+}
+
+/// A delivery that is given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDead {
+    /// To whom.
+    pub destination: u32,
+    /// The cursor of the first entry in it.
+    pub first: i64,
+    /// The cursor of the last one.
+    pub last: i64,
+    /// When it was given up.
+    pub at: i64,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// Why it failed the last time.
+    pub error: String,
+    /// What would have been sent.
+    pub body: Vec<u8>,
+}
+
+/// A delivery that was given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dead {
+    /// Its number: later ones are larger.
+    pub id: i64,
+    /// What it was.
+    pub dead: NewDead,
+}
+
+const COLUMNS: &str = "SELECT id, name, settings, paused, cursor, made, attempts, next, delivered,
+    error FROM destination";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Destination> {
+    Ok(Destination {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        settings: row.get(2)?,
+        paused: row.get(3)?,
+        cursor: row.get(4)?,
+        made: row.get(5)?,
+        attempts: row.get(6)?,
+        next: row.get(7)?,
+        delivered: row.get(8)?,
+        error: row.get(9)?,
+    })
+}
+
+const DEAD: &str = "SELECT id, destination, first, last, at, attempts, error, body FROM dead";
+
+fn read_dead(row: &Row<'_>) -> rusqlite::Result<Dead> {
+    Ok(Dead {
+        id: row.get(0)?,
+        dead: NewDead {
+            destination: row.get(1)?,
+            first: row.get(2)?,
+            last: row.get(3)?,
+            at: row.get(4)?,
+            attempts: row.get(5)?,
+            error: row.get(6)?,
+            body: row.get(7)?,
+        },
+    })
+}
+
+impl Reader {
+    /// All destinations, by number.
+    pub fn destinations(&self) -> Result<Vec<Destination>, StoreError> {
+        self.rows(&format!("{COLUMNS} ORDER BY id"), [], read)
+    }
+
+    /// A destination by its number.
+    pub fn destination(&self, id: u32) -> Result<Option<Destination>, StoreError> {
+        self.row(&format!("{COLUMNS} WHERE id = ?1"), [id], read)
+    }
+
+    /// Deliveries to a destination that were given up: those with a larger number than `after`, the
+    /// oldest first, at most `limit`.
+    pub fn dead(
+        &self,
+        destination: u32,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<Dead>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = format!("{DEAD} WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3");
+        self.rows(&sql, params![destination, after, limit], read_dead)
+    }
+
+    /// How many deliveries to a destination were given up, and are kept.
+    pub fn count_dead(&self, destination: u32) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM dead WHERE destination = ?1";
+        let count = self.row(sql, [destination], |row| row.get::<_, i64>(0))?;
+        Ok(count.unwrap_or(0) as u64)
+    }
+}
+
+impl Store {
+    /// Describes the destination of a name, or makes one that is told of what comes after `cursor`.
+    /// Whether it is told at once: what failed is tried anew.
+    pub fn put_destination(
+        &mut self,
+        name: &str,
+        settings: &str,
+        cursor: i64,
+        now: i64,
+    ) -> Result<u32, StoreError> {
+        self.write(|transaction| {
+            let sql = "INSERT INTO destination (name, settings, cursor, made)
+                VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO UPDATE SET
+                settings = excluded.settings, attempts = 0, next = NULL, error = NULL
+                RETURNING id";
+            let row = params![name, settings, cursor, now];
+            transaction.prepare_cached(sql)?.query_row(row, |row| row.get(0))
+        })
+    }
+
+    /// Leaves a destination alone for the time being, or not. Says whether there is such a one.
+    pub fn pause_destination(&mut self, id: u32, paused: bool) -> Result<bool, StoreError> {
+        self.write(|transaction| {
+            let sql = "UPDATE destination SET paused = ?2 WHERE id = ?1";
+            Ok(transaction.prepare_cached(sql)?.execute(params![id, paused])? > 0)
+        })
+    }
+
+    /// Forgets a destination and what could not be delivered to it. Says whether there was one.
+    pub fn remove_destination(&mut self, id: u32) -> Result<bool, StoreError> {
+        self.write(|transaction| {
+            transaction.prepare_cached("DELETE FROM dead WHERE destination = ?1")?.execute([id])?;
+            let sql = "DELETE FROM destination WHERE id = ?1";
+            Ok(transaction.prepare_cached(sql)?.execute([id])? > 0)
+        })
+    }
+
+    /// All up to a cursor is delivered to a destination, or not wanted by it; `at` if something was
+    /// delivered.
+    pub fn delivered(&mut self, id: u32, cursor: i64, at: Option<i64>) -> Result<(), StoreError> {
+        self.write(|transaction| advance(transaction, id, cursor, at))
+    }
+
+    /// A delivery failed, for so many times in a row, and is tried again later.
+    pub fn put_off(
+        &mut self,
+        id: u32,
+        attempts: u32,
+        next: i64,
+        error: &str,
+    ) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let sql = "UPDATE destination SET attempts = ?2, next = ?3, error = ?4 WHERE id = ?1";
+            let row = params![id, attempts, next, error];
+            transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+        })
+    }
+
+    /// Gives a delivery up, and goes on after it.
+    pub fn bury(&mut self, dead: &NewDead) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let NewDead { destination, first, last, at, attempts, error, body } = dead;
+            let sql = "INSERT INTO dead (destination, first, last, at, attempts, error, body)
+                SELECT id, ?2, ?3, ?4, ?5, ?6, ?7 FROM destination WHERE id = ?1";
+            let row = params![destination, first, last, at, attempts, error, body];
+            transaction.prepare_cached(sql)?.execute(row)?;
+            let sql = "DELETE FROM dead WHERE destination = ?1 AND id <=
+                (SELECT id FROM dead WHERE destination = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)";
+            transaction.prepare_cached(sql)?.execute(params![destination, BURIED])?;
+            advance(transaction, *destination, *last, None)
+        })
+    }
+
+    /// Forgets deliveries that were given up, by number. Gives how many there were.
+    pub fn unbury(&mut self, ids: &[i64]) -> Result<usize, StoreError> {
+        self.write(|transaction| {
+            let mut statement = transaction.prepare_cached("DELETE FROM dead WHERE id = ?1")?;
+            let mut gone = 0;
+            for id in ids {
+                gone += statement.execute([id])?;
+            }
+            Ok(gone)
+        })
+    }
+}
+
+fn advance(
+    transaction: &Transaction<'_>,
+    id: u32,
+    cursor: i64,
+    at: Option<i64>,
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE destination SET cursor = max(cursor, ?2), attempts = 0, next = NULL,
+        error = NULL, delivered = coalesce(?3, delivered) WHERE id = ?1";
+    transaction.prepare_cached(sql)?.execute(params![id, cursor, at]).map(|_| ())
+}

@@ -1,0 +1,113 @@
+//! Who may ask, who is told, and what is told beside changes.
+
+use freshet_store::{ChangeFilter, Fetched, Kind, NewDead, Outcome, Store, Token, Watch};
+
+use crate::{record, some_sources};
+
+const DAY: i64 = 86_400_000;
+
+fn told(store: &Store) -> Vec<(Kind, i64, String)> {
+    let kinds = vec![Kind::Changed, Kind::Failing, Kind::Recovered, Kind::Quiet];
+    let filter = ChangeFilter { kinds, ..ChangeFilter::default() };
+    let changes = store.changes(0, 100, &filter).unwrap();
+    changes.into_iter().map(|it| (it.kind, it.change.changed, it.change.summary)).collect()
+}
+
+pub(crate) fn failures_are_told_once_and_their_end_too(store: &mut Store) {
+    some_sources(store, 1);
+    store.set_watch(Watch { failures: 3, quiet: 0 });
+    let fetch = |at, outcome| vec![Fetched::new(0, at, outcome)];
+    record(store, fetch(1, Outcome::First));
+    for at in 2..=4 {
+        record(store, fetch(at, Outcome::Failed));
+    }
+    let cursors = record(store, fetch(5, Outcome::Gone));
+    assert_eq!(cursors, [None]);
+    assert_eq!(record(store, fetch(6, Outcome::Unchanged)), [Some(2)]);
+    assert_eq!(record(store, fetch(7, Outcome::Failed)), [None]);
+    assert_eq!(record(store, fetch(8, Outcome::Unchanged)), [None]);
+    let kinds: Vec<_> = told(store).into_iter().map(|(kind, at, _)| (kind, at)).collect();
+    assert_eq!(kinds, [(Kind::Failing, 4), (Kind::Recovered, 6)]);
+    assert_eq!(store.changes(0, 10, &ChangeFilter::default()).unwrap(), []);
+}
+
+pub(crate) fn silence_is_told_once_for_each_time(store: &mut Store) {
+    some_sources(store, 1);
+    store.set_watch(Watch { failures: 0, quiet: 10 * DAY });
+    let mut fetch = |day: i64, outcome| record(store, vec![Fetched::new(0, day * DAY, outcome)]);
+    fetch(1, Outcome::First);
+    for day in 2..=13 {
+        fetch(day, Outcome::Unchanged);
+    }
+    fetch(14, Outcome::Changed);
+    for day in 15..=30 {
+        fetch(day, Outcome::Unchanged);
+    }
+    let told = told(store);
+    let days: Vec<_> = told.iter().map(|(kind, at, _)| (*kind, at / DAY)).collect();
+    // The first is counted from when it was added, just after the beginning of time.
+    assert_eq!(days, [(Kind::Quiet, 11), (Kind::Quiet, 24)]);
+    assert_eq!(told[1].2, "no change for 10 days");
+}
+
+pub(crate) fn tokens_are_kept_by_name(store: &mut Store) {
+    let token = |name: &str, byte| Token {
+        name: name.to_owned(),
+        hash: [byte; 32],
+        scopes: 3,
+        made: 7,
+        used: None,
+    };
+    store.put_token(&token("b", 1)).unwrap();
+    store.put_token(&token("a", 2)).unwrap();
+    store.put_token(&token("b", 3)).unwrap();
+    store.used_tokens(&[("a".to_owned(), 9), ("nobody".to_owned(), 9)]).unwrap();
+    let used = Token { used: Some(9), ..token("a", 2) };
+    assert_eq!(store.tokens().unwrap(), [used, token("b", 3)]);
+    assert!(store.remove_token("b").unwrap());
+    assert!(!store.remove_token("b").unwrap());
+    assert_eq!(store.tokens().unwrap().len(), 1);
+}
+
+pub(crate) fn a_destination_goes_on_from_its_cursor(store: &mut Store) {
+    let id = store.put_destination("hook", "{}", 5, 100).unwrap();
+    store.put_off(id, 2, 900, "refused").unwrap();
+    let it = store.destination(id).unwrap().unwrap();
+    assert_eq!((it.cursor, it.attempts, it.next), (5, 2, Some(900)));
+    assert_eq!(it.error.as_deref(), Some("refused"));
+    store.delivered(id, 8, Some(950)).unwrap();
+    store.delivered(id, 7, None).unwrap();
+    let it = store.destination(id).unwrap().unwrap();
+    assert_eq!((it.cursor, it.attempts, it.next, it.delivered), (8, 0, None, Some(950)));
+    // Described anew, it keeps its place.
+    assert_eq!(store.put_destination("hook", "{1}", 0, 200).unwrap(), id);
+    assert!(store.pause_destination(id, true).unwrap());
+    let it = store.destination(id).unwrap().unwrap();
+    assert_eq!((it.cursor, it.settings.as_str(), it.made, it.paused), (8, "{1}", 100, true));
+    assert!(store.remove_destination(id).unwrap());
+    assert_ne!(store.put_destination("hook", "{}", 0, 300).unwrap(), id);
+}
+
+pub(crate) fn what_is_given_up_is_kept_up_to_a_number(store: &mut Store) {
+    let id = store.put_destination("hook", "{}", 0, 100).unwrap();
+    let dead = |n: i64| NewDead {
+        destination: id,
+        first: n,
+        last: n,
+        at: n,
+        attempts: 9,
+        error: "gone".to_owned(),
+        body: vec![1, 2],
+    };
+    for n in 1..=1_002 {
+        store.bury(&dead(n)).unwrap();
+    }
+    assert_eq!(store.destination(id).unwrap().unwrap().cursor, 1_002);
+    assert_eq!(store.count_dead(id).unwrap(), 1_000);
+    let page = store.dead(id, 0, 2).unwrap();
+    assert_eq!(page[0].dead, dead(3));
+    assert_eq!(store.unbury(&[page[0].id, page[1].id, -1]).unwrap(), 2);
+    assert_eq!(store.count_dead(id).unwrap(), 998);
+    store.bury(&NewDead { destination: id + 1, ..dead(1) }).unwrap();
+    assert_eq!(store.count_dead(id + 1).unwrap(), 0);
+}
