@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_engine::{Action, Alarm, Engine, Event, Settings};
-use freshet_store::{Batch, StoreError};
+use freshet_store::{Batch, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
@@ -33,6 +33,7 @@ pub(crate) enum Ask {
     Check(u32, oneshot::Sender<bool>),
     Status(oneshot::Sender<Status>),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
+    Write(Box<dyn FnOnce(&mut Store) + Send>),
     Reload(Box<Config>),
     Stop,
 }

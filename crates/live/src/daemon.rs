@@ -205,6 +205,24 @@ impl Handle {
         Ok(answer.await.map_err(|_| LiveError::Stopped)??)
     }
 
+    /// Has something written to the store by the one who writes, in line with all else. When this
+    /// returns, it is durable.
+    ///
+    /// # Errors
+    /// If it cannot be written, or the daemon has stopped.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, LiveError> {
+        let (reply, answer) = oneshot::channel();
+        let work = move |store: &mut Store| {
+            // Who asked may have gone.
+            let _ = reply.send(work(store));
+        };
+        self.ask(Ask::Write(Box::new(work))).await?;
+        Ok(answer.await.map_err(|_| LiveError::Stopped)??)
+    }
+
     /// Goes on with another configuration. The store stays where it is.
     ///
     /// # Errors

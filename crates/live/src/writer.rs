@@ -19,6 +19,8 @@ pub(crate) enum Write {
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
     Tidy(Millis),
     Keep(Retention, Option<u64>),
+    /// Whatever else somebody writes.
+    Other(Box<dyn FnOnce(&mut Store) + Send>),
 }
 
 /// What an edit did, and what the engine must know of it.
@@ -71,6 +73,7 @@ fn carry_out(store: &mut Store, order: Write, written: &mpsc::UnboundedSender<Wr
                 tracing::warn!("cannot tidy the store: {error}");
             }
         }
+        Write::Other(work) => work(store),
         Write::Keep(retention, size) => {
             if let Err(error) = keep(store, retention, size) {
                 tracing::warn!("cannot limit the store: {error}");

@@ -36,6 +36,10 @@ impl Core {
                 // It waits in line with all else that is written.
                 let _ = self.writer.send(Write::Backup(path, force, reply));
             }
+            Ask::Write(work) => {
+                // Who waits for it hears that nobody writes any more.
+                let _ = self.writer.send(Write::Other(work));
+            }
             Ask::Reload(config) => self.reload(*config),
             Ask::Stop => {}
         }
