@@ -302,6 +302,7 @@ impl Engine {
             Event::Signal(id) => self.inbox.push_back(Bulk::Signal(id)),
             Event::Fetched { id, outcome } => self.fetched(now, id, outcome, actions),
             Event::Capacity(fetches) => self.capacity = self.capacity.saturating_add(fetches),
+            Event::Withdrawn(fetches) => self.capacity = self.capacity.saturating_sub(fetches),
             Event::Tick => self.tick(now, actions),
             Event::Settings(settings) => self.set(now, settings.sane()),
         }

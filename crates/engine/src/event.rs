@@ -69,6 +69,8 @@ pub enum Event {
     },
     /// Somebody can make so many fetches more; `u32::MAX` is as many as there are.
     Capacity(u32),
+    /// Somebody who could cannot any more: so many fetches less.
+    Withdrawn(u32),
     /// Time has passed.
     Tick,
     /// From now on, these settings. What cannot be meant in them is mended as

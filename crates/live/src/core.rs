@@ -1,6 +1,7 @@
 //! The loop: what the engine asks for is fetched, what came is told to it and recorded. Nothing is
 //! handed out that is not paid for in the store, and nothing counts before it is there.
 
+mod claims;
 mod dispatch;
 mod record;
 mod replies;
@@ -10,17 +11,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_engine::{Action, Alarm, Engine, Event, Settings};
+use freshet_engine::{Action, Alarm, Engine, Event, Known, Settings};
 use freshet_store::{Batch, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
+pub(crate) use self::claims::{Claims, Granted, Told};
+use crate::adjust::{Adjusted, InForce};
 use crate::bytes::Allowance;
+use crate::claim::Taken;
 use crate::config::Config;
 use crate::crew::Crew;
 use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
+use crate::plan::Plan;
 use crate::status::Status;
 use crate::work::{Finished, Shop};
 use crate::writer::{Edited, Write, Written};
@@ -34,6 +39,16 @@ pub(crate) enum Ask {
     Status(oneshot::Sender<Status>),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
     Write(Box<dyn FnOnce(&mut Store) + Send>),
+    /// Somebody can make so many fetches, for so long.
+    Claim(u32, Duration, oneshot::Sender<Granted>),
+    Report(Vec<Told>, oneshot::Sender<Vec<Taken>>),
+    /// Sources say that they have changed.
+    Signal(Vec<u32>, oneshot::Sender<u64>),
+    Plan(oneshot::Sender<Plan>),
+    /// What is known of so many sources at most, spread over all.
+    Sample(usize, oneshot::Sender<Vec<(u32, Known)>>),
+    Settings(oneshot::Sender<InForce>),
+    Adjust(Adjusted, oneshot::Sender<Result<(), StoreError>>),
     Reload(Box<Config>),
     Stop,
 }
@@ -52,7 +67,12 @@ const LAST: Duration = Duration::from_secs(2);
 pub(crate) struct Core {
     pub(crate) engine: Engine,
     pub(crate) config: Config,
+    /// The configuration as it is written, and what was said since.
+    pub(crate) file: Config,
+    pub(crate) adjusted: Adjusted,
     pub(crate) shop: Arc<Shop>,
+    /// The same for those who ask.
+    pub(crate) shops: watch::Sender<Arc<Shop>>,
     pub(crate) crew: Crew,
     pub(crate) allowance: Allowance,
     pub(crate) asks: mpsc::Receiver<Ask>,
@@ -94,6 +114,8 @@ pub(crate) struct Flow {
     checked: HashSet<u32>,
     /// Writing failed, and is not tried before the next beat.
     held: bool,
+    /// Fetches that others make.
+    claims: Claims,
     /// Edits that the writer works on.
     edits: JoinSet<EditOver>,
     stopping: bool,
@@ -149,17 +171,30 @@ impl Core {
 
     /// Tells the engine, and takes note of what it says.
     pub(crate) fn tell(&mut self, event: Event) {
+        for action in self.step(event) {
+            self.heard(action);
+        }
+    }
+
+    fn step(&mut self, event: Event) -> Vec<Action> {
         let mut actions = Vec::new();
         self.engine.step(self.shop.clock.day(), event, &mut actions);
-        for action in actions {
-            match action {
-                Action::Fetch { id, .. } => self.flow.outbox.push_back(id),
-                Action::Gone(id) => tracing::info!(source = id, "gone, and not asked for any more"),
-                Action::Priced { price, outlook, saturated } => {
-                    tracing::debug!(price, outlook, saturated, "looked at all sources");
-                }
-                Action::Alarm(alarm) => warn(alarm),
+        for action in &actions {
+            if let Action::Fetch { id, .. } = action {
+                self.flow.claims.take_back(*id);
             }
+        }
+        actions
+    }
+
+    fn heard(&mut self, action: Action) {
+        match action {
+            Action::Fetch { id, .. } => self.flow.outbox.push_back(id),
+            Action::Gone(id) => tracing::info!(source = id, "gone, and not asked for any more"),
+            Action::Priced { price, outlook, saturated } => {
+                tracing::debug!(price, outlook, saturated, "looked at all sources");
+            }
+            Action::Alarm(alarm) => warn(alarm),
         }
     }
 
@@ -172,6 +207,7 @@ impl Core {
             );
         }
         self.adapt();
+        self.end_leases();
         self.flow.held = false;
         if self.flow.stale {
             self.write();

@@ -3,20 +3,25 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
+use freshet_engine::{Known, Reason};
 use freshet_store::{Reader, Store, StoreError};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
+use crate::adjust::{Adjusted, InForce, Unfit};
+use crate::claim::{Claim, Claimed, Report, Taken};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
-use crate::core::{Ask, Core, Flow, engine_settings};
+use crate::core::{Ask, Core, Flow, Told, engine_settings};
 use crate::crew::Crew;
 use crate::detectors::Detectors;
 use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
 use crate::load::{self, Rest};
+use crate::plan::Plan;
 use crate::status::Status;
 use crate::work::{Readers, Shop};
 use crate::writer;
@@ -36,6 +41,7 @@ pub struct Daemon {
 pub struct Handle {
     asks: mpsc::Sender<Ask>,
     status: watch::Receiver<Status>,
+    shop: watch::Receiver<Arc<Shop>>,
     store: PathBuf,
 }
 
@@ -54,6 +60,9 @@ pub enum LiveError {
     /// A change says no.
     #[error("{0}")]
     Edit(#[from] EditError),
+    /// A setting says no.
+    #[error("{0}")]
+    Unfit(#[from] Unfit),
     /// It has stopped.
     #[error("the daemon has stopped")]
     Stopped,
@@ -70,7 +79,7 @@ impl LiveError {
             Self::Store(error) => error.hint(),
             Self::NoSource(url) => Some(format!("add it with `freshet add {url}`")),
             Self::Config(error) => error.hint(),
-            Self::Edit(_) | Self::Thread(_) | Self::Stopped => None,
+            Self::Edit(_) | Self::Unfit(_) | Self::Thread(_) | Self::Stopped => None,
         }
     }
 }
@@ -82,7 +91,12 @@ impl Daemon {
     /// If the store cannot be had.
     pub fn start(config: Config, clock: Clock) -> Result<Self, LiveError> {
         let (now, day) = (clock.now(), clock.day());
+        let (file, mut config) = (config.clone(), config);
         let mut store = Store::open(&config.store, now)?;
+        let adjusted = Adjusted::read(&store)?;
+        if let Err(why) = adjusted.apply(&mut config) {
+            tracing::warn!("{why}: the configuration counts");
+        }
         writer::keep(&mut store, config.retention, config.size)?;
         let rest = Rest::read(&store)?;
         let allowance = rest.allowance.resume(config.bytes, day);
@@ -101,11 +115,15 @@ impl Daemon {
         let (asks, asked) = mpsc::channel(WAITING);
         let count = Status { since: now, at: now, cursor, ..Status::default() };
         let (status, watched) = watch::channel(count.clone());
+        let (shops, seen) = watch::channel(Arc::clone(&shop));
         let core = Core {
             engine,
             crew: Crew::new(config.crew),
             config,
+            file,
+            adjusted,
             shop,
+            shops,
             allowance,
             asks: asked,
             writer: orders,
@@ -114,7 +132,7 @@ impl Daemon {
             flow: Flow::default(),
             count,
         };
-        let handle = Handle { asks, status: watched, store: path };
+        let handle = Handle { asks, status: watched, shop: seen, store: path };
         Ok(Self { handle, core: tokio::spawn(core.run()), writer })
     }
 
@@ -223,6 +241,109 @@ impl Handle {
         Ok(answer.await.map_err(|_| LiveError::Stopped)??)
     }
 
+    /// Gives somebody else sources to fetch: as many as are due now, and at most so many. What is not
+    /// reported within the time goes back.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the daemon has stopped.
+    pub async fn claim(&self, most: u32, length: Duration) -> Result<Claim, LiveError> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(Ask::Claim(most, length, reply)).await?;
+        let granted = answer.await.map_err(|_| LiveError::Stopped)?;
+        let shop = Arc::clone(&self.shop.borrow());
+        let ids: Vec<u32> = granted.sources.iter().map(|(id, _)| *id).collect();
+        let found = shop.readers.with(|reader| reader.addresses(&ids))?;
+        let mut reasons = granted.sources.iter();
+        // In the same order; those that are gone are left out.
+        let items = found.into_iter().filter_map(|address| {
+            let (_, reason) = reasons.find(|(id, _)| *id == address.id)?;
+            Some(Claimed {
+                source: address.id,
+                url: address.url,
+                validators: address.validators,
+                reason: word(*reason),
+            })
+        });
+        let (lease, until, next) = (granted.lease, granted.until, granted.next);
+        Ok(Claim { lease, until, items: items.collect(), next })
+    }
+
+    /// Takes what somebody else saw. When this returns, it is durable. One answer for each.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn report(&self, reports: &[Report]) -> Result<Vec<Taken>, LiveError> {
+        let shop = Arc::clone(&self.shop.borrow());
+        let now = shop.clock.now();
+        let mut told = Vec::with_capacity(reports.len());
+        let mut weighed = Vec::with_capacity(reports.len());
+        for report in reports {
+            let at = report.at.unwrap_or(now);
+            let judged = shop.weigh(report, at);
+            weighed.push(judged.is_some());
+            told.extend(judged.map(|judged| Told { lease: report.lease, at, judged }));
+            // Others have a turn: a document takes its time.
+            tokio::task::consume_budget().await;
+        }
+        let (reply, answer) = oneshot::channel();
+        self.ask(Ask::Report(told, reply)).await?;
+        let mut taken = answer.await.map_err(|_| LiveError::Stopped)?.into_iter();
+        let each = weighed.into_iter().map(|weighed| {
+            let taken = if weighed { taken.next() } else { None };
+            taken.unwrap_or(Taken::NoSource)
+        });
+        Ok(each.collect())
+    }
+
+    /// Sources say that they have changed. Gives how many of them there are.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn signal(&self, sources: Vec<u32>) -> Result<u64, LiveError> {
+        self.answer(|reply| Ask::Signal(sources, reply)).await
+    }
+
+    /// What a fetch is worth now, and what it buys.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn plan(&self) -> Result<Plan, LiveError> {
+        self.answer(Ask::Plan).await
+    }
+
+    /// What is known of so many sources at most, spread over all.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn sample(&self, most: usize) -> Result<Vec<(u32, Known)>, LiveError> {
+        self.answer(|reply| Ask::Sample(most, reply)).await
+    }
+
+    /// The settings that can be changed while it runs.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn settings(&self) -> Result<InForce, LiveError> {
+        self.answer(Ask::Settings).await
+    }
+
+    /// Changes settings, in place of all that was said since the configuration was written. They hold
+    /// over restarts.
+    ///
+    /// # Errors
+    /// If something cannot be meant or written, or the daemon has stopped.
+    pub async fn adjust(&self, adjusted: Adjusted) -> Result<(), LiveError> {
+        let mut trial = Config::plain(1.0, freshet_fetch::RawSettings::default())?;
+        adjusted.apply(&mut trial)?;
+        Ok(self.answer(|reply| Ask::Adjust(adjusted, reply)).await??)
+    }
+
+    async fn answer<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, LiveError> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(ask(reply)).await?;
+        answer.await.map_err(|_| LiveError::Stopped)
+    }
+
     /// Goes on with another configuration. The store stays where it is.
     ///
     /// # Errors
@@ -262,5 +383,16 @@ impl Shop {
             clock: Arc::clone(&self.clock),
             gap: config.gap,
         })
+    }
+}
+
+fn word(reason: Reason) -> &'static str {
+    match reason {
+        Reason::New => "new",
+        Reason::Worth => "worth",
+        Reason::Pending => "pending",
+        Reason::Overdue => "overdue",
+        Reason::Retry => "retry",
+        Reason::Spare => "spare",
     }
 }

@@ -97,13 +97,24 @@ fn read(
         content_type: content.media_type.as_deref(),
         charset: Some(charset.name()),
     };
-    let new = detector.read(&document);
+    read_document(job, detector, version, &document, record)
+}
+
+/// Whether a document is another one than the last.
+pub(crate) fn read_document(
+    job: &Job,
+    detector: &Detector,
+    version: impl Fn(u32) -> Option<freshet_store::Version>,
+    document: &Document<'_>,
+    record: &mut Fetched,
+) -> Outcome {
+    let new = detector.read(document);
     let keep = |record: &mut Fetched| {
         record.reading = Some(kept(&new));
         record.version = Some(NewVersion {
             digest: new.stored.fingerprint.to_be_bytes(),
-            kind: content.media_type.clone().unwrap_or_default(),
-            content: Packed::of(&content.body),
+            kind: document.content_type.unwrap_or_default().to_owned(),
+            content: Packed::of(document.bytes),
         });
     };
     let Some(mut old) = Kept::from_bytes(&job.reading) else {

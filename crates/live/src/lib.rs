@@ -1,8 +1,10 @@
 //! A configuration and a store in; sources kept fresh and a log of their changes out. The engine, the
 //! fetcher, the detector and the store in one loop, on a real clock. Knows no command line.
 
+mod adjust;
 mod alone;
 mod bytes;
+mod claim;
 mod clock;
 mod config;
 mod control;
@@ -16,12 +18,16 @@ mod goal;
 mod judge;
 mod kept;
 mod load;
+mod plan;
+mod report;
 mod status;
 mod summary;
 mod work;
 mod writer;
 
+pub use adjust::{Adjusted, InForce, Unfit};
 pub use alone::{Alone, Looked, beliefs, explain};
+pub use claim::{Claim, Claimed, InvalidLease, Lease, Report, Seen, Taken};
 pub use clock::{Clock, Millis, Wall, days, millis};
 pub use config::{Config, ConfigError, Crew};
 pub use control::{Answer, Call, Client, Control, ControlError, socket_of};
@@ -31,5 +37,6 @@ pub use detectors::Rules;
 pub use edit::{Applied, Edit, EditError, Given, Wanted, Which, apply};
 pub use explained::Explained;
 pub use goal::goal;
+pub use plan::Plan;
 pub use status::Status;
 pub use work::host_of;

@@ -40,6 +40,9 @@ pub struct Status {
     pub wake: Option<Millis>,
     /// How many fetchers are active, and why.
     pub crew: CrewState,
+    /// Sources that others are fetching, on leases.
+    #[serde(default)]
+    pub claimed: u64,
     /// The cursor of the newest change.
     pub cursor: i64,
     /// What keeps the daemon from writing, if something does.

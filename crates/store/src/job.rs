@@ -31,6 +31,17 @@ pub struct Job {
     pub version: u32,
 }
 
+/// What is to be asked of whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The source.
+    pub id: u32,
+    /// What is fetched.
+    pub url: String,
+    /// What the server gave to ask with.
+    pub validators: Validators,
+}
+
 const SQL: &str = "SELECT id, url, etag, last_modified, reading, settings, version
     FROM source WHERE id = ?1";
 
@@ -60,6 +71,23 @@ impl Reader {
                 jobs.extend(statement.query_row([id], read).optional()?);
             }
             Ok(jobs)
+        })
+    }
+
+    /// What is to be asked of whom, in the order given. Sources that do not exist are left out.
+    pub fn addresses(&self, ids: &[u32]) -> Result<Vec<Address>, StoreError> {
+        let sql = "SELECT id, url, etag, last_modified FROM source WHERE id = ?1";
+        self.run(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut found = Vec::with_capacity(ids.len());
+            for id in ids {
+                let address = statement.query_row([id], |row| {
+                    let validators = Validators { etag: row.get(2)?, last_modified: row.get(3)? };
+                    Ok(Address { id: row.get(0)?, url: row.get(1)?, validators })
+                });
+                found.extend(address.optional()?);
+            }
+            Ok(found)
         })
     }
 }

@@ -54,7 +54,7 @@ pub use destination::{Dead, Destination, NewDead};
 pub use error::StoreError;
 pub use history::Observation;
 pub use host::{Host, HostRecord};
-pub use job::{Job, Validators};
+pub use job::{Address, Job, Validators};
 pub use list::{Page, Query};
 pub use load::Scheduled;
 pub use meta::Spent;

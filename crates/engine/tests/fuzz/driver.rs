@@ -117,6 +117,7 @@ impl<F: FnMut(&str)> Driven<F> {
             Happening::Gap { host, days } => self.step(Event::HostGap { host, days }).map(drop),
             Happening::Fetch(id) => self.step(Event::Fetching(id)).map(drop),
             Happening::Capacity(some) => self.step(Event::Capacity(some)).map(drop),
+            Happening::Withdraw(some) => self.step(Event::Withdrawn(some)).map(drop),
             Happening::Tick => self.step(Event::Tick).map(drop),
             Happening::Set(settings) => self.step(Event::Settings(settings)).map(drop),
             Happening::Clock(days) => {
@@ -245,6 +246,7 @@ impl<F: FnMut(&str)> Driven<F> {
             Event::Signal(id) => model.post([Letter::Signal(id)].into_iter()),
             Event::Fetched { id, outcome } => model.answer(id, outcome),
             Event::Capacity(some) => model.capacity = model.capacity.saturating_add(some),
+            Event::Withdrawn(some) => model.capacity = model.capacity.saturating_sub(some),
             Event::Tick => model.take_in(),
             Event::Settings(settings) => {
                 let kept = *self.engine.settings();

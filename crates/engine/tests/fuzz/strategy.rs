@@ -40,6 +40,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         2 => id().prop_map(Happening::Fetch),
         1 => (0..5_u32, amount(log(-5.0, 0.5))).prop_map(|(host, days)| Happening::Gap { host, days }),
         1 => prop_oneof![0..5_u32, Just(u32::MAX)].prop_map(Happening::Capacity),
+        1 => (0..5_u32).prop_map(Happening::Withdraw),
         3 => settings().prop_map(Happening::Set),
         2 => prop_oneof![4 => log(-6.0, 2.0), 2 => log(-6.0, 2.0).prop_map(|x| -x), 1 => Just(f64::NAN), 1 => Just(4e4)]
             .prop_map(Happening::Clock),

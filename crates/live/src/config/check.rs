@@ -104,9 +104,9 @@ fn crew(raw: Option<RawCrew>) -> Result<Crew, String> {
     match raw {
         None => Ok(Crew::Auto(Config::FETCHERS)),
         Some(RawCrew::Text(text)) if text == "auto" => Ok(Crew::Auto(Config::FETCHERS)),
-        Some(RawCrew::Number(fetchers @ 1..=4096)) => Ok(Crew::Fixed(fetchers)),
+        Some(RawCrew::Number(fetchers @ 0..=4096)) => Ok(Crew::Fixed(fetchers)),
         Some(RawCrew::Number(fetchers)) => {
-            Err(format!("crew: {fetchers} is not from 1 to 4096 fetchers"))
+            Err(format!("crew: {fetchers} is not from 0 to 4096 fetchers"))
         }
         Some(RawCrew::Text(text)) => {
             Err(format!("crew: `{text}` is neither \"auto\" nor a number"))

@@ -16,6 +16,7 @@ impl Core {
     /// Begins what may begin.
     pub(super) fn go_on(&mut self) {
         self.give();
+        self.grant_claims();
         let day = self.engine.now();
         while let Some(&id) = self.flow.outbox.front() {
             if self.flow.stopping || self.allowance.until(day).is_some() {
@@ -70,6 +71,7 @@ impl Core {
             return 0.0;
         }
         let next = self.flow.outbox.front().and_then(|&id| self.engine.cost(id)).unwrap_or(1.0);
+        let next = next + self.cost_of_next_claim();
         next.max(self.engine.settings().budget * AHEAD)
     }
 }

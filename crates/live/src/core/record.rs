@@ -8,6 +8,7 @@ use tokio::task::{Id, JoinError};
 
 use super::Core;
 use crate::clock::millis;
+use crate::judge::Judged;
 use crate::load::Rest;
 use crate::work::Finished;
 use crate::writer::{Write, Written};
@@ -45,15 +46,22 @@ impl Core {
             return self.tell(Event::Fetched { id, outcome });
         }
         self.flow.checked.remove(&id);
-        self.count.fetches += 1;
         self.crew.fetched(fetching);
-        let before = self.engine.learnt(id).and_then(|learnt| learnt.fetched());
         let Some(judged) = judged else {
+            self.count.fetches += 1;
             // Who waits for it is told with what is written next.
             self.flow.stale = true;
             let outcome = Outcome::Failed { blame: Blame::Us, retry_after: None };
             return self.tell(Event::Fetched { id, outcome });
         };
+        self.keep(id, judged);
+    }
+
+    /// Tells the engine what a fetch brought, and has it recorded.
+    pub(super) fn keep(&mut self, id: u32, judged: Judged) {
+        self.count.fetches += 1;
+        let host = self.engine.host(id);
+        let before = self.engine.learnt(id).and_then(|learnt| learnt.fetched());
         self.tell(Event::Fetched { id, outcome: judged.outcome });
         let mut record = judged.record;
         self.allowance.take(self.engine.now(), record.bytes);
@@ -113,10 +121,12 @@ impl Core {
         let reserve = self.reserve();
         self.flow.will_cover = self.flow.paid + reserve;
         // What was asked for and has not begun is not spent.
-        let held = self.flow.outbox.iter().chain(&self.flow.early);
-        let held: f64 = held.filter_map(|&id| self.engine.cost(id)).sum();
+        let held = self.flow.outbox.iter().chain(&self.flow.early).copied();
+        let held = held.chain(self.flow.claims.asked());
+        let held: f64 = held.filter_map(|id| self.engine.cost(id)).sum();
         let engine = self.engine.rest(reserve - held);
         batch.rest = Some(Rest { engine, allowance: self.allowance }.to_bytes());
+        self.flow.claims.send();
         self.flow.stale = false;
         self.flow.writing = Some(batch.fetches.len());
         self.flow.written = batch.fetches.iter().map(|fetch| fetch.source).collect();
@@ -149,6 +159,7 @@ impl Core {
                     self.status.send_modify(|status| status.cursor = cursor);
                 }
                 self.done_waiting();
+                self.flow.claims.was_written();
             }
             Err((error, batch)) => self.could_not_write(&error.to_string(), *batch),
         }

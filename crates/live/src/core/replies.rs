@@ -1,12 +1,17 @@
 //! What others ask of the loop.
 
-use freshet_engine::{Event, Standing};
+use std::sync::Arc;
+
+use freshet_engine::{Engine, Event, Known, Standing};
+use freshet_store::{Learnt, Store, StoreError};
 use tokio::sync::oneshot;
 
 use super::{Ask, Core, EditOver, engine_settings};
+use crate::adjust::{Adjusted, InForce};
 use crate::config::Config;
 use crate::edit::EditError;
 use crate::explained::Explained;
+use crate::plan::Plan;
 use crate::status::Status;
 use crate::writer::{Edited, Write};
 
@@ -40,6 +45,22 @@ impl Core {
                 // Who waits for it hears that nobody writes any more.
                 let _ = self.writer.send(Write::Other(work));
             }
+            Ask::Claim(most, length, reply) => self.claim(most, length, reply),
+            Ask::Report(told, reply) => self.reported(told, reply),
+            Ask::Signal(ids, reply) => {
+                let known = ids.into_iter().filter(|&id| self.signalled(id)).count();
+                let _ = reply.send(known as u64);
+            }
+            Ask::Plan(reply) => {
+                let _ = reply.send(Plan::of(&self.engine));
+            }
+            Ask::Sample(most, reply) => {
+                let _ = reply.send(sample(&self.engine, most));
+            }
+            Ask::Settings(reply) => {
+                let _ = reply.send(InForce::of(&self.config, &self.file, &self.adjusted));
+            }
+            Ask::Adjust(adjusted, reply) => self.adjust(adjusted, reply),
             Ask::Reload(config) => self.reload(*config),
             Ask::Stop => {}
         }
@@ -77,15 +98,53 @@ impl Core {
         let _ = reply.send(applied);
     }
 
+    /// A source says that it has changed. Says whether there is such a source.
+    fn signalled(&mut self, id: u32) -> bool {
+        self.tell(Event::Signal(id));
+        let Some(learnt) = self.engine.learnt(id) else { return false };
+        let due = learnt.due().map(crate::clock::millis);
+        let learnt = Learnt { source: id, learnt: Some(learnt.to_bytes()), due };
+        self.flow.batch.learnt.push(learnt);
+        self.flow.stale = true;
+        true
+    }
+
+    /// What is said here holds until it is taken back, whatever the file says.
+    fn adjust(&mut self, adjusted: Adjusted, reply: oneshot::Sender<Result<(), StoreError>>) {
+        let text = adjusted.to_text();
+        let keep = move |store: &mut Store| {
+            let _ = reply.send(store.set_meta(Adjusted::KEY, &text));
+        };
+        let _ = self.writer.send(Write::Other(Box::new(keep)));
+        self.adjusted = adjusted;
+        self.follow(self.file.clone());
+        tracing::info!(
+            budget = %self.config.budget,
+            objective = %self.config.objective,
+            "the settings were changed"
+        );
+    }
+
     fn reload(&mut self, config: Config) {
+        self.follow(config);
+        tracing::info!("the configuration was read again");
+    }
+
+    fn follow(&mut self, file: Config) {
+        let mut config = file.clone();
+        self.file = file;
+        if let Err(why) = self.adjusted.apply(&mut config) {
+            // It was refused when it was said.
+            tracing::warn!("{why}");
+        }
         self.crew.set(config.crew);
         self.allowance = self.allowance.resume(config.bytes, self.engine.now());
         let _ = self.writer.send(Write::Keep(config.retention, config.size));
         self.shop = self.shop.with(&config);
+        self.shops.send_replace(Arc::clone(&self.shop));
         self.config = config;
         let settings = engine_settings(&self.config, self.engine.len(), &self.allowance);
         self.tell(Event::Settings(settings));
-        tracing::info!("the configuration was read again");
     }
 
     pub(super) fn state(&mut self) -> Status {
@@ -104,7 +163,15 @@ impl Core {
             saturated_hosts: self.engine.host_prices().count() as u64,
             wake: wake.is_finite().then(|| crate::clock::millis(wake)),
             crew: self.crew.state(active, waiting),
+            claimed: self.flow.claims.out() as u64,
             ..self.count.clone()
         }
     }
+}
+
+/// Some of all sources, evenly.
+fn sample(engine: &Engine, most: usize) -> Vec<(u32, Known)> {
+    let step = (engine.numbers() as usize).div_ceil(most.max(1)).max(1);
+    let ids = (0..engine.numbers()).step_by(step);
+    ids.filter_map(|id| Some((id, engine.known(id)?))).collect()
 }

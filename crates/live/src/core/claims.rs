@@ -1,0 +1,273 @@
+//! Fetches that others make: handed out like our own, on leases that end.
+
+use std::cmp::Reverse;
+use std::collections::hash_map::RandomState;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::hash::BuildHasher;
+use std::time::Duration;
+
+use freshet_engine::{Action, Blame, Event, Outcome, Reason};
+use tokio::sync::oneshot;
+
+use super::Core;
+use crate::claim::{Lease, Taken};
+use crate::clock::{Millis, millis};
+use crate::judge::Judged;
+
+/// Sources of one claim at most.
+const MOST: u32 = 10_000;
+/// Steps that the engine takes for one claim at most: it looks at some sources with each.
+const STEPS: u32 = 64;
+/// Sources that may be with others at one time.
+const OUT: usize = 1 << 20;
+/// For how long after its end a lease is good for a report, if nobody else was given the source.
+const LATE: Millis = 3_600_000;
+/// Days for which a source rests that goes back.
+const A_MOMENT: f64 = 1e-8;
+/// What a clock of somebody else may be ahead.
+const AHEAD: Millis = 60_000;
+
+/// What was handed out, and is to be looked up by who asked.
+pub(crate) struct Granted {
+    pub(crate) lease: Lease,
+    pub(crate) until: Millis,
+    pub(crate) sources: Vec<(u32, Reason)>,
+    pub(crate) next: Option<Millis>,
+}
+
+/// What somebody else saw, judged.
+pub(crate) struct Told {
+    pub(crate) lease: Lease,
+    pub(crate) at: Millis,
+    pub(crate) judged: Judged,
+}
+
+/// A claim that is to be paid for.
+struct Asked {
+    sources: Vec<(u32, Reason)>,
+    length: Duration,
+    reply: oneshot::Sender<Granted>,
+}
+
+struct Given {
+    since: Millis,
+    sources: Vec<u32>,
+    over: bool,
+}
+
+/// What is with others.
+#[derive(Default)]
+pub(crate) struct Claims {
+    waiting: VecDeque<Asked>,
+    leases: HashMap<Lease, Given>,
+    /// Which lease a source is of, until it is reported or asked for again.
+    held: HashMap<u32, Lease>,
+    ends: BinaryHeap<Reverse<(Millis, Lease)>>,
+    secret: RandomState,
+    made: u64,
+    /// Reports that are recorded with the batch of a number, and who waits for them.
+    reports: VecDeque<(u64, Vec<Taken>, oneshot::Sender<Vec<Taken>>)>,
+    /// The number of the batch that is being filled.
+    filling: u64,
+    sent: u64,
+}
+
+impl Claims {
+    /// What was asked for and has not been handed out.
+    pub(super) fn asked(&self) -> impl Iterator<Item = u32> {
+        self.waiting.iter().flat_map(|claim| claim.sources.iter().map(|(id, _)| *id))
+    }
+
+    /// How many sources are with others.
+    pub(super) fn out(&self) -> usize {
+        self.held.len()
+    }
+
+    /// A source is asked for anew: whoever held it does not any more.
+    pub(super) fn take_back(&mut self, id: u32) {
+        if !self.held.is_empty() {
+            self.held.remove(&id);
+        }
+    }
+
+    /// A batch goes to the writer: what comes now is in the next one.
+    pub(super) fn send(&mut self) {
+        self.sent = self.filling;
+        self.filling += 1;
+    }
+
+    /// What was sent last is written, with all before.
+    pub(super) fn was_written(&mut self) {
+        while self.reports.front().is_some_and(|(batch, ..)| *batch <= self.sent) {
+            let Some((_, taken, reply)) = self.reports.pop_front() else { break };
+            // Who reported may have gone.
+            let _ = reply.send(taken);
+        }
+    }
+
+    fn lease(&mut self) -> Lease {
+        self.made += 1;
+        let half = |part: u8| u128::from(self.secret.hash_one((self.made, part)));
+        Lease(half(0) << 64 | half(1))
+    }
+}
+
+impl Core {
+    /// Somebody can make so many fetches now.
+    pub(super) fn claim(&mut self, most: u32, length: Duration, reply: oneshot::Sender<Granted>) {
+        let room = OUT.saturating_sub(self.flow.claims.out());
+        let most = most.min(MOST).min(u32::try_from(room).unwrap_or(u32::MAX));
+        let held = self.allowance.until(self.engine.now()).is_some();
+        let most = if held || self.flow.stopping { 0 } else { most };
+        let mut sources = Vec::new();
+        let mut event = Event::Capacity(most);
+        for _ in 0..STEPS {
+            if most == 0 {
+                break;
+            }
+            for action in self.step(event) {
+                match action {
+                    Action::Fetch { id, reason } if sources.len() < most as usize => {
+                        sources.push((id, reason));
+                    }
+                    action => self.heard(action),
+                }
+            }
+            let is_done = sources.len() == most as usize || self.engine.wake() > self.engine.now();
+            if is_done {
+                break;
+            }
+            event = Event::Tick;
+        }
+        let left = most - u32::try_from(sources.len()).unwrap_or(most);
+        if left > 0 {
+            self.tell(Event::Withdrawn(left));
+        }
+        self.flow.claims.waiting.push_back(Asked { sources, length, reply });
+    }
+
+    /// Hands out what is paid for.
+    pub(super) fn grant_claims(&mut self) {
+        while let Some(claim) = self.flow.claims.waiting.front() {
+            let mut ids = claim.sources.iter().map(|(id, _)| *id);
+            if ids.any(|id| self.flow.unwritten.contains_key(&id)) {
+                self.write();
+                return;
+            }
+            let cost = self.cost_of_next_claim();
+            if cost > 0.0 && self.flow.paid + cost > self.flow.covered {
+                self.flow.stale = true;
+                self.write();
+                return;
+            }
+            let Some(claim) = self.flow.claims.waiting.pop_front() else { return };
+            self.flow.paid += cost;
+            self.hand_over(claim);
+        }
+    }
+
+    /// What the claim that is next in line costs.
+    pub(super) fn cost_of_next_claim(&self) -> f64 {
+        let claim = self.flow.claims.waiting.front();
+        let ids = claim.iter().flat_map(|claim| claim.sources.iter());
+        ids.filter_map(|(id, _)| self.engine.cost(*id)).sum()
+    }
+
+    fn hand_over(&mut self, claim: Asked) {
+        let Asked { sources, length, reply } = claim;
+        let since = self.shop.clock.now();
+        let until = since.saturating_add(millis(self.shop.clock.days_of(length)));
+        let wake = self.engine.wake();
+        let next = wake.is_finite().then(|| millis(wake));
+        let claims = &mut self.flow.claims;
+        let lease = claims.lease();
+        let ids: Vec<u32> = sources.iter().map(|(id, _)| *id).collect();
+        let granted = Granted { lease, until, sources, next };
+        if reply.send(granted).is_err() {
+            return self.give_back(&ids);
+        }
+        if ids.is_empty() {
+            return;
+        }
+        claims.held.extend(ids.iter().map(|&id| (id, lease)));
+        claims.leases.insert(lease, Given { since, sources: ids, over: false });
+        claims.ends.push(Reverse((until, lease)));
+    }
+
+    fn give_back(&mut self, ids: &[u32]) {
+        for &id in ids {
+            let retry_after = Some(A_MOMENT);
+            let outcome = Outcome::Failed { blame: Blame::Us, retry_after };
+            self.tell(Event::Fetched { id, outcome });
+        }
+    }
+
+    /// Leases that are over: what was not reported goes back.
+    pub(super) fn end_leases(&mut self) {
+        let now = self.shop.clock.now();
+        while let Some(&Reverse((end, lease))) = self.flow.claims.ends.peek() {
+            if end > now {
+                break;
+            }
+            let claims = &mut self.flow.claims;
+            claims.ends.pop();
+            let Some(given) = claims.leases.get_mut(&lease) else { continue };
+            let held = |claims: &Claims, id: &u32| claims.held.get(id) == Some(&lease);
+            if given.over {
+                let given = claims.leases.remove(&lease);
+                for id in given.iter().flat_map(|given| &given.sources) {
+                    if held(claims, id) {
+                        claims.held.remove(id);
+                    }
+                }
+                continue;
+            }
+            given.over = true;
+            let sources = given.sources.clone();
+            let left: Vec<u32> = sources.into_iter().filter(|id| held(claims, id)).collect();
+            if left.is_empty() {
+                claims.leases.remove(&lease);
+                continue;
+            }
+            claims.ends.push(Reverse((end.saturating_add(LATE), lease)));
+            tracing::debug!(%lease, sources = left.len(), "a claim was not reported in time");
+            self.give_back(&left);
+        }
+    }
+
+    /// Records what others saw. They are told when it is durable.
+    pub(super) fn reported(&mut self, told: Vec<Told>, reply: oneshot::Sender<Vec<Taken>>) {
+        let taken: Vec<Taken> = told.into_iter().map(|told| self.take(told)).collect();
+        if taken.iter().any(|it| matches!(it, Taken::Recorded(_))) {
+            let batch = self.flow.claims.filling;
+            self.flow.claims.reports.push_back((batch, taken, reply));
+        } else {
+            let _ = reply.send(taken);
+        }
+    }
+
+    fn take(&mut self, told: Told) -> Taken {
+        let Told { lease, at, judged } = told;
+        let id = judged.record.source;
+        let now = self.shop.clock.now();
+        let claims = &mut self.flow.claims;
+        let Some(given) = claims.leases.get(&lease) else { return Taken::NoLease };
+        if claims.held.get(&id) != Some(&lease) {
+            return Taken::NotHeld;
+        }
+        if at < given.since || at > now.saturating_add(AHEAD) {
+            return Taken::WrongTime;
+        }
+        let is_late = given.over;
+        claims.held.remove(&id);
+        let Some(cost) = self.engine.cost(id) else { return Taken::NoSource };
+        if is_late {
+            // It was paid for when it was claimed.
+            self.engine.grant(cost);
+            self.tell(Event::Fetching(id));
+        }
+        let changed = judged.record.change.is_some();
+        self.keep(id, judged);
+        Taken::Recorded(changed)
+    }
+}
