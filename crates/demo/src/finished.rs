@@ -111,13 +111,14 @@ impl Finished {
     #[must_use]
     pub fn summary(&self) -> String {
         let mut text = format!(
-            "{} pages on {} hosts, {:.2} days in {:.0} seconds, {:.0} requests a day for each\n\n\
+            "{} pages on {} hosts, {:.2} days in {:.0} seconds, {:.0} request{} a day for each\n\n\
              {:<13}  {:>9}  {:>8}  {:>17}  {:>12}\n",
             self.pages,
             self.hosts,
             self.days(),
             self.elapsed.as_secs_f64(),
             self.budget,
+            if format!("{:.0}", self.budget) == "1" { "" } else { "s" },
             "",
             "freshness",
             "requests",

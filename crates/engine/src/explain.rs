@@ -278,7 +278,8 @@ impl HostState {
             (1, _) => "busy with 1 fetch".to_owned(),
             (some, _) => format!("busy with {some} fetches"),
         };
-        words += &format!(", {candidates} candidates");
+        let plural = if candidates == 1 { "" } else { "s" };
+        words += &format!(", {candidates} candidate{plural}");
         if failures > 0 {
             words += &format!(", failures in a row: {failures}");
         }

@@ -30,6 +30,18 @@ pub struct Learnt {
 const KEPT: [Flags; 3] = [Flags::RETRIED, Flags::GONE, Flags::NEW];
 
 impl Learnt {
+    /// What an owner expects of a source that was never fetched, as if so many changes had been seen in
+    /// so many days: what its fetches tell is added to it.
+    #[must_use]
+    pub fn expected(now: f64, changes: f64, days: f64) -> Self {
+        let mut flags = Flags::default();
+        flags.set(Flags::NEW, true);
+        let (changes, days) = (changes as f32, days as f32);
+        let (seen_after, first_after, pending, failures) = (0.0, 0.0, 0, 0);
+        let (last, due, state) = (now, f64::INFINITY, State::Waiting);
+        Self { last, due, changes, days, seen_after, first_after, pending, failures, state, flags }
+    }
+
     /// As bytes: some forty.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {

@@ -7,15 +7,16 @@ mod rule;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use hyper::header::{HeaderName, HeaderValue};
 use thiserror::Error;
 use tokio_rustls::rustls::pki_types::CertificateDer;
+use url::{Host, Url};
 
-use crate::guard::Guard;
+use crate::guard::{Guard, Refusal};
 pub use quantity::{RawSize, size, time};
 pub use raw::{RawBasic, RawLimits, RawProxy, RawRule, RawSecret, RawSettings, RawValue};
 pub(crate) use rule::{Proxy, Rule, is_ours};
@@ -34,6 +35,37 @@ pub struct Settings {
     pub(crate) commands: HashMap<String, Vec<String>>,
     pub(crate) limits: Limits,
     pub(crate) rules: Vec<Rule>,
+}
+
+impl Settings {
+    /// Why a URL would be refused, as far as it tells by itself: no name is looked up.
+    #[must_use]
+    pub fn refusal(&self, url: &Url) -> Option<Refusal> {
+        let closed = || Some(Refusal::Scheme { scheme: url.scheme().to_owned() });
+        match url.scheme() {
+            "http" | "https" => {
+                let address: IpAddr = match url.host()? {
+                    Host::Ipv4(address) => address.into(),
+                    Host::Ipv6(address) => address.into(),
+                    Host::Domain(name) if name == "localhost" || name.ends_with(".localhost") => {
+                        Ipv4Addr::LOCALHOST.into()
+                    }
+                    Host::Domain(_) => return None,
+                };
+                let port = url.port_or_known_default().unwrap_or_default();
+                self.guard.judge(url.host_str()?, address, port).err()
+            }
+            "file" if self.files.is_empty() => closed(),
+            "file" => match url.to_file_path() {
+                Ok(path) if self.files.iter().any(|open| path.starts_with(open)) => None,
+                _ => Some(Refusal::File { path: url.path().to_owned() }),
+            },
+            "exec" if self.commands.is_empty() => closed(),
+            "exec" if self.commands.contains_key(url.path()) => None,
+            "exec" => Some(Refusal::Command { name: url.path().to_owned() }),
+            _ => closed(),
+        }
+    }
 }
 
 /// The limits of a fetch.

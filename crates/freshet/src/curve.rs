@@ -13,7 +13,9 @@ use crate::arguments::CurveArguments;
 use crate::failure::Failure;
 use crate::load::{Loaded, load};
 use crate::number::{plural, significant};
-use crate::output::{check_file, check_table, note, print_json, print_text, write_table};
+use crate::output::{
+    check_file, check_not_input, check_table, note, print_json, print_text, write_table,
+};
 use crate::picture;
 use crate::plan::{finite, measure, measures};
 use crate::progress::Progress;
@@ -42,6 +44,7 @@ pub(crate) struct Curve<'a> {
 pub(crate) fn run(arguments: &CurveArguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_table(out)?;
+        check_not_input(out, &arguments.sources.path)?;
     }
     let is_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
     let wanting = [arguments.json, is_stdout(&arguments.out), is_stdout(&arguments.svg)];
@@ -51,6 +54,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), Failure> {
     }
     if let Some(svg) = arguments.svg.as_deref().filter(|svg| *svg != Path::new("-")) {
         check_file(svg)?;
+        check_not_input(svg, &arguments.sources.path)?;
     }
     let loaded = load(&arguments.sources)?;
     let sources = loaded.sources()?;

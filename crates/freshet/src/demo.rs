@@ -28,7 +28,12 @@ that change all the time, and some that matter much more than others. Pages are 
 then, and each answer has other bytes. With --trace pages change when those of a recording did, and the
 simulator says what freshness to expect.
 
-Exit code 0: it ran; 2: it could not.
+--json says for each of the three how fresh its copies were on average (freshness), over the second
+half (settled_freshness) and at the end (fresh_at_end), and what that took (requests).
+`as_expected` is true if freshet was ahead of equal polling, and that of Nutch's rule, as the theory has
+it for this web; a run of some seconds can be too short for it.
+
+Exit code 0: it ran, whatever `as_expected` says; 2: it could not.
 
 Examples:
   freshet demo

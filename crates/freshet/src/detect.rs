@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use freshet_detect::{Detector, Diff, Document, Reading, Verdict, diff, is_charset};
 
 pub(crate) use crate::detect::arguments::{DetectArguments, DiffStyle, Share};
-pub(crate) use crate::detect::show::diff as show_diff;
+pub(crate) use crate::detect::show::{diff as show_diff, remarks};
 
 use crate::detect::load::{Loaded, load};
 use crate::failure::Failure;

@@ -31,6 +31,19 @@ pub(crate) fn check_file(path: &Path) -> Result<(), Failure> {
     }
 }
 
+/// Refuses to write over what is read. What cannot be found is something else.
+pub(crate) fn check_not_input(path: &Path, input: &Path) -> Result<(), Failure> {
+    let is_same = match (path.canonicalize(), input.canonicalize()) {
+        (Ok(path), Ok(input)) => path == input && input.is_file(),
+        _ => false,
+    };
+    if !is_same {
+        return Ok(());
+    }
+    let fact = format!("{} is read and cannot be written over", path.display());
+    Err(Failure::new(fact).hint("write to another file"))
+}
+
 /// Refuses a directory early if it could not be made in the end.
 pub(crate) fn check_directory(path: &Path) -> Result<(), Failure> {
     let there = path.ancestors().find(|it| it.as_os_str().is_empty() || it.exists());

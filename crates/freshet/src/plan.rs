@@ -13,7 +13,7 @@ use crate::arguments::PlanArguments;
 use crate::clock::timed;
 use crate::failure::Failure;
 use crate::load::{Loaded, load};
-use crate::output::{check_table, note, print_json, write_table};
+use crate::output::{check_not_input, check_table, note, print_json, write_table};
 use crate::progress::Progress;
 use crate::summary;
 
@@ -23,6 +23,7 @@ const MANY: usize = 500_000;
 pub(crate) fn run(arguments: &PlanArguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_table(out)?;
+        check_not_input(out, &arguments.sources.path)?;
         if arguments.json && out.as_os_str() == "-" {
             return Err(Failure::new("--json and --out - both want standard output")
                 .hint("write the rows to a file: --out plan.csv"));

@@ -1,6 +1,7 @@
 //! `freshet.toml`: what an owner says once.
 
 mod check;
+mod place;
 
 use std::path::{Path, PathBuf};
 
@@ -127,11 +128,11 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// It is not what it should be.
-    #[error("{}: {what}", path.display())]
+    #[error("{}{what}", path.display())]
     Invalid {
         /// Which.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// Where in it, and what is wrong: `, line 3: budget: …`.
         what: String,
     },
 }
@@ -164,9 +165,9 @@ impl Config {
         let path = Path::new("freshet.toml");
         let invalid = |what: String| ConfigError::Invalid { path: path.to_owned(), what };
         let mut config = Self::parse("", path)?;
-        let rate = PerDay::new(budget).map_err(|why| invalid(format!("budget: {why}")))?;
+        let rate = PerDay::new(budget).map_err(|why| invalid(format!(": budget: {why}")))?;
         config.budget = Budget::Total(rate);
-        config.fetch = fetch.try_into().map_err(|why| invalid(format!("fetch: {why}")))?;
+        config.fetch = fetch.try_into().map_err(|why| invalid(format!(": fetch: {why}")))?;
         Ok(config)
     }
 
@@ -189,7 +190,7 @@ impl Config {
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
         let invalid = |what: String| ConfigError::Invalid { path: path.to_owned(), what };
         let raw: Raw =
-            toml::from_str(text).map_err(|error| invalid(check::without_secrets(&error, text)))?;
-        check::check(raw, path).map_err(invalid)
+            toml::from_str(text).map_err(|error| invalid(place::of_error(&error, text)))?;
+        check::check(raw, path).map_err(|what| invalid(place::of_value(&what, text)))
     }
 }

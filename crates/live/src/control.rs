@@ -61,7 +61,6 @@ pub enum Answer {
 #[derive(Serialize, Deserialize)]
 struct Line<T> {
     version: u32,
-    #[serde(flatten)]
     said: T,
 }
 

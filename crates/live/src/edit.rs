@@ -1,13 +1,14 @@
 //! Changes that an owner makes to sources: the same with a daemon and without one.
 
-use freshet_engine::Description;
+use freshet_engine::Learnt;
 use freshet_fetch::InvalidRequest;
-use freshet_store::{NewSource, Patch, Query, Source, Store, StoreError};
+use freshet_store::{NewSource, Patch, Query, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::clock::Millis;
+use crate::clock::{Millis, days};
 use crate::goal::goal;
+use crate::span::span;
 use crate::work::host_of;
 
 /// Sources that are looked through at once.
@@ -42,7 +43,7 @@ pub struct Wanted {
     /// What is fetched.
     pub url: String,
     /// What is said of it.
-    #[serde(flatten)]
+    #[serde(default, skip_serializing_if = "Given::is_empty")]
     pub given: Given,
 }
 
@@ -50,6 +51,11 @@ pub struct Wanted {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Given {
+    /// Changes a day that are expected before the first fetch: a beginning, from which is learnt. Of a
+    /// source that is known it says nothing.
+    pub change_rate: Option<f64>,
+    /// Whether somebody announces all its changes.
+    pub observed: Option<bool>,
     /// How much it matters.
     pub importance: Option<f64>,
     /// What a fetch takes from the budget.
@@ -107,7 +113,27 @@ pub enum EditError {
     Store(#[from] StoreError),
 }
 
+/// What is expected counts as much as so many changes that were seen.
+const EXPECTED: f64 = 2.0;
+/// Days in which there was no change, of what is expected never to change.
+const NEVER: f64 = 1000.0;
+
 impl Given {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What is expected, as the engine keeps it; empty if nothing is.
+    fn expected(&self, now: Millis) -> Vec<u8> {
+        let Some(rate) = self.change_rate else { return Vec::new() };
+        let (changes, time) = if rate > EXPECTED / NEVER {
+            (EXPECTED, EXPECTED / rate)
+        } else {
+            (rate * NEVER, NEVER)
+        };
+        Learnt::expected(days(now), changes, time).to_bytes()
+    }
+
     fn check(&self, url: &str) -> Result<Patch, EditError> {
         let refuse = |what: String| EditError::Given { url: url.to_owned(), what };
         if let Some(text) = self.goal.as_deref().filter(|text| !text.is_empty()) {
@@ -119,12 +145,17 @@ impl Given {
             let layer = freshet_detect::Layer { name: url, settings: &raw };
             freshet_detect::Settings::resolve(&[layer]).map_err(|why| refuse(why.to_string()))?;
         }
+        if let Some(rate) = self.change_rate.filter(|rate| !(0.0..=1e30).contains(rate)) {
+            return Err(refuse(format!("change rate: {rate} is not a number of changes a day")));
+        }
         let longest = self.max_interval.map(|days| if days > 0.0 { days } else { f64::INFINITY });
         if let (Some(least), Some(most)) = (self.min_interval, longest)
             && least > most
         {
             return Err(refuse(format!(
-                "the shortest interval, {least} days, is longer than the longest, {most}"
+                "the shortest interval, {}, is longer than the longest, {}",
+                span(least),
+                span(most)
             )));
         }
         Ok(Patch {
@@ -133,7 +164,7 @@ impl Given {
             min_interval: self.min_interval,
             max_interval: longest,
             paused: self.paused,
-            observed: None,
+            observed: self.observed,
             tags: self.tags.clone(),
             settings: self.settings.clone(),
             goal: self.goal.clone(),
@@ -148,10 +179,17 @@ impl Wanted {
         Self { url: url.into(), given: Given::default() }
     }
 
-    pub(crate) fn check(&self, now: Millis) -> Result<NewSource, EditError> {
+    /// As the store takes it.
+    ///
+    /// # Errors
+    /// If it is not a URL, or something that is said of it cannot be meant.
+    pub fn check(&self, now: Millis) -> Result<NewSource, EditError> {
         let (url, host) = host_of(&self.url)?;
         let mut source = NewSource::new(url, host, now);
-        source.given = self.given.check(&self.url)?;
+        if !self.given.is_empty() {
+            source.given = self.given.check(&self.url)?;
+            source.learnt = self.given.expected(now);
+        }
         Ok(source)
     }
 }
@@ -221,23 +259,4 @@ impl Which {
         ids.dedup();
         Ok(ids)
     }
-}
-
-/// A source as the engine wants to know it.
-pub(crate) fn describe(source: &Source) -> Result<Description, EditError> {
-    let wanted = Some(source.goal.as_str()).filter(|text| !text.is_empty()).map(goal).transpose();
-    let refuse = |what| EditError::Given { url: source.url.clone(), what };
-    Ok(Description {
-        id: source.id,
-        host: source.host,
-        importance: source.importance,
-        cost: source.cost,
-        goal: wanted.map_err(refuse)?,
-        observed: source.observed,
-        paused: source.paused,
-        min_interval: source.min_interval,
-        max_interval: source.max_interval,
-        fetched: None,
-        belief: None,
-    })
 }

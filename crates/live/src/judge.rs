@@ -1,13 +1,13 @@
 //! From an answer to what it means: to the engine, and for the record.
 
-use freshet_detect::{Detector, Document, Reading, Verdict};
+use freshet_detect::{Detector, Document, Kind, Reading, Verdict};
 use freshet_engine::{Blame, Outcome};
 use freshet_fetch::{Answer, Content};
 use freshet_store::{Fetched, Job, NewChange, NewVersion, Packed, Validators};
 
 use crate::clock::Millis;
 use crate::kept::{Kept, kept, with_digest};
-use crate::summary::{rewritten, summary};
+use crate::summary::{entries, rewritten, summary};
 
 /// Lengths of the texts whose difference is told in words.
 const TOLD: usize = 1 << 18;
@@ -109,6 +109,9 @@ pub(crate) fn read_document(
     record: &mut Fetched,
 ) -> Outcome {
     let new = detector.read(document);
+    if !new.unmatched.is_empty() {
+        record.note = format!("nothing matches `{}`", new.unmatched.join("`, `"));
+    }
     let keep = |record: &mut Fetched| {
         record.reading = Some(kept(&new));
         record.version = Some(NewVersion {
@@ -161,7 +164,10 @@ pub(crate) fn read_document(
 
 fn change(old: &Kept, new: &Reading, similarity: f64, at: Millis) -> NewChange {
     let told = old.text.as_deref().filter(|old| old.len().max(new.text.len()) <= TOLD);
+    let is_feed = new.stored.kind == Kind::Xml && new.text.contains("\n\n");
+    let feed = told.filter(|_| is_feed).and_then(|old| entries(old, &new.text));
     let summary = match told {
+        _ if feed.is_some() => feed.unwrap_or_default(),
         _ if new.text.is_empty() => String::new(),
         Some(text) if similarity > REWRITTEN || text.len() < SHORT => summary(text, &new.text),
         _ => rewritten(&new.text),

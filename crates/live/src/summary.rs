@@ -1,5 +1,7 @@
 //! What changed, in one line.
 
+use std::collections::HashSet;
+
 use freshet_detect::{Diff, Part, Row, diff};
 
 /// Letters of a summary at most.
@@ -47,6 +49,7 @@ fn told(diff: &Diff) -> String {
     for row in &diff.rows {
         let piece = match row {
             Row::Same(_) => continue,
+            Row::Removed(line) | Row::Added(line) if line.trim().is_empty() => continue,
             Row::Removed(line) => {
                 removed += 1;
                 format!("−{}", cut(line))
@@ -57,12 +60,15 @@ fn told(diff: &Diff) -> String {
             }
             Row::Changed { old, new } => {
                 changed += 1;
-                format!("{} → {}", other(old), other(new))
+                format!("{}{} → {}", place(old), other(old), other(new))
             }
         };
         if pieces.len() < 4 {
             pieces.push(piece);
         }
+    }
+    if pieces.is_empty() {
+        return "only empty lines".to_owned();
     }
     let counted = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
     let counts: Vec<String> =
@@ -83,6 +89,41 @@ pub(crate) fn rewritten(text: &str) -> String {
     let lines = text.lines().count();
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     format!("rewritten, {lines} lines: {}", cut(first))
+}
+
+/// Where a value of JSON is, if the line has one: `/items/+/price: `.
+fn place(parts: &[Part]) -> &str {
+    let first = parts.first().filter(|part| part.same && part.text.starts_with('/'));
+    let end = first.and_then(|part| part.text.find(": ").filter(|end| *end <= PIECE));
+    first.zip(end).map_or("", |(part, end)| &part.text[..end + 2])
+}
+
+/// Of a feed: entries that came, or else those that went. `None` if it has the same entries as before.
+pub(crate) fn entries(old: &str, new: &str) -> Option<String> {
+    // A title, a link, and more; an empty line is between them.
+    let key = |entry: &'_ str| -> String {
+        let mut lines = entry.trim().lines();
+        let title = lines.next().unwrap_or_default();
+        lines.next().unwrap_or(title).to_owned()
+    };
+    let without = |some: &str, others: &str| -> Vec<String> {
+        let others: HashSet<String> = others.split("\n\n").map(key).collect();
+        let others = some.split("\n\n").filter(|entry| !others.contains(&key(entry)));
+        others.map(|entry| cut(entry.trim().lines().next().unwrap_or_default())).collect()
+    };
+    let (come, gone) = (without(new, old), without(old, new));
+    let (some, one, many) = match come.is_empty() {
+        false => (come, "new entry", "new entries"),
+        true if gone.is_empty() => return None,
+        true => (gone, "entry gone", "entries gone"),
+    };
+    let titles: Vec<&str> = some.iter().map(String::as_str).take(3).collect();
+    let more = if some.len() > titles.len() { "; …" } else { "" };
+    let titles = titles.join("; ");
+    Some(match some.len() {
+        1 => format!("{one}: {titles}"),
+        number => format!("{number} {many}: {titles}{more}"),
+    })
 }
 
 /// The words that the other line does not have.
@@ -106,6 +147,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn says_which_entries_of_a_feed_are_new() {
+        let feed = |entries: &[&str]| {
+            let entry = |it: &&str| format!("{it}\nhttps://a.example/{it}\nMonday\nA text.\n");
+            let all: Vec<String> = entries.iter().map(entry).collect();
+            format!("News\n\n{}", all.join("\n"))
+        };
+        let said = |old: &[&str], new: &[&str]| entries(&feed(old), &feed(new));
+        assert_eq!(said(&["a", "b"], &["c", "a"]).as_deref(), Some("new entry: c"));
+        assert_eq!(said(&["a"], &["c", "b", "a"]).as_deref(), Some("2 new entries: c; b"));
+        let many = said(&[], &["a", "b", "c", "d"]);
+        assert_eq!(many.as_deref(), Some("4 new entries: a; b; c; …"));
+        assert_eq!(said(&["a", "b"], &["a"]).as_deref(), Some("entry gone: b"));
+        assert_eq!(said(&["a", "b"], &["b", "a"]), None);
+    }
+
+    #[test]
     fn says_what_changed() {
         let said = summary;
         assert_eq!(
@@ -114,6 +171,12 @@ mod tests {
         );
         assert_eq!(said("one\ntwo", "one\ntwo\nthree"), "1 added: +three");
         assert_eq!(said("one\ntwo", "two"), "1 removed: −one");
+        assert_eq!(said("one\n\ntwo", "one\n\nnew\n\ntwo"), "1 added: +new");
+        assert_eq!(said("one\ntwo", "one\n\ntwo"), "only empty lines");
+        assert_eq!(
+            said("/items/+/price: 49.90 EUR each", "/items/+/price: 59.90 EUR each"),
+            "1 changed: /items/+/price: 49.90 → 59.90"
+        );
         let rest = "and so on\n".repeat(1000);
         assert_eq!(said(&rest, &format!("first\n{rest}")), "1 added: +first");
         let other = (0..500).map(|it| format!("line {it} of many")).collect::<Vec<_>>().join("\n");

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use freshet_engine::Description;
-use freshet_store::{Batch, Recorded, Retention, Store, StoreError};
+use freshet_engine::{Description, Learnt};
+use freshet_store::{Batch, Recorded, Retention, State, Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::clock::Millis;
-use crate::edit::{Applied, Edit, EditError, apply, describe};
+use crate::edit::{Applied, Edit, EditError, apply};
+use crate::load::description;
 
 /// What is to be written.
 pub(crate) enum Write {
@@ -27,6 +28,8 @@ pub(crate) enum Write {
 pub(crate) struct Edited {
     pub(crate) applied: Applied,
     pub(crate) described: Vec<Description>,
+    /// The same of new sources of which something is expected.
+    pub(crate) expected: Vec<(Description, Learnt)>,
 }
 
 /// What became of a batch.
@@ -95,10 +98,14 @@ pub(crate) fn keep(
 fn change(store: &mut Store, edit: &Edit, now: Millis) -> Result<Edited, EditError> {
     let applied = apply(store, edit, now)?;
     let mut described = Vec::with_capacity(applied.described.len());
-    for &id in &applied.described {
-        if let Some(source) = store.source(id)? {
-            described.push(describe(&source)?);
+    let mut expected = Vec::new();
+    store.scheduled(&applied.described, |row| {
+        // The engine knows better when it was fetched.
+        let description = Description { fetched: None, ..description(&row) };
+        match Learnt::from_bytes(row.learnt) {
+            Ok(learnt) if row.state == State::New => expected.push((description, learnt)),
+            _ => described.push(description),
         }
-    }
-    Ok(Edited { applied, described })
+    })?;
+    Ok(Edited { applied, described, expected })
 }

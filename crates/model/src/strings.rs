@@ -20,6 +20,14 @@ impl Strings {
         self.ends.push(self.text.len());
     }
 
+    /// Leaves the first `len` texts.
+    pub fn truncate(&mut self, len: usize) {
+        if len < self.ends.len() {
+            self.ends.truncate(len);
+            self.text.truncate(self.ends.last().copied().unwrap_or_default());
+        }
+    }
+
     /// The text at `index`, if there is one.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&str> {
@@ -65,5 +73,16 @@ mod tests {
         let list: Strings = ["a", "", "ccc"].into_iter().collect();
         assert_eq!(list.iter().collect::<Vec<_>>(), ["a", "", "ccc"]);
         assert_eq!((list.get(1), list.get(3)), (Some(""), None));
+    }
+
+    #[test]
+    fn what_comes_after_a_cut_stands_where_the_rest_was() {
+        let mut list: Strings = ["a", "bb", "ccc"].into_iter().collect();
+        list.truncate(1);
+        list.push("d");
+        assert_eq!(list.iter().collect::<Vec<_>>(), ["a", "d"]);
+        list.truncate(0);
+        list.truncate(5);
+        assert!(list.is_empty());
     }
 }

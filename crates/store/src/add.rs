@@ -248,8 +248,8 @@ impl<'a> Inserts<'a> {
             )?,
             schedule: connection.prepare_cached(
                 "INSERT INTO schedule
-                (id, host, importance, cost, min_interval, max_interval, flags, goal)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                (id, host, importance, cost, min_interval, max_interval, flags, goal, learnt)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?,
         })
     }
@@ -268,6 +268,7 @@ impl<'a> Inserts<'a> {
             given.max_interval.filter(|days| days.is_finite()),
             given.flags().1,
             given.goal.as_deref().filter(|goal| !goal.is_empty()),
+            Some(&source.learnt).filter(|learnt| !learnt.is_empty()),
         ])?;
         Ok(())
     }

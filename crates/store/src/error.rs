@@ -150,11 +150,17 @@ impl StoreError {
                 format!("talk to the daemon that runs, or stop it with `kill {number}`")
             }
             Self::InUse { .. } => "stop the other process, or name another file".to_owned(),
-            Self::NotADatabase { .. } | Self::Foreign { .. } => "name another file".to_owned(),
+            Self::NotADatabase { .. } => {
+                "name another file; if this one was a store, stop the daemon and put a backup that \
+                 `freshet backup` made in its place"
+                    .to_owned()
+            }
+            Self::Foreign { .. } => "name another file".to_owned(),
             Self::Newer { .. } => "use the newer freshet, or restore an older backup".to_owned(),
             Self::Older { .. } => "start the daemon once: it brings the file up to date".to_owned(),
             Self::Corrupt { path, .. } => format!(
-                "restore a backup, or save what can be read with `sqlite3 {} .recover`",
+                "stop the daemon and put a backup that `freshet backup` made in its place, or save what \
+                 can be read with `sqlite3 {} .recover`",
                 path.display()
             ),
             Self::ReadOnly { path } | Self::Denied { path } => {

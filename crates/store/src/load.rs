@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Rows};
 
 use crate::error::StoreError;
 use crate::meta::counter;
@@ -74,11 +74,18 @@ struct Chunk {
 
 impl Chunk {
     fn fill(&mut self, connection: &Connection, from: i64) -> rusqlite::Result<()> {
+        self.clear();
+        let mut statement = connection.prepare_cached(SQL)?;
+        self.read(&mut statement.query([from, from + CHUNK])?)
+    }
+
+    fn clear(&mut self) {
         self.rows.clear();
         self.goals.clear();
         self.bytes.clear();
-        let mut statement = connection.prepare_cached(SQL)?;
-        let mut rows = statement.query([from, from + CHUNK])?;
+    }
+
+    fn read(&mut self, rows: &mut Rows<'_>) -> rusqlite::Result<()> {
         while let Some(row) = rows.next()? {
             let flags: i64 = row.get(6)?;
             let (goal, learnt) = (self.goals.len(), self.bytes.len());
@@ -116,6 +123,26 @@ impl Chunk {
 type Filled = Result<Chunk, StoreError>;
 
 impl Reader {
+    /// These sources, in the order given. Those that do not exist are left out.
+    pub fn scheduled(
+        &self,
+        ids: &[u32],
+        mut visit: impl FnMut(Scheduled<'_>),
+    ) -> Result<(), StoreError> {
+        let mut chunk = Chunk::default();
+        for some in ids.chunks(CHUNK as usize) {
+            self.run(|connection| {
+                let mut statement = connection.prepare_cached(SQL)?;
+                some.iter().try_for_each(|&id| {
+                    chunk.read(&mut statement.query([i64::from(id), i64::from(id) + 1])?)
+                })
+            })?;
+            chunk.each(&mut visit);
+            chunk.clear();
+        }
+        Ok(())
+    }
+
     /// Every source in order of its number. While a daemon writes, sources may be as they were at
     /// slightly different moments, each of them whole.
     pub fn load(&self, mut visit: impl FnMut(Scheduled<'_>)) -> Result<(), StoreError> {

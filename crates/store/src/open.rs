@@ -60,7 +60,12 @@ pub(crate) fn writing(path: &Path) -> Result<Connection, StoreError> {
 /// A connection that only reads.
 pub(crate) fn reading(path: &Path) -> Result<Connection, StoreError> {
     if !path.exists() {
-        return Err(StoreError::Missing { path: path.to_owned() });
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let path = path.to_owned();
+        return Err(match parent.is_none_or(Path::is_dir) {
+            true => StoreError::Missing { path },
+            false => StoreError::NoDirectory { path },
+        });
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = |name: &Path, flags| -> rusqlite::Result<(Connection, Mark)> {

@@ -90,12 +90,16 @@ pub struct NewSource {
     pub added: i64,
     /// What is given of it.
     pub given: Patch,
+    /// What is expected of it before its first fetch, as bytes that the store does not look into; empty
+    /// if nothing. It is left out if the source is known.
+    pub learnt: Vec<u8>,
 }
 
 impl NewSource {
     /// A source of which nothing else is given.
     pub fn new(url: impl Into<String>, host: impl Into<String>, added: i64) -> Self {
-        Self { url: url.into(), host: host.into(), added, given: Patch::default() }
+        let (url, host) = (url.into(), host.into());
+        Self { url, host, added, given: Patch::default(), learnt: Vec::new() }
     }
 
     pub(crate) fn check(&self) -> Result<(), StoreError> {

@@ -36,6 +36,9 @@ impl Column {
         Self::MaxRate,
     ];
 
+    pub(crate) const NUMBERS: [Self; 5] =
+        [Self::Importance, Self::ChangeRate, Self::Cost, Self::MinRate, Self::MaxRate];
+
     /// The name in a header.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -1,6 +1,6 @@
 //! Columns that grow cell by cell into a table of sources.
 
-use freshet_model::{Hosts, SourceTable};
+use freshet_model::{Hosts, SourceTable, Strings};
 
 use crate::column::Column;
 use crate::error::{Fault, Place, Position, Quoted, TableError};
@@ -20,6 +20,8 @@ pub(crate) struct Columns {
     min_rate: Option<Vec<f64>>,
     max_rate: Option<Vec<f64>>,
     hosts: Option<(Names, Vec<u32>)>,
+    /// Ids of a table that is read in pieces: one may come twice, and rows need no change rate.
+    loose: Option<Strings>,
 }
 
 /// Why a cell was refused; rows are not yet places.
@@ -92,6 +94,49 @@ impl Columns {
         all
     }
 
+    /// For a table that is read in pieces.
+    pub(crate) fn loose(columns: impl IntoIterator<Item = Column>) -> Self {
+        let mut all = Self { loose: Some(Strings::new()), ..Self::default() };
+        for column in columns {
+            match column {
+                Column::Id | Column::Host => {}
+                Column::Complete => all.complete = Some(Vec::new()),
+                _ => *all.numbers(column) = Some(Vec::new()),
+            }
+        }
+        all
+    }
+
+    /// The complete rows, and the cells of none.
+    pub(crate) fn take(&mut self) -> SourceTable {
+        self.undo_row();
+        let mut columns = vec![];
+        columns.extend(self.complete.is_some().then_some(Column::Complete));
+        columns.extend(Column::NUMBERS.into_iter().filter(|it| self.numbers(*it).is_some()));
+        std::mem::replace(self, Self::loose(columns)).into_table()
+    }
+
+    /// Forgets the cells of a row that is not complete.
+    fn undo_row(&mut self) {
+        self.undo_to(self.rows);
+    }
+
+    /// Forgets all rows but the first ones.
+    pub(crate) fn undo_to(&mut self, rows: usize) {
+        self.rows = rows;
+        if let Some(ids) = &mut self.loose {
+            ids.truncate(rows);
+        }
+        if let Some(cells) = &mut self.complete {
+            cells.truncate(rows);
+        }
+        for column in Column::NUMBERS {
+            if let Some(cells) = self.numbers(column) {
+                cells.truncate(rows);
+            }
+        }
+    }
+
     /// Complete rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
@@ -101,6 +146,7 @@ impl Columns {
     pub(crate) fn declare(&mut self, column: Column) -> Result<(), Refused> {
         let rows = self.rows;
         match column {
+            Column::Id | Column::Host if self.loose.is_some() => {}
             Column::Id if self.ids.is_none() => {
                 let ids = self.ids.insert(Names::new());
                 for row in 0..rows {
@@ -118,7 +164,8 @@ impl Columns {
             }
             Column::Id | Column::Host => {}
             _ => {
-                let fill = default(column).unwrap_or_default();
+                let missing = if self.loose.is_some() { f64::NAN } else { 0.0 };
+                let fill = default(column).unwrap_or(missing);
                 self.numbers(column).get_or_insert_with(|| vec![fill; rows]);
             }
         }
@@ -176,6 +223,10 @@ impl Columns {
             return self.push_missing(column);
         }
         if column == Column::Id {
+            if let Some(ids) = &mut self.loose {
+                ids.push(text);
+                return Ok(());
+            }
             return self.ids.as_mut().map_or(Ok(()), |ids| push_id(ids, text));
         }
         self.push_host(text);
@@ -195,6 +246,9 @@ impl Columns {
     pub(crate) fn push_missing(&mut self, column: Column) -> Result<(), Refused> {
         match column {
             Column::Id => {
+                if let Some(ids) = &mut self.loose {
+                    ids.push("");
+                }
                 self.ids.as_mut().map_or(Ok(()), |ids| push_id(ids, &(ids.len() + 1).to_string()))
             }
             Column::Complete => {
@@ -206,7 +260,9 @@ impl Columns {
                 Ok(())
             }
             _ => {
-                let value = default(column).ok_or(Refused::Fault(column, Fault::Missing))?;
+                // What is not said of a change rate is NaN, where it need not be said.
+                let value = default(column).or(self.loose.as_ref().map(|_| f64::NAN));
+                let value = value.ok_or(Refused::Fault(column, Fault::Missing))?;
                 push(self.numbers(column), value);
                 Ok(())
             }
@@ -217,7 +273,9 @@ impl Columns {
     pub(crate) fn pad_row(&mut self) -> Result<(), Refused> {
         for column in Column::ALL {
             let given = match column {
-                Column::Id => self.ids.as_ref().map(Names::len),
+                Column::Id => {
+                    self.loose.as_ref().map(Strings::len).or(self.ids.as_ref().map(Names::len))
+                }
                 Column::Complete => self.complete.as_ref().map(Vec::len),
                 Column::Host => self.hosts.as_ref().map(|(_, of_source)| of_source.len()),
                 _ => self.numbers(column).as_ref().map(Vec::len),
@@ -226,7 +284,7 @@ impl Columns {
                 self.push_missing(column)?;
             }
         }
-        if self.change_rate.is_none() {
+        if self.change_rate.is_none() && self.loose.is_none() {
             return Err(Refused::Fault(Column::ChangeRate, Fault::Missing));
         }
         self.end_row()
@@ -262,9 +320,9 @@ impl Columns {
     pub(crate) fn into_table(self) -> SourceTable {
         let rows = self.rows;
         SourceTable {
-            ids: self.ids.map(Names::into_strings),
+            ids: self.loose.or(self.ids.map(Names::into_strings)),
             importance: self.importance.unwrap_or_else(|| vec![1.0; rows]),
-            change_rate: self.change_rate.unwrap_or_default(),
+            change_rate: self.change_rate.unwrap_or_else(|| vec![f64::NAN; rows]),
             complete: self.complete,
             cost: self.cost,
             min_rate: self.min_rate,

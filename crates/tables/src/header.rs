@@ -29,11 +29,19 @@ pub(crate) fn columns<'a>(
     if !unknown.is_empty() && !ignore_extra {
         return Err(unknown_columns(file, unknown));
     }
-    if !layout.contains(&Some(Column::ChangeRate)) {
-        let name = Column::ChangeRate.name();
-        return Err(TableError::MissingColumn { file: file.to_owned(), name });
-    }
     Ok(layout)
+}
+
+/// Refuses a table without a column.
+pub(crate) fn require(
+    file: &str,
+    layout: &[Option<Column>],
+    column: Column,
+) -> Result<(), TableError> {
+    match layout.contains(&Some(column)) {
+        true => Ok(()),
+        false => Err(TableError::MissingColumn { file: file.to_owned(), name: column.name() }),
+    }
 }
 
 pub(crate) fn unknown_columns(file: &str, names: Vec<String>) -> TableError {

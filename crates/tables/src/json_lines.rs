@@ -13,6 +13,7 @@ use crate::columns::{Columns, Refused};
 use crate::error::{Fault, Place, Position, Quoted, TableError};
 use crate::header;
 use crate::input::{Gauge, Progress, REPORT_EVERY};
+use crate::pieces::Pieces;
 use crate::text::line_map::LineMap;
 use crate::text::lines::Lines;
 
@@ -30,6 +31,27 @@ pub(crate) fn read(
     rows.columns.settle().map_err(|refused| rows.at(refused, 0))?;
     filled?;
     Ok(rows.columns.into_table())
+}
+
+pub(crate) fn stream(
+    source: impl Read,
+    file: &str,
+    pieces: &mut Pieces<'_>,
+) -> Result<(), TableError> {
+    let mut lines = Lines::new(source, file)?;
+    let row = Row { ignore_extra: true, given: Vec::new(), unknown: Vec::new(), problem: None };
+    let columns = Columns::loose([]);
+    let mut rows = Rows { file, columns, lines: LineMap::default(), row };
+    while let Some((line, text)) = lines.next()? {
+        let row = rows
+            .add(line, text)
+            .and_then(|()| rows.columns.pad_row().map_err(|refused| rows.at(refused, line)));
+        if pieces.row(&mut rows.columns, row).is_break() {
+            return Ok(());
+        }
+    }
+    pieces.end(&mut rows.columns);
+    Ok(())
 }
 
 struct Rows<'a> {

@@ -31,6 +31,7 @@ mod json_lines;
 mod limits;
 mod names;
 mod parquet;
+mod pieces;
 mod polite;
 mod read;
 mod separated;
@@ -44,8 +45,9 @@ pub use error::{Fault, Place, Position, Quoted, TableError};
 pub use format::Format;
 pub use input::{Input, Progress};
 pub use limits::read_host_limits;
+pub use pieces::Piece;
 pub use polite::PoliteNotes;
-pub use read::{Estimate, ReadOptions, Sources, read};
+pub use read::{Estimate, ReadOptions, Sources, read, stream};
 pub use trace::{
     GitError, GitHistory, GitOptions, pages_beside, pages_path, read_git, read_trace, write_trace,
 };

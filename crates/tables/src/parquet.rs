@@ -17,6 +17,7 @@ use crate::column::Column;
 use crate::columns::{Columns, Refused};
 use crate::error::{Place, Position, TableError};
 use crate::input::Progress;
+use crate::pieces::Pieces;
 use decoder::Decoder;
 
 pub(crate) fn read(
@@ -25,13 +26,41 @@ pub(crate) fn read(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<SourceTable, TableError> {
     let file = path.display().to_string();
-    let decoder = Decoder::open(path, ignore_extra)?;
+    let decoder = Decoder::open(path, ignore_extra, Column::ChangeRate)?;
     let columns = Columns::with(decoder.columns.iter().copied());
     let mut rows = Rows { file: &file, columns, before: 0 };
     let filled = rows.fill(decoder, progress);
     rows.columns.settle().map_err(|refused| rows.at(refused, 0))?;
     filled?;
     Ok(rows.columns.into_table())
+}
+
+pub(crate) fn stream(path: &Path, pieces: &mut Pieces<'_>) -> Result<(), TableError> {
+    let file = path.display().to_string();
+    let mut decoder = Decoder::open(path, true, Column::Id)?;
+    let columns = Columns::loose(decoder.columns.iter().copied());
+    let mut rows = Rows { file: &file, columns, before: 0 };
+    while let Some(batch) = decoder.next()? {
+        let before = rows.before;
+        if rows.add(&batch, &decoder.columns).is_ok() {
+            if pieces.rows(&mut rows.columns).is_break() {
+                return Ok(());
+            }
+            continue;
+        }
+        // One by one, to tell good rows from bad ones.
+        rows.columns.undo_to(0);
+        for at in 0..batch.num_rows() {
+            rows.before = before + at;
+            let row = rows.add(&batch.slice(at, 1), &decoder.columns);
+            if pieces.row(&mut rows.columns, row).is_break() {
+                return Ok(());
+            }
+        }
+        rows.before = before + batch.num_rows();
+    }
+    pieces.end(&mut rows.columns);
+    Ok(())
 }
 
 struct Rows<'a> {

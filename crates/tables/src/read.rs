@@ -1,5 +1,6 @@
 //! Reading a table of sources from wherever it is.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use freshet_model::SourceTable;
@@ -7,6 +8,7 @@ use freshet_model::SourceTable;
 use crate::error::TableError;
 use crate::format::Format;
 use crate::input::{Input, Progress, Source};
+use crate::pieces::{Piece, Pieces};
 use crate::polite::{self, PoliteNotes};
 use crate::{json_lines, parquet, separated};
 
@@ -62,6 +64,30 @@ pub fn read(
         return Err(TableError::NoSources { file });
     }
     Ok(sources)
+}
+
+/// Reads a table of sources in a file, some rows at a time, in memory of a fixed size. Ids must be
+/// there and may come twice; change rates need not be there; columns of no known meaning are left out.
+/// `each` may end it early.
+///
+/// # Errors
+/// What is wrong with the table as a whole. What is wrong with a row is a [`Piece::Bad`].
+pub fn stream(
+    path: &Path,
+    each: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+) -> Result<(), TableError> {
+    let format = Format::of(path)?;
+    let file = path.display().to_string();
+    let mut pieces = Pieces { each, before: 0 };
+    match format {
+        Format::Parquet => parquet::stream(path, &mut pieces),
+        Format::Separated { separator, .. } => {
+            separated::stream(Source::open(path, format.gzip())?, &file, separator, &mut pieces)
+        }
+        Format::JsonLines { .. } => {
+            json_lines::stream(Source::open(path, format.gzip())?, &file, &mut pieces)
+        }
+    }
 }
 
 fn read_file(

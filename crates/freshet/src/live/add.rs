@@ -4,7 +4,9 @@ use std::io::{self, BufRead};
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_live::{Applied, Edit, Wanted, host_of};
+use freshet_fetch::{Refusal, Request};
+use freshet_live::{Applied, Edit, EditError, Given, Wanted, host_of};
+use freshet_store::NewSource;
 
 use crate::failure::Failure;
 use crate::live::given::GivenArguments;
@@ -13,9 +15,9 @@ use crate::number::plural;
 use crate::output::note;
 
 /// Sources that are added at once: as many as go through the daemon's door in a moment.
-pub(crate) const BATCH: usize = 10_000;
+pub(crate) const BATCH: usize = 50_000;
 /// Bytes of them, about.
-const BATCH_BYTES: usize = 4 << 20;
+pub(crate) const BATCH_BYTES: usize = 6 << 20;
 
 /// Add sources to be kept fresh
 ///
@@ -77,11 +79,43 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
             wanted.push(one);
         }
     }
+    warn(&home, &wanted);
     let mut all = Applied::default();
     let mut editor = home.editor()?;
     add(&mut editor, wanted, &mut all)?;
     note(&said(&all));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refusals that are told one by one.
+const TOLD: usize = 5;
+
+/// Says at once what will not be fetched: otherwise it is found out later, or never.
+fn warn(home: &Home, wanted: &[Wanted]) {
+    let mut refused = 0_usize;
+    for one in wanted {
+        let Ok(request) = Request::new(&one.url) else { continue };
+        let Some(refusal) = home.config.fetch.refusal(request.url()) else { continue };
+        refused += 1;
+        if refused > TOLD {
+            continue;
+        }
+        let open = match &refusal {
+            Refusal::Address { host, .. } => format!("open it with `allow = [\"{host}\"]`"),
+            Refusal::File { .. } => {
+                "open its directory with `files = [\"/a/directory\"]`".to_owned()
+            }
+            Refusal::Scheme { scheme } if scheme == "file" => {
+                "open a directory with `files = [\"/a/directory\"]`".to_owned()
+            }
+            _ => "name the command under `[fetch.commands]`".to_owned(),
+        };
+        let open = format!("{open} under `[fetch]` in freshet.toml");
+        note(&format!("warning: {} will be refused: {refusal}\n\nhint: {open}\n", one.url));
+    }
+    if refused > TOLD {
+        note(&format!("warning: {} more will be refused", refused - TOLD));
+    }
 }
 
 /// Adds sources, in pieces that go through the daemon's door.
@@ -95,7 +129,7 @@ pub(crate) fn add(
         let (mut piece, mut bytes) = (Vec::new(), 0);
         while piece.len() < BATCH && bytes < BATCH_BYTES {
             let Some(one) = wanted.next() else { break };
-            bytes += one.url.len() + one.given.settings.as_ref().map_or(0, String::len);
+            bytes += size(&one);
             piece.push(one);
         }
         let applied = editor.apply(Edit::Add(piece))?;
@@ -105,22 +139,47 @@ pub(crate) fn add(
     Ok(())
 }
 
+/// Bytes of a source on its way through the door, about.
+pub(crate) fn size(wanted: &Wanted) -> usize {
+    let given = &wanted.given;
+    let tags: usize = given.tags.iter().flatten().map(|tag| tag.len() + 3).sum();
+    let settings = given.settings.as_ref().map_or(0, |text| 2 * text.len());
+    wanted.url.len() + tags + settings + if *given == Given::default() { 16 } else { 200 }
+}
+
 /// The URL of a source in its usual form, and its host, if it can be one.
 pub(crate) fn canonical(url: &str) -> Result<(String, String), Failure> {
-    let whole = || {
-        if url.contains(['/', '@', ' ']) || !url.contains(['.', ':']) {
-            "give the whole URL, such as `https://example.com/`".to_owned()
-        } else {
-            format!("give the whole URL: `https://{url}`")
-        }
-    };
-    let (canonical, host) = host_of(url).map_err(|error| Failure::new(error).hint(whole()))?;
-    // `localhost:8080` is a URL whose scheme is `localhost`.
-    let known = ["http:", "https:", "file:", "exec:"];
-    if !known.iter().any(|scheme| canonical.starts_with(scheme)) {
-        return Err(Failure::new(format!("`{url}` is not a URL of http or https")).hint(whole()));
-    }
+    let (canonical, host) = host_of(url).map_err(|error| Failure::new(error).hint(whole(url)))?;
+    is_fetched(url, &canonical)?;
     Ok((canonical, host))
+}
+
+/// A source as the store takes it, if it can be one.
+pub(crate) fn checked(wanted: &Wanted, now: i64) -> Result<NewSource, Failure> {
+    let source = wanted.check(now).map_err(|error| match error {
+        EditError::Url(error) => Failure::new(error).hint(whole(&wanted.url)),
+        other => other.into(),
+    })?;
+    is_fetched(&wanted.url, &source.url)?;
+    Ok(source)
+}
+
+/// What may have been meant by a URL.
+fn whole(url: &str) -> String {
+    if url.contains(['/', '@', ' ']) || !url.contains(['.', ':']) {
+        "give the whole URL, such as `https://example.com/`".to_owned()
+    } else {
+        format!("give the whole URL: `https://{url}`")
+    }
+}
+
+/// `localhost:8080` is a URL whose scheme is `localhost`.
+fn is_fetched(url: &str, canonical: &str) -> Result<(), Failure> {
+    let known = ["http:", "https:", "file:", "exec:"];
+    if known.iter().any(|scheme| canonical.starts_with(scheme)) {
+        return Ok(());
+    }
+    Err(Failure::new(format!("`{url}` is not a URL of http or https")).hint(whole(url)))
 }
 
 /// What was added, in words.

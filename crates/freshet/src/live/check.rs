@@ -11,6 +11,7 @@ use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::clock;
+use crate::detect::remarks;
 use crate::failure::Failure;
 use crate::fetch;
 use crate::live::home::{ConfigArguments, Editor, Home, ask, odd};
@@ -165,8 +166,7 @@ fn words(it: &Observation, summary: Option<&str>) -> String {
         Outcome::Disallowed => "not allowed",
     };
     let mut words = outcome.to_owned();
-    let more = summary.filter(|text| !text.is_empty()).unwrap_or(&it.note);
-    if !more.is_empty() {
+    for more in summary.into_iter().chain([it.note.as_str()]).filter(|text| !text.is_empty()) {
         words = format!("{words}: {}", terminal::line(more));
     }
     let status = if it.status > 0 { format!("status {}, ", it.status) } else { String::new() };
@@ -191,13 +191,16 @@ fn stranger(arguments: &CheckArguments, home: &Home, url: &str) -> Result<ExitCo
             status,
             bytes: answer.trace.sizes.wire,
             milliseconds: u64::try_from(answer.trace.total.as_millis()).unwrap_or(u64::MAX),
-            note: None,
+            note: reading.as_ref().and_then(|reading| remarks(url, reading)),
             summary: None,
             version: None,
             text: reading.map(|reading| reading.text),
         })?;
     } else {
         note(fetch::summary_of(&answer).trim_end());
+        if let Some(remarks) = reading.as_ref().and_then(|reading| remarks(url, reading)) {
+            note(&remarks);
+        }
         if let Some(reading) = &reading {
             let share = format!("{} words", reading.stored.sketch.words);
             note(&format!("counts        {}, {share}\n", reading.basis.name()));

@@ -15,17 +15,20 @@ use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, Home};
 use crate::live::ls::{Rates, Row, host_name};
 use crate::number::plural;
-use crate::output::{check_file, check_table, note, write_table};
+use crate::output::{check_file, check_not_input, check_table, note, write_table};
 
 /// Write all sources to a file
 ///
 /// As a table that `freshet plan`, `curve` and `simulate` read, with the change rates that were learnt;
-/// as URLs; or as JSON lines with all that is known.
+/// as URLs; or as JSON lines with all that is known. `freshet import` takes each of them: JSON brings
+/// back all that was said of the sources; a table importance, cost, intervals or whether they are
+/// paused, and change rates; URLs only themselves.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   freshet export -o sources.csv
   freshet export --format urls | wc -l
+  freshet export --format json -o sources.jsonl && freshet import -c other.toml sources.jsonl
   freshet export -o sources.parquet && freshet curve sources.parquet")]
 pub(crate) struct ExportArguments {
     /// What is written
@@ -42,11 +45,11 @@ pub(crate) struct ExportArguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// Id, importance, change rate, host, cost and limits
+    /// Id, importance, change rate, host, cost and limits; those of paused sources are 0
     Table,
     /// One URL on each line
     Urls,
-    /// One object on each line
+    /// One object on each line, with all that was said and is known
     Json,
 }
 
@@ -56,6 +59,9 @@ const PAGE: usize = 10_000;
 pub(crate) fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     let home = Home::open(&arguments.config)?;
     let out = arguments.out.as_path();
+    for input in [&home.config.store, &arguments.config.config] {
+        check_not_input(out, input)?;
+    }
     let reader = home.reader()?;
     let sources = reader.count(&Query::default())? as usize;
     match arguments.format {
@@ -132,6 +138,7 @@ struct Columns {
     cost: Vec<f64>,
     min_rate: Vec<f64>,
     max_rate: Vec<f64>,
+    complete: Vec<f64>,
 }
 
 fn table(home: &Home, reader: &Reader, path: &Path) -> Result<(), Failure> {
@@ -144,8 +151,17 @@ fn table(home: &Home, reader: &Reader, path: &Path) -> Result<(), Failure> {
             columns.importance.push(source.importance);
             columns.cost.push(source.cost);
             let (least, most) = (source.min_interval, source.max_interval);
-            columns.min_rate.push(if most.is_finite() { 1.0 / most } else { 0.0 });
-            columns.max_rate.push(if least > 0.0 { 1.0 / least } else { f64::INFINITY });
+            // What is left alone may never be fetched.
+            let (fewest, most) = match source.paused {
+                true => (0.0, 0.0),
+                false => (
+                    if most.is_finite() { 1.0 / most } else { 0.0 },
+                    if least > 0.0 { 1.0 / least } else { f64::INFINITY },
+                ),
+            };
+            columns.min_rate.push(fewest);
+            columns.max_rate.push(most);
+            columns.complete.push(f64::from(u8::from(source.observed)));
         }
         Ok(())
     });
@@ -176,6 +192,7 @@ fn table(home: &Home, reader: &Reader, path: &Path) -> Result<(), Failure> {
         .names("id", Some(&columns.ids))
         .numbers("importance", &columns.importance)
         .numbers("change_rate", &change_rate)
+        .numbers("complete", &columns.complete)
         .names("host", Some(&hosts))
         .numbers("cost", &columns.cost)
         .numbers("min_rate", &columns.min_rate)

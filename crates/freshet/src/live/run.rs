@@ -196,9 +196,14 @@ async fn start(config: &Config) -> Result<Daemon, Failure> {
 
 async fn reload(path: &Path, store: &Path, handle: &Handle) {
     match Config::read(path) {
-        Ok(config) => {
+        Ok(mut config) => {
             if config.store != store {
-                tracing::warn!("the store stays where it is until the next start");
+                tracing::warn!(
+                    "`store` is {} now: that takes a restart, and until then it stays {}",
+                    config.store.display(),
+                    store.display()
+                );
+                config.store = store.to_owned();
             }
             if handle.reload(config).await.is_err() {
                 tracing::error!("the configuration could not be taken: the daemon has stopped");

@@ -138,8 +138,8 @@ impl Report {
             let waiting = plural(crew.waiting as usize, "fetch waits", "fetches wait");
             let words = format!("{} of {} fetchers busy; {waiting}", crew.active, crew.target);
             line("crew", format!("{words} to be written"));
-            if let Some(wake) = status.wake {
-                line("next", from_now(wake.max(now), now));
+            if let Some(words) = self.next_in_words(home, status, now) {
+                line("next", words);
             }
             if let Some(trouble) = &status.trouble {
                 line("trouble", format!("cannot write: {trouble}; fetching rests"));
@@ -167,8 +167,9 @@ impl Report {
 
     fn budget_in_words(&self, home: &Home) -> String {
         let mut words = format!(
-            "{} fetches a day, {} spent in the last 24 h",
+            "{} fetch{} a day, {} spent in the last 24 h",
             significant(self.budget_a_day),
+            if self.budget_a_day == 1.0 { "" } else { "es" },
             significant(self.spent_last_day)
         );
         if let Some(bytes) = home.config.bytes {
@@ -176,6 +177,16 @@ impl Report {
             let _ = write!(words, "; {} a day, {spent} came", megabytes(bytes));
         }
         words
+    }
+
+    /// When something will be done, or why nothing will.
+    fn next_in_words(&self, home: &Home, status: &Status, now: i64) -> Option<String> {
+        let spent = home.config.bytes.is_some_and(|most| self.bytes_last_day as f64 >= most);
+        match status.wake {
+            _ if self.budget_a_day == 0.0 => Some("no fetch: the budget is 0 a day".to_owned()),
+            _ if spent => Some("no fetch until the cap on bytes allows more".to_owned()),
+            wake => wake.map(|wake| format!("a look {}", from_now(wake.max(now), now))),
+        }
     }
 
     fn fetches_in_words(&self, status: &Status) -> String {

@@ -4,9 +4,9 @@ use freshet_chart::{Axis, Figure, Legend, Mark, Panel, Series};
 use freshet_plan::Objective;
 use freshet_sim::{Aim, PolicyReport, Spread};
 
-use crate::number::{count, plural, significant, unit_of_days};
+use crate::number::{plural, significant, unit_of_days};
 use crate::simulate::Simulated;
-use crate::simulate::summary::yardstick;
+use crate::simulate::summary::{requests, yardstick};
 use crate::simulate::table::{Digits, with_half};
 use crate::simulate::verdict::Verdict;
 
@@ -199,9 +199,9 @@ fn unnamed(simulated: &Simulated<'_>) -> impl Iterator<Item = Mark> {
 fn subtitle(simulated: &Simulated<'_>) -> String {
     let report = simulated.report;
     format!(
-        "{} sources, {} requests a day, objective {}, {}",
-        count(report.sources),
-        significant(report.budget),
+        "{}, {} a day, objective {}, {}",
+        plural(report.sources, "source", "sources"),
+        requests(report.budget),
         report.objective,
         plural(report.seeds, "seed", "seeds"),
     )

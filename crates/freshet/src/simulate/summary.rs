@@ -34,6 +34,11 @@ pub(crate) fn text(simulated: &Simulated<'_>) -> String {
     text
 }
 
+/// So many requests, which need not be whole.
+pub(crate) fn requests(number: f64) -> String {
+    format!("{} request{}", significant(number), if number == 1.0 { "" } else { "s" })
+}
+
 /// What was simulated, in three lines.
 fn headline(simulated: &Simulated<'_>) -> String {
     let Simulated { arguments, world, scenario, report } = simulated;
@@ -46,9 +51,9 @@ fn headline(simulated: &Simulated<'_>) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "{}, {} requests a day{each}, {} {} of which the last {} count, {}",
+        "{}, {} a day{each}, {} {} of which the last {} count, {}",
         plural(report.sources, "source", "sources"),
-        significant(report.budget),
+        requests(report.budget),
         significant(calendar.days),
         if calendar.days == 1.0 { "day" } else { "days" },
         significant(calendar.days - calendar.burn_in),

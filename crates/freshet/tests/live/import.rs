@@ -33,7 +33,9 @@ fn a_list_of_urls() {
     bad.says(2, "--skip-bad");
     assert_eq!(urls(&home).len(), 2);
     let skipped = home.run(&["import", "bad.txt", "--skip-bad"]).ok();
-    assert_eq!(skipped.err, "left out 3 that cannot be sources\nadded 1 source\n");
+    let first = "bad.txt:2: `not a url` is not a URL: relative URL without a base";
+    let left = format!("left out 3 that cannot be sources; the first: {first}");
+    assert_eq!(skipped.err, format!("{left}\nadded 1 source\n"));
     home.run(&["import", "none.txt"]).says(2, "cannot read none.txt");
     home.run(&["import", "."]).says(2, "cannot read .: is a directory");
     home.run(&["import", "/dev/null"]).says(2, "not a file");
@@ -71,9 +73,42 @@ fn a_table() {
     home.run(&["import", "bad.csv"]).says(2, "bad.csv:2: change_rate: `often` is not a number");
     home.write("names.csv", "id,change_rate\nhttps://c.example/,1\nhome,1\n");
     home.run(&["import", "names.csv"]).says(2, "names.csv, row 2: `home` is not a URL");
+    home.run(&["import", "names.csv", "--skip-bad"]).ok();
+    home.run(&["rm", "https://c.example/"]).ok();
     home.write("anonymous.csv", "change_rate\n1\n");
     home.run(&["import", "anonymous.csv"]).says(2, "there is no column `id`");
     assert_eq!(urls(&home).len(), 2);
+}
+
+#[test]
+fn a_table_says_what_to_expect() {
+    let home = Home::new("");
+    let table = "id,change_rate,complete\n\
+        https://a.example/,48,1\nhttps://b.example/,,0\nhttps://c.example/,often,0\n,1,0\n\
+        https://d.example/,1,0,1\nhttps://e.example/,0.01,0\nhttps://a.example/,48,1\n";
+    home.write("t.csv", table);
+    let bad = home.run(&["import", "t.csv"]);
+    bad.says(2, "error: t.csv:4: change_rate: `often` is not a number (and 2 more)");
+    let skipped = home.run(&["import", "t.csv", "--skip-bad"]).ok();
+    assert!(skipped.err.starts_with("left out 3 that cannot be sources"), "{}", skipped.err);
+    assert!(skipped.err.ends_with("added 3 sources; 1 source known already\n"), "{}", skipped.err);
+    let rows = home.lines(&["ls", "--json"]);
+    assert_eq!((&rows[0]["observed"], &rows[1]["observed"]), (&true.into(), &false.into()));
+    let believed = |home: &Home, url: &str| {
+        home.run(&["show", url, "--json"]).json()["believed"]["changes_a_day"].as_f64().unwrap()
+    };
+    let often = believed(&home, "https://a.example/");
+    let (unsaid, seldom) =
+        (believed(&home, "https://b.example/"), believed(&home, "https://e.example/"));
+    assert!(often > 4.0 * unsaid && seldom < 0.5 * unsaid, "{often} {unsaid} {seldom}");
+
+    // The daemon hears the same, of sources from a table of another kind.
+    home.write("t.jsonl", "{\"id\":\"http://x.invalid/\",\"change_rate\":48}\n");
+    let daemon = home.start();
+    home.run(&["import", "t.jsonl"]).ok();
+    let told = believed(&home, "http://x.invalid/");
+    assert!(told > 4.0 * unsaid, "{told} {unsaid}");
+    assert_eq!(daemon.stop(), Some(0));
 }
 
 #[test]
@@ -132,11 +167,15 @@ fn watches_of_changedetection() {
             "subtractive_selectors": [".ad"], "ignore_text": ["as of (today)", "/id: \\d+/"]},
         "u2": {"url": "https://b.example/", "tag": "old, news", "paused": false,
             "time_between_check_use_default": true, "time_between_check": {"hours": 3},
-            "include_filters": [], "ignore_text": []}},
+            "include_filters": [], "ignore_text": []},
+        "u3": {"url": "https://c.example/{{ now() }}"}},
         "settings": {"application": {"tags": {"t1": {"title": "Shops", "uuid": "t1"}}}}}"##;
     home.write("url-watches.json", watches);
     let ran = home.run(&["import", "url-watches.json"]).ok();
-    assert!(ran.err.contains("1 filter cannot be used"), "{}", ran.err);
+    let lost = "https://a.example/: the filter `//div[1]` is not taken over: XPath\n";
+    assert!(ran.err.contains(lost), "{}", ran.err);
+    let left = "left out https://c.example/{{ now() }}: a template, and freshet fetches URLs";
+    assert!(ran.err.contains(left) && ran.err.contains("added 2 sources"), "{}", ran.err);
     let rows = home.lines(&["ls", "--json"]);
     assert_eq!((&rows[0]["state"], &rows[0]["max_interval_days"]), (&"paused".into(), &1.5.into()));
     assert_eq!(rows[0]["tags"].to_string(), r#"["Shops"]"#);

@@ -61,6 +61,16 @@ fn settings_are_read_again_and_bad_ones_are_refused() {
     assert!(home.log().contains("the settings stay as they are"), "{}", home.log());
     home.write("freshet.toml", good);
     assert_eq!(budget(), Some(200.0));
+    home.configure("budget = \"300/day\"\nstore = \"other.db\"\n");
+    daemon.signal("-HUP");
+    until("the rest of it holds", || {
+        let log = home.log();
+        log.contains("`store` is other.db now: that takes a restart")
+            && log.matches("read again").count() == 2
+    });
+    assert!(!home.path("other.db").exists());
+    home.configure("budget = \"300/day\"\n");
+    assert_eq!(budget(), Some(300.0));
     assert_eq!(daemon.stop(), Some(0));
     // Without a terminal each line is an object.
     for line in home.log().lines() {

@@ -15,15 +15,6 @@ use crate::goal::goal;
 const BUDGET: &str = "500/day";
 const GAP: f64 = 1.0 / 86_400.0;
 
-/// What the parser says, without the line that it shows: there may be a secret in it.
-pub(super) fn without_secrets(error: &toml::de::Error, text: &str) -> String {
-    let at = error.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
-    match at {
-        Some(line) => format!("line {line}: {}", error.message()),
-        None => error.message().to_owned(),
-    }
-}
-
 pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
     let budget: Budget = raw
         .budget
@@ -87,7 +78,11 @@ fn bytes_a_day(text: &str) -> Result<f64, String> {
 }
 
 fn store_size(raw: &RawSize) -> Result<u64, String> {
-    size(raw).ok_or_else(|| "keep.size: not a size above 0 such as \"10GB\"".to_owned())
+    let written = match raw {
+        RawSize::Text(text) => format!("`{text}`"),
+        RawSize::Bytes(bytes) => bytes.to_string(),
+    };
+    size(raw).ok_or_else(|| format!("keep.size: {written} is not a size above 0 such as \"10GB\""))
 }
 
 fn profile(weights: Option<Vec<f64>>) -> Result<Profile, String> {

@@ -85,7 +85,10 @@ impl Core {
 
     pub(super) fn was_edited(&mut self, over: Option<EditOver>) {
         let Some(EditOver { edited, reply }) = over else { return };
-        let applied = edited.map(|Edited { applied, described }| {
+        let applied = edited.map(|Edited { applied, described, expected }| {
+            if !expected.is_empty() {
+                self.tell(Event::Recalled(expected));
+            }
             if !described.is_empty() {
                 self.tell(Event::Described(described));
             }

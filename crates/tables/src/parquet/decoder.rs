@@ -29,7 +29,11 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub(super) fn open(path: &Path, ignore_extra: bool) -> Result<Self, TableError> {
+    pub(super) fn open(
+        path: &Path,
+        ignore_extra: bool,
+        required: Column,
+    ) -> Result<Self, TableError> {
         let file = path.display().to_string();
         let handle = File::open(path).map_err(|source| TableError::read(&file, source))?;
         // The types that Arrow's own writers remember (views, dictionaries, large texts) say
@@ -46,6 +50,7 @@ impl Decoder {
         let rows = u64::try_from(metadata.file_metadata().num_rows()).unwrap_or_default();
         let names = builder.schema().fields().iter().map(|field| field.name().as_str());
         let layout = header::columns(&file, names, ignore_extra)?;
+        header::require(&file, &layout, required)?;
         let wanted = (0..layout.len()).filter(|&place| layout[place].is_some());
         let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
         let builder = builder.with_projection(mask).with_batch_size(BATCH);

@@ -85,13 +85,18 @@ fn stage(
     if let Some(usual) = &usual {
         builder.permissions(usual.clone());
     }
-    let (file, temporary) = builder.tempfile_in(directory(&target))?.into_parts();
+    let (file, temporary) = builder.tempfile_in(directory(&target)).map_err(nameless)?.into_parts();
     let file = fill_whole(file, fill)?;
     if let Some(about) = existing {
         file.set_permissions(about.permissions())?;
     }
     file.sync_all()?;
     Ok(Some((temporary, target)))
+}
+
+/// The same without the name of the temporary file, of which nobody knows.
+fn nameless(error: io::Error) -> io::Error {
+    if error.get_ref().is_some() { error.kind().into() } else { error }
 }
 
 fn directory(target: &Path) -> &Path {
@@ -133,6 +138,14 @@ fn sync_directory(directory: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_names_the_file_that_was_wanted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none").join("a.csv");
+        let refused = write_atomic(&path, |_| Ok(())).unwrap_err().to_string();
+        assert!(refused.contains("a.csv") && !refused.contains(".tmp"), "{refused}");
+    }
 
     #[test]
     fn of_several_files_all_are_written_or_none() {

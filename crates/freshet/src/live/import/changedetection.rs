@@ -9,7 +9,8 @@ use freshet_live::Wanted;
 use serde_json::{Map, Value};
 
 use super::format::{open, unreadable};
-use super::{Bad, Each, Notes, wanted};
+use super::place::{Bad, Found, Place};
+use super::{Each, Notes};
 use crate::failure::Failure;
 use crate::live::given::written;
 use crate::number::plural;
@@ -20,10 +21,16 @@ const LARGEST: u64 = 256 << 20;
 /// What could not be taken over.
 #[derive(Default)]
 struct Lost {
-    filters: usize,
+    /// URLs with templates in them.
+    templates: Vec<String>,
+    /// Filters, with the URLs that they were for.
+    filters: Vec<(String, String)>,
     posts: usize,
     browsers: usize,
 }
+
+/// Losses of a kind that are told one by one.
+const TOLD: usize = 20;
 
 pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
     let mut bytes = Vec::new();
@@ -55,14 +62,19 @@ pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
     }
     let mut lost = Lost::default();
     for (name, watch) in watches {
-        let place = || format!(", watch {name}");
+        let place = Place::Watch(name);
         let Some(url) = watch.get("url").and_then(Value::as_str) else {
-            each(Err(Bad { place: place(), why: Failure::new("it has no `url`") }))?;
+            each(Err(Bad { place, why: Failure::new("it has no `url`") }))?;
             continue;
         };
         let url = url.trim();
-        let found = wanted(url.strip_prefix("source:").unwrap_or(url), place);
-        each(found.map(|wanted| describe(wanted, watch, &titles, &mut lost)))?;
+        if url.contains("{{") || url.contains("{%") {
+            lost.templates.push(url.to_owned());
+            continue;
+        }
+        let mut found = Found::new(url.strip_prefix("source:").unwrap_or(url), place);
+        describe(&mut found.wanted, watch, &titles, &mut lost);
+        each(Ok(found))?;
     }
     Ok(lost.notes())
 }
@@ -89,12 +101,7 @@ fn texts<'a>(watch: &'a Value, field: &str) -> Vec<&'a str> {
     list.into_iter().map(str::trim).filter(|text: &&str| !text.is_empty()).collect()
 }
 
-fn describe(
-    mut wanted: Wanted,
-    watch: &Value,
-    titles: &HashMap<String, String>,
-    lost: &mut Lost,
-) -> Wanted {
+fn describe(wanted: &mut Wanted, watch: &Value, titles: &HashMap<String, String>, lost: &mut Lost) {
     let mut tags: Vec<String> = texts(watch, "tags")
         .into_iter()
         .map(|tag| titles.get(tag).cloned().unwrap_or_else(|| tag.to_owned()))
@@ -106,7 +113,7 @@ fn describe(
     given.tags = (!tags.is_empty()).then_some(tags);
     given.paused = watch.get("paused").and_then(Value::as_bool).filter(|paused| *paused);
     given.max_interval = interval(watch);
-    let settings = settings(watch, lost);
+    let settings = settings(&wanted.url, watch, lost);
     given.settings = Some(written(&settings)).filter(|text| !text.is_empty());
     let method = watch.get("method").and_then(Value::as_str).unwrap_or("GET");
     lost.posts += usize::from(!method.eq_ignore_ascii_case("GET"));
@@ -114,7 +121,6 @@ fn describe(
     let steps = watch.get("browser_steps").and_then(Value::as_array);
     let browser = backend.contains("webdriver") || steps.is_some_and(|steps| !steps.is_empty());
     lost.browsers += usize::from(browser);
-    wanted
 }
 
 /// Days between checks, if the watch has a time of its own.
@@ -136,13 +142,14 @@ fn interval(watch: &Value) -> Option<f64> {
     Some(days).filter(|days| *days > 0.0 && days.is_finite())
 }
 
-fn settings(watch: &Value, lost: &mut Lost) -> RawSettings {
+fn settings(url: &str, watch: &Value, lost: &mut Lost) -> RawSettings {
+    let mut lose = |text: &str| lost.filters.push((url.to_owned(), text.to_owned()));
     let mut places = |field: &str| {
         let mut usable = Vec::new();
         for text in texts(watch, field) {
             match place(text) {
                 Some(place) => usable.push(place),
-                None => lost.filters += 1,
+                None => lose(text),
             }
         }
         (!usable.is_empty()).then_some(usable)
@@ -155,7 +162,7 @@ fn settings(watch: &Value, lost: &mut Lost) -> RawSettings {
             RawSettings { ignore_text: Some(vec![expression.clone()]), ..RawSettings::default() };
         match can_be_meant(&tried) {
             true => ignored.push(expression),
-            false => lost.filters += 1,
+            false => lose(text),
         }
     }
     RawSettings {
@@ -208,20 +215,38 @@ fn expression(text: &str) -> String {
 impl Lost {
     fn notes(&self) -> Notes {
         let mut notes = Notes::new();
+        for url in self.templates.iter().take(TOLD) {
+            notes.push(format!("left out {url}: a template, and freshet fetches URLs as they are"));
+        }
+        more(&mut notes, self.templates.len(), "URLs with templates are left out");
+        for (url, filter) in self.filters.iter().take(TOLD) {
+            let kind = match filter {
+                it if it.starts_with('/') || it.starts_with("xpath") => "XPath",
+                it if it.starts_with("jq") => "jq",
+                _ => "it cannot be read",
+            };
+            notes.push(format!("{url}: the filter `{filter}` is not taken over: {kind}"));
+        }
+        more(&mut notes, self.filters.len(), "filters are not taken over");
+        if !self.filters.is_empty() {
+            let instead = "freshet has CSS selectors and JSON paths";
+            notes.push(format!("without a filter more counts: {instead}; `freshet set --select`"));
+        }
         let mut say = |count: usize, one: &str, many: &str, what: &str| {
             if count > 0 {
                 notes.push(format!("{} {what}", plural(count, one, many)));
             }
         };
-        say(
-            self.filters,
-            "filter",
-            "filters",
-            "cannot be used, and more counts: freshet has CSS selectors and JSON paths, no XPath or jq",
-        );
-        say(self.posts, "watch", "watches", "sent a POST, and is fetched with GET");
-        say(self.browsers, "watch", "watches", "used a browser, and is fetched without one");
+        say(self.posts, "watch", "watches", "with a POST: fetched with GET");
+        say(self.browsers, "watch", "watches", "with a browser: fetched without one");
         notes
+    }
+}
+
+/// Those that are not told one by one.
+fn more(notes: &mut Notes, all: usize, what: &str) {
+    if all > TOLD {
+        notes.push(format!("{} more {what}", all - TOLD));
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) enum Format {
     Urls,
     /// The source table of `freshet plan`
     Table,
+    /// What `freshet export --format json` wrote
+    Json,
     /// Feeds, as readers export them
     Opml,
     /// `sitemap.xml`
@@ -28,6 +30,7 @@ impl Format {
         match self {
             Self::Urls => "URLs",
             Self::Table => "a table",
+            Self::Json => "an export",
             Self::Opml => "OPML",
             Self::Sitemap => "a sitemap",
             Self::Changedetection => "changedetection.io's export",
@@ -69,7 +72,7 @@ pub(crate) fn detect(path: &Path) -> Result<Format, Failure> {
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     match extension {
-        "csv" | "tsv" | "jsonl" | "ndjson" | "parquet" => return Ok(Format::Table),
+        "csv" | "tsv" | "parquet" => return Ok(Format::Table),
         "opml" => return Ok(Format::Opml),
         _ => {}
     }
@@ -77,13 +80,20 @@ pub(crate) fn detect(path: &Path) -> Result<Format, Failure> {
     let mut file = open(path)?.take(BEGINNING);
     file.read_to_end(&mut beginning).map_err(|error| unreadable(path, &error))?;
     let text = String::from_utf8_lossy(&beginning);
-    Ok(of_text(&text))
+    Ok(match (extension, of_text(&text)) {
+        ("jsonl" | "ndjson", Format::Json) => Format::Json,
+        ("jsonl" | "ndjson", _) => Format::Table,
+        (_, format) => format,
+    })
 }
 
 fn of_text(text: &str) -> Format {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with('<') {
         return if text.contains("<opml") { Format::Opml } else { Format::Sitemap };
+    }
+    if text.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with("\"url\"")) {
+        return Format::Json;
     }
     if text.starts_with('{') || text.starts_with('[') {
         return Format::Changedetection;
@@ -108,6 +118,7 @@ mod tests {
             ("\u{feff}<?xml version='1.0'?>\n<opml version='2.0'>", Format::Opml),
             ("<?xml version='1.0'?><urlset>", Format::Sitemap),
             ("{\"watching\": {}}", Format::Changedetection),
+            ("{\"url\":\"https://a.example/\",\"host\"", Format::Json),
         ];
         for (text, format) in cases {
             assert_eq!(of_text(text), format, "{text}");

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::place::{Found, Place};
 use super::xml::{Piece, Xml};
-use super::{Each, Notes, wanted};
+use super::{Each, Notes};
 use crate::failure::Failure;
 
 pub(crate) fn read(path: &Path, folder_tags: bool, each: Each<'_>) -> Result<Notes, Failure> {
@@ -24,15 +25,12 @@ pub(crate) fn read(path: &Path, folder_tags: bool, each: Each<'_>) -> Result<Not
                 match url.filter(|_| is_outline) {
                     Some(url) => {
                         any = true;
-                        let line = xml.line();
-                        let mut found = wanted(&url, || format!(":{line}"));
-                        if let Ok(wanted) = &mut found
-                            && folder_tags
-                        {
+                        let mut found = Found::new(&url, Place::Line(xml.line()));
+                        if folder_tags {
                             let folders: Vec<String> = around.iter().flatten().cloned().collect();
-                            wanted.given.tags = (!folders.is_empty()).then_some(folders);
+                            found.wanted.given.tags = (!folders.is_empty()).then_some(folders);
                         }
-                        each(found)?;
+                        each(Ok(found))?;
                         around.push(None);
                     }
                     None if is_outline => {

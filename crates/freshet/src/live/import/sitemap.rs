@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::place::{Found, Place};
 use super::xml::{Piece, Xml, push};
-use super::{Each, Notes, wanted};
+use super::{Each, Notes};
 use crate::failure::Failure;
 
 /// Parts of an index that are named in a message.
@@ -36,7 +37,7 @@ pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
                 // Pictures and films have addresses too.
                 match (ended.as_deref(), of) {
                     (Some("loc"), Some("url")) => {
-                        each(wanted(address.trim(), || format!(":{begun}")))?;
+                        each(Ok(Found::new(address.trim(), Place::Line(begun))))?;
                     }
                     (Some("loc"), Some("sitemap")) if parts.len() <= NAMED => {
                         parts.push(address.trim().to_owned());

@@ -4,7 +4,8 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 
 use super::format::{open, unreadable};
-use super::{Bad, Each, Notes, wanted};
+use super::place::{Bad, Found, Place};
+use super::{Each, Notes};
 use crate::failure::Failure;
 
 /// Bytes of a line at most: no URL is as long.
@@ -19,21 +20,20 @@ pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
         if read.map_err(|error| unreadable(path, &error))? == 0 {
             break;
         }
-        let place = || format!(":{number}");
         if line.len() as u64 == LONGEST && !line.ends_with(b"\n") {
             let why = Failure::new(format!("a line of more than {LONGEST} bytes"));
-            each(Err(Bad { place: place(), why }))?;
+            each(Err(Bad { place: Place::Line(number), why }))?;
             skip_line(&mut file).map_err(|error| unreadable(path, &error))?;
             continue;
         }
         let Ok(text) = std::str::from_utf8(&line) else {
             let why = Failure::new("not text in UTF-8");
-            each(Err(Bad { place: place(), why }))?;
+            each(Err(Bad { place: Place::Line(number), why }))?;
             continue;
         };
         let text = text.trim_start_matches('\u{feff}').trim();
         if !text.is_empty() && !text.starts_with('#') {
-            each(wanted(text, place))?;
+            each(Ok(Found::new(text, Place::Line(number))))?;
         }
     }
     Ok(Notes::new())
