@@ -16,8 +16,9 @@ use crate::judge::Judged;
 
 /// Sources of one claim at most.
 const MOST: u32 = 10_000;
-/// Steps that the engine takes for one claim at most: it looks at some sources with each.
-const STEPS: u32 = 64;
+/// Steps that bring nothing before a claim is as full as it gets: with each the engine looks at some
+/// sources.
+const IN_VAIN: u32 = 3;
 /// Sources that may be with others at one time.
 const OUT: usize = 1 << 20;
 /// For how long after its end a lease is good for a report, if nobody else was given the source.
@@ -83,11 +84,9 @@ impl Claims {
         self.held.len()
     }
 
-    /// A source is asked for anew: whoever held it does not any more.
-    pub(super) fn take_back(&mut self, id: u32) {
-        if !self.held.is_empty() {
-            self.held.remove(&id);
-        }
+    /// A source is asked for anew: whoever held it does not any more. Says whether somebody did.
+    pub(super) fn take_back(&mut self, id: u32) -> bool {
+        !self.held.is_empty() && self.held.remove(&id).is_some()
     }
 
     /// A batch goes to the writer: what comes now is in the next one.
@@ -121,10 +120,9 @@ impl Core {
         let most = if held || self.flow.stopping { 0 } else { most };
         let mut sources = Vec::new();
         let mut event = Event::Capacity(most);
-        for _ in 0..STEPS {
-            if most == 0 {
-                break;
-            }
+        let mut in_vain = 0;
+        loop {
+            let before = sources.len();
             for action in self.step(event) {
                 match action {
                     Action::Fetch { id, reason } if sources.len() < most as usize => {
@@ -133,8 +131,9 @@ impl Core {
                     action => self.heard(action),
                 }
             }
-            let is_done = sources.len() == most as usize || self.engine.wake() > self.engine.now();
-            if is_done {
+            in_vain += u32::from(sources.len() == before);
+            let is_full = sources.len() == most as usize;
+            if is_full || in_vain == IN_VAIN || self.engine.wake() > self.engine.now() {
                 break;
             }
             event = Event::Tick;
@@ -260,6 +259,7 @@ impl Core {
         }
         let is_late = given.over;
         claims.held.remove(&id);
+        self.flow.checked.remove(&id);
         let Some(cost) = self.engine.cost(id) else { return Taken::NoSource };
         if is_late {
             // It was paid for when it was claimed.

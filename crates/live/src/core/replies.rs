@@ -72,7 +72,12 @@ impl Core {
             let _ = reply.send(false);
             return;
         };
-        if it.standing != Standing::Asked {
+        let was_out = self.flow.claims.take_back(id);
+        if it.standing == Standing::Asked && was_out {
+            // Whoever has it may take long: it is paid for, and fetched here.
+            self.flow.given += 1;
+            self.flow.outbox.push_front(id);
+        } else if it.standing != Standing::Asked {
             self.flow.given += 1;
             self.tell(Event::Fetching(id));
             self.flow.outbox.push_front(id);
