@@ -167,17 +167,11 @@ fn table(home: &Home, reader: &Reader, path: &Path) -> Result<(), Failure> {
     });
     collected.map_err(Failure::new)?;
     let mut change_rate = vec![0.0; columns.numbers.len()];
-    beliefs(
-        &home.config,
-        reader,
-        clock::millis(),
-        |_| true,
-        |id, it| {
-            if let Ok(place) = columns.numbers.binary_search(&id) {
-                change_rate[place] = it.belief.mean();
-            }
-        },
-    )?;
+    beliefs(&home.config, reader, clock::millis(), None, |id, it| {
+        if let Ok(place) = columns.numbers.binary_search(&id) {
+            change_rate[place] = it.belief.mean();
+        }
+    })?;
     let mut names: Vec<String> = Vec::new();
     reader.hosts(|host| {
         let place = host.id as usize;
