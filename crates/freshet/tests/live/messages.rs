@@ -136,4 +136,7 @@ fn nothing_is_written_over_what_is_read() {
         .says(2, "t.csv is read and cannot be written over");
     home.run(&["curve", "t.csv", "--out", "t.csv"]).says(2, "cannot be written over");
     assert_eq!(home.read("t.csv"), before);
+    home.write("policies.csv", &before);
+    home.run(&["simulate", "policies.csv", "--budget", "1/day", "--out", "."])
+        .says(2, "./policies.csv is read and cannot be written over");
 }
