@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Number of threads [default: one for each core]. The results do not depend on it
+    /// Threads that calculate [default: one for each core]. The results do not depend on it
     #[arg(long, visible_alias = "jobs", global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }

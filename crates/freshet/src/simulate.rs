@@ -21,9 +21,9 @@ use freshet_sim::{Aim, Choice, Experiment, PolicyKind, Report, SimError};
 pub(crate) use crate::simulate::arguments::SimulateArguments;
 
 use crate::failure::Failure;
-use crate::output::{check_directory, note, print_json};
+use crate::output::{check_directory, check_not_input, note, print_json};
 use crate::progress::Progress;
-use crate::simulate::arguments::BurnIn;
+use crate::simulate::arguments::{BurnIn, Trace};
 use crate::simulate::scenario::ScenarioFile;
 use crate::simulate::world::{World, world};
 
@@ -41,6 +41,16 @@ pub(crate) struct Simulated<'a> {
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_directory(out)?;
+        let trace = match &arguments.trace {
+            Some(Trace::File(path)) => Some(path),
+            _ => None,
+        };
+        let inputs = [arguments.table.as_ref(), trace, arguments.pages.as_ref()];
+        for input in inputs.into_iter().chain([arguments.scenario.as_ref()]).flatten() {
+            for name in files::NAMES {
+                check_not_input(&out.join(name), input)?;
+            }
+        }
     }
     let objective = arguments.aim.aim()?;
     let policies = policies(arguments, objective)?;

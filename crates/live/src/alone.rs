@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use freshet_detect::Reading;
 use freshet_engine::{Description, Engine, Event, Explanation, HostMemory, Learnt};
 use freshet_fetch::{Answer, InvalidRequest, Request};
-use freshet_store::{Batch, HostRecord, Query, Reader, Spent, Store, StoreError};
+use freshet_store::{Batch, HostRecord, Query, Reader, Scheduled, Spent, Store, StoreError};
 
 use crate::clock::{Clock, Millis, days, millis};
 use crate::config::Config;
@@ -17,7 +17,7 @@ use crate::work::Shop;
 /// Sources of an engine at most.
 const SOME: usize = 4096;
 
-/// What is known of those sources whose numbers are wanted: tells of each, in order.
+/// What is known of these sources, or of all if none are named: tells of each, in order.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -25,7 +25,7 @@ pub fn beliefs(
     config: &Config,
     reader: &Reader,
     now: Millis,
-    wanted: impl Fn(u32) -> bool,
+    wanted: Option<&[u32]>,
     mut each: impl FnMut(u32, &Explanation),
 ) -> Result<(), StoreError> {
     let mut fault = None;
@@ -41,14 +41,16 @@ pub fn beliefs(
         });
         fault = fault.take().or(told.err());
     };
-    reader.load(|row| {
-        if wanted(row.id) {
-            some.take(description(&row), Learnt::from_bytes(row.learnt).ok());
-            if some.ids.len() == SOME {
-                tell(&mut some);
-            }
+    let take = |row: Scheduled<'_>| {
+        some.take(description(&row), Learnt::from_bytes(row.learnt).ok());
+        if some.ids.len() == SOME {
+            tell(&mut some);
         }
-    })?;
+    };
+    match wanted {
+        Some(ids) => reader.scheduled(ids, take)?,
+        None => reader.load(take)?,
+    }
     tell(&mut some);
     fault.map_or(Ok(()), Err)
 }
@@ -64,7 +66,7 @@ pub fn explain(
     id: u32,
 ) -> Result<Option<Explained>, StoreError> {
     let mut explained = None;
-    beliefs(config, reader, now, |it| it == id, |_, it| explained = Some(Explained::of(it)))?;
+    beliefs(config, reader, now, Some(&[id]), |_, it| explained = Some(Explained::of(it)))?;
     Ok(explained)
 }
 
@@ -183,12 +185,10 @@ impl Alone {
         };
         let now = self.shop.clock.now();
         let (mut few, mut before) = (Few::default(), None);
-        store.load(|row| {
-            if row.id == id {
-                let learnt = Learnt::from_bytes(row.learnt).ok();
-                before = learnt.and_then(|learnt| learnt.fetched());
-                few.take(description(&row), learnt);
-            }
+        store.scheduled(&[id], |row| {
+            let learnt = Learnt::from_bytes(row.learnt).ok();
+            before = learnt.and_then(|learnt| learnt.fetched());
+            few.take(description(&row), learnt);
         })?;
         let (mut engine, _) = few.engine(&self.config, store, now)?;
         let mut actions = Vec::new();

@@ -12,7 +12,8 @@ use crate::output::{check_file, note};
 
 /// Write a copy of the store, also while the daemon runs
 ///
-/// The copy is the store as it is at this moment, as one file that can take its place.
+/// The copy is the store as it is at this moment, as one file. To go back to it, stop the daemon and put
+/// it where the store is.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -167,17 +167,11 @@ fn table(home: &Home, reader: &Reader, path: &Path) -> Result<(), Failure> {
     });
     collected.map_err(Failure::new)?;
     let mut change_rate = vec![0.0; columns.numbers.len()];
-    beliefs(
-        &home.config,
-        reader,
-        clock::millis(),
-        |_| true,
-        |id, it| {
-            if let Ok(place) = columns.numbers.binary_search(&id) {
-                change_rate[place] = it.belief.mean();
-            }
-        },
-    )?;
+    beliefs(&home.config, reader, clock::millis(), None, |id, it| {
+        if let Ok(place) = columns.numbers.binary_search(&id) {
+            change_rate[place] = it.belief.mean();
+        }
+    })?;
     let mut names: Vec<String> = Vec::new();
     reader.hosts(|host| {
         let place = host.id as usize;
@@ -188,11 +182,14 @@ fn table(home: &Home, reader: &Reader, path: &Path) -> Result<(), Failure> {
     for host in &columns.hosts {
         hosts.push(names.get(*host as usize).map_or("", String::as_str));
     }
-    let table = Table::new(columns.numbers.len())
+    let mut table = Table::new(columns.numbers.len())
         .names("id", Some(&columns.ids))
         .numbers("importance", &columns.importance)
-        .numbers("change_rate", &change_rate)
-        .numbers("complete", &columns.complete)
+        .numbers("change_rate", &change_rate);
+    if columns.complete.contains(&1.0) {
+        table = table.numbers("complete", &columns.complete);
+    }
+    let table = table
         .names("host", Some(&hosts))
         .numbers("cost", &columns.cost)
         .numbers("min_rate", &columns.min_rate)

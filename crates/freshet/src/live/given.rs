@@ -10,7 +10,7 @@ use crate::failure::Failure;
 /// What can be said of a source.
 #[derive(Debug, Default, Args)]
 pub(crate) struct GivenArguments {
-    /// How much it matters, beside the others [default: 1]
+    /// How much it matters: 2 counts as much as two others [default: 1]
     #[arg(
         long,
         value_name = "NUMBER",
@@ -19,7 +19,7 @@ pub(crate) struct GivenArguments {
     )]
     pub(crate) importance: Option<f64>,
 
-    /// What a fetch takes from the budget [default: 1]
+    /// How many fetches of the budget one fetch of it takes [default: 1]
     #[arg(
         long,
         value_name = "NUMBER",
@@ -36,8 +36,9 @@ pub(crate) struct GivenArguments {
     #[arg(long, value_name = "TIME", value_parser = interval, help_heading = "What is said of it")]
     pub(crate) max_interval: Option<Interval>,
 
-    /// What its copy is to be good for: harmonic, freshness, age, or capture with a life and an
-    /// urgency; default for what the configuration says
+    /// What its copy is to be good for: harmonic (no change is missed for long), freshness (it is up to
+    /// date as often as can be), age (it is out of date for a short time), or `capture LIFE URGENCY`
+    /// (what comes and goes is seen in time); default for what the configuration says
     #[arg(long, value_name = "OBJECTIVE", help_heading = "What is said of it")]
     pub(crate) objective: Option<String>,
 
@@ -57,7 +58,7 @@ pub(crate) struct GivenArguments {
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', help_heading = "What counts of it")]
     pub(crate) ignore: Vec<String>,
 
-    /// What matches this does not count; may be given more than once
+    /// Text that matches this does not count; may be given more than once
     #[arg(
         long,
         value_name = "REGEX",

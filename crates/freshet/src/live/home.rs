@@ -20,7 +20,7 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArguments {
-    /// The configuration
+    /// The configuration: the budget, the store, how to fetch. `freshet init` writes one
     #[arg(long, short, value_name = "FILE", default_value = "freshet.toml")]
     pub(crate) config: PathBuf,
 }

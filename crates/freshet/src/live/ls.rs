@@ -1,6 +1,6 @@
 //! `freshet ls`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -233,7 +233,7 @@ pub(crate) struct Rates(HashMap<u32, f32>);
 impl Rates {
     /// Of all sources.
     pub(crate) fn of_all(home: &Home, reader: &Reader, now: i64) -> Result<Self, Failure> {
-        Self::of_those(home, reader, now, |_| true)
+        Self::of_those(home, reader, now, None)
     }
 
     fn of_some(
@@ -242,10 +242,10 @@ impl Rates {
         sources: &[Source],
         now: i64,
     ) -> Result<Self, Failure> {
-        let ids: HashSet<u32> = sources.iter().map(|source| source.id).collect();
+        let ids: Vec<u32> = sources.iter().map(|source| source.id).collect();
         match ids.is_empty() {
             true => Ok(Self(HashMap::new())),
-            false => Self::of_those(home, reader, now, |id| ids.contains(&id)),
+            false => Self::of_those(home, reader, now, Some(&ids)),
         }
     }
 
@@ -253,7 +253,7 @@ impl Rates {
         home: &Home,
         reader: &Reader,
         now: i64,
-        wanted: impl Fn(u32) -> bool,
+        wanted: Option<&[u32]>,
     ) -> Result<Self, Failure> {
         let mut rates = HashMap::new();
         beliefs(&home.config, reader, now, wanted, |id, explained| {

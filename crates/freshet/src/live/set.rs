@@ -8,10 +8,12 @@ use freshet_detect::RawSettings;
 use freshet_live::{Applied, Edit, Given, Which};
 
 use crate::failure::Failure;
-use crate::live::add::BATCH;
 use crate::live::given::GivenArguments;
 use crate::live::home::{ConfigArguments, Home};
 use crate::live::which::{WhichArguments, done};
+
+/// URLs that go through the daemon's door at once.
+const BATCH: usize = 10_000;
 
 /// Say something else of sources
 ///
@@ -42,6 +44,10 @@ pub(crate) struct SetArguments {
 ///
 /// Exit code 0: done; 1: there are no such sources.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  freshet pause https://example.com/
+  freshet pause --where-host example.com")]
 pub(crate) struct PauseArguments {
     #[command(flatten)]
     pub(crate) which: WhichArguments,
@@ -54,6 +60,10 @@ pub(crate) struct PauseArguments {
 ///
 /// Exit code 0: done; 1: there are no such sources.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  freshet resume https://example.com/
+  freshet resume --where-tag news")]
 pub(crate) struct ResumeArguments {
     #[command(flatten)]
     pub(crate) which: WhichArguments,
@@ -66,6 +76,10 @@ pub(crate) struct ResumeArguments {
 ///
 /// Their changes stay in the log. Exit code 0: done; 1: there are no such sources.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  freshet rm https://example.com/old
+  freshet rm --where-tag crawl --where-host example.com")]
 pub(crate) struct RmArguments {
     #[command(flatten)]
     pub(crate) which: WhichArguments,

@@ -22,6 +22,12 @@ use crate::terminal;
 /// Show a source: what is believed of it, why and when it is fetched next, and its history
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
+What the lines mean:
+  changes  how often it changes, as far as its fetches tell
+  fresh    the chance that the copy is up to date
+  worth    what a fetch would bring now; it is made when that reaches the price
+  next     when it is fetched next, and why then
+
 Examples:
   freshet show https://example.com/
   freshet show https://example.com/ --limit 100 --json")]

@@ -19,6 +19,19 @@ use crate::output::{print_json, print_text};
 ///
 /// Exit code 0: the daemon runs; 1: it does not, and what is shown is what the store knows.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+What the lines mean:
+  sources  how many there are, and how many of them are in a state of their own
+  budget   fetches a day by the configuration, and what was spent
+  fresh    the share of copies that are believed to be up to date, by importance
+  price    what a fetch must be worth to be made: the smaller the budget, the higher
+  crew     fetches under way, and how many there may be
+  next     when the daemon looks for something to do, or why it does not
+  trouble  why nothing can be written; fetching rests until it can be
+
+Examples:
+  freshet status
+  freshet status --json")]
 pub(crate) struct StatusArguments {
     /// Print it as JSON on standard output
     #[arg(long)]

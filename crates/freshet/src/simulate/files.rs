@@ -11,6 +11,9 @@ use crate::failure::Failure;
 use crate::output::write_table;
 use crate::simulate::{Simulated, picture};
 
+/// What is written.
+pub(crate) const NAMES: [&str; 4] = ["policies.csv", "series.csv", "policies.svg", "over_time.svg"];
+
 pub(crate) fn write_all(directory: &Path, simulated: &Simulated<'_>) -> Result<(), Failure> {
     let place = directory.display();
     fs::create_dir_all(directory)

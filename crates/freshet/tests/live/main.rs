@@ -6,5 +6,7 @@ mod commands;
 mod home;
 mod import;
 mod life;
+mod messages;
+mod round_trip;
 mod signals;
 mod site;

@@ -34,6 +34,7 @@ cases! {
     sources:
         numbers_are_dense_and_never_used_again,
         a_known_url_keeps_its_number_and_what_is_not_given,
+        what_is_expected_is_kept_until_there_is_more,
         a_url_that_is_named_twice_is_added_once,
         an_import_counts_what_is_new_and_what_was_known,
         values_that_cannot_be_meant_are_refused_and_nothing_is_added,

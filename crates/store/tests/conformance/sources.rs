@@ -48,6 +48,19 @@ pub(crate) fn a_known_url_keeps_its_number_and_what_is_not_given(store: &mut Sto
     assert_eq!(store.source(0).unwrap().unwrap(), expect);
 }
 
+pub(crate) fn what_is_expected_is_kept_until_there_is_more(store: &mut Store) {
+    let expected = |learnt: &[u8]| NewSource { learnt: learnt.to_vec(), ..source(1) };
+    store.add(&[source(0), expected(b"often")]).unwrap();
+    // Of a known source it says nothing.
+    store.add(&[expected(b"seldom"), source(2)]).unwrap();
+    let mut told = Vec::new();
+    store.scheduled(&[2, 77, 1, 0], |row| told.push((row.id, row.learnt.to_vec()))).unwrap();
+    assert_eq!(told, [(2, vec![]), (1, b"often".to_vec()), (0, vec![])]);
+    let mut loaded = Vec::new();
+    store.load(|row| loaded.push(row.learnt.to_vec())).unwrap();
+    assert_eq!(loaded, [vec![], b"often".to_vec(), vec![]]);
+}
+
 pub(crate) fn a_url_that_is_named_twice_is_added_once(store: &mut Store) {
     let second = Patch { importance: Some(3.0), ..Patch::default() };
     let batch = [source(4), source(5), NewSource { given: second, ..source(4) }];

@@ -7,6 +7,7 @@ mod git;
 mod hostile;
 mod json_lines;
 mod limits;
+mod pieces;
 mod polite;
 mod round_trip;
 mod separated;
