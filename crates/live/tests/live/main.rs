@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod clocks;
 mod faults;
 mod keeps;
 mod politeness;
 mod restarts;
+mod slow;
+mod turns;
 mod web;
