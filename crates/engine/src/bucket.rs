@@ -68,6 +68,11 @@ impl Bucket {
         self.at = self.at.max(now);
     }
 
+    /// Lets time pass without anything flowing in.
+    pub(crate) fn skip(&mut self, now: f64) {
+        self.at = self.at.max(now);
+    }
+
     /// Takes `cost` out. What costs more than the brim is paid when the bucket is full, and leaves a
     /// debt.
     pub(crate) fn pay(&mut self, cost: f64) {

@@ -3,6 +3,7 @@
 mod describe;
 mod hand_out;
 mod learn;
+mod visit;
 
 use std::collections::VecDeque;
 
@@ -301,6 +302,11 @@ impl Engine {
             Event::Signal(id) if self.inbox.is_empty() => self.signal(now, id),
             Event::Signal(id) => self.inbox.push_back(Bulk::Signal(id)),
             Event::Fetched { id, outcome } => self.fetched(now, id, outcome, actions),
+            Event::PutOff { id, days, unasked } => self.put_off(now, id, days, unasked),
+            Event::Visiting { host, from } => self.visiting(now, host, from),
+            Event::Visited { host, rest, failed } => {
+                self.visited(now, host, rest, failed, actions);
+            }
             Event::Capacity(fetches) => self.capacity = self.capacity.saturating_add(fetches),
             Event::Withdrawn(fetches) => self.capacity = self.capacity.saturating_sub(fetches),
             Event::Tick => self.tick(now, actions),

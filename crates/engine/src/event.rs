@@ -57,6 +57,33 @@ pub enum Event {
         /// What it brought.
         outcome: Outcome,
     },
+    /// A fetch did not come to its end: something else comes first, and it is tried again in so many
+    /// days. Nobody is judged by it.
+    PutOff {
+        /// Of which source.
+        id: u32,
+        /// How many days.
+        days: f64,
+        /// Whether nothing was asked for: then it is not paid for either.
+        unasked: bool,
+    },
+    /// Somebody asks a host for something that is none of its sources, from a day on: a redirect led
+    /// there. [`Visited`](Self::Visited) follows.
+    Visiting {
+        /// Which host.
+        host: u32,
+        /// From when on.
+        from: f64,
+    },
+    /// That is over.
+    Visited {
+        /// Which host.
+        host: u32,
+        /// Days that it asked to be left alone.
+        rest: Option<f64>,
+        /// Whether it is the host's fault that nothing came.
+        failed: bool,
+    },
     /// A source says that it has changed.
     Signal(u32),
     /// A host asks for so many days between two fetches: a crawl delay, for a day at most. The settings'

@@ -56,6 +56,14 @@ impl Learnt {
         unsealed(bytes)
     }
 
+    /// The same by a clock that shows so many days less.
+    #[must_use]
+    pub fn earlier(mut self, days: f64) -> Self {
+        self.last -= days;
+        self.due -= days;
+        self
+    }
+
     /// The last fetch that was answered, if there was one.
     #[must_use]
     pub fn fetched(&self) -> Option<f64> {
@@ -133,6 +141,13 @@ impl HostMemory {
     pub fn free(&self) -> f64 {
         self.free
     }
+
+    /// The same by a clock that shows so many days less.
+    #[must_use]
+    pub fn earlier(mut self, days: f64) -> Self {
+        self.free -= days;
+        self
+    }
 }
 
 /// The rest: what belongs to no source and no host.
@@ -202,6 +217,14 @@ impl Engine {
     /// Something to begin with: so much may be spent at once, up to what may be after a time of rest.
     pub fn grant(&mut self, amount: f64) {
         self.bucket.resume(self.bucket.tokens().max(amount));
+    }
+
+    /// Time has passed that nobody was there for: the budget does not grow by it.
+    pub fn skip(&mut self, now: f64) {
+        if now.is_finite() {
+            self.now = self.now.max(now);
+            self.bucket.skip(now);
+        }
     }
 
     /// What was learnt of a host that has no sources yet. It is left alone for the usual gap at least:

@@ -25,6 +25,12 @@ pub enum Blame {
 /// Why a fetch failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FetchError {
+    /// It is not our turn there.
+    #[error("{host} is to be left alone for now")]
+    NoTurn {
+        /// The host.
+        host: String,
+    },
     /// The name has no address.
     #[error("there is no host {host}")]
     NoSuchHost {
@@ -279,7 +285,8 @@ impl FetchError {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Connect { ours: true, .. }
+            Self::NoTurn { .. }
+            | Self::Connect { ours: true, .. }
             | Self::NoNameServer { theirs: false, .. }
             | Self::Proxy { .. }
             | Self::NoProxy { .. }
@@ -313,6 +320,7 @@ impl FetchError {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
+            Self::NoTurn { .. } => "no-turn",
             Self::NoSuchHost { .. } => "no-such-host",
             Self::NoNameServer { .. } => "no-name-server",
             Self::Connect { .. } => "connect",

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Empty;
@@ -13,6 +14,7 @@ use url::{Position, Url};
 
 use crate::connect::{Connector, MOST_HEADERS, Stop, within};
 use crate::error::{FetchError, Phase, ProtocolFault, Size, TlsFault};
+use crate::gate::Road;
 use crate::link::{Link, Pool};
 use crate::outcome::Hop;
 use crate::route::Route;
@@ -47,9 +49,23 @@ impl Exchange {
         Self { connector: Connector::new(Arc::clone(&settings)), pool, settings }
     }
 
-    /// Asks for a URL. What can be said of the hop is written down as it becomes known, also if it
-    /// fails.
+    /// Asks for a URL when it may be asked for. What can be said of the hop is written down as it becomes
+    /// known, also if it fails. `delay` is what the host's robots.txt asks for.
     pub(crate) async fn ask(
+        &self,
+        hop: &mut Hop,
+        head: bool,
+        headers: HeaderMap,
+        delay: Option<Duration>,
+        road: &mut Road<'_>,
+    ) -> Result<Reply, Stop> {
+        road.pass(&hop.url, delay).await?;
+        let reply = self.send(hop, head, headers, road.requests).await;
+        road.answered(&hop.url, &reply);
+        reply
+    }
+
+    async fn send(
         &self,
         hop: &mut Hop,
         head: bool,

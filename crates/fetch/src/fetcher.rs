@@ -13,6 +13,7 @@ use crate::connect::Stop;
 use crate::decode::Coding;
 use crate::error::{FetchError, Phase, ProtocolFault};
 use crate::exchange::{Exchange, Reply};
+use crate::gate::Road;
 use crate::guard::Refusal;
 use crate::headers;
 use crate::local;
@@ -73,7 +74,8 @@ impl Fetcher {
         if !is_web(url) {
             return Err(Refusal::Scheme { scheme: url.scheme().to_owned() });
         }
-        self.inner.permissions.ask(&self.inner.exchange, url, &mut 0).await
+        let mut road = Road { gate: None, requests: &mut 0 };
+        self.inner.permissions.ask(&self.inner.exchange, url, &mut road).await
     }
 
     /// The settings.
@@ -90,6 +92,10 @@ impl Inner {
 
     async fn follow(&self, request: &Request, trace: &mut Trace) -> Result<Outcome, Stop> {
         let mut url = request.url.clone();
+        if let Some((stopped, before)) = request.way.split_last() {
+            url = stopped.url.clone();
+            trace.hops = before.to_vec();
+        }
         loop {
             trace.hops.push(Hop::to(url.clone()));
             if trace.hops.len() == 1
@@ -101,7 +107,9 @@ impl Inner {
                 return Err(Stop::Refused(Refusal::Scheme { scheme: url.scheme().to_owned() }));
             }
             if self.settings().robots {
-                let asked = self.permissions.ask(&self.exchange, &url, &mut trace.requests).await;
+                let gate = request.gate.as_ref();
+                let mut road = Road { gate, requests: &mut trace.requests };
+                let asked = self.permissions.ask(&self.exchange, &url, &mut road).await;
                 let permission = asked.map_err(Stop::Refused)?;
                 trace.robots = Some(permission.clone());
                 if !permission.allowed {
@@ -115,9 +123,11 @@ impl Inner {
             let headers = self.headers(request, &url);
             let is_conditional =
                 headers.contains_key(IF_NONE_MATCH) || headers.contains_key(IF_MODIFIED_SINCE);
-            let Trace { hops, requests, .. } = trace;
+            let Trace { hops, requests, robots, .. } = trace;
             let Some(hop) = hops.last_mut() else { continue };
-            let reply = self.exchange.ask(hop, request.head, headers, requests).await?;
+            let mut road = Road { gate: request.gate.as_ref(), requests };
+            let delay = robots.as_ref().and_then(|it| it.file.crawl_delay);
+            let reply = self.exchange.ask(hop, request.head, headers, delay, &mut road).await?;
             match self.judge(request, is_conditional, reply, trace).await? {
                 Next::Done(outcome) => return Ok(outcome),
                 Next::Go(next) => url = next,

@@ -1,5 +1,6 @@
 //! What hosts allow: their robots.txt files, fetched once and kept for a while.
 
+mod kept;
 mod look;
 
 use std::collections::{HashMap, VecDeque};
@@ -13,6 +14,7 @@ use url::{Position, Url};
 use crate::connect::Stop;
 use crate::error::{FetchError, Phase};
 use crate::exchange::Exchange;
+use crate::gate::Road;
 use crate::guard::Refusal;
 use crate::headers::Wait;
 use crate::robots::{Rules, Verdict};
@@ -100,6 +102,8 @@ pub struct RobotsFile {
     state: State,
     retry_after: Option<Wait>,
     at: Instant,
+    /// How old it was by then.
+    before: Duration,
     until: Instant,
 }
 
@@ -150,9 +154,9 @@ impl Permissions {
         &self,
         exchange: &Exchange,
         url: &Url,
-        requests: &mut u32,
+        road: &mut Road<'_>,
     ) -> Result<Permission, Refusal> {
-        let file = self.file(exchange, url, requests).await?;
+        let file = self.file(exchange, url, road).await?;
         let because = match &file.state {
             State::Found(rules) => {
                 Because::Rules(rules.judge(&url[Position::BeforePath..Position::AfterQuery]))
@@ -168,7 +172,7 @@ impl Permissions {
             Because::NoFile(_) => true,
             Because::Unreachable(_) => false,
         };
-        let age = file.at.elapsed();
+        let age = file.age();
         let retry_after = file.retry_after.map(|wait| wait.after(age));
         Ok(Permission { allowed, because, file, age, retry_after })
     }
@@ -177,7 +181,7 @@ impl Permissions {
         &self,
         exchange: &Exchange,
         url: &Url,
-        requests: &mut u32,
+        road: &mut Road<'_>,
     ) -> Result<Arc<RobotsFile>, Refusal> {
         let origin = &url[..Position::BeforePath];
         let host = self.host(origin);
@@ -192,23 +196,39 @@ impl Permissions {
         let limit = exchange.settings.limits.total / 2;
         let late = Err(Stop::Failed(FetchError::Timeout { phase: Phase::Total, after: limit }));
         let place = url.join("/robots.txt").unwrap_or_else(|_| url.clone());
-        let looked = timeout(limit, look(exchange, place.clone(), requests)).await.unwrap_or(late);
+        if host.lock().is_none()
+            && let Some(file) = road.remembers(&place).await
+        {
+            self.keep(origin, &host, &Arc::new(file));
+            if let Some(file) = host.current() {
+                return Ok(file);
+            }
+        }
+        let looked = timeout(limit, look(exchange, place.clone(), road)).await.unwrap_or(late);
         let found = match looked {
             Ok(found) => found,
             // Of the host itself. Where its file is elsewhere, only the file is out of reach.
             Err(Stop::Refused(refusal)) => return Err(refusal),
+            Err(Stop::Failed(error @ FetchError::NoTurn { .. })) => {
+                // Nothing was asked, and nothing is known.
+                return Ok(Arc::new(Found::failed(error).file(exchange, place, None)));
+            }
             Err(Stop::Failed(error)) => Found::failed(error),
         };
         let before = host.lock().clone();
         let file = Arc::new(found.file(exchange, place, before.as_deref()));
-        *host.lock() = Some(Arc::clone(&file));
+        self.keep(origin, &host, &file);
+        road.found(&file);
+        Ok(file)
+    }
+
+    fn keep(&self, origin: &str, host: &Arc<Host>, file: &Arc<RobotsFile>) {
+        let before = host.lock().replace(Arc::clone(file));
         let mut kept = self.lock();
         // Who was dropped meanwhile to make room is no longer counted.
-        if kept.hosts.get(origin).is_some_and(|it| Arc::ptr_eq(it, &host)) {
+        if kept.hosts.get(origin).is_some_and(|it| Arc::ptr_eq(it, host)) {
             kept.weigh(file.weight(), before.map_or(0, |file| file.weight()));
         }
-        drop(kept);
-        Ok(file)
     }
 
     fn host(&self, origin: &str) -> Arc<Host> {

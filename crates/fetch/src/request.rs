@@ -4,6 +4,8 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use thiserror::Error;
 use url::Url;
 
+use crate::gate::Gate;
+use crate::outcome::Hop;
 use crate::secret::shown;
 use crate::settings::is_ours;
 
@@ -14,6 +16,9 @@ pub struct Request {
     pub(crate) validators: Option<Validators>,
     pub(crate) headers: HeaderMap,
     pub(crate) head: bool,
+    pub(crate) gate: Option<Gate>,
+    /// Where it has been, and where it stopped.
+    pub(crate) way: Vec<Hop>,
 }
 
 /// What makes a fetch conditional: what the last answer said of its own version.
@@ -86,7 +91,14 @@ impl Request {
             return Err(InvalidRequest::Userinfo { host });
         }
         parsed.set_fragment(None);
-        Ok(Self { url: parsed, validators: None, headers: HeaderMap::new(), head: false })
+        Ok(Self {
+            url: parsed,
+            validators: None,
+            headers: HeaderMap::new(),
+            head: false,
+            gate: None,
+            way: Vec::new(),
+        })
     }
 
     /// Makes it conditional: the content only if it is another.
@@ -100,6 +112,20 @@ impl Request {
     #[must_use]
     pub fn head(mut self) -> Self {
         self.head = true;
+        self
+    }
+
+    /// Asks at a gate before each of its requests.
+    #[must_use]
+    pub fn through(mut self, gate: Gate) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
+    /// Goes on where an earlier fetch of the same stopped: at the last of its hops.
+    #[must_use]
+    pub fn going_on(mut self, hops: Vec<Hop>) -> Self {
+        self.way = hops;
         self
     }
 

@@ -5,6 +5,8 @@ mod octets;
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::glob;
 use line::{Key, Lines};
 use octets::{normal_path, normal_pattern};
@@ -33,7 +35,7 @@ struct Group {
 }
 
 /// A line that says whom the rules below it are for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
     /// A product token in lower case, or `*` for all that have no group of their own.
     pub token: String,
@@ -42,7 +44,7 @@ pub struct Agent {
 }
 
 /// A line that allows or disallows paths.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// Whether it allows.
     pub allow: bool,
@@ -57,7 +59,7 @@ pub struct Rule {
 }
 
 /// The rules of a file for one agent: those of all its groups, the most specific first.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rules {
     agent: Option<Agent>,
     rules: Vec<Rule>,

@@ -1,6 +1,7 @@
 //! What can be known and done while no daemon runs: by the store, and an engine of a few sources.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 
 use freshet_detect::Reading;
 use freshet_engine::{Description, Engine, Event, Explanation, HostMemory, Learnt};
@@ -9,10 +10,13 @@ use freshet_store::{Batch, HostRecord, Query, Reader, Scheduled, Spent, Store, S
 
 use crate::clock::{Clock, Millis, days, millis};
 use crate::config::Config;
+use crate::control::Client;
 use crate::core::engine_settings;
+use crate::errand::Errand;
 use crate::explained::Explained;
 use crate::load::{Rest, description};
-use crate::work::Shop;
+use crate::turns::{self, Giver};
+use crate::work::{Order, Shop};
 
 /// Sources of an engine at most.
 const SOME: usize = 4096;
@@ -141,23 +145,60 @@ pub struct Looked {
     pub answer: Answer,
     /// What counts of it, if there is a document.
     pub reading: Option<Reading>,
+    /// The host that is to be left alone, and for how many milliseconds, if that kept it from being made.
+    pub rests: Option<(String, Millis)>,
 }
 
 impl Alone {
     /// Somebody who fetches as the daemon would.
     #[must_use]
     pub fn new(config: Config, clock: Clock) -> Self {
-        let shop = Shop::new(&config, clock, config.store.clone());
+        Self::with(config, clock, Giver::Alone(Mutex::default()))
+    }
+
+    /// Somebody who asks the daemon that runs for turns at hosts.
+    #[must_use]
+    pub fn beside(config: Config, clock: Clock, daemon: Client) -> Self {
+        Self::with(config, clock, Giver::Daemon(Mutex::new(daemon)))
+    }
+
+    fn with(config: Config, clock: Clock, giver: Giver) -> Self {
+        let shop = Shop::new(&config, clock, config.store.clone(), giver);
         Self { shop, config }
     }
 
-    /// Fetches what need not be a source, and records nothing.
+    /// What hosts said that had to be left alone, and their robots.txt, to be kept.
+    fn met(&self, batch: &mut Batch) {
+        if let Giver::Alone(strangers) = &*self.shop.giver {
+            let mut strangers = turns::lock(strangers);
+            batch.manners = strangers.resting(self.shop.clock.day() + turns::WORTH_KEEPING);
+            batch.robots = std::mem::take(&mut strangers.robots);
+        }
+    }
+
+    /// Keeps what is to be known of hosts after a look.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn remember(&self, store: &mut Store) -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        self.met(&mut batch);
+        store.record(&batch).map(|_| ())
+    }
+
+    /// Fetches what need not be a source, and records nothing of it. It waits for its turn at each host; if
+    /// that would take too long, the answer says so, and `rests` for how long. If it is forced, it does not.
     ///
     /// # Errors
     /// If it is not a URL.
-    pub async fn look(&self, url: &str) -> Result<Looked, InvalidRequest> {
+    pub async fn look(&self, url: &str, force: bool) -> Result<Looked, InvalidRequest> {
         let request = Request::new(url)?;
-        let answer = self.shop.fetcher.fetch(&request).await;
+        let mut errand = Errand::new(&self.shop, String::new(), true);
+        let answer = match force {
+            true => self.shop.fetcher.fetch(&request).await,
+            false => errand.run(request.clone()).await.0,
+        };
+        let rests = errand.put_off.take().map(|it| (it.host, millis(it.days)));
         let reading = match &answer.outcome {
             freshet_fetch::Outcome::Content(content) => {
                 let detector = self.shop.detectors.of(request.url(), "");
@@ -170,18 +211,26 @@ impl Alone {
             }
             _ => None,
         };
-        Ok(Looked { answer, reading })
+        Ok(Looked { answer, reading, rests })
     }
 
-    /// Fetches a source and records what came, as the daemon would: it is learnt from, and paid for.
-    /// Says whether there is such a source.
+    /// Fetches a source and records what came, as the daemon would: it is learnt from, and paid for. If a
+    /// host on the way is to be left alone, nothing is, and it says which and for how many milliseconds.
     ///
     /// # Errors
     /// If the store cannot be read or written.
-    pub async fn check(&self, store: &mut Store, id: u32) -> Result<bool, StoreError> {
-        let finished = self.shop.work(id, true).await;
+    pub async fn check(
+        &self,
+        store: &mut Store,
+        id: u32,
+    ) -> Result<Option<(String, Millis)>, StoreError> {
+        let finished = self.shop.work(Order { id, at_once: true, way: Vec::new() }).await;
+        if let Some(put_off) = finished.put_off {
+            self.remember(store)?;
+            return Ok(Some((put_off.host, millis(put_off.days))));
+        }
         let (Some(judged), Some(source)) = (finished.judged, store.source(id)?) else {
-            return Ok(false);
+            return Ok(None);
         };
         let now = self.shop.clock.now();
         let (mut few, mut before) = (Few::default(), None);
@@ -207,6 +256,7 @@ impl Alone {
             record.due = learnt.due().map(millis);
         }
         let mut batch = Batch::default();
+        self.met(&mut batch);
         let minute = record.at - record.at.rem_euclid(60_000);
         batch.ledger.push(Spent { at: minute, fetches: source.cost, bytes: record.bytes });
         if let Some(memory) = engine.host_memory(0) {
@@ -222,6 +272,6 @@ impl Alone {
         }
         batch.fetches.push(record);
         store.record(&batch)?;
-        Ok(true)
+        Ok(None)
     }
 }

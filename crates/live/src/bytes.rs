@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// Days' worth that may be saved up.
 const BURST: f64 = 1.0 / 24.0;
 
+/// Days after which is looked again at what is under way.
+const SOON: f64 = 1.0 / 86_400.0;
+
 /// Bytes that may still come.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Allowance {
@@ -24,6 +27,11 @@ impl Allowance {
         self
     }
 
+    /// The last day that it knew.
+    pub(crate) fn at(&self) -> f64 {
+        self.at
+    }
+
     fn flow(&mut self, day: f64) {
         if let Some(a_day) = self.a_day {
             let flowed = a_day * (day - self.at).max(0.0);
@@ -40,11 +48,16 @@ impl Allowance {
         self.usual += pull * (bytes as f64 - self.usual);
     }
 
-    /// The day on which something may be asked for again, if that is later.
-    pub(crate) fn until(&mut self, day: f64) -> Option<f64> {
+    /// The day on which something may be asked for again, if that is later. What is under way will bring
+    /// what fetches usually do; as long as nobody knows how much that is, one at a time finds it out.
+    pub(crate) fn until(&mut self, day: f64, under_way: usize) -> Option<f64> {
         self.flow(day);
         let a_day = self.a_day?;
-        (self.left < 0.0).then(|| day - self.left / a_day.max(1.0))
+        if self.usual <= 0.0 && under_way > 0 {
+            return Some(day + SOON);
+        }
+        let left = self.left - self.usual * under_way as f64;
+        (left < 0.0).then(|| day - left / a_day.max(1.0))
     }
 
     /// Fetches that it is enough for in a day.

@@ -12,9 +12,20 @@ pub type Millis = i64;
 const DAY: f64 = 86_400_000.0;
 /// A wall clock that goes back by more has been set, and is not just being kept right.
 const JUMP: Millis = 1_000;
+/// One that goes on by so much more than time has passed was set too, or the machine slept.
+const LEAP: Millis = 120_000;
 
 /// What the wall clock shows, in milliseconds since 1970.
 pub type Wall = Box<dyn Fn() -> Millis + Send + Sync>;
+
+/// A wall clock that was set, and by how much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Jump {
+    /// Back: the clock has gone on by itself.
+    Back(Duration),
+    /// Forward, or the machine slept: the clock has gone along.
+    Forward(Duration),
+}
 
 /// A clock that never goes back. If the wall clock does, it goes on by itself.
 pub struct Clock {
@@ -31,6 +42,7 @@ struct State {
     shift: Millis,
     last: Millis,
     at: Instant,
+    /// Negative for back.
     jumped: Millis,
 }
 
@@ -58,9 +70,12 @@ impl Clock {
         let now = if reading < state.last - JUMP {
             let now = state.last.saturating_add(passed);
             state.shift += now - reading;
-            state.jumped += now - reading;
+            state.jumped = reading - now;
             now
         } else {
+            if reading - state.last > passed + LEAP {
+                state.jumped = reading - state.last - passed;
+            }
             reading.max(state.last)
         };
         (state.last, state.at) = (now, Instant::now());
@@ -68,11 +83,16 @@ impl Clock {
         self.from.saturating_add((since * self.factor) as Millis)
     }
 
-    /// How far the wall clock has gone back since this was asked.
-    pub fn take_jump(&self) -> Option<Duration> {
+    /// Whether the wall clock was set since this was asked.
+    pub fn take_jump(&self) -> Option<Jump> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let jumped = std::mem::take(&mut state.jumped);
-        (jumped > 0).then(|| Duration::from_millis(jumped.unsigned_abs()))
+        let by = Duration::from_millis(jumped.unsigned_abs());
+        match jumped {
+            0 => None,
+            ..0 => Some(Jump::Back(by)),
+            1.. => Some(Jump::Forward(by)),
+        }
     }
 
     /// The same in days, as the engine counts.
@@ -85,6 +105,12 @@ impl Clock {
     #[must_use]
     pub fn days_of(&self, time: Duration) -> f64 {
         time.as_secs_f64() * 1000.0 * self.factor / DAY
+    }
+
+    /// How long ago something was, in the world.
+    pub fn since(&self, then: Millis) -> Duration {
+        let seconds = (self.now() - then) as f64 / 1000.0 / self.factor;
+        Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default()
     }
 
     /// How long days of this clock are in the world.
@@ -132,10 +158,13 @@ mod tests {
         wall.fetch_sub(3_600_000, Ordering::Relaxed);
         let after = clock.now();
         assert!((10_005_000..10_065_000).contains(&after), "{after}");
-        assert!(clock.take_jump().is_some_and(|it| it.as_secs() >= 3_600));
+        assert!(matches!(clock.take_jump(), Some(Jump::Back(by)) if by.as_secs() >= 3_600));
         wall.fetch_add(7_000, Ordering::Relaxed);
         assert!(clock.now() >= after + 7_000);
         assert_eq!(clock.take_jump(), None);
+        wall.fetch_add(86_400_000, Ordering::Relaxed);
+        assert!(clock.now() >= after + 86_407_000);
+        assert!(matches!(clock.take_jump(), Some(Jump::Forward(by)) if by.as_secs() >= 86_300));
     }
 
     #[test]

@@ -98,6 +98,7 @@ struct RawKeep {
     versions: Option<u32>,
     days: Option<f64>,
     observations: Option<u32>,
+    changes: Option<f64>,
     size: Option<RawSize>,
 }
 

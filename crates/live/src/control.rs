@@ -35,6 +35,26 @@ pub enum Call {
     Check(String),
     /// Change sources.
     Edit(Edit),
+    /// A turn at a host that is asked from outside.
+    Turn {
+        /// Its name.
+        host: String,
+        /// Days between two fetches that its robots.txt asks for.
+        delay: Option<f64>,
+        /// Days that are waited for it at most.
+        patience: f64,
+        /// Whether nobody asks again if it is busy.
+        last: bool,
+    },
+    /// What a host said to that.
+    Heard {
+        /// Its name.
+        host: String,
+        /// Days that it asked to be left alone.
+        rest: Option<f64>,
+        /// Whether it is its fault that nothing came.
+        failed: bool,
+    },
 }
 
 /// What the daemon answers.
@@ -47,6 +67,8 @@ pub enum Answer {
     Explained(Box<Explained>),
     /// What an edit did.
     Applied(Applied),
+    /// The day from which on a host may be asked; `None` if others are there.
+    Turn(Option<f64>),
     /// It is done.
     Done,
     /// It is not done.

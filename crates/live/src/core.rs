@@ -5,6 +5,7 @@ mod claims;
 mod dispatch;
 mod record;
 mod replies;
+mod turns;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_engine::{Action, Alarm, Engine, Event, Known, Settings};
+use freshet_fetch::Hop;
 use freshet_store::{Batch, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
@@ -21,12 +23,15 @@ pub(crate) use self::claims::{Claims, Granted, Told};
 use crate::adjust::{Adjusted, InForce};
 use crate::bytes::Allowance;
 use crate::claim::Taken;
+use crate::clock::Jump;
 use crate::config::Config;
 use crate::crew::Crew;
 use crate::edit::{Applied, Edit, EditError};
+use crate::errand::PutOff;
 use crate::explained::Explained;
 use crate::plan::Plan;
 use crate::status::Status;
+use crate::turns::{Left, Notice, Strangers, Turn, Want};
 use crate::work::{Finished, Shop};
 use crate::writer::{Edited, Write, Written};
 
@@ -35,7 +40,11 @@ pub(crate) enum Ask {
     Edit(Edit, oneshot::Sender<Result<Applied, EditError>>),
     Explain(u32, oneshot::Sender<Option<Explained>>),
     /// Fetch a source now, whatever it is worth. Says when it is recorded.
-    Check(u32, oneshot::Sender<bool>),
+    Check(u32, oneshot::Sender<Checked>),
+    /// A turn at a host for somebody outside.
+    Lend(Want, oneshot::Sender<Turn>),
+    /// What somebody outside heard from a host.
+    Heard(Left, oneshot::Sender<()>),
     Status(oneshot::Sender<Status>),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
     Write(Box<dyn FnOnce(&mut Store) + Send>),
@@ -53,10 +62,23 @@ pub(crate) enum Ask {
     Stop,
 }
 
+/// What came of a check.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Checked {
+    Recorded,
+    NoSource,
+    /// A host is to be left alone.
+    PutOff(PutOff),
+}
+
 /// How often the rest is said and tidied up, in the world's time.
 const BEAT: Duration = Duration::from_millis(500);
 /// Beats between two tidyings of the store.
 const TIDIED: u64 = 120;
+/// How long a fetch that was put off goes on where it stopped; later it begins anew.
+const STOPPED: Duration = Duration::from_secs(600);
+/// A fetch that takes longer waits for its host: another one may begin in its place.
+const STUCK: Duration = Duration::from_secs(2);
 /// Events that are taken at once before the engine's own work goes on.
 const SOME: usize = 256;
 /// How long fetches that are under way may take to end when the daemon is to stop.
@@ -78,6 +100,7 @@ pub(crate) struct Core {
     pub(crate) asks: mpsc::Receiver<Ask>,
     pub(crate) writer: mpsc::UnboundedSender<Write>,
     pub(crate) written: mpsc::UnboundedReceiver<Written>,
+    pub(crate) notices: mpsc::UnboundedReceiver<Notice>,
     pub(crate) status: watch::Sender<Status>,
     pub(crate) flow: Flow,
     pub(crate) count: Status,
@@ -92,9 +115,19 @@ pub(crate) struct Flow {
     early: Vec<u32>,
     /// Sources whose last fetch is being written, or will be next.
     unwritten: HashMap<u32, u32>,
+    /// Where fetches that were put off stopped, and when.
+    ways: HashMap<u32, (Instant, Vec<Hop>)>,
+    /// Hosts that the engine does not know.
+    pub(crate) strangers: Strangers,
+    /// The last source of a host whose page took too long, while nothing else came from there.
+    slow: HashMap<u32, u32>,
+    /// What the ledger says was paid for.
+    ledgered: f64,
     /// Under way.
     tasks: JoinSet<Finished>,
-    sources: HashMap<tokio::task::Id, u32>,
+    sources: HashMap<tokio::task::Id, (u32, Instant)>,
+    /// Of them, those that take long.
+    stuck: u32,
     /// Fetches that the engine has been told it can ask for, and that are not over.
     given: u32,
     /// What is to be written next, and how many fetches are being written.
@@ -109,7 +142,7 @@ pub(crate) struct Flow {
     /// What is written is not what there is.
     stale: bool,
     /// Who waits for a source to be recorded.
-    waiting: HashMap<u32, Vec<oneshot::Sender<bool>>>,
+    waiting: HashMap<u32, Vec<oneshot::Sender<Checked>>>,
     /// Sources that are fetched because somebody waits.
     checked: HashSet<u32>,
     /// Writing failed, and is not tried before the next beat.
@@ -141,6 +174,7 @@ impl Core {
             tokio::select! {
                 biased;
                 Some(written) = self.written.recv() => self.was_written(written),
+                Some(notice) = self.notices.recv() => self.noticed(notice),
                 Some(over) = self.flow.tasks.join_next_with_id() => self.is_over(over),
                 Some(edited) = self.flow.edits.join_next() => self.was_edited(edited.ok()),
                 ask = self.asks.recv() => match ask {
@@ -163,7 +197,8 @@ impl Core {
         let wake = self.engine.wake();
         let held = !self.flow.outbox.is_empty();
         let day = self.engine.now();
-        match self.allowance.until(day).filter(|_| held) {
+        let under_way = self.flow.tasks.len();
+        match self.allowance.until(day, under_way).filter(|_| held) {
             Some(until) => wake.min(until),
             None => wake,
         }
@@ -172,13 +207,14 @@ impl Core {
     /// Tells the engine, and takes note of what it says.
     pub(crate) fn tell(&mut self, event: Event) {
         for action in self.step(event) {
-            self.heard(action);
+            self.follow_up(action);
         }
     }
 
     fn step(&mut self, event: Event) -> Vec<Action> {
         let mut actions = Vec::new();
-        self.engine.step(self.shop.clock.day(), event, &mut actions);
+        let day = self.today();
+        self.engine.step(day, event, &mut actions);
         for action in &actions {
             if let Action::Fetch { id, .. } = action {
                 self.flow.claims.take_back(*id);
@@ -187,7 +223,7 @@ impl Core {
         actions
     }
 
-    fn heard(&mut self, action: Action) {
+    fn follow_up(&mut self, action: Action) {
         match action {
             Action::Fetch { id, .. } => self.flow.outbox.push_back(id),
             Action::Gone(id) => tracing::info!(source = id, "gone, and not asked for any more"),
@@ -198,14 +234,31 @@ impl Core {
         }
     }
 
+    /// What day it is. Time that nobody was there for brings no budget: what is overdue is spread.
+    fn today(&mut self) -> f64 {
+        let day = self.shop.clock.day();
+        match self.shop.clock.take_jump() {
+            None => {}
+            Some(Jump::Back(by)) => tracing::warn!(
+                seconds = by.as_secs(),
+                "the clock was set back: time goes on as before until the next start"
+            ),
+            Some(Jump::Forward(by)) => {
+                tracing::warn!(
+                    seconds = by.as_secs(),
+                    "the clock was set forward, or the machine slept: what is overdue is spread"
+                );
+                self.engine.skip(day);
+                self.allowance = self.allowance.resume(self.config.bytes, day);
+            }
+        }
+        day
+    }
+
     fn beat(&mut self) {
         self.flow.beats += 1;
-        if let Some(jump) = self.shop.clock.take_jump() {
-            tracing::warn!(
-                seconds = jump.as_secs(),
-                "the clock was set back: time goes on as before until the next start"
-            );
-        }
+        let stuck = self.flow.sources.values().filter(|(_, at)| at.elapsed() > STUCK).count();
+        self.flow.stuck = u32::try_from(stuck).unwrap_or(u32::MAX);
         self.adapt();
         self.end_leases();
         self.flow.held = false;
@@ -215,6 +268,8 @@ impl Core {
         if self.flow.beats.is_multiple_of(TIDIED) {
             // Without a writer there is nothing to tidy.
             let _ = self.writer.send(Write::Tidy(self.shop.clock.now()));
+            self.flow.strangers.tidy(self.shop.clock.day());
+            self.flow.ways.retain(|_, (at, _)| at.elapsed() < STOPPED);
         }
         let status = self.state();
         self.status.send_replace(status);
@@ -238,6 +293,7 @@ impl Core {
         let deadline = Instant::now() + FAREWELL;
         while !self.flow.tasks.is_empty() {
             tokio::select! {
+                Some(notice) = self.notices.recv() => self.noticed(notice),
                 Some(over) = self.flow.tasks.join_next_with_id() => self.is_over(over),
                 Some(written) = self.written.recv() => self.was_written(written),
                 () = sleep_until(deadline) => {

@@ -15,7 +15,7 @@ use crate::adjust::{Adjusted, InForce, Unfit};
 use crate::claim::{Claim, Claimed, Report, Taken};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
-use crate::core::{Ask, Core, Flow, Told, engine_settings};
+use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings};
 use crate::crew::Crew;
 use crate::detectors::Detectors;
 use crate::edit::{Applied, Edit, EditError};
@@ -23,6 +23,7 @@ use crate::explained::Explained;
 use crate::load::{self, Rest};
 use crate::plan::Plan;
 use crate::status::Status;
+use crate::turns::{Giver, Left, Turn, Want};
 use crate::work::{Readers, Shop};
 use crate::writer;
 
@@ -69,6 +70,14 @@ pub enum LiveError {
     /// There is no such source.
     #[error("there is no source {0}")]
     NoSource(String),
+    /// A host on the way is to be left alone.
+    #[error("{host} is to be left alone for {seconds:.0} s more")]
+    Rests {
+        /// Which.
+        host: String,
+        /// How long.
+        seconds: f64,
+    },
 }
 
 impl LiveError {
@@ -79,6 +88,7 @@ impl LiveError {
             Self::Store(error) => error.hint(),
             Self::NoSource(url) => Some(format!("add it with `freshet add {url}`")),
             Self::Config(error) => error.hint(),
+            Self::Rests { .. } => Some("try it again then".to_owned()),
             Self::Edit(_) | Self::Unfit(_) | Self::Thread(_) | Self::Stopped => None,
         }
     }
@@ -103,8 +113,19 @@ impl Daemon {
         let count = usize::try_from(store.count(&freshet_store::Query::default())?);
         let settings = engine_settings(&config, count.unwrap_or(usize::MAX), &allowance);
         let mut engine = load::engine(&store, &rest, day, settings)?;
-        load::sources(&store, &mut engine, day)?;
-        let shop = Arc::new(Shop::new(&config, clock, store.path().to_owned()));
+        let back = rest.back(day);
+        if back > 0.0 {
+            tracing::warn!(
+                seconds = (back * 86_400.0) as u64,
+                "the clock was set back since the last run: what is due keeps its distance"
+            );
+        }
+        load::sources(&store, &mut engine, day, back)?;
+        let (notices, noticed) = mpsc::unbounded_channel();
+        let giver = Giver::Core(notices);
+        let shop = Arc::new(Shop::new(&config, clock, store.path().to_owned(), giver));
+        let mut flow = Flow::default();
+        load::manners(&store, &mut engine, &mut flow.strangers, now, back)?;
         let cursor = store.last_cursor()?;
         let path = store.path().to_owned();
         tracing::info!(sources = engine.len(), store = %path.display(), "started");
@@ -129,7 +150,8 @@ impl Daemon {
             writer: orders,
             written,
             status,
-            flow: Flow::default(),
+            flow,
+            notices: noticed,
             count,
         };
         let handle = Handle { asks, status: watched, shop: seen, store: path };
@@ -185,10 +207,27 @@ impl Handle {
         let (reply, answer) = oneshot::channel();
         self.ask(Ask::Check(id, reply)).await?;
         match answer.await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(LiveError::NoSource(url.to_owned())),
+            Ok(Checked::Recorded) => Ok(()),
+            Ok(Checked::NoSource) => Err(LiveError::NoSource(url.to_owned())),
+            Ok(Checked::PutOff(it)) => {
+                Err(LiveError::Rests { host: it.host, seconds: it.days * 86_400.0 })
+            }
             Err(_) => Err(LiveError::Stopped),
         }
+    }
+
+    /// A turn at a host for somebody outside: the day from which on it is theirs.
+    pub(crate) async fn lend(&self, want: Want) -> Result<Turn, LiveError> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(Ask::Lend(want, reply)).await?;
+        answer.await.map_err(|_| LiveError::Stopped)
+    }
+
+    /// What somebody outside heard from a host.
+    pub(crate) async fn heard(&self, left: Left) -> Result<(), LiveError> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(Ask::Heard(left, reply)).await?;
+        answer.await.map_err(|_| LiveError::Stopped)
     }
 
     fn find(&self, url: &str) -> Result<u32, LiveError> {
@@ -364,12 +403,13 @@ impl Handle {
 }
 
 impl Shop {
-    pub(crate) fn new(config: &Config, clock: Clock, store: PathBuf) -> Self {
+    pub(crate) fn new(config: &Config, clock: Clock, store: PathBuf, giver: Giver) -> Self {
         Self {
             fetcher: freshet_fetch::Fetcher::new(config.fetch.clone()),
             detectors: Detectors::new(config.detect.clone()),
             readers: Readers::new(store),
             clock: Arc::new(clock),
+            giver: Arc::new(giver),
             gap: config.gap,
         }
     }
@@ -381,6 +421,7 @@ impl Shop {
             detectors: Detectors::new(config.detect.clone()),
             readers: self.readers.another(),
             clock: Arc::clone(&self.clock),
+            giver: Arc::clone(&self.giver),
             gap: config.gap,
         })
     }

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{Millis, millis};
 
+/// Days that a host rests without a word.
+const SHORT: f64 = 5.0 / 86_400.0;
+
 /// Why a source is due when it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explained {
@@ -14,8 +17,11 @@ pub struct Explained {
     pub headline: String,
     /// All of it, in several lines.
     pub text: String,
-    /// When it is due, if that is known.
+    /// When it is due and its host may be asked, if that is known.
     pub due: Option<Millis>,
+    /// Until when its host is left alone, if that is what it waits for.
+    #[serde(default)]
+    pub host_rests: Option<Millis>,
     /// Changes a day, as far as is believed, and between which the true number is with a chance of
     /// 95 %.
     pub changes_a_day: f64,
@@ -40,12 +46,17 @@ impl Explained {
             Standing::Paused => "paused",
             Standing::Gone => "gone",
         };
+        let waits = matches!(it.standing, Standing::Waiting | Standing::Candidate);
+        // The usual gap between two fetches is nothing to tell of.
+        let rests = (waits && it.host.free > it.due.max(it.now) + SHORT).then_some(it.host.free);
+        let due = rests.unwrap_or(it.due);
         let age = it.last.map(|last| (it.now - last).max(0.0));
         Self {
             standing: standing.to_owned(),
             headline: it.headline(),
             text: it.to_string(),
-            due: it.due.is_finite().then(|| millis(it.due)),
+            due: due.is_finite().then(|| millis(due)),
+            host_rests: rests.filter(|day| day.is_finite()).map(millis),
             changes_a_day: it.belief.mean(),
             between: it.between,
             worth: it.worth.is_finite().then_some(it.worth),

@@ -1,18 +1,22 @@
 //! From the store to an engine that goes on where the last one ended.
 
 use freshet_engine::{Description, Engine, Event, HostMemory, Learnt, Settings};
-use freshet_store::{Reader, Scheduled, StoreError};
+use freshet_store::{Manner, Reader, Scheduled, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Allowance;
-use crate::clock::days;
+use crate::clock::{Millis, days};
 use crate::goal::goal;
+use crate::turns::Strangers;
 
 /// Sources that the engine is told of at once.
 const SOME: usize = 1 << 16;
 
 /// Fetches that a first start may make at once: somebody watches.
 const AT_FIRST: f64 = 10.0;
+
+/// Days by which a clock that is just being kept right may go back.
+const SET: f64 = 1.0 / 86_400.0;
 
 /// What is kept that belongs to no source and no host.
 #[derive(Default, Serialize, Deserialize)]
@@ -25,6 +29,12 @@ impl Rest {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         // Nothing in it is unknown to the format.
         postcard::to_extend(self, Vec::new()).unwrap_or_default()
+    }
+
+    /// How many days the clock was set back since this was written.
+    pub(crate) fn back(&self, day: f64) -> f64 {
+        let back = self.allowance.at() - day;
+        if back > SET { back } else { 0.0 }
     }
 
     pub(crate) fn read(reader: &Reader) -> Result<Self, StoreError> {
@@ -53,14 +63,46 @@ pub(crate) fn engine(
     };
     reader.hosts(|host| {
         if let Ok(memory) = HostMemory::from_bytes(&host.record) {
-            engine.recall_host(host.id, &memory);
+            engine.recall_host(host.id, &memory.earlier(rest.back(day)));
         }
     })?;
     Ok(engine)
 }
 
+/// Hosts that are to be left alone though nobody knew a source of theirs. They may have one by now.
+pub(crate) fn manners(
+    reader: &Reader,
+    engine: &mut Engine,
+    strangers: &mut Strangers,
+    now: Millis,
+    back: f64,
+) -> Result<(), StoreError> {
+    for Manner { host, until } in reader.manners(now)? {
+        let until = days(until) - back;
+        let known = reader.find_host(&host)?.filter(|it| engine.host_state(it.id).is_some());
+        match known {
+            Some(known) => leave_alone(engine, known.id, days(now), until),
+            None => strangers.rest(&host, until),
+        }
+    }
+    Ok(())
+}
+
+/// Tells an engine that a host is to be left alone until a day.
+pub(crate) fn leave_alone(engine: &mut Engine, host: u32, now: f64, until: f64) {
+    let mut actions = Vec::new();
+    let rest = Some(until - now);
+    engine.step(now, Event::Visiting { host, from: now }, &mut actions);
+    engine.step(now, Event::Visited { host, rest, failed: false }, &mut actions);
+}
+
 /// Tells an engine of all sources.
-pub(crate) fn sources(reader: &Reader, engine: &mut Engine, day: f64) -> Result<(), StoreError> {
+pub(crate) fn sources(
+    reader: &Reader,
+    engine: &mut Engine,
+    day: f64,
+    back: f64,
+) -> Result<(), StoreError> {
     let mut actions = Vec::new();
     let (mut recalled, mut described) = (Vec::with_capacity(SOME), Vec::new());
     let mut tell = |event: Event, engine: &mut Engine| {
@@ -74,7 +116,7 @@ pub(crate) fn sources(reader: &Reader, engine: &mut Engine, day: f64) -> Result<
     reader.load(|row| {
         let description = description(&row);
         match Learnt::from_bytes(row.learnt) {
-            Ok(learnt) => recalled.push((description, learnt)),
+            Ok(learnt) => recalled.push((description, learnt.earlier(back))),
             Err(_) => described.push(description),
         }
         if recalled.len() == SOME {

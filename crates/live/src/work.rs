@@ -4,12 +4,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use freshet_fetch::{Fetcher, Request};
+use freshet_engine::{Blame, Outcome};
+use freshet_fetch::{Answer, Fetcher, Hop, Request};
 use freshet_store::{Reader, StoreError};
+use url::Url;
 
 use crate::clock::Clock;
 use crate::detectors::Detectors;
+use crate::errand::{Errand, PutOff};
 use crate::judge::{Judged, judge};
+use crate::turns::Giver;
 
 /// Documents longer than this are read beside the others.
 const LONG: usize = 1 << 18;
@@ -20,8 +24,18 @@ pub(crate) struct Shop {
     pub(crate) detectors: Detectors,
     pub(crate) readers: Readers,
     pub(crate) clock: Arc<Clock>,
+    pub(crate) giver: Arc<Giver>,
     /// Days between two requests to one host.
     pub(crate) gap: f64,
+}
+
+/// A fetch to be made.
+pub(crate) struct Order {
+    pub(crate) id: u32,
+    /// Whether somebody waits for it.
+    pub(crate) at_once: bool,
+    /// Where an earlier one stopped.
+    pub(crate) way: Vec<Hop>,
 }
 
 /// What came of a fetch.
@@ -29,10 +43,14 @@ pub(crate) struct Finished {
     pub(crate) id: u32,
     /// `None` if the source is not there any more, or cannot be asked for.
     pub(crate) judged: Option<Judged>,
-    /// Days for which the fetch is put off: the host was asked for robots.txt just now.
-    pub(crate) put_off: Option<f64>,
+    /// It did not come to its end: a host is to be left alone.
+    pub(crate) put_off: Option<PutOff>,
+    /// Where it stopped then.
+    pub(crate) way: Vec<Hop>,
     /// Days between two fetches that the host asks for, if it says so.
     pub(crate) crawl_delay: Option<f64>,
+    /// Whether it was the page that took too long: the host may be well.
+    pub(crate) slow: bool,
     /// How long the request took, and how long reading the document did.
     pub(crate) fetching: Duration,
     pub(crate) requests: u32,
@@ -72,14 +90,16 @@ impl Readers {
 }
 
 impl Shop {
-    /// Fetches a source and judges what comes. If somebody waits for it (`at_once`), it is not put off
-    /// after robots.txt, but made when the host may be asked again.
-    pub(crate) async fn work(&self, id: u32, at_once: bool) -> Finished {
+    /// Fetches a source and judges what comes.
+    pub(crate) async fn work(&self, order: Order) -> Finished {
+        let Order { id, at_once, way } = order;
         let mut finished = Finished {
             id,
             judged: None,
             put_off: None,
+            way: Vec::new(),
             crawl_delay: None,
+            slow: false,
             fetching: Duration::ZERO,
             requests: 0,
         };
@@ -94,57 +114,57 @@ impl Shop {
         let Ok(request) = Request::new(&job.url) else { return finished };
         let url = request.url().clone();
         let request = request.since(freshet_fetch::Validators {
-            url,
+            url: url.clone(),
             is_start: true,
             etag: job.validators.etag.clone(),
             last_modified: job.validators.last_modified.clone(),
         });
-        self.ask_robots(&request, &mut finished).await;
-        if let Some(days) = finished.put_off {
-            if !at_once {
-                return finished;
-            }
-            finished.put_off = None;
-            tokio::time::sleep(self.clock.time_of(days)).await;
-        }
-        let answer = self.fetcher.fetch(&request).await;
+        let mut errand = Errand::new(self, host_name(&url), at_once);
+        let (answer, away) = errand.run(request.going_on(way)).await;
         finished.fetching = answer.trace.total;
-        finished.requests += answer.trace.requests;
+        finished.requests = answer.trace.requests;
+        finished.crawl_delay = errand.delay;
+        finished.put_off = errand.put_off.take();
+        if finished.put_off.is_some() {
+            finished.way = answer.trace.hops;
+            return finished;
+        }
+        finished.slow = is_slow(&answer);
         let at = self.clock.now();
-        let wait = answer.trace.retry_after.map(|wait| {
+        let wait = answer.trace.retry_after.filter(|_| !away).map(|wait| {
             let wall = SystemTime::UNIX_EPOCH + Duration::from_millis(at.max(0).unsigned_abs());
             said(wait.length(wall))
         });
-        let detector = self.detectors.of(request.url(), &job.settings);
+        let detector = self.detectors.of(&url, &job.settings);
         let is_long = answer.trace.sizes.body > LONG as u64;
         let judge = || {
             let version = |n| self.readers.with(|reader| reader.version(id, n)).ok().flatten();
             judge(&job, &detector, version, &answer, at, wait)
         };
-        finished.judged = Some(if is_long { tokio::task::block_in_place(judge) } else { judge() });
+        let mut judged = if is_long { tokio::task::block_in_place(judge) } else { judge() };
+        if let Outcome::Failed { blame: blame @ Blame::Host, .. } = &mut judged.outcome
+            && away
+        {
+            // It was the fault of another host, and that one is told.
+            *blame = Blame::Source;
+        }
+        finished.judged = Some(judged);
         finished
-    }
-
-    /// Asks for robots.txt first, if it is not known. After it the host is left alone as after any
-    /// request: the fetch is put off.
-    async fn ask_robots(&self, request: &Request, finished: &mut Finished) {
-        if !self.fetcher.settings().obeys_robots() {
-            return;
-        }
-        let Ok(permission) = self.fetcher.permission(request).await else { return };
-        let delay = permission.file.crawl_delay;
-        finished.crawl_delay = Some(delay.map_or(0.0, said));
-        let gap = self.gap.max(finished.crawl_delay.unwrap_or(0.0).min(1.0));
-        let since = self.clock.days_of(permission.age);
-        if permission.allowed && since < gap {
-            finished.requests += 1;
-            finished.put_off = Some(gap - since);
-        }
     }
 }
 
+/// Whether there was a connection, and then no answer or no end of it.
+fn is_slow(answer: &Answer) -> bool {
+    use freshet_fetch::{FetchError, Phase};
+    let error = match &answer.outcome {
+        freshet_fetch::Outcome::Failed(error) => error,
+        _ => return false,
+    };
+    matches!(error, FetchError::Timeout { phase: Phase::FirstByte | Phase::Idle, .. })
+}
+
 /// Days of what a host says.
-fn said(time: Duration) -> f64 {
+pub(crate) fn said(time: Duration) -> f64 {
     time.as_secs_f64() / 86_400.0
 }
 
@@ -154,11 +174,14 @@ fn said(time: Duration) -> f64 {
 /// Why it cannot.
 pub fn host_of(url: &str) -> Result<(String, String), freshet_fetch::InvalidRequest> {
     let request = Request::new(url)?;
-    let url = request.url();
-    let host = match (url.host_str(), url.port()) {
+    Ok((request.url().to_string(), host_name(request.url())))
+}
+
+/// The host whose politeness a URL shares.
+pub(crate) fn host_name(url: &Url) -> String {
+    match (url.host_str(), url.port()) {
         (Some(host), Some(port)) => format!("{host}:{port}"),
         (Some(host), None) => host.to_owned(),
         (None, _) => format!("{}:", url.scheme()),
-    };
-    Ok((url.to_string(), host))
+    }
 }

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
 
 use crate::error::StoreError;
+use crate::meta::{counter, set_counter};
 use crate::outcome::Kind;
 use crate::reader::Reader;
 use crate::source::split_tags;
@@ -173,6 +174,35 @@ impl Reader {
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'change'";
         Ok(self.row(sql, [], |row| row.get(0))?.unwrap_or(0))
     }
+
+    /// The cursor up to which changes are not kept any more; 0 if all are there.
+    pub fn forgotten(&self) -> Result<i64, StoreError> {
+        self.run(|connection| counter(connection, "forgotten"))
+    }
+}
+
+/// Removes the oldest changes, some at a time, if they were seen before a moment. Their cursors rise with
+/// time: the first that is younger ends it.
+pub(crate) fn forget(
+    transaction: &Transaction<'_>,
+    before: i64,
+    most: usize,
+) -> rusqlite::Result<u64> {
+    let sql = "SELECT cursor, changed FROM change ORDER BY cursor LIMIT ?1";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let mut rows = statement.query([most as i64])?;
+    let mut last = None;
+    while let Some(row) = rows.next()? {
+        if row.get::<_, i64>(1)? >= before {
+            break;
+        }
+        last = Some(row.get::<_, i64>(0)?);
+    }
+    let Some(last) = last else { return Ok(0) };
+    let gone =
+        transaction.prepare_cached("DELETE FROM change WHERE cursor <= ?1")?.execute([last])?;
+    set_counter(transaction, "forgotten", last)?;
+    Ok(gone as u64)
 }
 
 /// Logs what is not a change: when the source was last seen as it is, and what there is to say.

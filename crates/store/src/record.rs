@@ -6,6 +6,7 @@ use crate::change::{self, NewChange};
 use crate::error::StoreError;
 use crate::host::{self, HostRecord};
 use crate::job::Validators;
+use crate::manners::{self, KeptRobots, Manner};
 use crate::meta::{self, Spent};
 use crate::outcome::{Outcome, State};
 use crate::retention::{self, Retention};
@@ -89,6 +90,10 @@ pub struct Batch {
     pub learnt: Vec<Learnt>,
     /// What the engine keeps of hosts.
     pub hosts: Vec<HostRecord>,
+    /// How long hosts without sources are left alone.
+    pub manners: Vec<Manner>,
+    /// robots.txt files that were found.
+    pub robots: Vec<KeptRobots>,
     /// What it keeps beside; `None` leaves what is there.
     pub rest: Option<Vec<u8>>,
     /// What was handed out. Amounts of one moment are added up.
@@ -136,6 +141,7 @@ impl Store {
                 }
             }
             host::keep(transaction, &batch.hosts)?;
+            manners::keep(transaction, &batch.manners, &batch.robots)?;
             meta::keep_spent(transaction, &batch.ledger)?;
             if let Some(rest) = &batch.rest {
                 meta::keep_rest(transaction, rest)?;

@@ -2,7 +2,9 @@
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
+use crate::change;
 use crate::error::StoreError;
+use crate::manners;
 use crate::meta::{counter, set_counter};
 use crate::store::Store;
 use crate::version;
@@ -13,6 +15,8 @@ const STEP: usize = 2_000;
 /// Observations are looked through when there are twice as many as were left the last time, and so
 /// many more.
 const SLACK: i64 = 20_000;
+/// Days for which a robots.txt is remembered: as long as it can stand in for one that is out of reach.
+const ROBOTS_DAYS: f64 = 30.0;
 
 /// How much of the past is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,13 +27,21 @@ pub struct Retention {
     pub versions: u32,
     /// Versions that were first seen so many days ago go, except the newest. Infinite for none.
     pub days: f64,
+    /// Changes that were seen so many days ago go. Infinite for none.
+    pub change_days: f64,
     /// Days for which the ledger is kept.
     pub ledger_days: f64,
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { observations: 200, versions: 10, days: f64::INFINITY, ledger_days: 2.0 }
+        Self {
+            observations: 200,
+            versions: 10,
+            days: f64::INFINITY,
+            change_days: f64::INFINITY,
+            ledger_days: 2.0,
+        }
     }
 }
 
@@ -53,6 +65,8 @@ pub struct Tidied {
     pub versions: u64,
     /// Observations that went.
     pub observations: u64,
+    /// Changes that went.
+    pub changes: u64,
     /// Whether there is more to look at: call again when there is time.
     pub more: bool,
 }
@@ -181,7 +195,7 @@ pub(crate) fn after_version(
 }
 
 impl Store {
-    /// A small step of tidying: removes versions, observations and entries of the ledger that
+    /// A small step of tidying: removes versions, observations, changes and entries of the ledger that
     /// [`Retention`] does not want. Call it from time to time, until there is no more.
     pub fn tidy(&mut self, now: i64) -> Result<Tidied, StoreError> {
         let (retention, mut sweep) = (self.retention, self.sweep);
@@ -192,8 +206,12 @@ impl Store {
             let versions = sweep.versions(transaction, &retention, now)?;
             let observations =
                 sweep.look_at_observations(transaction, retention.observations, STEP)?;
+            manners::forget(transaction, now, Retention::before(now, ROBOTS_DAYS))?;
+            let before = Retention::before(now, retention.change_days);
+            let changes = change::forget(transaction, before, STEP)?;
             let more = sweep.version.is_some() || sweep.observation.is_some();
-            Ok(Tidied { versions, observations, more })
+            let more = more || changes == STEP as u64;
+            Ok(Tidied { versions, observations, changes, more })
         })?;
         self.sweep = sweep;
         Ok(tidied)

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction};
 pub(crate) const APPLICATION: i64 = 0x0046_5348; // "FSH"
 
 /// Each step brings a file from its place in the list to the next.
-pub(crate) const STEPS: &[&str] = &[FIRST, SERVICE];
+pub(crate) const STEPS: &[&str] = &[FIRST, SECOND, SERVICE];
 
 /// Columns of `schedule` stand in the order of use: `load` reads up to `learnt` and no further.
 ///
@@ -155,6 +155,24 @@ CREATE TABLE rest (
     id INTEGER PRIMARY KEY CHECK (id = 0),
     bytes BLOB NOT NULL
 ) STRICT;
+";
+
+/// Hosts by name, robots.txt files, and up to which cursor changes were forgotten.
+const SECOND: &str = "
+CREATE TABLE manner (
+    host TEXT PRIMARY KEY,
+    until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX manner_until ON manner (until);
+
+CREATE TABLE robots (
+    url TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    record BLOB NOT NULL
+) STRICT;
+CREATE INDEX robots_at ON robots (at);
+
+INSERT INTO counter VALUES ('forgotten', 0);
 ";
 
 /// What the service keeps: who may ask, and whom it tells. Entries of the log have a kind.

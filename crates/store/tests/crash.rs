@@ -57,7 +57,7 @@ fn batch(number: u64) -> Batch {
         hosts: vec![HostRecord { host: 0, until: None, record: number.to_be_bytes().to_vec() }],
         rest: Some(number.to_be_bytes().to_vec()),
         ledger: vec![Spent { at: number as i64, fetches: FETCHES as f64, bytes: 0 }],
-        learnt: Vec::new(),
+        ..Batch::default()
     }
 }
 

@@ -13,7 +13,7 @@ const FIRST_PROBE: f64 = 7.0;
 
 /// Days that a host is left alone at most because it asks for it: one that asks for years made a
 /// mistake.
-const LONGEST_REST: f64 = 30.0;
+pub(super) const LONGEST_REST: f64 = 30.0;
 /// Days between two fetches that a host can ask for.
 pub(crate) const LONGEST_GAP: f64 = 1.0;
 
@@ -135,7 +135,7 @@ impl Engine {
         }
     }
 
-    fn host_answered(&mut self, host: u32, actions: &mut Vec<Action>) {
+    pub(super) fn host_answered(&mut self, host: u32, actions: &mut Vec<Action>) {
         let it = &mut self.hosts[host as usize];
         it.failures /= 2;
         if it.down && it.failures == 0 {
@@ -144,25 +144,31 @@ impl Engine {
         }
     }
 
-    fn failed(&mut self, now: f64, id: u32, blame: Blame, wait: f64, actions: &mut Vec<Action>) {
-        let source = &mut self.sources[id as usize];
-        let host = source.host;
-        let gap = self.settings.host_gap.max(self.hosts[host as usize].gap);
+    /// A host is at fault. Says for how many days it is left alone.
+    pub(super) fn host_failed(&mut self, now: f64, host: u32, actions: &mut Vec<Action>) -> f64 {
+        let gap = self.gap(host);
         let it = &mut self.hosts[host as usize];
-        let mut wait = wait;
-        if blame == Blame::Host {
-            // Fetches that were under way together fail together: that is one failure.
-            if it.free <= now + gap {
-                it.failures = (it.failures + 1).min(MOST_FAILURES);
-            }
-            wait = wait.max(back_off(it.failures));
-            if it.failures >= DOWN && !it.down {
-                it.down = true;
-                actions.push(Action::Alarm(Alarm::HostDown(host)));
-            }
+        // Fetches that were under way together fail together: that is one failure.
+        if it.free <= now + gap {
+            it.failures = (it.failures + 1).min(MOST_FAILURES);
         }
+        if it.failures >= DOWN && !it.down {
+            it.down = true;
+            actions.push(Action::Alarm(Alarm::HostDown(host)));
+        }
+        back_off(it.failures)
+    }
+
+    fn failed(&mut self, now: f64, id: u32, blame: Blame, wait: f64, actions: &mut Vec<Action>) {
+        let host = self.sources[id as usize].host;
+        let wait = match blame {
+            Blame::Host => wait.max(self.host_failed(now, host, actions)),
+            Blame::Source | Blame::Us => wait,
+        };
         // Whoever was at fault, a host that asks to be left alone is.
+        let it = &mut self.hosts[host as usize];
         it.free = it.free.max(now + wait);
+        let source = &mut self.sources[id as usize];
         let back_off = if source.flags.has(Flags::GONE) {
             // Its failures count something else: as long as can be.
             back_off(MOST_FAILURES)
@@ -197,7 +203,7 @@ impl Engine {
 
     /// A source that was fetched waits for its next time: a day, or the one on which it will be worth
     /// its price.
-    fn wait_again(&mut self, now: f64, id: u32, day: Option<f64>) {
+    pub(super) fn wait_again(&mut self, now: f64, id: u32, day: Option<f64>) {
         let source = &mut self.sources[id as usize];
         source.flags.set(Flags::RETRIED, day.is_some());
         if source.flags.has(Flags::PAUSED) {

@@ -1,5 +1,7 @@
 //! Fetches robots.txt, and says what an answer means.
 
+use std::time::Duration;
+
 use hyper::header::{HeaderMap, USER_AGENT};
 use tokio::time::Instant;
 use url::Url;
@@ -8,6 +10,7 @@ use super::{Absence, PATIENCE, RobotsFile, State};
 use crate::connect::Stop;
 use crate::error::{FetchError, ProtocolFault};
 use crate::exchange::Exchange;
+use crate::gate::Road;
 use crate::guard::Refusal;
 use crate::headers::{self, Wait};
 use crate::outcome::Hop;
@@ -55,6 +58,7 @@ impl Found {
             state,
             retry_after: self.retry_after,
             at: now,
+            before: Duration::ZERO,
             until: now + limits.robots,
         };
         match self.what {
@@ -79,7 +83,7 @@ impl Found {
                     // §2.4: a copy may be used for longer while the file cannot be reached.
                     Some(before)
                         if !matches!(before.state, State::Unreachable(..))
-                            && before.at.elapsed() <= PATIENCE =>
+                            && before.age() <= PATIENCE =>
                     {
                         return RobotsFile { until, ..before.clone() };
                     }
@@ -97,7 +101,7 @@ impl Found {
 pub(super) async fn look(
     exchange: &Exchange,
     place: Url,
-    requests: &mut u32,
+    road: &mut Road<'_>,
 ) -> Result<Found, Stop> {
     let limit = exchange.settings.limits.redirects.max(LEAST_REDIRECTS);
     let mut seen: Vec<Url> = Vec::new();
@@ -107,7 +111,7 @@ pub(super) async fn look(
         let mut own = HeaderMap::new();
         own.insert(USER_AGENT, exchange.settings.user_agent.clone());
         exchange.settings.headers_for(&url, &mut own);
-        let reply = match exchange.ask(&mut hop, false, own, requests).await {
+        let reply = match exchange.ask(&mut hop, false, own, None, road).await {
             Err(Stop::Refused(refusal)) if !seen.is_empty() => {
                 return Ok(Found::absent(None, Absence::Refused(refusal)));
             }

@@ -7,6 +7,7 @@ mod certificates;
 mod encodings;
 mod frames;
 mod fuzz;
+mod gate;
 mod guard;
 mod hostile;
 mod local;

@@ -19,7 +19,8 @@ use crate::terminal;
 /// Show what changed
 ///
 /// The latest changes, the newest last; after a cursor, all that came after it. A cursor is the number
-/// of a change: later ones are larger, and none is used twice.
+/// of a change: later ones are larger, and none is used twice. If changes after the cursor are not kept
+/// any more, it says so and ends with 2.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -125,7 +126,10 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, Failure> {
     }
     let mut out = Out { arguments, left: arguments.limit.unwrap_or(usize::MAX), shown: 0 };
     let mut cursor = match arguments.after {
-        Some(after) => after,
+        Some(after) => {
+            all_there(&reader, after)?;
+            after
+        }
         None => {
             let last = reader.last_cursor()?;
             let limit = arguments.limit.unwrap_or(LATEST);
@@ -142,6 +146,9 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, Failure> {
         loop {
             // What does not match is not looked at again.
             let last = reader.last_cursor()?;
+            if arguments.after.is_some() {
+                all_there(&reader, cursor)?;
+            }
             let page = reader.changes(cursor, PAGE.min(out.left), &filter)?;
             if !out.print(&page)? || out.left == 0 {
                 return Ok(ExitCode::SUCCESS);
@@ -160,6 +167,18 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, Failure> {
         note(nothing(&reader)?);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whoever asks for all after a cursor is told if some of them are not kept any more. 0 is before all that
+/// there is.
+fn all_there(reader: &Reader, after: i64) -> Result<(), Failure> {
+    let forgotten = reader.forgotten()?;
+    if after == 0 || after >= forgotten {
+        return Ok(());
+    }
+    let from = after + 1;
+    Err(Failure::new(format!("changes {from} to {forgotten} are not kept any more"))
+        .hint(format!("go on with --after {forgotten}; keep more with `changes` under [keep]")))
 }
 
 fn nothing(reader: &Reader) -> Result<&'static str, Failure> {

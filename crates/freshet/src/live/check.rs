@@ -105,7 +105,9 @@ fn source(
         Editor::Alone(mut store) => {
             let clock = Clock::new(Box::new(clock::millis), 1.0);
             let alone = Alone::new(home.config.clone(), clock);
-            runtime()?.block_on(alone.check(&mut store, id))?;
+            if let Some(rests) = runtime()?.block_on(alone.check(&mut store, id))? {
+                return Err(left_alone(&rests.0, rests.1));
+            }
         }
     }
     let latest = reader.history(id, 1)?;
@@ -148,12 +150,16 @@ fn rest(reader: &Reader, id: u32) -> Result<(), Failure> {
     let now = clock::millis();
     let wait = host.until.map_or(0, |until| until - now);
     if wait > WORTH_WAITING {
-        let when = from_now(now + wait, now);
-        return Err(Failure::new(format!("{} is to be left alone until {when}", host.name))
-            .hint("fetch it all the same with --force"));
+        return Err(left_alone(&host.name, wait).hint("fetch it all the same with --force"));
     }
     sleep(Duration::from_millis(wait.max(0).unsigned_abs()));
     Ok(())
+}
+
+fn left_alone(host: &str, wait: i64) -> Failure {
+    let now = clock::millis();
+    Failure::new(format!("{host} is to be left alone until {}", from_now(now + wait, now)))
+        .hint("try it again then")
 }
 
 fn words(it: &Observation, summary: Option<&str>) -> String {
@@ -177,9 +183,21 @@ fn words(it: &Observation, summary: Option<&str>) -> String {
 /// What is no source is shown, and not recorded.
 fn stranger(arguments: &CheckArguments, home: &Home, url: &str) -> Result<ExitCode, Failure> {
     let clock = Clock::new(Box::new(clock::millis), 1.0);
-    let alone = Alone::new(home.config.clone(), clock);
-    let looked = runtime()?.block_on(alone.look(url)).map_err(Failure::new)?;
-    let Looked { answer, reading } = looked;
+    // Hosts have one line for all that is asked of them, with a daemon and without one.
+    let alone = match home.daemon()? {
+        Some(daemon) => Alone::beside(home.config.clone(), clock, daemon),
+        None => Alone::new(home.config.clone(), clock),
+    };
+    let looked = runtime()?.block_on(alone.look(url, arguments.force)).map_err(Failure::new)?;
+    if home.reader_if_any()?.is_some()
+        && let Editor::Alone(mut store) = home.editor()?
+    {
+        alone.remember(&mut store)?;
+    }
+    let Looked { answer, reading, rests } = looked;
+    if let Some((host, wait)) = rests {
+        return Err(left_alone(&host, wait).hint("fetch it all the same with --force"));
+    }
     let copy = reading.is_some();
     if arguments.json {
         let status = answer.trace.status();

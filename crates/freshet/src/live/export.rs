@@ -13,7 +13,7 @@ use freshet_tables::{Table, write_atomic};
 use crate::clock;
 use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, Home};
-use crate::live::ls::{Rates, Row, host_name};
+use crate::live::ls::{HostOf, Rates, Row};
 use crate::number::plural;
 use crate::output::{check_file, check_not_input, check_table, note, write_table};
 
@@ -76,12 +76,13 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
             Ok(())
         })?,
         ExportFormat::Json => {
-            let rates = Rates::of_all(&home, &reader, clock::millis())?;
+            let now = clock::millis();
+            let rates = Rates::of_all(&home, &reader, now)?;
             lines(&reader, out, |sources, out| {
                 for source in sources {
                     let rate = rates.of(source);
-                    let host = host_name(&reader, source.host).map_err(other)?;
-                    serde_json::to_writer(&mut *out, &Row::of(source, host, rate))?;
+                    let host = HostOf::find(&reader, source.host).map_err(other)?;
+                    serde_json::to_writer(&mut *out, &Row::of(source, &host, rate, now))?;
                     out.write_all(b"\n")?;
                 }
                 Ok(())

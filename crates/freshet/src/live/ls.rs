@@ -1,5 +1,6 @@
 //! `freshet ls`.
 
+use std::collections::hash_map::Entry;
 use std::collections::HashMap;
 use std::process::ExitCode;
 
@@ -103,6 +104,7 @@ pub(crate) struct Row {
     tried: Option<String>,
     changed: Option<String>,
     next: Option<String>,
+    host_rests_until: Option<String>,
     fetches: u64,
     failures: u32,
     versions: u32,
@@ -110,11 +112,11 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn of(source: &Source, host: String, changes_a_day: Option<f64>) -> Self {
+    pub(crate) fn of(source: &Source, host: &HostOf, changes_a_day: Option<f64>, now: i64) -> Self {
         let text = |text: &String| (!text.is_empty()).then(|| text.clone());
         Self {
             url: source.url.clone(),
-            host,
+            host: host.name.clone(),
             importance: source.importance,
             cost: source.cost,
             min_interval_days: Some(source.min_interval).filter(|days| *days > 0.0),
@@ -129,7 +131,8 @@ impl Row {
             fetched: source.fetched.map(rfc3339),
             tried: source.tried.map(rfc3339),
             changed: source.changed.map(rfc3339),
-            next: source.due.filter(|_| !source.paused).map(rfc3339),
+            next: host.next(source).map(rfc3339),
+            host_rests_until: host.rests(source, now).map(rfc3339),
             fetches: source.fetches,
             failures: source.failures,
             versions: source.version,
@@ -138,10 +141,34 @@ impl Row {
     }
 }
 
-/// The name of a host.
-pub(crate) fn host_name(reader: &Reader, host: u32) -> Result<String, Failure> {
-    Ok(reader.host(host)?.map(|host| host.name).unwrap_or_default())
+/// The host of a source, and until when it is left alone.
+#[derive(Clone, Default)]
+pub(crate) struct HostOf {
+    pub(crate) name: String,
+    pub(crate) until: Option<i64>,
 }
+
+impl HostOf {
+    pub(crate) fn find(reader: &Reader, host: u32) -> Result<Self, Failure> {
+        let host = reader.host(host)?.map(|it| Self { name: it.name, until: it.until });
+        Ok(host.unwrap_or_default())
+    }
+
+    /// When a source is fetched next: when it is due and its host may be asked.
+    pub(crate) fn next(&self, source: &Source) -> Option<i64> {
+        let due = source.due.filter(|_| !source.paused)?;
+        Some(self.until.map_or(due, |until| due.max(until)))
+    }
+
+    /// Until when the host is left alone, if that is what the source waits for.
+    pub(crate) fn rests(&self, source: &Source, now: i64) -> Option<i64> {
+        let until = self.until.filter(|until| *until > now + SHORT)?;
+        (!source.paused && source.due.is_none_or(|due| until > due)).then_some(until)
+    }
+}
+
+/// A rest that is nothing to tell of: the usual gap between two fetches, in milliseconds.
+const SHORT: i64 = 5_000;
 
 /// Sources that are looked up at once.
 const PAGE: usize = 1000;
@@ -171,17 +198,22 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
         };
         let rates = of_all.as_ref().or(of_some.as_ref());
         let rate = |source: &Source| rates.and_then(|rates| rates.of(source));
+        let mut hosts: HashMap<u32, HostOf> = HashMap::new();
+        for source in &page.sources {
+            if let Entry::Vacant(place) = hosts.entry(source.host) {
+                place.insert(HostOf::find(&reader, source.host)?);
+            }
+        }
         if arguments.json {
             let mut lines = Vec::with_capacity(page.sources.len());
             for source in &page.sources {
-                let host = host_name(&reader, source.host)?;
-                lines.push(json_line(&Row::of(source, host, rate(source)))?);
+                lines.push(json_line(&Row::of(source, &hosts[&source.host], rate(source), now))?);
             }
             if !lines.is_empty() && !print_line(&lines.join("\n"))? {
                 return Ok(ExitCode::SUCCESS);
             }
         } else if !page.sources.is_empty() {
-            print_text(&table(&page.sources, rate, now, shown == 0))?;
+            print_text(&table(&page.sources, rate, &hosts, now, shown == 0))?;
         }
         shown += page.sources.len();
         left -= page.sources.len();
@@ -273,6 +305,7 @@ impl Rates {
 fn table(
     sources: &[Source],
     rate: impl Fn(&Source) -> Option<f64>,
+    hosts: &HashMap<u32, HostOf>,
     now: i64,
     head: bool,
 ) -> String {
@@ -283,9 +316,12 @@ fn table(
         );
     }
     for source in sources {
-        let due = source.due.filter(|_| !source.paused && source.state != State::New);
+        let host = &hosts[&source.host];
+        let rests = host.rests(source, now);
+        let due = host.next(source).filter(|_| source.state != State::New).or(rests);
+        let why = if rests.is_some() { "  (its host rests)" } else { "" };
         let line = format!(
-            "{:>10}  {:>10}  {:>10}  {:>10}  {:>11}  {:<10}  {}\n",
+            "{:>10}  {:>10}  {:>10}  {:>10}  {:>11}  {:<10}  {}{why}\n",
             significant(source.importance),
             last(source.fetched, now),
             last(source.changed, now),

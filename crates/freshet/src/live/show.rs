@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::clock;
 use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, Home, ask, odd};
-use crate::live::ls::{Row, host_name, state_name};
+use crate::live::ls::{HostOf, Row, state_name};
 use crate::live::moment::{from_now, last, length, rfc3339};
 use crate::live::near::find;
 use crate::live::status::megabytes;
@@ -64,6 +64,7 @@ struct Believed {
     standing: String,
     because: String,
     due: Option<String>,
+    host_rests_until: Option<String>,
     changes_a_day: f64,
     changes_a_day_low: f64,
     changes_a_day_high: f64,
@@ -110,11 +111,12 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<ExitCode, Failure> {
     };
     let history = reader.history(id, arguments.limit)?;
     let versions = reader.versions(id)?;
-    let host = host_name(&reader, source.host)?;
+    let HostOf { name: host, until } = HostOf::find(&reader, source.host)?;
     if arguments.json {
         let rate = explained.as_ref().filter(|_| source.fetched.is_some());
+        let known = HostOf { name: host, until };
         print_json(&Report {
-            source: Row::of(&source, host, rate.map(|it| it.changes_a_day)),
+            source: Row::of(&source, &known, rate.map(|it| it.changes_a_day), now),
             running,
             believed: explained.as_ref().map(Believed::of),
             history: history.iter().map(Fetch::of).collect(),
@@ -197,7 +199,13 @@ fn believed(out: &mut String, source: &Source, it: &Explained, running: bool, no
     }
     let due = it.due.map_or(String::new(), |due| format!(" ({})", from_now(due.max(now), now)));
     let stands = if running { "" } else { "; no daemon runs" };
-    row(out, "next", &format!("{}{due}{stands}", it.headline));
+    match it.host_rests {
+        None => row(out, "next", &format!("{}{due}{stands}", it.headline)),
+        Some(_) => {
+            let words = format!("{}, but its host is to be left alone until then", it.headline);
+            row(out, "next", &format!("{words}{due}{stands}"));
+        }
+    }
 }
 
 fn past(out: &mut String, history: &[Observation], versions: &[VersionMeta], now: i64) {
@@ -249,6 +257,7 @@ impl Believed {
             standing: it.standing.clone(),
             because: it.headline.clone(),
             due: it.due.map(rfc3339),
+            host_rests_until: it.host_rests.map(rfc3339),
             changes_a_day: it.changes_a_day,
             changes_a_day_low: it.between.0,
             changes_a_day_high: it.between.1,

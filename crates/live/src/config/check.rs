@@ -115,9 +115,14 @@ fn retention(keep: &RawKeep) -> Result<Retention, String> {
     if days.is_nan() || days <= 0.0 {
         return Err(format!("keep.days: {days} is not a number of days"));
     }
+    let change_days = keep.changes.unwrap_or(usual.change_days);
+    if change_days.is_nan() || change_days <= 0.0 {
+        return Err(format!("keep.changes: {change_days} is not a number of days"));
+    }
     Ok(Retention {
         versions: keep.versions.unwrap_or(usual.versions).max(1),
         days,
+        change_days,
         observations: keep.observations.unwrap_or(usual.observations).max(1),
         ..usual
     })

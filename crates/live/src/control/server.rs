@@ -17,6 +17,7 @@ use crate::daemon::{Handle, LiveError};
 use crate::edit::EditError;
 use crate::explained::Explained;
 use crate::status::Status;
+use crate::turns::{Left, Turn, Want};
 
 /// Commands that are answered at a time.
 const AT_ONCE: usize = 16;
@@ -161,6 +162,18 @@ async fn carry_out(call: Call, handle: &Handle) -> Answer {
             Err(error) => live(error),
         },
         Call::Check(url) => match handle.check(&url).await {
+            Ok(()) => Answer::Done,
+            Err(error) => live(error),
+        },
+        Call::Turn { host, delay, patience, last } => {
+            match handle.lend(Want { host, delay, patience, last }).await {
+                Ok(Turn::From(day) | Turn::NotBefore(day)) => Answer::Turn(Some(finite(day))),
+                Ok(Turn::Busy) => Answer::Turn(None),
+                Err(error) => live(error),
+            }
+        }
+        Call::Heard { host, rest, failed } => match handle.heard(Left { host, rest, failed }).await
+        {
             Ok(()) => Answer::Done,
             Err(error) => live(error),
         },

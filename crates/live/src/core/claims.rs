@@ -116,7 +116,8 @@ impl Core {
     pub(super) fn claim(&mut self, most: u32, length: Duration, reply: oneshot::Sender<Granted>) {
         let room = OUT.saturating_sub(self.flow.claims.out());
         let most = most.min(MOST).min(u32::try_from(room).unwrap_or(u32::MAX));
-        let held = self.allowance.until(self.engine.now()).is_some();
+        let out = self.flow.tasks.len() + self.flow.claims.out();
+        let held = self.allowance.until(self.engine.now(), out).is_some();
         let most = if held || self.flow.stopping { 0 } else { most };
         let mut sources = Vec::new();
         let mut event = Event::Capacity(most);
@@ -128,7 +129,7 @@ impl Core {
                     Action::Fetch { id, reason } if sources.len() < most as usize => {
                         sources.push((id, reason));
                     }
-                    action => self.heard(action),
+                    action => self.follow_up(action),
                 }
             }
             in_vain += u32::from(sources.len() == before);

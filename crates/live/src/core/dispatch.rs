@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use freshet_engine::Event;
+use tokio::time::Instant;
 
-use super::Core;
+use super::{Core, STOPPED};
+use crate::config::Crew;
+use crate::work::Order;
 
 /// Fetches that may be over and not written: more would be lost if the process ended.
 const UNWRITTEN: usize = 8192;
+/// Fetches that wait for their hosts beside those that the crew is for.
+const MOST_STUCK: u32 = 1024;
 /// The part of a day whose budget is paid for ahead: what an end of the process at the worst moment
 /// costs.
 const AHEAD: f64 = 1.0 / 86_400.0;
@@ -19,7 +24,7 @@ impl Core {
         self.grant_claims();
         let day = self.engine.now();
         while let Some(&id) = self.flow.outbox.front() {
-            if self.flow.stopping || self.allowance.until(day).is_some() {
+            if self.flow.stopping || self.allowance.until(day, self.flow.tasks.len()).is_some() {
                 break;
             }
             if self.flow.unwritten.contains_key(&id) {
@@ -46,8 +51,12 @@ impl Core {
         self.flow.paid += cost;
         let shop = Arc::clone(&self.shop);
         let at_once = self.flow.checked.contains(&id);
-        let task = self.flow.tasks.spawn(async move { shop.work(id, at_once).await });
-        self.flow.sources.insert(task.id(), id);
+        let way = self.flow.ways.remove(&id);
+        let way =
+            way.filter(|(at, _)| at.elapsed() < STOPPED).map_or_else(Vec::new, |(_, way)| way);
+        let order = Order { id, at_once, way };
+        let task = self.flow.tasks.spawn(async move { shop.work(order).await });
+        self.flow.sources.insert(task.id(), (id, Instant::now()));
     }
 
     /// Lets the engine ask for as many fetches as there are fetchers for.
@@ -56,7 +65,11 @@ impl Core {
         if self.flow.stopping || unwritten > UNWRITTEN {
             return;
         }
-        let target = self.crew.target(u32::try_from(unwritten).unwrap_or(u32::MAX));
+        let mut target = self.crew.target(u32::try_from(unwritten).unwrap_or(u32::MAX));
+        if let Crew::Auto(_) = self.config.crew {
+            // Hosts that do not answer keep no fetcher from others.
+            target += self.flow.stuck.min(MOST_STUCK);
+        }
         if target > self.flow.given {
             let more = target - self.flow.given;
             self.flow.given = target;

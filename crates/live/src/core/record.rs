@@ -3,11 +3,14 @@
 use std::collections::hash_map::Entry;
 
 use freshet_engine::{Blame, Event, Outcome};
-use freshet_store::{Batch, HostRecord, Spent};
+use freshet_fetch::Hop;
+use freshet_store::{Batch, Spent};
 use tokio::task::{Id, JoinError};
+use tokio::time::Instant;
 
-use super::Core;
+use super::{Checked, Core};
 use crate::clock::millis;
+use crate::errand::PutOff;
 use crate::judge::Judged;
 use crate::load::Rest;
 use crate::work::Finished;
@@ -21,7 +24,7 @@ impl Core {
     pub(super) fn is_over(&mut self, over: Result<(Id, Finished), JoinError>) {
         self.flow.given = self.flow.given.saturating_sub(1);
         let task = over.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
-        let source = self.flow.sources.remove(&task);
+        let source = self.flow.sources.remove(&task).map(|(id, _)| id);
         match over {
             Ok((_, finished)) => self.came(finished),
             Err(why) => {
@@ -35,15 +38,14 @@ impl Core {
     }
 
     fn came(&mut self, finished: Finished) {
-        let Finished { id, judged, put_off, crawl_delay, fetching, requests } = finished;
+        let Finished { id, judged, put_off, way, crawl_delay, slow, fetching, requests } = finished;
         self.count.requests += u64::from(requests);
         let host = self.engine.host(id);
         if let (Some(host), Some(days)) = (host, crawl_delay) {
             self.tell(Event::HostGap { host, days });
         }
-        if put_off.is_some() {
-            let outcome = Outcome::Failed { blame: Blame::Us, retry_after: put_off };
-            return self.tell(Event::Fetched { id, outcome });
+        if let Some(put_off) = put_off {
+            return self.was_put_off(id, put_off, way, requests == 0);
         }
         self.flow.checked.remove(&id);
         self.crew.fetched(fetching);
@@ -54,7 +56,8 @@ impl Core {
             let outcome = Outcome::Failed { blame: Blame::Us, retry_after: None };
             return self.tell(Event::Fetched { id, outcome });
         };
-        self.keep(id, judged);
+        let outcome = self.blamed(id, judged.outcome, slow);
+        self.keep(id, Judged { outcome, ..judged });
     }
 
     /// Tells the engine what a fetch brought, and has it recorded.
@@ -83,31 +86,69 @@ impl Core {
             note = record.note,
             "fetched"
         );
-        let minute = record.at - record.at.rem_euclid(MINUTE);
-        let cost = self.engine.cost(id).unwrap_or(1.0);
-        let batch = &mut self.flow.batch;
-        match batch.ledger.last_mut().filter(|spent| spent.at == minute) {
-            Some(spent) => {
-                spent.fetches += cost;
-                spent.bytes += record.bytes;
+        self.spend(0.0, record.bytes);
+        *self.flow.unwritten.entry(id).or_default() += 1;
+        self.flow.batch.fetches.push(record);
+        if let Some(host) = host {
+            self.remember_host(host);
+        }
+    }
+
+    /// A page that takes too long says little of its host, unless another one does too.
+    fn blamed(&mut self, id: u32, outcome: Outcome, slow: bool) -> Outcome {
+        let Some(host) = self.engine.host(id) else { return outcome };
+        match outcome {
+            Outcome::Failed { blame: Blame::Host, retry_after } if slow => {
+                let alone = self.flow.slow.get(&host).is_none_or(|&other| other == id);
+                self.flow.slow.insert(host, id);
+                let blame = if alone { Blame::Source } else { Blame::Host };
+                Outcome::Failed { blame, retry_after }
             }
-            None => {
-                let bytes = record.bytes;
-                batch.ledger.push(Spent { at: minute, fetches: cost, bytes });
+            Outcome::Failed { .. } => outcome,
+            Outcome::Changed | Outcome::Unchanged | Outcome::Gone => {
+                self.flow.slow.remove(&host);
+                outcome
             }
         }
-        *self.flow.unwritten.entry(id).or_default() += 1;
-        batch.fetches.push(record);
-        if let Some(host) = host
-            && let Some(memory) = self.engine.host_memory(host)
-        {
-            let until = Some(memory.free()).filter(|day| day.is_finite()).map(millis);
-            let record = HostRecord { host, until, record: memory.to_bytes() };
-            // Of a host only the last one counts; they come one after another.
-            match batch.hosts.last_mut().filter(|last| last.host == host) {
-                Some(last) => *last = record,
-                None => batch.hosts.push(record),
+    }
+
+    /// A fetch stopped because a host is to be left alone: it goes on later.
+    fn was_put_off(&mut self, id: u32, put_off: PutOff, way: Vec<Hop>, unasked: bool) {
+        let days = put_off.days;
+        tracing::debug!(source = id, host = put_off.host, days, "put off");
+        if put_off.away {
+            if unasked {
+                self.flow.paid -= self.engine.cost(id).unwrap_or(0.0);
             }
+            self.tell(Event::PutOff { id, days, unasked });
+        } else {
+            let outcome = Outcome::Failed { blame: Blame::Us, retry_after: Some(days) };
+            self.tell(Event::Fetched { id, outcome });
+        }
+        if way.len() > 1 {
+            self.flow.ways.insert(id, (Instant::now(), way));
+        }
+        if let Some(host) = self.engine.host(id) {
+            self.remember_host(host);
+        }
+        self.flow.stale = true;
+        if self.flow.checked.remove(&id) {
+            for one in self.flow.waiting.remove(&id).unwrap_or_default() {
+                let _ = one.send(Checked::PutOff(put_off.clone()));
+            }
+        }
+    }
+
+    fn spend(&mut self, fetches: f64, bytes: u64) {
+        let now = self.shop.clock.now();
+        let minute = now - now.rem_euclid(MINUTE);
+        let ledger = &mut self.flow.batch.ledger;
+        match ledger.last_mut().filter(|spent| spent.at == minute) {
+            Some(spent) => {
+                spent.fetches += fetches;
+                spent.bytes += bytes;
+            }
+            None => ledger.push(Spent { at: minute, fetches, bytes }),
         }
     }
 
@@ -117,9 +158,15 @@ impl Core {
         if self.flow.writing.is_some() || self.flow.held || !there_is {
             return;
         }
-        let mut batch = std::mem::take(&mut self.flow.batch);
         let reserve = self.reserve();
         self.flow.will_cover = self.flow.paid + reserve;
+        // What is paid for ahead counts as spent: should the process be killed, nobody knows better.
+        let paid = self.flow.will_cover - self.flow.ledgered;
+        if paid != 0.0 {
+            self.spend(paid, 0);
+            self.flow.ledgered = self.flow.will_cover;
+        }
+        let mut batch = std::mem::take(&mut self.flow.batch);
         // What was asked for and has not begun is not spent.
         let held = self.flow.outbox.iter().chain(&self.flow.early).copied();
         let held = held.chain(self.flow.claims.asked());
@@ -175,6 +222,8 @@ impl Core {
         let later = std::mem::take(&mut self.flow.batch);
         batch.fetches.extend(later.fetches);
         batch.hosts.extend(later.hosts);
+        batch.manners.extend(later.manners);
+        batch.robots.extend(later.robots);
         batch.ledger.extend(later.ledger);
         self.flow.batch = batch;
         self.flow.covered = f64::NEG_INFINITY;
@@ -189,7 +238,7 @@ impl Core {
             let over = !under_way.contains(id) && unwritten.iter().all(|it| it.source != *id);
             if over {
                 for one in waiting.drain(..) {
-                    let _ = one.send(true);
+                    let _ = one.send(Checked::Recorded);
                 }
             }
             !over

@@ -6,7 +6,7 @@ use freshet_engine::{Engine, Event, Known, Standing};
 use freshet_store::{Learnt, Store, StoreError};
 use tokio::sync::oneshot;
 
-use super::{Ask, Core, EditOver, engine_settings};
+use super::{Ask, Checked, Core, EditOver, engine_settings};
 use crate::adjust::{Adjusted, InForce};
 use crate::config::Config;
 use crate::edit::EditError;
@@ -34,6 +34,14 @@ impl Core {
                 let _ = reply.send(self.engine.explain(id).map(|it| Explained::of(&it)));
             }
             Ask::Check(id, reply) => self.check(id, reply),
+            Ask::Lend(want, reply) => {
+                let turn = self.lend(&want);
+                let _ = reply.send(turn);
+            }
+            Ask::Heard(left, reply) => {
+                self.heard(&left);
+                let _ = reply.send(());
+            }
             Ask::Status(reply) => {
                 let _ = reply.send(self.state());
             }
@@ -67,9 +75,9 @@ impl Core {
     }
 
     /// Fetches a source at once, unless it is under way.
-    fn check(&mut self, id: u32, reply: oneshot::Sender<bool>) {
+    fn check(&mut self, id: u32, reply: oneshot::Sender<Checked>) {
         let Some(it) = self.engine.explain(id) else {
-            let _ = reply.send(false);
+            let _ = reply.send(Checked::NoSource);
             return;
         };
         let was_out = self.flow.claims.take_back(id);
@@ -102,6 +110,7 @@ impl Core {
             }
             applied
         });
+        self.meet();
         self.adapt();
         let _ = reply.send(applied);
     }

@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod claims;
+mod clocks;
 mod faults;
 mod keeps;
 mod politeness;
 mod restarts;
+mod slow;
+mod turns;
 mod web;

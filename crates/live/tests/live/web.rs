@@ -24,6 +24,10 @@ pub(crate) struct Page {
     pub(crate) text: String,
     pub(crate) status: u16,
     pub(crate) retry_after: Option<u64>,
+    /// Where it is instead.
+    pub(crate) to: Option<String>,
+    /// No answer ever comes.
+    pub(crate) never: bool,
 }
 
 /// A request that the server got.
@@ -61,7 +65,13 @@ impl Site {
                 tokio::spawn(async move {
                     let answer = service_fn(move |request| {
                         let answer = site.answer(&request);
-                        async move { Ok::<_, Infallible>(answer) }
+                        let never = site.never(request.uri().path());
+                        async move {
+                            if never {
+                                std::future::pending::<()>().await;
+                            }
+                            Ok::<_, Infallible>(answer)
+                        }
                     });
                     let http = hyper::server::conn::http1::Builder::new();
                     let _ = http.serve_connection(TokioIo::new(stream), answer).await;
@@ -69,6 +79,10 @@ impl Site {
             }
         });
         site
+    }
+
+    fn never(&self, path: &str) -> bool {
+        self.state.lock().unwrap().pages.get(path).is_some_and(|page| page.never)
     }
 
     fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
@@ -87,6 +101,9 @@ impl Site {
         if let Some(seconds) = page.retry_after {
             answer = answer.header("retry-after", seconds);
         }
+        if let Some(to) = &page.to {
+            answer = answer.header("location", to);
+        }
         let text = &page.text;
         let kind = if path == "/robots.txt" { "text/plain" } else { "text/html" };
         let body = if path == "/robots.txt" {
@@ -103,6 +120,10 @@ impl Site {
 
     pub(crate) fn set(&self, path: &str, text: &str) {
         self.put(path, Page { text: text.to_owned(), ..Page::default() });
+    }
+
+    pub(crate) fn redirect(&self, path: &str, to: String) {
+        self.put(path, Page { status: 302, to: Some(to), ..Page::default() });
     }
 
     pub(crate) fn put(&self, path: &str, page: Page) {
@@ -135,17 +156,20 @@ impl Site {
 pub(crate) struct Home {
     folder: tempfile::TempDir,
     pub(crate) text: String,
+    /// Under `[fetch]`.
+    pub(crate) fetch: String,
     pub(crate) factor: f64,
 }
 
 impl Home {
     pub(crate) fn new(text: &str, factor: f64) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Self { folder, text: text.to_owned(), factor }
+        Self { folder, text: text.to_owned(), fetch: String::new(), factor }
     }
 
     pub(crate) fn config(&self) -> Config {
-        let text = format!("{}\n[fetch]\nallow = [\"127.0.0.0/8\", \"localhost\"]\n", self.text);
+        let allow = "allow = [\"127.0.0.0/8\", \"localhost\"]";
+        let text = format!("{}\n[fetch]\n{allow}\n{}\n", self.text, self.fetch);
         Config::parse(&text, &self.folder.path().join("freshet.toml")).unwrap()
     }
 

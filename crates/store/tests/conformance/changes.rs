@@ -1,4 +1,4 @@
-use freshet_store::{Change, ChangeFilter, Fetched, NewSource, Outcome, Patch, Store};
+use freshet_store::{Change, ChangeFilter, Fetched, NewSource, Outcome, Patch, Retention, Store};
 
 use crate::{changed, digest, record, some_sources, source};
 
@@ -94,4 +94,27 @@ pub(crate) fn a_change_knows_its_versions(store: &mut Store) {
     assert_eq!((log[1].change.new_size, log[1].change.summary.as_str()), (3, "found at 20"));
     assert_eq!(store.version(0, 3).unwrap().unwrap().content, b"two");
     assert_eq!(store.job(0).unwrap().unwrap().version, 3);
+}
+
+pub(crate) fn old_changes_go_and_it_is_said_up_to_where(store: &mut Store) {
+    const DAY: i64 = 86_400_000;
+    some_sources(store, 1);
+    for day in 0..10 {
+        record(store, vec![changed(0, day * DAY, format!("page {day}").as_bytes())]);
+    }
+    let all = ChangeFilter::default();
+    let given = cursors(&store.changes(0, 100, &all).unwrap());
+    store.tidy(9 * DAY).unwrap();
+    assert_eq!((store.forgotten().unwrap(), given.len()), (0, 10));
+    store.set_retention(Retention { change_days: 3.0, ..Retention::default() });
+    while store.tidy(9 * DAY).unwrap().more {}
+    let kept = cursors(&store.changes(0, 100, &all).unwrap());
+    assert_eq!(kept, given[6..]);
+    assert_eq!(store.forgotten().unwrap(), given[5]);
+    // All may go, and no cursor comes again.
+    while store.tidy(99 * DAY).unwrap().more {}
+    assert!(store.changes(0, 100, &all).unwrap().is_empty());
+    assert_eq!(store.forgotten().unwrap(), given[9]);
+    let next = record(store, vec![changed(0, 100 * DAY, b"another")]);
+    assert!(next[0].unwrap() > given[9]);
 }

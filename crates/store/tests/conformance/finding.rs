@@ -1,5 +1,6 @@
 use freshet_store::{
-    Batch, Fetched, HostRecord, NewSource, Outcome, Patch, Query, Source, State, Store,
+    Batch, Fetched, HostRecord, KeptRobots, Manner, NewSource, Outcome, Patch, Query, Source,
+    State, Store,
 };
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -104,4 +105,30 @@ pub(crate) fn hosts_have_numbers_names_and_records(store: &mut Store) {
     assert_eq!((hosts[1].until, hosts[1].record.len()), (None, 0));
     assert_eq!(store.find_host("host-2.example").unwrap().as_ref(), Some(&hosts[2]));
     assert_eq!(store.host(9).unwrap(), None);
+}
+
+pub(crate) fn hosts_are_left_alone_by_name_and_robots_txt_is_remembered(store: &mut Store) {
+    const DAY: i64 = 86_400_000;
+    some_sources(store, 1);
+    let until = |host: &str, until| Manner { host: host.to_owned(), until };
+    let file = |at, byte| KeptRobots {
+        url: "https://x.example/robots.txt".to_owned(),
+        at,
+        record: vec![byte; 3],
+    };
+    let batch = |manners, robots| Batch { manners, robots, ..Batch::default() };
+    store.record(&batch(vec![until("x.example", 500)], vec![file(1, 7)])).unwrap();
+    store.record(&batch(vec![until("x.example", 900)], vec![file(2, 8)])).unwrap();
+    let host = HostRecord { host: 0, until: Some(700), record: vec![1] };
+    store.record(&Batch { hosts: vec![host], ..Batch::default() }).unwrap();
+    assert_eq!(store.left_alone("x.example").unwrap(), Some(900));
+    assert_eq!(store.left_alone("host-0.example").unwrap(), Some(700));
+    assert_eq!(store.left_alone("y.example").unwrap(), None);
+    assert_eq!(store.manners(800).unwrap(), [until("x.example", 900)]);
+    assert_eq!(store.robots(&file(2, 8).url).unwrap(), Some(file(2, 8)));
+    store.tidy(29 * DAY).unwrap();
+    assert_eq!(store.left_alone("x.example").unwrap(), None);
+    assert_eq!(store.robots(&file(2, 8).url).unwrap(), Some(file(2, 8)));
+    store.tidy(31 * DAY).unwrap();
+    assert_eq!(store.robots(&file(2, 8).url).unwrap(), None);
 }

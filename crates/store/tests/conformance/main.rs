@@ -44,7 +44,8 @@ cases! {
     finding:
         queries_give_what_a_look_at_every_source_gives,
         a_url_is_found_by_all_of_it,
-        hosts_have_numbers_names_and_records;
+        hosts_have_numbers_names_and_records,
+        hosts_are_left_alone_by_name_and_robots_txt_is_remembered;
     records:
         outcomes_make_states_and_times,
         what_is_not_given_stays,
@@ -56,7 +57,8 @@ cases! {
     changes:
         cursors_rise_and_pages_leave_nothing_out,
         filters_take_what_they_say,
-        a_change_knows_its_versions;
+        a_change_knows_its_versions,
+        old_changes_go_and_it_is_said_up_to_where;
     service:
         failures_are_told_once_and_their_end_too,
         silence_is_told_once_for_each_time,

@@ -1,0 +1,89 @@
+//! What is asked of hosts beside their own sources, and fetches that did not come to their end.
+
+use super::Engine;
+use super::learn::LONGEST_REST;
+use crate::event::Action;
+use crate::explain::HostState;
+use crate::source::State;
+
+impl Engine {
+    /// What a host is doing; `None` if nothing is known of it.
+    #[must_use]
+    pub fn host_state(&self, number: u32) -> Option<HostState> {
+        let host = self.hosts.get(number as usize)?;
+        Some(HostState {
+            number,
+            asked: host.asked,
+            free: host.free,
+            candidates: host.ready.len(),
+            failures: host.failures,
+            price: (host.price > 0.0).then_some(host.price),
+        })
+    }
+
+    /// Days between two fetches from a host.
+    #[must_use]
+    pub fn host_gap(&self, number: u32) -> f64 {
+        let own = self.hosts.get(number as usize).map_or(0.0, |host| host.gap);
+        self.settings.host_gap.max(own)
+    }
+
+    pub(super) fn visiting(&mut self, now: f64, host: u32, from: f64) {
+        if host as usize >= self.hosts.len() {
+            return;
+        }
+        self.leave_line(host);
+        let gap = self.gap(host);
+        let it = &mut self.hosts[host as usize];
+        it.asked += 1;
+        it.free = it.free.max(from.clamp(now, now + LONGEST_REST) + gap);
+        self.line_up(now, host);
+    }
+
+    pub(super) fn visited(
+        &mut self,
+        now: f64,
+        host: u32,
+        rest: Option<f64>,
+        failed: bool,
+        actions: &mut Vec<Action>,
+    ) {
+        if host as usize >= self.hosts.len() {
+            return;
+        }
+        let mut wait = rest.filter(|days| *days > 0.0).map_or(0.0, |days| days.min(LONGEST_REST));
+        if failed {
+            wait = wait.max(self.host_failed(now, host, actions));
+        } else {
+            self.host_answered(host, actions);
+        }
+        let gap = self.gap(host);
+        let it = &mut self.hosts[host as usize];
+        it.asked = it.asked.saturating_sub(1);
+        it.free = it.free.max(now + wait.max(gap));
+        self.leave_line(host);
+        self.come_back(now, host);
+    }
+
+    pub(super) fn put_off(&mut self, now: f64, id: u32, days: f64, unasked: bool) {
+        let Some(source) = self.sources.get(id as usize) else { return };
+        if source.state != State::Asked {
+            return;
+        }
+        let (host, moved_to, cost) = (source.host, source.place, f64::from(source.cost));
+        let gap = self.gap(host);
+        let it = &mut self.hosts[host as usize];
+        it.asked -= 1;
+        if unasked {
+            self.bucket.pay(-cost);
+        } else {
+            it.free = it.free.max(now + gap);
+        }
+        self.leave_line(host);
+        self.spare = true;
+        let days = if days > 0.0 { days.min(LONGEST_REST) } else { 0.0 };
+        self.wait_again(now, id, Some(now + days));
+        self.sources[id as usize].host = moved_to;
+        self.come_back(now, host);
+    }
+}

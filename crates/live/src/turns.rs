@@ -1,0 +1,226 @@
+//! Turns at hosts that a fetch comes to on its way: who gives them, and from when on.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use freshet_store::{KeptRobots, Manner};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::clock::{Clock, days, millis};
+use crate::control::{Answer, Call, Client};
+use crate::work::Readers;
+
+/// A host may ask for a gap of so many days.
+const LONGEST_GAP: f64 = 1.0;
+/// Days for which it is worth remembering over a restart that a host is left alone.
+pub(crate) const WORTH_KEEPING: f64 = 5.0 / 86_400.0;
+
+/// A turn that is wanted.
+#[derive(Clone, Debug)]
+pub(crate) struct Want {
+    pub(crate) host: String,
+    /// Days between two fetches that its robots.txt asks for.
+    pub(crate) delay: Option<f64>,
+    /// Days that may be waited.
+    pub(crate) patience: f64,
+    /// Whether nobody asks again if it is busy.
+    pub(crate) last: bool,
+}
+
+/// What is said to that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Turn {
+    /// From this day on. It is taken, and has to be given back.
+    From(f64),
+    /// Others are there, and it is not known for how long.
+    Busy,
+    /// Not before this day.
+    NotBefore(f64),
+}
+
+/// A visit that is over.
+#[derive(Clone, Debug)]
+pub(crate) struct Left {
+    pub(crate) host: String,
+    /// Days that the host asked to be left alone.
+    pub(crate) rest: Option<f64>,
+    /// Whether it is the host's fault that nothing came.
+    pub(crate) failed: bool,
+}
+
+/// What the loop is told of turns.
+pub(crate) enum Notice {
+    /// With the number of the host, if it has one.
+    Want(Want, Option<u32>, oneshot::Sender<Turn>),
+    Left(Left, Option<u32>),
+    Robots(KeptRobots),
+}
+
+/// Who gives turns.
+pub(crate) enum Giver {
+    /// The loop of a daemon.
+    Core(mpsc::UnboundedSender<Notice>),
+    /// The daemon that runs elsewhere.
+    Daemon(Mutex<Client>),
+    /// Nobody else: what the store says, and what this process has done.
+    Alone(Mutex<Strangers>),
+}
+
+/// What is known of hosts that have no sources.
+#[derive(Default)]
+pub(crate) struct Strangers {
+    hosts: HashMap<String, Stranger>,
+    /// Files that were found, to be kept.
+    pub(crate) robots: Vec<KeptRobots>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Stranger {
+    asked: u32,
+    free: f64,
+    gap: f64,
+    failures: u32,
+    /// The day up to which others have been put off.
+    line: f64,
+}
+
+impl Strangers {
+    /// Leaves a host alone until a day.
+    pub(crate) fn rest(&mut self, host: &str, until: f64) {
+        let it = self.hosts.entry(host.to_owned()).or_default();
+        it.free = it.free.max(until);
+    }
+
+    pub(crate) fn want(&mut self, want: &Want, now: f64, gap: f64, connections: u32) -> Turn {
+        let it = self.hosts.entry(want.host.clone()).or_default();
+        if let Some(days) = want.delay {
+            it.gap = days.clamp(0.0, LONGEST_GAP);
+        }
+        let (gap, free) = (gap.max(it.gap), it.free.max(now));
+        if free <= now + want.patience {
+            if it.asked < connections {
+                it.asked += 1;
+                it.free = free + gap;
+                return Turn::From(free);
+            }
+            if !want.last {
+                return Turn::Busy;
+            }
+        }
+        self.put_off(&want.host, free, gap)
+    }
+
+    /// A day for one more that has to come again: one after another.
+    pub(crate) fn put_off(&mut self, host: &str, free: f64, gap: f64) -> Turn {
+        let it = self.hosts.entry(host.to_owned()).or_default();
+        it.line = free.max(it.line + gap);
+        Turn::NotBefore(it.line)
+    }
+
+    /// Says until when the host is left alone now.
+    pub(crate) fn left(&mut self, left: &Left, now: f64, gap: f64) -> f64 {
+        let it = self.hosts.entry(left.host.clone()).or_default();
+        it.asked = it.asked.saturating_sub(1);
+        it.failures = if left.failed { (it.failures + 1).min(9) } else { 0 };
+        // As with hosts that have sources: a minute, then twice as long each time, up to four hours.
+        let back_off =
+            if left.failed { f64::from(1_u32 << (it.failures - 1)) / 1440.0 } else { 0.0 };
+        let wait = left.rest.unwrap_or(0.0).clamp(0.0, 30.0).max(back_off).max(gap.max(it.gap));
+        it.free = it.free.max(now + wait);
+        it.free
+    }
+
+    /// Those that are left alone, and until when.
+    pub(crate) fn resting(&self, now: f64) -> Vec<Manner> {
+        let resting = self.hosts.iter().filter(|(_, it)| it.free > now);
+        resting.map(|(host, it)| Manner { host: host.clone(), until: millis(it.free) }).collect()
+    }
+
+    pub(crate) fn forget(&mut self, host: &str) {
+        self.hosts.remove(host);
+    }
+
+    /// Forgets those of whom nothing is to be known any more.
+    pub(crate) fn tidy(&mut self, now: f64) {
+        self.hosts.retain(|_, it| it.asked > 0 || it.free.max(it.line) > now);
+        self.hosts.shrink_to(2 * self.hosts.len());
+    }
+}
+
+impl Giver {
+    pub(crate) async fn want(
+        &self,
+        want: Want,
+        readers: &Readers,
+        clock: &Clock,
+        gap: f64,
+    ) -> Turn {
+        let now = clock.day();
+        match self {
+            Self::Core(core) => {
+                let (reply, answer) = oneshot::channel();
+                let number = number(readers, &want.host);
+                let _ = core.send(Notice::Want(want, number, reply));
+                // A daemon that stops gives none.
+                answer.await.unwrap_or(Turn::NotBefore(now))
+            }
+            Self::Daemon(client) => {
+                let Want { host, delay, patience, last } = want;
+                match ask(client, Call::Turn { host, delay, patience, last }) {
+                    Some(Answer::Turn(Some(day))) if day <= now + patience => {
+                        Turn::From(day.max(now))
+                    }
+                    Some(Answer::Turn(Some(day))) => Turn::NotBefore(day),
+                    _ => Turn::Busy,
+                }
+            }
+            Self::Alone(strangers) => {
+                let kept = readers.with(|reader| reader.left_alone(&want.host)).ok().flatten();
+                let mut strangers = lock(strangers);
+                strangers.rest(&want.host, kept.map_or(0.0, days));
+                strangers.want(&want, now, gap, 1)
+            }
+        }
+    }
+
+    pub(crate) fn left(&self, left: Left, readers: &Readers, clock: &Clock, gap: f64) {
+        match self {
+            Self::Core(core) => {
+                let number = number(readers, &left.host);
+                let _ = core.send(Notice::Left(left, number));
+            }
+            Self::Daemon(client) => {
+                let Left { host, rest, failed } = left;
+                ask(client, Call::Heard { host, rest, failed });
+            }
+            Self::Alone(strangers) => {
+                lock(strangers).left(&left, clock.day(), gap);
+            }
+        }
+    }
+
+    pub(crate) fn found(&self, file: KeptRobots) {
+        match self {
+            Self::Core(core) => {
+                let _ = core.send(Notice::Robots(file));
+            }
+            Self::Daemon(_) => {}
+            Self::Alone(strangers) => lock(strangers).robots.push(file),
+        }
+    }
+}
+
+/// Asks the daemon, which may have stopped meanwhile.
+fn ask(client: &Mutex<Client>, call: Call) -> Option<Answer> {
+    tokio::task::block_in_place(|| {
+        client.lock().unwrap_or_else(PoisonError::into_inner).ask(call).ok()
+    })
+}
+
+pub(crate) fn lock(strangers: &Mutex<Strangers>) -> MutexGuard<'_, Strangers> {
+    strangers.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn number(readers: &Readers, host: &str) -> Option<u32> {
+    readers.with(|reader| reader.find_host(host)).ok().flatten().map(|host| host.id)
+}
