@@ -10,6 +10,7 @@ mod explain;
 mod heap;
 mod host;
 mod memory;
+mod piles;
 mod price;
 mod ranked;
 mod recall;
