@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::chunks::Chunks;
 use crate::heap::{Entry, Heap};
+use crate::piles::{Piles, Slab};
 
 /// Entries that a bucket is meant for, at least; and how many buckets there are at most.
 const BUCKET: usize = 64;
@@ -11,21 +11,25 @@ const BUCKETS: usize = 4096;
 /// Entries of the next bucket that are put in order with each one that is taken: when its time comes,
 /// all of them are.
 const AHEAD: usize = 8;
-/// Pieces of a bucket that is not needed any more that are freed at once.
-const FREED: usize = 64;
-
-type Bucket = Chunks<Entry, BUCKET>;
+/// Entries that come next are made out so many at a time, and at most so many are.
+const FRONT: usize = 16;
+const MOST: usize = 4 * FRONT;
+/// Slabs of a calendar that is not needed any more that are freed at once.
+const FREED: usize = 4;
 
 /// Days and numbers, the earliest day first, equal days by number.
 ///
 /// Those of the nearest days are in a heap, which is small enough for the cache. Later ones are in
-/// buckets, a stretch of time each, in no order: to add one is to write it down.
+/// buckets, a stretch of time each, in no order: to add one is to write it down. The next few are made out
+/// before their time, so that what they are about can be read for all of them at once.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Calendar {
+    /// The next ones, the first at the end; none only if there are none at all.
+    front: Vec<Entry>,
     near: Heap,
     /// The buckets before this one are empty.
     next: usize,
-    buckets: Vec<Bucket>,
+    buckets: Piles,
     /// How many entries are in buckets.
     later: usize,
     /// Where the first bucket begins, and how many there are in a day.
@@ -39,8 +43,7 @@ impl Calendar {
         let count = (entries / BUCKET).min(BUCKETS);
         let in_a_day = count as f64 / (end - start);
         let count = if in_a_day.is_normal() && in_a_day > 0.0 { count } else { 0 };
-        let buckets = vec![Bucket::default(); count];
-        Self { near: Heap::default(), next: 0, buckets, later: 0, start, in_a_day }
+        Self { buckets: Piles::new(count), start, in_a_day, ..Self::default() }
     }
 
     /// The bucket that a day belongs to; infinite if that is the last one or later.
@@ -50,24 +53,53 @@ impl Calendar {
     }
 
     fn push(&mut self, day: f64, number: u32) {
+        let entry = Entry { day, number };
+        if day.is_nan() || day == f64::INFINITY {
+            return;
+        }
+        if self.front.first().is_none_or(|last| entry.is_before(last)) {
+            let place = self.front.partition_point(|other| entry.is_before(other));
+            self.front.insert(place, entry);
+            if self.front.len() > MOST {
+                let last = self.front.remove(0);
+                self.near.push(last.day, last.number);
+            }
+            return;
+        }
         let place = (day - self.start) * self.in_a_day;
         // Only what belongs to the bucket of the first one needs to be in order.
         let is_later = place >= 0.0 && place.floor() > self.place(self.near.first());
         let place = (place as usize).min(self.buckets.len().saturating_sub(1));
-        match self.buckets.get_mut(place).filter(|_| is_later && day < f64::INFINITY) {
-            Some(bucket) => {
-                bucket.push(Entry { day, number });
-                self.next = self.next.min(place);
-                self.later += 1;
-            }
-            None => self.near.push(day, number),
+        if is_later && place < self.buckets.len() {
+            self.buckets.push(place, entry);
+            self.next = self.next.min(place);
+            self.later += 1;
+        } else {
+            self.near.push(day, number);
         }
     }
 
-    fn pop(&mut self) -> Option<(f64, u32)> {
+    /// Takes the first one. `read` is told of each some time before.
+    fn pop(&mut self, read: impl Fn(u32)) -> Option<(f64, u32)> {
+        let Entry { day, number } = self.front.pop()?;
+        if self.front.is_empty() {
+            while self.front.len() < FRONT
+                && let Some((day, number)) = self.take()
+            {
+                self.front.push(Entry { day, number });
+            }
+            self.front.reverse();
+            // All at once: one does not have to wait for the other.
+            self.front.iter().for_each(|entry| read(entry.number));
+        }
+        Some((day, number))
+    }
+
+    /// Takes the first of those that are not in front.
+    fn take(&mut self) -> Option<(f64, u32)> {
         let first = self.near.pop()?;
         for _ in 0..AHEAD {
-            let Some(entry) = self.buckets.get_mut(self.next).and_then(Bucket::pop) else { break };
+            let Some(entry) = self.buckets.pop(self.next) else { break };
             self.later = self.later.saturating_sub(1);
             self.near.push(entry.day, entry.number);
         }
@@ -75,13 +107,13 @@ impl Calendar {
         Some(first)
     }
 
-    /// Sees to it that the first one of all is the first of those in order.
+    /// Sees to it that the first one of those not in front is the first of those in order.
     fn order(&mut self) {
         while self.later > 0
-            && let Some(bucket) = self.buckets.get_mut(self.next)
+            && self.next < self.buckets.len()
             && (self.near.first() - self.start) * self.in_a_day >= self.next as f64
         {
-            while let Some(entry) = bucket.pop() {
+            while let Some(entry) = self.buckets.pop(self.next) {
                 self.later = self.later.saturating_sub(1);
                 self.near.push(entry.day, entry.number);
             }
@@ -89,12 +121,20 @@ impl Calendar {
         }
     }
 
+    fn peek(&self) -> Option<(f64, u32)> {
+        self.front.last().map(|entry| (entry.day, entry.number))
+    }
+
+    fn first(&self) -> f64 {
+        self.front.last().map_or(f64::INFINITY, |entry| entry.day)
+    }
+
     fn len(&self) -> usize {
-        self.near.len() + self.later
+        self.front.len() + self.near.len() + self.later
     }
 
     fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.near.entries().chain(self.buckets.iter().flat_map(Bucket::iter))
+        self.front.iter().chain(self.near.entries()).chain(self.buckets.entries())
     }
 }
 
@@ -105,7 +145,7 @@ pub(crate) struct Queue {
     /// The one before, until all of it is in the new one.
     old: Calendar,
     #[serde(skip)]
-    waste: Vec<Bucket>,
+    waste: Vec<Slab>,
 }
 
 impl Queue {
@@ -118,17 +158,12 @@ impl Queue {
     /// All that counts is in the new one.
     pub(crate) fn finish(&mut self) {
         let old = std::mem::take(&mut self.old);
-        self.waste.extend(old.buckets.into_iter().filter(|it| !it.is_empty()));
+        self.waste.extend(old.buckets.into_slabs());
     }
 
     /// Gives back some of the memory that is not needed any more: all at once would take long.
     pub(crate) fn tidy(&mut self) {
-        if let Some(bucket) = self.waste.last_mut() {
-            bucket.shorten(FREED);
-            if bucket.is_empty() {
-                self.waste.pop();
-            }
-        }
+        self.waste.truncate(self.waste.len().saturating_sub(FREED));
     }
 
     /// An infinite day is never, and so is one that is not a number.
@@ -138,29 +173,30 @@ impl Queue {
 
     /// Which of the two has the first entry.
     fn is_in_old(&self) -> bool {
-        self.old.near.first() < self.calendar.near.first()
+        self.old.first() < self.calendar.first()
     }
 
     /// The first day, and whose it is.
     pub(crate) fn peek(&self) -> Option<(f64, u32)> {
-        if self.is_in_old() { self.old.near.peek() } else { self.calendar.near.peek() }
+        if self.is_in_old() { self.old.peek() } else { self.calendar.peek() }
     }
 
     /// The first day; infinite if there is none.
     pub(crate) fn first(&self) -> f64 {
-        self.old.near.first().min(self.calendar.near.first())
+        self.old.first().min(self.calendar.first())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.first() == f64::INFINITY
     }
 
-    pub(crate) fn pop(&mut self) -> Option<(f64, u32)> {
-        if self.is_in_old() { self.old.pop() } else { self.calendar.pop() }
+    /// Takes the first one. `read` is told of those that will come soon, for them to be at hand then.
+    pub(crate) fn pop(&mut self, read: impl Fn(u32)) -> Option<(f64, u32)> {
+        if self.is_in_old() { self.old.pop(read) } else { self.calendar.pop(read) }
     }
 
-    pub(crate) fn pop_due(&mut self, now: f64) -> Option<(f64, u32)> {
-        if self.first() <= now { self.pop() } else { None }
+    pub(crate) fn pop_due(&mut self, now: f64, read: impl Fn(u32)) -> Option<(f64, u32)> {
+        if self.first() <= now { self.pop(read) } else { None }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -212,7 +248,7 @@ mod tests {
                     }
                     Op::Pop => {
                         let first = (!sorted.is_empty()).then(|| sorted.remove(0));
-                        prop_assert_eq!(queue.pop(), first.map(|it| (it.0, it.1)));
+                        prop_assert_eq!(queue.pop(|_| ()), first.map(|it| (it.0, it.1)));
                     }
                     Op::Begin(days, many) => {
                         queue.begin(from, from + days, many);
@@ -238,7 +274,10 @@ mod tests {
         queue.begin(0.0, 1.0, 1000);
         queue.push(f64::INFINITY, 1);
         queue.push(f64::NAN, 2);
-        assert_eq!((queue.len(), queue.first(), queue.pop_due(1e9)), (0, f64::INFINITY, None));
+        assert_eq!(
+            (queue.len(), queue.first(), queue.pop_due(1e9, |_| ())),
+            (0, f64::INFINITY, None)
+        );
     }
 
     #[test]
@@ -249,7 +288,7 @@ mod tests {
             for number in 0..300 {
                 queue.push(f64::from(number % 7), number);
             }
-            let days: Vec<f64> = std::iter::from_fn(|| queue.pop()).map(|it| it.0).collect();
+            let days: Vec<f64> = std::iter::from_fn(|| queue.pop(|_| ())).map(|it| it.0).collect();
             assert!(days.len() == 300 && days.is_sorted(), "{start} to {end}");
         }
     }

@@ -48,24 +48,6 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         self.len += 1;
     }
 
-    /// Takes the last one, and frees its piece if nothing else is in it.
-    pub(crate) fn pop(&mut self) -> Option<T> {
-        let last = self.len.checked_sub(1)?;
-        let it = self[last].clone();
-        self.len = last;
-        if last.is_multiple_of(N) {
-            self.chunks.pop();
-        }
-        Some(it)
-    }
-
-    /// Frees some pieces, with what is in them.
-    pub(crate) fn shorten(&mut self, pieces: usize) {
-        let left = self.chunks.len().saturating_sub(pieces);
-        self.chunks.truncate(left);
-        self.len = self.len.min(N * left);
-    }
-
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.chunks.iter().flat_map(|chunk| chunk.iter()).take(self.len)
     }
@@ -137,17 +119,6 @@ mod tests {
             (chunks.len(), chunks[6], chunks.get(10), chunks.get(11)),
             (11, 60, Some(&100), None)
         );
-        let mut fewer = chunks.clone();
-        assert_eq!(
-            (fewer.pop(), fewer.pop(), fewer.pop(), fewer.pop()),
-            (Some(100), Some(9), Some(8), Some(7))
-        );
-        fewer.push(70);
-        assert_eq!((fewer.len(), fewer[6], fewer[7]), (8, 60, 70));
-        fewer.shorten(1);
-        assert_eq!((fewer.len(), fewer.pop()), (4, Some(3)));
-        fewer.shorten(9);
-        assert_eq!((fewer.len(), fewer.pop()), (0, None));
         let bytes = postcard::to_allocvec(&chunks).unwrap();
         assert_eq!(bytes, postcard::to_allocvec(&all.to_vec()).unwrap());
         let same: Chunks<u32, 4> = postcard::from_bytes(&bytes).unwrap();

@@ -6,6 +6,7 @@ mod learn;
 mod visit;
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 
 use freshet_estimate::Prior;
 use serde::{Deserialize, Serialize};
@@ -365,7 +366,7 @@ impl Engine {
             for _ in 0..FED {
                 let due = match state {
                     State::Ready => self.aging.pop_due(now),
-                    _ => self.queue_of(state).pop_due(now),
+                    _ => self.next_of(state, now),
                 };
                 let Some((day, id)) = due else { break };
                 let source = &self.sources[id as usize];
@@ -444,6 +445,17 @@ impl Engine {
             let state = source.state;
             self.queue_of(state).push(day, id);
         }
+    }
+
+    /// Takes the first of those that wait in a queue out of it, if its day is not past another.
+    fn next_of(&mut self, state: State, until: f64) -> Option<(f64, u32)> {
+        let Self { queue, coming, sources, hosts, .. } = self;
+        let queue = if state == State::Coming { coming } else { queue };
+        queue.pop_due(until, |id| {
+            // It only has to be in the cache.
+            let host = sources.get(id as usize).and_then(|source| hosts.get(source.host as usize));
+            black_box(host.map(|host| (host.price, host.ready.len())));
+        })
     }
 
     fn queue_of(&mut self, state: State) -> &mut Queue {

@@ -35,7 +35,7 @@ const NEVER: Entry = Entry { day: f64::INFINITY, number: u32::MAX };
 
 impl Entry {
     // Without branches, which nobody could foretell.
-    fn is_before(&self, other: &Self) -> bool {
+    pub(crate) fn is_before(&self, other: &Self) -> bool {
         (self.day < other.day) | ((self.day == other.day) & (self.number < other.number))
     }
 }

@@ -5,33 +5,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::ranked::Ranked;
 
-/// A host: how it is to be treated, and which of its sources wait for it.
+/// A host: how it is to be treated, and which of its sources wait for it. What is needed for each fetch
+/// comes first, in two lines of the cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[repr(C, align(64))]
 pub(crate) struct Host {
     /// What its sources are like.
     pub(crate) prior: Prior,
-    /// What is being found out about that, and in which survey.
-    pub(crate) fit: Fit,
-    pub(crate) survey: u32,
-    /// Sources that are worth their price, or nearly.
-    pub(crate) ready: Ranked,
-    /// Fetches under way.
-    pub(crate) asked: u32,
+    /// What a fetch here must be worth while more is worth its price than the host can take; 0
+    /// otherwise.
+    pub(crate) price: f64,
     /// The day from which on it may be asked again.
     pub(crate) free: f64,
     /// Days between two fetches that it asks for itself.
     pub(crate) gap: f64,
-    /// What a fetch here must be worth while more is worth its price than the host can take; 0
-    /// otherwise.
-    pub(crate) price: f64,
     /// Its place in the line of hosts that can be asked.
     pub(crate) place: Option<u32>,
-    /// Whether it is among those that rest.
-    pub(crate) resting: bool,
+    /// Fetches under way.
+    pub(crate) asked: u32,
     /// Failures in a row.
     pub(crate) failures: u8,
+    /// Whether it is among those that rest.
+    pub(crate) resting: bool,
     /// Whether it was reported to be down.
     pub(crate) down: bool,
+    /// Sources that are worth their price, or nearly.
+    pub(crate) ready: Ranked,
+    /// What is being found out about what its sources are like, and in which survey.
+    pub(crate) fit: Fit,
+    pub(crate) survey: u32,
 }
 
 impl Host {

@@ -11,6 +11,7 @@ mod heap;
 mod host;
 mod known;
 mod memory;
+mod piles;
 mod price;
 mod ranked;
 mod recall;

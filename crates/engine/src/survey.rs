@@ -90,6 +90,9 @@ pub(crate) struct Survey {
     from: f64,
     /// Whether priors are fitted, with the sources that are looked at.
     fit: Option<Fit>,
+    /// What a source of which nothing is known adds to such a fit, under a prior: many in a row do.
+    #[serde(skip)]
+    untold: Option<(Prior, Fit)>,
     /// What longest intervals take in a day.
     needed: f64,
     /// Whether there are sources beyond the horizon.
@@ -230,6 +233,7 @@ impl Engine {
             shrink,
             from: self.horizon,
             fit: news.then(|| Fit::new(self.prior)),
+            untold: None,
             needed: 0.0,
             beyond: false,
             demand: are_many.then(|| Demand::around(outlook)),
@@ -304,7 +308,19 @@ impl Engine {
             if host.survey != survey.number {
                 (host.survey, host.fit) = (survey.number, Fit::new(host.prior));
             }
-            host.fit.add(source.learnt_on(host.prior));
+            if source.days > 0.0 || source.changes > 0.0 {
+                host.fit.add(source.learnt_on(host.prior));
+            } else {
+                // All of them add the same.
+                if survey.untold.as_ref().is_none_or(|(prior, _)| *prior != host.prior) {
+                    let mut one = Fit::new(host.prior);
+                    one.add(source.learnt_on(host.prior));
+                    survey.untold = Some((host.prior, one));
+                }
+                if let Some((_, one)) = &survey.untold {
+                    host.fit.merge(one);
+                }
+            }
             if one_of(FITTED) {
                 fit.add(source.learnt_on(self.prior));
             }

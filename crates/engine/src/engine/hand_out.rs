@@ -42,7 +42,7 @@ impl Engine {
         for state in [State::Waiting, State::Coming] {
             let before = next.len();
             while next.len() < before + most
-                && let Some((day, id)) = self.queue_of(state).pop()
+                && let Some((day, id)) = self.next_of(state, f64::INFINITY)
             {
                 let source = &self.sources[id as usize];
                 if source.state != state || source.due != day {
@@ -264,11 +264,12 @@ impl Engine {
     }
 
     /// Who is to be fetched next: of those in line the one that is worth most; or, as long as nobody
-    /// there is worth the price, whoever will be first, if that is worth more now. Saves for it.
-    fn best(&mut self, now: f64) -> Option<u32> {
+    /// there is worth the price, whoever will be first, if that is worth more now. Saves for it. Says what
+    /// it is worth now, where that had to be found.
+    fn best(&mut self, now: f64) -> Option<(u32, Option<f64>)> {
         let first = self.line.first();
         let in_line = first.and_then(|it| self.hosts[it.number as usize].ready.first());
-        let mut best = in_line.map(|it| it.number);
+        let mut best = in_line.map(|it| (it.number, None));
         let rank = first.map_or(0.0, |it| it.rank);
         self.opening = f64::NEG_INFINITY;
         let is_worth_it = best.is_some() && rank >= NEARLY * self.price && !self.are_many();
@@ -279,13 +280,13 @@ impl Engine {
             }
             let source = &self.sources[id as usize];
             if source.state != State::Coming || source.due != day {
-                self.coming.pop();
+                self.next_of(State::Coming, f64::INFINITY);
                 continue;
             }
             let allowed = source.last + f64::from(source.min_interval);
             if allowed > now {
                 // Its owner wants it later: it makes way for others.
-                self.coming.pop();
+                self.next_of(State::Coming, f64::INFINITY);
                 self.sources[id as usize].state = State::Waiting;
                 self.queue_for(allowed, id);
                 moved += 1;
@@ -294,7 +295,7 @@ impl Engine {
             let has_come = day <= now && self.are_many();
             if has_come && self.hosts[source.host as usize].price > 0.0 {
                 // Its host has a price of its own by now.
-                self.coming.pop();
+                self.next_of(State::Coming, f64::INFINITY);
                 self.sources[id as usize].due = f64::INFINITY;
                 self.enqueue(now, id);
                 moved += 1;
@@ -311,11 +312,11 @@ impl Engine {
                 }
             }
             if best.is_none() || its_rank > rank {
-                best = Some(id);
+                best = Some((id, Some(its_rank)));
             }
             break;
         }
-        self.saving_for = f64::from(self.sources[best? as usize].cost);
+        self.saving_for = f64::from(self.sources[best?.0 as usize].cost);
         best
     }
 
@@ -327,15 +328,14 @@ impl Engine {
                 break;
             }
             self.look_around(now);
-            let Some(id) = self.best(now).filter(|_| self.bucket.has(self.saving_for)) else {
-                break;
-            };
+            let best = self.best(now).filter(|_| self.bucket.has(self.saving_for));
+            let Some((id, rank)) = best else { break };
             let source = self.sources[id as usize];
             let host = source.host;
-            let rank = self.rank(now, &source);
+            let rank = rank.unwrap_or_else(|| self.rank(now, &source));
             let is_coming = source.state == State::Coming;
             if is_coming {
-                self.coming.pop();
+                self.next_of(State::Coming, f64::INFINITY);
             }
             if !self.can_take(now, host) {
                 // It waits for its host; or the settings are not what they were.
