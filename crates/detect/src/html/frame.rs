@@ -114,7 +114,7 @@ impl Frame {
     }
 
     /// An element in this one, with what it takes over from it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn child(&self, tag: Tag, name: u64, first: usize) -> Self {
         let pre = matches!(tag, Tag::Pre | Tag::Xmp | Tag::Plaintext | Tag::Textarea);
         let code = matches!(tag, Tag::Code | Tag::Samp | Tag::Kbd);

@@ -39,7 +39,8 @@ pub(crate) fn phrase(text: &str) -> Option<Phrase> {
         return look_up(text.to_lowercase().replace('’', "'").as_bytes());
     }
     let bytes = text.as_bytes();
-    if !TABLE.may_have(bytes[0].to_ascii_lowercase(), bytes.len()) {
+    let more = bytes.get(..MORE.len()).is_some_and(|it| it.eq_ignore_ascii_case(MORE));
+    if !more && !TABLE.may_have(bytes) {
         return None;
     }
     let mut lower = [0; LONGEST];
@@ -98,7 +99,9 @@ const MORE: &[u8] = b"more from ";
 struct Table {
     slots: Vec<Option<(&'static str, Phrase)>>,
     /// By the first byte, one bit for each length of those that begin with it.
-    lengths: [u128; 256],
+    begins: [u128; 256],
+    /// By the last byte, one bit for each length of those that end with it.
+    ends: [u128; 256],
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
@@ -114,12 +117,13 @@ impl Table {
         ];
         let count: usize = all.iter().map(|(list, _)| list.len()).sum();
         let slots = vec![None; (4 * count).next_power_of_two()];
-        let mut table = Self { slots, lengths: [0; 256] };
-        table.lengths[usize::from(MORE[0])] = u128::MAX << MORE.len();
+        let mut table = Self { slots, begins: [0; 256], ends: [0; 256] };
         for (list, phrase) in all {
             for text in list {
-                table.lengths[usize::from(text.as_bytes()[0])] |= 1 << text.len();
-                let slot = table.slot(text.as_bytes());
+                let bytes = text.as_bytes();
+                table.begins[usize::from(bytes[0])] |= 1 << bytes.len();
+                table.ends[usize::from(bytes[bytes.len() - 1])] |= 1 << bytes.len();
+                let slot = table.slot(bytes);
                 // Of two lists with the same text the first one counts.
                 table.slots[slot].get_or_insert((text, phrase));
             }
@@ -141,10 +145,14 @@ impl Table {
         self.slots[self.slot(text)].map(|it| it.1)
     }
 
-    /// A cheap look: whether one of this length, up to the longest, begins so.
+    /// A cheap look, at two small tables in place of a large one: whether one of this length begins so, and
+    /// one ends so. For texts of ASCII up to the longest.
     #[inline]
-    fn may_have(&self, first: u8, length: usize) -> bool {
-        self.lengths[usize::from(first)] >> length & 1 == 1
+    fn may_have(&self, text: &[u8]) -> bool {
+        let [first, .., last] = text else { return true };
+        let begins = self.begins[usize::from(first.to_ascii_lowercase())];
+        let ends = self.ends[usize::from(last.to_ascii_lowercase())];
+        (begins & ends) >> text.len() & 1 == 1
     }
 }
 

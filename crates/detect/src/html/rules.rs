@@ -31,7 +31,7 @@ pub(crate) struct Marks<'a> {
 }
 
 impl<'a> Marks<'a> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(attributes: &[Attribute<'a>]) -> Self {
         let mut marks = Self::default();
         for &(name, value) in attributes {

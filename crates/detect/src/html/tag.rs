@@ -110,6 +110,11 @@ impl Tag {
     /// The element of a name of up to eight bytes, the first one lowest.
     #[inline]
     pub(crate) fn of_eight(name: u64) -> Self {
+        // As most are written, and found.
+        let (known, tag) = SHORT[slot_of(name)];
+        if known == name {
+            return tag;
+        }
         let name = lowercase(name);
         let mut slot = slot_of(name);
         loop {
