@@ -21,7 +21,7 @@ pub enum Edit {
     /// Sources are wanted; those that are there get what is said anew.
     Add(Vec<Wanted>),
     /// Something is said of sources that are there.
-    Change(Which, Given),
+    Change(Which, Box<Given>),
     /// Sources are no longer wanted.
     Remove(Which),
 }

@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &SetArguments) -> Result<ExitCode, Failure> {
     }
     let reader = home.reader()?;
     if !says && !tags {
-        let applied = home.edit(Edit::Change(arguments.which.which(), plain))?;
+        let applied = home.edit(Edit::Change(arguments.which.which(), plain.into()))?;
         return done("described", applied.known, &applied, &reader);
     }
     // Of what counts and of tags, a part is said: the rest is different for each source.
@@ -124,7 +124,7 @@ pub(crate) fn run(arguments: &SetArguments) -> Result<ExitCode, Failure> {
                 let which = Which { urls: urls.to_vec(), ..Which::default() };
                 let given =
                     Given { settings: settings.clone(), tags: tags.clone(), ..plain.clone() };
-                let applied = editor.apply(Edit::Change(which, given))?;
+                let applied = editor.apply(Edit::Change(which, given.into()))?;
                 all.known += applied.known;
                 all.unknown.extend(applied.unknown);
             }
@@ -150,7 +150,7 @@ fn halt(
     let home = Home::open(config)?;
     let reader = home.reader()?;
     let given = Given { paused: Some(paused), ..Given::default() };
-    let applied = home.edit(Edit::Change(which.which(), given))?;
+    let applied = home.edit(Edit::Change(which.which(), given.into()))?;
     done(if paused { "paused" } else { "resumed" }, applied.known, &applied, &reader)
 }
 

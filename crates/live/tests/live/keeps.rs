@@ -54,7 +54,7 @@ async fn what_owners_say_holds_at_once() {
     let handle = daemon.handle();
     let which = |path: &str| Which { urls: vec![site.url(path)], ..Which::default() };
     let paused = Given { paused: Some(true), ..Given::default() };
-    assert_eq!(handle.edit(Edit::Change(which("/a"), paused)).await.unwrap().known, 1);
+    assert_eq!(handle.edit(Edit::Change(which("/a"), paused.into())).await.unwrap().known, 1);
     let removed = handle.edit(Edit::Remove(which("/b"))).await.unwrap();
     assert_eq!((removed.removed, removed.unknown), (1, Vec::new()));
     let unknown = handle.edit(Edit::Remove(which("/c"))).await.unwrap();
@@ -69,7 +69,8 @@ async fn what_owners_say_holds_at_once() {
     handle.check(&site.url("/a")).await.unwrap();
     assert!(count() > before);
     let wrong = Given { goal: Some("beauty".to_owned()), ..Given::default() };
-    let refused = handle.edit(Edit::Change(which("/a"), wrong)).await.unwrap_err().to_string();
+    let refused =
+        handle.edit(Edit::Change(which("/a"), wrong.into())).await.unwrap_err().to_string();
     assert!(refused.contains("`beauty` is not one of harmonic"), "{refused}");
     assert_eq!(handle.status().await.unwrap().sources, 1);
     daemon.stop().await;

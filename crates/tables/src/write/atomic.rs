@@ -96,7 +96,11 @@ fn stage(
 
 /// The same without the name of the temporary file, of which nobody knows.
 fn nameless(error: io::Error) -> io::Error {
-    if error.get_ref().is_some() { error.kind().into() } else { error }
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((why, _)) => io::Error::new(error.kind(), why),
+        None => error,
+    }
 }
 
 fn directory(target: &Path) -> &Path {
