@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use freshet_engine::Event;
+use tokio::time::Instant;
 
 use super::Core;
 
@@ -36,7 +37,7 @@ impl Core {
             self.flow.outbox.pop_front();
             self.begin(id, cost);
         }
-        if !self.flow.batch.fetches.is_empty() {
+        if self.write_at().is_some_and(|at| at <= Instant::now()) {
             self.write();
         }
     }

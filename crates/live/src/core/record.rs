@@ -1,10 +1,12 @@
 //! From what came to the store.
 
 use std::collections::hash_map::Entry;
+use std::time::Duration;
 
 use freshet_engine::{Blame, Event, Outcome};
 use freshet_store::{Batch, HostRecord, Spent};
 use tokio::task::{Id, JoinError};
+use tokio::time::Instant;
 
 use super::Core;
 use crate::clock::millis;
@@ -14,6 +16,10 @@ use crate::writer::{Write, Written};
 
 /// Of the ledger, in milliseconds.
 const MINUTE: i64 = 60_000;
+/// How long fetches are gathered after others were sent to be written, and how many are enough. Each write
+/// has costs that many can share: it waits for the disk, and pages of the store go there as a whole.
+const GATHERED: Duration = Duration::from_millis(25);
+const ENOUGH: usize = 256;
 
 impl Core {
     /// A fetch is over, or what worked on it is.
@@ -103,6 +109,18 @@ impl Core {
         }
     }
 
+    /// When fetches that are over are to be written, if there are any and nothing else is being written.
+    pub(super) fn write_at(&self) -> Option<Instant> {
+        let fetches = self.flow.batch.fetches.len();
+        if fetches == 0 || self.flow.writing.is_some() || self.flow.held {
+            return None;
+        }
+        let is_awaited = !(self.flow.waiting.is_empty() && self.flow.early.is_empty());
+        let at_once = is_awaited || fetches >= ENOUGH;
+        let gathered = self.flow.gathered.filter(|_| !at_once);
+        Some(gathered.unwrap_or_else(Instant::now))
+    }
+
     /// Has written what there is to write, unless something is being written.
     pub(super) fn write(&mut self) {
         let there_is = self.flow.stale || !self.flow.batch.fetches.is_empty();
@@ -118,6 +136,7 @@ impl Core {
         let engine = self.engine.rest(reserve - held);
         batch.rest = Some(Rest { engine, allowance: self.allowance }.to_bytes());
         self.flow.stale = false;
+        self.flow.gathered = Some(Instant::now() + GATHERED);
         self.flow.writing = Some(batch.fetches.len());
         self.flow.written = batch.fetches.iter().map(|fetch| fetch.source).collect();
         if self.writer.send(Write::Batch(Box::new(batch))).is_err() {
