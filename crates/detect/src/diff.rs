@@ -11,6 +11,8 @@ mod show;
 
 use align::{Edit, Work, align};
 
+use crate::similarity::Shared;
+
 /// How one text becomes another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diff {
@@ -57,57 +59,109 @@ pub enum Side {
 /// How the old text becomes the new one.
 #[must_use]
 pub fn diff(old: &str, new: &str) -> Diff {
-    let mut work = Work::new(old.len() + new.len());
+    outline(old, new, usize::MAX)
+}
+
+/// The same, word by word only until `told` bytes differ. Of the lines after that no parts are told, and
+/// for one to count as changed it need not have its words in the same order. That takes a fraction of the
+/// time.
+#[must_use]
+pub fn outline(old: &str, new: &str, told: usize) -> Diff {
+    let work = Work::new(old.len() + new.len());
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let mut rows = Vec::with_capacity(new.len());
-    for edit in align(&old, &new, &mut work) {
+    let mut pairing = Pairing { work, told, rows: Vec::with_capacity(new.len()) };
+    for edit in align(&old, &new, &mut pairing.work) {
         match edit {
             Edit::Same(from, _, count) => {
-                rows.extend(old[from..from + count].iter().map(|it| Row::Same((*it).to_owned())));
+                let same = old[from..from + count].iter();
+                pairing.rows.extend(same.map(|it| Row::Same((*it).to_owned())));
             }
-            Edit::Replace(before, after) => {
-                replace(&old[before], &new[after], &mut work, &mut rows);
-            }
+            Edit::Replace(before, after) => pairing.replace(&old[before], &new[after]),
         }
     }
-    Diff { rows }
+    Diff { rows: pairing.rows }
 }
 
-/// Lines that are replaced stand side by side if they have words in common.
-fn replace(old: &[&str], new: &[&str], work: &mut Work, rows: &mut Vec<Row>) {
-    let paired = if old.len() == new.len() { old.len() } else { 0 };
-    for (old, new) in old[..paired].iter().zip(&new[..paired]) {
-        match words(old, new, work) {
-            Some((old, new)) => rows.push(Row::Changed { old, new }),
-            None => {
-                rows.push(Row::Removed((*old).to_owned()));
-                rows.push(Row::Added((*new).to_owned()));
-            }
-        }
-    }
-    if paired == 0 {
-        pair_unequal(old, new, work, rows);
-    }
+/// Which lines became which.
+struct Pairing {
+    work: Work,
+    /// Bytes that differ and are still to be told.
+    told: usize,
+    rows: Vec<Row>,
 }
 
-/// Of unequal numbers of lines, each new one goes with the first old one left that is like it.
-fn pair_unequal(old: &[&str], new: &[&str], work: &mut Work, rows: &mut Vec<Row>) {
-    /// How far a line may have moved.
-    const REACH: usize = 8;
-    let mut next = 0;
-    for line in new {
-        let reach = old.len().min(next + REACH);
-        let found = (next..reach).find_map(|at| Some((at, words(old[at], line, work)?)));
-        match found {
-            Some((at, (before, after))) => {
-                rows.extend(old[next..at].iter().map(|it| Row::Removed((*it).to_owned())));
-                rows.push(Row::Changed { old: before, new: after });
-                next = at + 1;
+impl Pairing {
+    /// Lines that are replaced stand side by side if they have words in common.
+    fn replace(&mut self, old: &[&str], new: &[&str]) {
+        if old.len() != new.len() {
+            return self.replace_unequal(old, new);
+        }
+        for (old, new) in old.iter().zip(new) {
+            if let Some(row) = self.changed(old, new) {
+                self.push(row);
+            } else {
+                self.push(Row::Removed((*old).to_owned()));
+                self.push(Row::Added((*new).to_owned()));
             }
-            None => rows.push(Row::Added((*line).to_owned())),
         }
     }
-    rows.extend(old[next..].iter().map(|it| Row::Removed((*it).to_owned())));
+
+    /// Of unequal numbers of lines, each new one goes with the first old one left that is like it.
+    fn replace_unequal(&mut self, old: &[&str], new: &[&str]) {
+        /// How far a line may have moved.
+        const REACH: usize = 8;
+        let mut next = 0;
+        for line in new {
+            let reach = old.len().min(next + REACH);
+            let found = (next..reach).find_map(|at| Some((at, self.changed(old[at], line)?)));
+            match found {
+                Some((at, row)) => {
+                    self.remove(&old[next..at]);
+                    self.push(row);
+                    next = at + 1;
+                }
+                None => self.push(Row::Added((*line).to_owned())),
+            }
+        }
+        self.remove(&old[next..]);
+    }
+
+    fn remove(&mut self, lines: &[&str]) {
+        for line in lines {
+            self.push(Row::Removed((*line).to_owned()));
+        }
+    }
+
+    fn push(&mut self, row: Row) {
+        let told = match &row {
+            Row::Same(_) => 0,
+            Row::Removed(line) | Row::Added(line) => line.len(),
+            Row::Changed { old, new } => {
+                let other = old.iter().chain(new).filter(|part| !part.same);
+                other.map(|part| part.text.len()).sum()
+            }
+        };
+        self.told = self.told.saturating_sub(told);
+        self.rows.push(row);
+    }
+
+    /// The row of a line that became another one, if it can have.
+    fn changed(&mut self, old: &str, new: &str) -> Option<Row> {
+        let (shorter, longer) = (old.len().min(new.len()), old.len().max(new.len()));
+        // Of a line of a tenth of the length, a third of the words cannot be there.
+        if longer > LONGEST_LINE || shorter * 10 < longer || !self.work.take(old.len() + new.len())
+        {
+            return None;
+        }
+        if self.told == 0 {
+            let shared = Shared::of(old, new);
+            let longest = shared.in_first.max(shared.in_second);
+            let is_like = shared.in_both * 3 >= longest;
+            return is_like.then(|| Row::Changed { old: Vec::new(), new: Vec::new() });
+        }
+        let (old, new) = words(old, new, &mut self.work)?;
+        Some(Row::Changed { old, new })
+    }
 }
 
 /// Lines longer than this are not compared word by word.
@@ -115,11 +169,6 @@ const LONGEST_LINE: usize = 1 << 16;
 
 /// The parts of two lines, if they have at least a third of their words in common.
 fn words(old: &str, new: &str, work: &mut Work) -> Option<(Vec<Part>, Vec<Part>)> {
-    let (shorter, longer) = (old.len().min(new.len()), old.len().max(new.len()));
-    // Of a line of a tenth of the length, a third of the words cannot be there.
-    if longer > LONGEST_LINE || shorter * 10 < longer || !work.take(old.len() + new.len()) {
-        return None;
-    }
     let (before, after) = (tokens(old), tokens(new));
     let mut parts = (Vec::new(), Vec::new());
     let mut common = 0;
@@ -165,4 +214,30 @@ fn tokens(line: &str) -> Vec<&str> {
         tokens.push(&line[at..]);
     }
     tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outline_tells_the_words_of_the_first_lines_only() {
+        let old = "It costs 12 € today.\nkept\nwe open at nine\nnothing of this\n";
+        let new = "It costs 13 € today.\nkept\nat ten we open\nall is other here\n";
+        let rows = outline(old, new, 1).rows;
+        let Row::Changed { old: before, new: after } = &rows[0] else { panic!("{rows:?}") };
+        let other = |parts: &[Part]| {
+            parts.iter().filter(|part| !part.same).map(|part| part.text.clone()).collect::<String>()
+        };
+        assert_eq!((other(before), other(after)), ("12".to_owned(), "13".to_owned()));
+        let untold = Row::Changed { old: Vec::new(), new: Vec::new() };
+        let rest = [
+            Row::Same("kept".to_owned()),
+            untold,
+            Row::Removed("nothing of this".to_owned()),
+            Row::Added("all is other here".to_owned()),
+        ];
+        assert_eq!(rows[1..], rest);
+        assert_eq!(diff(old, new).counts(), outline(old, new, 1).counts());
+    }
 }

@@ -1,7 +1,7 @@
 //! Whether what matters changed.
 
 use crate::reading::{Detector, Reading};
-use crate::sketch::similarity;
+use crate::similarity::similarity;
 use crate::stored::Stored;
 
 /// Whether a document changed, and how that is known.

@@ -23,6 +23,7 @@ mod reading;
 mod stored;
 
 mod judge;
+mod similarity;
 mod sketch;
 
 mod diff;
@@ -38,12 +39,13 @@ mod pdf;
 mod xml;
 
 pub use charset::is_charset;
-pub use diff::{Diff, Part, Row, Side, diff};
+pub use diff::{Diff, Part, Row, Side, diff, outline};
 pub use error::DetectError;
 pub use html::{Basis, LeftOut, Reason};
 pub use judge::Verdict;
 pub use kind::Kind;
 pub use reading::{Detector, Document, Reading, digest};
 pub use settings::{Layer, RawSettings, Settings};
-pub use sketch::{Sketch, similarity};
+pub use similarity::similarity;
+pub use sketch::Sketch;
 pub use stored::{RULES, Stored};

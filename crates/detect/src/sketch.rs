@@ -9,8 +9,6 @@
 //! the counters is the number of words that only one text has (Alon, Matias & Szegedy 1996), with a
 //! relative standard error of √(2/64) = 18 %: of a text that changed by 5 %, it says 5 ± 0.9 %.
 
-use foldhash::{HashMap, HashMapExt};
-
 use crate::eight::{HIGH, alphanumeric, bits_before, eight};
 
 /// Counters in a sketch.
@@ -65,25 +63,6 @@ impl Sketch {
         let least = f64::from(self.words.abs_diff(other.words));
         (1.0 - apart.max(least) / both).clamp(0.0, 1.0)
     }
-}
-
-/// How alike two texts are, from 0 to 1.
-#[must_use]
-pub fn similarity(a: &str, b: &str) -> f64 {
-    let mut counts: HashMap<&str, i64> = HashMap::new();
-    let (mut total, mut apart) = (0_u64, 0_u64);
-    for word in words(a) {
-        *counts.entry(word).or_default() += 1;
-        total += 1;
-    }
-    for word in words(b) {
-        *counts.entry(word).or_default() -= 1;
-        total += 1;
-    }
-    for count in counts.values() {
-        apart += count.unsigned_abs();
-    }
-    if total == 0 { 1.0 } else { 1.0 - apart as f64 / total as f64 }
 }
 
 /// The words of a text: runs of letters and digits, with the points within numbers. Signs of
@@ -150,7 +129,7 @@ fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
 }
 
 /// The hash of the next word, and where it ends.
-fn next_hash(text: &str, from: usize) -> Option<(u64, usize)> {
+pub(crate) fn next_hash(text: &str, from: usize) -> Option<(u64, usize)> {
     let bytes = text.as_bytes();
     let mut start = from;
     while matches!(bytes.get(start), Some(b' ' | b'\n' | b'.' | b',')) {
@@ -299,14 +278,5 @@ mod tests {
         );
         assert_eq!(all("日本 go"), ["日", "本", "go"]);
         assert!(all("… ,").len() == 1);
-    }
-
-    #[test]
-    fn the_share_of_words_in_common() {
-        assert_eq!(similarity("a b c d", "a b c d"), 1.0);
-        assert_eq!(similarity("a b c d", "a b c e"), 0.75);
-        assert_eq!(similarity("a a b", "a b b"), 1.0 - 2.0 / 6.0);
-        assert_eq!(similarity("", "a"), 0.0);
-        assert_eq!(similarity("", ""), 1.0);
     }
 }

@@ -134,6 +134,8 @@ pub(crate) struct Flow {
     batch: Batch,
     writing: Option<usize>,
     written: Vec<u32>,
+    /// Until when what comes is gathered, since the last one was sent to be written.
+    gathered: Option<Instant>,
     /// What was paid for fetches that have begun, and up to where that is covered by what is written.
     paid: f64,
     covered: f64,
@@ -171,6 +173,7 @@ impl Core {
             self.go_on();
             let day = self.next_wake();
             let wake = Instant::now() + self.shop.clock.wait_for(day);
+            let wake = self.write_at().map_or(wake, |at| at.min(wake));
             tokio::select! {
                 biased;
                 Some(written) = self.written.recv() => self.was_written(written),

@@ -1,6 +1,6 @@
 //! From an answer to what it means: to the engine, and for the record.
 
-use freshet_detect::{Detector, Document, Kind, Reading, Verdict};
+use freshet_detect::{Detector, Document, Kind, Reading, Stored, Verdict, digest};
 use freshet_engine::{Blame, Outcome};
 use freshet_fetch::{Answer, Content};
 use freshet_store::{Fetched, Job, NewChange, NewVersion, Packed, Validators};
@@ -84,6 +84,12 @@ fn validators(answer: &Answer) -> Validators {
     })
 }
 
+/// What was there before.
+struct Old {
+    stored: Stored,
+    text: Option<String>,
+}
+
 fn read(
     job: &Job,
     detector: &Detector,
@@ -108,6 +114,11 @@ pub(crate) fn read_document(
     document: &Document<'_>,
     record: &mut Fetched,
 ) -> Outcome {
+    let old = Kept::from_bytes(&job.reading);
+    // Equal bytes need no reading.
+    if old.as_ref().is_some_and(|old| old.stored.raw == digest(document.bytes)) {
+        return Outcome::Unchanged;
+    }
     let new = detector.read(document);
     if !new.unmatched.is_empty() {
         record.note = format!("nothing matches `{}`", new.unmatched.join("`, `"));
@@ -120,14 +131,13 @@ pub(crate) fn read_document(
             content: Packed::of(document.bytes),
         });
     };
-    let Some(mut old) = Kept::from_bytes(&job.reading) else {
+    let Some(kept) = old else {
         record.outcome = freshet_store::Outcome::First;
         keep(record);
         return Outcome::Unchanged;
     };
-    // The sketch says whether a closer look is worth its time.
-    let is_like = old.stored.sketch.similarity(&new.stored.sketch) > REWRITTEN;
-    let mut verdict = detector.judge(&old.stored, old.text.as_deref().filter(|_| is_like), &new);
+    let mut old = Old { stored: kept.stored, text: None };
+    let mut verdict = detector.judge(&old.stored, None, &new);
     let again = || {
         let old = version(job.version)?;
         let kind = Some(old.meta.kind.as_str()).filter(|kind| !kind.is_empty());
@@ -140,7 +150,13 @@ pub(crate) fn read_document(
             return Outcome::Unchanged;
         };
         verdict = detector.judge(&reading.stored, Some(&reading.text), &new);
-        old = Kept { stored: reading.stored, text: Some(reading.text) };
+        old = Old { stored: reading.stored, text: Some(reading.text) };
+    } else if let Verdict::Changed { similarity } | Verdict::Slight { similarity } = verdict {
+        old.text = kept.text();
+        // The sketch says whether a closer look is worth its time.
+        if similarity > REWRITTEN && old.text.is_some() {
+            verdict = detector.judge(&old.stored, old.text.as_deref(), &new);
+        }
     }
     match verdict {
         Verdict::SameBytes => Outcome::Unchanged,
@@ -162,7 +178,7 @@ pub(crate) fn read_document(
     }
 }
 
-fn change(old: &Kept, new: &Reading, similarity: f64, at: Millis) -> NewChange {
+fn change(old: &Old, new: &Reading, similarity: f64, at: Millis) -> NewChange {
     let told = old.text.as_deref().filter(|old| old.len().max(new.text.len()) <= TOLD);
     let is_feed = new.stored.kind == Kind::Xml && new.text.contains("\n\n");
     let feed = told.filter(|_| is_feed).and_then(|old| entries(old, &new.text));

@@ -11,16 +11,20 @@ const LONGEST: usize = 1 << 18;
 const LEVEL: i32 = 1;
 
 /// What is kept of a reading.
-pub(crate) struct Kept {
+pub(crate) struct Kept<'a> {
     pub(crate) stored: Stored,
-    pub(crate) text: Option<String>,
+    packed: &'a [u8],
 }
 
-impl Kept {
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (stored, text) = bytes.split_at_checked(Stored::LENGTH)?;
-        let stored = Stored::from_bytes(stored)?;
-        Some(Self { stored, text: unpack(text).and_then(|text| String::from_utf8(text).ok()) })
+impl<'a> Kept<'a> {
+    pub(crate) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
+        let (stored, packed) = bytes.split_at_checked(Stored::LENGTH)?;
+        Some(Self { stored: Stored::from_bytes(stored)?, packed })
+    }
+
+    /// Its text, if that is kept.
+    pub(crate) fn text(&self) -> Option<String> {
+        unpack(self.packed).and_then(|text| String::from_utf8(text).ok())
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use freshet_detect::{Diff, Part, Row, diff};
+use freshet_detect::{Diff, Part, Row, outline};
 
 /// Letters of a summary at most.
 const LONGEST: usize = 160;
-/// Letters of one of its pieces.
+/// Pieces of a summary at most, and letters of one of them.
+const PIECES: usize = 4;
 const PIECE: usize = 48;
 
 /// Bytes of each text that are compared, from the first line on that differs.
@@ -21,7 +22,7 @@ pub(crate) fn summary(old: &str, new: &str) -> String {
     let same = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
     let (old, old_left) = window(&old[..old.len() - same]);
     let (new, new_left) = window(&new[..new.len() - same]);
-    let text = told(&diff(&old, &new));
+    let text = told(&outline(&old, &new, LONGEST));
     if old_left || new_left { format!("at least {text}") } else { text }
 }
 
@@ -47,24 +48,15 @@ fn told(diff: &Diff) -> String {
     let (mut removed, mut added, mut changed) = (0, 0, 0);
     let mut pieces: Vec<String> = Vec::new();
     for row in &diff.rows {
-        let piece = match row {
+        match row {
             Row::Same(_) => continue,
             Row::Removed(line) | Row::Added(line) if line.trim().is_empty() => continue,
-            Row::Removed(line) => {
-                removed += 1;
-                format!("−{}", cut(line))
-            }
-            Row::Added(line) => {
-                added += 1;
-                format!("+{}", cut(line))
-            }
-            Row::Changed { old, new } => {
-                changed += 1;
-                format!("{}{} → {}", place(old), other(old), other(new))
-            }
-        };
-        if pieces.len() < 4 {
-            pieces.push(piece);
+            Row::Removed(_) => removed += 1,
+            Row::Added(_) => added += 1,
+            Row::Changed { .. } => changed += 1,
+        }
+        if pieces.len() < PIECES {
+            pieces.extend(piece(row));
         }
     }
     if pieces.is_empty() {
@@ -82,6 +74,17 @@ fn told(diff: &Diff) -> String {
         text.push('…');
     }
     text
+}
+
+/// What a row says, if its words are told.
+fn piece(row: &Row) -> Option<String> {
+    match row {
+        Row::Same(_) => None,
+        Row::Changed { old, new } if old.is_empty() && new.is_empty() => None,
+        Row::Removed(line) => Some(format!("−{}", cut(line))),
+        Row::Added(line) => Some(format!("+{}", cut(line))),
+        Row::Changed { old, new } => Some(format!("{}{} → {}", place(old), other(old), other(new))),
+    }
 }
 
 /// Of a text that has little in common with the one before: how it begins.

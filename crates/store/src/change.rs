@@ -235,7 +235,7 @@ pub(crate) fn insert(
         old_digest, new_digest, old_size, new_size, similarity, summary, old_version, new_version)
         SELECT s.id, s.url, h.name, s.tags, c.importance, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
         FROM source s JOIN schedule c ON c.id = s.id JOIN host h ON h.id = c.host
-        WHERE s.id = ?1 RETURNING cursor";
+        WHERE s.id = ?1";
     let row = params![
         source,
         change.unchanged,
@@ -249,5 +249,7 @@ pub(crate) fn insert(
         old_version,
         new_version,
     ];
-    transaction.prepare_cached(sql)?.query_row(row, |row| row.get(0)).optional()
+    // Without RETURNING, which makes a table of its own for each statement.
+    let logged = transaction.prepare_cached(sql)?.execute(row)? > 0;
+    Ok(logged.then(|| transaction.last_insert_rowid()))
 }

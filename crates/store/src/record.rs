@@ -226,48 +226,44 @@ impl<'a> Keeper<'a> {
             (fetch.outcome == Outcome::Changed).then_some(fetch.at),
             last,
         ])?;
-        keep_copy(self.transaction, fetch)?;
         let told = watch.tell(self.transaction, fetch, &before)?;
-        let changed = keep_version(self.transaction, fetch, retention)?;
+        let changed = keep_copy(self.transaction, fetch, retention)?;
         Ok(Some(changed.or(told)))
     }
 }
 
-fn keep_copy(transaction: &Transaction<'_>, fetch: &Fetched) -> rusqlite::Result<()> {
-    if let Some(validators) = &fetch.validators {
-        let sql = "UPDATE source SET etag = ?2, last_modified = ?3, reading = coalesce(?4, reading)
-            WHERE id = ?1";
-        let row = params![fetch.source, validators.etag, validators.last_modified, fetch.reading];
-        transaction.prepare_cached(sql)?.execute(row)?;
-    } else if let Some(reading) = &fetch.reading {
-        let sql = "UPDATE source SET reading = ?2 WHERE id = ?1";
-        transaction.prepare_cached(sql)?.execute(params![fetch.source, reading])?;
-    }
-    Ok(())
-}
-
-fn keep_version(
+/// What is kept of what came, in one write to its source. Gives the cursor of the change, if there is one.
+fn keep_copy(
     transaction: &Transaction<'_>,
     fetch: &Fetched,
     retention: &Retention,
 ) -> rusqlite::Result<Option<i64>> {
-    if fetch.version.is_none() && fetch.change.is_none() {
-        return Ok(None);
+    let source = fetch.source;
+    let old: u32 = if fetch.version.is_some() || fetch.change.is_some() {
+        let sql = "SELECT version FROM source WHERE id = ?1";
+        transaction.prepare_cached(sql)?.query_row([source], |row| row.get(0))?
+    } else {
+        0
+    };
+    let new = fetch.version.as_ref().map(|_| old + 1);
+    if let Some(validators) = &fetch.validators {
+        let sql = "UPDATE source SET etag = ?2, last_modified = ?3,
+            reading = coalesce(?4, reading), version = coalesce(?5, version) WHERE id = ?1";
+        let (etag, last_modified) = (&validators.etag, &validators.last_modified);
+        let row = params![source, etag, last_modified, fetch.reading, new];
+        transaction.prepare_cached(sql)?.execute(row)?;
+    } else if fetch.reading.is_some() || new.is_some() {
+        let sql = "UPDATE source SET reading = coalesce(?2, reading),
+            version = coalesce(?3, version) WHERE id = ?1";
+        transaction.prepare_cached(sql)?.execute(params![source, fetch.reading, new])?;
     }
-    let sql = "SELECT version FROM source WHERE id = ?1";
-    let old: u32 = transaction.prepare_cached(sql)?.query_row([fetch.source], |row| row.get(0))?;
-    let mut new = None;
-    if let Some(version) = &fetch.version {
-        let n = old + 1;
-        version::insert(transaction, fetch.source, n, fetch.at, version)?;
-        let sql = "UPDATE source SET version = ?2 WHERE id = ?1";
-        transaction.prepare_cached(sql)?.execute([fetch.source, n])?;
-        retention::after_version(transaction, retention, fetch.source, n, fetch.at)?;
-        new = Some(n);
+    if let (Some(version), Some(n)) = (&fetch.version, new) {
+        version::insert(transaction, source, n, fetch.at, version)?;
+        retention::after_version(transaction, retention, source, n, fetch.at)?;
     }
     let old = Some(old).filter(|n| *n > 0);
     match &fetch.change {
-        Some(change) => change::insert(transaction, fetch.source, change, old, new),
+        Some(change) => change::insert(transaction, source, change, old, new),
         None => Ok(None),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{Row, Transaction, params};
 use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::{Compressor, Decompressor};
 
@@ -180,10 +180,14 @@ pub(crate) fn remove_below(
     source: u32,
     n: i64,
 ) -> rusqlite::Result<u64> {
-    let sql = "DELETE FROM version WHERE source = ?1 AND n < ?2 RETURNING content";
+    let sql = "SELECT content FROM version WHERE source = ?1 AND n < ?2";
     let mut statement = transaction.prepare_cached(sql)?;
     let removed = statement.query_map(params![source, n], |row| row.get(0))?;
     let removed: Vec<i64> = removed.collect::<rusqlite::Result<_>>()?;
+    if !removed.is_empty() {
+        let sql = "DELETE FROM version WHERE source = ?1 AND n < ?2";
+        transaction.prepare_cached(sql)?.execute(params![source, n])?;
+    }
     for content in &removed {
         release(transaction, *content)?;
     }
@@ -192,12 +196,13 @@ pub(crate) fn remove_below(
 
 /// One version less uses this content. Without any it goes.
 pub(crate) fn release(transaction: &Transaction<'_>, content: i64) -> rusqlite::Result<()> {
-    let sql = "UPDATE content SET uses = uses - 1 WHERE id = ?1 RETURNING uses";
-    let uses: Option<i64> =
-        transaction.prepare_cached(sql)?.query_row([content], |row| row.get(0)).optional()?;
-    if uses.is_some_and(|uses| uses <= 0) {
-        transaction.prepare_cached("DELETE FROM content WHERE id = ?1")?.execute([content])?;
+    // Most are used once: their count need not be written before they go.
+    let sql = "DELETE FROM content WHERE id = ?1 AND uses <= 1";
+    if transaction.prepare_cached(sql)?.execute([content])? > 0 {
         transaction.prepare_cached("DELETE FROM packed WHERE content = ?1")?.execute([content])?;
+    } else {
+        let sql = "UPDATE content SET uses = uses - 1 WHERE id = ?1";
+        transaction.prepare_cached(sql)?.execute([content])?;
     }
     Ok(())
 }

@@ -45,9 +45,10 @@ type Gap = (Range<usize>, Range<usize>);
 /// How `old` becomes `new`.
 pub(super) fn align(old: &[&str], new: &[&str], work: &mut Work) -> Vec<Edit> {
     // Numbers are compared faster than texts.
-    let mut known = HashMap::new();
+    let mut known = HashMap::with_capacity(old.len());
     let (a, b) = (numbers(old, &mut known), numbers(new, &mut known));
-    let mut matches = Vec::new();
+    let mut seen = vec![Seen::default(); known.len()];
+    let mut matches = Vec::with_capacity(a.len().min(b.len()));
     let mut gaps: Vec<(Gap, usize)> = vec![((0..a.len(), 0..b.len()), 0)];
     while let Some(((mut x, mut y), depth)) = gaps.pop() {
         while !x.is_empty() && !y.is_empty() && a[x.start] == b[y.start] {
@@ -61,7 +62,7 @@ pub(super) fn align(old: &[&str], new: &[&str], work: &mut Work) -> Vec<Edit> {
         if x.is_empty() || y.is_empty() {
             continue;
         }
-        let anchors = if depth < DEEPEST { anchors(&a, &b, &x, &y) } else { Vec::new() };
+        let anchors = if depth < DEEPEST { anchors(&a, &b, &x, &y, &mut seen) } else { Vec::new() };
         if anchors.is_empty() {
             shortest(&a, &b, &x, &y, work, &mut matches);
             continue;
@@ -87,23 +88,37 @@ fn numbers<'t>(list: &[&'t str], known: &mut HashMap<&'t str, u32>) -> Vec<u32> 
     numbers
 }
 
-/// Items that stand once in both gaps, as many as keep their order.
-fn anchors(a: &[u32], b: &[u32], x: &Range<usize>, y: &Range<usize>) -> Vec<(usize, usize)> {
-    // How often in either, and where.
-    let mut seen: HashMap<u32, (u32, usize, u32, usize)> = HashMap::new();
-    for at in x.clone() {
-        let entry = seen.entry(a[at]).or_default();
-        (entry.0, entry.1) = (entry.0 + 1, at);
+/// How often an item stands in either gap, and where it was last.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    in_a: u32,
+    in_b: u32,
+    at_b: usize,
+}
+
+/// Items that stand once in both gaps, as many as keep their order. `seen` is as it was afterwards.
+fn anchors(
+    a: &[u32],
+    b: &[u32],
+    x: &Range<usize>,
+    y: &Range<usize>,
+    seen: &mut [Seen],
+) -> Vec<(usize, usize)> {
+    for &it in &a[x.clone()] {
+        seen[it as usize].in_a += 1;
     }
     for at in y.clone() {
-        let entry = seen.entry(b[at]).or_default();
-        (entry.2, entry.3) = (entry.2 + 1, at);
+        let entry = &mut seen[b[at] as usize];
+        (entry.in_b, entry.at_b) = (entry.in_b + 1, at);
     }
-    let once = |it: &usize| match seen.get(&a[*it]) {
-        Some(&(1, at_x, 1, at_y)) => Some((at_x, at_y)),
+    let once = |at: usize| match seen[a[at] as usize] {
+        Seen { in_a: 1, in_b: 1, at_b } => Some((at, at_b)),
         _ => None,
     };
-    let pairs: Vec<(usize, usize)> = x.clone().filter_map(|it| once(&it)).collect();
+    let pairs: Vec<(usize, usize)> = x.clone().filter_map(once).collect();
+    for &it in a[x.clone()].iter().chain(&b[y.clone()]) {
+        seen[it as usize] = Seen::default();
+    }
     rising(&pairs)
 }
 
@@ -140,25 +155,26 @@ fn shortest(
     work: &mut Work,
     matches: &mut Vec<(usize, usize)>,
 ) {
-    let (n, m) = (x.len() as isize, y.len() as isize);
-    let most = (x.len() + y.len()).min(MOST_CHANGES);
-    let offset = most as isize + 1;
-    let slot = |k: isize| (k + offset) as usize;
-    let mut reach = vec![0_isize; 2 * most + 3];
-    let mut trace: Vec<Vec<isize>> = Vec::new();
-    for d in 0..=most as isize {
-        trace.push(reach[slot(-d - 1)..=slot(d + 1)].to_vec());
+    let (a, b) = (&a[x.clone()], &b[y.clone()]);
+    let (n, m) = (a.len() as i32, b.len() as i32);
+    let most = (a.len() + b.len()).min(MOST_CHANGES);
+    let offset = most as i32 + 1;
+    let slot = |k: i32| (k + offset) as usize;
+    let mut reach = vec![0; 2 * most + 3];
+    let mut trace = Vec::new();
+    for d in 0..=most as i32 {
+        trace.extend_from_slice(&reach[slot(-d - 1)..=slot(d + 1)]);
         for k in (-d..=d).step_by(2) {
-            let down = k == -d || k != d && reach[slot(k - 1)] < reach[slot(k + 1)];
-            let mut i = if down { reach[slot(k + 1)] } else { reach[slot(k - 1)] + 1 };
-            let mut j = i - k;
-            while i < n && j < m && a[x.start + i as usize] == b[y.start + j as usize] {
-                (i, j) = (i + 1, j + 1);
-                work.take(1);
+            let (left, right) = (reach[slot(k - 1)], reach[slot(k + 1)]);
+            let from = if k == -d || k != d && left < right { right } else { left + 1 };
+            let mut i = from;
+            while i < n && i - k < m && a[i as usize] == b[(i - k) as usize] {
+                i += 1;
             }
+            work.take((i - from) as usize);
             reach[slot(k)] = i;
-            if i >= n && j >= m {
-                walk_back(&trace, (n, m), (x.start, y.start), matches);
+            if i >= n && i - k >= m {
+                walk_back(&trace, d, (n, m), (x.start, y.start), matches);
                 return;
             }
         }
@@ -168,17 +184,19 @@ fn shortest(
     }
 }
 
-/// The steps of the search from its end to its start.
+/// The steps of the search from its end to its start. `trace` holds how far each search for fewer changes
+/// reached: of 2d + 3 diagonals for d of them.
 fn walk_back(
-    trace: &[Vec<isize>],
-    end: (isize, isize),
+    trace: &[i32],
+    changes: i32,
+    end: (i32, i32),
     start: (usize, usize),
     matches: &mut Vec<(usize, usize)>,
 ) {
     let (mut i, mut j) = end;
-    for (d, reach) in trace.iter().enumerate().rev() {
-        let d = d as isize;
-        let at = |k: isize| reach[(k + d + 1) as usize];
+    for d in (0..=changes).rev() {
+        let reach = &trace[(d * (d + 2)) as usize..];
+        let at = |k: i32| reach[(k + d + 1) as usize];
         let k = i - j;
         let down = k == -d || k != d && at(k - 1) < at(k + 1);
         let before_k = if down { k + 1 } else { k - 1 };

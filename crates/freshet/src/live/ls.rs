@@ -1,7 +1,7 @@
 //! `freshet ls`.
 
-use std::collections::hash_map::Entry;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};

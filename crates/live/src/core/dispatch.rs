@@ -42,7 +42,7 @@ impl Core {
             self.flow.outbox.pop_front();
             self.begin(id, cost);
         }
-        if !self.flow.batch.fetches.is_empty() {
+        if self.write_at().is_some_and(|at| at <= Instant::now()) {
             self.write();
         }
     }

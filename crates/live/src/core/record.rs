@@ -1,6 +1,7 @@
 //! From what came to the store.
 
 use std::collections::hash_map::Entry;
+use std::time::Duration;
 
 use freshet_engine::{Blame, Event, Outcome};
 use freshet_fetch::Hop;
@@ -18,6 +19,10 @@ use crate::writer::{Write, Written};
 
 /// Of the ledger, in milliseconds.
 const MINUTE: i64 = 60_000;
+/// How long fetches are gathered after others were sent to be written, and how many are enough. Each write
+/// has costs that many can share: it waits for the disk, and pages of the store go there as a whole.
+const GATHERED: Duration = Duration::from_millis(25);
+const ENOUGH: usize = 256;
 
 impl Core {
     /// A fetch is over, or what worked on it is.
@@ -152,6 +157,18 @@ impl Core {
         }
     }
 
+    /// When fetches that are over are to be written, if there are any and nothing else is being written.
+    pub(super) fn write_at(&self) -> Option<Instant> {
+        let fetches = self.flow.batch.fetches.len();
+        if fetches == 0 || self.flow.writing.is_some() || self.flow.held {
+            return None;
+        }
+        let is_awaited = !(self.flow.waiting.is_empty() && self.flow.early.is_empty());
+        let at_once = is_awaited || fetches >= ENOUGH;
+        let gathered = self.flow.gathered.filter(|_| !at_once);
+        Some(gathered.unwrap_or_else(Instant::now))
+    }
+
     /// Has written what there is to write, unless something is being written.
     pub(super) fn write(&mut self) {
         let there_is = self.flow.stale || !self.flow.batch.fetches.is_empty();
@@ -175,6 +192,7 @@ impl Core {
         batch.rest = Some(Rest { engine, allowance: self.allowance }.to_bytes());
         self.flow.claims.send();
         self.flow.stale = false;
+        self.flow.gathered = Some(Instant::now() + GATHERED);
         self.flow.writing = Some(batch.fetches.len());
         self.flow.written = batch.fetches.iter().map(|fetch| fetch.source).collect();
         if self.writer.send(Write::Batch(Box::new(batch))).is_err() {

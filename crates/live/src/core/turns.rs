@@ -88,9 +88,8 @@ impl Core {
     /// What somebody outside heard from a host.
     pub(super) fn heard(&mut self, left: &Left) {
         let number = self.number(&left.host);
-        match number.filter(|&number| self.engine.host_state(number).is_some()) {
-            Some(host) => self.tell(Event::Visiting { host, from: self.shop.clock.day() }),
-            None => {}
+        if let Some(host) = number.filter(|&number| self.engine.host_state(number).is_some()) {
+            self.tell(Event::Visiting { host, from: self.shop.clock.day() });
         }
         self.left(left, number);
     }
