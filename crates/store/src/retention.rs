@@ -12,6 +12,8 @@ use crate::version;
 const DAY: f64 = 86_400_000.0;
 /// Rows that one step of [`Store::tidy`] looks at.
 const STEP: usize = 2_000;
+/// Changes that one step removes at most.
+const CHANGES: usize = 20_000;
 /// Observations are looked through when there are twice as many as were left the last time, and so
 /// many more.
 const SLACK: i64 = 20_000;
@@ -208,9 +210,9 @@ impl Store {
                 sweep.look_at_observations(transaction, retention.observations, STEP)?;
             manners::forget(transaction, now, Retention::before(now, ROBOTS_DAYS))?;
             let before = Retention::before(now, retention.change_days);
-            let changes = change::forget(transaction, before, STEP)?;
+            let changes = change::forget(transaction, before, CHANGES)?;
             let more = sweep.version.is_some() || sweep.observation.is_some();
-            let more = more || changes == STEP as u64;
+            let more = more || changes == CHANGES as u64;
             Ok(Tidied { versions, observations, changes, more })
         })?;
         self.sweep = sweep;
