@@ -24,6 +24,9 @@ pub struct Status {
     pub requests: u64,
     /// Bytes that came.
     pub bytes: u64,
+    /// Of what the ledger says was spent, what is paid for and not asked for yet.
+    #[serde(default)]
+    pub ahead: f64,
     /// Changes that were found.
     pub changes: u64,
     /// Fetches that failed.

@@ -4,6 +4,7 @@ use super::Engine;
 use super::learn::LONGEST_REST;
 use crate::event::Action;
 use crate::explain::HostState;
+use crate::host::Host;
 use crate::source::State;
 
 impl Engine {
@@ -29,8 +30,11 @@ impl Engine {
     }
 
     pub(super) fn visiting(&mut self, now: f64, host: u32, from: f64) {
-        if host as usize >= self.hosts.len() {
+        if host >= crate::Description::NUMBERS {
             return;
+        }
+        while self.hosts.len() <= host as usize {
+            self.hosts.push(Host::new(self.prior));
         }
         self.leave_line(host);
         let gap = self.gap(host);

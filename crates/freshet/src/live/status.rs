@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use freshet_live::{Answer, Call, Status};
-use freshet_store::{Query, Reader, State};
+use freshet_store::{Query, Reader, Spent, State};
 use serde::Serialize;
 
 use crate::clock;
@@ -125,7 +125,7 @@ impl Report {
             gone: state(State::Gone)?,
             disallowed: state(State::Disallowed)?,
             budget_a_day: status.map_or(budget, |status| status.budget),
-            spent_last_day: spent.iter().map(|it| it.fetches).sum(),
+            spent_last_day: spent_of(&spent, status),
             bytes_last_day: spent.iter().map(|it| it.bytes).sum(),
             cursor: reader.map_or(Ok(0), Reader::last_cursor)?,
             daemon: status.map(Daemon::of),
@@ -234,6 +234,14 @@ impl Daemon {
             trouble: status.trouble.clone(),
         }
     }
+}
+
+/// What was spent: all that was paid for, without what the daemon has not asked for yet.
+fn spent_of(ledger: &[Spent], status: Option<&Status>) -> f64 {
+    let paid: f64 = ledger.iter().map(|it| it.fetches).sum();
+    let spent = (paid - status.map_or(0.0, |status| status.ahead)).max(0.0);
+    // Sums of shares of a fetch have no more digits.
+    (1e6 * spent).round() / 1e6
 }
 
 /// The price in words, if copies are to be good for this.

@@ -1,6 +1,6 @@
 //! A small web on loopback whose pages a test writes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -15,6 +15,8 @@ pub(crate) struct Site {
 #[derive(Default)]
 struct State {
     pages: HashMap<String, String>,
+    /// Pages that say: not for an hour.
+    angry: HashSet<String>,
     seen: Vec<String>,
 }
 
@@ -45,10 +47,12 @@ impl Site {
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let (status, body) = {
             let mut state = self.state.lock().unwrap();
+            let angry = state.angry.contains(&path);
             let page = state.pages.get(&path).cloned();
             state.seen.push(path);
             let nonce = state.seen.len();
             match page {
+                _ if angry => ("429 Too Many Requests\r\nRetry-After: 3600", String::new()),
                 // Bytes differ each time, content does not.
                 Some(text) => (
                     "200 OK",
@@ -70,6 +74,10 @@ impl Site {
 
     pub(crate) fn set(&self, path: &str, text: &str) {
         self.state.lock().unwrap().pages.insert(path.to_owned(), text.to_owned());
+    }
+
+    pub(crate) fn anger(&self, path: &str) {
+        self.state.lock().unwrap().angry.insert(path.to_owned());
     }
 
     /// How often a page was asked for.

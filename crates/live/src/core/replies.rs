@@ -98,6 +98,7 @@ impl Core {
 
     pub(super) fn was_edited(&mut self, over: Option<EditOver>) {
         let Some(EditOver { edited, reply }) = over else { return };
+        self.meet();
         let applied = edited.map(|Edited { applied, described, expected }| {
             if !expected.is_empty() {
                 self.tell(Event::Recalled(expected));
@@ -110,7 +111,6 @@ impl Core {
             }
             applied
         });
-        self.meet();
         self.adapt();
         let _ = reply.send(applied);
     }
@@ -178,6 +178,7 @@ impl Core {
             price: self.engine.price(),
             outlook: self.engine.outlook(),
             saturated_hosts: self.engine.host_prices().count() as u64,
+            ahead: (self.flow.ledgered - self.flow.paid).max(0.0),
             wake: wake.is_finite().then(|| crate::clock::millis(wake)),
             crew: self.crew.state(active, waiting),
             claimed: self.flow.claims.out() as u64,

@@ -99,18 +99,17 @@ impl Core {
         found.ok().flatten().map(|host| host.id)
     }
 
-    /// Hosts that were strangers may have sources now.
+    /// Hosts that were strangers may have sources now. The engine knows how to treat them before it knows
+    /// the sources.
     pub(super) fn meet(&mut self) {
         let now = self.shop.clock.day();
         for Manner { host, until } in self.flow.strangers.resting(now) {
             let Some(number) = self.number(&host) else { continue };
-            if self.engine.host_state(number).is_some() {
-                self.tell(Event::Visiting { host: number, from: now });
-                let rest = Some(crate::clock::days(until) - now);
-                self.tell(Event::Visited { host: number, rest, failed: false });
-                self.remember_host(number);
-                self.flow.strangers.forget(&host);
-            }
+            self.tell(Event::Visiting { host: number, from: now });
+            let rest = Some(crate::clock::days(until) - now);
+            self.tell(Event::Visited { host: number, rest, failed: false });
+            self.remember_host(number);
+            self.flow.strangers.forget(&host);
         }
     }
 
