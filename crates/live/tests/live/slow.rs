@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use freshet_live::Wanted;
 use freshet_store::Outcome;
 
-use crate::web::{Home, Page, Site, add, until};
+use crate::web::{Home, Page, Site, add, often, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_slow_page_does_not_stop_its_host() {
@@ -19,12 +19,14 @@ async fn one_slow_page_does_not_stop_its_host() {
     let reader = home.reader();
     let failed = |id| reader.history(id, 1).unwrap().iter().any(|it| it.outcome == Outcome::Failed);
     until("the slow one failed", || failed(0)).await;
-    add(&daemon, vec![site.wanted("/quick")]).await;
+    add(&daemon, vec![often(site.wanted("/quick"))]).await;
     let quick = || site.fetches().get("/quick").copied().unwrap_or(0);
     until("the quick one is fetched", || quick() > 10).await;
-    // A second slow one: now it is the host, and it rests.
+    // Two that nothing comes from any more: now it is the host, and it rests.
     site.put("/quick", Page { never: true, ..Page::default() });
-    until("the quick one fails", || failed(1)).await;
+    site.put("/third", Page { never: true, ..Page::default() });
+    add(&daemon, vec![site.wanted("/third")]).await;
+    until("both fail", || failed(1) && failed(2)).await;
     let wait = daemon.handle().explain(&site.url("/quick")).await.unwrap();
     assert!(wait.text.contains("rests for"), "{}", wait.text);
     daemon.stop().await;
@@ -40,7 +42,8 @@ async fn hosts_that_never_answer_keep_no_fetcher_from_others() {
     let daemon = home.start();
     let hosts = |site: &Site, count: usize| {
         let port = site.address.port();
-        (0..count).map(|host| Wanted::new(format!("http://h{host}.localhost:{port}/"))).collect()
+        let wanted = |host| Wanted::new(format!("http://h{host}.localhost:{port}/"));
+        (0..count).map(|host| often(wanted(host))).collect()
     };
     // More than there are fetchers at the start.
     let silent: Vec<Wanted> = hosts(&dead, 100);

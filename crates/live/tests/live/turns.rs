@@ -5,7 +5,7 @@ use std::time::Duration;
 use freshet_live::{Alone, Wanted};
 use freshet_store::Store;
 
-use crate::web::{Home, Page, Site, add, until};
+use crate::web::{Home, Page, Site, add, often, until};
 
 const MUCH: &str = "budget = \"100000000/day\"\n[hosts]\ngap = ";
 
@@ -56,7 +56,7 @@ async fn a_host_that_wants_silence_has_it_from_redirects_too() {
         target.put(&path, angry.clone());
     }
     other.set("/", "text");
-    wanted.push(other.wanted("/"));
+    wanted.push(often(other.wanted("/")));
     let home = Home::new(&format!("{MUCH}\"0s\"\n"), 1.0);
     let asked = || target.fetches().values().sum::<usize>();
     let daemon = home.start();
@@ -95,7 +95,7 @@ async fn a_robots_txt_that_wants_silence_has_it() {
     let angry = Page { status: 429, retry_after: Some(3600), ..Page::default() };
     target.put("/robots.txt", angry);
     other.set("/", "text");
-    wanted.extend([other.wanted("/"), target.wanted("/own")]);
+    wanted.extend([often(other.wanted("/")), target.wanted("/own")]);
     let home = Home::new(&format!("{MUCH}\"0s\"\n"), 1.0);
     for _ in 0..2 {
         let daemon = home.start();
@@ -165,7 +165,7 @@ async fn a_cap_on_bytes_holds_from_the_start() {
     for page in 0..20 {
         site.set(&format!("/{page}"), &"word ".repeat(20_000));
     }
-    let text = "budget = \"100000000/day\"\nbytes = \"24KB/day\"\n[hosts]\ngap = \"0s\"\nconnections = 8\n";
+    let text = "budget = \"100000000/day\"\nbytes = \"24KiB/day\"\n[hosts]\ngap = \"0s\"\nconnections = 8\n";
     let mut home = Home::new(text, 1.0);
     home.fetch = "robots = false".to_owned();
     let daemon = home.start();
