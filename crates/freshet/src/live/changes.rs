@@ -5,13 +5,13 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Args;
+use freshet_notify::Entry;
 use freshet_store::{Change, ChangeFilter, Reader};
-use serde::Serialize;
 
 use crate::clock;
 use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, Home};
-use crate::live::moment::{from_now, length, rfc3339};
+use crate::live::moment::{from_now, length};
 use crate::live::near::find;
 use crate::output::{note, print_json_line, print_line};
 use crate::terminal;
@@ -58,52 +58,6 @@ pub(crate) struct ChangesArguments {
 
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
-}
-
-/// A change as programs read it.
-#[derive(Serialize)]
-struct Row<'a> {
-    cursor: i64,
-    url: &'a str,
-    host: &'a str,
-    tags: &'a [String],
-    importance: f64,
-    last_unchanged: Option<String>,
-    first_changed: String,
-    old_digest: Option<String>,
-    new_digest: String,
-    old_size: Option<u64>,
-    new_size: u64,
-    similarity: f64,
-    summary: &'a str,
-    old_version: Option<u32>,
-    new_version: Option<u32>,
-}
-
-impl<'a> Row<'a> {
-    fn of(it: &'a Change) -> Self {
-        Self {
-            cursor: it.cursor,
-            url: &it.url,
-            host: &it.host,
-            tags: &it.tags,
-            importance: it.importance,
-            last_unchanged: it.change.unchanged.map(rfc3339),
-            first_changed: rfc3339(it.change.changed),
-            old_digest: it.change.old_digest.map(hex),
-            new_digest: hex(it.change.new_digest),
-            old_size: it.change.old_size,
-            new_size: it.change.new_size,
-            similarity: it.change.similarity,
-            summary: &it.change.summary,
-            old_version: it.old_version,
-            new_version: it.new_version,
-        }
-    }
-}
-
-fn hex(digest: [u8; 16]) -> String {
-    format!("{:032x}", u128::from_be_bytes(digest))
 }
 
 /// Changes that are shown if nothing else is said.
@@ -200,7 +154,7 @@ impl Out<'_> {
         let now = clock::millis();
         for change in changes {
             let open = match self.arguments.json {
-                true => print_json_line(&Row::of(change))?,
+                true => print_json_line(&Entry::of(change))?,
                 false => print_line(&line(change, now))?,
             };
             if !open {
