@@ -3,6 +3,7 @@
 mod check;
 mod place;
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use freshet_engine::{Goal, Profile};
@@ -43,6 +44,26 @@ pub struct Config {
     pub fetch: freshet_fetch::Settings,
     /// What counts of documents.
     pub detect: Rules,
+    /// Where the service is, and for whom.
+    pub server: Server,
+}
+
+/// Where the service is, and for whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Where it listens; `None`: nowhere.
+    pub listen: Option<SocketAddr>,
+    /// Whether that was said, or is only so by default.
+    pub said: bool,
+    /// Names that clients may call it by, beside its addresses and `localhost`.
+    pub hosts: Vec<String>,
+    /// Connections at a time.
+    pub connections: u32,
+}
+
+impl Server {
+    /// Where it listens if nothing is said.
+    pub const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7343);
 }
 
 /// How many fetchers there are.
@@ -70,6 +91,15 @@ struct Raw {
     fetch: freshet_fetch::RawSettings,
     detect: freshet_detect::RawSettings,
     rules: Vec<RawRule>,
+    server: RawServer,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RawServer {
+    listen: Option<String>,
+    hosts: Vec<String>,
+    connections: Option<u32>,
 }
 
 #[derive(Deserialize)]

@@ -35,6 +35,17 @@ pub enum Call {
     Check(String),
     /// Change sources.
     Edit(Edit),
+    /// Keep a token, in place of one of the same name.
+    PutToken {
+        /// What its owner calls it.
+        name: String,
+        /// SHA-256 of what is shown to the service.
+        hash: [u8; 32],
+        /// What it allows, as bits.
+        scopes: u8,
+    },
+    /// Forget the token of this name.
+    RemoveToken(String),
     /// A turn at a host that is asked from outside.
     Turn {
         /// Its name.
@@ -71,6 +82,8 @@ pub enum Answer {
     Turn(Option<f64>),
     /// It is done.
     Done,
+    /// There was nothing to do.
+    Nothing,
     /// It is not done.
     Refused {
         /// Why.

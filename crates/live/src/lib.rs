@@ -32,7 +32,7 @@ pub use adjust::{Adjusted, InForce, Unfit};
 pub use alone::{Alone, Looked, beliefs, explain};
 pub use claim::{Claim, Claimed, InvalidLease, Lease, Report, Seen, Taken};
 pub use clock::{Clock, Jump, Millis, Wall, days, millis};
-pub use config::{Config, ConfigError, Crew};
+pub use config::{Config, ConfigError, Crew, Server};
 pub use control::{Answer, Call, Client, Control, ControlError, socket_of};
 pub use crew::CrewState;
 pub use daemon::{Daemon, Handle, LiveError};
