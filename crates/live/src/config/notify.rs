@@ -86,7 +86,7 @@ pub(super) fn watch(raw: &RawWatch) -> Result<Watch, String> {
     let Some(text) = raw.quiet.as_deref() else { return Ok(Watch { failures, quiet: 0 }) };
     let short = text.trim().trim_end_matches("ays").trim_end_matches("ay");
     let quiet = days(short)
-        .map(|days| crate::clock::millis(days))
+        .map(crate::clock::millis)
         .filter(|&it| it > 0)
         .ok_or_else(|| format!("watch.quiet: `{text}` is not a time such as \"30 days\""))?;
     Ok(Watch { failures, quiet })
