@@ -144,8 +144,7 @@ impl Given {
     }
 
     fn check(&self, url: &str) -> Result<Patch, EditError> {
-        let refuse =
-            |field, what: String| EditError::Given { url: url.to_owned(), field, what };
+        let refuse = |field, what: String| EditError::Given { url: url.to_owned(), field, what };
         if let Some(text) = self.goal.as_deref().filter(|text| !text.is_empty()) {
             goal(text).map_err(|why| refuse("objective", format!("objective: {why}")))?;
         }
@@ -153,7 +152,8 @@ impl Given {
             let raw: freshet_detect::RawSettings = serde_json::from_str(text)
                 .map_err(|why| refuse("detect", format!("what counts cannot be read: {why}")))?;
             let layer = freshet_detect::Layer { name: url, settings: &raw };
-            freshet_detect::Settings::resolve(&[layer]).map_err(|why| refuse("detect", why.to_string()))?;
+            freshet_detect::Settings::resolve(&[layer])
+                .map_err(|why| refuse("detect", why.to_string()))?;
         }
         if let Some(rate) = self.change_rate.filter(|rate| !(0.0..=1e30).contains(rate)) {
             let what = format!("change rate: {rate} is not a number of changes a day");

@@ -39,6 +39,7 @@ pub use daemon::{Daemon, Handle, LiveError};
 pub use detectors::Rules;
 pub use edit::{Applied, Edit, EditError, Given, Wanted, Which, apply};
 pub use explained::Explained;
+pub use freshet_engine::Known;
 pub use goal::goal;
 pub use plan::Plan;
 pub use span::span;
