@@ -41,6 +41,7 @@ pub use destination::{DestinationEdit, DestinationError, edit_destination};
 pub use detectors::Rules;
 pub use edit::{Applied, Edit, EditError, Given, Wanted, Which, apply};
 pub use explained::Explained;
+pub use freshet_engine::Known;
 pub use goal::goal;
 pub use plan::Plan;
 pub use span::span;
