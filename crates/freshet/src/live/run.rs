@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use freshet_live::{Client, Clock, Config, Control, Daemon, Handle, LiveError};
+use freshet_notify::{Notifier, Settings};
 use freshet_store::StoreError;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -99,6 +100,7 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
     let (budget, store) = (config.budget, config.store.clone());
     let daemon = start(&config).await?;
     let handle = daemon.handle();
+    let notifier = Notifier::start(handle.clone(), Settings::of(&config));
     let control = match Control::open(handle.clone()) {
         Ok(control) => Some(control),
         Err(error) => {
@@ -132,7 +134,7 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
             },
         };
         match heard {
-            Heard::Reload => reload(path, &store, &handle).await,
+            Heard::Reload => reload(path, &store, &handle, &notifier).await,
             heard => break heard,
         }
     };
@@ -145,7 +147,12 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
                 closed.await;
             }
         };
-        tokio::join!(close, daemon.stop()).1
+        let stop = async {
+            // What was told is written down before the store is closed.
+            notifier.stop().await;
+            daemon.stop().await
+        };
+        tokio::join!(close, stop).1
     };
     match heard {
         Heard::End(signal) => {
@@ -194,7 +201,7 @@ async fn start(config: &Config) -> Result<Daemon, Failure> {
     }
 }
 
-async fn reload(path: &Path, store: &Path, handle: &Handle) {
+async fn reload(path: &Path, store: &Path, handle: &Handle, notifier: &Notifier) {
     match Config::read(path) {
         Ok(mut config) => {
             if config.store != store {
@@ -205,6 +212,7 @@ async fn reload(path: &Path, store: &Path, handle: &Handle) {
                 );
                 config.store = store.to_owned();
             }
+            notifier.reload(Settings::of(&config));
             if handle.reload(config).await.is_err() {
                 tracing::error!("the configuration could not be taken: the daemon has stopped");
             }
