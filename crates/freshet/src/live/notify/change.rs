@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use freshet_live::DestinationEdit;
 use freshet_notify::{
     Key, RawCommand, RawEmail, RawTarget, RawTo, RawWebhook, Sender, Settings, Target, check_name,
@@ -23,6 +23,7 @@ use crate::output::{note, print_line};
 /// server under [mail] in the configuration, a command must be named there under [commands]. Nothing is
 /// sent yet: `freshet notify test NAME` does that.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("where").required(true).args(["webhook", "mail", "command"])))]
 #[command(after_long_help = "\
 Examples:
   freshet notify add shop --webhook https://shop.example/hook --tag prices
@@ -34,11 +35,10 @@ pub(crate) struct AddArguments {
 
     /// Post JSON to this URL
     #[arg(long, value_name = "URL", help_heading = "Where")]
-    #[arg(required_unless_present_any = ["mail", "command"], conflicts_with_all = ["mail", "command"])]
     pub(crate) webhook: Option<String>,
 
     /// Send mail to this address; may be given more than once
-    #[arg(long, value_name = "ADDRESS", help_heading = "Where", conflicts_with = "command")]
+    #[arg(long, value_name = "ADDRESS", help_heading = "Where")]
     pub(crate) mail: Vec<String>,
 
     /// Run this command of the configuration
