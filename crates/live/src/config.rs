@@ -1,19 +1,24 @@
 //! `freshet.toml`: what an owner says once.
 
 mod check;
+mod notify;
 mod place;
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use freshet_engine::{Goal, Profile};
 use freshet_fetch::RawSize;
 use freshet_model::{Budget, PerDay};
-use freshet_store::Retention;
+use freshet_store::{Retention, Watch};
 use serde::Deserialize;
 use thiserror::Error;
 
 use crate::detectors::Rules;
+
+pub use notify::{Mail, MailTls, Notify};
+use notify::{RawMail, RawNotify, RawWatch};
 
 /// What an owner says, checked.
 #[derive(Clone)]
@@ -46,6 +51,10 @@ pub struct Config {
     pub detect: Rules,
     /// Where the service is, and for whom.
     pub server: Server,
+    /// What is told of sources beside their changes.
+    pub watch: Watch,
+    /// How those who want to know are told.
+    pub notify: Notify,
 }
 
 /// Where the service is, and for whom.
@@ -92,6 +101,10 @@ struct Raw {
     detect: freshet_detect::RawSettings,
     rules: Vec<RawRule>,
     server: RawServer,
+    watch: RawWatch,
+    notify: RawNotify,
+    mail: Option<RawMail>,
+    commands: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Default, Deserialize)]

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::destination::DestinationEdit;
 use crate::edit::{Applied, Edit};
 use crate::explained::Explained;
 use crate::status::Status;
@@ -46,6 +47,8 @@ pub enum Call {
     },
     /// Forget the token of this name.
     RemoveToken(String),
+    /// Change whom it tells.
+    Destination(DestinationEdit),
     /// A turn at a host that is asked from outside.
     Turn {
         /// Its name.
@@ -80,6 +83,8 @@ pub enum Answer {
     Applied(Applied),
     /// The day from which on a host may be asked; `None` if others are there.
     Turn(Option<f64>),
+    /// Whom it tells was changed: the number of the destination, or of letters.
+    Destination(u64),
     /// It is done.
     Done,
     /// There was nothing to do.

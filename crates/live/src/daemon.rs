@@ -19,6 +19,7 @@ use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
 use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings};
 use crate::crew::Crew;
+use crate::destination::{DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
 use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
@@ -47,6 +48,8 @@ pub struct Handle {
     shop: watch::Receiver<Arc<Shop>>,
     /// How often tokens came or went.
     tokens: Arc<watch::Sender<u64>>,
+    /// How often destinations were changed by somebody.
+    destinations: Arc<watch::Sender<u64>>,
     store: PathBuf,
 }
 
@@ -112,6 +115,7 @@ impl Daemon {
             tracing::warn!("{why}: the configuration counts");
         }
         writer::keep(&mut store, config.retention, config.size)?;
+        store.set_watch(config.watch);
         let rest = Rest::read(&store)?;
         let allowance = rest.allowance.resume(config.bytes, day);
         let count = usize::try_from(store.count(&freshet_store::Query::default())?);
@@ -159,7 +163,9 @@ impl Daemon {
             count,
         };
         let tokens = Arc::new(watch::Sender::new(0));
-        let handle = Handle { asks, status: watched, shop: seen, tokens, store: path };
+        let destinations = Arc::new(watch::Sender::new(0));
+        let handle =
+            Handle { asks, status: watched, shop: seen, tokens, destinations, store: path };
         Ok(Self { handle, core: tokio::spawn(core.run()), writer })
     }
 
@@ -393,6 +399,27 @@ impl Handle {
         let mut trial = Config::plain(1.0, freshet_fetch::RawSettings::default())?;
         adjusted.apply(&mut trial)?;
         Ok(self.answer(|reply| Ask::Adjust(adjusted, reply)).await??)
+    }
+
+    /// Changes whom it tells. When this returns, it is durable.
+    ///
+    /// # Errors
+    /// If it cannot be done, or the daemon has stopped.
+    pub async fn edit_destination(&self, edit: DestinationEdit) -> Result<u64, DestinationError> {
+        let now = self.now();
+        let done = self.write(move |store| Ok(edit_destination(store, &edit, now))).await;
+        let done = done.map_err(|error| match error {
+            LiveError::Store(error) => DestinationError::Store(error),
+            _ => DestinationError::Stopped,
+        })?;
+        self.destinations.send_modify(|count| *count += 1);
+        done
+    }
+
+    /// How often somebody changed whom it tells, and a way to wait for the next time.
+    #[must_use]
+    pub fn destination_changes(&self) -> watch::Receiver<u64> {
+        self.destinations.subscribe()
     }
 
     async fn answer<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, LiveError> {

@@ -16,7 +16,8 @@ pub fn span(days: f64) -> String {
     if !(days > 0.0 && days.is_finite()) {
         return if days > 0.0 { "none".to_owned() } else { "0s".to_owned() };
     }
-    let is_whole = |number: f64| number > 0.5 && (number - number.round()).abs() < 1e-6 * number;
+    let is_whole =
+        |number: f64| number > 0.5 && (number - number.round()).abs() < 1e-6 * number.min(1e3);
     if let Some((name, unit)) = UNITS.into_iter().find(|(_, unit)| is_whole(days / unit)) {
         return format!("{:.0}{name}", days / unit);
     }

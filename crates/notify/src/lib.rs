@@ -2,10 +2,28 @@
 //! commands, feeds. Each is told at least once and in order. Knows no command line and no server.
 
 pub mod atom;
+mod command;
+mod deliver;
 mod entry;
 mod filter;
+mod gather;
+mod letter;
+mod mail;
 mod moment;
+mod notifier;
+mod sender;
+mod sign;
+mod target;
+mod template;
+mod wait;
+mod webhook;
 
 pub use entry::{Entry, EntryKind, Links};
 pub use filter::{Filter, Invalid, RawFilter};
+pub use letter::{Gap, Letter};
 pub use moment::rfc3339;
+pub use notifier::{Notifier, Retried};
+pub use sender::{Fault, Receipt, Sender, Settings, Trouble};
+pub use sign::{Key, NoRandom};
+pub use target::{RawCommand, RawEmail, RawTarget, RawTo, RawWebhook, Target, check_name};
+pub use template::Template;

@@ -7,6 +7,7 @@ use freshet_fetch::{RawSize, size, time};
 use freshet_model::Budget;
 use freshet_store::Retention;
 
+use super::notify;
 use super::{Config, Crew, Raw, RawCrew, RawKeep, RawServer, Server};
 use crate::detectors::Rules;
 use crate::goal::goal;
@@ -59,6 +60,8 @@ pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
         fetch: raw.fetch.try_into().map_err(|why| format!("fetch: {why}"))?,
         detect: Rules::new(raw.detect, rules)?,
         server: server(raw.server)?,
+        watch: notify::watch(&raw.watch)?,
+        notify: notify::check(raw.notify, raw.mail, raw.commands)?,
     })
 }
 

@@ -178,6 +178,10 @@ async fn carry_out(call: Call, handle: &Handle) -> Answer {
             Ok(false) => Answer::Nothing,
             Err(error) => live(error),
         },
+        Call::Destination(edit) => match handle.edit_destination(edit).await {
+            Ok(number) => Answer::Destination(number),
+            Err(error) => refused(error.to_string(), error.hint()),
+        },
         Call::Turn { host, delay, patience, last } => {
             match handle.lend(Want { host, delay, patience, last }).await {
                 Ok(Turn::From(day) | Turn::NotBefore(day)) => Answer::Turn(Some(finite(day))),
