@@ -18,6 +18,7 @@ mod run;
 mod set;
 mod show;
 mod status;
+mod token;
 mod which;
 
 use std::process::ExitCode;
@@ -47,6 +48,8 @@ pub(crate) enum LiveCommand {
     Rm(set::RmArguments),
     Export(export::ExportArguments),
     Backup(backup::BackupArguments),
+    #[command(subcommand)]
+    Token(token::TokenCommand),
 }
 
 pub(crate) fn run(command: &LiveCommand) -> Result<ExitCode, Failure> {
@@ -68,5 +71,6 @@ pub(crate) fn run(command: &LiveCommand) -> Result<ExitCode, Failure> {
         LiveCommand::Rm(arguments) => set::rm(arguments),
         LiveCommand::Export(arguments) => export::run(arguments),
         LiveCommand::Backup(arguments) => backup::run(arguments),
+        LiveCommand::Token(command) => token::run(command),
     }
 }

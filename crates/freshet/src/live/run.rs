@@ -2,6 +2,7 @@
 
 mod line;
 mod log;
+mod serve;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ use crate::clock::{self, Stopwatch};
 use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, PATIENCE, PAUSE};
 use crate::live::run::line::StatusLine;
+use crate::live::run::serve::Listen;
 use crate::number::significant;
 
 /// Keep the sources fresh, until Ctrl-C or SIGTERM
@@ -34,13 +36,22 @@ are.
 The other commands work meanwhile: they talk to the daemon through a socket beside the store,
 which is for the same user only.
 
+Programs talk to it by HTTP, at 127.0.0.1:7343 unless the configuration or --listen says otherwise;
+http://127.0.0.1:7343/v1/docs tells how. Any address that other machines can reach takes a token:
+`freshet token add NAME --scope read,write,claim`.
+
 Exit code 0: it was asked to end; 2: it could not start, or broke off.
 
 Examples:
   freshet run
   freshet run --config watch/freshet.toml --log debug
+  freshet run --listen 0.0.0.0:7343
   freshet run --log info,freshet_live=debug 2> freshet.log")]
 pub(crate) struct RunArguments {
+    /// Where the service listens: an address with a port, or `off` [default: as in the configuration]
+    #[arg(long, value_name = "ADDRESS", value_parser = serve::listen)]
+    pub(crate) listen: Option<Listen>,
+
     /// What is logged: error, warn, info, debug, trace; or so for each part of the program
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub(crate) log: log::Filter,
@@ -50,7 +61,10 @@ pub(crate) struct RunArguments {
 }
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode, Failure> {
-    let config = Config::read(&arguments.config.config)?;
+    let mut config = Config::read(&arguments.config.config)?;
+    if let Some(listen) = arguments.listen {
+        (config.server.listen, config.server.said) = (listen.0, true);
+    }
     let line = Arc::new(StatusLine::new(config.objective.to_string()));
     log::start(&arguments.log, Arc::clone(&line));
     let runtime = Builder::new_multi_thread()
@@ -108,6 +122,17 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
             None
         }
     };
+    let server = match serve::start(&config.server, handle.clone(), notifier.clone()).await {
+        Ok(server) => server,
+        Err(failure) => {
+            if let Some(control) = control {
+                control.close().await;
+            }
+            notifier.stop().await;
+            daemon.stop().await;
+            return Err(failure);
+        }
+    };
     let status = handle.status().await?;
     let (sources, a_day) = (status.sources, significant(status.budget));
     tracing::info!(
@@ -147,12 +172,14 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
                 closed.await;
             }
         };
-        let stop = async {
-            // What was told is written down before the store is closed.
-            notifier.stop().await;
-            daemon.stop().await
+        let serve = async {
+            if let Some(server) = server {
+                server.stop().await;
+            }
         };
-        tokio::join!(close, stop).1
+        // What was asked is answered and what was told is written down while there is a daemon.
+        tokio::join!(serve, notifier.stop());
+        tokio::join!(close, daemon.stop()).1
     };
     match heard {
         Heard::End(signal) => {
