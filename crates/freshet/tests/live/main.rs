@@ -7,6 +7,7 @@ mod home;
 mod import;
 mod life;
 mod messages;
+mod notify;
 mod politeness;
 mod round_trip;
 mod signals;
