@@ -88,8 +88,7 @@ fn add(arguments: &AddArguments) -> Result<ExitCode, Failure> {
         return Err(Failure::new(fact).hint("give one line of 1 to 100 bytes without `/`"));
     }
     let home = Home::open(&arguments.config)?;
-    let secret =
-        Secret::random().map_err(|why| Failure::new(format!("no randomness: {why}")))?;
+    let secret = Secret::random().map_err(|why| Failure::new(format!("no randomness: {why}")))?;
     let scopes: Scopes = arguments.scope.iter().copied().collect();
     let (hash, scopes) = (secret.hash(), scopes.bits());
     match home.editor()? {
@@ -153,13 +152,11 @@ fn rm(arguments: &RmArguments) -> Result<ExitCode, Failure> {
     let home = Home::open(&arguments.config)?;
     let name = &arguments.name;
     let was = match home.editor()? {
-        Editor::Daemon(mut client) => {
-            match ask(&mut client, Call::RemoveToken(name.clone()))? {
-                Answer::Done => true,
-                Answer::Nothing => false,
-                _ => return Err(odd()),
-            }
-        }
+        Editor::Daemon(mut client) => match ask(&mut client, Call::RemoveToken(name.clone()))? {
+            Answer::Done => true,
+            Answer::Nothing => false,
+            _ => return Err(odd()),
+        },
         Editor::Alone(mut store) => store.remove_token(name)?,
     };
     if !was {
