@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod commands;
+mod examples;
 mod home;
 mod import;
 mod life;
 mod messages;
 mod politeness;
 mod round_trip;
+mod service;
 mod signals;
 mod site;
