@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::path::ErrorKind;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, RawPathParams, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
@@ -73,6 +73,10 @@ async fn whole(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, Pr
 
 /// Reads JSON. What is wrong is looked for only if something is.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first.is_some_and(|first| *first != b'{') {
+        return Err(Problem::field("body", "not an object of JSON"));
+    }
     if let Ok(value) = serde_json::from_slice(bytes) {
         return Ok(value);
     }
@@ -138,23 +142,31 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Place<T
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        match Path::<T>::from_request_parts(parts, state).await {
-            Ok(Path(place)) => Ok(Self(place)),
-            Err(PathRejection::FailedToDeserializePathParams(why)) => Err(match why.kind() {
-                ErrorKind::ParseErrorAtKey { key, value, .. } => {
-                    Problem::field(key.clone(), format!("`{value}` is not a number that it can be"))
-                }
-                ErrorKind::ParseError { value, .. } => {
-                    Problem::field("id", format!("`{value}` is not a number that it can be"))
-                }
-                ErrorKind::InvalidUtf8InPathParam { key } => {
-                    Problem::field(key.clone(), "is not UTF-8")
-                }
-                kind => Problem::field("path", kind.to_string()),
-            }),
-            Err(why) => Err(Problem::field("path", why.body_text())),
+        let why = match Path::<T>::from_request_parts(parts, state).await {
+            Ok(Path(place)) => return Ok(Self(place)),
+            Err(PathRejection::FailedToDeserializePathParams(why)) => why.into_kind(),
+            Err(why) => return Err(Problem::field("path", why.body_text())),
+        };
+        let odd = |key: String, value: &str| {
+            Err(Problem::field(key, format!("`{value}` is not a number that it can be")))
+        };
+        match why {
+            ErrorKind::ParseErrorAtKey { key, value, .. } => odd(key, &value),
+            ErrorKind::ParseErrorAtIndex { index, value, .. } => {
+                odd(name_of(parts, state, index).await, &value)
+            }
+            ErrorKind::ParseError { value, .. } => odd(name_of(parts, state, 0).await, &value),
+            ErrorKind::InvalidUtf8InPathParam { key } => Err(Problem::field(key, "is not UTF-8")),
+            kind => Err(Problem::field("path", kind.to_string())),
         }
     }
+}
+
+/// What a part of the path is called.
+async fn name_of<S: Send + Sync>(parts: &mut Parts, state: &S, index: usize) -> String {
+    let all = RawPathParams::from_request_parts(parts, state).await.ok();
+    let name = all.and_then(|all| all.iter().nth(index).map(|(name, _)| name.to_owned()));
+    name.unwrap_or_else(|| "path".to_owned())
 }
 
 #[cfg(test)]

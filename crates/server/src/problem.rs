@@ -1,7 +1,7 @@
 //! What went wrong, as RFC 9457 says it.
 
 use axum::body::Body;
-use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use freshet_live::{EditError, LiveError, Unfit};
@@ -107,9 +107,6 @@ impl IntoResponse for Problem {
             headers.append(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             let basic = HeaderValue::from_static("Basic realm=\"freshet\"");
             headers.append(WWW_AUTHENTICATE, basic);
-        }
-        if status == StatusCode::METHOD_NOT_ALLOWED {
-            headers.entry(ALLOW).or_insert(HeaderValue::from_static(""));
         }
         response
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod commands;
+mod examples;
 mod home;
 mod import;
 mod life;
@@ -10,5 +11,6 @@ mod messages;
 mod notify;
 mod politeness;
 mod round_trip;
+mod service;
 mod signals;
 mod site;

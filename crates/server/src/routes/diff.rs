@@ -38,6 +38,7 @@ struct DiffQuery {
     to: Option<u32>,
     /// How it is told.
     #[serde(default)]
+    #[param(inline)]
     format: DiffFormat,
 }
 

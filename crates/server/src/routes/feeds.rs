@@ -57,7 +57,7 @@ async fn tag(
 
 /// The changes of a source as an Atom feed
 #[utoipa::path(get, path = "/v1/feeds/source/{id}", tag = "changes",
-    params(("id" = String, Path, description = "The number of the source, and `.atom`: `7.atom`")),
+    params(("id" = String, Path, pattern = "^[0-9]{1,9}[.]atom$", description = "The number of the source, and `.atom`: `7.atom`")),
     responses((status = 200, description = "The newest 100", body = String,
         content_type = "application/atom+xml")))]
 async fn source(

@@ -42,6 +42,7 @@ struct ListQuery {
     /// With this tag.
     tag: Option<String>,
     /// In this state.
+    #[param(inline)]
     state: Option<SourceState>,
     /// Left alone for the time being, or not.
     paused: Option<bool>,

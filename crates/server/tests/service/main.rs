@@ -1,0 +1,15 @@
+//! The service over real sockets: every route, every error, and clients that mean harm.
+
+#![allow(clippy::unwrap_used)]
+
+mod changes;
+mod claims;
+mod client;
+mod document;
+mod feeds;
+mod history;
+mod hostile;
+mod plan;
+mod sources;
+mod stream;
+mod tokens;
