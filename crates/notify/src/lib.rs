@@ -9,6 +9,7 @@ mod filter;
 mod gather;
 mod letter;
 mod mail;
+mod mime;
 mod moment;
 mod notifier;
 mod sender;

@@ -1,10 +1,9 @@
 //! Mail, through the one server that the owner's configuration names.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use freshet_live::{Mail, MailTls};
-use lettre::message::header::{ContentType, HeaderName, HeaderValue};
-use lettre::message::{Mailbox, Message};
+use lettre::address::Envelope;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
@@ -12,8 +11,9 @@ use tokio::time::timeout;
 
 use crate::entry::Entry;
 use crate::letter::Letter;
+use crate::mime::{self, Mailbox};
 use crate::sender::{Fault, Parcel, Receipt, Sender, Trouble};
-use crate::target::{RawEmail, Target, mailbox};
+use crate::target::{RawEmail, Target};
 use crate::template::{cut, line, lines};
 
 /// For one answer of the server, and for all.
@@ -36,13 +36,13 @@ pub(crate) async fn send(
     parcel: &Parcel<'_>,
 ) -> Result<Receipt, Trouble> {
     let server = sender.mail.as_ref().ok_or_else(no_server)?;
-    let message = message(server, target, email, parcel)
+    let (envelope, message) = message(server, target, email, parcel)
         .map_err(|why| Trouble::new(format!("cannot be written as mail: {why}"), Fault::Lasting))?;
     let roots = sender.fetcher.settings().roots();
     let transport = transport(server, roots)
         .map_err(|why| Trouble::new(format!("no secure connection: {why}"), Fault::Later))?;
     let name = format!("{}:{}", server.server, server.port);
-    let sent = timeout(LIMIT, transport.send(message)).await;
+    let sent = timeout(LIMIT, transport.send_raw(&envelope, &message)).await;
     let sent = sent.map_err(|_| {
         Trouble::new(format!("{name} took longer than {} s", LIMIT.as_secs()), Fault::Later)
     })?;
@@ -108,28 +108,23 @@ fn message(
     target: &Target,
     email: &RawEmail,
     parcel: &Parcel<'_>,
-) -> Result<Message, String> {
-    let from: Mailbox = mailbox(email.from.as_deref().unwrap_or(&server.from))?;
-    let domain = from.email.domain().to_owned();
-    let date = SystemTime::UNIX_EPOCH
-        + Duration::from_millis(u64::try_from(parcel.now).unwrap_or_default());
-    let mut builder = Message::builder()
-        .from(from)
-        .date(date)
-        .subject(subject(target, parcel.letter))
-        // The same for the same delivery: who has it already can tell.
-        .message_id(Some(format!("<{}@{domain}>", parcel.id)))
-        .header(ContentType::TEXT_PLAIN);
-    for address in &email.to {
-        builder = builder.to(mailbox(address)?);
-    }
-    // RFC 3834 §5.1: nobody's holiday answers this.
-    for (name, value) in [("Auto-Submitted", "auto-generated"), ("X-Auto-Response-Suppress", "All")]
-    {
-        let name = HeaderName::new_from_ascii_str(name);
-        builder = builder.raw_header(HeaderValue::new(name, value.to_owned()));
-    }
-    builder.body(text(target, parcel.letter)).map_err(|why| why.to_string())
+) -> Result<(Envelope, Vec<u8>), String> {
+    let from = Mailbox::parse(email.from.as_deref().unwrap_or(&server.from))?;
+    let to: Vec<Mailbox> =
+        email.to.iter().map(|it| Mailbox::parse(it)).collect::<Result<_, _>>()?;
+    let addresses = to.iter().map(|it| it.address.clone()).collect();
+    let envelope = Envelope::new(Some(from.address.clone()), addresses);
+    let (subject, text) = (subject(target, parcel.letter), text(target, parcel.letter));
+    // Its name is the same for the same delivery: who has it already can tell.
+    let mail = mime::Mail {
+        from: &from,
+        to: &to,
+        id: parcel.id,
+        at: parcel.now,
+        subject: &subject,
+        text: &text,
+    };
+    Ok((envelope.map_err(|why| why.to_string())?, mail.bytes()))
 }
 
 fn subject(target: &Target, letter: &Letter) -> String {

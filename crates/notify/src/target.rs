@@ -5,12 +5,12 @@ use std::fmt;
 use std::time::Duration;
 
 use freshet_fetch::{Request, time};
-use lettre::message::Mailbox;
 use serde::{Deserialize, Serialize};
 use url::Url;
 use utoipa::ToSchema;
 
 use crate::filter::{Filter, Invalid, RawFilter};
+use crate::mime::Mailbox;
 use crate::sign::{Key, NoRandom};
 use crate::template::Template;
 
@@ -295,25 +295,15 @@ impl RawEmail {
             return Err(Invalid::new("to", format!("from 1 to {MOST_ADDRESSES} addresses")));
         }
         for address in &self.to {
-            mailbox(address).map_err(|what| Invalid::new("to", what))?;
+            Mailbox::parse(address).map_err(|what| Invalid::new("to", what))?;
         }
         match &self.from {
-            Some(from) => mailbox(from).map(|_| ()).map_err(|what| Invalid::new("from", what)),
+            Some(from) => {
+                Mailbox::parse(from).map(|_| ()).map_err(|what| Invalid::new("from", what))
+            }
             None => Ok(()),
         }
     }
-}
-
-/// A mail address, perhaps with a name.
-pub(crate) fn mailbox(text: &str) -> Result<Mailbox, String> {
-    let refuse = || {
-        let shown: String = text.chars().filter(|it| !it.is_control()).take(80).collect();
-        format!("`{shown}` is not a mail address")
-    };
-    if text.contains(char::is_control) || text.len() > 320 {
-        return Err(refuse());
-    }
-    text.parse().map_err(|_| refuse())
 }
 
 /// What a destination may be called.

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use freshet_notify::{RawEmail, RawTarget, RawTo, Target};
 
 use crate::home::{Home, QUICK, until};
@@ -44,6 +46,28 @@ fn header(data: &str, name: &str) -> Option<String> {
     lines.find(|(it, _)| it.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned())
 }
 
+/// The subject of a mail, its encoded words read (RFC 2047).
+fn subject(data: &str) -> String {
+    let written = header(data, "Subject").unwrap();
+    let words = written.split(' ').map(|word| {
+        let inner = word.strip_prefix("=?utf-8?B?").and_then(|it| it.strip_suffix("?="));
+        inner.map(|it| String::from_utf8(STANDARD.decode(it).unwrap()).unwrap())
+    });
+    words.collect::<Option<String>>().unwrap_or(written)
+}
+
+/// What a mail says.
+fn text(data: &str) -> String {
+    let (_, body) = data.split_once("\r\n\r\n").unwrap();
+    match header(data, "Content-Transfer-Encoding").as_deref() {
+        Some("base64") => {
+            let bytes = STANDARD.decode(body.replace("\r\n", "")).unwrap();
+            String::from_utf8(bytes).unwrap()
+        }
+        _ => body.to_owned(),
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_is_a_mail() {
     let folder = tempfile::tempdir().unwrap();
@@ -58,11 +82,12 @@ async fn a_change_is_a_mail() {
     assert!(mail.from.contains("freshet@example.com"));
     assert_eq!(mail.to.len(), 2);
     // RFC 2047: as ASCII on the wire.
-    let subject = header(&mail.data, "Subject").unwrap();
-    assert!(subject.contains("=?utf-8?") && subject.is_ascii(), "{subject}");
+    assert!(mail.data.split("\r\n\r\n").next().unwrap().is_ascii());
+    assert_eq!(subject(&mail.data), "Geändert: https://a.example/news");
     assert_eq!(header(&mail.data, "Auto-Submitted").as_deref(), Some("auto-generated"));
     assert!(header(&mail.data, "Message-ID").unwrap().starts_with("<msg_"));
-    assert!(mail.data.contains("https://a.example/news"), "{}", mail.data);
+    let text = text(&mail.data);
+    assert!(text.starts_with("https://a.example/news\r\nchanged: grün statt blau\r\n"), "{text}");
     home.stop().await;
 }
 
@@ -114,8 +139,9 @@ async fn a_digest_is_one_mail_with_all_of_them() {
     let mails = smtp.mails();
     assert_eq!(mails.len(), 1);
     let data = &mails[0].data;
-    assert!(header(data, "Subject").unwrap().ends_with("(and 2 more)"));
-    let places = ["first", "second", "third"].map(|it| data.rfind(it).unwrap());
+    assert_eq!(subject(data), "https://a.example/: first (and 2 more)");
+    let said = text(data);
+    let places = ["first", "second", "third"].map(|it| said.find(it).unwrap());
     assert!(places.is_sorted(), "{data}");
     home.stop().await;
 }
@@ -131,7 +157,7 @@ async fn secured_ways_are_taken_if_they_can_be_trusted() {
         assert!(receipt.answer.contains("taken"), "{receipt:?}");
         assert_eq!(smtp.mails().len(), 1);
         assert!(smtp.commands().iter().any(|it| it.starts_with("AUTH PLAIN ")));
-        assert!(header(&smtp.mails()[0].data, "Subject").unwrap().starts_with("test: "));
+        assert!(subject(&smtp.mails()[0].data).starts_with("test: "));
         home.stop().await;
     }
 }
