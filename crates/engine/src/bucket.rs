@@ -79,6 +79,11 @@ impl Bucket {
         self.tokens -= cost;
     }
 
+    /// Puts `cost` back, up to the brim: what was paid for did not happen.
+    pub(crate) fn give_back(&mut self, cost: f64) {
+        self.tokens = (self.tokens + cost).min(self.burst);
+    }
+
     /// Whether `cost` is there, but for rounding.
     pub(crate) fn has(&self, cost: f64) -> bool {
         // In an hour that is to be quiet, not even what is left.

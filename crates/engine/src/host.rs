@@ -34,6 +34,8 @@ pub(crate) struct Host {
     /// What is being found out about what its sources are like, and in which survey.
     pub(crate) fit: Fit,
     pub(crate) survey: u32,
+    /// Of what is under way, what is for none of its sources.
+    pub(crate) visits: u32,
 }
 
 impl Host {
@@ -42,6 +44,7 @@ impl Host {
             prior,
             fit: Fit::new(prior),
             survey: 0,
+            visits: 0,
             ready: Ranked::default(),
             asked: 0,
             free: f64::NEG_INFINITY,

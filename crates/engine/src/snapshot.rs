@@ -8,7 +8,7 @@ use crate::source::State;
 /// What a snapshot begins with.
 const MARK: &[u8; 16] = b"freshet engine\r\n";
 /// Of the layout of a snapshot.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 /// Mark, version and checksum.
 const HEADER: usize = 16 + 4 + 8;
 /// Bytes of a source, about.
@@ -121,9 +121,9 @@ impl Engine {
     }
 
     fn asked_is_right(&self) -> bool {
-        let mut asked = vec![0_u32; self.hosts.len()];
+        let mut asked: Vec<u32> = self.hosts.iter().map(|host| host.visits).collect();
         for source in self.sources.iter().filter(|source| source.state == State::Asked) {
-            asked[source.host as usize] += 1;
+            asked[source.host as usize] = asked[source.host as usize].saturating_add(1);
         }
         self.hosts.iter().zip(asked).all(|(host, asked)| host.asked == asked)
     }

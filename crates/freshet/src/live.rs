@@ -13,6 +13,7 @@ mod init;
 mod ls;
 mod moment;
 mod near;
+mod notify;
 mod run;
 mod set;
 mod show;
@@ -39,6 +40,8 @@ pub(crate) enum LiveCommand {
     Check(check::CheckArguments),
     Changes(changes::ChangesArguments),
     Diff(diff::DiffArguments),
+    #[command(subcommand)]
+    Notify(notify::NotifyCommand),
     Set(Box<set::SetArguments>),
     Pause(set::PauseArguments),
     Resume(set::ResumeArguments),
@@ -61,6 +64,7 @@ pub(crate) fn run(command: &LiveCommand) -> Result<ExitCode, Failure> {
         LiveCommand::Check(arguments) => check::run(arguments),
         LiveCommand::Changes(arguments) => changes::run(arguments),
         LiveCommand::Diff(arguments) => diff::run(arguments),
+        LiveCommand::Notify(command) => notify::run(command),
         LiveCommand::Set(arguments) => set::run(arguments),
         LiveCommand::Pause(arguments) => set::pause(arguments),
         LiveCommand::Resume(arguments) => set::resume(arguments),

@@ -33,6 +33,7 @@ const OWNED: &[(&[&str], &[&str])] = &[
     (&["freshet-fetch"], &["h2", "tokio-rustls", "hickory-resolver"]),
     (&["freshet-fetch", "freshet-demo"], &["hyper"]),
     (&["freshet-store"], &["rusqlite"]),
+    (&["freshet-notify"], &["lettre", "hmac"]),
     (&["freshet"], &["clap", "indicatif", "anyhow"]),
 ];
 

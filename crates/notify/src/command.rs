@@ -65,7 +65,7 @@ pub(crate) async fn send(
         kind: target.kind(),
         to: target.place(),
         id: parcel.id.to_owned(),
-        sent: format!("{} bytes to its input", input.len()),
+        sent: format!("{} bytes on its standard input", input.len()),
         answer: if said.is_empty() { "ended with 0".to_owned() } else { said },
     })
 }

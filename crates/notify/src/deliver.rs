@@ -20,6 +20,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 const NOTED: Duration = Duration::from_secs(60);
 /// What is longer than this is slept in pieces: the clock may be set meanwhile.
 const NAP: Duration = Duration::from_secs(60);
+/// Nothing is put off for longer, in milliseconds.
+const LONGEST: i64 = 86_400_000 + 60_000;
 
 /// Waits until it is to stop.
 pub(crate) async fn stopped(mut stopping: watch::Receiver<bool>) {
@@ -111,7 +113,8 @@ impl Delivery {
             return Ok(Some(Wait::Edit));
         }
         let now = self.handle.now();
-        if let Some(next) = row.next.filter(|&next| next > now) {
+        // What is further away than anything is put off was written before the clock was set back.
+        if let Some(next) = row.next.filter(|&next| next > now && next - now <= LONGEST) {
             return Ok(Some(Wait::Until(next)));
         }
         let target = match Target::read(&row.settings) {

@@ -15,6 +15,7 @@ mod sender;
 mod sign;
 mod target;
 mod template;
+mod view;
 mod wait;
 mod webhook;
 
@@ -27,3 +28,4 @@ pub use sender::{Fault, Receipt, Sender, Settings, Trouble};
 pub use sign::{Key, NoRandom};
 pub use target::{RawCommand, RawEmail, RawTarget, RawTo, RawWebhook, Target, check_name};
 pub use template::Template;
+pub use view::{DeadView, KeyView, View};

@@ -19,6 +19,8 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const ROUND: Duration = Duration::from_secs(30);
 /// Letters that are sent again at once.
 const LETTERS: usize = 100;
+/// And for how long.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Tells all destinations of a daemon's changes. Clones are the same one; dropped, it goes on.
 #[derive(Clone)]
@@ -38,6 +40,12 @@ pub struct Retried {
     pub trouble: Option<Trouble>,
     /// How many are left.
     pub left: u64,
+}
+
+impl std::fmt::Debug for Notifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Notifier")
+    }
 }
 
 impl Notifier {
@@ -86,7 +94,8 @@ impl Notifier {
         self.sender().test(name, target, self.handle.now()).await
     }
 
-    /// Delivers once more what was given up, the oldest first, until something fails. `None` if there is
+    /// Delivers once more what was given up, the oldest first, until something fails or it takes long.
+    /// `None` if there is
     /// no such destination.
     ///
     /// # Errors
@@ -107,7 +116,11 @@ impl Notifier {
                 return Ok(Some(retried));
             }
         };
+        let start = Instant::now();
         for letter in dead {
+            if start.elapsed() > PATIENCE {
+                break;
+            }
             let now = self.handle.now();
             match sender.resend(&identity, &row, &target, &letter.dead, now).await {
                 Ok(_) => {

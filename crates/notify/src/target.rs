@@ -142,6 +142,16 @@ impl Target {
         &self.raw
     }
 
+    /// The same with other settings.
+    ///
+    /// # Errors
+    /// If they cannot be meant.
+    pub fn with(&self, change: impl FnOnce(&mut RawTarget)) -> Result<Self, Invalid> {
+        let mut raw = self.raw.clone();
+        change(&mut raw);
+        raw.try_into()
+    }
+
     /// Where, as it may be shown: of URLs no more than the host, as many hold a secret.
     #[must_use]
     pub fn place(&self) -> String {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use axum::http::StatusCode;
 use freshet_live::{Handle, LiveError, Millis};
+use freshet_notify::Notifier;
 use freshet_store::{Reader, StoreError, Token};
 use tokio::sync::{Semaphore, watch};
 
@@ -23,6 +24,7 @@ const NOTED: Millis = 300_000;
 pub(crate) struct App {
     pub(crate) handle: Handle,
     pub(crate) hub: Hub,
+    pub(crate) notifier: Option<Notifier>,
     pub(crate) metrics: Metrics,
     pub(crate) limits: Limits,
     /// Where it listens.
@@ -56,6 +58,7 @@ impl App {
         Self {
             handle,
             hub,
+            notifier: settings.notifier,
             metrics: Metrics::default(),
             limits: settings.limits,
             address,

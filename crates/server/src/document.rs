@@ -31,6 +31,7 @@ const TAGS: &[(&str, &str)] = &[
     ("history", "What happened to a source, and why it is due when it is"),
     ("versions", "What is kept of a source"),
     ("changes", "The log of changes"),
+    ("destinations", "Who is told of changes, and how"),
     ("crawlers", "Work for other crawlers"),
     ("plan", "What a fetch is worth, and what budgets buy"),
     ("tokens", "Who may ask"),

@@ -4,6 +4,7 @@ mod about;
 mod changes;
 mod claims;
 mod curve;
+mod destinations;
 mod diff;
 mod feeds;
 mod history;
@@ -50,6 +51,7 @@ fn all() -> OpenApiRouter<Arc<App>> {
         .merge(reports::routes())
         .merge(changes::routes())
         .merge(feeds::routes())
+        .merge(destinations::routes())
         .merge(tokens::routes())
         .merge(about::routes())
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::Request;
 use freshet_live::{Handle, LiveError};
+use freshet_notify::Notifier;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -38,6 +39,8 @@ pub struct Settings {
     pub connections: usize,
     /// What clients may take.
     pub limits: Limits,
+    /// Who tells destinations of changes, if somebody does.
+    pub notifier: Option<Notifier>,
 }
 
 /// How long clients may take.
@@ -68,7 +71,13 @@ impl Settings {
     /// A service at an address, with all else as usual.
     #[must_use]
     pub fn at(listen: SocketAddr) -> Self {
-        Self { listen, hosts: Vec::new(), connections: 4096, limits: Limits::default() }
+        Self {
+            listen,
+            hosts: Vec::new(),
+            connections: 4096,
+            limits: Limits::default(),
+            notifier: None,
+        }
     }
 }
 

@@ -145,7 +145,12 @@ impl Engine {
             source.copied(day);
         }
         source.importance = it.importance.clamp(0.0, 1e30) as f32;
+        let paid = f64::from(source.cost);
         source.cost = it.cost.clamp(1e-30, 1e30) as f32;
+        if before == State::Asked {
+            // What is under way costs what it costs now.
+            self.bucket.give_back(paid - f64::from(source.cost));
+        }
         self.least_cost = self.least_cost.min(f64::from(source.cost));
         source.min_interval = it.min_interval as f32;
         source.max_interval = it.max_interval as f32;

@@ -40,6 +40,7 @@ impl Engine {
         let gap = self.gap(host);
         let it = &mut self.hosts[host as usize];
         it.asked += 1;
+        it.visits += 1;
         it.free = it.free.max(from.clamp(now, now + LONGEST_REST) + gap);
         self.line_up(now, host);
     }
@@ -52,7 +53,8 @@ impl Engine {
         failed: bool,
         actions: &mut Vec<Action>,
     ) {
-        if host as usize >= self.hosts.len() {
+        // Whoever says so was not there.
+        if self.hosts.get(host as usize).is_none_or(|it| it.visits == 0) {
             return;
         }
         let mut wait = rest.filter(|days| *days > 0.0).map_or(0.0, |days| days.min(LONGEST_REST));
@@ -63,7 +65,8 @@ impl Engine {
         }
         let gap = self.gap(host);
         let it = &mut self.hosts[host as usize];
-        it.asked = it.asked.saturating_sub(1);
+        it.asked -= 1;
+        it.visits -= 1;
         it.free = it.free.max(now + wait.max(gap));
         self.leave_line(host);
         self.come_back(now, host);
@@ -79,7 +82,7 @@ impl Engine {
         let it = &mut self.hosts[host as usize];
         it.asked -= 1;
         if unasked {
-            self.bucket.pay(-cost);
+            self.bucket.give_back(cost);
         } else {
             it.free = it.free.max(now + gap);
         }

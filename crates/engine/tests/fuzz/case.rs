@@ -7,6 +7,9 @@
 //! - 3                             a source, or `100..3100`, removed
 //! answer 0 changed                what a fetch brought, the oldest that is under way
 //! fetched 3 gone                  the same by number, whether or not it is under way
+//! put-off 0 0.5                   it did not come to its end; `put-off 0 0.5 unasked`: nothing was asked
+//! visit 1 0.01                    somebody asks a host for something else, in so many days
+//! visited 1 failed                that is over; `visited 1 fine 0.5`: and it wants to be left alone
 //! signal 3                        a source says that it has changed
 //! capacity 5                      fetches that somebody can make; `all`: any number
 //! tick                            time has passed
@@ -43,6 +46,20 @@ pub(crate) enum Happening {
     Fetched {
         id: u32,
         outcome: Outcome,
+    },
+    PutOff {
+        which: usize,
+        days: f64,
+        unasked: bool,
+    },
+    Visit {
+        host: u32,
+        days: f64,
+    },
+    Visited {
+        host: u32,
+        rest: Option<f64>,
+        failed: bool,
     },
     Signal(u32),
     Fetch(u32),
@@ -145,6 +162,14 @@ impl fmt::Display for Happening {
             Self::Fetched { id, outcome } => {
                 write!(f, "fetched {id} ")?;
                 brought(f, outcome)
+            }
+            Self::PutOff { which, days, unasked } => {
+                write!(f, "put-off {which} {days:?}{}", if unasked { " unasked" } else { "" })
+            }
+            Self::Visit { host, days } => write!(f, "visit {host} {days:?}"),
+            Self::Visited { host, rest, failed } => {
+                write!(f, "visited {host} {}", if failed { "failed" } else { "fine" })?;
+                rest.map_or(Ok(()), |days| write!(f, " {days:?}"))
             }
             Self::Signal(id) => write!(f, "signal {id}"),
             Self::Fetch(id) => write!(f, "fetch {id}"),
@@ -288,6 +313,17 @@ fn happening(verb: &str, mut words: Words<'_>) -> Result<Happening, String> {
         }
         "answer" => Happening::Answer { which: value(word()?)?, outcome: outcome(word()?)? },
         "fetched" => Happening::Fetched { id: value(word()?)?, outcome: outcome(word()?)? },
+        "put-off" => Happening::PutOff {
+            which: value(word()?)?,
+            days: value(word()?)?,
+            unasked: words.next() == Some("unasked"),
+        },
+        "visit" => Happening::Visit { host: value(word()?)?, days: value(word()?)? },
+        "visited" => Happening::Visited {
+            host: value(word()?)?,
+            failed: word()? == "failed",
+            rest: words.next().map(value).transpose()?,
+        },
         "signal" => Happening::Signal(value(word()?)?),
         "fetch" => Happening::Fetch(value(word()?)?),
         "gap" => Happening::Gap { host: value(word()?)?, days: value(word()?)? },

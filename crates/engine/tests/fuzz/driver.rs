@@ -113,6 +113,19 @@ impl<F: FnMut(&str)> Driven<F> {
             Happening::Fetched { id, outcome } => {
                 self.step(Event::Fetched { id, outcome }).map(drop)
             }
+            Happening::PutOff { which, days, unasked } => {
+                let under_way = &self.model.under_way;
+                match under_way.get(which % under_way.len().max(1)) {
+                    None => Ok(()),
+                    Some(&id) => self.step(Event::PutOff { id, days, unasked }).map(drop),
+                }
+            }
+            Happening::Visit { host, days } => {
+                self.step(Event::Visiting { host, from: self.clock + days }).map(drop)
+            }
+            Happening::Visited { host, rest, failed } => {
+                self.step(Event::Visited { host, rest, failed }).map(drop)
+            }
             Happening::Signal(id) => self.step(Event::Signal(id)).map(drop),
             Happening::Gap { host, days } => self.step(Event::HostGap { host, days }).map(drop),
             Happening::Fetch(id) => self.step(Event::Fetching(id)).map(drop),
@@ -245,6 +258,9 @@ impl<F: FnMut(&str)> Driven<F> {
             Event::Removed(some) => model.post(some.into_iter().map(Letter::Removed)),
             Event::Signal(id) => model.post([Letter::Signal(id)].into_iter()),
             Event::Fetched { id, outcome } => model.answer(id, outcome),
+            Event::PutOff { id, days, unasked } => model.put_off(id, days, unasked),
+            Event::Visiting { host, from } => model.visit(host, from),
+            Event::Visited { host, rest, failed } => model.visited(host, rest, failed),
             Event::Capacity(some) => model.capacity = model.capacity.saturating_add(some),
             Event::Withdrawn(some) => model.capacity = model.capacity.saturating_sub(some),
             Event::Tick => model.take_in(),

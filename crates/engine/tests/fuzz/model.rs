@@ -9,6 +9,8 @@ use crate::purse::Purse;
 /// Descriptions that one step takes in.
 const STRIDE: usize = 1024;
 const MINUTE: f64 = 1.0 / 1440.0;
+/// Days that anybody is left alone because of what was said.
+const LONGEST: f64 = 30.0;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
@@ -33,6 +35,8 @@ pub(crate) struct Source {
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
     pub(crate) asked: u32,
+    /// Of them, for none of its sources.
+    visits: u32,
     /// The day before which it is not asked again: the gap, back-off, its own wish.
     pub(crate) silent: f64,
     /// Days between two fetches that it asks for.
@@ -43,7 +47,7 @@ pub(crate) struct Host {
 
 impl Default for Host {
     fn default() -> Self {
-        Self { asked: 0, silent: f64::NEG_INFINITY, gap: 0.0, failures: 0, down: false }
+        Self { asked: 0, visits: 0, silent: f64::NEG_INFINITY, gap: 0.0, failures: 0, down: false }
     }
 }
 
@@ -71,6 +75,11 @@ pub(crate) struct Model {
     inbox: VecDeque<Letter>,
     /// Refusals that the engine must report in this step.
     pub(crate) refused: Vec<u32>,
+}
+
+/// What a fetch takes from the budget.
+fn cost(told: &Description) -> f64 {
+    f64::from(told.cost.clamp(1e-30, 1e30) as f32)
 }
 
 /// Doubled with each failure, four hours at most.
@@ -153,7 +162,11 @@ impl Model {
             asked: false,
             parked: false,
         });
+        let paid = cost(&source.told);
         source.told = *it;
+        if source.asked {
+            self.purse.take_back(paid - cost(it));
+        }
         if let Some(day) = it.fetched {
             source.last = source.last.max(day.min(now));
         }
@@ -222,7 +235,7 @@ impl Model {
             self.capacity -= 1;
         }
         self.under_way.push(id);
-        self.purse.pay(f64::from(source.told.cost.clamp(1e-30, 1e30) as f32))
+        self.purse.pay(cost(&source.told))
     }
 
     /// Somebody fetches a source unasked.
@@ -233,7 +246,7 @@ impl Model {
         host.asked += 1;
         host.silent = host.silent.max(self.now + self.settings.host_gap.max(host.gap));
         self.under_way.push(id);
-        self.purse.owe(f64::from(source.told.cost.clamp(1e-30, 1e30) as f32));
+        self.purse.owe(cost(&source.told));
         source.parked = false;
     }
 
@@ -258,7 +271,7 @@ impl Model {
             self.hosts.entry(source.told.host).or_default();
         }
         for host in self.hosts.values_mut() {
-            host.asked = 0;
+            (host.asked, host.visits) = (0, 0);
             host.silent = host.silent.max(self.now + self.settings.host_gap.max(host.gap));
         }
         self.numbered = self.hosts.keys().next_back().map_or(0, |last| last + 1);
@@ -317,6 +330,53 @@ impl Model {
             }
         }
         self.no_longer_under_way(id, asked);
+    }
+
+    /// A fetch did not come to its end, and is tried again.
+    pub(crate) fn put_off(&mut self, id: u32, days: f64, unasked: bool) {
+        let now = self.now;
+        let Some(source) = self.sources.get_mut(&id).filter(|source| source.asked) else { return };
+        let asked = source.host;
+        // It is made up for, as one that failed.
+        (source.asked, source.failed) = (false, true);
+        source.host = source.told.host;
+        source.silent = now + if days > 0.0 { days.min(LONGEST) } else { 0.0 };
+        if unasked {
+            self.purse.take_back(cost(&source.told));
+        } else {
+            let host = self.hosts.entry(asked).or_default();
+            host.silent = host.silent.max(now + self.settings.host_gap.max(host.gap));
+        }
+        self.no_longer_under_way(id, asked);
+    }
+
+    /// Somebody asks a host for something else, from a day on.
+    pub(crate) fn visit(&mut self, host: u32, from: f64) {
+        if host >= Description::NUMBERS {
+            return;
+        }
+        self.numbered = self.numbered.max(host + 1);
+        let it = self.hosts.entry(host).or_default();
+        (it.asked, it.visits) = (it.asked + 1, it.visits + 1);
+        let from = if from.is_nan() { self.now } else { from.clamp(self.now, self.now + LONGEST) };
+        it.silent = it.silent.max(from + self.settings.host_gap.max(it.gap));
+    }
+
+    /// That is over.
+    pub(crate) fn visited(&mut self, host: u32, rest: Option<f64>, failed: bool) {
+        let Some(it) = self.hosts.get_mut(&host).filter(|it| it.visits > 0) else { return };
+        (it.asked, it.visits) = (it.asked - 1, it.visits - 1);
+        let gap = self.settings.host_gap.max(it.gap);
+        let mut wait = rest.filter(|days| *days > 0.0).unwrap_or(0.0).min(LONGEST);
+        if failed {
+            if it.silent <= self.now + gap {
+                it.failures = (it.failures + 1).min(30);
+            }
+            wait = wait.max(back_off(it.failures));
+        } else {
+            it.failures /= 2;
+        }
+        it.silent = it.silent.max(self.now + wait.max(gap));
     }
 
     /// A source is said to be gone for good: after four probes.

@@ -75,6 +75,11 @@ impl Purse {
         self.there -= cost;
     }
 
+    /// Puts a cost back that was not spent after all.
+    pub(crate) fn take_back(&mut self, cost: f64) {
+        self.there = (self.there + cost).min(self.burst());
+    }
+
     /// Whether the hour is to be quiet, or may be: at its ends, rounding decides.
     fn is_quiet(&self) -> bool {
         let profile = self.settings.profile.hours();

@@ -36,6 +36,11 @@ fn happening() -> impl Strategy<Value = Happening> {
         2 => id().prop_map(|first| Happening::Remove { first, count: 1 }),
         1 => (prop_oneof![Just(0), 100..200_u32], 1..4000_u32)
             .prop_map(|(first, count)| Happening::Remove { first, count }),
+        2 => (0..40_usize, amount(log(-5.0, 0.5)), any::<bool>())
+            .prop_map(|(which, days, unasked)| Happening::PutOff { which, days, unasked }),
+        1 => (host(), amount(log(-5.0, 0.5))).prop_map(|(host, days)| Happening::Visit { host, days }),
+        2 => (host(), prop::option::of(amount(log(-5.0, 0.5))), any::<bool>())
+            .prop_map(|(host, rest, failed)| Happening::Visited { host, rest, failed }),
         4 => id().prop_map(Happening::Signal),
         2 => id().prop_map(Happening::Fetch),
         1 => (0..5_u32, amount(log(-5.0, 0.5))).prop_map(|(host, days)| Happening::Gap { host, days }),
@@ -51,6 +56,10 @@ fn happening() -> impl Strategy<Value = Happening> {
 
 fn id() -> impl Strategy<Value = u32> {
     prop_oneof![30 => 0..24_u32, 3 => 100..140_u32, 1 => Just(u32::MAX)]
+}
+
+fn host() -> impl Strategy<Value = u32> {
+    prop_oneof![20 => 0..6_u32, 1 => Just(u32::MAX)]
 }
 
 /// From a power of ten to another.
@@ -82,7 +91,6 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 
 fn description(id: impl Strategy<Value = u32>) -> impl Strategy<Value = Description> {
     let goal = prop_oneof![4 => Just(None), 3 => (0..9_usize).prop_map(|at| Some(goals()[at].1))];
-    let host = prop_oneof![20 => 0..6_u32, 1 => Just(u32::MAX)];
     let flags = (prop::bool::weighted(0.25), prop::bool::weighted(0.1));
     let shortest = prop_oneof![5 => Just(0.0), 3 => amount(log(-3.0, 1.5))];
     let longest = prop_oneof![6 => Just(f64::INFINITY), 3 => amount(log(-3.0, 2.0))];
@@ -93,7 +101,7 @@ fn description(id: impl Strategy<Value = u32>) -> impl Strategy<Value = Descript
         1 => (log(-3.0, 9.0), log(-9.0, 9.0)).prop_map(|(shape, days)| Belief::new(shape, days).ok()),
     ];
     let amounts = (amount(log(-2.0, 2.0)), amount(log(-0.5, 0.5)), shortest, longest);
-    (id, host, amounts, goal, flags, copy, belief).prop_map(
+    (id, host(), amounts, goal, flags, copy, belief).prop_map(
         |(id, host, amounts, goal, (observed, paused), fetched, belief)| {
             let (importance, cost, min_interval, max_interval) = amounts;
             Description {

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Args;
-use freshet_notify::Entry;
+use freshet_notify::{Entry, EntryKind};
 use freshet_store::{Change, ChangeFilter, Reader};
 
 use crate::clock;
@@ -52,6 +52,11 @@ pub(crate) struct ChangesArguments {
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
 
+    /// Only entries that tell this: changed, failing, recovered, quiet; may be given more than once
+    /// [default: all of them]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Vec<EntryKind>,
+
     /// Print one object on a line for each
     #[arg(long)]
     pub(crate) json: bool,
@@ -70,7 +75,12 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, Failure> {
     let home = Home::open(&arguments.config)?;
     let reader = home.reader()?;
+    let kinds = match arguments.kind.as_slice() {
+        [] => &EntryKind::ALL[..],
+        some => some,
+    };
     let mut filter = ChangeFilter {
+        kinds: kinds.iter().map(|&kind| kind.into()).collect(),
         tag: arguments.tag.clone(),
         host: arguments.host.clone(),
         ..ChangeFilter::default()
@@ -170,13 +180,18 @@ impl Out<'_> {
 /// When, within which time, how much is the same, what, and where.
 fn line(it: &Change, now: i64) -> String {
     let change = &it.change;
+    let kind = EntryKind::from(it.kind);
+    let is_change = kind == EntryKind::Changed;
     let within = match change.unchanged {
-        Some(unchanged) => format!("within {}", length(change.changed - unchanged)),
-        None => String::new(),
+        Some(unchanged) if is_change => format!("within {}", length(change.changed - unchanged)),
+        _ => String::new(),
     };
-    // Rounded down: what changed is never the same to 100 %.
-    let same = format!("{} % same", (100.0 * change.similarity).floor());
-    let summary = if change.summary.is_empty() { "changed" } else { &change.summary };
+    let same = match is_change {
+        // Rounded down: what changed is never the same to 100 %.
+        true => format!("{} % same", (100.0 * change.similarity).floor()),
+        false => kind.name().to_owned(),
+    };
+    let summary = if change.summary.is_empty() { kind.name() } else { &change.summary };
     format!(
         "{:>5}  {:>10}  {within:>13}  {same:>9}  {}  {}",
         it.cursor,

@@ -131,7 +131,7 @@ impl Row {
             fetched: source.fetched.map(rfc3339),
             tried: source.tried.map(rfc3339),
             changed: source.changed.map(rfc3339),
-            next: host.next(source).map(rfc3339),
+            next: host.next(source).or(host.rests(source, now)).map(rfc3339),
             host_rests_until: host.rests(source, now).map(rfc3339),
             fetches: source.fetches,
             failures: source.failures,
@@ -163,7 +163,7 @@ impl HostOf {
     /// Until when the host is left alone, if that is what the source waits for.
     pub(crate) fn rests(&self, source: &Source, now: i64) -> Option<i64> {
         let until = self.until.filter(|until| *until > now + SHORT)?;
-        (!source.paused && source.due.is_none_or(|due| until > due)).then_some(until)
+        (!source.paused && source.due.is_none_or(|due| until >= due)).then_some(until)
     }
 }
 

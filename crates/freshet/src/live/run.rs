@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use freshet_live::{Client, Clock, Config, Control, Daemon, Handle, LiveError};
+use freshet_notify::{Notifier, Settings};
 use freshet_store::StoreError;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -113,6 +114,7 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
     let (budget, store) = (config.budget, config.store.clone());
     let daemon = start(&config).await?;
     let handle = daemon.handle();
+    let notifier = Notifier::start(handle.clone(), Settings::of(&config));
     let control = match Control::open(handle.clone()) {
         Ok(control) => Some(control),
         Err(error) => {
@@ -120,12 +122,13 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
             None
         }
     };
-    let server = match serve::start(&config.server, handle.clone()).await {
+    let server = match serve::start(&config.server, handle.clone(), notifier.clone()).await {
         Ok(server) => server,
         Err(failure) => {
             if let Some(control) = control {
                 control.close().await;
             }
+            notifier.stop().await;
             daemon.stop().await;
             return Err(failure);
         }
@@ -156,7 +159,7 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
             },
         };
         match heard {
-            Heard::Reload => reload(path, &store, &handle).await,
+            Heard::Reload => reload(path, &store, &handle, &notifier).await,
             heard => break heard,
         }
     };
@@ -169,10 +172,13 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
                 closed.await;
             }
         };
-        // What was asked is answered while there is somebody to answer.
-        if let Some(server) = server {
-            server.stop().await;
-        }
+        let serve = async {
+            if let Some(server) = server {
+                server.stop().await;
+            }
+        };
+        // What was asked is answered and what was told is written down while there is a daemon.
+        tokio::join!(serve, notifier.stop());
         tokio::join!(close, daemon.stop()).1
     };
     match heard {
@@ -222,7 +228,7 @@ async fn start(config: &Config) -> Result<Daemon, Failure> {
     }
 }
 
-async fn reload(path: &Path, store: &Path, handle: &Handle) {
+async fn reload(path: &Path, store: &Path, handle: &Handle, notifier: &Notifier) {
     match Config::read(path) {
         Ok(mut config) => {
             if config.store != store {
@@ -233,6 +239,7 @@ async fn reload(path: &Path, store: &Path, handle: &Handle) {
                 );
                 config.store = store.to_owned();
             }
+            notifier.reload(Settings::of(&config));
             if handle.reload(config).await.is_err() {
                 tracing::error!("the configuration could not be taken: the daemon has stopped");
             }

@@ -8,6 +8,7 @@ mod home;
 mod import;
 mod life;
 mod messages;
+mod notify;
 mod politeness;
 mod round_trip;
 mod service;

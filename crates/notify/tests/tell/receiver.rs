@@ -72,6 +72,10 @@ impl Receiver {
         self.came.lock().unwrap().clone()
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.came.lock().unwrap().len()
+    }
+
     /// Cursors of the entries that were taken, in order.
     pub(crate) fn cursors(&self) -> Vec<i64> {
         let taken = self.came().into_iter().filter(|it| it.taken);

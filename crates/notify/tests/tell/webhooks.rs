@@ -72,7 +72,7 @@ async fn a_delivery_is_the_same_one_after_a_restart() {
     let receiver = Receiver::new(|n| (n > 1).then(|| (200, String::new()))).await;
     home.tell("hook", hook(&receiver.url)).await;
     let first = home.change(0, "x").await;
-    until("it is sent", async || receiver.came().len() == 1).await;
+    until("it is sent", async || receiver.count() == 1).await;
     // More comes meanwhile: it is not put into the delivery that is under way.
     let second = home.change(0, "y").await;
     home.restart(None).await;
@@ -210,7 +210,7 @@ async fn both_keys_sign_while_they_change() {
     let edit = DestinationEdit::Change { id, settings: target.written(), before };
     home.handle.edit_destination(edit.clone()).await.unwrap();
     home.change(0, "x").await;
-    until("it arrives", async || receiver.came().len() == 1).await;
+    until("it arrives", async || receiver.count() == 1).await;
     let came = receiver.came().remove(0);
     assert!(came.is_signed_by(&old) && came.is_signed_by(key.reveal()));
     // Who was slower does not undo it.
@@ -248,7 +248,7 @@ async fn what_was_forgotten_is_told_as_a_gap() {
     let forgotten = home.handle.read(|reader| reader.forgotten()).await.unwrap();
     assert_eq!(forgotten, last);
     home.pause(id, false).await;
-    until("it is told", async || receiver.came().len() == 1).await;
+    until("it is told", async || receiver.count() == 1).await;
     let gap = &receiver.came()[0].json()["gap"];
     assert_eq!((gap["from"].as_i64(), gap["to"].as_i64()), (Some(first + 1), Some(last)));
     let next = home.change(0, "y").await;

@@ -7,6 +7,7 @@ use std::sync::{Mutex, Once};
 use std::time::{Duration, SystemTime};
 
 use freshet_live::{Clock, Config, Daemon};
+use freshet_notify::Notifier;
 use freshet_server::{Scope, Secret, Server, Settings};
 use freshet_store::Token;
 use serde_json::{Value, json};
@@ -99,8 +100,10 @@ impl Service {
              connections = 1000\n"
         );
         let config = Config::parse(&text, &folder.path().join("freshet.toml")).unwrap();
+        let telling = freshet_notify::Settings::of(&config);
         let daemon = Daemon::start(config, Clock::new(Box::new(millis), 1.0)).unwrap();
         let mut settings = Settings::at("127.0.0.1:0".parse().unwrap());
+        settings.notifier = Some(Notifier::start(daemon.handle(), telling));
         set(&mut settings);
         let server = Server::start(daemon.handle(), settings).await.unwrap();
         Self { address: server.address(), daemon, server: Some(server), _folder: folder }

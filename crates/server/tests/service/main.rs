@@ -5,6 +5,7 @@
 mod changes;
 mod claims;
 mod client;
+mod destinations;
 mod document;
 mod feeds;
 mod history;

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use freshet_live::Handle;
+use freshet_notify::Notifier;
 use freshet_server::{ServeError, Server, Settings};
 
 use crate::failure::Failure;
@@ -25,11 +26,13 @@ pub(crate) fn listen(text: &str) -> Result<Listen, String> {
 pub(crate) async fn start(
     config: &freshet_live::Server,
     handle: Handle,
+    notifier: Notifier,
 ) -> Result<Option<Server>, Failure> {
     let Some(listen) = config.listen else { return Ok(None) };
     let settings = Settings {
         hosts: config.hosts.clone(),
         connections: config.connections as usize,
+        notifier: Some(notifier),
         ..Settings::at(listen)
     };
     match Server::start(handle, settings).await {
