@@ -16,8 +16,10 @@ pub fn span(days: f64) -> String {
     if !(days > 0.0 && days.is_finite()) {
         return if days > 0.0 { "none".to_owned() } else { "0s".to_owned() };
     }
-    let is_whole =
-        |number: f64| number > 0.5 && (number - number.round()).abs() < 1e-6 * number.min(1e3);
+    // Of more, nobody wants to read the digits.
+    let is_whole = |number: f64| {
+        (0.5..1e5).contains(&number) && (number - number.round()).abs() < 1e-6 * number
+    };
     if let Some((name, unit)) = UNITS.into_iter().find(|(_, unit)| is_whole(days / unit)) {
         return format!("{:.0}{name}", days / unit);
     }

@@ -85,10 +85,10 @@ async fn nonsense_is_refused_and_harms_nobody() {
     let socket = open.control.socket().to_owned();
     for (said, part) in [
         (b"hello\n".to_vec(), "not a question"),
-        (b"{\"version\":1,\"dance\":null}\n".to_vec(), "not a question"),
-        (b"{\"version\":7,\"status\":null}\n".to_vec(), "asked in version 7"),
+        (b"{\"version\":1,\"said\":\"dance\"}\n".to_vec(), "not a question"),
+        (b"{\"version\":7,\"said\":\"status\"}\n".to_vec(), "asked in version 7"),
         (b"\xff\xfe\n".to_vec(), "not a question"),
-        (b"{\"version\":1,\"status\":null}\n".to_vec(), "\"sources\":0"),
+        (b"{\"version\":1,\"said\":\"status\"}\n".to_vec(), "\"sources\":0"),
     ] {
         let answer = say(&socket, said).await;
         assert!(answer.contains(part), "{part}: {answer}");
@@ -97,7 +97,7 @@ async fn nonsense_is_refused_and_harms_nobody() {
     let endless = vec![b'x'; 17 << 20];
     let answer = say(&socket, endless).await;
     assert!(answer.is_empty() || answer.contains("bytes at once"), "{answer}");
-    let status = say(&socket, b"{\"version\":1,\"status\":null}\n".to_vec()).await;
+    let status = say(&socket, b"{\"version\":1,\"said\":\"status\"}\n".to_vec()).await;
     assert!(status.contains("\"version\":1"), "{status}");
     open.close().await;
 }
