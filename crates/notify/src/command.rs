@@ -14,8 +14,6 @@ use crate::sender::{Fault, Parcel, Receipt, Sender, Trouble};
 use crate::target::{RawCommand, Target};
 use crate::template::{FIELDS, cut, line, value};
 
-/// How long a program may take.
-const LIMIT: Duration = Duration::from_secs(60);
 /// What is kept of its output, and what it may write at most.
 const KEPT: usize = 4 * 1024;
 const MOST: usize = 1 << 20;
@@ -42,12 +40,12 @@ pub(crate) async fn send(
         Trouble::new(format!("`{}` cannot be run: {error}", command.name), Fault::Later)
     })?;
     let name = &command.name;
-    let done = timeout(LIMIT, attend(Group::new(child), &input)).await;
+    let done = timeout(sender.limit, attend(Group::new(child), &input)).await;
     let (code, output) = match done {
         Ok(Ok(done)) => done,
         Ok(Err(what)) => return Err(Trouble::new(format!("`{name}` {what}"), Fault::Later)),
         Err(_) => {
-            let what = format!("`{name}` took longer than {} s and was ended", LIMIT.as_secs());
+            let what = format!("`{name}` took longer than {:?} and was ended", sender.limit);
             return Err(Trouble::new(what, Fault::Later));
         }
     };

@@ -92,6 +92,8 @@ pub struct Sender {
     pub(crate) commands: BTreeMap<String, Vec<String>>,
     pub(crate) attempts: u32,
     pub(crate) wait: Duration,
+    /// For a command.
+    pub(crate) limit: Duration,
 }
 
 impl Sender {
@@ -105,6 +107,7 @@ impl Sender {
             commands: notify.commands,
             attempts: notify.attempts,
             wait: notify.wait,
+            limit: notify.limit,
         }
     }
 

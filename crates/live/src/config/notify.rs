@@ -18,6 +18,8 @@ pub struct Notify {
     pub attempts: u32,
     /// How long it waits after the first failure; twice as long after each more.
     pub wait: Duration,
+    /// How long a command may take.
+    pub limit: Duration,
     /// The mail server, if there is one.
     pub mail: Option<Mail>,
     /// Programs that may be told, by name: a whole path and arguments.
@@ -50,6 +52,9 @@ pub enum MailTls {
     None,
 }
 
+/// A first wait, or a command, that is longer is a slip.
+const LONGEST: Duration = Duration::from_secs(86_400);
+
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RawWatch {
@@ -62,6 +67,7 @@ pub(super) struct RawWatch {
 pub(super) struct RawNotify {
     attempts: Option<u32>,
     wait: Option<String>,
+    limit: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -79,6 +85,7 @@ impl Notify {
     /// Attempts and the first wait if nothing is said: about a day in all.
     const ATTEMPTS: u32 = 16;
     const WAIT: Duration = Duration::from_secs(15);
+    const LIMIT: Duration = Duration::from_secs(60);
 }
 
 pub(super) fn watch(raw: &RawWatch) -> Result<Watch, String> {
@@ -101,11 +108,14 @@ pub(super) fn check(
     if !(1..=1000).contains(&attempts) {
         return Err(format!("notify.attempts: {attempts} is not from 1 to 1000"));
     }
-    let wait = match raw.wait.as_deref() {
-        None => Notify::WAIT,
+    let given = |field: &str, text: &Option<String>, usual: Duration| match text.as_deref() {
+        None => Ok(usual),
         Some(text) => time(text)
-            .ok_or_else(|| format!("notify.wait: `{text}` is not a time such as \"15s\""))?,
+            .filter(|it| *it <= LONGEST)
+            .ok_or_else(|| format!("notify.{field}: `{text}` is not a time such as \"15s\"")),
     };
+    let wait = given("wait", &raw.wait, Notify::WAIT)?;
+    let limit = given("limit", &raw.limit, Notify::LIMIT)?;
     for (name, command) in &commands {
         let plain = |it: u8| it.is_ascii_alphanumeric() || b"-_".contains(&it);
         if name.is_empty() || !name.bytes().all(plain) {
@@ -122,7 +132,7 @@ pub(super) fn check(
         }
     }
     let mail = mail.map(RawMail::check).transpose()?;
-    Ok(Notify { attempts, wait, mail, commands })
+    Ok(Notify { attempts, wait, limit, mail, commands })
 }
 
 impl RawMail {

@@ -113,18 +113,35 @@ fn is_over(pid: &str) -> bool {
     }
 }
 
+/// Waits for a child for ever.
+const HANGS: &str = "sleep 1000 & echo $! > \"$1/child\"; echo $$ > \"$1/pid\"; wait";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_hangs_is_ended_at_its_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = scripts(folder.path(), &[("tell", HANGS)]);
+    let config = config.replace("[notify]\n", "[notify]\nlimit = \"1s\"\n");
+    let home = Home::new(&config).await;
+    let target = Target::try_from(command("tell")).unwrap();
+    let trouble = home.notifier.test("x", &target).await.unwrap_err();
+    assert_eq!(trouble.what, "`tell` took longer than 1s and was ended");
+    let of = |name: &str| read(&folder.path().join(name)).trim().to_owned();
+    let (pid, child) = (of("pid"), of("child"));
+    until("both have ended", async || is_over(&pid) && is_over(&child)).await;
+    home.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_hangs_ends_with_its_children() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "sleep 1000 & echo $! > \"$1/child\"; echo $$ > \"$1/pid\"; wait";
-    let home = Home::new(&scripts(folder.path(), &[("tell", script)])).await;
+    let home = Home::new(&scripts(folder.path(), &[("tell", HANGS)])).await;
     home.tell("program", command("tell")).await;
     home.change(0, "x").await;
     let of = |name: &str| read(&folder.path().join(name)).trim().to_owned();
     until("it runs", async || !of("pid").is_empty()).await;
     let (pid, child) = (of("pid"), of("child"));
     assert!(!is_over(&pid) && !is_over(&child));
-    // Whoever waits for it gives up: at the limit of time, or when all is to end.
+    // All is to end.
     home.stop().await;
     until("both have ended", async || is_over(&pid) && is_over(&child)).await;
 }
