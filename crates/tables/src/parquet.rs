@@ -41,7 +41,7 @@ pub(crate) fn stream(path: &Path, pieces: &mut Pieces<'_>) -> Result<(), TableEr
     let columns = Columns::loose(decoder.columns.iter().copied());
     let mut rows = Rows { file: &file, columns, before: 0 };
     while let Some(batch) = decoder.next()? {
-        let before = rows.before;
+        let (before, kept) = (rows.before, rows.columns.rows());
         if rows.add(&batch, &decoder.columns).is_ok() {
             if pieces.rows(&mut rows.columns).is_break() {
                 return Ok(());
@@ -49,7 +49,7 @@ pub(crate) fn stream(path: &Path, pieces: &mut Pieces<'_>) -> Result<(), TableEr
             continue;
         }
         // One by one, to tell good rows from bad ones.
-        rows.columns.undo_to(0);
+        rows.columns.undo_to(kept);
         for at in 0..batch.num_rows() {
             rows.before = before + at;
             let row = rows.add(&batch.slice(at, 1), &decoder.columns);
