@@ -26,6 +26,9 @@ const CLIENTS: usize = 32;
 const TIME: Duration = Duration::from_secs(5);
 const FOLLOWERS: usize = 1000;
 
+/// What is asked for the n-th time.
+type Path = Box<dyn Fn(u64) -> String>;
+
 fn millis() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     since.as_millis() as i64
@@ -80,7 +83,7 @@ impl Client {
 /// How many units some clients get done in a second.
 async fn rate<W, F>(address: SocketAddr, clients: usize, work: W) -> f64
 where
-    W: Fn(Client, Instant, Arc<AtomicU64>) -> F + Clone + Send + 'static,
+    W: Fn(Client, Instant, Arc<AtomicU64>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
     let done = Arc::new(AtomicU64::new(0));
@@ -283,7 +286,7 @@ async fn run(sources: u32) {
 
     println!("\n{:<44} {:>12} {:>10}", "pages of 100, in milliseconds", "median", "99 %");
     let end = u64::from(sources);
-    let cases: [(&str, Box<dyn Fn(u64) -> String>); 7] = [
+    let cases: [(&str, Path); 7] = [
         ("of all", Box::new(move |n| format!("/v1/sources?after={}", n % end))),
         ("of a tag", Box::new(|_| "/v1/sources?tag=rare".to_owned())),
         ("of a host", Box::new(|n| format!("/v1/sources?host=host-{}.example", n % 20_000))),

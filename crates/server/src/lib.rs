@@ -19,6 +19,7 @@ mod problem;
 mod routes;
 mod server;
 mod token;
+mod wire;
 
 pub use problem::Problem;
 pub use routes::document;

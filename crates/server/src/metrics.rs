@@ -53,11 +53,13 @@ struct Route {
 /// How the daemon does, as of the last look.
 #[derive(Default)]
 struct Live {
-    numbers: Vec<(fn(&Status) -> f64, Number)>,
+    numbers: Vec<(Take, Number)>,
     followers: Gauge<i64, AtomicI64>,
 }
 
-type Figure = (&'static str, &'static str, fn(&Status) -> f64);
+/// One number of how the daemon does.
+type Take = fn(&Status) -> f64;
+type Figure = (&'static str, &'static str, Take);
 
 const FIGURES: &[Figure] = &[
     ("sources", "Sources that are kept fresh", |it| it.sources as f64),

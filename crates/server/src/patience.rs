@@ -20,7 +20,7 @@ pub(crate) struct Failures {
 
 impl Failures {
     /// One more. Gives the seconds after which the peer may try again, if it has failed too often.
-    pub(crate) fn count(&self, peer: IpAddr, now: Millis) -> Option<u64> {
+    pub(crate) fn count(&self, peer: IpAddr, now: Millis) -> Option<u32> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         if peers.len() >= PEERS {
             peers.retain(|_, (_, since)| now - *since < WITHIN);
@@ -34,7 +34,7 @@ impl Failures {
         }
         *count += 1;
         let left = WITHIN - (now - *since);
-        (*count > MOST).then(|| u64::try_from(left / 1000).unwrap_or(0) + 1)
+        (*count > MOST).then(|| u32::try_from(left / 1000).unwrap_or(0) + 1)
     }
 }
 

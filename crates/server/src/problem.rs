@@ -19,7 +19,7 @@ pub struct Problem {
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// The status in words.
-    pub title: String,
+    pub title: &'static str,
     /// The status of HTTP.
     pub status: u16,
     /// What is wrong, for people.
@@ -32,7 +32,7 @@ pub struct Problem {
     pub hint: Option<String>,
     /// Seconds after which it may go better.
     #[serde(skip)]
-    pub(crate) retry_after: Option<u64>,
+    pub(crate) retry_after: Option<u32>,
 }
 
 impl Problem {
@@ -40,7 +40,7 @@ impl Problem {
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
             kind: "about:blank",
-            title: status.canonical_reason().unwrap_or("Error").to_owned(),
+            title: status.canonical_reason().unwrap_or("Error"),
             status: status.as_u16(),
             detail: detail.into(),
             field: None,
@@ -75,7 +75,7 @@ impl Problem {
 
     /// The same, and when it may go better.
     #[must_use]
-    pub(crate) fn after(mut self, seconds: u64) -> Self {
+    pub(crate) fn after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
         self
     }
@@ -161,7 +161,7 @@ impl From<LiveError> for Problem {
             LiveError::NoSource(_) => Self::absent(error.to_string()),
             LiveError::Rests { seconds, .. } => {
                 let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string());
-                problem.after(seconds.ceil().clamp(1.0, 86_400.0) as u64)
+                problem.after(seconds.ceil().clamp(1.0, 86_400.0) as u32)
             }
             LiveError::Thread(_) | LiveError::Config(_) => {
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())

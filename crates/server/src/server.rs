@@ -22,6 +22,7 @@ use crate::app::{App, is_local};
 use crate::guard::Peer;
 use crate::hub::Hub;
 use crate::routes;
+use crate::wire::Wire;
 
 /// Bytes of a request's head at most.
 const HEAD: usize = 64 << 10;
@@ -52,6 +53,8 @@ pub struct Limits {
     pub body: Duration,
     /// For the answer to it, unless that is a stream.
     pub answer: Duration,
+    /// For taking the next piece of an answer.
+    pub taking: Duration,
     /// Between two signs of life of a stream.
     pub beat: Duration,
 }
@@ -62,6 +65,7 @@ impl Default for Limits {
             head: Duration::from_secs(30),
             body: Duration::from_secs(30),
             answer: Duration::from_secs(90),
+            taking: Duration::from_secs(60),
             beat: Duration::from_secs(15),
         }
     }
@@ -202,7 +206,8 @@ async fn serve(
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(app.limits.head).max_buf_size(HEAD);
-    let connection = http.serve_connection(TokioIo::new(stream), answer);
+    let wire = Wire::new(stream, app.limits.taking);
+    let connection = http.serve_connection(TokioIo::new(wire), answer);
     let mut connection = std::pin::pin!(connection);
     let mut closing = app.closing.clone();
     let close = async move {

@@ -159,6 +159,36 @@ async fn a_head_that_never_ends_does_not_hold_a_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_reads_no_answers_does_not_hold_a_connection() {
+    let service = Service::with("", |it| {
+        it.limits.taking = Duration::from_millis(100);
+        it.connections = 1;
+    });
+    let service = service.await;
+    let (host, length) = (service.address, service_document(&service).await);
+    let mut deaf = TcpStream::connect(host).await.unwrap();
+    let one = format!("GET /v1/openapi.json HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    // More than the system keeps for who does not read.
+    let many = one.repeat((64 << 20) / length);
+    let (_, mut write) = deaf.split();
+    let asking = async {
+        let _ = write.write_all(many.as_bytes()).await;
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = asking => {}
+        answer = service.get("/healthz") => {
+            answer.ok();
+        }
+    }
+}
+
+/// How long the document is.
+async fn service_document(service: &Service) -> usize {
+    service.get("/v1/openapi.json").await.body.len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn odd_paths_and_headers_lead_nowhere() {
     let service = Service::start().await;
     let paths = [
