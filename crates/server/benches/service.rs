@@ -140,11 +140,12 @@ fn reports(lease: &str, ids: &[u64]) -> String {
     format!("{{\"lease\":\"{lease}\",\"reports\":[{each}]}}")
 }
 
-/// Claims and reports, so many at a time: each in one second of its own time.
-async fn crawl(address: SocketAddr, clients: usize, max: usize) -> (f64, f64) {
-    let times = Arc::new([const { AtomicU64::new(0) }; 4]);
+/// Claims and reports, so many at a time: how many in a second are claimed and reported; and how many are
+/// claimed in a second of claiming, and reported in one of reporting.
+async fn crawl(address: SocketAddr, clients: usize, max: usize) -> [f64; 3] {
+    let times = Arc::new([const { AtomicU64::new(0) }; 3]);
     let told = Arc::clone(&times);
-    rate(address, clients, move |mut client, end, _| {
+    let both = rate(address, clients, move |mut client, end, done| {
         let times = Arc::clone(&told);
         async move {
             let body = format!("{{\"max\":{max},\"lease_seconds\":600}}");
@@ -161,18 +162,18 @@ async fn crawl(address: SocketAddr, clients: usize, max: usize) -> (f64, f64) {
                 client.ask("POST", "/v1/reports", &text).await;
                 let reported = start.elapsed();
                 let count = ids.len() as u64;
+                done.fetch_add(count, Ordering::Relaxed);
                 times[0].fetch_add(count, Ordering::Relaxed);
                 times[1].fetch_add(claimed.as_nanos() as u64, Ordering::Relaxed);
                 times[2].fetch_add(reported.as_nanos() as u64, Ordering::Relaxed);
-                times[3].fetch_max(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
             }
         }
-    })
-    .await;
+    });
+    let both = both.await;
     let number = |at: usize| times[at].load(Ordering::Relaxed) as f64;
     // Of the time of all clients, the part that went into each.
     let each = |nanos: f64| number(0) * clients as f64 / (nanos / 1e9);
-    (each(number(1)), each(number(2)))
+    [both, each(number(1)), each(number(2))]
 }
 
 /// The median and the slowest of a hundred in milliseconds, and the longest of all.
@@ -274,15 +275,12 @@ async fn run(sources: u32) {
         }
     });
     line("requests to /healthz", health.await);
-    let (claims, told) = crawl(address, 4, 1000).await;
-    line("claims, 1000 at a time", claims);
-    line("reports, 1000 at a time", told);
-    let (claims, told) = crawl(address, CLIENTS, 10).await;
-    line("claims, 10 at a time", claims);
-    line("reports, 10 at a time", told);
-    let (claims, told) = crawl(address, 128, 1).await;
-    line("claims, one at a time", claims);
-    line("reports, one at a time", told);
+    for (clients, max) in [(4, 1000), (CLIENTS, 10), (512, 1)] {
+        let [both, claims, told] = crawl(address, clients, max).await;
+        line(&format!("claims and as many reports, {max} at a time"), both);
+        line("  claims alone", claims);
+        line("  reports alone", told);
+    }
 
     println!("\n{:<44} {:>12} {:>10}", "pages of 100, in milliseconds", "median", "99 %");
     let end = u64::from(sources);

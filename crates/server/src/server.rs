@@ -27,7 +27,7 @@ use crate::wire::Wire;
 /// Bytes of a request's head at most.
 const HEAD: usize = 64 << 10;
 /// How long connections may take to end when the service is to.
-const FAREWELL: Duration = Duration::from_secs(2);
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Where and for whom.
 #[derive(Clone, Debug)]

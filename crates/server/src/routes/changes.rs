@@ -160,6 +160,8 @@ pub(super) fn gap(after: i64, forgotten: i64, last: i64) -> Option<String> {
 
 async fn look(app: &App, after: i64, limit: usize, filter: Filter) -> Result<ChangesPage, Problem> {
     let found = app.read(move |reader| {
+        // What is in the log by now has been looked at when the end is reached.
+        let newest = reader.last_cursor()?;
         let mut items: Vec<Change> = Vec::new();
         let (mut at, mut looked) = (after, 0);
         loop {
@@ -175,8 +177,11 @@ async fn look(app: &App, after: i64, limit: usize, filter: Filter) -> Result<Cha
                     }
                 }
             }
-            if is_end || looked >= LOOKED {
-                return Ok((items, at, !is_end));
+            if is_end {
+                return Ok((items, at.max(newest), false));
+            }
+            if looked >= LOOKED {
+                return Ok((items, at, true));
             }
         }
     });

@@ -6,9 +6,9 @@ use freshet_store::{Page, Query, Reader, StoreError};
 use tokio::time::Instant;
 
 /// Sources that are looked at in one go.
-const STRIDE: u32 = 5_000;
+const STRIDE: u32 = 2_000;
 /// How long a page is looked for: then it is as full as it is.
-const PATIENCE: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_millis(10);
 
 /// A page of what is asked for. It can be short, or empty, and not the last.
 pub(crate) fn page(reader: &Reader, query: &Query) -> Result<Page, StoreError> {

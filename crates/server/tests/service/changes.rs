@@ -57,6 +57,8 @@ async fn who_goes_on_from_next_misses_nothing() {
             "{query}"
         );
     }
+    // Whoever wants little is not sent over the same entries again.
+    assert_eq!(service.get("/v1/changes?host=c.example").await.ok()["next"], 6);
     // Of another log, perhaps of before a backup was put back.
     service.get("/v1/changes?after=7").await.refuses(410, Some("after"));
 }
