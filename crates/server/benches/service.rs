@@ -201,10 +201,16 @@ async fn follow(address: SocketAddr, heard: Arc<AtomicU64>) {
     }
     heard.fetch_add(1, Ordering::Relaxed);
     tokio::spawn(async move {
+        const MARK: &[u8] = b"event:";
         let mut bytes = vec![0; 64 << 10];
-        while let Ok(count @ 1..) = stream.read(&mut bytes).await {
-            let events = bytes[..count].windows(6).filter(|it| it == b"event:").count();
+        // A mark may come in two pieces.
+        let mut kept = 0;
+        while let Ok(count @ 1..) = stream.read(&mut bytes[kept..]).await {
+            let end = kept + count;
+            let events = bytes[..end].windows(MARK.len()).filter(|it| *it == MARK).count();
             heard.fetch_add(events as u64, Ordering::Relaxed);
+            kept = end.min(MARK.len() - 1);
+            bytes.copy_within(end - kept..end, 0);
         }
     });
 }

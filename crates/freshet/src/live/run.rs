@@ -115,19 +115,9 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
     let daemon = start(&config).await?;
     let handle = daemon.handle();
     let notifier = Notifier::start(handle.clone(), Settings::of(&config));
-    let control = match Control::open(handle.clone()) {
-        Ok(control) => Some(control),
-        Err(error) => {
-            tracing::warn!("{error}; commands that change something will not work meanwhile");
-            None
-        }
-    };
     let server = match serve::start(&config.server, handle.clone(), notifier.clone()).await {
         Ok(server) => server,
         Err(failure) => {
-            if let Some(control) = control {
-                control.close().await;
-            }
             notifier.stop().await;
             daemon.stop().await;
             return Err(failure);
@@ -145,6 +135,14 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
     if sources == 0 {
         tracing::info!("no sources yet: add some with `freshet add https://example.com/`");
     }
+    // Whoever finds the door open finds all the rest as well.
+    let control = match Control::open(handle.clone()) {
+        Ok(control) => Some(control),
+        Err(error) => {
+            tracing::warn!("{error}; commands that change something will not work meanwhile");
+            None
+        }
+    };
     let mut watch = handle.watch();
     let heard = loop {
         let heard = tokio::select! {
