@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Empty;
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, Uri};
@@ -17,6 +17,7 @@ use crate::error::{FetchError, Phase, ProtocolFault, Size, TlsFault};
 use crate::gate::Road;
 use crate::link::{Link, Pool};
 use crate::outcome::Hop;
+use crate::request::Verb;
 use crate::route::Route;
 use crate::settings::Settings;
 
@@ -54,13 +55,13 @@ impl Exchange {
     pub(crate) async fn ask(
         &self,
         hop: &mut Hop,
-        head: bool,
+        verb: &Verb,
         headers: HeaderMap,
         delay: Option<Duration>,
         road: &mut Road<'_>,
     ) -> Result<Reply, Stop> {
         road.pass(&hop.url, delay).await?;
-        let reply = self.send(hop, head, headers, road.requests).await;
+        let reply = self.send(hop, verb, headers, road.requests).await;
         road.answered(&hop.url, &reply);
         reply
     }
@@ -68,7 +69,7 @@ impl Exchange {
     async fn send(
         &self,
         hop: &mut Hop,
-        head: bool,
+        verb: &Verb,
         headers: HeaderMap,
         requests: &mut u32,
     ) -> Result<Reply, Stop> {
@@ -89,7 +90,7 @@ impl Exchange {
             };
             (hop.address, hop.version) = (Some(link.address), Some(link.version()));
             (hop.reused, hop.timings) = (link.reused, link.timings);
-            let request = request(&hop.url, head, &headers, &link).ok_or_else(|| url.clone())?;
+            let request = request(&hop.url, verb, &headers, &link).ok_or_else(|| url.clone())?;
             *requests += 1;
             let before = link.received.bytes();
             // Of HTTP/2, where answers share a connection, the library counts what frames them.
@@ -112,7 +113,7 @@ impl Exchange {
                     return Ok(Reply::new(response, link, route));
                 }
                 // A kept connection may have been closed just now, which is nobody's fault: once more
-                // on a new one. Nothing is asked for that must not be asked for twice.
+                // on a new one. Who sends something says by it whether it came before.
                 Ok(Err(error)) if link.reused && is_unanswered(&error, &link, before) => {
                     self.pool.forget_shared(&route);
                 }
@@ -211,17 +212,22 @@ pub(crate) fn second(error: &hyper::Error) -> Option<ProtocolFault> {
 
 fn request(
     url: &Url,
-    head: bool,
+    verb: &Verb,
     headers: &HeaderMap,
     link: &Link,
-) -> Option<Request<Empty<Bytes>>> {
+) -> Option<Request<Full<Bytes>>> {
     if url.as_str().len() > LONGEST_URL {
         return None;
     }
     let whole = link.is_second() || link.absolute.is_some();
     let target = if whole { url.as_str() } else { &url[Position::BeforePath..] };
-    let mut request = Request::new(Empty::new());
-    *request.method_mut() = if head { Method::HEAD } else { Method::GET };
+    let (method, body) = match verb {
+        Verb::Get => (Method::GET, Bytes::new()),
+        Verb::Head => (Method::HEAD, Bytes::new()),
+        Verb::Post(body) => (Method::POST, body.clone()),
+    };
+    let mut request = Request::new(Full::new(body));
+    *request.method_mut() = method;
     *request.uri_mut() = target.parse::<Uri>().ok()?;
     *request.headers_mut() = headers.clone();
     if !link.is_second() {

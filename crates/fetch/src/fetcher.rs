@@ -1,6 +1,7 @@
 //! The one function through which all requests go.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
@@ -19,8 +20,13 @@ use crate::headers;
 use crate::local;
 use crate::outcome::{Answer, Content, Hop, Outcome, Trace};
 use crate::permission::{Permission, Permissions};
-use crate::request::{Request, Validators};
+use crate::request::{Request, Validators, Verb};
 use crate::settings::Settings;
+
+/// What is read of an answer to what was sent.
+const ANSWER: usize = 4 * 1024;
+/// And for how long: what counts has been said by then.
+const ANSWERED_FOR: Duration = Duration::from_secs(3);
 
 /// Fetches. Clones share connections, names and what hosts allow.
 #[derive(Clone)]
@@ -91,6 +97,9 @@ impl Inner {
     }
 
     async fn follow(&self, request: &Request, trace: &mut Trace) -> Result<Outcome, Stop> {
+        if matches!(request.verb, Verb::Post(_)) {
+            return self.send(request, trace).await;
+        }
         let mut url = request.url.clone();
         if let Some((stopped, before)) = request.way.split_last() {
             url = stopped.url.clone();
@@ -127,12 +136,48 @@ impl Inner {
             let Some(hop) = hops.last_mut() else { continue };
             let mut road = Road { gate: request.gate.as_ref(), requests };
             let delay = robots.as_ref().and_then(|it| it.file.crawl_delay);
-            let reply = self.exchange.ask(hop, request.head, headers, delay, &mut road).await?;
+            let reply = self.exchange.ask(hop, &request.verb, headers, delay, &mut road).await?;
             match self.judge(request, is_conditional, reply, trace).await? {
                 Next::Done(outcome) => return Ok(outcome),
                 Next::Go(next) => url = next,
             }
         }
+    }
+
+    /// Sends a body to where it is to go, and nowhere else.
+    async fn send(&self, request: &Request, trace: &mut Trace) -> Result<Outcome, Stop> {
+        let url = &request.url;
+        if !is_web(url) {
+            return Err(Stop::Refused(Refusal::Scheme { scheme: url.scheme().to_owned() }));
+        }
+        let mut headers = request.headers.clone();
+        headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        headers.insert(USER_AGENT, self.settings().user_agent.clone());
+        let mut hop = Hop::to(url.clone());
+        let mut road = Road { gate: request.gate.as_ref(), requests: &mut trace.requests };
+        let asked = self.exchange.ask(&mut hop, &request.verb, headers, None, &mut road).await;
+        let mut answer = Vec::new();
+        let mut kind = (None, None);
+        let read = match asked {
+            Err(stop) => Err(stop),
+            Ok(reply) => {
+                trace.retry_after = headers::retry_after(&reply.headers);
+                kind = headers::content_type(&reply.headers);
+                // Its status has said what counts: an answer that breaks off is one all the same.
+                let read = self.exchange.read_part(reply, &mut hop, ANSWER);
+                if let Ok(Ok((part, _))) = timeout(ANSWERED_FOR, read).await {
+                    answer = part;
+                }
+                Ok(())
+            }
+        };
+        trace.hops.push(hop);
+        read?;
+        trace.sizes.body = answer.len() as u64;
+        let host = url.host_str().map(str::to_owned);
+        let (media_type, label) = kind;
+        Ok(Outcome::Content(Content { body: answer, media_type, label, host }))
     }
 
     /// What an answer means.
@@ -155,7 +200,7 @@ impl Inner {
                 trace.codings = headers::codings(&reply.headers)?;
                 let (media_type, label) = headers::content_type(&reply.headers);
                 let host = hop.url.host_str().map(str::to_owned);
-                let body = if request.head {
+                let body = if matches!(request.verb, Verb::Head) {
                     self.exchange.drain(reply).await;
                     Vec::new()
                 } else {

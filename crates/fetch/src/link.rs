@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Empty;
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper::header::HeaderValue;
@@ -31,15 +31,15 @@ pub(crate) struct Link {
 
 pub(crate) enum Sender {
     /// HTTP/1.1: one request at a time.
-    First(http1::SendRequest<Empty<Bytes>>),
+    First(http1::SendRequest<Full<Bytes>>),
     /// HTTP/2: many.
-    Second(http2::SendRequest<Empty<Bytes>>),
+    Second(http2::SendRequest<Full<Bytes>>),
 }
 
 impl Link {
     pub(crate) async fn send(
         &mut self,
-        request: Request<Empty<Bytes>>,
+        request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, hyper::Error> {
         match &mut self.sender {
             Sender::First(sender) => {

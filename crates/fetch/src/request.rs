@@ -1,6 +1,7 @@
 //! What to fetch.
 
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use bytes::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use thiserror::Error;
 use url::Url;
 
@@ -15,10 +16,18 @@ pub struct Request {
     pub(crate) url: Url,
     pub(crate) validators: Option<Validators>,
     pub(crate) headers: HeaderMap,
-    pub(crate) head: bool,
+    pub(crate) verb: Verb,
     pub(crate) gate: Option<Gate>,
     /// Where it has been, and where it stopped.
     pub(crate) way: Vec<Hop>,
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub(crate) enum Verb {
+    Get,
+    Head,
+    Post(Bytes),
 }
 
 /// What makes a fetch conditional: what the last answer said of its own version.
@@ -95,7 +104,7 @@ impl Request {
             url: parsed,
             validators: None,
             headers: HeaderMap::new(),
-            head: false,
+            verb: Verb::Get,
             gate: None,
             way: Vec::new(),
         })
@@ -111,8 +120,27 @@ impl Request {
     /// Asks for the head only: validators without the content.
     #[must_use]
     pub fn head(mut self) -> Self {
-        self.head = true;
+        self.verb = Verb::Head;
         self
+    }
+
+    /// Sends a body there, to somebody who waits for it. Nothing is crawled by that, so robots.txt is not
+    /// asked; no redirect is followed, and no header goes along but those of this request. What is
+    /// answered is [`Content`](crate::Outcome::Content) whatever its status, up to some KiB of it. If a
+    /// kept connection breaks before there is an answer, it is sent once more.
+    ///
+    /// # Errors
+    /// If that cannot be the type of a body.
+    pub fn post(
+        mut self,
+        media_type: &str,
+        body: impl Into<Bytes>,
+    ) -> Result<Self, InvalidRequest> {
+        let invalid = |_| InvalidRequest::Header { name: CONTENT_TYPE.as_str().to_owned() };
+        let media_type: HeaderValue = media_type.parse().map_err(invalid)?;
+        self.headers.insert(CONTENT_TYPE, media_type);
+        self.verb = Verb::Post(body.into());
+        Ok(self)
     }
 
     /// Asks at a gate before each of its requests.

@@ -14,7 +14,8 @@ impl Secret {
     }
 
     /// For the one place that sends it.
-    pub(crate) fn reveal(&self) -> &str {
+    #[must_use]
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 }

@@ -38,6 +38,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Certificates that are trusted beside the public ones, as DER.
+    pub fn roots(&self) -> impl Iterator<Item = &[u8]> {
+        self.roots.iter().map(AsRef::as_ref)
+    }
+
     /// Why a URL would be refused, as far as it tells by itself: no name is looked up.
     #[must_use]
     pub fn refusal(&self, url: &Url) -> Option<Refusal> {

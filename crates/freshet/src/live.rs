@@ -13,10 +13,12 @@ mod init;
 mod ls;
 mod moment;
 mod near;
+mod notify;
 mod run;
 mod set;
 mod show;
 mod status;
+mod token;
 mod which;
 
 use std::process::ExitCode;
@@ -38,12 +40,16 @@ pub(crate) enum LiveCommand {
     Check(check::CheckArguments),
     Changes(changes::ChangesArguments),
     Diff(diff::DiffArguments),
+    #[command(subcommand)]
+    Notify(notify::NotifyCommand),
     Set(Box<set::SetArguments>),
     Pause(set::PauseArguments),
     Resume(set::ResumeArguments),
     Rm(set::RmArguments),
     Export(export::ExportArguments),
     Backup(backup::BackupArguments),
+    #[command(subcommand)]
+    Token(token::TokenCommand),
 }
 
 pub(crate) fn run(command: &LiveCommand) -> Result<ExitCode, Failure> {
@@ -58,11 +64,13 @@ pub(crate) fn run(command: &LiveCommand) -> Result<ExitCode, Failure> {
         LiveCommand::Check(arguments) => check::run(arguments),
         LiveCommand::Changes(arguments) => changes::run(arguments),
         LiveCommand::Diff(arguments) => diff::run(arguments),
+        LiveCommand::Notify(command) => notify::run(command),
         LiveCommand::Set(arguments) => set::run(arguments),
         LiveCommand::Pause(arguments) => set::pause(arguments),
         LiveCommand::Resume(arguments) => set::resume(arguments),
         LiveCommand::Rm(arguments) => set::rm(arguments),
         LiveCommand::Export(arguments) => export::run(arguments),
         LiveCommand::Backup(arguments) => backup::run(arguments),
+        LiveCommand::Token(command) => token::run(command),
     }
 }

@@ -31,8 +31,10 @@ const OUTSIDE: &[&str] = &["tokio", "hyper", "reqwest", "csv", "parquet", "rusql
 const OWNED: &[(&[&str], &[&str])] = &[
     (&["freshet-tables"], &["csv", "csv-core", "parquet", "arrow", "arrow-array", "arrow-schema"]),
     (&["freshet-fetch"], &["h2", "tokio-rustls", "hickory-resolver"]),
-    (&["freshet-fetch", "freshet-demo"], &["hyper"]),
+    (&["freshet-fetch", "freshet-demo", "freshet-server"], &["hyper"]),
+    (&["freshet-server"], &["axum", "utoipa-axum", "prometheus-client"]),
     (&["freshet-store"], &["rusqlite"]),
+    (&["freshet-notify"], &["lettre", "hmac"]),
     (&["freshet"], &["clap", "indicatif", "anyhow"]),
 ];
 

@@ -1,18 +1,24 @@
 //! `freshet.toml`: what an owner says once.
 
 mod check;
+mod notify;
 mod place;
 
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use freshet_engine::{Goal, Profile};
 use freshet_fetch::RawSize;
 use freshet_model::{Budget, PerDay};
-use freshet_store::Retention;
+use freshet_store::{Retention, Watch};
 use serde::Deserialize;
 use thiserror::Error;
 
 use crate::detectors::Rules;
+
+pub use notify::{Mail, MailTls, Notify};
+use notify::{RawMail, RawNotify, RawWatch};
 
 /// What an owner says, checked.
 #[derive(Clone)]
@@ -43,6 +49,30 @@ pub struct Config {
     pub fetch: freshet_fetch::Settings,
     /// What counts of documents.
     pub detect: Rules,
+    /// Where the service is, and for whom.
+    pub server: Server,
+    /// What is told of sources beside their changes.
+    pub watch: Watch,
+    /// How those who want to know are told.
+    pub notify: Notify,
+}
+
+/// Where the service is, and for whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Where it listens; `None`: nowhere.
+    pub listen: Option<SocketAddr>,
+    /// Whether that was said, or is only so by default.
+    pub said: bool,
+    /// Names that clients may call it by, beside its addresses and `localhost`.
+    pub hosts: Vec<String>,
+    /// Connections at a time.
+    pub connections: u32,
+}
+
+impl Server {
+    /// Where it listens if nothing is said.
+    pub const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7343);
 }
 
 /// How many fetchers there are.
@@ -70,6 +100,19 @@ struct Raw {
     fetch: freshet_fetch::RawSettings,
     detect: freshet_detect::RawSettings,
     rules: Vec<RawRule>,
+    server: RawServer,
+    watch: RawWatch,
+    notify: RawNotify,
+    mail: Option<RawMail>,
+    commands: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RawServer {
+    listen: Option<String>,
+    hosts: Vec<String>,
+    connections: Option<u32>,
 }
 
 #[derive(Deserialize)]

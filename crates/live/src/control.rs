@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::destination::DestinationEdit;
 use crate::edit::{Applied, Edit};
 use crate::explained::Explained;
 use crate::status::Status;
@@ -35,6 +36,19 @@ pub enum Call {
     Check(String),
     /// Change sources.
     Edit(Edit),
+    /// Keep a token, in place of one of the same name.
+    PutToken {
+        /// What its owner calls it.
+        name: String,
+        /// SHA-256 of what is shown to the service.
+        hash: [u8; 32],
+        /// What it allows, as bits.
+        scopes: u8,
+    },
+    /// Forget the token of this name.
+    RemoveToken(String),
+    /// Change whom it tells.
+    Destination(DestinationEdit),
     /// A turn at a host that is asked from outside.
     Turn {
         /// Its name.
@@ -69,8 +83,12 @@ pub enum Answer {
     Applied(Applied),
     /// The day from which on a host may be asked; `None` if others are there.
     Turn(Option<f64>),
+    /// Whom it tells was changed: the number of the destination, or of letters.
+    Destination(u64),
     /// It is done.
     Done,
+    /// There was nothing to do.
+    Nothing,
     /// It is not done.
     Refused {
         /// Why.

@@ -5,18 +5,21 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use freshet_detect::{Document, Reading};
 use freshet_engine::{Known, Reason};
-use freshet_store::{Reader, Store, StoreError};
+use freshet_fetch::{InvalidRequest, Request};
+use freshet_store::{Reader, Store, StoreError, Token};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::adjust::{Adjusted, InForce, Unfit};
 use crate::claim::{Claim, Claimed, Report, Taken};
-use crate::clock::Clock;
+use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
 use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings};
 use crate::crew::Crew;
+use crate::destination::{DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
 use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
@@ -43,6 +46,10 @@ pub struct Handle {
     asks: mpsc::Sender<Ask>,
     status: watch::Receiver<Status>,
     shop: watch::Receiver<Arc<Shop>>,
+    /// How often tokens came or went.
+    tokens: Arc<watch::Sender<u64>>,
+    /// How often destinations were changed by somebody.
+    destinations: Arc<watch::Sender<u64>>,
     store: PathBuf,
 }
 
@@ -108,6 +115,7 @@ impl Daemon {
             tracing::warn!("{why}: the configuration counts");
         }
         writer::keep(&mut store, config.retention, config.size)?;
+        store.set_watch(config.watch);
         let rest = Rest::read(&store)?;
         let allowance = rest.allowance.resume(config.bytes, day);
         let count = usize::try_from(store.count(&freshet_store::Query::default())?);
@@ -154,7 +162,10 @@ impl Daemon {
             notices: noticed,
             count,
         };
-        let handle = Handle { asks, status: watched, shop: seen, store: path };
+        let tokens = Arc::new(watch::Sender::new(0));
+        let destinations = Arc::new(watch::Sender::new(0));
+        let handle =
+            Handle { asks, status: watched, shop: seen, tokens, destinations, store: path };
         Ok(Self { handle, core: tokio::spawn(core.run()), writer })
     }
 
@@ -192,10 +203,15 @@ impl Handle {
     /// If there is no such source, or the daemon has stopped.
     pub async fn explain(&self, url: &str) -> Result<Explained, LiveError> {
         let id = self.find(url)?;
-        let (reply, answer) = oneshot::channel();
-        self.ask(Ask::Explain(id, reply)).await?;
-        let explained = answer.await.map_err(|_| LiveError::Stopped)?;
-        explained.ok_or_else(|| LiveError::NoSource(url.to_owned()))
+        self.explain_number(id).await?.ok_or_else(|| LiveError::NoSource(url.to_owned()))
+    }
+
+    /// The same of a source by its number; `None` if there is no such source.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn explain_number(&self, id: u32) -> Result<Option<Explained>, LiveError> {
+        self.answer(|reply| Ask::Explain(id, reply)).await
     }
 
     /// Fetches a source now. Returns when what came of it is recorded.
@@ -204,15 +220,23 @@ impl Handle {
     /// If there is no such source, or the daemon has stopped.
     pub async fn check(&self, url: &str) -> Result<(), LiveError> {
         let id = self.find(url)?;
-        let (reply, answer) = oneshot::channel();
-        self.ask(Ask::Check(id, reply)).await?;
-        match answer.await {
-            Ok(Checked::Recorded) => Ok(()),
-            Ok(Checked::NoSource) => Err(LiveError::NoSource(url.to_owned())),
-            Ok(Checked::PutOff(it)) => {
+        match self.check_number(id).await {
+            Err(LiveError::NoSource(_)) => Err(LiveError::NoSource(url.to_owned())),
+            checked => checked,
+        }
+    }
+
+    /// The same of a source by its number.
+    ///
+    /// # Errors
+    /// If there is no such source, or the daemon has stopped.
+    pub async fn check_number(&self, id: u32) -> Result<(), LiveError> {
+        match self.answer(|reply| Ask::Check(id, reply)).await? {
+            Checked::Recorded => Ok(()),
+            Checked::NoSource => Err(LiveError::NoSource(id.to_string())),
+            Checked::PutOff(it) => {
                 Err(LiveError::Rests { host: it.host, seconds: it.days * 86_400.0 })
             }
-            Err(_) => Err(LiveError::Stopped),
         }
     }
 
@@ -377,6 +401,27 @@ impl Handle {
         Ok(self.answer(|reply| Ask::Adjust(adjusted, reply)).await??)
     }
 
+    /// Changes whom it tells. When this returns, it is durable.
+    ///
+    /// # Errors
+    /// If it cannot be done, or the daemon has stopped.
+    pub async fn edit_destination(&self, edit: DestinationEdit) -> Result<u64, DestinationError> {
+        let now = self.now();
+        let done = self.write(move |store| Ok(edit_destination(store, &edit, now))).await;
+        let done = done.map_err(|error| match error {
+            LiveError::Store(error) => DestinationError::Store(error),
+            _ => DestinationError::Stopped,
+        })?;
+        self.destinations.send_modify(|count| *count += 1);
+        done
+    }
+
+    /// How often somebody changed whom it tells, and a way to wait for the next time.
+    #[must_use]
+    pub fn destination_changes(&self) -> watch::Receiver<u64> {
+        self.destinations.subscribe()
+    }
+
     async fn answer<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, LiveError> {
         let (reply, answer) = oneshot::channel();
         self.ask(ask(reply)).await?;
@@ -389,6 +434,66 @@ impl Handle {
     /// If the daemon has stopped.
     pub async fn reload(&self, config: Config) -> Result<(), LiveError> {
         self.ask(Ask::Reload(Box::new(config))).await
+    }
+
+    /// What its clock shows.
+    #[must_use]
+    pub fn now(&self) -> Millis {
+        self.shop.borrow().clock.now()
+    }
+
+    /// Reads the store beside those who wait: on a thread that may.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, LiveError> {
+        let shop = Arc::clone(&self.shop.borrow());
+        let read = tokio::task::spawn_blocking(move || shop.readers.with(read));
+        Ok(read.await.map_err(|_| LiveError::Stopped)??)
+    }
+
+    /// What counts of a document of a source, by the settings of today and its own. It takes its time.
+    ///
+    /// # Errors
+    /// If the URL cannot be one of a source.
+    pub fn reading(
+        &self,
+        url: &str,
+        own: &str,
+        document: &Document<'_>,
+    ) -> Result<Reading, InvalidRequest> {
+        let request = Request::new(url)?;
+        let shop = Arc::clone(&self.shop.borrow());
+        Ok(shop.detectors.of(request.url(), own).read(document))
+    }
+
+    /// Keeps a token, in place of one of the same name. When this returns, it counts.
+    ///
+    /// # Errors
+    /// If it cannot be written, or the daemon has stopped.
+    pub async fn put_token(&self, token: Token) -> Result<(), LiveError> {
+        self.write(move |store| store.put_token(&token)).await?;
+        self.tokens.send_modify(|count| *count += 1);
+        Ok(())
+    }
+
+    /// Forgets a token. Says whether there was one. When this returns, it does not count any more.
+    ///
+    /// # Errors
+    /// If it cannot be written, or the daemon has stopped.
+    pub async fn remove_token(&self, name: String) -> Result<bool, LiveError> {
+        let was = self.write(move |store| store.remove_token(&name)).await?;
+        self.tokens.send_modify(|count| *count += 1);
+        Ok(was)
+    }
+
+    /// How often tokens came or went since the daemon runs: who keeps them in mind reads them again.
+    #[must_use]
+    pub fn token_changes(&self) -> u64 {
+        *self.tokens.borrow()
     }
 
     /// The file of the store.

@@ -2,7 +2,7 @@
 
 use freshet_engine::Learnt;
 use freshet_fetch::InvalidRequest;
-use freshet_store::{NewSource, Patch, Query, Store, StoreError};
+use freshet_store::{Added, NewSource, Patch, Query, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -35,6 +35,9 @@ pub struct Which {
     pub tag: Option<String>,
     /// All of this host.
     pub host: Option<String>,
+    /// Those with these numbers; what is not there is passed over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<u32>,
 }
 
 /// A source that is wanted.
@@ -85,6 +88,10 @@ pub struct Applied {
     pub removed: u64,
     /// URLs of which there is no source.
     pub unknown: Vec<String>,
+    /// Of sources that were to be added, what became of each, in their order. Not told through the
+    /// daemon's door.
+    #[serde(skip)]
+    pub added: Vec<Added>,
     #[serde(skip)]
     pub(crate) described: Vec<u32>,
     #[serde(skip)]
@@ -102,6 +109,8 @@ pub enum EditError {
     Given {
         /// Of which source.
         url: String,
+        /// In which field.
+        field: &'static str,
         /// What, and why.
         what: String,
     },
@@ -135,28 +144,29 @@ impl Given {
     }
 
     fn check(&self, url: &str) -> Result<Patch, EditError> {
-        let refuse = |what: String| EditError::Given { url: url.to_owned(), what };
+        let refuse = |field, what: String| EditError::Given { url: url.to_owned(), field, what };
         if let Some(text) = self.goal.as_deref().filter(|text| !text.is_empty()) {
-            goal(text).map_err(|why| refuse(format!("objective: {why}")))?;
+            goal(text).map_err(|why| refuse("objective", format!("objective: {why}")))?;
         }
         if let Some(text) = self.settings.as_deref().filter(|text| !text.is_empty()) {
             let raw: freshet_detect::RawSettings = serde_json::from_str(text)
-                .map_err(|why| refuse(format!("what counts cannot be read: {why}")))?;
+                .map_err(|why| refuse("detect", format!("what counts cannot be read: {why}")))?;
             let layer = freshet_detect::Layer { name: url, settings: &raw };
-            freshet_detect::Settings::resolve(&[layer]).map_err(|why| refuse(why.to_string()))?;
+            freshet_detect::Settings::resolve(&[layer])
+                .map_err(|why| refuse("detect", why.to_string()))?;
         }
         if let Some(rate) = self.change_rate.filter(|rate| !(0.0..=1e30).contains(rate)) {
-            return Err(refuse(format!("change rate: {rate} is not a number of changes a day")));
+            let what = format!("change rate: {rate} is not a number of changes a day");
+            return Err(refuse("change_rate", what));
         }
         let longest = self.max_interval.map(|days| if days > 0.0 { days } else { f64::INFINITY });
         if let (Some(least), Some(most)) = (self.min_interval, longest)
             && least > most
         {
-            return Err(refuse(format!(
-                "the shortest interval, {}, is longer than the longest, {}",
-                span(least),
-                span(most)
-            )));
+            let (least, most) = (span(least), span(most));
+            let what =
+                format!("the shortest interval, {least}, is longer than the longest, {most}");
+            return Err(refuse("min_interval", what));
         }
         Ok(Patch {
             importance: self.importance,
@@ -210,6 +220,7 @@ pub fn apply(store: &mut Store, edit: &Edit, now: Millis) -> Result<Applied, Edi
                     applied.known += 1;
                 }
                 applied.described.push(added.id);
+                applied.added.push(added);
             }
         }
         Edit::Change(which, given) => {
@@ -235,6 +246,11 @@ impl Which {
             match store.find(&canonical)? {
                 Some(id) => ids.push(id),
                 None => unknown.push(url.clone()),
+            }
+        }
+        for &id in &self.ids {
+            if store.source(id)?.is_some() {
+                ids.push(id);
             }
         }
         if self.tag.is_some() || self.host.is_some() {

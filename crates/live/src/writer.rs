@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use freshet_engine::{Description, Learnt};
-use freshet_store::{Batch, Recorded, Retention, State, Store, StoreError};
+use freshet_store::{Batch, Recorded, Retention, State, Store, StoreError, Watch};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -19,7 +19,7 @@ pub(crate) enum Write {
     Edit(Edit, Millis, oneshot::Sender<Result<Edited, EditError>>),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
     Tidy(Millis),
-    Keep(Retention, Option<u64>),
+    Keep(Retention, Option<u64>, Watch),
     /// Whatever else somebody writes.
     Other(Box<dyn FnOnce(&mut Store) + Send>),
 }
@@ -77,7 +77,8 @@ fn carry_out(store: &mut Store, order: Write, written: &mpsc::UnboundedSender<Wr
             }
         }
         Write::Other(work) => work(store),
-        Write::Keep(retention, size) => {
+        Write::Keep(retention, size, watch) => {
+            store.set_watch(watch);
             if let Err(error) = keep(store, retention, size) {
                 tracing::warn!("cannot limit the store: {error}");
             }

@@ -22,6 +22,8 @@ pub struct Destination {
     pub paused: bool,
     /// All up to this cursor is delivered, given up, or not wanted.
     pub cursor: i64,
+    /// The last cursor of the delivery that is under way, if one is.
+    pub until: Option<i64>,
     /// When it was made.
     pub made: i64,
     /// Deliveries that failed since the last one that did not.
@@ -63,7 +65,7 @@ pub struct Dead {
 }
 
 const COLUMNS: &str = "SELECT id, name, settings, paused, cursor, made, attempts, next, delivered,
-    error FROM destination";
+    error, until FROM destination";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Destination> {
     Ok(Destination {
@@ -77,6 +79,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Destination> {
         next: row.get(7)?,
         delivered: row.get(8)?,
         error: row.get(9)?,
+        until: row.get(10)?,
     })
 }
 
@@ -142,7 +145,8 @@ impl Store {
         self.write(|transaction| {
             let sql = "INSERT INTO destination (name, settings, cursor, made)
                 VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO UPDATE SET
-                settings = excluded.settings, attempts = 0, next = NULL, error = NULL
+                settings = excluded.settings, attempts = 0, next = NULL, error = NULL,
+                until = NULL
                 RETURNING id";
             let row = params![name, settings, cursor, now];
             transaction.prepare_cached(sql)?.query_row(row, |row| row.get(0))
@@ -163,6 +167,15 @@ impl Store {
             transaction.prepare_cached("DELETE FROM dead WHERE destination = ?1")?.execute([id])?;
             let sql = "DELETE FROM destination WHERE id = ?1";
             Ok(transaction.prepare_cached(sql)?.execute([id])? > 0)
+        })
+    }
+
+    /// Begins a delivery that goes up to a cursor: whatever comes meanwhile, it is the same one until it
+    /// is delivered or given up.
+    pub fn begin_delivery(&mut self, id: u32, until: i64) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let sql = "UPDATE destination SET until = ?2 WHERE id = ?1";
+            transaction.prepare_cached(sql)?.execute(params![id, until]).map(|_| ())
         })
     }
 
@@ -222,6 +235,6 @@ fn advance(
     at: Option<i64>,
 ) -> rusqlite::Result<()> {
     let sql = "UPDATE destination SET cursor = max(cursor, ?2), attempts = 0, next = NULL,
-        error = NULL, delivered = coalesce(?3, delivered) WHERE id = ?1";
+        error = NULL, until = NULL, delivered = coalesce(?3, delivered) WHERE id = ?1";
     transaction.prepare_cached(sql)?.execute(params![id, cursor, at]).map(|_| ())
 }

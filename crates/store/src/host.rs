@@ -51,6 +51,13 @@ impl Reader {
         self.row(&format!("{COLUMNS} WHERE name = ?1"), [name], read)
     }
 
+    /// Hosts with a larger number than `after`, in order of their numbers, at most `limit`.
+    pub fn some_hosts(&self, after: Option<u32>, limit: usize) -> Result<Vec<Host>, StoreError> {
+        let (after, limit) =
+            (after.map_or(-1, i64::from), i64::try_from(limit).unwrap_or(i64::MAX));
+        self.rows(&format!("{COLUMNS} WHERE id > ?1 ORDER BY id LIMIT ?2"), [after, limit], read)
+    }
+
     /// All hosts in order of their numbers, one at a time.
     pub fn hosts(&self, mut each: impl FnMut(Host)) -> Result<(), StoreError> {
         self.run(|connection| {

@@ -24,6 +24,8 @@ pub struct Query {
     pub text: Option<String>,
     /// With a larger number: where the page before ended.
     pub after: Option<u32>,
+    /// With no larger number than this: whoever looks for what is rare looks at some at a time.
+    pub until: Option<u32>,
     /// At most so many; 0 for 100.
     pub limit: usize,
 }
@@ -83,15 +85,17 @@ impl Query {
         let (from, place) = if self.tag.is_some() {
             let from = "tag_source t CROSS JOIN source s ON s.id = t.source
                 CROSS JOIN schedule c ON c.id = t.source";
-            (from, ("t.source", "t.source > :after"))
+            (from, ("t.source", "t.source > :after", "t.source <= :until"))
         } else if self.host.is_some() {
             let from = "host_source h CROSS JOIN source s ON s.id = h.source
                 CROSS JOIN schedule c ON c.id = h.source";
-            (from, ("h.source", "h.source > :after"))
+            (from, ("h.source", "h.source > :after", "h.source <= :until"))
         } else if self.state.is_some() || self.paused.is_some() {
-            ("schedule c CROSS JOIN source s ON s.id = c.id", ("c.id", "c.id > :after"))
+            let from = "schedule c CROSS JOIN source s ON s.id = c.id";
+            (from, ("c.id", "c.id > :after", "c.id <= :until"))
         } else {
-            ("source s CROSS JOIN schedule c ON c.id = s.id", ("s.id", "s.id > :after"))
+            let from = "source s CROSS JOIN schedule c ON c.id = s.id";
+            (from, ("s.id", "s.id > :after", "s.id <= :until"))
         };
         let order = place.0;
         let mut clauses = Clauses { from, order, conditions: Vec::new(), values: Vec::new() };
@@ -120,6 +124,9 @@ impl Query {
         }
         if let Some(after) = &self.after {
             clauses.add(place.1, ":after", after);
+        }
+        if let Some(until) = &self.until {
+            clauses.add(place.2, ":until", until);
         }
         clauses
     }
@@ -167,6 +174,12 @@ impl Reader {
         let full = sources.len() == limit;
         let next = sources.last().filter(|_| full).map(|source| source.id);
         Ok(Page { sources, next })
+    }
+
+    /// The number after the largest that a source has or had.
+    pub fn numbers(&self) -> Result<u32, StoreError> {
+        let next = self.run(|connection| counter(connection, "next_source"))?;
+        Ok(u32::try_from(next).unwrap_or(u32::MAX))
     }
 
     /// How many sources a query asks for, whatever its limit. For all of them it takes no time.

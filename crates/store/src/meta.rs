@@ -23,6 +23,12 @@ impl Reader {
         self.row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
     }
 
+    /// What tells this store from all others, and its copies not from it; empty of a file that nobody has
+    /// written to since there are identities.
+    pub fn identity(&self) -> Result<String, StoreError> {
+        Ok(self.meta("identity")?.unwrap_or_default())
+    }
+
     /// What the engine keeps beside sources and hosts.
     pub fn rest(&self) -> Result<Option<Vec<u8>>, StoreError> {
         self.row("SELECT bytes FROM rest", [], |row| row.get(0))
@@ -46,6 +52,13 @@ impl Store {
             transaction.prepare_cached(sql)?.execute([key, value]).map(|_| ())
         })
     }
+}
+
+/// Gives a store that has no identity one by chance.
+pub(crate) fn identify(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO meta VALUES ('identity', lower(hex(randomblob(16))))
+        ON CONFLICT DO NOTHING";
+    transaction.execute(sql, []).map(|_| ())
 }
 
 pub(crate) fn keep_rest(transaction: &Transaction<'_>, bytes: &[u8]) -> rusqlite::Result<()> {

@@ -8,6 +8,7 @@ use rusqlite::{Transaction, TransactionBehavior};
 use crate::checkpoint::Checkpointer;
 use crate::error::StoreError;
 use crate::lock::Lock;
+use crate::meta;
 use crate::open;
 use crate::reader::Reader;
 use crate::retention::{Retention, Sweep};
@@ -49,6 +50,9 @@ impl Store {
         let mut store = Self { checkpointer, reader, retention, sweep, watch, _lock: lock };
         if store.meta("made")?.is_none() {
             store.set_meta("made", &now.to_string())?;
+        }
+        if store.meta("identity")?.is_none() {
+            store.write(meta::identify)?;
         }
         Ok(store)
     }

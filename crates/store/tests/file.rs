@@ -218,3 +218,18 @@ fn stores_and_readers_can_go_to_other_threads() {
     sendable::<Store>();
     sendable::<Reader>();
 }
+
+#[test]
+fn a_store_is_told_from_all_others_and_its_copies_are_not() {
+    let (directory, path) = place();
+    let store = open(&path, 1);
+    let identity = store.identity().unwrap();
+    assert_eq!(identity.len(), 32);
+    let copy = directory.path().join("copy.db");
+    store.backup(&copy, false).unwrap();
+    drop(store);
+    assert_eq!(open(&path, 1).identity().unwrap(), identity);
+    assert_eq!(Reader::open(&copy).unwrap().identity().unwrap(), identity);
+    let (_other, path) = place();
+    assert_ne!(open(&path, 1).identity().unwrap(), identity);
+}

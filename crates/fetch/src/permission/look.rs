@@ -14,6 +14,7 @@ use crate::gate::Road;
 use crate::guard::Refusal;
 use crate::headers::{self, Wait};
 use crate::outcome::Hop;
+use crate::request::Verb;
 use crate::robots::{MOST_BYTES, Robots};
 
 /// Redirects that are followed at the least (RFC 9309 §2.3.1.2).
@@ -111,7 +112,7 @@ pub(super) async fn look(
         let mut own = HeaderMap::new();
         own.insert(USER_AGENT, exchange.settings.user_agent.clone());
         exchange.settings.headers_for(&url, &mut own);
-        let reply = match exchange.ask(&mut hop, false, own, None, road).await {
+        let reply = match exchange.ask(&mut hop, &Verb::Get, own, None, road).await {
             Err(Stop::Refused(refusal)) if !seen.is_empty() => {
                 return Ok(Found::absent(None, Absence::Refused(refusal)));
             }

@@ -96,7 +96,11 @@ impl RawRule {
 }
 
 impl RawSecret {
-    fn read(&self, field: &str) -> Result<Secret, InvalidSetting> {
+    /// Goes and gets it. `field` is for the message.
+    ///
+    /// # Errors
+    /// If it is not there.
+    pub fn read(&self, field: &str) -> Result<Secret, InvalidSetting> {
         let (text, place) = match self {
             Self::Env(name) => (env::var(name).ok(), variable(name)),
             Self::File(path) => (fs::read_to_string(path).ok(), file(path)),

@@ -14,6 +14,7 @@ mod local;
 #[path = "../corpus/mutant.rs"]
 mod mutant;
 mod names;
+mod post;
 mod proxies;
 mod redirects;
 mod robots;

@@ -5,13 +5,13 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Args;
+use freshet_notify::{Entry, EntryKind};
 use freshet_store::{Change, ChangeFilter, Reader};
-use serde::Serialize;
 
 use crate::clock;
 use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, Home};
-use crate::live::moment::{from_now, length, rfc3339};
+use crate::live::moment::{from_now, length};
 use crate::live::near::find;
 use crate::output::{note, print_json_line, print_line};
 use crate::terminal;
@@ -52,58 +52,17 @@ pub(crate) struct ChangesArguments {
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
 
+    /// Only entries that tell this: changed, failing, recovered, quiet; may be given more than once
+    /// [default: all of them]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Vec<EntryKind>,
+
     /// Print one object on a line for each
     #[arg(long)]
     pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
-}
-
-/// A change as programs read it.
-#[derive(Serialize)]
-struct Row<'a> {
-    cursor: i64,
-    url: &'a str,
-    host: &'a str,
-    tags: &'a [String],
-    importance: f64,
-    last_unchanged: Option<String>,
-    first_changed: String,
-    old_digest: Option<String>,
-    new_digest: String,
-    old_size: Option<u64>,
-    new_size: u64,
-    similarity: f64,
-    summary: &'a str,
-    old_version: Option<u32>,
-    new_version: Option<u32>,
-}
-
-impl<'a> Row<'a> {
-    fn of(it: &'a Change) -> Self {
-        Self {
-            cursor: it.cursor,
-            url: &it.url,
-            host: &it.host,
-            tags: &it.tags,
-            importance: it.importance,
-            last_unchanged: it.change.unchanged.map(rfc3339),
-            first_changed: rfc3339(it.change.changed),
-            old_digest: it.change.old_digest.map(hex),
-            new_digest: hex(it.change.new_digest),
-            old_size: it.change.old_size,
-            new_size: it.change.new_size,
-            similarity: it.change.similarity,
-            summary: &it.change.summary,
-            old_version: it.old_version,
-            new_version: it.new_version,
-        }
-    }
-}
-
-fn hex(digest: [u8; 16]) -> String {
-    format!("{:032x}", u128::from_be_bytes(digest))
 }
 
 /// Changes that are shown if nothing else is said.
@@ -116,7 +75,12 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, Failure> {
     let home = Home::open(&arguments.config)?;
     let reader = home.reader()?;
+    let kinds = match arguments.kind.as_slice() {
+        [] => &EntryKind::ALL[..],
+        some => some,
+    };
     let mut filter = ChangeFilter {
+        kinds: kinds.iter().map(|&kind| kind.into()).collect(),
         tag: arguments.tag.clone(),
         host: arguments.host.clone(),
         ..ChangeFilter::default()
@@ -200,7 +164,7 @@ impl Out<'_> {
         let now = clock::millis();
         for change in changes {
             let open = match self.arguments.json {
-                true => print_json_line(&Row::of(change))?,
+                true => print_json_line(&Entry::of(change))?,
                 false => print_line(&line(change, now))?,
             };
             if !open {
@@ -216,13 +180,18 @@ impl Out<'_> {
 /// When, within which time, how much is the same, what, and where.
 fn line(it: &Change, now: i64) -> String {
     let change = &it.change;
+    let kind = EntryKind::from(it.kind);
+    let is_change = kind == EntryKind::Changed;
     let within = match change.unchanged {
-        Some(unchanged) => format!("within {}", length(change.changed - unchanged)),
-        None => String::new(),
+        Some(unchanged) if is_change => format!("within {}", length(change.changed - unchanged)),
+        _ => String::new(),
     };
-    // Rounded down: what changed is never the same to 100 %.
-    let same = format!("{} % same", (100.0 * change.similarity).floor());
-    let summary = if change.summary.is_empty() { "changed" } else { &change.summary };
+    let same = match is_change {
+        // Rounded down: what changed is never the same to 100 %.
+        true => format!("{} % same", (100.0 * change.similarity).floor()),
+        false => kind.name().to_owned(),
+    };
+    let summary = if change.summary.is_empty() { kind.name() } else { &change.summary };
     format!(
         "{:>5}  {:>10}  {within:>13}  {same:>9}  {}  {}",
         it.cursor,

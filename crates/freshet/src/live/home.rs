@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 use freshet_live::{
-    Answer, Applied, Call, Client, Config, ConfigError, ControlError, Edit, EditError, LiveError,
-    apply, socket_of,
+    Answer, Applied, Call, Client, Config, ConfigError, ControlError, DestinationEdit,
+    DestinationError, Edit, EditError, LiveError, apply, edit_destination, socket_of,
 };
 use freshet_store::{Reader, Store, StoreError};
 
@@ -99,6 +99,17 @@ impl Home {
 }
 
 impl Editor {
+    /// Changes whom the daemon tells. Gives the number of the destination, or of letters.
+    pub(crate) fn destination(&mut self, edit: DestinationEdit) -> Result<u64, Failure> {
+        match self {
+            Self::Alone(store) => Ok(edit_destination(store, &edit, clock::millis())?),
+            Self::Daemon(client) => match ask(client, Call::Destination(edit))? {
+                Answer::Destination(number) => Ok(number),
+                _ => Err(odd()),
+            },
+        }
+    }
+
     pub(crate) fn apply(&mut self, edit: Edit) -> Result<Applied, Failure> {
         match self {
             Self::Alone(store) => Ok(apply(store, &edit, clock::millis())?),
@@ -146,6 +157,12 @@ impl From<StoreError> for Failure {
 impl From<ControlError> for Failure {
     fn from(error: ControlError) -> Self {
         with_hint(&error, error.hint().map(str::to_owned))
+    }
+}
+
+impl From<DestinationError> for Failure {
+    fn from(error: DestinationError) -> Self {
+        with_hint(&error, error.hint())
     }
 }
 

@@ -77,6 +77,10 @@ mod tests {
         assert_eq!((all.objective, all.profile), (plain.objective, plain.profile));
         assert_eq!(all.fetch.limits(), plain.fetch.limits());
         assert_eq!(all.fetch.obeys_robots(), plain.fetch.obeys_robots());
+        assert_eq!(all.watch.failures, plain.watch.failures);
+        let tried =
+            |config: &Config| (config.notify.attempts, config.notify.wait, config.notify.limit);
+        assert_eq!(tried(&all), tried(&plain));
         let none = parse("").unwrap();
         assert_eq!((none.budget, none.gap), (plain.budget, plain.gap));
     }

@@ -2,6 +2,7 @@
 
 mod line;
 mod log;
+mod serve;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use freshet_live::{Client, Clock, Config, Control, Daemon, Handle, LiveError};
+use freshet_notify::{Notifier, Settings};
 use freshet_store::StoreError;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -17,6 +19,7 @@ use crate::clock::{self, Stopwatch};
 use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, PATIENCE, PAUSE};
 use crate::live::run::line::StatusLine;
+use crate::live::run::serve::Listen;
 use crate::number::significant;
 
 /// Keep the sources fresh, until Ctrl-C or SIGTERM
@@ -33,13 +36,22 @@ are.
 The other commands work meanwhile: they talk to the daemon through a socket beside the store,
 which is for the same user only.
 
+Programs talk to it by HTTP, at 127.0.0.1:7343 unless the configuration or --listen says otherwise;
+http://127.0.0.1:7343/v1/docs tells how. Any address that other machines can reach takes a token:
+`freshet token add NAME --scope read,write,claim`.
+
 Exit code 0: it was asked to end; 2: it could not start, or broke off.
 
 Examples:
   freshet run
   freshet run --config watch/freshet.toml --log debug
+  freshet run --listen 0.0.0.0:7343
   freshet run --log info,freshet_live=debug 2> freshet.log")]
 pub(crate) struct RunArguments {
+    /// Where the service listens: an address with a port, or `off` [default: as in the configuration]
+    #[arg(long, value_name = "ADDRESS", value_parser = serve::listen)]
+    pub(crate) listen: Option<Listen>,
+
     /// What is logged: error, warn, info, debug, trace; or so for each part of the program
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub(crate) log: log::Filter,
@@ -49,7 +61,10 @@ pub(crate) struct RunArguments {
 }
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode, Failure> {
-    let config = Config::read(&arguments.config.config)?;
+    let mut config = Config::read(&arguments.config.config)?;
+    if let Some(listen) = arguments.listen {
+        (config.server.listen, config.server.said) = (listen.0, true);
+    }
     let line = Arc::new(StatusLine::new(config.objective.to_string()));
     log::start(&arguments.log, Arc::clone(&line));
     let runtime = Builder::new_multi_thread()
@@ -99,11 +114,13 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
     let (budget, store) = (config.budget, config.store.clone());
     let daemon = start(&config).await?;
     let handle = daemon.handle();
-    let control = match Control::open(handle.clone()) {
-        Ok(control) => Some(control),
-        Err(error) => {
-            tracing::warn!("{error}; commands that change something will not work meanwhile");
-            None
+    let notifier = Notifier::start(handle.clone(), Settings::of(&config));
+    let server = match serve::start(&config.server, handle.clone(), notifier.clone()).await {
+        Ok(server) => server,
+        Err(failure) => {
+            notifier.stop().await;
+            daemon.stop().await;
+            return Err(failure);
         }
     };
     let status = handle.status().await?;
@@ -118,6 +135,14 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
     if sources == 0 {
         tracing::info!("no sources yet: add some with `freshet add https://example.com/`");
     }
+    // Whoever finds the door open finds all the rest as well.
+    let control = match Control::open(handle.clone()) {
+        Ok(control) => Some(control),
+        Err(error) => {
+            tracing::warn!("{error}; commands that change something will not work meanwhile");
+            None
+        }
+    };
     let mut watch = handle.watch();
     let heard = loop {
         let heard = tokio::select! {
@@ -132,7 +157,7 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
             },
         };
         match heard {
-            Heard::Reload => reload(path, &store, &handle).await,
+            Heard::Reload => reload(path, &store, &handle, &notifier).await,
             heard => break heard,
         }
     };
@@ -145,6 +170,13 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
                 closed.await;
             }
         };
+        let serve = async {
+            if let Some(server) = server {
+                server.stop().await;
+            }
+        };
+        // What was asked is answered and what was told is written down while there is a daemon.
+        tokio::join!(serve, notifier.stop());
         tokio::join!(close, daemon.stop()).1
     };
     match heard {
@@ -194,7 +226,7 @@ async fn start(config: &Config) -> Result<Daemon, Failure> {
     }
 }
 
-async fn reload(path: &Path, store: &Path, handle: &Handle) {
+async fn reload(path: &Path, store: &Path, handle: &Handle, notifier: &Notifier) {
     match Config::read(path) {
         Ok(mut config) => {
             if config.store != store {
@@ -205,6 +237,7 @@ async fn reload(path: &Path, store: &Path, handle: &Handle) {
                 );
                 config.store = store.to_owned();
             }
+            notifier.reload(Settings::of(&config));
             if handle.reload(config).await.is_err() {
                 tracing::error!("the configuration could not be taken: the daemon has stopped");
             }

@@ -35,6 +35,7 @@ impl WhichArguments {
             urls: self.urls.clone(),
             tag: self.where_tag.clone(),
             host: self.where_host.clone(),
+            ids: Vec::new(),
         }
     }
 

@@ -1,11 +1,13 @@
 //! The daemon is killed at random moments under load, again and again: nothing is lost, nothing is
-//! reported twice, and the budget holds over the whole time.
+//! reported twice, and the budget holds over the whole time. Somebody who is told by a webhook, and fails
+//! half of the time, is told of every change all the same, in order.
 //!
 //! `scripts/kill-run 200` does it two hundred times; `FRESHET_KILLS` says how often it is done here.
 
 #![cfg(unix)]
-#![allow(clippy::disallowed_methods, clippy::unwrap_used)]
+#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used)]
 
+mod hook;
 mod site;
 
 use std::collections::BTreeMap;
@@ -15,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use freshet_store::{Change, ChangeFilter, Reader};
 
+use hook::Hook;
 use site::Site;
 
 const PAGES: usize = 120;
@@ -31,7 +34,8 @@ impl Home {
         let folder = tempfile::tempdir().unwrap();
         let text = format!(
             "budget = \"{RATE}/s\"\n[hosts]\ngap = \"0s\"\nconnections = 4\n\
-             [fetch]\nallow = [\"127.0.0.0/8\", \"localhost\"]\nrobots = false\n"
+             [fetch]\nallow = [\"127.0.0.0/8\", \"localhost\"]\nrobots = false\n\
+             [notify]\nwait = \"5ms\"\nattempts = 1000\n"
         );
         std::fs::write(folder.path().join("freshet.toml"), text).unwrap();
         Self { folder }
@@ -100,6 +104,15 @@ fn killed_at_any_moment() {
     let urls: Vec<String> = (0..PAGES).map(|page| site.url(page)).collect();
     assert!(home.freshet().arg("add").args(&urls).status().unwrap().success());
 
+    let hook = Hook::start();
+    let added = home
+        .freshet()
+        .args(["notify", "add", "hook", "--webhook", &hook.url])
+        .stdout(Stdio::piped())
+        .output()
+        .unwrap();
+    let secret = String::from_utf8(added.stdout).unwrap().trim().to_owned();
+
     let mut log = Log::default();
     let mut alive = Duration::ZERO;
     // A generator of one line: moments that no two runs of the loop share.
@@ -144,6 +157,18 @@ fn killed_at_any_moment() {
         assert!(Instant::now() < patience, "never fresh: {stale:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
+    // All that was ever logged has been told.
+    let mut logged = || {
+        log.look(&home.store());
+        log.seen.keys().copied().collect::<Vec<i64>>()
+    };
+    while hook.cursors() != logged() {
+        assert!(Instant::now() < patience, "not told of all: {:?}", hook.counts());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    hook.check(&secret);
+    let (came, failed) = hook.counts();
+    println!("{} changes, {came} deliveries, {failed} of them refused", hook.cursors().len());
     let pid = i32::try_from(child.id()).unwrap().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     assert!(child.wait().unwrap().success());

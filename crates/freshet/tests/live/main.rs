@@ -3,11 +3,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod commands;
+mod examples;
 mod home;
 mod import;
 mod life;
 mod messages;
+mod notify;
 mod politeness;
 mod round_trip;
+mod service;
 mod signals;
 mod site;

@@ -76,6 +76,10 @@ impl Site {
         self.state.lock().unwrap().pages.insert(path.to_owned(), text.to_owned());
     }
 
+    pub(crate) fn remove(&self, path: &str) {
+        self.state.lock().unwrap().pages.remove(path);
+    }
+
     pub(crate) fn anger(&self, path: &str) {
         self.state.lock().unwrap().angry.insert(path.to_owned());
     }

@@ -7,12 +7,15 @@ use freshet_fetch::{RawSize, size, time};
 use freshet_model::Budget;
 use freshet_store::Retention;
 
-use super::{Config, Crew, Raw, RawCrew, RawKeep};
+use super::notify;
+use super::{Config, Crew, Raw, RawCrew, RawKeep, RawServer, Server};
 use crate::detectors::Rules;
 use crate::goal::goal;
 
 /// What is spent if nothing is said.
 const BUDGET: &str = "500/day";
+/// Connections to the service at a time.
+const CONNECTIONS: u32 = 4096;
 const GAP: f64 = 1.0 / 86_400.0;
 
 pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
@@ -56,7 +59,36 @@ pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
         size: raw.keep.size.as_ref().map(store_size).transpose()?,
         fetch: raw.fetch.try_into().map_err(|why| format!("fetch: {why}"))?,
         detect: Rules::new(raw.detect, rules)?,
+        server: server(raw.server)?,
+        watch: notify::watch(&raw.watch)?,
+        notify: notify::check(raw.notify, raw.mail, raw.commands)?,
     })
+}
+
+fn server(raw: RawServer) -> Result<Server, String> {
+    let listen = match raw.listen.as_deref() {
+        None => Some(Server::LISTEN),
+        Some("off") => None,
+        Some(text) => Some(text.parse().map_err(|_| {
+            format!(
+                "server.listen: `{text}` is neither an address with a port, such as \"{}\", nor \
+                 \"off\"",
+                Server::LISTEN
+            )
+        })?),
+    };
+    let odd = |name: &&String| name.is_empty() || name.contains(['/', ' ', '@', ':']);
+    if let Some(name) = raw.hosts.iter().find(odd) {
+        return Err(format!(
+            "server.hosts: `{name}` is not the name of a host, such as \"freshet.example.com\""
+        ));
+    }
+    let hosts = raw.hosts.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let connections = raw.connections.unwrap_or(CONNECTIONS);
+    if connections == 0 {
+        return Err("server.connections: 0 connections serve nobody".to_owned());
+    }
+    Ok(Server { listen, said: raw.listen.is_some(), hosts, connections })
 }
 
 /// A time as days; also weeks.

@@ -75,6 +75,13 @@ fn allowed(field: &str) -> Option<&'static str> {
         "keep.versions" | "keep.observations" => "a whole number, 1 or more",
         "keep.days" => "a number of days above 0",
         "keep.size" => "\"10GB\"",
+        "watch.failures" => "a whole number of fetches; 0 for never",
+        "watch.quiet" => "a time in quotes: \"30 days\"",
+        "notify.attempts" => "a whole number, 1 or more",
+        "notify.wait" | "notify.limit" => "a time in quotes: \"15s\"",
+        "mail.server" => "the name of a host in quotes: \"mail.example.com\"",
+        "mail.port" => "a number from 1 to 65535",
+        "mail.tls" => "\"implicit\", \"starttls\" or \"none\"",
         _ => return None,
     })
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use freshet_store::Token;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, watch};
@@ -164,6 +165,22 @@ async fn carry_out(call: Call, handle: &Handle) -> Answer {
         Call::Check(url) => match handle.check(&url).await {
             Ok(()) => Answer::Done,
             Err(error) => live(error),
+        },
+        Call::PutToken { name, hash, scopes } => {
+            let token = Token { name, hash, scopes, made: handle.now(), used: None };
+            match handle.put_token(token).await {
+                Ok(()) => Answer::Done,
+                Err(error) => live(error),
+            }
+        }
+        Call::RemoveToken(name) => match handle.remove_token(name).await {
+            Ok(true) => Answer::Done,
+            Ok(false) => Answer::Nothing,
+            Err(error) => live(error),
+        },
+        Call::Destination(edit) => match handle.edit_destination(edit).await {
+            Ok(number) => Answer::Destination(number),
+            Err(error) => refused(error.to_string(), error.hint()),
         },
         Call::Turn { host, delay, patience, last } => {
             match handle.lend(Want { host, delay, patience, last }).await {

@@ -27,6 +27,7 @@ fn fits(source: &Source, query: &Query) -> bool {
         && query.paused.is_none_or(|paused| source.paused == paused)
         && query.text.as_ref().is_none_or(|text| source.url.contains(text))
         && query.after.is_none_or(|after| source.id > after)
+        && query.until.is_none_or(|until| source.id <= until)
 }
 
 pub(crate) fn queries_give_what_a_look_at_every_source_gives(store: &mut Store) {
@@ -61,6 +62,7 @@ pub(crate) fn queries_give_what_a_look_at_every_source_gives(store: &mut Store) 
             paused: pick(&mut random).then(|| random.random_bool(0.5)),
             text: pick(&mut random).then(|| random.random_range(0..60).to_string()),
             after: pick(&mut random).then(|| random.random_range(0..600)),
+            until: pick(&mut random).then(|| random.random_range(0..600)),
             limit: random.random_range(1..40),
         };
         let expect: Vec<&Source> = all.iter().filter(|source| fits(source, &query)).collect();

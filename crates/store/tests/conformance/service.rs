@@ -75,15 +75,20 @@ pub(crate) fn a_destination_goes_on_from_its_cursor(store: &mut Store) {
     let it = store.destination(id).unwrap().unwrap();
     assert_eq!((it.cursor, it.attempts, it.next), (5, 2, Some(900)));
     assert_eq!(it.error.as_deref(), Some("refused"));
+    store.begin_delivery(id, 8).unwrap();
+    assert_eq!(store.destination(id).unwrap().unwrap().until, Some(8));
     store.delivered(id, 8, Some(950)).unwrap();
+    assert_eq!(store.destination(id).unwrap().unwrap().until, None);
     store.delivered(id, 7, None).unwrap();
     let it = store.destination(id).unwrap().unwrap();
     assert_eq!((it.cursor, it.attempts, it.next, it.delivered), (8, 0, None, Some(950)));
-    // Described anew, it keeps its place.
+    // Described anew, it keeps its place, and what was begun is not the same any more.
+    store.begin_delivery(id, 9).unwrap();
     assert_eq!(store.put_destination("hook", "{1}", 0, 200).unwrap(), id);
     assert!(store.pause_destination(id, true).unwrap());
     let it = store.destination(id).unwrap().unwrap();
     assert_eq!((it.cursor, it.settings.as_str(), it.made, it.paused), (8, "{1}", 100, true));
+    assert_eq!(it.until, None);
     assert!(store.remove_destination(id).unwrap());
     assert_ne!(store.put_destination("hook", "{}", 0, 300).unwrap(), id);
 }

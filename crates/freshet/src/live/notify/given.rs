@@ -1,0 +1,131 @@
+//! What is said of a destination.
+
+use clap::Args;
+use freshet_notify::{EntryKind, RawTarget, RawTo};
+
+use crate::failure::Failure;
+
+/// What an empty text stands for: nothing.
+fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GivenArguments {
+    /// Only of sources with this tag
+    #[arg(long, value_name = "NAME", help_heading = "Which entries")]
+    pub(crate) tag: Option<String>,
+
+    /// Only of this host
+    #[arg(long, value_name = "HOST", help_heading = "Which entries")]
+    pub(crate) host: Option<String>,
+
+    /// Only of URLs that begin so; * stands for any run of characters
+    #[arg(long, value_name = "PATTERN", help_heading = "Which entries")]
+    pub(crate) url: Option<String>,
+
+    /// Only of sources that count at least so much
+    #[arg(long, value_name = "NUMBER", help_heading = "Which entries")]
+    pub(crate) min_importance: Option<f64>,
+
+    /// Only changes of which at most so much is the same, from 0 to 1
+    #[arg(long, value_name = "SHARE", help_heading = "Which entries")]
+    pub(crate) max_similarity: Option<f64>,
+
+    /// Only this: changed, failing, recovered, quiet; may be given more than once
+    #[arg(long, value_name = "KIND", help_heading = "Which entries")]
+    pub(crate) kind: Vec<EntryKind>,
+
+    /// One message in such a time, such as 1h; without it one for each entry
+    #[arg(long, value_name = "TIME", help_heading = "How")]
+    pub(crate) digest: Option<String>,
+
+    /// The subject of mail, with places for fields: '{{host}}: {{summary}}'
+    #[arg(long, value_name = "TEMPLATE", help_heading = "How")]
+    pub(crate) subject: Option<String>,
+
+    /// The text of mail, or what a command reads, for each entry: '{{url}} {{summary}}'
+    #[arg(long, value_name = "TEMPLATE", help_heading = "How")]
+    pub(crate) text: Option<String>,
+
+    /// Whom mail comes from, in place of `from` under [mail]
+    #[arg(long, value_name = "ADDRESS", help_heading = "How")]
+    pub(crate) from: Option<String>,
+
+    /// A header to send along with a webhook, as 'Name: value'; may be given more than once
+    #[arg(long, value_name = "HEADER", help_heading = "How")]
+    pub(crate) header: Vec<String>,
+}
+
+impl GivenArguments {
+    /// Says it. What is not given stays as it is; what is given empty is taken away.
+    pub(crate) fn settle(&self, raw: &mut RawTarget) -> Result<(), Failure> {
+        let texts = [
+            (&self.tag, &mut raw.filter.tag),
+            (&self.host, &mut raw.filter.host),
+            (&self.url, &mut raw.filter.url),
+            (&self.digest, &mut raw.digest),
+            (&self.subject, &mut raw.subject),
+            (&self.text, &mut raw.text),
+        ];
+        for (given, place) in texts {
+            if let Some(text) = given {
+                *place = some(text);
+            }
+        }
+        let numbers = [
+            (self.min_importance, &mut raw.filter.min_importance),
+            (self.max_similarity, &mut raw.filter.max_similarity),
+        ];
+        for (given, place) in numbers {
+            if given.is_some() {
+                *place = given;
+            }
+        }
+        if !self.kind.is_empty() {
+            raw.filter.kinds.clone_from(&self.kind);
+        }
+        match &mut raw.to {
+            RawTo::Email(email) => {
+                if let Some(from) = &self.from {
+                    email.from = some(from);
+                }
+            }
+            _ if self.from.is_some() => {
+                return Err(Failure::new("--from is for mail"));
+            }
+            _ => {}
+        }
+        match &mut raw.to {
+            RawTo::Webhook(hook) => {
+                for header in &self.header {
+                    let parts = header.split_once(':');
+                    let (name, value) = parts
+                        .ok_or_else(|| Failure::new("a header is written as 'Name: value'"))?;
+                    match value.trim() {
+                        "" => drop(hook.headers.remove(name.trim())),
+                        value => {
+                            hook.headers.insert(name.trim().to_owned(), value.to_owned());
+                        }
+                    }
+                }
+            }
+            _ if !self.header.is_empty() => {
+                return Err(Failure::new("--header is for webhooks"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { tag, host, url, min_importance, max_similarity, kind, .. } = self;
+        let Self { digest, subject, text, from, header, .. } = self;
+        let texts = [tag, host, url, digest, subject, text, from];
+        texts.iter().all(|it| it.is_none())
+            && min_importance.is_none()
+            && max_similarity.is_none()
+            && kind.is_empty()
+            && header.is_empty()
+    }
+}

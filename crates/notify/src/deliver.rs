@@ -1,0 +1,237 @@
+//! Telling one destination: at least once, in order, and on when something cannot be told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use freshet_live::{Handle, LiveError};
+use freshet_store::{Destination, NewDead};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::gather::{self, Next, millis};
+use crate::letter::Letter;
+use crate::sender::{Fault, Parcel, Sender, Trouble};
+use crate::target::Target;
+use crate::wait::{chance, is_over, wait};
+
+/// The log is looked at no more often than this.
+const PAUSE: Duration = Duration::from_millis(100);
+/// What was looked at in vain is written down so often: less is looked at again after a restart.
+const NOTED: Duration = Duration::from_secs(60);
+/// What is longer than this is slept in pieces: the clock may be set meanwhile.
+const NAP: Duration = Duration::from_secs(60);
+/// Nothing is put off for longer, in milliseconds.
+const LONGEST: i64 = 86_400_000 + 60_000;
+
+/// Waits until it is to stop.
+pub(crate) async fn stopped(mut stopping: watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|it| *it).await;
+}
+
+/// One destination, as long as there is one.
+pub(crate) struct Delivery {
+    pub(crate) id: u32,
+    pub(crate) identity: Arc<str>,
+    pub(crate) handle: Handle,
+    pub(crate) sender: watch::Receiver<Arc<Sender>>,
+    pub(crate) stopping: watch::Receiver<bool>,
+    /// What was looked at in vain.
+    pub(crate) seen: i64,
+    pub(crate) noted: Instant,
+}
+
+/// What is waited for.
+enum Wait {
+    /// A change of its settings.
+    Edit,
+    /// A new entry, or that.
+    Entry,
+    /// A moment, or that.
+    Until(i64),
+    /// Nothing.
+    No,
+}
+
+impl Delivery {
+    /// Tells until it is to stop, or there is nobody to be told any more.
+    pub(crate) async fn run(mut self) {
+        let mut status = self.handle.watch();
+        let mut edits = self.handle.destination_changes();
+        loop {
+            let cursor = status.borrow_and_update().cursor;
+            edits.mark_unchanged();
+            let waits = match self.round().await {
+                Ok(Some(waits)) => waits,
+                Ok(None) => return,
+                Err(LiveError::Stopped) => return,
+                Err(error) => {
+                    tracing::warn!(destination = self.id, "cannot tell of changes: {error}");
+                    Wait::Until(self.handle.now() + millis(NAP))
+                }
+            };
+            if *self.stopping.borrow() {
+                return self.note(true).await;
+            }
+            let waited = async {
+                match waits {
+                    Wait::No => {}
+                    Wait::Edit => std::future::pending().await,
+                    Wait::Until(at) => self.doze(at).await,
+                    Wait::Entry => {
+                        sleep(PAUSE).await;
+                        let _ = status.wait_for(|status| status.cursor > cursor).await;
+                    }
+                }
+            };
+            let is_over = tokio::select! {
+                () = waited => false,
+                gone = edits.changed() => gone.is_err(),
+                () = stopped(self.stopping.clone()) => true,
+            };
+            if is_over {
+                return self.note(true).await;
+            }
+        }
+    }
+
+    /// Sleeps until a moment of the daemon's clock.
+    async fn doze(&self, at: i64) {
+        loop {
+            let left = at.saturating_sub(self.handle.now());
+            let Ok(left @ 1..) = u64::try_from(left) else { return };
+            sleep_until(Instant::now() + Duration::from_millis(left).min(NAP)).await;
+        }
+    }
+
+    /// Tells what is next, if something is. Gives what is to be waited for then; `None` if there is
+    /// nobody to be told any more.
+    async fn round(&mut self) -> Result<Option<Wait>, LiveError> {
+        let id = self.id;
+        let row = self.handle.read(move |reader| reader.destination(id)).await?;
+        let Some(row) = row else { return Ok(None) };
+        if row.paused {
+            return Ok(Some(Wait::Edit));
+        }
+        let now = self.handle.now();
+        // What is further away than anything is put off was written before the clock was set back.
+        if let Some(next) = row.next.filter(|&next| next > now && next - now <= LONGEST) {
+            return Ok(Some(Wait::Until(next)));
+        }
+        let target = match Target::read(&row.settings) {
+            Ok(target) => Arc::new(target),
+            Err(why) => {
+                tracing::warn!(destination = %row.name, "its settings make no sense: {why}");
+                return Ok(Some(Wait::Edit));
+            }
+        };
+        let (its, asked, seen) = (row.clone(), Arc::clone(&target), self.seen);
+        let next = self.handle.read(move |reader| gather::next(reader, &its, &asked, seen, now));
+        match next.await? {
+            Next::Nothing(looked) => {
+                self.seen = self.seen.max(looked);
+                if self.noted.elapsed() >= NOTED && self.seen > row.cursor {
+                    self.note(false).await;
+                }
+                Ok(Some(Wait::Entry))
+            }
+            Next::More(looked) => {
+                self.seen = self.seen.max(looked);
+                Ok(Some(Wait::No))
+            }
+            Next::Later(at) => Ok(Some(Wait::Until(at))),
+            Next::Tell { letter, until, begun } => {
+                if !begun {
+                    self.handle.write(move |store| store.begin_delivery(id, until)).await?;
+                }
+                self.tell(&row, &target, &letter, until).await.map(Some)
+            }
+        }
+    }
+
+    /// Delivers something, and writes down what came of it.
+    async fn tell(
+        &mut self,
+        row: &Destination,
+        target: &Target,
+        letter: &Letter,
+        until: i64,
+    ) -> Result<Wait, LiveError> {
+        let body = letter.body();
+        let name = Letter::id(&self.identity, row.id, &body);
+        let now = self.handle.now();
+        let parcel = Parcel { name: &row.name, id: &name, letter, body: &body, now };
+        let sender = Arc::clone(&self.sender.borrow());
+        let sent = tokio::select! {
+            sent = sender.send(target, &parcel) => sent,
+            // It goes out again after the restart.
+            () = stopped(self.stopping.clone()) => return Ok(Wait::No),
+        };
+        let (id, now) = (row.id, self.handle.now());
+        let trouble = match sent {
+            Ok(receipt) => {
+                tracing::debug!(destination = %row.name, delivery = name, "{}", receipt.answer);
+                self.handle.write(move |store| store.delivered(id, until, Some(now))).await?;
+                return Ok(Wait::No);
+            }
+            Err(trouble) => trouble,
+        };
+        self.fail(row, letter, until, body, trouble, &sender).await
+    }
+
+    async fn fail(
+        &mut self,
+        row: &Destination,
+        letter: &Letter,
+        until: i64,
+        body: Vec<u8>,
+        trouble: Trouble,
+        sender: &Sender,
+    ) -> Result<Wait, LiveError> {
+        let (id, now) = (row.id, self.handle.now());
+        let attempts = row.attempts.saturating_add(1);
+        let error = trouble.what.clone();
+        if trouble.fault == Fault::Unwanted {
+            tracing::warn!(destination = %row.name, "{error}: it is paused");
+            let error = format!("{error}: it does not want to be told any more, and is paused");
+            self.handle
+                .write(move |store| {
+                    store.put_off(id, attempts, now, &error)?;
+                    store.pause_destination(id, true).map(|_| ())
+                })
+                .await?;
+            return Ok(Wait::Edit);
+        }
+        if is_over(attempts, &trouble, sender.attempts) {
+            tracing::warn!(destination = %row.name, attempts, "{error}: given up, see its letters");
+            let first = letter.entries.first().map(|it| it.cursor);
+            let first = first.or(letter.gap.map(|gap| gap.from)).unwrap_or(until);
+            let dead =
+                NewDead { destination: id, first, last: until, at: now, attempts, error, body };
+            self.handle.write(move |store| store.bury(&dead)).await?;
+            return Ok(Wait::No);
+        }
+        let wait = wait(attempts, sender.wait, chance(), trouble.wait);
+        tracing::info!(destination = %row.name, attempts, "{error}: again in {wait:?}");
+        let next = now.saturating_add(millis(wait));
+        self.handle.write(move |store| store.put_off(id, attempts, next, &error)).await?;
+        Ok(Wait::Until(next))
+    }
+
+    /// Writes down what was looked at in vain.
+    async fn note(&mut self, last: bool) {
+        let (id, seen) = (self.id, self.seen);
+        self.noted = Instant::now();
+        let noted = self.handle.write(move |store| match store.destination(id)? {
+            // Not if something is under way.
+            Some(row) if row.until.is_none() && row.attempts == 0 && row.cursor < seen => {
+                store.delivered(id, seen, None)
+            }
+            _ => Ok(()),
+        });
+        if let Err(error) = noted.await
+            && !last
+        {
+            tracing::debug!(destination = id, "{error}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Which entries of the log somebody wants to be told of.
+
+use freshet_fetch::Pattern;
+use freshet_store::{Change, ChangeFilter, Kind};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use url::Url;
+use utoipa::ToSchema;
+
+use crate::entry::EntryKind;
+
+/// What cannot be meant.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{field}: {what}")]
+pub struct Invalid {
+    /// In which field: `filter.url`.
+    pub field: String,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl Invalid {
+    pub(crate) fn new(field: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { field: field.into(), what: what.into() }
+    }
+
+    /// The same of a field of something else.
+    pub(crate) fn of(mut self, whole: &str) -> Self {
+        self.field = format!("{whole}.{}", self.field);
+        self
+    }
+}
+
+/// Which entries, as it is written. What is left out does not matter.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawFilter {
+    /// Of sources with this tag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// Of the host with this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Of URLs that begin so; `*` stands for any run of characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Of sources that counted at least so much.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_importance: Option<f64>,
+    /// Of which at most so much is the same, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_similarity: Option<f64>,
+    /// That tell one of these; all if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<EntryKind>,
+}
+
+/// Which entries somebody wants, checked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    raw: RawFilter,
+    url: Option<Place>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Place {
+    Exactly(String),
+    Like(Pattern),
+}
+
+impl Filter {
+    /// Whether an entry is wanted.
+    #[must_use]
+    pub fn matches(&self, it: &Change) -> bool {
+        let raw = &self.raw;
+        let is_change = it.kind == Kind::Changed;
+        raw.tag.as_ref().is_none_or(|tag| it.tags.contains(tag))
+            && raw.host.as_ref().is_none_or(|host| *host == it.host)
+            && raw.min_importance.is_none_or(|least| it.importance >= least)
+            // Where nothing changed, there is nothing to be alike.
+            && raw.max_similarity.is_none_or(|most| !is_change || it.change.similarity <= most)
+            && (raw.kinds.is_empty() || raw.kinds.contains(&it.kind.into()))
+            && self.url.as_ref().is_none_or(|url| url.matches(&it.url))
+    }
+
+    /// As much of it as the log can be asked for. What comes must be looked at all the same.
+    #[must_use]
+    pub fn in_log(&self) -> ChangeFilter {
+        let raw = &self.raw;
+        let kinds = if raw.kinds.is_empty() { &EntryKind::ALL[..] } else { &raw.kinds };
+        ChangeFilter {
+            host: raw.host.clone(),
+            tag: raw.tag.clone(),
+            importance: raw.min_importance,
+            kinds: kinds.iter().map(|&kind| kind.into()).collect(),
+            ..ChangeFilter::default()
+        }
+    }
+
+    /// As it is written.
+    #[must_use]
+    pub fn raw(&self) -> &RawFilter {
+        &self.raw
+    }
+}
+
+impl TryFrom<RawFilter> for Filter {
+    type Error = Invalid;
+
+    fn try_from(mut raw: RawFilter) -> Result<Self, Invalid> {
+        if raw.tag.as_ref().is_some_and(|tag| tag.is_empty() || tag.contains('\n')) {
+            return Err(Invalid::new("tag", "a tag is one line, and not empty"));
+        }
+        if let Some(host) = &mut raw.host {
+            *host = host.trim_end_matches('.').to_lowercase();
+            if host.is_empty() || host.contains(|it: char| it.is_whitespace() || it == '/') {
+                let what = format!("{host:?} is not the name of a host");
+                return Err(Invalid::new("host", what));
+            }
+        }
+        if let Some(least) = raw.min_importance.filter(|it| !(it.is_finite() && *it >= 0.0)) {
+            return Err(Invalid::new("min_importance", format!("{least} is not 0 or more")));
+        }
+        if let Some(most) = raw.max_similarity.filter(|it| !(0.0..=1.0).contains(it)) {
+            return Err(Invalid::new("max_similarity", format!("{most} is not from 0 to 1")));
+        }
+        let url = raw.url.as_deref().map(Place::parse).transpose()?;
+        Ok(Self { raw, url })
+    }
+}
+
+impl Place {
+    fn parse(text: &str) -> Result<Self, Invalid> {
+        let local = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "file" | "exec"));
+        if let Some(url) = local {
+            return Ok(Self::Exactly(url.into()));
+        }
+        let pattern = text.parse().map(Self::Like);
+        pattern.map_err(|why: freshet_fetch::InvalidPattern| Invalid::new("url", why.to_string()))
+    }
+
+    fn matches(&self, url: &str) -> bool {
+        match self {
+            Self::Exactly(own) => own == url,
+            Self::Like(pattern) => Url::parse(url).is_ok_and(|url| pattern.matches(&url)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use freshet_store::NewChange;
+
+    use super::*;
+
+    fn change(kind: Kind) -> Change {
+        Change {
+            cursor: 1,
+            kind,
+            source: 0,
+            url: "https://example.com/news/today".into(),
+            host: "example.com".into(),
+            tags: vec!["news".into(), "daily".into()],
+            importance: 2.0,
+            change: NewChange {
+                unchanged: None,
+                changed: 0,
+                old_digest: None,
+                new_digest: [0; 16],
+                old_size: None,
+                new_size: 1,
+                similarity: 0.75,
+                summary: String::new(),
+            },
+            old_version: None,
+            new_version: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(written: &str, expect: Result<bool, &str>) {
+        let raw: RawFilter = serde_json::from_str(written).unwrap();
+        let found = Filter::try_from(raw).map(|it| it.matches(&change(Kind::Changed)));
+        assert_eq!(found.map_err(|why| why.field), expect.map_err(str::to_owned), "{written}");
+    }
+
+    #[test]
+    fn every_field_counts_and_is_checked() {
+        check("{}", Ok(true));
+        check(r#"{"tag": "daily"}"#, Ok(true));
+        check(r#"{"tag": "new"}"#, Ok(false));
+        check(r#"{"tag": ""}"#, Err("tag"));
+        check(r#"{"host": "Example.com."}"#, Ok(true));
+        check(r#"{"host": "ample.com"}"#, Ok(false));
+        check(r#"{"host": "example.com/"}"#, Err("host"));
+        check(r#"{"url": "https://example.com/news/"}"#, Ok(true));
+        check(r#"{"url": "*.com/*/today"}"#, Ok(true));
+        check(r#"{"url": "http://example.com/"}"#, Ok(false));
+        check(r#"{"url": "file:///tmp/x"}"#, Ok(false));
+        check(r#"{"url": "https:///"}"#, Err("url"));
+        check(r#"{"min_importance": 2}"#, Ok(true));
+        check(r#"{"min_importance": 2.1}"#, Ok(false));
+        check(r#"{"min_importance": -1}"#, Err("min_importance"));
+        check(r#"{"max_similarity": 0.75}"#, Ok(true));
+        check(r#"{"max_similarity": 0.5}"#, Ok(false));
+        check(r#"{"max_similarity": 1.5}"#, Err("max_similarity"));
+        check(r#"{"kinds": ["failing", "changed"]}"#, Ok(true));
+        check(r#"{"kinds": ["failing"]}"#, Ok(false));
+    }
+
+    #[test]
+    fn what_is_no_change_is_not_judged_by_how_alike_it_is() {
+        let raw = RawFilter { max_similarity: Some(0.1), ..RawFilter::default() };
+        let filter = Filter::try_from(raw).unwrap();
+        assert!(filter.matches(&change(Kind::Failing)) && !filter.matches(&change(Kind::Changed)));
+    }
+}

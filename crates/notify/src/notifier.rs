@@ -1,0 +1,197 @@
+//! All who are told, each at its own pace.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use freshet_live::{Handle, LiveError};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::deliver::{Delivery, stopped};
+use crate::sender::{Receipt, Sender, Settings, Trouble};
+use crate::target::Target;
+
+/// How long those who are telling have to end.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// How often somebody looks whether all are being told, even if nothing was said.
+const ROUND: Duration = Duration::from_secs(30);
+/// Letters that are sent again at once.
+const LETTERS: usize = 100;
+/// And for how long.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Tells all destinations of a daemon's changes. Clones are the same one; dropped, it goes on.
+#[derive(Clone)]
+pub struct Notifier {
+    handle: Handle,
+    sender: Arc<watch::Sender<Arc<Sender>>>,
+    stopping: Arc<watch::Sender<bool>>,
+    round: Arc<std::sync::Mutex<Option<JoinHandle<()>>>>,
+}
+
+/// What became of deliveries that were given up and tried once more.
+#[derive(Debug)]
+pub struct Retried {
+    /// Those that arrived.
+    pub sent: usize,
+    /// Why the next one did not, if one did not: then no more were tried.
+    pub trouble: Option<Trouble>,
+    /// How many are left.
+    pub left: u64,
+}
+
+impl std::fmt::Debug for Notifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Notifier")
+    }
+}
+
+impl Notifier {
+    /// Starts to tell. It must be called within a tokio runtime.
+    #[must_use]
+    pub fn start(handle: Handle, settings: Settings) -> Self {
+        let (sender, senders) = watch::channel(Arc::new(Sender::new(settings)));
+        let (stopping, stop) = watch::channel(false);
+        let round = tokio::spawn(look_after(handle.clone(), senders, stop));
+        Self {
+            handle,
+            sender: Arc::new(sender),
+            stopping: Arc::new(stopping),
+            round: Arc::new(std::sync::Mutex::new(Some(round))),
+        }
+    }
+
+    /// Goes on with other settings.
+    pub fn reload(&self, settings: Settings) {
+        self.sender.send_replace(Arc::new(Sender::new(settings)));
+    }
+
+    /// Ends it, within some seconds. What is being told is told again after the restart.
+    pub async fn stop(&self) {
+        self.stopping.send_replace(true);
+        let round = self.round.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(round) = round {
+            let abort = round.abort_handle();
+            if timeout(2 * FAREWELL, round).await.is_err() {
+                abort.abort();
+            }
+        }
+    }
+
+    /// What it delivers with now.
+    #[must_use]
+    pub fn sender(&self) -> Arc<Sender> {
+        Arc::clone(&self.sender.borrow())
+    }
+
+    /// Delivers something that shows that it arrives.
+    ///
+    /// # Errors
+    /// What came of it, if it did not arrive.
+    pub async fn test(&self, name: &str, target: &Target) -> Result<Receipt, Trouble> {
+        self.sender().test(name, target, self.handle.now()).await
+    }
+
+    /// Delivers once more what was given up, the oldest first, until something fails or it takes long.
+    /// `None` if there is
+    /// no such destination.
+    ///
+    /// # Errors
+    /// If the store cannot be used, or the daemon has stopped.
+    pub async fn retry(&self, id: u32) -> Result<Option<Retried>, LiveError> {
+        let found = self.handle.read(move |reader| {
+            let dead = reader.dead(id, 0, LETTERS)?;
+            Ok((reader.destination(id)?, dead, reader.identity()?))
+        });
+        let (Some(row), dead, identity) = found.await? else { return Ok(None) };
+        let sender = self.sender();
+        let mut retried = Retried { sent: 0, trouble: None, left: 0 };
+        let target = match Target::read(&row.settings) {
+            Ok(target) => target,
+            Err(why) => {
+                let what = format!("its settings make no sense: {why}");
+                retried.trouble = Some(Trouble::new(what, crate::sender::Fault::Lasting));
+                return Ok(Some(retried));
+            }
+        };
+        let start = Instant::now();
+        for letter in dead {
+            if start.elapsed() > PATIENCE {
+                break;
+            }
+            let now = self.handle.now();
+            match sender.resend(&identity, &row, &target, &letter.dead, now).await {
+                Ok(_) => {
+                    self.handle.write(move |store| store.unbury(&[letter.id])).await?;
+                    retried.sent += 1;
+                }
+                Err(trouble) => {
+                    retried.trouble = Some(trouble);
+                    break;
+                }
+            }
+        }
+        retried.left = self.handle.read(move |reader| reader.count_dead(id)).await?;
+        Ok(Some(retried))
+    }
+}
+
+/// Sees to it that each destination is told by somebody.
+async fn look_after(
+    handle: Handle,
+    sender: watch::Receiver<Arc<Sender>>,
+    stopping: watch::Receiver<bool>,
+) {
+    let mut edits = handle.destination_changes();
+    let mut telling: JoinSet<u32> = JoinSet::new();
+    let mut who: HashMap<u32, tokio::task::Id> = HashMap::new();
+    loop {
+        edits.mark_unchanged();
+        let found = handle.read(|reader| Ok((reader.destinations()?, reader.identity()?))).await;
+        match found {
+            Ok((rows, identity)) => {
+                let identity: Arc<str> = identity.into();
+                for row in rows {
+                    if who.contains_key(&row.id) {
+                        continue;
+                    }
+                    let (id, seen, noted) = (row.id, row.cursor, Instant::now());
+                    let delivery = Delivery {
+                        id,
+                        identity: Arc::clone(&identity),
+                        handle: handle.clone(),
+                        sender: sender.clone(),
+                        stopping: stopping.clone(),
+                        seen,
+                        noted,
+                    };
+                    let task = telling.spawn(async move {
+                        delivery.run().await;
+                        id
+                    });
+                    who.insert(id, task.id());
+                }
+            }
+            Err(LiveError::Stopped) => return,
+            Err(error) => tracing::warn!("cannot read who is to be told: {error}"),
+        }
+        tokio::select! {
+            changed = edits.changed() => if changed.is_err() { return },
+            Some(ended) = telling.join_next_with_id(), if !telling.is_empty() => {
+                let ended = ended.map_or_else(|error| error.id(), |(id, _)| id);
+                who.retain(|_, task| *task != ended);
+                // Not at once again and again, if something is wrong with it.
+                sleep(Duration::from_millis(100)).await;
+            }
+            () = sleep(ROUND) => {}
+            () = stopped(stopping.clone()) => {
+                let all = async { while telling.join_next().await.is_some() {} };
+                let _ = timeout(FAREWELL, all).await;
+                telling.shutdown().await;
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The one function through which all messages go.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use freshet_fetch::Fetcher;
+use freshet_live::{Config, Mail};
+use serde::Serialize;
+use thiserror::Error;
+use utoipa::ToSchema;
+
+use crate::letter::Letter;
+use crate::target::{RawTo, Target};
+use crate::{command, mail, webhook};
+
+/// What it takes to tell somebody: what an owner says of it.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How requests are made.
+    pub fetch: freshet_fetch::Settings,
+    /// How often, and through what.
+    pub notify: freshet_live::Notify,
+}
+
+impl Settings {
+    /// What a configuration says.
+    #[must_use]
+    pub fn of(config: &Config) -> Self {
+        Self { fetch: config.fetch.clone(), notify: config.notify.clone() }
+    }
+}
+
+/// What was delivered, and what was answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Receipt {
+    /// `webhook`, `email` or `command`.
+    pub kind: &'static str,
+    /// Where to, as it may be shown.
+    pub to: String,
+    /// What the delivery is called.
+    pub id: String,
+    /// What was sent, in a few words.
+    pub sent: String,
+    /// What was answered, in a few words.
+    pub answer: String,
+}
+
+/// Why something was not delivered.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{what}")]
+pub struct Trouble {
+    /// What went wrong, in a few words, without secrets.
+    pub what: String,
+    /// What that means for the next time.
+    pub fault: Fault,
+    /// How long the other side wants to be left alone.
+    pub wait: Option<Duration>,
+    /// What was answered, if something was.
+    pub answer: Option<String>,
+}
+
+/// What a failure means for the next time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It may go well later.
+    Later,
+    /// It will hardly go well as it is.
+    Lasting,
+    /// The other side does not want to be told any more.
+    Unwanted,
+}
+
+impl Trouble {
+    pub(crate) fn new(what: impl Into<String>, fault: Fault) -> Self {
+        Self { what: what.into(), fault, wait: None, answer: None }
+    }
+}
+
+/// What is to be delivered, and as what.
+pub(crate) struct Parcel<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) id: &'a str,
+    pub(crate) letter: &'a Letter,
+    pub(crate) body: &'a [u8],
+    pub(crate) now: i64,
+}
+
+/// Delivers. It keeps nothing but connections.
+pub struct Sender {
+    pub(crate) fetcher: Fetcher,
+    pub(crate) mail: Option<Mail>,
+    pub(crate) commands: BTreeMap<String, Vec<String>>,
+    pub(crate) attempts: u32,
+    pub(crate) wait: Duration,
+    /// For a command.
+    pub(crate) limit: Duration,
+}
+
+impl Sender {
+    /// One with these settings.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let Settings { fetch, notify } = settings;
+        Self {
+            fetcher: Fetcher::new(fetch),
+            mail: notify.mail,
+            commands: notify.commands,
+            attempts: notify.attempts,
+            wait: notify.wait,
+            limit: notify.limit,
+        }
+    }
+
+    /// Whether there is what a target needs: a mail server, a command of this name.
+    ///
+    /// # Errors
+    /// If there is not.
+    pub fn can(&self, target: &Target) -> Result<(), Trouble> {
+        match &target.raw().to {
+            RawTo::Webhook(_) => Ok(()),
+            RawTo::Email(_) => match self.mail {
+                Some(_) => Ok(()),
+                None => Err(mail::no_server()),
+            },
+            RawTo::Command(it) => match self.commands.contains_key(&it.name) {
+                true => Ok(()),
+                false => Err(command::unknown(&it.name)),
+            },
+        }
+    }
+
+    /// Delivers something. It always ends, within limits.
+    pub(crate) async fn send(
+        &self,
+        target: &Target,
+        parcel: &Parcel<'_>,
+    ) -> Result<Receipt, Trouble> {
+        match &target.raw().to {
+            RawTo::Webhook(it) => webhook::send(self, target, it, parcel).await,
+            RawTo::Email(it) => mail::send(self, target, it, parcel).await,
+            RawTo::Command(it) => command::send(self, target, it, parcel).await,
+        }
+    }
+
+    /// Delivers something that shows that it arrives.
+    ///
+    /// # Errors
+    /// What came of it, if it did not arrive.
+    pub async fn test(&self, name: &str, target: &Target, now: i64) -> Result<Receipt, Trouble> {
+        let letter = Letter::test(name, now);
+        let body = letter.body();
+        let id = Letter::id("test", 0, &body);
+        let parcel = Parcel { name, id: &id, letter: &letter, body: &body, now };
+        self.send(target, &parcel).await
+    }
+
+    /// Delivers once more what was given up.
+    ///
+    /// # Errors
+    /// What came of it, if it did not arrive.
+    pub async fn resend(
+        &self,
+        identity: &str,
+        it: &freshet_store::Destination,
+        target: &Target,
+        dead: &freshet_store::NewDead,
+        now: i64,
+    ) -> Result<Receipt, Trouble> {
+        let letter = Letter::read(&dead.body)
+            .map_err(|_| Trouble::new("what was kept of it cannot be read", Fault::Lasting))?;
+        let id = Letter::id(identity, it.id, &dead.body);
+        let (name, body) = (it.name.as_str(), dead.body.as_slice());
+        let parcel = Parcel { name, id: &id, letter: &letter, body, now };
+        self.send(target, &parcel).await
+    }
+}

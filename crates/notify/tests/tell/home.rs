@@ -1,0 +1,135 @@
+//! A daemon that fetches nothing, a notifier, and a log that a test writes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use freshet_live::{Clock, Config, Daemon, DestinationEdit, Edit, Handle, Wanted};
+use freshet_notify::{Key, Notifier, RawTarget, RawTo, RawWebhook, Settings, Target};
+use freshet_store::{Batch, Destination, Fetched, NewChange, Outcome};
+use tempfile::TempDir;
+
+/// Waits until something holds; half a minute at most.
+pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+    for _ in 0..1500 {
+        if holds().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never happened: {what}");
+}
+
+pub(crate) struct Home {
+    folder: TempDir,
+    config: String,
+    daemon: Option<Daemon>,
+    pub(crate) handle: Handle,
+    pub(crate) notifier: Notifier,
+}
+
+/// Quick, and open to loopback.
+pub(crate) const QUICK: &str = "crew = 0\n[server]\nlisten = \"off\"\n\
+    [notify]\nwait = \"20ms\"\nattempts = 5\n[fetch]\nallow = [\"127.0.0.0/8\"]\n";
+
+#[allow(clippy::disallowed_methods)]
+pub(crate) fn wall() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    i64::try_from(since.as_millis()).unwrap()
+}
+
+fn start(folder: &Path, config: &str) -> (Daemon, Handle, Notifier) {
+    let config = Config::parse(config, &folder.join("freshet.toml")).unwrap();
+    let daemon = Daemon::start(config.clone(), Clock::new(Box::new(wall), 1.0)).unwrap();
+    let handle = daemon.handle();
+    let notifier = Notifier::start(handle.clone(), Settings::of(&config));
+    (daemon, handle, notifier)
+}
+
+impl Home {
+    pub(crate) async fn new(config: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (daemon, handle, notifier) = start(folder.path(), config);
+        let home =
+            Self { folder, config: config.to_owned(), daemon: Some(daemon), handle, notifier };
+        let urls = ["https://a.example/", "https://a.example/news", "https://b.example/"];
+        let wanted = urls.map(|url| Wanted { url: url.to_owned(), ..Wanted::default() });
+        home.handle.edit(Edit::Add(wanted.to_vec())).await.unwrap();
+        home
+    }
+
+    /// Ends it, and starts it again with another configuration.
+    pub(crate) async fn restart(&mut self, config: Option<&str>) {
+        self.notifier.stop().await;
+        assert!(self.daemon.take().unwrap().stop().await);
+        if let Some(config) = config {
+            self.config = config.to_owned();
+        }
+        let (daemon, handle, notifier) = start(self.folder.path(), &self.config);
+        (self.daemon, self.handle, self.notifier) = (Some(daemon), handle, notifier);
+    }
+
+    /// A change of a source; gives its cursor.
+    pub(crate) async fn change(&self, source: u32, summary: &str) -> i64 {
+        self.changes(&[(source, summary)]).await
+    }
+
+    /// Changes at one moment; gives the cursor of the last one.
+    pub(crate) async fn changes(&self, changes: &[(u32, &str)]) -> i64 {
+        let now = self.handle.now();
+        let fetches = changes.iter().map(|&(source, summary)| {
+            let mut fetch = Fetched::new(source, now, Outcome::Changed);
+            fetch.change = Some(NewChange {
+                unchanged: Some(now - 1000),
+                changed: now,
+                old_digest: Some([1; 16]),
+                new_digest: [2; 16],
+                old_size: Some(10),
+                new_size: 12,
+                similarity: 0.5,
+                summary: summary.to_owned(),
+            });
+            fetch
+        });
+        let batch = Batch { fetches: fetches.collect(), ..Batch::default() };
+        let recorded = self.handle.write(move |store| store.record(&batch)).await.unwrap();
+        // The daemon does not see what it has not fetched.
+        self.wake().await;
+        recorded.cursors.into_iter().flatten().next_back().unwrap()
+    }
+
+    pub(crate) async fn wake(&self) {
+        let nothing = DestinationEdit::Unbury { dead: Vec::new() };
+        self.handle.edit_destination(nothing).await.unwrap();
+    }
+
+    /// A destination; gives its number.
+    pub(crate) async fn tell(&self, name: &str, raw: RawTarget) -> u32 {
+        let settings = Target::try_from(raw).unwrap().written();
+        let edit = DestinationEdit::Make { name: name.to_owned(), settings, after: None };
+        u32::try_from(self.handle.edit_destination(edit).await.unwrap()).unwrap()
+    }
+
+    pub(crate) async fn row(&self, id: u32) -> Destination {
+        self.handle.read(move |reader| reader.destination(id)).await.unwrap().unwrap()
+    }
+
+    pub(crate) async fn dead(&self, id: u32) -> Vec<freshet_store::Dead> {
+        self.handle.read(move |reader| reader.dead(id, 0, 100)).await.unwrap()
+    }
+
+    pub(crate) async fn pause(&self, id: u32, paused: bool) {
+        self.handle.edit_destination(DestinationEdit::Pause { id, paused }).await.unwrap();
+    }
+
+    pub(crate) async fn stop(mut self) {
+        self.notifier.stop().await;
+        assert!(self.daemon.take().unwrap().stop().await);
+    }
+}
+
+/// A webhook with a new key.
+pub(crate) fn hook(url: &str) -> RawTarget {
+    let keys = vec![Key::make(0).unwrap()];
+    let headers = std::collections::BTreeMap::new();
+    RawTarget::new(RawTo::Webhook(RawWebhook { url: url.to_owned(), headers, keys }))
+}

@@ -1,0 +1,262 @@
+//! What comparable tools had advisories for, each as a test: requests to places inside (CWE-918, in
+//! changedetection.io, Grafana, ntfy and n8n), injection into headers and mail (CWE-93, CWE-113),
+//! templates that run code (CWE-1336, in changedetection.io's Jinja2 and n8n's expressions), commands
+//! through a shell (CWE-78, in n8n), secrets in lists and logs (CWE-532, CWE-200, in Grafana's contact
+//! points).
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use freshet_notify::{
+    Key, RawCommand, RawEmail, RawFilter, RawTarget, RawTo, RawWebhook, Target, Template,
+    check_name,
+};
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::home::{Home, QUICK, hook, until};
+use crate::receiver::Receiver;
+use crate::smtp::{Smtp, Way};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn places_inside_are_refused_by_any_name() {
+    let receiver = Receiver::good().await;
+    let port = receiver.url.split(':').nth(2).unwrap().split('/').next().unwrap().to_owned();
+    // Nothing is opened.
+    let home = Home::new(&QUICK.replace("allow = [\"127.0.0.0/8\"]", "")).await;
+    for host in [
+        "127.0.0.1",
+        "localhost",
+        "2130706433",
+        "0x7f000001",
+        "0177.0.0.1",
+        "127.1",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "169.254.169.254",
+        "[fd00:ec2::254]",
+        "10.0.0.1",
+        "0.0.0.0",
+    ] {
+        let target = Target::try_from(hook(&format!("http://{host}:{port}/"))).unwrap();
+        let trouble = home.notifier.test("hook", &target).await.unwrap_err();
+        assert!(trouble.answer.is_none(), "{host}: {trouble:?}");
+    }
+    assert!(receiver.came().is_empty());
+    home.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_leads_nowhere() {
+    let inside = Receiver::good().await;
+    let to = inside.url.clone();
+    for status in [301, 302, 303, 307, 308] {
+        let location = format!("Location: {to}\r\n");
+        let outside = Receiver::new(move |_| Some((status, location.clone()))).await;
+        let home = Home::new(QUICK).await;
+        let target = Target::try_from(hook(&outside.url)).unwrap();
+        let trouble = home.notifier.test("hook", &target).await.unwrap_err();
+        assert_eq!(trouble.what, format!("the answer is {status}"));
+        home.stop().await;
+    }
+    assert!(inside.came().is_empty());
+}
+
+#[test]
+fn urls_of_other_kinds_are_no_webhooks() {
+    for url in [
+        "file:///etc/passwd",
+        "exec:tell",
+        "gopher://127.0.0.1:25/",
+        "ftp://example.com/",
+        "javascript:alert(1)",
+        "//example.com/",
+        "",
+        "http://me:hunter2@example.com/",
+        "http://example.com/\u{0}",
+        "http://exa mple.com/",
+    ] {
+        match Target::try_from(hook(url)) {
+            // What is left out of a URL by its rules does no harm.
+            Ok(target) => assert!(target.place().starts_with("http"), "{url}"),
+            Err(why) => {
+                assert_eq!(why.field, "webhook.url", "{url}");
+                assert!(!why.to_string().contains("hunter2"));
+            }
+        }
+    }
+    let long = format!("http://example.com/{}", "x".repeat(10_000));
+    assert!(Target::try_from(hook(&long)).is_err());
+}
+
+#[test]
+fn headers_cannot_be_smuggled_in() {
+    let with = |name: &str, value: &str| {
+        let headers = BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        let (url, keys) = ("http://example.com/".to_owned(), vec![Key::make(0).unwrap()]);
+        Target::try_from(RawTarget::new(RawTo::Webhook(RawWebhook { url, headers, keys })))
+    };
+    assert!(with("Authorization", "Bearer x").is_ok());
+    for (name, value) in [
+        ("X", "a\r\nY: b"),
+        ("X", "a\nb"),
+        ("X", "a\u{0}b"),
+        ("X\r\nY", "b"),
+        ("X: Y", "b"),
+        ("", "b"),
+        ("Host", "inside"),
+        ("Content-Length", "1"),
+        ("Transfer-Encoding", "chunked"),
+        ("Webhook-Signature", "v1,x"),
+        ("webhook-id", "x"),
+        ("Content-Type", "text/html"),
+        ("Proxy-Authorization", "x"),
+    ] {
+        let why = with(name, value).unwrap_err();
+        assert_eq!(why.field, "webhook.headers", "{name:?}");
+        assert!(!why.what.contains('\n'), "{why}");
+    }
+    for name in ["", "a b", "a\r\nb", "ä", "../x", "a/b", &"x".repeat(65)] {
+        assert!(check_name(name).is_err(), "{name:?}");
+    }
+    for to in ["", "x", "a@b\r\nBcc: c@d", "a@b, c@d", "<a@b>\n", "a@b\u{0}"] {
+        let email = RawEmail { to: vec![to.to_owned()], from: None };
+        let why = Target::try_from(RawTarget::new(RawTo::Email(email))).unwrap_err();
+        assert_eq!(why.field, "email.to", "{to:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_strangers_write_adds_no_header_to_a_mail() {
+    let smtp = Smtp::new(Way::Open, 0, "").await;
+    let config = format!(
+        "{QUICK}[mail]\nserver = \"127.0.0.1\"\nport = {}\ntls = \"none\"\n\
+         from = \"f@example.com\"\n",
+        smtp.port
+    );
+    let home = Home::new(&config).await;
+    let email = RawEmail { to: vec!["one@example.com".into()], from: None };
+    let mut raw = RawTarget::new(RawTo::Email(email));
+    raw.subject = Some("{{summary}}".into());
+    raw.text = Some("{{summary}}".into());
+    let id = home.tell("post", raw).await;
+    let nasty = "x\r\nBcc: evil@example.com\r\n\r\n.\r\nMAIL FROM:<evil@example.com>\r\n\u{2028}y";
+    let cursor = home.change(0, nasty).await;
+    until("it is told", async || home.row(id).await.cursor == cursor).await;
+    let mails = smtp.mails();
+    assert_eq!((mails.len(), mails[0].to.len()), (1, 1));
+    let head = mails[0].data.split("\r\n\r\n").next().unwrap();
+    assert!(!head.lines().any(|line| line.to_ascii_lowercase().starts_with("bcc")), "{head}");
+    assert!(!smtp.commands().iter().any(|it| it.contains("<evil@example.com>")));
+    home.stop().await;
+}
+
+#[test]
+fn templates_know_fields_and_nothing_else() {
+    for (text, part) in [
+        ("{{secret}}", "no `secret`"),
+        ("{{ 7 * 7 }}", "no `7 * 7`"),
+        ("{{config.__class__}}", "no `config"),
+        ("{{url|upper}}", "no `url|upper`"),
+        ("{{ url.host }}", "no `url.host`"),
+        ("{{{{url}}}}", "no `{{url`"),
+        ("{{include '/etc/passwd'}}", "no `include"),
+        ("{{url", "not closed"),
+        ("{{}}", "no ``"),
+    ] {
+        let why = Template::parse(text, "subject").unwrap_err();
+        assert!(why.field == "subject" && why.what.contains(part), "{text}: {why}");
+    }
+    for fine in ["", "{{url}}{{host}}", "{% raw %} ${url} {url} }}", "{{ url }}"] {
+        assert!(Template::parse(fine, "text").is_ok(), "{fine}");
+    }
+    assert!(Template::parse(&"x".repeat(20_000), "text").is_err());
+}
+
+#[test]
+fn every_field_that_cannot_be_meant_is_named() {
+    let check = |change: &dyn Fn(&mut RawTarget), field: &str| {
+        let mut raw = hook("http://example.com/");
+        change(&mut raw);
+        assert_eq!(Target::try_from(raw).unwrap_err().field, field);
+    };
+    check(&|it| it.version = 2, "version");
+    check(&|it| it.digest = Some("soon".into()), "digest");
+    check(&|it| it.digest = Some("1ms".into()), "digest");
+    check(&|it| it.subject = Some("x".into()), "subject");
+    check(&|it| it.text = Some("x".into()), "text");
+    let filter = RawFilter { max_similarity: Some(2.0), ..RawFilter::default() };
+    check(&|it| it.filter = filter.clone(), "filter.max_similarity");
+    check(&|it| it.to = RawTo::Command(RawCommand { name: "a b".into() }), "command.name");
+    for text in ["", "{}", "null", r#"{"version":1,"to":{"webhook":{"url":7}}}"#] {
+        assert_eq!(Target::read(text).unwrap_err().field, "settings");
+    }
+}
+
+/// Keeps what is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn secrets_are_in_no_log_list_or_error() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_writer(log.clone());
+    let subscriber = subscriber.with_max_level(tracing::Level::TRACE).finish();
+    // Others may be first: then theirs is written to as well.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    let home = Home::new(QUICK).await;
+    let receiver = Receiver::new(|n| match n {
+        1 => Some((500, String::new())),
+        2..=4 => Some((400, String::new())),
+        _ => Some((410, String::new())),
+    })
+    .await;
+    let mut raw = hook(&receiver.url);
+    let RawTo::Webhook(webhook) = &mut raw.to else { unreachable!() };
+    webhook.headers.insert("Authorization".into(), "Bearer hunter2-token".into());
+    let secret = webhook.keys[0].reveal()["whsec_".len()..].to_owned();
+    let target = Target::try_from(raw.clone()).unwrap();
+    let id = home.tell("hook", raw.clone()).await;
+    home.change(0, "x").await;
+    until("it is given up", async || !home.dead(id).await.is_empty()).await;
+    home.change(0, "y").await;
+    until("it is paused", async || home.row(id).await.paused).await;
+    let row = home.row(id).await;
+    let trouble = home.notifier.test("hook", &target).await.unwrap_err();
+    let shown = format!(
+        "{:?} {target:?} {raw:?} {trouble:?} {:?} {} {:?}",
+        row.error,
+        home.dead(id).await,
+        target.place(),
+        Target::read(&row.settings.replace("whsec_", "hunter2-")).unwrap_err(),
+    );
+    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    // It came with them, so they are what is looked for.
+    assert!(receiver.came()[0].head.contains("hunter2-token"));
+    assert!(logged.contains("given up") && logged.contains("paused"), "{logged}");
+    for secret in [secret.as_str(), "hunter2-token", "hidden-path"] {
+        assert!(!shown.contains(secret), "{secret} in {shown}");
+        assert!(!logged.contains(secret), "{secret} is logged");
+    }
+    home.stop().await;
+}

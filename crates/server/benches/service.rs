@@ -1,0 +1,311 @@
+//! Claims, reports, pages and the stream with a million sources, beside a route that only says "ok"
+//! under the same load: `cargo bench -p freshet-server`, or with another number of sources:
+//! `cargo bench -p freshet-server -- 100000`.
+
+#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use axum::routing::get;
+use freshet_live::{Clock, Config, Daemon};
+use freshet_server::{Server, Settings};
+use freshet_store::{NewSource, Patch, Store};
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Connections that ask at a time.
+const CLIENTS: usize = 32;
+/// How long each thing is measured.
+const TIME: Duration = Duration::from_secs(5);
+const FOLLOWERS: usize = 1000;
+
+/// What is asked for the n-th time.
+type Path = Box<dyn Fn(u64) -> String>;
+
+fn millis() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    since.as_millis() as i64
+}
+
+/// A connection that is kept.
+struct Client {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    address: SocketAddr,
+}
+
+impl Client {
+    async fn new(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { stream, buffer: Vec::new(), address }
+    }
+
+    /// Asks, and gives the body.
+    async fn ask(&mut self, method: &str, path: &str, body: &str) -> Vec<u8> {
+        let (address, length) = (self.address, body.len());
+        let text = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\n\r\n{body}"
+        );
+        self.stream.write_all(text.as_bytes()).await.unwrap();
+        loop {
+            if let Some((head, whole)) = self.whole() {
+                let text = String::from_utf8_lossy(&self.buffer[..head]).into_owned();
+                assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+                let rest = self.buffer.split_off(whole);
+                let body = self.buffer.split_off(head);
+                self.buffer = rest;
+                return body;
+            }
+            self.buffer.reserve(64 << 10);
+            assert!(self.stream.read_buf(&mut self.buffer).await.unwrap() > 0, "it hung up");
+        }
+    }
+
+    /// Where the head ends and the answer does, if all has come.
+    fn whole(&self) -> Option<(usize, usize)> {
+        let head = self.buffer.windows(4).position(|it| it == b"\r\n\r\n")? + 4;
+        let text = std::str::from_utf8(&self.buffer[..head]).unwrap().to_ascii_lowercase();
+        let length = text.split("content-length: ").nth(1).unwrap();
+        let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
+        (self.buffer.len() >= head + length).then_some((head, head + length))
+    }
+}
+
+/// How many units some clients get done in a second.
+async fn rate<W, F>(address: SocketAddr, clients: usize, work: W) -> f64
+where
+    W: Fn(Client, Instant, Arc<AtomicU64>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let done = Arc::new(AtomicU64::new(0));
+    let start = Instant::now();
+    let tasks = (0..clients).map(|_| {
+        let (work, done) = (work.clone(), Arc::clone(&done));
+        tokio::spawn(async move { work(Client::new(address).await, start + TIME, done).await })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+    done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64()
+}
+
+/// A route that only says "ok".
+async fn plain() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router: axum::Router = axum::Router::new().route("/", get(async || "ok"));
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            stream.set_nodelay(true).unwrap();
+            let service = TowerToHyperService::new(router.clone());
+            tokio::spawn(async move {
+                let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+            });
+        }
+    });
+    address
+}
+
+fn fill(store: &mut Store, sources: u32) {
+    let all = (0..sources).map(|n| {
+        let url = format!("https://host-{}.example/section-{}/page-{n}.html", n % 20_000, n % 97);
+        let mut source = NewSource::new(url, format!("host-{}.example", n % 20_000), 0);
+        let tags = (n % 1000 == 0).then(|| vec!["rare".to_owned()]);
+        source.given = Patch { tags, ..Patch::default() };
+        source
+    });
+    store.import(all).unwrap();
+}
+
+fn items(body: &[u8]) -> (String, Vec<u64>) {
+    let claim: Value = serde_json::from_slice(body).unwrap();
+    let items = claim["items"].as_array().unwrap().iter();
+    let ids = items.map(|item| item["source"].as_u64().unwrap()).collect();
+    (claim["lease"].as_str().unwrap().to_owned(), ids)
+}
+
+fn reports(lease: &str, ids: &[u64]) -> String {
+    let each = ids.iter().map(|id| format!("{{\"source\":{id},\"outcome\":\"unchanged\"}}"));
+    let each = each.collect::<Vec<_>>().join(",");
+    format!("{{\"lease\":\"{lease}\",\"reports\":[{each}]}}")
+}
+
+/// Claims and reports, so many at a time: how many in a second are claimed and reported; and how many are
+/// claimed in a second of claiming, and reported in one of reporting.
+async fn crawl(address: SocketAddr, clients: usize, max: usize) -> [f64; 3] {
+    let times = Arc::new([const { AtomicU64::new(0) }; 3]);
+    let told = Arc::clone(&times);
+    let both = rate(address, clients, move |mut client, end, done| {
+        let times = Arc::clone(&told);
+        async move {
+            let body = format!("{{\"max\":{max},\"lease_seconds\":600}}");
+            while Instant::now() < end {
+                let start = Instant::now();
+                let (lease, ids) = items(&client.ask("POST", "/v1/claims", &body).await);
+                let claimed = start.elapsed();
+                if ids.is_empty() {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                    continue;
+                }
+                let text = reports(&lease, &ids);
+                let start = Instant::now();
+                client.ask("POST", "/v1/reports", &text).await;
+                let reported = start.elapsed();
+                let count = ids.len() as u64;
+                done.fetch_add(count, Ordering::Relaxed);
+                times[0].fetch_add(count, Ordering::Relaxed);
+                times[1].fetch_add(claimed.as_nanos() as u64, Ordering::Relaxed);
+                times[2].fetch_add(reported.as_nanos() as u64, Ordering::Relaxed);
+            }
+        }
+    });
+    let both = both.await;
+    let number = |at: usize| times[at].load(Ordering::Relaxed) as f64;
+    // Of the time of all clients, the part that went into each.
+    let each = |nanos: f64| number(0) * clients as f64 / (nanos / 1e9);
+    [both, each(number(1)), each(number(2))]
+}
+
+/// The median and the slowest of a hundred in milliseconds, and the longest of all.
+async fn pages(client: &mut Client, path: impl Fn(u64) -> String) -> (f64, f64) {
+    let mut times = Vec::new();
+    for n in 0..200 {
+        let path = path(n * 7919);
+        let start = Instant::now();
+        client.ask("GET", &path, "").await;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    (times[100], times[197])
+}
+
+async fn follow(address: SocketAddr, heard: Arc<AtomicU64>) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = format!("GET /v1/changes/stream HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut bytes = [0; 1024];
+    let mut text = String::new();
+    while !text.contains(": beat") {
+        let count = stream.read(&mut bytes).await.unwrap();
+        text.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+    heard.fetch_add(1, Ordering::Relaxed);
+    tokio::spawn(async move {
+        const MARK: &[u8] = b"event:";
+        let mut bytes = vec![0; 64 << 10];
+        // A mark may come in two pieces.
+        let mut kept = 0;
+        while let Ok(count @ 1..) = stream.read(&mut bytes[kept..]).await {
+            let end = kept + count;
+            let events = bytes[..end].windows(MARK.len()).filter(|it| *it == MARK).count();
+            heard.fetch_add(events as u64, Ordering::Relaxed);
+            kept = end.min(MARK.len() - 1);
+            bytes.copy_within(end - kept..end, 0);
+        }
+    });
+}
+
+async fn stream(address: SocketAddr) -> (f64, u64) {
+    let heard = Arc::new(AtomicU64::new(0));
+    for _ in 0..FOLLOWERS {
+        follow(address, Arc::clone(&heard)).await;
+    }
+    heard.store(0, Ordering::Relaxed);
+    let mut client = Client::new(address).await;
+    let (lease, ids) = items(&client.ask("POST", "/v1/claims", "{\"max\":1000}").await);
+    let text = reports(&lease, &ids).replace("unchanged", "changed");
+    let start = Instant::now();
+    client.ask("POST", "/v1/reports", &text).await;
+    let all = ids.len() as u64 * FOLLOWERS as u64;
+    while heard.load(Ordering::Relaxed) < all {
+        assert!(start.elapsed() < Duration::from_secs(120), "{heard:?} of {all}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    (start.elapsed().as_secs_f64(), all)
+}
+
+fn main() {
+    let asked = std::env::args().skip(1).find_map(|it| it.parse().ok());
+    let sources: u32 = asked.unwrap_or(1_000_000);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(run(sources));
+    runtime.shutdown_background();
+}
+
+async fn run(sources: u32) {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "crew = 0\nbudget = \"100000/s\"\nburst = 10000000\n[hosts]\ngap = \"0s\"\nconnections = 1000\n";
+    let config = Config::parse(text, &folder.path().join("freshet.toml")).unwrap();
+    let start = Instant::now();
+    fill(&mut Store::open(&config.store, millis()).unwrap(), sources);
+    println!("{sources} sources, filled in {:.1} s", start.elapsed().as_secs_f64());
+    let start = Instant::now();
+    let daemon = Daemon::start(config, Clock::new(Box::new(millis), 1.0)).unwrap();
+    let server = Server::start(daemon.handle(), Settings::at("127.0.0.1:0".parse().unwrap()));
+    let server = server.await.unwrap();
+    let address = server.address();
+    let mut client = Client::new(address).await;
+    while items(&client.ask("POST", "/v1/claims", "{\"max\":1,\"lease_seconds\":1}").await)
+        .1
+        .is_empty()
+    {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    println!("started, with something to claim, in {:.1} s", start.elapsed().as_secs_f64());
+
+    let plain = plain().await;
+    let ok = rate(plain, CLIENTS, |mut client, end, done| async move {
+        while Instant::now() < end {
+            client.ask("GET", "/", "").await;
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let ok = ok.await;
+    println!("\n{:<44} {:>12} {:>10}", "a second, and beside a route that says ok", "", "ratio");
+    let line = |what: &str, rate: f64| println!("{what:<44} {rate:>12.0} {:>10.2}", rate / ok);
+    line("requests to a route that says ok", ok);
+    let health = rate(address, CLIENTS, |mut client, end, done| async move {
+        while Instant::now() < end {
+            client.ask("GET", "/healthz", "").await;
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    line("requests to /healthz", health.await);
+    for (clients, max) in [(4, 1000), (CLIENTS, 10), (512, 1)] {
+        let [both, claims, told] = crawl(address, clients, max).await;
+        line(&format!("claims and as many reports, {max} at a time"), both);
+        line("  claims alone", claims);
+        line("  reports alone", told);
+    }
+
+    println!("\n{:<44} {:>12} {:>10}", "pages of 100, in milliseconds", "median", "99 %");
+    let end = u64::from(sources);
+    let cases: [(&str, Path); 7] = [
+        ("of all", Box::new(move |n| format!("/v1/sources?after={}", n % end))),
+        ("of a tag", Box::new(|_| "/v1/sources?tag=rare".to_owned())),
+        ("of a host", Box::new(|n| format!("/v1/sources?host=host-{}.example", n % 20_000))),
+        ("in a state", Box::new(|_| "/v1/sources?state=failing".to_owned())),
+        ("of a state that all are in", Box::new(|_| "/v1/sources?state=new".to_owned())),
+        ("with a text that is nowhere", Box::new(|_| "/v1/sources?text=nowhere".to_owned())),
+        ("of hosts", Box::new(|n| format!("/v1/hosts?after={}", n % 20_000))),
+    ];
+    for (what, path) in cases {
+        let (median, slow) = pages(&mut client, path).await;
+        println!("{what:<44} {median:>12.2} {slow:>10.2}");
+    }
+    let (seconds, events) = stream(address).await;
+    println!("\n{FOLLOWERS} followers heard {events} events in {seconds:.2} s");
+    line("events that followers hear", events as f64 / seconds);
+    server.stop().await;
+    daemon.stop().await;
+}

@@ -1,0 +1,27 @@
+//! A daemon in; an HTTP service over it out: sources, what is known of them, work for other crawlers and
+//! the log of changes, under `/v1`. Decides nothing: what it is asked, it asks the daemon. Knows no
+//! command line.
+//!
+//! One file for each noun under `routes`; all of them are listed in `routes.rs`. Each request goes
+//! through `guard.rs` first: who asks, from where, and whether they may.
+
+mod app;
+mod document;
+mod etag;
+mod guard;
+mod hub;
+mod input;
+mod metrics;
+mod moment;
+mod page;
+mod patience;
+mod problem;
+mod routes;
+mod server;
+mod token;
+mod wire;
+
+pub use problem::Problem;
+pub use routes::document;
+pub use server::{Limits, ServeError, Server, Settings};
+pub use token::{InvalidScope, Scope, Scopes, Secret};

@@ -1,0 +1,89 @@
+//! What can be asked: one file for each noun, and one line for each file.
+
+mod about;
+mod changes;
+mod claims;
+mod curve;
+mod destinations;
+mod diff;
+mod feeds;
+mod history;
+mod hosts;
+mod plan;
+mod reports;
+mod search;
+mod settings;
+mod signals;
+mod source;
+mod sources;
+mod stream;
+mod tokens;
+mod upsert;
+mod versions;
+
+use std::sync::Arc;
+
+use axum::http::{Method, StatusCode, Uri};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::document::{self, Pages};
+use crate::guard::guard;
+use crate::problem::Problem;
+
+fn all() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::with_openapi(document::head())
+        .merge(sources::routes())
+        .merge(upsert::routes())
+        .merge(history::routes())
+        .merge(versions::routes())
+        .merge(diff::routes())
+        .merge(plan::routes())
+        .merge(curve::routes())
+        .merge(signals::routes())
+        .merge(settings::routes())
+        .merge(hosts::routes())
+        .merge(claims::routes())
+        .merge(reports::routes())
+        .merge(changes::routes())
+        .merge(feeds::routes())
+        .merge(destinations::routes())
+        .merge(tokens::routes())
+        .merge(about::routes())
+}
+
+/// What the service answers to, as OpenAPI 3.1.
+#[must_use]
+pub fn document() -> OpenApi {
+    let (_, mut api) = all().split_for_parts();
+    document::complete(&mut api);
+    api
+}
+
+pub(crate) fn router(app: &Arc<App>) -> Router {
+    let (router, mut api) = all().split_for_parts();
+    document::complete(&mut api);
+    router
+        // A stream has no end, and OpenAPI no way to say so: the document tells of it in words.
+        .route("/v1/changes/stream", axum::routing::get(stream::stream))
+        .method_not_allowed_fallback(not_allowed)
+        .fallback(absent)
+        .layer(Extension(Arc::new(Pages::of(&api))))
+        .layer(from_fn_with_state(Arc::clone(app), guard))
+        .with_state(Arc::clone(app))
+}
+
+async fn absent(uri: Uri) -> Response {
+    let detail = format!("there is nothing at {}", uri.path());
+    Problem::absent(detail).hint("/v1/docs lists what there is").into_response()
+}
+
+async fn not_allowed(method: Method, uri: Uri) -> Response {
+    let detail = format!("{method} is not for {}", uri.path());
+    let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail);
+    problem.hint("the header `Allow` says what is").into_response()
+}

@@ -1,0 +1,278 @@
+//! What happened to a source, why it is due when it is, and looking now.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use freshet_live::Explained;
+use freshet_notify::{Entry, rfc3339};
+use freshet_store::{ChangeFilter, Observation, Outcome};
+use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::source::SourceView;
+use crate::app::App;
+use crate::hub::everything;
+use crate::input::{Place, Query};
+use crate::page::{Page, limit};
+use crate::problem::Problem;
+
+/// Observations of a source that are looked through.
+const OBSERVED: usize = 100_000;
+
+pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(observations))
+        .routes(routes!(changes))
+        .routes(routes!(explain))
+        .routes(routes!(check))
+}
+
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PageQuery {
+    /// Where the page before ended: its `next`.
+    #[param(minimum = 0)]
+    pub(super) after: Option<i64>,
+    /// Items of the page at most.
+    #[param(minimum = 1, maximum = 1000, default = 100)]
+    pub(super) limit: Option<usize>,
+}
+
+/// How a fetch ended.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Observation)]
+struct ObservationView {
+    /// Which fetch of the source it was, from 1.
+    n: u64,
+    /// When (RFC 3339, UTC).
+    at: String,
+    /// How it ended.
+    outcome: FetchOutcome,
+    /// The status of HTTP; 0 if there was none.
+    status: u16,
+    /// Bytes that came.
+    bytes: u64,
+    /// How long it took, in milliseconds.
+    duration: u32,
+    /// What there is to say.
+    note: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum FetchOutcome {
+    /// The first copy.
+    First,
+    /// What counts has changed.
+    Changed,
+    /// What counts is the same.
+    Unchanged,
+    /// No copy could be made.
+    Failed,
+    /// The source does not exist any more.
+    Gone,
+    /// The host does not want it fetched.
+    Disallowed,
+}
+
+impl ObservationView {
+    fn of(it: Observation) -> Self {
+        let outcome = match it.outcome {
+            Outcome::First => FetchOutcome::First,
+            Outcome::Changed => FetchOutcome::Changed,
+            Outcome::Unchanged => FetchOutcome::Unchanged,
+            Outcome::Failed => FetchOutcome::Failed,
+            Outcome::Gone => FetchOutcome::Gone,
+            Outcome::Disallowed => FetchOutcome::Disallowed,
+        };
+        Self {
+            n: it.n,
+            at: rfc3339(it.at),
+            outcome,
+            status: it.status,
+            bytes: it.bytes,
+            duration: it.duration,
+            note: it.note,
+        }
+    }
+}
+
+/// How the fetches of a source ended
+///
+/// The newest first.
+#[utoipa::path(get, path = "/v1/sources/{id}/observations", tag = "history",
+    params(("id" = u32, Path, description = "The number of the source"), PageQuery),
+    responses((status = 200, description = "A page of fetches", body = Page<ObservationView>)))]
+async fn observations(
+    State(app): State<Arc<App>>,
+    Place(id): Place<u32>,
+    Query(asked): Query<PageQuery>,
+) -> Result<Json<Page<ObservationView>>, Problem> {
+    let limit = limit(asked.limit)?;
+    let before = asked.after.map_or(u64::MAX, |after| u64::try_from(after).unwrap_or(0));
+    let found = app.read(move |reader| {
+        if reader.source(id)?.is_none() {
+            return Ok(None);
+        }
+        let most = if asked.after.is_some() { OBSERVED } else { limit + 1 };
+        Ok(Some(reader.history(id, most)?))
+    });
+    let found = found.await?.ok_or_else(|| Problem::no_source(id))?;
+    let mut items: Vec<_> = found.into_iter().filter(|it| it.n < before).take(limit + 1).collect();
+    let is_more = items.len() > limit;
+    items.truncate(limit);
+    let next = items.last().filter(|_| is_more).map(|it| it.n as i64);
+    Ok(Json(Page { items: items.into_iter().map(ObservationView::of).collect(), next }))
+}
+
+/// What the log tells of a source
+///
+/// The newest first. The log outlives the source.
+#[utoipa::path(get, path = "/v1/sources/{id}/changes", tag = "history",
+    params(("id" = u32, Path, description = "The number of the source"), PageQuery),
+    responses((status = 200, description = "A page of entries", body = Page<Entry>)))]
+async fn changes(
+    State(app): State<Arc<App>>,
+    Place(id): Place<u32>,
+    Query(asked): Query<PageQuery>,
+) -> Result<Json<Page<Entry>>, Problem> {
+    let limit = limit(asked.limit)?;
+    let found = app.read(move |reader| {
+        let filter = ChangeFilter { source: Some(id), ..everything() };
+        let found = reader.latest_changes(asked.after, limit + 1, &filter)?;
+        let is_known = !found.is_empty() || asked.after.is_some() || reader.source(id)?.is_some();
+        Ok(is_known.then_some(found))
+    });
+    let mut found = found.await?.ok_or_else(|| Problem::no_source(id))?;
+    let is_more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| is_more).map(|it| it.cursor);
+    Ok(Json(Page { items: found.iter().map(Entry::of).collect(), next }))
+}
+
+/// Why a source is due when it is.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Explanation)]
+struct ExplanationView {
+    /// Where it stands: `waiting`, `candidate`, `fetching`, `paused` or `gone`.
+    standing: String,
+    /// What decides, in a sentence.
+    headline: String,
+    /// All of it, in several lines.
+    text: String,
+    /// When it is due and its host may be asked, if that is known (RFC 3339, UTC).
+    due: Option<String>,
+    /// Until when its host is left alone, if that is what it waits for.
+    host_rests: Option<String>,
+    /// Changes a day, as far as is believed.
+    changes_a_day: Option<f64>,
+    /// Between which the true number is with a chance of 95 %: the lower bound.
+    changes_a_day_low: Option<f64>,
+    /// The upper bound.
+    changes_a_day_high: Option<f64>,
+    /// What a fetch is worth now, for each unit of cost.
+    worth: Option<f64>,
+    /// What it must be worth.
+    price: Option<f64>,
+    /// The chance that the copy is what the source is; none without a copy.
+    fresh: Option<f64>,
+}
+
+/// JSON has no word for infinity.
+pub(super) fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
+}
+
+impl ExplanationView {
+    fn of(it: Explained) -> Self {
+        Self {
+            standing: it.standing,
+            headline: it.headline,
+            text: it.text,
+            due: it.due.map(rfc3339),
+            host_rests: it.host_rests.map(rfc3339),
+            changes_a_day: finite(it.changes_a_day),
+            changes_a_day_low: finite(it.between.0),
+            changes_a_day_high: finite(it.between.1),
+            worth: it.worth.and_then(finite),
+            price: finite(it.price),
+            fresh: it.fresh.and_then(finite),
+        }
+    }
+}
+
+/// Why a source is due when it is
+#[utoipa::path(get, path = "/v1/sources/{id}/explain", tag = "history",
+    params(("id" = u32, Path, description = "The number of the source")),
+    responses((status = 200, description = "What decides", body = ExplanationView)))]
+async fn explain(
+    State(app): State<Arc<App>>,
+    Place(id): Place<u32>,
+) -> Result<Json<ExplanationView>, Problem> {
+    let explained = app.handle.explain_number(id).await?;
+    let explained = explained.ok_or_else(|| Problem::no_source(id))?;
+    Ok(Json(ExplanationView::of(explained)))
+}
+
+/// How long the result is waited for.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct CheckQuery {
+    /// Seconds that the result is waited for; the fetch goes on without anybody waiting.
+    #[param(minimum = 0, maximum = 60, default = 10)]
+    wait: Option<u64>,
+}
+
+/// A source after a look at it.
+#[derive(Debug, Serialize, ToSchema)]
+struct Looked {
+    /// The source as it is now.
+    source: SourceView,
+    /// How the fetch ended.
+    observation: Option<ObservationView>,
+}
+
+/// Fetch a source now
+///
+/// Whatever it is worth; it is paid for from the budget like any other. Hosts that asked to be left
+/// alone are: the answer is 429 then, with `Retry-After`.
+#[utoipa::path(post, path = "/v1/sources/{id}/check", tag = "history",
+    params(("id" = u32, Path, description = "The number of the source"), CheckQuery),
+    responses((status = 200, description = "It was fetched", body = Looked),
+        (status = 202, description = "It is being fetched, and takes longer"),
+        (status = 429, description = "A host on the way wants to be left alone")))]
+async fn check(
+    State(app): State<Arc<App>>,
+    Place(id): Place<u32>,
+    Query(asked): Query<CheckQuery>,
+) -> Result<Response, Problem> {
+    let wait = asked.wait.unwrap_or(10);
+    if wait > 60 {
+        return Err(Problem::field("wait", format!("{wait} is not from 0 to 60 seconds")));
+    }
+    let handle = app.handle.clone();
+    // It goes on if nobody waits any more.
+    let checking = tokio::spawn(async move { handle.check_number(id).await });
+    match timeout(Duration::from_secs(wait), checking).await {
+        Err(_) => return Ok(StatusCode::ACCEPTED.into_response()),
+        Ok(Ok(checked)) => checked?,
+        Ok(Err(_)) => return Err(crate::app::too_long()),
+    }
+    let found = app.read(move |reader| {
+        let observation = reader.history(id, 1)?.pop();
+        Ok(SourceView::find(reader, id)?.map(|source| (source, observation)))
+    });
+    let (source, observation) = found.await?.ok_or_else(|| Problem::no_source(id))?;
+    let observation = observation.map(ObservationView::of);
+    Ok(Json(Looked { source, observation }).into_response())
+}

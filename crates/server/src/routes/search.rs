@@ -1,0 +1,45 @@
+//! Looking for sources, some at a time: a page takes milliseconds however many there are.
+
+use std::time::Duration;
+
+use freshet_store::{Page, Query, Reader, StoreError};
+use tokio::time::Instant;
+
+/// Sources that are looked at in one go.
+const STRIDE: u32 = 2_000;
+/// How long a page is looked for: then it is as full as it is.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// A page of what is asked for. It can be short, or empty, and not the last.
+pub(crate) fn page(reader: &Reader, query: &Query) -> Result<Page, StoreError> {
+    let is_rare = query.text.is_some()
+        || query.state.is_some()
+        || query.paused.is_some()
+        || query.tag.is_some() && query.host.is_some();
+    if !is_rare {
+        return reader.list(query);
+    }
+    let (start, end) = (Instant::now(), reader.numbers()?);
+    let mut page = Page { sources: Vec::new(), next: query.after };
+    loop {
+        let until = page.next.map_or(0, |after| after.saturating_add(1)).saturating_add(STRIDE - 1);
+        let mut step = query.clone();
+        step.after = page.next;
+        step.until = Some(until);
+        step.limit = query.limit - page.sources.len();
+        let found = reader.list(&step)?;
+        page.sources.extend(found.sources);
+        if found.next.is_some() {
+            page.next = found.next;
+            return Ok(page);
+        }
+        page.next = Some(until);
+        if until >= end {
+            page.next = None;
+            return Ok(page);
+        }
+        if start.elapsed() > PATIENCE {
+            return Ok(page);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The log of changes as it grows, as server-sent events.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use bytes::Bytes;
+use freshet_notify::Filter;
+use futures_util::stream;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use super::changes::{ChangesQuery, gap};
+use crate::app::App;
+use crate::hub::Told;
+use crate::input::Query;
+use crate::problem::Problem;
+
+/// Entries that are read at once by who is behind.
+const SOME: usize = 200;
+
+/// Follows the log. See `GET /v1/changes`, which tells of it.
+pub(super) async fn stream(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    Query(asked): Query<ChangesQuery>,
+) -> Result<Response, Problem> {
+    let filter = asked.filter()?;
+    // A client that comes back knows better than the address that it was given.
+    let said = headers.get("last-event-id").map(|it| it.to_str().unwrap_or_default());
+    let after = match said.filter(|said| !said.is_empty()) {
+        None => asked.after,
+        Some(text) => {
+            let cursor = text
+                .parse()
+                .map_err(|_| Problem::field("Last-Event-ID", format!("`{text}` is not a cursor")));
+            Some(cursor?)
+        }
+    };
+    if let Some(after) = after.filter(|after| *after < 0) {
+        return Err(Problem::field("after", format!("{after} is not a cursor")));
+    }
+    let told = app.hub.follow();
+    let (forgotten, last) =
+        app.read(|reader| Ok((reader.forgotten()?, reader.last_cursor()?))).await?;
+    let at = after.unwrap_or(last);
+    let mut beat = interval(app.limits.beat);
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut follower = Follower { app, filter, told, at, is_behind: true, beat, ready: Vec::new() };
+    if let Some(detail) = gap(at, forgotten, last) {
+        follower.at = if at > last { 0 } else { forgotten };
+        let data = serde_json::json!({ "after": at, "from": follower.at, "detail": detail });
+        follower.ready.push(format!("event: forgotten\ndata: {data}\n\n").into());
+    }
+    let frames = stream::unfold(follower, |mut follower| async move {
+        let frame = follower.next().await?;
+        Some((Ok::<_, std::convert::Infallible>(frame), follower))
+    });
+    let mut response = Response::new(Body::from_stream(frames));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // Proxies must not wait for more.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// Somebody who follows the log.
+struct Follower {
+    app: Arc<App>,
+    filter: Filter,
+    told: broadcast::Receiver<Arc<Told>>,
+    /// All up to here is told, or not wanted.
+    at: i64,
+    /// Whether it must read the log by itself.
+    is_behind: bool,
+    beat: Interval,
+    /// What is to be sent next, the last first.
+    ready: Vec<Bytes>,
+}
+
+impl Follower {
+    /// What is sent next; `None` at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(frame) = self.ready.pop() {
+                return Some(frame);
+            }
+            if self.app.is_closing() {
+                return None;
+            }
+            if self.is_behind {
+                self.catch_up().await?;
+                continue;
+            }
+            let mut closing = self.app.closing.clone();
+            tokio::select! {
+                biased;
+                told = self.told.recv() => match told {
+                    Ok(told) => {
+                        let is_new = told.change.cursor > self.at;
+                        self.at = self.at.max(told.change.cursor);
+                        if is_new && self.filter.matches(&told.change) {
+                            return Some(told.frame.clone());
+                        }
+                    }
+                    Err(RecvError::Lagged(_)) => self.is_behind = true,
+                    Err(RecvError::Closed) => return None,
+                },
+                _ = closing.wait_for(|closing| *closing) => return None,
+                // A sign of life, and how far it is: whoever comes back begins there.
+                _ = self.beat.tick() => return Some(format!(": beat\nid: {}\n\n", self.at).into()),
+            }
+        }
+    }
+
+    /// Reads some of what was logged before it followed, or while it was slow.
+    async fn catch_up(&mut self) -> Option<()> {
+        let (at, filter) = (self.at, self.filter.in_log());
+        let read = self.app.read(move |reader| reader.changes(at, SOME, &filter)).await;
+        let some = match read {
+            Ok(some) => some,
+            Err(problem) => {
+                tracing::warn!("a stream ends: {}", problem.detail);
+                return None;
+            }
+        };
+        self.is_behind = some.len() == SOME;
+        if let Some(last) = some.last() {
+            self.at = last.cursor;
+        }
+        let wanted = some.into_iter().rev().filter(|it| self.filter.matches(it));
+        self.ready = wanted.map(|change| Told::new(change).frame).collect();
+        Some(())
+    }
+}

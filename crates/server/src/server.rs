@@ -1,0 +1,225 @@
+//! Listening, and answering on each connection within limits.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use freshet_live::{Handle, LiveError};
+use freshet_notify::Notifier;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use thiserror::Error;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::app::{App, is_local};
+use crate::guard::Peer;
+use crate::hub::Hub;
+use crate::routes;
+use crate::wire::Wire;
+
+/// Bytes of a request's head at most.
+const HEAD: usize = 64 << 10;
+/// How long connections may take to end when the service is to.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Where and for whom.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Names that clients may call it by, beside its addresses and `localhost`.
+    pub hosts: Vec<String>,
+    /// Connections at a time.
+    pub connections: usize,
+    /// What clients may take.
+    pub limits: Limits,
+    /// Who tells destinations of changes, if somebody does.
+    pub notifier: Option<Notifier>,
+}
+
+/// How long clients may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// For the head of a request.
+    pub head: Duration,
+    /// For its body.
+    pub body: Duration,
+    /// For the answer to it, unless that is a stream.
+    pub answer: Duration,
+    /// For taking the next piece of an answer.
+    pub taking: Duration,
+    /// Between two signs of life of a stream.
+    pub beat: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(30),
+            body: Duration::from_secs(30),
+            answer: Duration::from_secs(90),
+            taking: Duration::from_secs(60),
+            beat: Duration::from_secs(15),
+        }
+    }
+}
+
+impl Settings {
+    /// A service at an address, with all else as usual.
+    #[must_use]
+    pub fn at(listen: SocketAddr) -> Self {
+        Self {
+            listen,
+            hosts: Vec::new(),
+            connections: 4096,
+            limits: Limits::default(),
+            notifier: None,
+        }
+    }
+}
+
+/// Why there is no service.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// Others could come in.
+    #[error("{0} can be reached from other machines, and there is no token")]
+    NoToken(SocketAddr),
+    /// It cannot listen there.
+    #[error("cannot listen at {address}: {source}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The daemon says no.
+    #[error("{0}")]
+    Live(#[from] LiveError),
+}
+
+impl ServeError {
+    /// The way out.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoToken(_) => Some(
+                "make one with `freshet token add NAME --scope read,write,claim`, or listen at \
+                 127.0.0.1"
+                    .to_owned(),
+            ),
+            Self::Listen { .. } => Some(
+                "name another address with `--listen`, or in `listen` under [server] in \
+                 freshet.toml; \"off\" is for none"
+                    .to_owned(),
+            ),
+            Self::Live(error) => error.hint(),
+        }
+    }
+}
+
+/// A service that runs. Dropped, it goes on; [`stop`](Self::stop) ends it.
+pub struct Server {
+    address: SocketAddr,
+    listening: JoinHandle<()>,
+    closing: watch::Sender<bool>,
+    connections: Arc<Semaphore>,
+    all: u32,
+}
+
+impl Server {
+    /// Starts a service over a daemon. It must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// If it cannot listen, or others could come in without a token.
+    pub async fn start(handle: Handle, settings: Settings) -> Result<Self, ServeError> {
+        let is_public = !is_local(settings.listen.ip());
+        if is_public && handle.read(|reader| reader.tokens()).await?.is_empty() {
+            return Err(ServeError::NoToken(settings.listen));
+        }
+        let refused = |source| ServeError::Listen { address: settings.listen, source };
+        let listener = TcpListener::bind(settings.listen).await.map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let (closing, closed) = watch::channel(false);
+        let all = settings.connections.min(Semaphore::MAX_PERMITS).min(u32::MAX as usize);
+        let connections = Arc::new(Semaphore::new(all));
+        let hub = Hub::start(handle.clone());
+        let app = Arc::new(App::new(handle, hub, settings, address, closed));
+        let router = routes::router(&app);
+        let listening = tokio::spawn(listen(listener, router, app, Arc::clone(&connections)));
+        let all = u32::try_from(all).unwrap_or(u32::MAX);
+        Ok(Self { address, listening, closing, connections, all })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends it: what was asked is answered if that takes no longer than a moment, and streams end.
+    pub async fn stop(self) {
+        self.listening.abort();
+        let _ = self.closing.send(true);
+        let _ = self.listening.await;
+        let _ = timeout(FAREWELL, self.connections.acquire_many(self.all)).await;
+    }
+}
+
+async fn listen(listener: TcpListener, router: Router, app: Arc<App>, connections: Arc<Semaphore>) {
+    loop {
+        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let (router, app) = (router.clone(), Arc::clone(&app));
+                tokio::spawn(serve(stream, peer, router, app, permit));
+            }
+            // Too many files are open, for one: others may close some.
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+async fn serve(
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    app: Arc<App>,
+    _permit: OwnedSemaphorePermit,
+) {
+    // Small answers are not held back for more to come.
+    let _ = stream.set_nodelay(true);
+    app.metrics.connections.inc();
+    let answer = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(Peer(peer));
+        let mut router = router.clone();
+        async move {
+            use tower_service::Service;
+            router.call(request.map(axum::body::Body::new)).await
+        }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(app.limits.head).max_buf_size(HEAD);
+    let wire = Wire::new(stream, app.limits.taking);
+    let connection = http.serve_connection(TokioIo::new(wire), answer);
+    let mut connection = std::pin::pin!(connection);
+    let mut closing = app.closing.clone();
+    let close = async move {
+        let _ = closing.wait_for(|closing| *closing).await;
+    };
+    // Whatever breaks a connection, there is nobody left to tell.
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        () = close => {
+            connection.as_mut().graceful_shutdown();
+            let _ = timeout(FAREWELL, connection).await;
+        }
+    }
+    app.metrics.connections.dec();
+}

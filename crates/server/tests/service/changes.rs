@@ -1,0 +1,79 @@
+//! The log, page by page.
+
+use serde_json::{Value, json};
+
+use crate::client::Service;
+
+fn cursors(page: &Value) -> Vec<i64> {
+    page["items"].as_array().unwrap().iter().map(|it| it["cursor"].as_i64().unwrap()).collect()
+}
+
+/// A service whose log has six entries of two sources.
+pub(crate) async fn with_changes() -> Service {
+    let service = Service::start().await;
+    let sources = json!({ "sources": [
+        { "url": "https://a.example/news", "tags": ["news"], "importance": 5 },
+        { "url": "https://b.example/other" },
+    ]});
+    service.ask("PUT", "/v1/sources", sources).await.ok();
+    for round in 0..4 {
+        for source in [0, 1] {
+            let text = format!("words of round {round} and of source {source}");
+            service.serve_texts(source, &[&text]).await;
+        }
+    }
+    service
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_goes_on_from_next_misses_nothing() {
+    let service = with_changes().await;
+    let (mut seen, mut after) = (Vec::new(), 0);
+    loop {
+        let page = service.get(&format!("/v1/changes?limit=4&after={after}")).await.ok();
+        seen.extend(cursors(&page));
+        after = page["next"].as_i64().unwrap();
+        if page["more"] == false {
+            break;
+        }
+    }
+    assert_eq!(seen, [1, 2, 3, 4, 5, 6]);
+    let entry = &service.get("/v1/changes?limit=1").await.ok()["items"][0];
+    assert_eq!((&entry["kind"], &entry["source"]), (&json!("changed"), &json!(0)));
+    assert!(entry["last_unchanged"].as_str() <= entry["first_changed"].as_str());
+    for (query, expect) in [
+        ("tag=news", vec![1, 3, 5]),
+        ("host=b.example", vec![2, 4, 6]),
+        ("url=https://a.example/n", vec![1, 3, 5]),
+        ("min_importance=2", vec![1, 3, 5]),
+        ("max_similarity=0", vec![]),
+        ("kinds=changed", vec![1, 2, 3, 4, 5, 6]),
+        ("kinds=failing,quiet", vec![]),
+        ("tag=news&after=3", vec![5]),
+    ] {
+        assert_eq!(
+            cursors(&service.get(&format!("/v1/changes?{query}")).await.ok()),
+            expect,
+            "{query}"
+        );
+    }
+    // Whoever wants little is not sent over the same entries again.
+    assert_eq!(service.get("/v1/changes?host=c.example").await.ok()["next"], 6);
+    // Of another log, perhaps of before a backup was put back.
+    service.get("/v1/changes?after=7").await.refuses(410, Some("after"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_is_answered_when_something_happens() {
+    let service = with_changes().await;
+    let waiting = service.get("/v1/changes?after=6&wait=30&tag=news");
+    let happening = async {
+        // What is not wanted does not end the wait.
+        service.serve_texts(1, &["something else"]).await;
+        service.serve_texts(0, &["something else again"]).await;
+    };
+    let (page, ()) = tokio::join!(waiting, happening);
+    assert_eq!(cursors(&page.ok()), [8]);
+    let page = service.get("/v1/changes?after=8&wait=0").await.ok();
+    assert_eq!((cursors(&page), &page["next"], &page["more"]), (vec![], &json!(8), &json!(false)));
+}

@@ -1,0 +1,142 @@
+//! Other crawlers: those that do as they should, and those that do not.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::client::Service;
+
+fn report(lease: &Value, source: &Value, outcome: &str) -> Value {
+    json!({ "lease": lease, "reports": [{ "source": source, "outcome": outcome }] })
+}
+
+async fn result(service: &Service, body: Value) -> String {
+    let answer = service.ask("POST", "/v1/reports", body).await.ok();
+    answer["items"][0]["result"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_claimed_is_reported_once_by_who_has_it_and_at_its_time() {
+    let service = Service::start().await;
+    service.add(&["https://a.example/0", "https://a.example/1", "https://a.example/2"]).await;
+    let mine = service.claim(1).await;
+    let other = service.claim(1).await;
+    let source = &mine["items"][0]["source"];
+    assert_ne!(source, &other["items"][0]["source"]);
+    let nobodys = json!("0123456789abcdef0123456789abcdef");
+    assert_eq!(result(&service, report(&nobodys, source, "changed")).await, "no_lease");
+    // For somebody else.
+    assert_eq!(result(&service, report(&other["lease"], source, "changed")).await, "not_held");
+    // The past, and the future.
+    for at in ["2001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"] {
+        let mut body = report(&mine["lease"], source, "changed");
+        body["reports"][0]["at"] = json!(at);
+        assert_eq!(result(&service, body).await, "wrong_time");
+    }
+    assert_eq!(result(&service, report(&mine["lease"], source, "unchanged")).await, "recorded");
+    assert_eq!(result(&service, report(&mine["lease"], source, "changed")).await, "not_held");
+    assert_eq!(result(&service, report(&mine["lease"], &json!(99), "gone")).await, "no_source");
+    let history = service.get(&format!("/v1/sources/{source}/observations")).await.ok();
+    assert_eq!(history["items"].as_array().unwrap().len(), 1);
+    assert!(service.get("/v1/changes").await.ok()["items"].as_array().unwrap().is_empty());
+    let status = service.get("/v1/status").await.ok();
+    assert_eq!((&status["claimed"], &status["fetches"]), (&json!(1), &json!(1)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claim_that_vanishes_goes_back() {
+    let service = Service::start().await;
+    service.add(&["https://a.example/0"]).await;
+    let body = json!({ "max": 10, "lease_seconds": 1 });
+    let mut gone = service.ask("POST", "/v1/claims", body.clone()).await.ok();
+    while gone["items"].as_array().unwrap().is_empty() {
+        gone = service.ask("POST", "/v1/claims", body.clone()).await.ok();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let again = service.claim(10).await;
+    assert_eq!(again["items"][0]["source"], 0);
+    // Whoever comes late finds that somebody else has it, and does no harm.
+    assert_eq!(result(&service, report(&gone["lease"], &json!(0), "changed")).await, "not_held");
+    assert_eq!(result(&service, report(&again["lease"], &json!(0), "unchanged")).await, "recorded");
+    assert!(service.get("/v1/changes").await.ok()["items"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_outcome_is_understood() {
+    let service = Service::start().await;
+    let urls: Vec<_> = (0..8).map(|n| format!("https://h{n}.example/")).collect();
+    service.add(&urls.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let mut held = Vec::new();
+    while held.len() < 8 {
+        let claim = service.claim(8).await;
+        let items = claim["items"].as_array().unwrap().clone();
+        held.extend(items.into_iter().map(|item| (item["source"].clone(), claim["lease"].clone())));
+    }
+    let outcomes = [
+        (json!({ "outcome": "changed", "note": "a new price" }), "good", true),
+        (json!({ "outcome": "unchanged", "status": 304, "etag": "\"1\"" }), "good", false),
+        (json!({ "outcome": "digest", "digest": "sha256:0011" }), "good", false),
+        (json!({ "outcome": "document", "text": "hello", "duration": 12 }), "good", false),
+        (
+            json!({ "outcome": "document", "base64": "aGVsbG8=", "content_type": "text/plain" }),
+            "good",
+            false,
+        ),
+        (json!({ "outcome": "failed", "host": true, "retry_after": 3600 }), "failing", false),
+        (json!({ "outcome": "failed", "note": "odd" }), "failing", false),
+        (json!({ "outcome": "gone", "status": 410 }), "gone", false),
+    ];
+    let reports = held.iter().zip(&outcomes).map(|((source, lease), (outcome, ..))| {
+        let mut report = outcome.clone();
+        report["source"] = source.clone();
+        report["lease"] = lease.clone();
+        report
+    });
+    let reports: Vec<Value> = reports.collect();
+    let answer = service.ask("POST", "/v1/reports", json!({ "reports": reports })).await.ok();
+    assert_eq!(answer["recorded"], 8, "{answer}");
+    for (((source, _), (outcome, state, changed)), item) in
+        held.iter().zip(&outcomes).zip(answer["items"].as_array().unwrap())
+    {
+        assert_eq!(item["changed"], *changed, "{outcome}");
+        let seen = service.get(&format!("/v1/sources/{source}")).await.ok();
+        assert_eq!(seen["state"], *state, "{outcome}");
+    }
+    let log = service.get("/v1/changes").await.ok();
+    assert_eq!(log["items"][0]["summary"], "a new price");
+    let rests = service.get("/v1/hosts?limit=1000").await.ok();
+    let resting =
+        rests["items"].as_array().unwrap().iter().filter(|it| !it["rests_until"].is_null());
+    assert_eq!(resting.count(), 1, "{rests}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reports_that_cannot_be_meant_are_refused_as_a_whole() {
+    let service = Service::start().await;
+    service.add(&["https://a.example/0"]).await;
+    let claim = service.claim(1).await;
+    let odd = [
+        (json!({ "outcome": "digest" }), "digest"),
+        (json!({ "outcome": "document" }), "text"),
+        (json!({ "outcome": "document", "text": "a", "base64": "YQ==" }), "base64"),
+        (json!({ "outcome": "document", "base64": "!" }), "base64"),
+        (json!({ "outcome": "failed", "retry_after": -1 }), "retry_after"),
+        (json!({ "outcome": "unchanged", "at": "yesterday" }), "at"),
+        (json!({ "outcome": "unchanged", "etag": "a\r\nSet-Cookie: b" }), "etag"),
+        (json!({ "outcome": "unchanged", "last_modified": "a\nb" }), "last_modified"),
+        (json!({ "outcome": "unchanged", "status": 1000 }), "status"),
+        (json!({ "outcome": "unchanged", "lease": "mine" }), "lease"),
+        (json!({ "outcome": "unchanged", "note": "x".repeat(3000) }), "note"),
+    ];
+    for (mut report, field) in odd {
+        report["source"] = json!(0);
+        let good = json!({ "source": 0, "outcome": "unchanged" });
+        let body = json!({ "lease": claim["lease"], "reports": [good, report] });
+        let answer = service.ask("POST", "/v1/reports", body).await;
+        answer.refuses(400, Some(&format!("reports[1].{field}")));
+    }
+    let body = json!({ "reports": [{ "source": 0, "outcome": "unchanged" }] });
+    service.ask("POST", "/v1/reports", body).await.refuses(400, Some("reports[0].lease"));
+    // Nothing of all that counted.
+    assert_eq!(result(&service, report(&claim["lease"], &json!(0), "unchanged")).await, "recorded");
+}

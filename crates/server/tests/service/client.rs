@@ -1,0 +1,230 @@
+//! A daemon with a service over it, and a client that sends what it is told to.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::{Mutex, Once};
+use std::time::{Duration, SystemTime};
+
+use freshet_live::{Clock, Config, Daemon};
+use freshet_notify::Notifier;
+use freshet_server::{Scope, Secret, Server, Settings};
+use freshet_store::Token;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// What was logged by all tests together.
+static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+static LOGGING: Once = Once::new();
+
+struct Log;
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        LOG.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// All that was logged so far.
+pub(crate) fn log() -> String {
+    String::from_utf8_lossy(&LOG.lock().unwrap()).into_owned()
+}
+
+/// A service for one test.
+pub(crate) struct Service {
+    pub(crate) address: SocketAddr,
+    pub(crate) daemon: Daemon,
+    pub(crate) server: Option<Server>,
+    _folder: TempDir,
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    /// The body as JSON, of an answer that went well.
+    #[track_caller]
+    pub(crate) fn ok(&self) -> Value {
+        assert!((200..300).contains(&self.status), "{self:?}");
+        serde_json::from_str(&self.body).unwrap_or_default()
+    }
+
+    /// It is a problem of this status with this field.
+    #[track_caller]
+    pub(crate) fn refuses(&self, status: u16, field: Option<&str>) -> Value {
+        assert_eq!(self.status, status, "{self:?}");
+        assert_eq!(self.headers["content-type"], "application/problem+json");
+        let problem: Value = serde_json::from_str(&self.body).unwrap();
+        assert_eq!(problem["status"], status);
+        assert_eq!(problem["field"].as_str(), field, "{problem}");
+        assert!(!problem["detail"].as_str().unwrap().is_empty());
+        problem
+    }
+}
+
+fn millis() -> i64 {
+    #[allow(clippy::disallowed_methods)]
+    let now = SystemTime::now();
+    now.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis() as i64
+}
+
+impl Service {
+    /// A service on loopback whose daemon fetches nothing by itself.
+    pub(crate) async fn start() -> Self {
+        Self::with("", |_| {}).await
+    }
+
+    /// The same with more in the configuration, and other settings.
+    pub(crate) async fn with(more: &str, set: impl FnOnce(&mut Settings)) -> Self {
+        LOGGING.call_once(|| {
+            let logger = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE);
+            let _ = tracing::subscriber::set_global_default(
+                logger.with_ansi(false).with_writer(|| Log).finish(),
+            );
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let text = format!(
+            "crew = 0\nbudget = \"10000000/day\"\nburst = 100000\n{more}\n[hosts]\ngap = \"0s\"\n\
+             connections = 1000\n"
+        );
+        let config = Config::parse(&text, &folder.path().join("freshet.toml")).unwrap();
+        let telling = freshet_notify::Settings::of(&config);
+        let daemon = Daemon::start(config, Clock::new(Box::new(millis), 1.0)).unwrap();
+        let mut settings = Settings::at("127.0.0.1:0".parse().unwrap());
+        settings.notifier = Some(Notifier::start(daemon.handle(), telling));
+        set(&mut settings);
+        let server = Server::start(daemon.handle(), settings).await.unwrap();
+        Self { address: server.address(), daemon, server: Some(server), _folder: folder }
+    }
+
+    /// Makes a token.
+    pub(crate) async fn token(&self, name: &str, scopes: &[Scope]) -> String {
+        let secret = Secret::random().unwrap();
+        let scopes: freshet_server::Scopes = scopes.iter().copied().collect();
+        let token = Token {
+            name: name.to_owned(),
+            hash: secret.hash(),
+            scopes: scopes.bits(),
+            made: 0,
+            used: None,
+        };
+        self.daemon.handle().put_token(token).await.unwrap();
+        secret.reveal().to_owned()
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], "").await
+    }
+
+    pub(crate) async fn ask(&self, method: &str, path: &str, body: Value) -> Answer {
+        let text = body.to_string();
+        self.send(method, path, &[("Content-Type", "application/json")], &text).await
+    }
+
+    /// A request with headers in place of, or beside, the usual ones.
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
+        let mut text = format!("{method} {path} HTTP/1.1\r\n");
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            text.push_str(&format!("Host: {}\r\n", self.address));
+        }
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        if !body.is_empty() {
+            text.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        }
+        text.push_str("Connection: close\r\n\r\n");
+        text.push_str(body);
+        self.raw(text.as_bytes()).await
+    }
+
+    /// Whatever bytes, and what is answered.
+    pub(crate) async fn raw(&self, bytes: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        // Whoever refuses a body may close before it has come.
+        let _ = stream.write_all(bytes).await;
+        let mut text = Vec::new();
+        let _ = stream.read_to_end(&mut text).await;
+        parse(&text)
+    }
+
+    /// Adds sources, and gives their numbers.
+    pub(crate) async fn add(&self, urls: &[&str]) -> Vec<u64> {
+        let sources: Vec<_> = urls.iter().map(|url| json!({ "url": url })).collect();
+        let answer = self.ask("PUT", "/v1/sources", json!({ "sources": sources })).await.ok();
+        let items = answer["items"].as_array().unwrap();
+        items.iter().map(|item| item["id"].as_u64().unwrap()).collect()
+    }
+
+    /// Claims until there is something.
+    pub(crate) async fn claim(&self, max: u32) -> Value {
+        for _ in 0..3000 {
+            let claim = self.ask("POST", "/v1/claims", json!({ "max": max })).await.ok();
+            if !claim["items"].as_array().unwrap().is_empty() {
+                return claim;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("nothing is ever due");
+    }
+
+    /// Reports texts of a source, one after the other.
+    pub(crate) async fn serve_texts(&self, source: u64, texts: &[&str]) {
+        for text in texts {
+            let signal = json!({ "ids": [source] });
+            self.ask("POST", "/v1/signals", signal).await.ok();
+            loop {
+                let claim = self.claim(1000).await;
+                let items = claim["items"].as_array().unwrap();
+                let others = items.iter().filter(|item| item["source"] != source);
+                // What else is due is seen as it was.
+                let mut reports: Vec<_> = others
+                    .map(|item| json!({ "source": item["source"], "outcome": "unchanged" }))
+                    .collect();
+                let is_there = reports.len() < items.len();
+                if is_there {
+                    reports.push(json!({ "source": source, "outcome": "document",
+                        "content_type": "text/plain", "text": text }));
+                }
+                let count = reports.len();
+                let body = json!({ "lease": claim["lease"], "reports": reports });
+                let reported = self.ask("POST", "/v1/reports", body).await.ok();
+                assert_eq!(reported["recorded"], count, "{reported}");
+                if is_there {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// An answer from bytes.
+pub(crate) fn parse(bytes: &[u8]) -> Answer {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let mut lines = head.lines();
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok());
+    let headers = lines.filter_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        Some((name.to_ascii_lowercase(), value.trim().to_owned()))
+    });
+    Answer { status: status.unwrap_or(0), headers: headers.collect(), body: body.to_owned() }
+}

@@ -1,0 +1,68 @@
+//! The document tells of all that there is, and the page needs nothing from elsewhere.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::client::Service;
+
+fn operations(document: &Value) -> Vec<(String, String, &Value)> {
+    let paths = document["paths"].as_object().unwrap().iter();
+    let all = paths.flat_map(|(path, item)| {
+        let item = item.as_object().unwrap().iter();
+        item.map(|(method, it)| (method.to_uppercase(), path.clone(), it))
+    });
+    all.collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_is_told_of_with_all_its_answers() {
+    let service = Service::start().await;
+    let answer = service.get("/v1/openapi.json").await;
+    let document = answer.ok();
+    assert_eq!(document["openapi"], "3.1.0");
+    let tag = answer.headers["etag"].as_str();
+    let same = service.send("GET", "/v1/openapi.json", &[("If-None-Match", tag)], "").await;
+    assert_eq!(same.status, 304);
+    let operations = operations(&document);
+    let ids: HashSet<_> =
+        operations.iter().map(|it| it.2["operationId"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), operations.len());
+    for (method, path, operation) in &operations {
+        assert!(operation["summary"].is_string(), "{method} {path}");
+        let responses = operation["responses"].as_object().unwrap();
+        for code in ["400", "403", "405", "500", "503"] {
+            let content = &responses[code]["content"]["application/problem+json"];
+            assert!(content.is_object(), "{method} {path} {code}");
+        }
+        // Each of them is there.
+        let there = path.replace("{id}", "0").replace("{n}", "0").replace("{tag}", "x.atom");
+        let there = there.replace("{name}", "x");
+        let answer = service.send(method, &there, &[], "").await;
+        let code = answer.status.to_string();
+        assert!(responses.contains_key(&code), "{method} {path}: {answer:?}");
+        assert!(!answer.body.contains("there is nothing at"), "{method} {path}: {answer:?}");
+    }
+    // Whatever is named is there.
+    let text = document.to_string();
+    for reference in text.split("\"#/components/schemas/").skip(1) {
+        let name = reference.split('"').next().unwrap();
+        assert!(document["components"]["schemas"][name].is_object(), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_for_people_needs_nothing_else() {
+    let service = Service::start().await;
+    let page = service.get("/v1/docs").await;
+    assert_eq!(page.status, 200);
+    assert!(page.headers["content-security-policy"].starts_with("default-src 'none'"));
+    for word in ["<script", "<img", "<link", "@import", "url(", "src="] {
+        assert!(!page.body.contains(word), "{word}");
+    }
+    let document = service.get("/v1/openapi.json").await.ok();
+    for (method, path, operation) in operations(&document) {
+        assert!(page.body.contains(operation["operationId"].as_str().unwrap()), "{method} {path}");
+    }
+    assert!(page.body.contains("/v1/changes/stream"));
+}

@@ -1,0 +1,246 @@
+//! Clients that mean harm: other names, other origins, bodies without end, odd bytes.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::client::{Service, parse};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_of_somebody_else_that_leads_here_is_refused() {
+    let service = Service::with("", |it| it.hosts = vec!["freshet.example.com".to_owned()]).await;
+    let port = service.address.port();
+    let own = [
+        format!("127.0.0.1:{port}"),
+        "127.0.0.1".to_owned(),
+        format!("localhost:{port}"),
+        "LOCALHOST".to_owned(),
+        format!("[::1]:{port}"),
+        "freshet.example.com".to_owned(),
+        "Freshet.Example.com.:443".to_owned(),
+    ];
+    for host in own {
+        assert_eq!(
+            service.send("GET", "/healthz", &[("Host", &host)], "").await.status,
+            200,
+            "{host}"
+        );
+    }
+    let others = [
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "evil.example:7343",
+        "192.168.1.1",
+        "localhost@evil.example",
+        "",
+        "[::2]",
+        "x:y:z",
+    ];
+    for host in others {
+        let answer = service.send("GET", "/healthz", &[("Host", host)], "").await;
+        answer.refuses(403, None);
+    }
+    let none = service.raw(b"GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n").await;
+    none.refuses(400, Some("Host"));
+    let two = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    service.raw(two).await.refuses(400, Some("Host"));
+    let whole =
+        b"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    service.raw(whole).await.refuses(400, Some("Host"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_another_origin_changes_nothing() {
+    let service = Service::start().await;
+    let body = json!({ "sources": [{ "url": "https://a.example/" }] }).to_string();
+    let kind = ("Content-Type", "application/json");
+    let own = format!("http://{}", service.address);
+    for origin in ["https://evil.example", "null", "http://localhost:1", "http://127.0.0.1", ""] {
+        let answer = service.send("PUT", "/v1/sources", &[kind, ("Origin", origin)], &body).await;
+        answer.refuses(403, None);
+    }
+    for site in ["cross-site", "same-site"] {
+        let headers = [kind, ("Sec-Fetch-Site", site)];
+        service.send("PUT", "/v1/sources", &headers, &body).await.refuses(403, None);
+    }
+    // A form can send text, and that is no JSON.
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
+        let headers = [("Content-Type", kind)];
+        service.send("PUT", "/v1/sources", &headers, &body).await.refuses(415, None);
+    }
+    assert!(service.get("/v1/sources").await.ok()["items"].as_array().unwrap().is_empty());
+    let headers = [kind, ("Origin", own.as_str()), ("Sec-Fetch-Site", "same-origin")];
+    service.send("PUT", "/v1/sources", &headers, &body).await.ok();
+    // And nothing is told to other origins.
+    let answer =
+        service.send("GET", "/v1/sources", &[("Origin", "https://evil.example")], "").await;
+    assert!(!answer.headers.contains_key("access-control-allow-origin"));
+    for (header, value) in [
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("referrer-policy", "no-referrer"),
+        ("cache-control", "no-store"),
+    ] {
+        assert_eq!(answer.headers[header], value);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies_that_are_too_large_or_too_slow_are_refused() {
+    let service = Service::with("", |it| it.limits.body = Duration::from_millis(100)).await;
+    let host = service.address;
+    let head = |length: &str| {
+        format!(
+            "POST /v1/claims HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+             {length}\r\nConnection: close\r\n\r\n"
+        )
+    };
+    // It says so itself, and is refused before it comes.
+    let answer = service.raw(head("Content-Length: 99999999999").as_bytes()).await;
+    answer.refuses(413, None);
+    // It does not say so.
+    let mut large = head("Transfer-Encoding: chunked").into_bytes();
+    for _ in 0..40 {
+        large.extend_from_slice(b"10000\r\n");
+        large.extend_from_slice(&[b' '; 0x10000]);
+        large.extend_from_slice(b"\r\n");
+    }
+    let mut stream = TcpStream::connect(host).await.unwrap();
+    let (mut read, mut write) = stream.split();
+    let mut text = Vec::new();
+    // It may be closed before all is sent.
+    let sending = async {
+        let _ = write.write_all(&large).await;
+    };
+    let reading = async {
+        let mut bytes = [0; 4096];
+        while !String::from_utf8_lossy(&text).contains("larger than") {
+            match read.read(&mut bytes).await {
+                Ok(count) if count > 0 => text.extend_from_slice(&bytes[..count]),
+                _ => break,
+            }
+        }
+    };
+    tokio::join!(sending, reading);
+    assert_eq!(parse(&text).status, 413, "{}", String::from_utf8_lossy(&text));
+    // It never comes.
+    let answer = service.raw(head("Content-Length: 10").as_bytes()).await;
+    answer.refuses(408, None);
+    // Nested deeper than anybody can read.
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let kind = [("Content-Type", "application/json")];
+    service.send("POST", "/v1/claims", &kind, &deep).await.refuses(400, Some("body"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_never_ends_does_not_hold_a_connection() {
+    let service = Service::with("", |it| {
+        it.limits.head = Duration::from_millis(100);
+        it.connections = 2;
+    });
+    let service = service.await;
+    let mut slow = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(service.address).await.unwrap();
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: loc").await.unwrap();
+        slow.push(stream);
+    }
+    // All connections are taken; the next is served as soon as those are given up.
+    service.get("/healthz").await.ok();
+    for mut stream in slow {
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest).await;
+        assert!(!String::from_utf8_lossy(&rest).contains("200 OK"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_reads_no_answers_does_not_hold_a_connection() {
+    let service = Service::with("", |it| {
+        it.limits.taking = Duration::from_millis(100);
+        it.connections = 1;
+    });
+    let service = service.await;
+    let (host, length) = (service.address, service_document(&service).await);
+    let mut deaf = TcpStream::connect(host).await.unwrap();
+    let one = format!("GET /v1/openapi.json HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    // More than the system keeps for who does not read.
+    let many = one.repeat((64 << 20) / length);
+    let (_, mut write) = deaf.split();
+    let asking = async {
+        let _ = write.write_all(many.as_bytes()).await;
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = asking => {}
+        answer = service.get("/healthz") => {
+            answer.ok();
+        }
+    }
+}
+
+/// How long the document is.
+async fn service_document(service: &Service) -> usize {
+    service.get("/v1/openapi.json").await.body.len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn odd_paths_and_headers_lead_nowhere() {
+    let service = Service::start().await;
+    let paths = [
+        "/../../etc/passwd",
+        "/v1/../../etc/passwd",
+        "/v1/sources/%2e%2e%2f%2e%2e",
+        "//etc/passwd",
+        "/v1/feeds/tag/..%2f..%2fetc%2fpasswd",
+        "/v1/docs/../../x",
+        "/v1/sources/0%00",
+        "/%ff",
+        "/v1/tokens/..%2f",
+        "/v1/sources/0/versions/..%2f1",
+        "/.git/config",
+        "/v1/sources/",
+    ];
+    for path in paths {
+        let answer = service.get(path).await;
+        assert!(
+            (400..500).contains(&answer.status) || path.contains("feeds"),
+            "{path}: {answer:?}"
+        );
+        assert!(!answer.body.contains("root:"), "{path}");
+    }
+    // What a client sends is never sent back as a header.
+    let split = "/v1/feeds/tag/x%0d%0aSet-Cookie:%20a=b.atom";
+    let answer = service.get(split).await;
+    assert!(!answer.headers.contains_key("set-cookie"), "{answer:?}");
+    let id = "\"x\r\nSet-Cookie: a=b\"";
+    service.add(&["https://a.example/"]).await;
+    let claim = service.claim(1).await;
+    let body = json!({ "lease": claim["lease"], "reports": [{
+        "source": 0, "outcome": "unchanged", "etag": id }] });
+    service.ask("POST", "/v1/reports", body).await.refuses(400, Some("reports[0].etag"));
+    // Not HTTP, or hardly.
+    let many = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "a: b\r\n".repeat(2_000));
+    let odd: [&[u8]; 5] = [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET /\r\n\r\n",
+        b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        b"POST /v1/claims HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\
+          Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n",
+        many.as_bytes(),
+    ];
+    for bytes in odd {
+        let mut stream = TcpStream::connect(service.address).await.unwrap();
+        let _ = stream.write_all(bytes).await;
+        let _ = stream.shutdown().await;
+        let mut text = Vec::new();
+        let _ = stream.read_to_end(&mut text).await;
+        let status = parse(&text).status;
+        assert!(status == 0 || (400..500).contains(&status), "{}", String::from_utf8_lossy(&text));
+    }
+    service.get("/readyz").await.ok();
+}

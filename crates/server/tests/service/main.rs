@@ -1,0 +1,16 @@
+//! The service over real sockets: every route, every error, and clients that mean harm.
+
+#![allow(clippy::unwrap_used)]
+
+mod changes;
+mod claims;
+mod client;
+mod destinations;
+mod document;
+mod feeds;
+mod history;
+mod hostile;
+mod plan;
+mod sources;
+mod stream;
+mod tokens;

@@ -1,0 +1,125 @@
+//! The log as it grows.
+
+use std::time::Duration;
+
+use freshet_store::Retention;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::changes::with_changes;
+use crate::client::Service;
+
+/// Somebody who follows.
+struct Follower {
+    stream: TcpStream,
+    text: String,
+}
+
+impl Follower {
+    async fn of(service: &Service, path: &str, headers: &str) -> Self {
+        let mut stream = TcpStream::connect(service.address).await.unwrap();
+        let host = service.address;
+        let head =
+            format!("GET /v1/changes/stream{path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut follower = Self { stream, text: String::new() };
+        follower.until("\r\n\r\n").await;
+        assert!(follower.text.starts_with("HTTP/1.1 200"), "{}", follower.text);
+        assert!(follower.text.contains("text/event-stream"));
+        follower
+    }
+
+    /// Reads until a text has come.
+    async fn until(&mut self, part: &str) {
+        let mut bytes = [0; 4096];
+        while !self.text.contains(part) {
+            let read = timeout(Duration::from_secs(60), self.stream.read(&mut bytes)).await;
+            let count = read.unwrap_or_else(|_| panic!("no {part} in {}", self.text)).unwrap();
+            assert!(count > 0, "it ended: {}", self.text);
+            self.text.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+    }
+
+    /// The ids of events that came, in order, without those of signs of life.
+    fn ids(&self) -> Vec<i64> {
+        let lines: Vec<&str> = self.text.lines().collect();
+        let with_event = lines.windows(2).filter(|pair| pair[1].starts_with("event: "));
+        with_event.filter_map(|pair| pair[0].strip_prefix("id: ")?.parse().ok()).collect()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_follower_hears_all_from_where_it_was() {
+    let service = with_changes().await;
+    let mut all = Follower::of(&service, "?after=0", "").await;
+    let mut back = Follower::of(&service, "?after=0", "Last-Event-ID: 4\r\n").await;
+    let mut news = Follower::of(&service, "?after=0&tag=news", "").await;
+    let mut now = Follower::of(&service, "", "").await;
+    all.until("id: 6\n").await;
+    service.serve_texts(0, &["news of today"]).await;
+    service.serve_texts(1, &["and the rest"]).await;
+    for follower in [&mut all, &mut back, &mut now] {
+        follower.until("id: 8\nevent: changed\ndata: {").await;
+    }
+    news.until("id: 7\nevent").await;
+    assert_eq!(all.ids(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(back.ids(), [5, 6, 7, 8]);
+    assert_eq!(now.ids(), [7, 8]);
+    assert_eq!(news.ids(), [1, 3, 5, 7]);
+    service
+        .send("GET", "/v1/changes/stream", &[("Last-Event-ID", "x")], "")
+        .await
+        .refuses(400, Some("Last-Event-ID"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signs_of_life_say_how_far_it_is_and_the_end_is_told() {
+    let mut service = Service::with("", |it| it.limits.beat = Duration::from_millis(20)).await;
+    let mut follower = Follower::of(&service, "", "").await;
+    follower.until(": beat\nid: 0\n\n").await;
+    service.server.take().unwrap().stop().await;
+    let mut rest = Vec::new();
+    // It ends, and does not hang.
+    timeout(Duration::from_secs(60), follower.stream.read_to_end(&mut rest))
+        .await
+        .unwrap()
+        .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_forgotten_is_told() {
+    let service = with_changes().await;
+    let handle = service.daemon.handle();
+    let now = handle.now();
+    let tidied = handle.write(move |store| {
+        store.set_retention(Retention { change_days: 1.0, ..Retention::default() });
+        // Two days later, all of it is old.
+        store.tidy(now + 2 * 86_400_000)
+    });
+    tidied.await.unwrap();
+    service.get("/v1/changes?after=2").await.refuses(410, Some("after"));
+    assert_eq!(service.get("/v1/changes").await.ok()["items"].as_array().unwrap().len(), 0);
+    let mut follower = Follower::of(&service, "?after=2", "").await;
+    follower.until("event: forgotten\ndata: {").await;
+    assert!(follower.text.contains("\"from\":6"), "{}", follower.text);
+    let mut ahead = Follower::of(&service, "?after=99", "").await;
+    ahead.until("event: forgotten\ndata: {").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_follow_and_all_hear_the_same() {
+    let service = Service::start().await;
+    service.add(&["https://a.example/"]).await;
+    let mut followers = Vec::new();
+    for _ in 0..200 {
+        followers.push(Follower::of(&service, "", "").await);
+    }
+    service.serve_texts(0, &["one", "two", "three"]).await;
+    for follower in &mut followers {
+        follower.until("id: 2\nevent").await;
+        assert_eq!(follower.ids(), [1, 2]);
+    }
+    let metrics = service.get("/metrics").await;
+    assert!(metrics.body.contains("freshet_stream_clients 200"), "{}", metrics.body);
+}
