@@ -183,7 +183,7 @@ mod tests {
             for version in 0..20 {
                 for _ in 0..3 {
                     let now = read(&page(5, number, version, answer));
-                    let verdict = detector.judge(&kept.stored, None, &now);
+                    let verdict = detector.judge(&kept.stored(), None, &now);
                     let expect = version > 0 && answer % 3 == 1;
                     assert_eq!(verdict.is_change(), expect, "{number} {version}: {verdict:?}");
                     (kept, answer) = (now, answer + 1);

@@ -168,7 +168,7 @@ async fn fetch(
                 Some(old) if detector.judge(old, None, &reading).is_change() => Seen::Changed,
                 Some(_) => Seen::Same,
             };
-            let copy = Some(Copy { stored: Some(reading.stored), validators });
+            let copy = Some(Copy { stored: Some(reading.stored()), validators });
             Came { seen, copy, ..failed }
         }
         _ => failed,

@@ -119,16 +119,16 @@ fn detector(kind: Kind, toml: &str) -> Detector {
 fn check(detector: &Detector, bytes: &[u8], other: &[u8]) {
     let reading = detector.read(&Document::new(bytes));
     let explained = detector.explain(&Document::new(bytes));
-    assert_eq!(reading.stored, explained.stored);
+    assert_eq!(reading.stored(), explained.stored());
     assert_eq!(reading.text, explained.text);
-    assert_eq!(Stored::from_bytes(&reading.stored.to_bytes()), Some(reading.stored));
+    assert_eq!(Stored::from_bytes(&reading.stored().to_bytes()), Some(reading.stored()));
     let other = detector.read(&Document::new(other));
-    let verdict = detector.judge(&other.stored, Some(&other.text), &reading);
+    let verdict = detector.judge(&other.stored(), Some(&other.text), &reading);
     let found = diff(&other.text, &reading.text);
-    if found.is_empty() && other.stored.kind == Kind::Text {
+    if found.is_empty() && other.mark.kind == Kind::Text {
         assert!(!verdict.is_change());
     }
-    let _ = (found.unified(3), found.words(), detector.judge(&other.stored, None, &reading));
+    let _ = (found.unified(3), found.words(), detector.judge(&other.stored(), None, &reading));
 }
 
 fn mutated(corpus: &[Vec<u8>], random: &mut Pcg64) -> Vec<u8> {

@@ -40,26 +40,26 @@ impl Detector {
     /// text of that one is at hand, else an estimate.
     #[must_use]
     pub fn judge(&self, old: &Stored, old_text: Option<&str>, new: &Reading) -> Verdict {
-        let stored = &new.stored;
-        if old.raw == stored.raw {
+        let (then, now) = (&old.mark, &new.mark);
+        if then.raw == now.raw {
             return Verdict::SameBytes;
         }
-        if (old.rules, old.settings) != (stored.rules, stored.settings) {
+        if (then.rules, then.settings) != (now.rules, now.settings) {
             return Verdict::Incomparable;
         }
-        if old.kind == stored.kind && old.fingerprint == stored.fingerprint {
+        if then.kind == now.kind && then.fingerprint == now.fingerprint {
             return Verdict::SameContent;
         }
-        let similarity = if new.text.is_empty() && stored.sketch == old.sketch {
+        let similarity = if new.text.is_empty() && *new.sketch() == old.sketch {
             // Bytes have no words.
             0.0
         } else {
             match old_text {
                 Some(text) => similarity(text, &new.text),
-                None => old.sketch.similarity(&stored.sketch),
+                None => old.sketch.similarity(new.sketch()),
             }
         };
-        if old.kind == stored.kind && 1.0 - similarity < self.settings.below {
+        if then.kind == now.kind && 1.0 - similarity < self.settings.below {
             Verdict::Slight { similarity }
         } else {
             Verdict::Changed { similarity }

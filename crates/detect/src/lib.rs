@@ -8,10 +8,10 @@
 //! let read = |page: &str| detector.read(&Document::new(page.as_bytes()));
 //! let old = read("<html><p>It costs 12 €.</p><script>nonce = 1</script>");
 //! let new = read("<html><p class='x'>It costs 12 €.</p><script>nonce = 2</script>");
-//! assert_eq!(detector.judge(&old.stored, None, &new), Verdict::SameContent);
+//! assert_eq!(detector.judge(&old.stored(), None, &new), Verdict::SameContent);
 //!
 //! let new = read("<html><p>It costs 13 €.</p>");
-//! assert!(detector.judge(&old.stored, None, &new).is_change());
+//! assert!(detector.judge(&old.stored(), None, &new).is_change());
 //! assert!(diff(&old.text, &new.text).unified(3).contains("+It costs 13 €."));
 //! ```
 
@@ -48,4 +48,4 @@ pub use reading::{Detector, Document, Reading, digest};
 pub use settings::{Layer, RawSettings, Settings};
 pub use similarity::similarity;
 pub use sketch::Sketch;
-pub use stored::{RULES, Stored};
+pub use stored::{Mark, RULES, Stored};

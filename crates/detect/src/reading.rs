@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
@@ -13,7 +14,7 @@ use crate::noise::{Line, noise};
 use crate::normal::push_normal;
 use crate::settings::Settings;
 use crate::sketch::Sketch;
-use crate::stored::{RULES, Stored};
+use crate::stored::{Mark, RULES, Stored};
 use crate::xml::Xml;
 use crate::{json, pdf, xml};
 
@@ -39,8 +40,8 @@ impl<'a> Document<'a> {
 /// What counts of a document.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// What is to be kept until the next reading.
-    pub stored: Stored,
+    /// By what it is known again.
+    pub mark: Mark,
     /// What counts, in lines; empty for bytes.
     pub text: String,
     /// What part of a page it is.
@@ -54,6 +55,21 @@ pub struct Reading {
     pub unmatched: Vec<String>,
     /// It is not what its kind says (or is nested too deep), and was read as text.
     pub as_text: bool,
+    /// Made when it is asked for: whether something changed is known without it.
+    sketch: OnceLock<Sketch>,
+}
+
+impl Reading {
+    /// What is to be kept until the next reading.
+    #[must_use]
+    pub fn stored(&self) -> Stored {
+        Stored { mark: self.mark, sketch: *self.sketch() }
+    }
+
+    /// What the text is like.
+    pub fn sketch(&self) -> &Sketch {
+        self.sketch.get_or_init(|| Sketch::of(&self.text))
+    }
 }
 
 /// Reads documents by the same settings.
@@ -93,7 +109,6 @@ impl Detector {
         let Document { bytes, content_type, charset } = *document;
         let kind = settings.kind.unwrap_or_else(|| Kind::of(content_type, bytes));
         let raw = digest(bytes);
-        let mut sketch = Sketch::default();
         let mut parts = Parts::Text(String::new(), Vec::new());
         let mut found = Found::default();
         match kind {
@@ -111,15 +126,12 @@ impl Detector {
             _ => parts.fingerprint(kind),
         };
         let text = parts.text();
-        if !text.is_empty() {
-            sketch = Sketch::of(&text);
-        }
-        let stored =
-            Stored { kind, rules: RULES, settings: settings.digest, raw, fingerprint, sketch };
+        let mark = Mark { kind, rules: RULES, settings: settings.digest, raw, fingerprint };
         let left_out = left_out.unwrap_or_default();
         let unmatched = found.unmatched.unwrap_or_else(|| settings.places());
         let (basis, as_text) = (found.basis, found.as_text);
-        Reading { stored, text, basis, bytes: bytes.len(), left_out, unmatched, as_text }
+        let (bytes, sketch) = (bytes.len(), OnceLock::new());
+        Reading { mark, text, basis, bytes, left_out, unmatched, as_text, sketch }
     }
 
     fn parts(

@@ -23,6 +23,15 @@ pub const RULES: u16 = 2;
 /// Numbers are little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
+    /// By what it is known again.
+    pub mark: Mark,
+    /// For the similarity.
+    pub sketch: Sketch,
+}
+
+/// By what a reading is known again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
     /// How the bytes were read.
     pub kind: Kind,
     /// The version of the rules.
@@ -33,8 +42,6 @@ pub struct Stored {
     pub raw: u128,
     /// XXH3-128 of what counts, with the kind and the version of the rules.
     pub fingerprint: u128,
-    /// For the similarity.
-    pub sketch: Sketch,
 }
 
 impl Stored {
@@ -46,15 +53,16 @@ impl Stored {
     /// As bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LENGTH] {
+        let Self { mark, sketch } = self;
         let mut bytes = [0; Self::LENGTH];
         bytes[0] = Self::LAYOUT;
-        bytes[1] = self.kind as u8;
-        bytes[2..4].copy_from_slice(&self.rules.to_le_bytes());
-        bytes[4..12].copy_from_slice(&self.settings.to_le_bytes());
-        bytes[12..28].copy_from_slice(&self.raw.to_le_bytes());
-        bytes[28..44].copy_from_slice(&self.fingerprint.to_le_bytes());
-        bytes[44..48].copy_from_slice(&self.sketch.words.to_le_bytes());
-        for (slot, counter) in bytes[48..].chunks_exact_mut(2).zip(&self.sketch.counters) {
+        bytes[1] = mark.kind as u8;
+        bytes[2..4].copy_from_slice(&mark.rules.to_le_bytes());
+        bytes[4..12].copy_from_slice(&mark.settings.to_le_bytes());
+        bytes[12..28].copy_from_slice(&mark.raw.to_le_bytes());
+        bytes[28..44].copy_from_slice(&mark.fingerprint.to_le_bytes());
+        bytes[44..48].copy_from_slice(&sketch.words.to_le_bytes());
+        for (slot, counter) in bytes[48..].chunks_exact_mut(2).zip(&sketch.counters) {
             slot.copy_from_slice(&counter.to_le_bytes());
         }
         bytes
@@ -71,14 +79,15 @@ impl Stored {
         for (counter, slot) in counters.iter_mut().zip(bytes[48..].chunks_exact(2)) {
             *counter = i16::from_le_bytes([slot[0], slot[1]]);
         }
-        Some(Self {
+        let mark = Mark {
             kind: Kind::ALL.into_iter().find(|it| *it as u8 == bytes[1])?,
             rules: u16::from_le_bytes(bytes[2..4].try_into().ok()?),
             settings: u64::from_le_bytes(bytes[4..12].try_into().ok()?),
             raw: u128::from_le_bytes(bytes[12..28].try_into().ok()?),
             fingerprint: u128::from_le_bytes(bytes[28..44].try_into().ok()?),
-            sketch: Sketch { words: u32::from_le_bytes(bytes[44..48].try_into().ok()?), counters },
-        })
+        };
+        let words = u32::from_le_bytes(bytes[44..48].try_into().ok()?);
+        Some(Self { mark, sketch: Sketch { words, counters } })
     }
 }
 
@@ -88,14 +97,14 @@ mod tests {
 
     #[test]
     fn there_and_back() {
-        let stored = Stored {
+        let mark = Mark {
             kind: Kind::Json,
             rules: 7,
             settings: 8,
             raw: 1 << 100,
             fingerprint: u128::MAX - 5,
-            sketch: Sketch::of("some words and -5"),
         };
+        let stored = Stored { mark, sketch: Sketch::of("some words and -5") };
         assert_eq!(Stored::from_bytes(&stored.to_bytes()), Some(stored));
         assert_eq!(Stored::from_bytes(&stored.to_bytes()[1..]), None);
         let mut newer = stored.to_bytes();

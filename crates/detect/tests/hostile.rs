@@ -104,11 +104,11 @@ fn fifty_megabytes_of_json_in_one_line() {
     }
     json.push_str("{}],\"a\":1}");
     let old = detector("").read(&Document::new(json.as_bytes()));
-    assert_eq!(old.stored.kind, Kind::Json);
+    assert_eq!(old.mark.kind, Kind::Json);
     assert!(old.text.starts_with("/a: 1\n/items/+/id: 12345\n/items/*/name: "));
     let changed = json.replace("{}],", "{\"id\":1}],");
     let new = detector("").read(&Document::new(changed.as_bytes()));
-    assert_ne!(old.stored.fingerprint, new.stored.fingerprint);
+    assert_ne!(old.mark.fingerprint, new.mark.fingerprint);
 }
 
 #[test]
@@ -211,7 +211,7 @@ proptest! {
             let detector = detector(&format!("kind = '{kind}'\n{settings}"));
             let first = detector.explain(&Document::new(&bytes));
             let second = detector.read(&Document::new(&bytes));
-            prop_assert_eq!(first.stored, second.stored);
+            prop_assert_eq!(first.stored(), second.stored());
         }
         let _ = detector(settings).read(&Document::new(&bytes));
     }

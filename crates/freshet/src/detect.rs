@@ -79,7 +79,7 @@ fn two(
     arguments: &DetectArguments,
 ) -> Result<ExitCode, Failure> {
     let (old, new) = (read(detector, old), read(detector, new));
-    let verdict = detector.judge(&old.stored, Some(&old.text), &new);
+    let verdict = detector.judge(&old.stored(), Some(&old.text), &new);
     let diff = diff(&old.text, &new.text).cut(LONGEST_LINE);
     let compared = Comparison { old, new, verdict, diff };
     if arguments.json {

@@ -6,7 +6,7 @@ use freshet_fetch::{Answer, Content};
 use freshet_store::{Fetched, Job, NewChange, NewVersion, Packed, Validators};
 
 use crate::clock::Millis;
-use crate::kept::{Kept, kept, with_digest};
+use crate::kept::{Kept, kept, with_mark};
 use crate::summary::{entries, rewritten, summary};
 
 /// Lengths of the texts whose difference is told in words.
@@ -116,7 +116,7 @@ pub(crate) fn read_document(
 ) -> Outcome {
     let old = Kept::from_bytes(&job.reading);
     // Equal bytes need no reading.
-    if old.as_ref().is_some_and(|old| old.stored.raw == digest(document.bytes)) {
+    if old.as_ref().is_some_and(|old| old.stored.mark.raw == digest(document.bytes)) {
         return Outcome::Unchanged;
     }
     let new = detector.read(document);
@@ -126,7 +126,7 @@ pub(crate) fn read_document(
     let keep = |record: &mut Fetched| {
         record.reading = Some(kept(&new));
         record.version = Some(NewVersion {
-            digest: new.stored.fingerprint.to_be_bytes(),
+            digest: new.mark.fingerprint.to_be_bytes(),
             kind: document.content_type.unwrap_or_default().to_owned(),
             content: Packed::of(document.bytes),
         });
@@ -149,8 +149,9 @@ pub(crate) fn read_document(
             keep(record);
             return Outcome::Unchanged;
         };
-        verdict = detector.judge(&reading.stored, Some(&reading.text), &new);
-        old = Old { stored: reading.stored, text: Some(reading.text) };
+        old.stored = reading.stored();
+        verdict = detector.judge(&old.stored, Some(&reading.text), &new);
+        old.text = Some(reading.text);
     } else if let Verdict::Changed { similarity } | Verdict::Slight { similarity } = verdict {
         old.text = kept.text();
         // The sketch says whether a closer look is worth its time.
@@ -170,7 +171,7 @@ pub(crate) fn read_document(
             Outcome::Changed
         }
         Verdict::SameContent => {
-            record.reading = Some(with_digest(&job.reading, &new.stored));
+            record.reading = Some(with_mark(&job.reading, old.stored.sketch, new.mark));
             Outcome::Unchanged
         }
         // What changes little by little is to be seen in the end: the old reading stays.
@@ -180,7 +181,7 @@ pub(crate) fn read_document(
 
 fn change(old: &Old, new: &Reading, similarity: f64, at: Millis) -> NewChange {
     let told = old.text.as_deref().filter(|old| old.len().max(new.text.len()) <= TOLD);
-    let is_feed = new.stored.kind == Kind::Xml && new.text.contains("\n\n");
+    let is_feed = new.mark.kind == Kind::Xml && new.text.contains("\n\n");
     let feed = told.filter(|_| is_feed).and_then(|old| entries(old, &new.text));
     let summary = match told {
         _ if feed.is_some() => feed.unwrap_or_default(),
@@ -191,8 +192,8 @@ fn change(old: &Old, new: &Reading, similarity: f64, at: Millis) -> NewChange {
     NewChange {
         unchanged: None,
         changed: at,
-        old_digest: Some(old.stored.fingerprint.to_be_bytes()),
-        new_digest: new.stored.fingerprint.to_be_bytes(),
+        old_digest: Some(old.stored.mark.fingerprint.to_be_bytes()),
+        new_digest: new.mark.fingerprint.to_be_bytes(),
         old_size: old.text.as_ref().map(|text| text.len() as u64),
         new_size: if new.text.is_empty() { new.bytes } else { new.text.len() } as u64,
         similarity,

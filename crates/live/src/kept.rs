@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use freshet_detect::{Reading, Stored};
+use freshet_detect::{Mark, Reading, Sketch, Stored};
 use zstd::bulk::{Compressor, Decompressor};
 
 /// Texts longer than this are not kept: they are read again from the newest version if need be.
@@ -30,7 +30,7 @@ impl<'a> Kept<'a> {
 
 /// A reading as it is kept.
 pub(crate) fn kept(reading: &Reading) -> Vec<u8> {
-    let mut bytes = reading.stored.to_bytes().to_vec();
+    let mut bytes = reading.stored().to_bytes().to_vec();
     if reading.text.len() <= LONGEST
         && let Some(text) = pack(reading.text.as_bytes())
     {
@@ -58,9 +58,9 @@ fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
     UNPACK.with_borrow_mut(|it| it.as_mut()?.decompress(bytes, room).ok())
 }
 
-/// The same text with other bytes around it.
-pub(crate) fn with_digest(kept: &[u8], stored: &Stored) -> Vec<u8> {
-    let mut bytes = stored.to_bytes().to_vec();
+/// The same text with other bytes around it: what it is like does not change.
+pub(crate) fn with_mark(kept: &[u8], sketch: Sketch, mark: Mark) -> Vec<u8> {
+    let mut bytes = Stored { mark, sketch }.to_bytes().to_vec();
     bytes.extend(kept.get(Stored::LENGTH..).unwrap_or_default());
     bytes
 }

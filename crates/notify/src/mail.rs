@@ -51,7 +51,7 @@ pub(crate) async fn send(
             kind: target.kind(),
             to: target.place(),
             id: parcel.id.to_owned(),
-            sent: format!("a mail to {}", email.to.len()),
+            sent: "a mail".to_owned(),
             answer: cut(&line(&answer.message().collect::<Vec<_>>().join(" ")), 300),
         }),
         Err(error) => {

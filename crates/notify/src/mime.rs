@@ -37,7 +37,7 @@ impl Mailbox {
         }
         let (name, address) = match text.trim().strip_suffix('>').and_then(|it| it.rsplit_once('<'))
         {
-            Some((name, address)) => (name.trim().trim_matches('"').trim(), address),
+            Some((name, address)) => (unquoted(name.trim()), address),
             None => ("", text.trim()),
         };
         // Others would have to be asked for by servers that know of them (RFC 6531).
@@ -103,6 +103,11 @@ impl Mail<'_> {
     }
 }
 
+/// A name without the quotation marks around it.
+fn unquoted(name: &str) -> &str {
+    name.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or(name).trim()
+}
+
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|it| it == b' ' || it.is_ascii_graphic())
         && text.len() <= SHORT
@@ -152,7 +157,7 @@ mod tests {
     fn addresses_are_read_and_written() {
         check("me@example.com", Some("me@example.com"));
         check("Me <me@example.com>", Some("\"Me\" <me@example.com>"));
-        check("\"A \\ \"B\"\" <me@example.com>", Some("\"A \\\\ \\\"B\" <me@example.com>"));
+        check("\"A \\ \"B\"\" <me@example.com>", Some("\"A \\\\ \\\"B\\\"\" <me@example.com>"));
         check("Zoë <z@example.com>", Some("=?utf-8?B?Wm/Dqw==?=\r\n <z@example.com>"));
         for bad in
             ["", "me", "me@", "@x", "a@b c", "a@b, c@d", "me@example.com\r\nBcc: x@y", "ä@b.de"]

@@ -101,7 +101,7 @@ async fn fetch(
                 .stored
                 .is_some_and(|stored| !detector.judge(&stored, None, &reading).is_change());
             let outcome = if is_same { Outcome::Unchanged } else { Outcome::Changed };
-            (id, outcome, Some(Kept { stored: Some(reading.stored), validators }))
+            (id, outcome, Some(Kept { stored: Some(reading.stored()), validators }))
         }
         freshet_fetch::Outcome::Gone => (id, Outcome::Gone, None),
         _ => {

@@ -24,14 +24,14 @@ fn read(html: &str) -> Reading {
 fn read_bytes(bytes: &[u8]) -> Reading {
     let document = Document { bytes, content_type: Some("text/html"), charset: None };
     let reading = Detector::default().explain(&document);
-    assert_eq!(reading.stored.kind, Kind::Html);
+    assert_eq!(reading.mark.kind, Kind::Html);
     reading
 }
 
 /// What is wrong, if two pages that should be the same are not.
 fn alarm(what: &str, a: &str, b: &str) -> Option<String> {
     let (old, new) = (read(a), read(b));
-    (old.stored.fingerprint != new.stored.fingerprint).then(|| {
+    (old.mark.fingerprint != new.mark.fingerprint).then(|| {
         let diff = freshet_detect::diff(&old.text, &new.text).unified(1);
         format!("{what}: a false alarm ({:?}, {:?})\n{diff}", old.basis, new.basis)
     })
@@ -41,7 +41,7 @@ fn alarm(what: &str, a: &str, b: &str) -> Option<String> {
 fn miss(what: &str, a: &str, b: &str) -> Option<String> {
     let (old, new) = (read(a), read(b));
     assert_ne!(a, b, "{what}: no change");
-    (old.stored.fingerprint == new.stored.fingerprint).then(|| {
+    (old.mark.fingerprint == new.mark.fingerprint).then(|| {
         let (basis, text, left_out) = (old.basis, old.text, new.left_out);
         format!("{what}: a miss ({basis:?})\n{text}\nleft out: {left_out:?}")
     })

@@ -37,7 +37,7 @@ proptest! {
         changed[place.index(text.len())] = other;
         let (old, new) = (read(&with(&text)), read(&with(&changed)));
         prop_assert!(old.text.contains(&text.join(" ")), "{}: {}", page.name, old.text);
-        prop_assert_ne!(old.stored.fingerprint, new.stored.fingerprint);
+        prop_assert_ne!(old.mark.fingerprint, new.mark.fingerprint);
     }
 
     #[test]

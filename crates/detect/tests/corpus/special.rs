@@ -163,7 +163,7 @@ fn an_encoding_is_not_content() {
         .map(|it| u8::try_from(u32::from(it)).unwrap())
         .collect();
     let latin = read_bytes(&latin);
-    assert_eq!(utf8.stored.fingerprint, latin.stored.fingerprint);
+    assert_eq!(utf8.mark.fingerprint, latin.mark.fingerprint);
     assert!(latin.text.contains("Größe und Maß"));
 }
 

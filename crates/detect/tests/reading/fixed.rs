@@ -19,7 +19,7 @@ fn fingerprints_are_the_same_in_every_version_and_on_every_machine() {
         "%PDF-1.7 /ID [<1>] x",
         "\0\u{1}",
     ];
-    let found = documents.map(|it| format!("{:032x}", read("", it).stored.fingerprint));
+    let found = documents.map(|it| format!("{:032x}", read("", it).mark.fingerprint));
     // Found with version 2 of the rules.
     let expect = [
         "f5bd568dbbd85bf9c7acbcb36f8537a1",
@@ -37,20 +37,20 @@ fn fingerprints_are_the_same_in_every_version_and_on_every_machine() {
 
 #[test]
 fn what_is_stored_has_a_fixed_layout() {
-    let stored = read("", PAGE).stored;
+    let stored = read("", PAGE).stored();
     let bytes = stored.to_bytes();
     assert_eq!(bytes.len(), 176);
     assert_eq!(Stored::LENGTH, 176);
     assert_eq!(bytes[..4], [1, 1, 2, 0]);
     assert_eq!(bytes[4..12], [0; 8]);
     assert_eq!(bytes[12..28], digest(PAGE.as_bytes()).to_le_bytes());
-    assert_eq!(bytes[28..44], stored.fingerprint.to_le_bytes());
+    assert_eq!(bytes[28..44], stored.mark.fingerprint.to_le_bytes());
     assert_eq!(bytes[44..48], 6_u32.to_le_bytes());
 }
 
 #[test]
 fn settings_have_a_fixed_digest() {
-    let digest = |toml: &str| read(toml, "").stored.settings;
+    let digest = |toml: &str| read(toml, "").mark.settings;
     assert_eq!(digest(""), 0);
     assert_eq!(digest("noise = false\ntext = 'main'\nbelow = 0.5\nselect = []"), 0);
     assert_eq!(digest("select = ['p']"), 8_855_497_521_173_398_218);

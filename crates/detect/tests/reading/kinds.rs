@@ -7,17 +7,17 @@ use crate::read;
 #[track_caller]
 fn check(text: &str, kind: Kind, expect: &str) {
     let reading = read("", text);
-    assert_eq!((reading.stored.kind, reading.text.as_str()), (kind, expect), "{text}");
+    assert_eq!((reading.mark.kind, reading.text.as_str()), (kind, expect), "{text}");
 }
 
 #[track_caller]
 fn same(a: &str, b: &str) {
-    assert_eq!(read("", a).stored.fingerprint, read("", b).stored.fingerprint, "{a} {b}");
+    assert_eq!(read("", a).mark.fingerprint, read("", b).mark.fingerprint, "{a} {b}");
 }
 
 #[track_caller]
 fn differ(a: &str, b: &str) {
-    assert_ne!(read("", a).stored.fingerprint, read("", b).stored.fingerprint, "{a} {b}");
+    assert_ne!(read("", a).mark.fingerprint, read("", b).mark.fingerprint, "{a} {b}");
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn what_says_it_is_json_and_is_not_is_text() {
     let document =
         |bytes| Document { bytes, content_type: Some("application/json"), charset: None };
     let reading = Detector::default().read(&document(b"Not  found\n"));
-    assert_eq!((reading.stored.kind, reading.text.as_str()), (Kind::Json, "Not found\n"));
+    assert_eq!((reading.mark.kind, reading.text.as_str()), (Kind::Json, "Not found\n"));
     assert!(reading.as_text && !Detector::default().read(&document(b"{}")).as_text);
 }
 

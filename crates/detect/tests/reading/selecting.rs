@@ -61,7 +61,7 @@ fn links_and_images() {
     let page = |target: &str| {
         format!("<p>Get the <a href='{target}'>file</a> from the server of the project.</p>")
     };
-    let print = |settings: &str, target: &str| read(settings, &page(target)).stored.fingerprint;
+    let print = |settings: &str, target: &str| read(settings, &page(target)).mark.fingerprint;
     assert_eq!(print("", "/a"), print("", "/b"));
     assert_eq!(print("links = true", "/a?utm_source=x"), print("links = true", "/a"));
     assert_ne!(print("links = true", "/a"), print("links = true", "/b"));
@@ -87,7 +87,7 @@ fn json_places() {
     assert_eq!(text("select = ['$.items[-2:].n']"), "\"x\"\n\"y\"\n");
     assert_eq!(text("select = ['$.items[:-1].n']"), "\"x\"\n");
     assert_eq!(text("select = ['$.items[-9]']"), "");
-    let order = |json: &str| read("ignore = ['order']", json).stored.fingerprint;
+    let order = |json: &str| read("ignore = ['order']", json).mark.fingerprint;
     assert_eq!(order("[3, 1, {\"a\": 1, \"b\": 2}]"), order("[{\"b\": 2, \"a\": 1}, 3, 1]"));
 }
 

@@ -13,8 +13,8 @@ fn check(settings: &str, old: &str, new: &str, expect: impl Fn(Verdict) -> bool)
     let detector = detector(settings);
     let old = detector.read(&Document::new(old.as_bytes()));
     let new = detector.read(&Document::new(new.as_bytes()));
-    let with_text = detector.judge(&old.stored, Some(&old.text), &new);
-    let without = detector.judge(&old.stored, None, &new);
+    let with_text = detector.judge(&old.stored(), Some(&old.text), &new);
+    let without = detector.judge(&old.stored(), None, &new);
     assert!(expect(with_text), "{with_text:?}");
     assert_eq!(std::mem::discriminant(&with_text), std::mem::discriminant(&without));
 }
@@ -49,14 +49,14 @@ fn other_settings_cannot_be_compared() {
     let old = detector("").read(&Document::new(b"<html><p>a</p>"));
     let other = detector("ignore = ['case']");
     let new = other.read(&Document::new(b"<html><p>b</p>"));
-    assert_eq!(other.judge(&old.stored, None, &new), Verdict::Incomparable);
+    assert_eq!(other.judge(&old.stored(), None, &new), Verdict::Incomparable);
     let same = other.read(&Document::new(b"<html><p>a</p>"));
-    assert_eq!(other.judge(&old.stored, None, &same), Verdict::SameBytes);
+    assert_eq!(other.judge(&old.stored(), None, &same), Verdict::SameBytes);
     // How much is slight is no matter of reading.
     let patient = detector("below = 0.5");
     assert!(
         patient
-            .judge(&old.stored, None, &patient.read(&Document::new(b"<html><p>b</p>")))
+            .judge(&old.stored(), None, &patient.read(&Document::new(b"<html><p>b</p>")))
             .is_change()
     );
 }

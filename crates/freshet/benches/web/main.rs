@@ -85,7 +85,7 @@ fn ours(address: SocketAddr, seconds: u64, connections: usize, read: bool) -> f6
                         document.charset = Some(charset.name());
                         let reading = detector.read(&document);
                         assert!((500..9000).contains(&reading.text.len()));
-                        let now = Some(reading.stored.fingerprint);
+                        let now = Some(reading.mark.fingerprint);
                         assert_ne!(now, before);
                         before = now;
                     }

@@ -34,13 +34,13 @@ impl<'a> Read<'a> {
         let list = reading.left_out.iter();
         let list = list.map(|it| LeftOut { reason: it.reason.name(), text: &it.text });
         Self {
-            kind: reading.stored.kind.name(),
+            kind: reading.mark.kind.name(),
             bytes: reading.bytes,
             basis: reading.basis.name(),
-            words: reading.stored.sketch.words,
-            fingerprint: format!("{:032x}", reading.stored.fingerprint),
-            digest: format!("{:032x}", reading.stored.raw),
-            rules: reading.stored.rules,
+            words: reading.sketch().words,
+            fingerprint: format!("{:032x}", reading.mark.fingerprint),
+            digest: format!("{:032x}", reading.mark.raw),
+            rules: reading.mark.rules,
             as_text: reading.as_text,
             unmatched: &reading.unmatched,
             text: &reading.text,
@@ -93,7 +93,7 @@ impl<'a> Compared<'a> {
             Verdict::Changed { similarity } => ("changed", similarity),
             _ => ("incomparable", f64::NAN),
         };
-        let (old, new) = (&compared.old.stored.sketch, &compared.new.stored.sketch);
+        let (old, new) = (compared.old.sketch(), compared.new.sketch());
         Self {
             verdict,
             changed: compared.verdict.is_change(),
@@ -101,8 +101,8 @@ impl<'a> Compared<'a> {
             sketched: (old.words.max(new.words) > 0).then(|| old.similarity(new)),
             added,
             removed,
-            old: format!("{:032x}", compared.old.stored.fingerprint),
-            new: format!("{:032x}", compared.new.stored.fingerprint),
+            old: format!("{:032x}", compared.old.mark.fingerprint),
+            new: format!("{:032x}", compared.new.mark.fingerprint),
             as_text: [compared.old.as_text, compared.new.as_text],
             unmatched: [&compared.old.unmatched, &compared.new.unmatched],
             rows: compared.diff.rows.iter().filter_map(line).collect(),

@@ -9,9 +9,9 @@ use crate::detect::arguments::DiffStyle;
 
 /// How a document was read.
 pub(crate) fn header(source: &str, reading: &Reading) -> String {
-    let Reading { stored, text, basis, bytes, .. } = reading;
-    let mut header = format!("{source}: {}, {bytes} bytes", stored.kind);
-    match stored.kind {
+    let Reading { mark, text, basis, bytes, .. } = reading;
+    let mut header = format!("{source}: {}, {bytes} bytes", mark.kind);
+    match mark.kind {
         Kind::Bytes => header.push_str(", each of which counts"),
         Kind::Pdf => header.push_str(", all but dates and numbers of the copy count"),
         _ => {
@@ -21,11 +21,11 @@ pub(crate) fn header(source: &str, reading: &Reading) -> String {
                 "\ncounts: {}, {} bytes ({share:.1} %), {} words",
                 basis.name(),
                 text.len(),
-                stored.sketch.words
+                reading.sketch().words
             );
         }
     }
-    let _ = write!(header, "\nfingerprint: {:032x} (rules {})", stored.fingerprint, stored.rules);
+    let _ = write!(header, "\nfingerprint: {:032x} (rules {})", mark.fingerprint, mark.rules);
     if *basis == Basis::Selected && text.is_empty() {
         header.push_str("\nnothing is selected: the document has no such part");
     }
@@ -51,7 +51,7 @@ pub(crate) fn header(source: &str, reading: &Reading) -> String {
 pub(crate) fn remarks(source: &str, reading: &Reading) -> Option<String> {
     let mut remarks = Vec::new();
     if reading.as_text {
-        let kind = reading.stored.kind;
+        let kind = reading.mark.kind;
         remarks.push(format!(
             "{source}: not valid {kind}, or nested too deep: compared as text; hint: give another --kind"
         ));

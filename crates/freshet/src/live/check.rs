@@ -220,7 +220,7 @@ fn stranger(arguments: &CheckArguments, home: &Home, url: &str) -> Result<ExitCo
             note(&remarks);
         }
         if let Some(reading) = &reading {
-            let share = format!("{} words", reading.stored.sketch.words);
+            let share = format!("{} words", reading.sketch().words);
             note(&format!("counts        {}, {share}\n", reading.basis.name()));
             print_text(&reading.text)?;
         }
