@@ -27,3 +27,11 @@ pub(crate) fn limit(said: Option<usize>) -> Result<usize, Problem> {
         Some(limit) => Err(Problem::field("limit", format!("{limit} is not from 1 to {MOST}"))),
     }
 }
+
+/// Where a page begins.
+pub(crate) fn after(said: Option<i64>) -> Result<Option<i64>, Problem> {
+    match said.filter(|after| *after < 0) {
+        None => Ok(said),
+        Some(after) => Err(Problem::field("after", format!("{after} is not where a page ended"))),
+    }
+}

@@ -20,7 +20,7 @@ use super::source::SourceView;
 use crate::app::App;
 use crate::hub::everything;
 use crate::input::{Place, Query};
-use crate::page::{Page, limit};
+use crate::page::{Page, after, limit};
 use crate::problem::Problem;
 
 /// Observations of a source that are looked through.
@@ -118,7 +118,7 @@ async fn observations(
     Query(asked): Query<PageQuery>,
 ) -> Result<Json<Page<ObservationView>>, Problem> {
     let limit = limit(asked.limit)?;
-    let before = asked.after.map_or(u64::MAX, |after| u64::try_from(after).unwrap_or(0));
+    let before = after(asked.after)?.map_or(u64::MAX, |after| u64::try_from(after).unwrap_or(0));
     let found = app.read(move |reader| {
         if reader.source(id)?.is_none() {
             return Ok(None);
@@ -145,10 +145,10 @@ async fn changes(
     Place(id): Place<u32>,
     Query(asked): Query<PageQuery>,
 ) -> Result<Json<Page<Entry>>, Problem> {
-    let limit = limit(asked.limit)?;
+    let (limit, before) = (limit(asked.limit)?, after(asked.after)?);
     let found = app.read(move |reader| {
         let filter = ChangeFilter { source: Some(id), ..everything() };
-        let found = reader.latest_changes(asked.after, limit + 1, &filter)?;
+        let found = reader.latest_changes(before, limit + 1, &filter)?;
         let is_known = !found.is_empty() || asked.after.is_some() || reader.source(id)?.is_some();
         Ok(is_known.then_some(found))
     });

@@ -17,7 +17,7 @@ use super::history::PageQuery;
 use crate::app::App;
 use crate::etag;
 use crate::input::{Place, Query};
-use crate::page::{Page, limit};
+use crate::page::{Page, after, limit};
 use crate::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -63,13 +63,13 @@ async fn list(
     Place(id): Place<u32>,
     Query(asked): Query<PageQuery>,
 ) -> Result<Json<Page<VersionView>>, Problem> {
-    let limit = limit(asked.limit)?;
+    let (limit, before) = (limit(asked.limit)?, after(asked.after)?);
     let found = app.read(move |reader| {
         let is_there = reader.source(id)?.is_some();
         is_there.then(|| reader.versions(id)).transpose()
     });
     let found = found.await?.ok_or_else(|| Problem::no_source(id))?;
-    let before = asked.after.unwrap_or(i64::MAX);
+    let before = before.unwrap_or(i64::MAX);
     let found = found.into_iter().filter(|it| i64::from(it.n) < before);
     let mut items: Vec<_> = found.take(limit + 1).collect();
     let is_more = items.len() > limit;

@@ -112,6 +112,8 @@ async fn what_cannot_be_meant_names_its_field() {
         ("/v1/sources?limit=1&limit=2", 400, Some("limit")),
         ("/v1/sources?state=odd", 400, Some("state")),
         ("/v1/sources?after=-1", 400, Some("after")),
+        ("/v1/sources/0/changes?after=-1", 400, Some("after")),
+        ("/v1/sources/0/versions?after=-1", 400, Some("after")),
         ("/v1/sources/x", 400, Some("id")),
         ("/v1/sources/99999999999", 400, Some("id")),
         ("/v1/sources/7", 404, None),
