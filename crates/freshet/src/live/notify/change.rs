@@ -20,7 +20,7 @@ use crate::output::{note, print_line};
 /// Tell somebody of changes from now on
 ///
 /// A webhook gets JSON, signed with a secret that is shown here and never again. Mail goes through the
-/// server under [mail] in the configuration, a command must be named there under [commands]. Nothing is
+/// server under `[mail]` in the configuration, a command must be named there under `[commands]`. Nothing is
 /// sent yet: `freshet notify test NAME` does that.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("where").required(true).args(["webhook", "mail", "command"])))]

@@ -48,7 +48,7 @@ pub(crate) struct GivenArguments {
     #[arg(long, value_name = "TEMPLATE", help_heading = "How")]
     pub(crate) text: Option<String>,
 
-    /// Whom mail comes from, in place of `from` under [mail]
+    /// Whom mail comes from, in place of `from` under `[mail]`
     #[arg(long, value_name = "ADDRESS", help_heading = "How")]
     pub(crate) from: Option<String>,
 
