@@ -5,7 +5,7 @@
 
 With `crew = 0` in freshet.toml, freshet fetches nothing by itself. Only the standard library is used.
 """
-import base64, json, os, sys, time, urllib.error, urllib.request
+import base64, datetime, http.client, json, os, sys, time, urllib.error, urllib.request
 
 SERVICE = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:7343"
 
@@ -19,28 +19,40 @@ def ask(path, body):
         return json.load(answer)
 
 
+def header(value):  # what is odd is not asked with the next time
+    return value if value and len(value) <= 1000 and value.isprintable() else None
+
+
 def fetch(item):
     request = urllib.request.Request(item["url"], headers={"User-Agent": "claims.py"})
-    for header, value in [("If-None-Match", item["etag"]), ("If-Modified-Since", item["last_modified"])]:
+    for name, value in [("If-None-Match", item["etag"]), ("If-Modified-Since", item["last_modified"])]:
         if value:
-            request.add_header(header, value)
+            request.add_header(name, value)
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
             document = base64.b64encode(answer.read()).decode()
             return {"outcome": "document", "base64": document, "status": answer.status,
-                    "content_type": answer.headers["Content-Type"], "etag": answer.headers["ETag"],
-                    "last_modified": answer.headers["Last-Modified"]}
+                    "content_type": header(answer.headers["Content-Type"]), "etag": header(answer.headers["ETag"]),
+                    "last_modified": header(answer.headers["Last-Modified"])}
     except urllib.error.HTTPError as error:
         outcome = {304: "unchanged", 404: "gone", 410: "gone"}.get(error.code, "failed")
         return {"outcome": outcome, "status": error.code, "host": error.code in (429, 503)}
-    except OSError as error:
-        return {"outcome": "failed", "host": True, "note": str(error)[:200]}
+    except (OSError, http.client.HTTPException) as error:
+        return {"outcome": "failed", "host": True, "note": repr(error)[:200]}
+
+
+def report(item):
+    at = datetime.datetime.now(datetime.timezone.utc).isoformat()
+    return {"source": item["source"], "at": at, **fetch(item)}
 
 
 while True:
-    claim = ask("/v1/claims", {"max": 20, "lease_seconds": 300})
-    reports = [{"source": item["source"], **fetch(item)} for item in claim["items"]]
-    if reports:
-        ask("/v1/reports", {"lease": claim["lease"], "reports": reports})
-    else:
+    try:
+        claim = ask("/v1/claims", {"max": 20, "lease_seconds": 300})
+        for item in claim["items"]:
+            ask("/v1/reports", {"lease": claim["lease"], "reports": [report(item)]})
+    except OSError as error:  # freshet is away, or did not understand: what is not reported goes back
+        print(error, file=sys.stderr)
+        claim = {"items": []}
+    if not claim["items"]:
         time.sleep(1)

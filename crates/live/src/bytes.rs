@@ -48,15 +48,16 @@ impl Allowance {
         self.usual += pull * (bytes as f64 - self.usual);
     }
 
-    /// The day on which something may be asked for again, if that is later. What is under way will bring
-    /// what fetches usually do; as long as nobody knows how much that is, one at a time finds it out.
-    pub(crate) fn until(&mut self, day: f64, under_way: usize) -> Option<f64> {
+    /// The day on which something may be asked for again, if that is later. What is under way, here and
+    /// with others, will bring what fetches usually do; as long as nobody knows how much that is, one at a
+    /// time finds it out. Others need not tell.
+    pub(crate) fn until(&mut self, day: f64, own: usize, others: usize) -> Option<f64> {
         self.flow(day);
         let a_day = self.a_day?;
-        if self.usual <= 0.0 && under_way > 0 {
+        if self.usual <= 0.0 && own > 0 {
             return Some(day + SOON);
         }
-        let left = self.left - self.usual * under_way as f64;
+        let left = self.left - self.usual * (own + others) as f64;
         (left < 0.0).then(|| day - left / a_day.max(1.0))
     }
 

@@ -109,6 +109,8 @@ pub enum Seen {
     },
     /// That the source is no more.
     Gone,
+    /// That it may not be fetched.
+    Disallowed,
 }
 
 /// What became of a report.

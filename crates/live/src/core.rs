@@ -201,7 +201,7 @@ impl Core {
         let held = !self.flow.outbox.is_empty();
         let day = self.engine.now();
         let under_way = self.flow.tasks.len();
-        match self.allowance.until(day, under_way).filter(|_| held) {
+        match self.allowance.until(day, under_way, 0).filter(|_| held) {
             Some(until) => wake.min(until),
             None => wake,
         }

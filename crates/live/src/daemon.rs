@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::adjust::{Adjusted, InForce, Unfit};
-use crate::claim::{Claim, Claimed, Report, Taken};
+use crate::claim::{Claim, Claimed, Report, Seen, Taken};
 use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
 use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings};
@@ -181,7 +181,14 @@ impl Daemon {
         let _ = self.handle.asks.send(Ask::Stop).await;
         let written = self.core.await.unwrap_or(false);
         // Its store is closed when nobody can write to it any more.
-        let _ = tokio::task::spawn_blocking(move || self.writer.join().map(drop)).await;
+        let close = move || {
+            let Ok(mut store) = self.writer.join() else { return };
+            // Whoever copies the file from now on has all of it.
+            if let Err(error) = store.checkpoint() {
+                tracing::warn!("what is in the log of the store stays there: {error}");
+            }
+        };
+        let _ = tokio::task::spawn_blocking(close).await;
         written
     }
 }
@@ -328,7 +335,34 @@ impl Handle {
             })
         });
         let (lease, until, next) = (granted.lease, granted.until, granted.next);
-        Ok(Claim { lease, until, items: items.collect(), next })
+        let mut claim = Claim { lease, until, items: items.collect(), next };
+        self.keep_to_the_guard(&shop, &mut claim).await?;
+        Ok(claim)
+    }
+
+    /// What the guard keeps us from is not for others to fetch either; files and commands are of this
+    /// machine alone.
+    async fn keep_to_the_guard(&self, shop: &Shop, claim: &mut Claim) -> Result<(), LiveError> {
+        let mut refused = Vec::new();
+        claim.items.retain(|item| {
+            let Err(why) = may_be_claimed(shop.fetcher.settings(), &item.url) else { return true };
+            refused.push(Report {
+                lease: claim.lease,
+                source: item.source,
+                seen: Seen::Disallowed,
+                at: None,
+                status: 0,
+                bytes: 0,
+                duration: Duration::ZERO,
+                validators: None,
+                note: why,
+            });
+            false
+        });
+        if !refused.is_empty() {
+            self.report(&refused).await?;
+        }
+        Ok(())
     }
 
     /// Takes what somebody else saw. When this returns, it is durable. One answer for each.
@@ -529,6 +563,16 @@ impl Shop {
             giver: Arc::clone(&self.giver),
             gap: config.gap,
         })
+    }
+}
+
+/// Whether others may be asked to fetch a URL, or why not.
+fn may_be_claimed(settings: &freshet_fetch::Settings, url: &str) -> Result<(), String> {
+    let url = url::Url::parse(url).map_err(|why| why.to_string())?;
+    match settings.refusal(&url) {
+        Some(refusal) => Err(refusal.to_string()),
+        None if matches!(url.scheme(), "http" | "https") => Ok(()),
+        None => Err(format!("`{}` is of this machine, and not for others", url.scheme())),
     }
 }
 

@@ -58,6 +58,11 @@ impl Shop {
                 record.outcome = Stored::Gone;
                 Outcome::Gone
             }
+            // It is asked for as rarely as what is gone.
+            Seen::Disallowed => {
+                record.outcome = Stored::Disallowed;
+                Outcome::Gone
+            }
         };
         Some(Judged { outcome, record })
     }

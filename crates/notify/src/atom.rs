@@ -53,7 +53,10 @@ fn entry(xml: &mut String, about: &Feed<'_>, change: &Change) {
     tag(xml, "id", &guid(about.identity, &format!("change {}", it.cursor)));
     tag(xml, "title", &format!("{}: {}", it.url, what(&it)));
     tag(xml, "updated", &it.first_changed);
-    link(xml, "alternate", &it.url);
+    // Whoever clicks on it must not run it.
+    if it.url.starts_with("http://") || it.url.starts_with("https://") {
+        link(xml, "alternate", &it.url);
+    }
     if let Some(diff) = &it.links.diff {
         link(xml, "related", &format!("{}{diff}", about.base));
     }

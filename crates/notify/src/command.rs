@@ -100,7 +100,7 @@ fn prepare(words: &[String], parcel: &Parcel<'_>) -> Option<Command> {
 /// What it reads: the text that its owner wants, or a line of JSON for each entry.
 fn input(target: &Target, parcel: &Parcel<'_>) -> Vec<u8> {
     if target.text.is_some() {
-        return mail::text(target, parcel.letter).into_bytes();
+        return mail::text(target, parcel.letter, usize::MAX).into_bytes();
     }
     let mut lines = Vec::new();
     for entry in &parcel.letter.entries {

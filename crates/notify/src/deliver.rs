@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_live::{Handle, LiveError};
-use freshet_store::{Destination, NewDead};
+use freshet_store::{Destination, NewDead, Store, StoreError};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -22,6 +22,19 @@ const NOTED: Duration = Duration::from_secs(60);
 const NAP: Duration = Duration::from_secs(60);
 /// Nothing is put off for longer, in milliseconds.
 const LONGEST: i64 = 86_400_000 + 60_000;
+
+/// Writes down what came of a delivery, unless its destination was described anew meanwhile: that is
+/// tried at once, whatever became of what it was before.
+fn as_it_was(
+    row: &Destination,
+    write: impl FnOnce(&mut Store) -> Result<(), StoreError> + Send + 'static,
+) -> impl FnOnce(&mut Store) -> Result<(), StoreError> + Send + 'static {
+    let (id, settings) = (row.id, row.settings.clone());
+    move |store| match store.destination(id)? {
+        Some(now) if now.settings == settings => write(store),
+        _ => Ok(()),
+    }
+}
 
 /// Waits until it is to stop.
 pub(crate) async fn stopped(mut stopping: watch::Receiver<bool>) {
@@ -194,10 +207,10 @@ impl Delivery {
             tracing::warn!(destination = %row.name, "{error}: it is paused");
             let error = format!("{error}: it does not want to be told any more, and is paused");
             self.handle
-                .write(move |store| {
+                .write(as_it_was(row, move |store| {
                     store.put_off(id, attempts, now, &error)?;
                     store.pause_destination(id, true).map(|_| ())
-                })
+                }))
                 .await?;
             return Ok(Wait::Edit);
         }
@@ -207,13 +220,14 @@ impl Delivery {
             let first = first.or(letter.gap.map(|gap| gap.from)).unwrap_or(until);
             let dead =
                 NewDead { destination: id, first, last: until, at: now, attempts, error, body };
-            self.handle.write(move |store| store.bury(&dead)).await?;
+            self.handle.write(as_it_was(row, move |store| store.bury(&dead))).await?;
             return Ok(Wait::No);
         }
         let wait = wait(attempts, sender.wait, chance(), trouble.wait);
         tracing::info!(destination = %row.name, attempts, "{error}: again in {wait:?}");
         let next = now.saturating_add(millis(wait));
-        self.handle.write(move |store| store.put_off(id, attempts, next, &error)).await?;
+        let put_off = move |store: &mut Store| store.put_off(id, attempts, next, &error);
+        self.handle.write(as_it_was(row, put_off)).await?;
         Ok(Wait::Until(next))
     }
 

@@ -55,10 +55,12 @@ pub enum EntryKind {
     Changed,
     /// A source could not be fetched so many times in a row.
     Failing,
-    /// A source that was failing can be fetched again.
+    /// A source that was failing, or gone, can be fetched again.
     Recovered,
     /// A source has not changed for so long.
     Quiet,
+    /// A source is no more.
+    Gone,
 }
 
 /// Paths of the API.
@@ -110,7 +112,8 @@ impl Links {
 
 impl EntryKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Changed, Self::Failing, Self::Recovered, Self::Quiet];
+    pub const ALL: [Self; 5] =
+        [Self::Changed, Self::Failing, Self::Recovered, Self::Quiet, Self::Gone];
 
     /// Its name for programs.
     #[must_use]
@@ -120,6 +123,7 @@ impl EntryKind {
             Self::Failing => "failing",
             Self::Recovered => "recovered",
             Self::Quiet => "quiet",
+            Self::Gone => "gone",
         }
     }
 }
@@ -129,7 +133,9 @@ impl std::str::FromStr for EntryKind {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|it| it.name() == text);
-        known.ok_or_else(|| format!("`{text}` is not one of changed, failing, recovered and quiet"))
+        known.ok_or_else(|| {
+            format!("`{text}` is not one of changed, failing, recovered, quiet and gone")
+        })
     }
 }
 
@@ -140,6 +146,7 @@ impl From<Kind> for EntryKind {
             Kind::Failing => Self::Failing,
             Kind::Recovered => Self::Recovered,
             Kind::Quiet => Self::Quiet,
+            Kind::Gone => Self::Gone,
         }
     }
 }
@@ -151,6 +158,7 @@ impl From<EntryKind> for Kind {
             EntryKind::Failing => Self::Failing,
             EntryKind::Recovered => Self::Recovered,
             EntryKind::Quiet => Self::Quiet,
+            EntryKind::Gone => Self::Gone,
         }
     }
 }

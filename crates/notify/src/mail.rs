@@ -114,7 +114,7 @@ fn message(
         email.to.iter().map(|it| Mailbox::parse(it)).collect::<Result<_, _>>()?;
     let addresses = to.iter().map(|it| it.address.clone()).collect();
     let envelope = Envelope::new(Some(from.address.clone()), addresses);
-    let (subject, text) = (subject(target, parcel.letter), text(target, parcel.letter));
+    let (subject, text) = (subject(target, parcel.letter), text(target, parcel.letter, WRITTEN));
     // Its name is the same for the same delivery: who has it already can tell.
     let mail = mime::Mail {
         from: &from,
@@ -144,18 +144,18 @@ fn subject(target: &Target, letter: &Letter) -> String {
 }
 
 /// What a mail says, or what a command reads: each entry by the template, or in our own words.
-pub(crate) fn text(target: &Target, letter: &Letter) -> String {
+pub(crate) fn text(target: &Target, letter: &Letter, most: usize) -> String {
     let mut texts = Vec::new();
     if let Some(gap) = letter.gap {
         texts.push(format!("Entries {} to {} are not kept any more.\n", gap.from, gap.to));
     }
-    for entry in letter.entries.iter().take(WRITTEN) {
+    for entry in letter.entries.iter().take(most) {
         texts.push(match &target.text {
             Some(template) => template.text(entry),
             None => own(entry),
         });
     }
-    if let Some(more) = letter.entries.len().checked_sub(WRITTEN).filter(|&more| more > 0) {
+    if let Some(more) = letter.entries.len().checked_sub(most).filter(|&more| more > 0) {
         texts.push(format!("and {more} more: `freshet changes` shows them\n"));
     }
     texts.join("\n")

@@ -14,6 +14,7 @@ use crate::metrics::Metrics;
 use crate::patience::Failures;
 use crate::problem::Problem;
 use crate::server::Limits;
+use crate::token::{Scope, Scopes};
 
 /// Requests that read the store at a time: more would only wait for each other.
 const READING: usize = 16;
@@ -34,6 +35,8 @@ pub(crate) struct App {
     pub(crate) failures: Failures,
     /// Says when the service is to end.
     pub(crate) closing: watch::Receiver<bool>,
+    /// Held by who changes settings.
+    pub(crate) adjusting: tokio::sync::Mutex<()>,
     reading: Semaphore,
     tokens: RwLock<Known>,
     noted: Mutex<std::collections::HashMap<String, Millis>>,
@@ -65,6 +68,7 @@ impl App {
             hosts: settings.hosts,
             failures: Failures::default(),
             closing,
+            adjusting: tokio::sync::Mutex::default(),
             reading: Semaphore::new(READING),
             tokens: RwLock::default(),
             noted: Mutex::default(),
@@ -100,6 +104,17 @@ impl App {
     /// Whether everybody who can reach it may do everything: on this machine alone, without any token.
     pub(crate) fn is_open(&self, tokens: &[Token]) -> bool {
         tokens.is_empty() && is_local(self.address.ip())
+    }
+
+    /// Whether who was let in by a token, or by none, would be let in to read now.
+    pub(crate) async fn still_counts(&self, by: Option<[u8; 32]>) -> bool {
+        let Ok(tokens) = self.tokens().await else { return false };
+        match by {
+            None => self.is_open(&tokens),
+            Some(hash) => tokens.iter().any(|token| {
+                token.hash == hash && Scopes::from_bits(token.scopes).allow(Scope::Read)
+            }),
+        }
     }
 
     /// Notes that a token is used, now and then.

@@ -37,8 +37,16 @@ pub(crate) fn needs(method: &Method, path: &str) -> Option<Scope> {
     }
 }
 
+/// The token by which a request was let through; none where everybody may.
+#[derive(Clone, Copy)]
+pub(crate) struct By(pub(crate) Option<[u8; 32]>);
+
 /// Lets a request through, or not; and says how browsers are to treat the answer.
-pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(
+    State(app): State<Arc<App>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let start = Instant::now();
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map(|it| it.as_str().to_owned());
@@ -49,7 +57,8 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         peer: request.extensions().get::<Peer>().map(|peer| peer.0.ip()),
     };
     let mut response = match admit(&app, asker).await {
-        Ok(()) => {
+        Ok(by) => {
+            request.extensions_mut().insert(By(by));
             let answer = AssertUnwindSafe(next.run(request)).catch_unwind();
             match timeout(app.limits.answer, answer).await {
                 Ok(Ok(response)) => response,
@@ -78,7 +87,8 @@ struct Asker<'a> {
     peer: Option<IpAddr>,
 }
 
-async fn admit(app: &Arc<App>, asker: Asker<'_>) -> Result<(), Problem> {
+/// Gives the token that counts, if one is needed.
+async fn admit(app: &Arc<App>, asker: Asker<'_>) -> Result<Option<[u8; 32]>, Problem> {
     let called = called(asker.uri, asker.headers)?;
     if !app.is_called(host_of(&called)) {
         let detail = format!("this service is not called `{called}`");
@@ -88,7 +98,7 @@ async fn admit(app: &Arc<App>, asker: Asker<'_>) -> Result<(), Problem> {
     if !asker.method.is_safe() {
         same_origin(asker.headers, &called)?;
     }
-    let Some(scope) = needs(asker.method, asker.uri.path()) else { return Ok(()) };
+    let Some(scope) = needs(asker.method, asker.uri.path()) else { return Ok(None) };
     authorize(app, asker, scope).await
 }
 
@@ -139,11 +149,15 @@ fn same_origin(headers: &HeaderMap, called: &str) -> Result<(), Problem> {
     }
 }
 
-async fn authorize(app: &Arc<App>, asker: Asker<'_>, scope: Scope) -> Result<(), Problem> {
+async fn authorize(
+    app: &Arc<App>,
+    asker: Asker<'_>,
+    scope: Scope,
+) -> Result<Option<[u8; 32]>, Problem> {
     let tokens = app.tokens().await?;
     // Whoever can make tokens can do everything: that takes one, everywhere.
     if scope != Scope::Admin && app.is_open(&tokens) {
-        return Ok(());
+        return Ok(None);
     }
     let shown = shown(asker.headers);
     let Some(token) = shown.as_deref().and_then(|shown| token::find(&tokens, shown)) else {
@@ -172,7 +186,7 @@ async fn authorize(app: &Arc<App>, asker: Asker<'_>, scope: Scope) -> Result<(),
         )));
     }
     app.used(token);
-    Ok(())
+    Ok(Some(token.hash))
 }
 
 fn doing(scope: Scope) -> &'static str {

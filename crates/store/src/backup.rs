@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process;
 
 use crate::error::StoreError;
-use crate::open::{real_path, with_suffix};
+use crate::open::{make_own, real_path, with_suffix};
 use crate::reader::Reader;
 
 impl Reader {
@@ -35,7 +35,7 @@ impl Reader {
             _ => {}
         }
         // A file that can be made tells more than SQLite does if it cannot.
-        File::create_new(partial).map_err(system)?;
+        make_own(partial).map_err(system)?;
         let name = partial.to_string_lossy();
         let copied = self.connection.execute("VACUUM INTO ?1", [name.as_ref()]);
         copied.map_err(|error| StoreError::of(path, error))?;

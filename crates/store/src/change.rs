@@ -228,8 +228,8 @@ pub(crate) fn insert(
     transaction: &Transaction<'_>,
     source: u32,
     change: &NewChange,
-    old_version: Option<u32>,
-    new_version: Option<u32>,
+    unchanged: Option<i64>,
+    (old_version, new_version): (Option<u32>, Option<u32>),
 ) -> rusqlite::Result<Option<i64>> {
     let sql = "INSERT INTO change (source, url, host, tags, importance, unchanged, changed,
         old_digest, new_digest, old_size, new_size, similarity, summary, old_version, new_version)
@@ -238,7 +238,7 @@ pub(crate) fn insert(
         WHERE s.id = ?1";
     let row = params![
         source,
-        change.unchanged,
+        unchanged,
         change.changed,
         change.old_digest,
         change.new_digest,

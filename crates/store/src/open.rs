@@ -47,6 +47,8 @@ pub(crate) fn writing(path: &Path) -> Result<Connection, StoreError> {
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let fault = |error| cannot_open(path, error);
+    // One that is there, or cannot be made, is told of by SQLite.
+    let _ = make_own(path);
     let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
     // SQLite opens what it may only read without a word.
     if connection.is_readonly("main").map_err(fault)? {
@@ -55,6 +57,16 @@ pub(crate) fn writing(path: &Path) -> Result<Connection, StoreError> {
     prepare(&connection, CACHE_WRITING).map_err(fault)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
     Ok(connection)
+}
+
+/// A new file is for its owner alone: it holds what others sign by, and what was fetched with passwords.
+/// What SQLite puts beside it is treated as the file is.
+pub(crate) fn make_own(path: &Path) -> std::io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// A connection that only reads.

@@ -67,10 +67,12 @@ pub enum Kind {
     Recovered,
     /// A source has not changed for so long.
     Quiet,
+    /// A source is no more.
+    Gone,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Changed, Self::Failing, Self::Recovered, Self::Quiet];
+    const ALL: [Self; 5] = [Self::Changed, Self::Failing, Self::Recovered, Self::Quiet, Self::Gone];
 }
 
 // The numbers are the places in `ALL`, and stand in files: they never change.

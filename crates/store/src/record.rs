@@ -166,7 +166,7 @@ impl<'a> Keeper<'a> {
         Ok(Self {
             transaction,
             before: transaction.prepare_cached(
-                "SELECT fetches, last, failures, fetched, changed FROM schedule WHERE id = ?1",
+                "SELECT fetches, last, failures, fetched, changed, state FROM schedule WHERE id = ?1",
             )?,
             observe: transaction.prepare_cached(
                 "INSERT INTO observation
@@ -198,7 +198,7 @@ impl<'a> Keeper<'a> {
     ) -> rusqlite::Result<Option<Option<i64>>> {
         let found = self.before.query_row([fetch.source], |row| {
             let (failures, fetched, changed) = (row.get(2)?, row.get(3)?, row.get(4)?);
-            let before = Before { failures, fetched, changed };
+            let before = Before { failures, fetched, changed, state: row.get(5)? };
             Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?, before))
         });
         let Some((fetches, previous, before)) = found.optional()? else { return Ok(None) };
@@ -227,7 +227,7 @@ impl<'a> Keeper<'a> {
             last,
         ])?;
         let told = watch.tell(self.transaction, fetch, &before)?;
-        let changed = keep_copy(self.transaction, fetch, retention)?;
+        let changed = keep_copy(self.transaction, fetch, retention, before.fetched)?;
         Ok(Some(changed.or(told)))
     }
 }
@@ -237,6 +237,7 @@ fn keep_copy(
     transaction: &Transaction<'_>,
     fetch: &Fetched,
     retention: &Retention,
+    fetched: Option<i64>,
 ) -> rusqlite::Result<Option<i64>> {
     let source = fetch.source;
     let old: u32 = if fetch.version.is_some() || fetch.change.is_some() {
@@ -263,7 +264,14 @@ fn keep_copy(
     }
     let old = Some(old).filter(|n| *n > 0);
     match &fetch.change {
-        Some(change) => change::insert(transaction, source, change, old, new),
+        Some(change) => {
+            // When it was fetched, not when somebody told of it.
+            let unchanged = match (change.unchanged, fetched) {
+                (Some(told), Some(fetched)) => Some(told.min(fetched)),
+                (told, _) => told,
+            };
+            change::insert(transaction, source, change, unchanged, (old, new))
+        }
         None => Ok(None),
     }
 }

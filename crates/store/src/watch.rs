@@ -1,5 +1,5 @@
-//! What is told of a source beside its changes: that it fails, that it does no more, that nothing
-//! happens. Each is told once, with the fetch that shows it.
+//! What is told of a source beside its changes: that it is no more, that it fails, that it does no
+//! longer, that nothing happens. Each is told once, with the fetch that shows it.
 
 use rusqlite::Transaction;
 
@@ -18,6 +18,7 @@ pub struct Watch {
 
 /// What was there before a fetch.
 pub(crate) struct Before {
+    pub(crate) state: State,
     pub(crate) failures: u32,
     pub(crate) fetched: Option<i64>,
     pub(crate) changed: Option<i64>,
@@ -35,6 +36,13 @@ impl Watch {
             change::tell(transaction, fetch.source, kind, since, fetch.at, summary)
         };
         let is_good = fetch.outcome.state() == State::Good;
+        // Whoever keeps an index must know of these two.
+        if fetch.outcome == Outcome::Gone && before.state != State::Gone {
+            return tell(Kind::Gone, before.fetched, "it is no more");
+        }
+        if is_good && before.state == State::Gone {
+            return tell(Kind::Recovered, before.fetched, "it is there again");
+        }
         if self.failures > 0 && !is_good && before.failures + 1 == self.failures {
             let times = self.failures;
             let why = if fetch.note.is_empty() { "no copy could be made" } else { &fetch.note };
@@ -53,8 +61,13 @@ impl Watch {
             };
             let due = since.saturating_add(self.quiet);
             if last < due && due <= fetch.at {
-                let days = (fetch.at - since) / 86_400_000;
-                return tell(Kind::Quiet, Some(since), &format!("no change for {days} days"));
+                let minutes = (fetch.at - since) / 60_000;
+                let long = match minutes {
+                    ..120 => format!("{minutes} minutes"),
+                    120..2880 => format!("{} hours", minutes / 60),
+                    _ => format!("{} days", minutes / 1440),
+                };
+                return tell(Kind::Quiet, Some(since), &format!("no change for {long}"));
             }
         }
         Ok(None)

@@ -52,7 +52,7 @@ pub(crate) struct ChangesArguments {
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
 
-    /// Only entries that tell this: changed, failing, recovered, quiet; may be given more than once
+    /// Only entries that tell this: changed, failing, recovered, quiet, gone; may be given more than once
     /// [default: all of them]
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Vec<EntryKind>,

@@ -47,6 +47,8 @@ pub(crate) struct Told {
 struct Asked {
     sources: Vec<(u32, Reason)>,
     length: Duration,
+    /// The day on which there may be more.
+    next: f64,
     reply: oneshot::Sender<Granted>,
 }
 
@@ -63,6 +65,8 @@ pub(crate) struct Claims {
     leases: HashMap<Lease, Given>,
     /// Which lease a source is of, until it is reported or asked for again.
     held: HashMap<u32, Lease>,
+    /// The same of leases that are over: it may still be reported.
+    late: HashMap<u32, Lease>,
     ends: BinaryHeap<Reverse<(Millis, Lease)>>,
     secret: RandomState,
     made: u64,
@@ -86,7 +90,8 @@ impl Claims {
 
     /// A source is asked for anew: whoever held it does not any more. Says whether somebody did.
     pub(super) fn take_back(&mut self, id: u32) -> bool {
-        !self.held.is_empty() && self.held.remove(&id).is_some()
+        !self.late.is_empty() && self.late.remove(&id).is_some()
+            || !self.held.is_empty() && self.held.remove(&id).is_some()
     }
 
     /// A batch goes to the writer: what comes now is in the next one.
@@ -114,11 +119,11 @@ impl Claims {
 impl Core {
     /// Somebody can make so many fetches now.
     pub(super) fn claim(&mut self, most: u32, length: Duration, reply: oneshot::Sender<Granted>) {
-        let room = OUT.saturating_sub(self.flow.claims.out());
+        let room = OUT.saturating_sub(self.flow.claims.out() + self.flow.claims.late.len());
         let most = most.min(MOST).min(u32::try_from(room).unwrap_or(u32::MAX));
-        let out = self.flow.tasks.len() + self.flow.claims.out();
-        let held = self.allowance.until(self.engine.now(), out).is_some();
-        let most = if held || self.flow.stopping { 0 } else { most };
+        let (own, others) = (self.flow.tasks.len(), self.flow.claims.out());
+        let held = self.allowance.until(self.engine.now(), own, others);
+        let most = if held.is_some() || self.flow.stopping { 0 } else { most };
         let mut sources = Vec::new();
         let mut event = Event::Capacity(most);
         let mut in_vain = 0;
@@ -139,11 +144,13 @@ impl Core {
             }
             event = Event::Tick;
         }
+        // Before nobody can fetch any more: then nothing is to be waited for.
+        let next = held.unwrap_or_else(|| self.engine.wake());
         let left = most - u32::try_from(sources.len()).unwrap_or(most);
         if left > 0 {
             self.tell(Event::Withdrawn(left));
         }
-        self.flow.claims.waiting.push_back(Asked { sources, length, reply });
+        self.flow.claims.waiting.push_back(Asked { sources, length, next, reply });
     }
 
     /// Hands out what is paid for.
@@ -174,11 +181,10 @@ impl Core {
     }
 
     fn hand_over(&mut self, claim: Asked) {
-        let Asked { sources, length, reply } = claim;
+        let Asked { sources, length, next, reply } = claim;
         let since = self.shop.clock.now();
         let until = since.saturating_add(millis(self.shop.clock.days_of(length)));
-        let wake = self.engine.wake();
-        let next = wake.is_finite().then(|| millis(wake));
+        let next = next.is_finite().then(|| millis(next).max(since));
         let claims = &mut self.flow.claims;
         let lease = claims.lease();
         let ids: Vec<u32> = sources.iter().map(|(id, _)| *id).collect();
@@ -212,22 +218,25 @@ impl Core {
             let claims = &mut self.flow.claims;
             claims.ends.pop();
             let Some(given) = claims.leases.get_mut(&lease) else { continue };
-            let held = |claims: &Claims, id: &u32| claims.held.get(id) == Some(&lease);
             if given.over {
                 let given = claims.leases.remove(&lease);
                 for id in given.iter().flat_map(|given| &given.sources) {
-                    if held(claims, id) {
-                        claims.held.remove(id);
+                    if claims.late.get(id) == Some(&lease) {
+                        claims.late.remove(id);
                     }
                 }
                 continue;
             }
             given.over = true;
-            let sources = given.sources.clone();
-            let left: Vec<u32> = sources.into_iter().filter(|id| held(claims, id)).collect();
+            let mut left = given.sources.clone();
+            left.retain(|id| claims.held.get(id) == Some(&lease));
             if left.is_empty() {
                 claims.leases.remove(&lease);
                 continue;
+            }
+            for id in &left {
+                claims.held.remove(id);
+                claims.late.insert(*id, lease);
             }
             claims.ends.push(Reverse((end.saturating_add(LATE), lease)));
             tracing::debug!(%lease, sources = left.len(), "a claim was not reported in time");
@@ -247,19 +256,24 @@ impl Core {
     }
 
     fn take(&mut self, told: Told) -> Taken {
-        let Told { lease, at, judged } = told;
+        let Told { lease, at, mut judged } = told;
         let id = judged.record.source;
         let now = self.shop.clock.now();
         let claims = &mut self.flow.claims;
         let Some(given) = claims.leases.get(&lease) else { return Taken::NoLease };
-        if claims.held.get(&id) != Some(&lease) {
+        let is_late = claims.late.get(&id) == Some(&lease);
+        if !is_late && claims.held.get(&id) != Some(&lease) {
             return Taken::NotHeld;
         }
         if at < given.since || at > now.saturating_add(AHEAD) {
             return Taken::WrongTime;
         }
-        let is_late = given.over;
-        claims.held.remove(&id);
+        claims.take_back(id);
+        // A clock that is a little ahead does not take the log along.
+        judged.record.at = at.min(now);
+        if let Some(change) = &mut judged.record.change {
+            change.changed = change.changed.min(now);
+        }
         self.flow.checked.remove(&id);
         let Some(cost) = self.engine.cost(id) else { return Taken::NoSource };
         if is_late {

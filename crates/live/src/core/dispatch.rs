@@ -24,7 +24,7 @@ impl Core {
         self.grant_claims();
         let day = self.engine.now();
         while let Some(&id) = self.flow.outbox.front() {
-            if self.flow.stopping || self.allowance.until(day, self.flow.tasks.len()).is_some() {
+            if self.flow.stopping || self.allowance.until(day, self.flow.tasks.len(), 0).is_some() {
                 break;
             }
             if self.flow.unwritten.contains_key(&id) {

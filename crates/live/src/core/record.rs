@@ -61,7 +61,9 @@ impl Core {
             let outcome = Outcome::Failed { blame: Blame::Us, retry_after: None };
             return self.tell(Event::Fetched { id, outcome });
         };
-        let outcome = self.blamed(id, judged.outcome, slow);
+        // So does one that its server cannot make; 503 is what a server says of itself.
+        let is_broken = matches!(judged.record.status, 500..=502 | 504..=599);
+        let outcome = self.blamed(id, judged.outcome, slow || is_broken);
         self.keep(id, Judged { outcome, ..judged });
     }
 
@@ -99,11 +101,11 @@ impl Core {
         }
     }
 
-    /// A page that takes too long says little of its host, unless another one does too.
-    fn blamed(&mut self, id: u32, outcome: Outcome, slow: bool) -> Outcome {
+    /// A page that takes too long, or is broken, says little of its host, unless another one is too.
+    fn blamed(&mut self, id: u32, outcome: Outcome, alone: bool) -> Outcome {
         let Some(host) = self.engine.host(id) else { return outcome };
         match outcome {
-            Outcome::Failed { blame: Blame::Host, retry_after } if slow => {
+            Outcome::Failed { blame: Blame::Host, retry_after } if alone => {
                 let alone = self.flow.slow.get(&host).is_none_or(|&other| other == id);
                 self.flow.slow.insert(host, id);
                 let blame = if alone { Blame::Source } else { Blame::Host };

@@ -23,6 +23,8 @@ use crate::problem::Problem;
 /// Reports of one request, and bytes of a text in one, at most.
 const MOST: usize = 10_000;
 const LONGEST: usize = 2000;
+/// Bytes that a fetch counts at most: nobody uses up the cap on bytes by a slip.
+const LARGEST: u64 = 1 << 28;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(report))
@@ -66,15 +68,13 @@ struct ReportInput {
     /// When it was fetched (RFC 3339); now unless given.
     at: Option<String>,
     /// The status of HTTP.
-    #[serde(default)]
     #[schema(maximum = 999)]
-    status: u16,
-    /// Bytes that came.
+    status: Option<u16>,
+    /// Bytes that came; what is above 256 MiB does not count.
     #[serde(default)]
     bytes: Option<u64>,
     /// How long it took, in milliseconds.
-    #[serde(default)]
-    duration: u32,
+    duration: Option<u32>,
     /// `ETag`, as it came: the next claim has it.
     etag: Option<String>,
     /// `Last-Modified`, as it came: the next claim has it.
@@ -98,6 +98,8 @@ enum ReportOutcome {
     Failed,
     /// That the source is no more.
     Gone,
+    /// That it may not be fetched: robots.txt forbids it, for one.
+    Disallowed,
 }
 
 /// What became of the reports.
@@ -214,23 +216,26 @@ impl ReportInput {
         {
             return Err(Problem::field(*field, "a header is one line"));
         }
-        if self.status > 999 {
-            return Err(Problem::field(
-                "status",
-                format!("{} is not a status of HTTP", self.status),
-            ));
+        let (status, duration) = (self.status.unwrap_or(0), self.duration.unwrap_or(0));
+        if status > 999 {
+            return Err(Problem::field("status", format!("{status} is not a status of HTTP")));
         }
         let at = self.at.as_deref().map(|text| {
             let detail = format!("`{text}` is not a moment such as 2026-11-18T12:30:00Z");
             moment::parse(text).ok_or_else(|| Problem::field("at", detail))
         });
         let at = at.transpose()?;
-        let etag_or_date = self.etag.is_some() || self.last_modified.is_some();
-        let validators = etag_or_date.then(|| Validators {
-            etag: self.etag.clone(),
-            last_modified: self.last_modified.clone(),
-        });
-        let (source, status, duration) = (self.source, self.status, self.duration);
+        let told = |text: &Option<String>| text.clone().filter(|it| !it.is_empty());
+        let validators =
+            Validators { etag: told(&self.etag), last_modified: told(&self.last_modified) };
+        // What is not there any more must not be asked with: another page may have had it before.
+        let is_copy = matches!(
+            self.outcome,
+            ReportOutcome::Changed | ReportOutcome::Digest | ReportOutcome::Document
+        );
+        let is_said = validators != Validators::default();
+        let validators = (is_copy || is_said).then_some(validators);
+        let source = self.source;
         let (bytes, note) = (self.bytes, self.note.clone().unwrap_or_default());
         let seen = self.seen()?;
         let came = match &seen {
@@ -243,7 +248,7 @@ impl ReportInput {
             seen,
             at,
             status,
-            bytes: bytes.unwrap_or(came).min(1 << 50),
+            bytes: bytes.unwrap_or(came).min(LARGEST),
             duration: Duration::from_millis(duration.into()),
             validators,
             note,
@@ -255,6 +260,7 @@ impl ReportInput {
             ReportOutcome::Changed => Seen::Changed,
             ReportOutcome::Unchanged => Seen::Unchanged,
             ReportOutcome::Gone => Seen::Gone,
+            ReportOutcome::Disallowed => Seen::Disallowed,
             ReportOutcome::Digest => {
                 let Some(digest) = self.digest else {
                     return Err(Problem::field("digest", "missing: the outcome is `digest`"));

@@ -92,6 +92,8 @@ async fn patch(
     State(app): State<Arc<App>>,
     Input(input): Input<SettingsInput>,
 ) -> Result<Json<SettingsView>, Problem> {
+    // Two who change something at once both count.
+    let _turn = app.adjusting.lock().await;
     let mut adjusted = app.handle.settings().await?.adjusted;
     if let Some(budget) = input.budget {
         adjusted.budget = budget;

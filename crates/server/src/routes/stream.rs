@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -16,6 +17,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::changes::{ChangesQuery, gap};
 use crate::app::App;
+use crate::guard::By;
 use crate::hub::Told;
 use crate::input::Query;
 use crate::problem::Problem;
@@ -26,6 +28,7 @@ const SOME: usize = 200;
 /// Follows the log. See `GET /v1/changes`, which tells of it.
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
+    Extension(By(by)): Extension<By>,
     headers: HeaderMap,
     Query(asked): Query<ChangesQuery>,
 ) -> Result<Response, Problem> {
@@ -50,7 +53,9 @@ pub(super) async fn stream(
     let at = after.unwrap_or(last);
     let mut beat = interval(app.limits.beat);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut follower = Follower { app, filter, told, at, is_behind: true, beat, ready: Vec::new() };
+    let tokens = app.handle.token_changes();
+    let (is_behind, ready) = (true, Vec::new());
+    let mut follower = Follower { app, by, tokens, filter, told, at, is_behind, beat, ready };
     if let Some(detail) = gap(at, forgotten, last) {
         follower.at = if at > last { 0 } else { forgotten };
         let data = serde_json::json!({ "after": at, "from": follower.at, "detail": detail });
@@ -72,6 +77,9 @@ pub(super) async fn stream(
 /// Somebody who follows the log.
 struct Follower {
     app: Arc<App>,
+    /// What it was let in by, and how often tokens had come or gone when that was looked at.
+    by: Option<[u8; 32]>,
+    tokens: u64,
     filter: Filter,
     told: broadcast::Receiver<Arc<Told>>,
     /// All up to here is told, or not wanted.
@@ -87,6 +95,9 @@ impl Follower {
     /// What is sent next; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
+            if !self.may_follow().await {
+                return None;
+            }
             if let Some(frame) = self.ready.pop() {
                 return Some(frame);
             }
@@ -105,7 +116,8 @@ impl Follower {
                         let is_new = told.change.cursor > self.at;
                         self.at = self.at.max(told.change.cursor);
                         if is_new && self.filter.matches(&told.change) {
-                            return Some(told.frame.clone());
+                            // It may have waited for long.
+                            self.ready.push(told.frame.clone());
                         }
                     }
                     Err(RecvError::Lagged(_)) => self.is_behind = true,
@@ -116,6 +128,16 @@ impl Follower {
                 _ = self.beat.tick() => return Some(format!(": beat\nid: {}\n\n", self.at).into()),
             }
         }
+    }
+
+    /// Whether what it was let in by still counts.
+    async fn may_follow(&mut self) -> bool {
+        let changes = self.app.handle.token_changes();
+        if changes == self.tokens {
+            return true;
+        }
+        self.tokens = changes;
+        self.app.still_counts(self.by).await
     }
 
     /// Reads some of what was logged before it followed, or while it was slow.

@@ -140,3 +140,80 @@ async fn reports_that_cannot_be_meant_are_refused_as_a_whole() {
     // Nothing of all that counted.
     assert_eq!(result(&service, report(&claim["lease"], &json!(0), "unchanged")).await, "recorded");
 }
+
+/// Claims the only source, and reports what came.
+async fn comes(service: &Service, mut report: Value) -> Value {
+    let claim = service.claim(1).await;
+    report["source"] = claim["items"][0]["source"].clone();
+    let body = json!({ "lease": claim["lease"], "reports": [report] });
+    assert_eq!(result(service, body).await, "recorded");
+    claim["items"][0].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_without_validators_is_not_asked_for_with_those_of_another() {
+    let service = Service::start().await;
+    service.add(&["https://a.example/0"]).await;
+    let often = json!({ "max_interval": 1e-6 });
+    service.ask("PATCH", "/v1/sources/0", often).await;
+    comes(&service, json!({ "outcome": "document", "text": "a b", "etag": "\"1\"" })).await;
+    let item = comes(&service, json!({ "outcome": "unchanged", "status": 304 })).await;
+    assert_eq!(item["etag"], "\"1\"");
+    let item = comes(&service, json!({ "outcome": "document", "text": "a b c" })).await;
+    assert_eq!(item["etag"], "\"1\"");
+    let item = comes(&service, json!({ "outcome": "unchanged", "etag": "" })).await;
+    assert_eq!(item["etag"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_guard_refuses_is_not_handed_out() {
+    let service = Service::start().await;
+    let odd = ["http://169.254.169.254/latest", "http://[::1]/", "file:///etc/hostname"];
+    service.add(&odd).await;
+    service.add(&["https://a.example/"]).await;
+    let mut urls = Vec::new();
+    let mut disallowed = 0;
+    while disallowed < odd.len() || urls.is_empty() {
+        let body = json!({ "max": 10, "lease_seconds": 300 });
+        let claim = service.ask("POST", "/v1/claims", body).await.ok();
+        let items = claim["items"].as_array().unwrap();
+        urls.extend(items.iter().map(|item| item["url"].as_str().unwrap().to_owned()));
+        let refused = service.get("/v1/sources?state=disallowed").await.ok();
+        disallowed = refused["items"].as_array().unwrap().len();
+    }
+    assert_eq!(urls, ["https://a.example/"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cap_on_bytes_lets_others_go_on_while_somebody_is_away() {
+    let service = Service::with("bytes = \"2GB/day\"", |_| {}).await;
+    let urls: Vec<_> = (0..4).map(|n| format!("https://h{n}.example/")).collect();
+    service.add(&urls.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    // One never says a word, one says too much.
+    let silent = service.claim(1).await;
+    assert_eq!(silent["items"].as_array().unwrap().len(), 1);
+    let huge = json!({ "outcome": "changed", "bytes": 1_u64 << 50 });
+    let other = service.claim(1).await;
+    let mut report = huge.clone();
+    report["source"] = other["items"][0]["source"].clone();
+    let body = json!({ "lease": other["lease"], "reports": [report] });
+    assert_eq!(result(&service, body).await, "recorded");
+    let status = service.get("/v1/status").await.ok();
+    assert!(status["budget"].as_f64().unwrap() > 1.0, "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_gone_is_in_the_log_once_and_so_is_that_it_is_back() {
+    let service = Service::start().await;
+    service.add(&["https://a.example/0"]).await;
+    comes(&service, json!({ "outcome": "document", "text": "a b" })).await;
+    let often = json!({ "max_interval": 1e-6 });
+    service.ask("PATCH", "/v1/sources/0", often).await;
+    comes(&service, json!({ "outcome": "gone", "status": 404 })).await;
+    let log = service.get("/v1/changes").await.ok();
+    let kinds = |log: &Value| {
+        let items = log["items"].as_array().unwrap().iter();
+        items.map(|it| it["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&log), ["gone"]);
+}

@@ -123,3 +123,19 @@ async fn many_follow_and_all_hear_the_same() {
     let metrics = service.get("/metrics").await;
     assert!(metrics.body.contains("freshet_stream_clients 200"), "{}", metrics.body);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_with_the_token_that_opened_it() {
+    let service = with_changes().await;
+    let secret = service.token("reader", &[freshet_server::Scope::Read]).await;
+    let shown = format!("Authorization: Bearer {secret}\r\n");
+    let mut follower = Follower::of(&service, "?after=0", &shown).await;
+    follower.until("id: 6\n").await;
+    service.daemon.handle().remove_token("reader".to_owned()).await.unwrap();
+    service.serve_texts(0, &["for nobody any more"]).await;
+    let mut rest = Vec::new();
+    let ended = timeout(Duration::from_secs(60), follower.stream.read_to_end(&mut rest)).await;
+    ended.expect("it ends").unwrap();
+    let rest = String::from_utf8_lossy(&rest);
+    assert!(!rest.contains("event: changed"), "{rest}");
+}

@@ -7,7 +7,7 @@ use crate::{record, some_sources};
 const DAY: i64 = 86_400_000;
 
 fn told(store: &Store) -> Vec<(Kind, i64, String)> {
-    let kinds = vec![Kind::Changed, Kind::Failing, Kind::Recovered, Kind::Quiet];
+    let kinds = vec![Kind::Changed, Kind::Failing, Kind::Recovered, Kind::Quiet, Kind::Gone];
     let filter = ChangeFilter { kinds, ..ChangeFilter::default() };
     let changes = store.changes(0, 100, &filter).unwrap();
     changes.into_iter().map(|it| (it.kind, it.change.changed, it.change.summary)).collect()
@@ -22,12 +22,17 @@ pub(crate) fn failures_are_told_once_and_their_end_too(store: &mut Store) {
         record(store, fetch(at, Outcome::Failed));
     }
     let cursors = record(store, fetch(5, Outcome::Gone));
-    assert_eq!(cursors, [None]);
-    assert_eq!(record(store, fetch(6, Outcome::Unchanged)), [Some(2)]);
+    assert_eq!(cursors, [Some(2)]);
+    assert_eq!(record(store, fetch(6, Outcome::Unchanged)), [Some(3)]);
     assert_eq!(record(store, fetch(7, Outcome::Failed)), [None]);
     assert_eq!(record(store, fetch(8, Outcome::Unchanged)), [None]);
+    // What is no more is told once, whatever is watched.
+    store.set_watch(Watch::default());
+    assert_eq!(record(store, fetch(9, Outcome::Gone)), [Some(4)]);
+    assert_eq!(record(store, fetch(10, Outcome::Gone)), [None]);
     let kinds: Vec<_> = told(store).into_iter().map(|(kind, at, _)| (kind, at)).collect();
-    assert_eq!(kinds, [(Kind::Failing, 4), (Kind::Recovered, 6)]);
+    let expect = [(Kind::Failing, 4), (Kind::Gone, 5), (Kind::Recovered, 6), (Kind::Gone, 9)];
+    assert_eq!(kinds, expect);
     assert_eq!(store.changes(0, 10, &ChangeFilter::default()).unwrap(), []);
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct GivenArguments {
     #[arg(long, value_name = "SHARE", help_heading = "Which entries")]
     pub(crate) max_similarity: Option<f64>,
 
-    /// Only this: changed, failing, recovered, quiet; may be given more than once
+    /// Only this: changed, failing, recovered, quiet, gone; may be given more than once
     #[arg(long, value_name = "KIND", help_heading = "Which entries")]
     pub(crate) kind: Vec<EntryKind>,
 
@@ -102,10 +102,13 @@ impl GivenArguments {
                     let parts = header.split_once(':');
                     let (name, value) = parts
                         .ok_or_else(|| Failure::new("a header is written as 'Name: value'"))?;
+                    let name = name.trim();
                     match value.trim() {
-                        "" => drop(hook.headers.remove(name.trim())),
+                        "" => hook.headers.retain(|it, _| !it.eq_ignore_ascii_case(name)),
                         value => {
-                            hook.headers.insert(name.trim().to_owned(), value.to_owned());
+                            // Names that differ in case are one.
+                            hook.headers.retain(|it, _| !it.eq_ignore_ascii_case(name));
+                            hook.headers.insert(name.to_owned(), value.to_owned());
                         }
                     }
                 }
