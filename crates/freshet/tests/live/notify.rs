@@ -184,7 +184,7 @@ fn what_fails_and_recovers_is_told_and_sighup_says_when() {
     until("it recovers", || home.run(&["changes"]).out.contains("recovered"));
     let kinds: Vec<Value> =
         home.lines(&["changes", "--json"]).into_iter().map(|it| it["kind"].clone()).collect();
-    assert_eq!(kinds, ["failing", "recovered"]);
+    assert_eq!(kinds, ["gone", "failing", "recovered"]);
     let only = home.run(&["changes", "--kind", "failing"]).ok().out;
     assert!(only.contains("failing") && only.lines().count() == 1, "{only}");
     assert_eq!(hook.entries().len(), 1);
