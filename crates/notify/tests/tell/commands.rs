@@ -156,3 +156,36 @@ async fn one_that_does_not_read_is_no_trouble() {
     assert_eq!(receipt.answer, "done");
     home.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_digest_leaves_out_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::new(&scripts(folder.path(), &[("tell", "cat >> \"$1/in\"")])).await;
+    let mut raw = command("tell");
+    raw.text = Some("{{cursor}}\n".into());
+    raw.digest = Some("1s".to_owned());
+    let id = home.tell("program", raw).await;
+    let cursor = home.changes(&[(0, "x"); 300]).await;
+    until("it is told", async || home.row(id).await.cursor == cursor).await;
+    let told = read(&folder.path().join("in"));
+    let told: Vec<i64> = told.lines().filter_map(|it| it.parse().ok()).collect();
+    assert_eq!(told, (1..=cursor).collect::<Vec<_>>());
+    home.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_described_anew_is_not_put_off_by_what_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    // The first waits until it may fail.
+    let fails = "echo x > \"$1/began\"; while [ ! -e \"$1/go\" ]; do sleep 0.05; done; exit 7";
+    let config = scripts(folder.path(), &[("fails", fails), ("tell", "cat >> \"$1/in\"")]);
+    let home = Home::new(&config.replace("20ms", "10h")).await;
+    let id = home.tell("program", command("fails")).await;
+    let cursor = home.change(0, "x").await;
+    until("it has begun", async || folder.path().join("began").exists()).await;
+    home.retell(id, command("tell")).await;
+    fs::write(folder.path().join("go"), "").unwrap();
+    until("it is told", async || home.row(id).await.cursor == cursor).await;
+    assert!(!read(&folder.path().join("in")).is_empty());
+    home.stop().await;
+}

@@ -109,6 +109,14 @@ impl Home {
         u32::try_from(self.handle.edit_destination(edit).await.unwrap()).unwrap()
     }
 
+    /// Describes a destination anew.
+    pub(crate) async fn retell(&self, id: u32, raw: RawTarget) {
+        let settings = Target::try_from(raw).unwrap().written();
+        let before = self.row(id).await.settings;
+        let edit = DestinationEdit::Change { id, settings, before };
+        self.handle.edit_destination(edit).await.unwrap();
+    }
+
     pub(crate) async fn row(&self, id: u32) -> Destination {
         self.handle.read(move |reader| reader.destination(id)).await.unwrap().unwrap()
     }
