@@ -6,9 +6,7 @@
 use memchr::{memchr, memmem};
 
 use super::tag::Tag;
-use crate::eight::{
-    HIGH, alphanumeric, below, bits_before, eight, equal, find_near, lowercase, packed,
-};
+use crate::eight::{EACH, below, bits_before, eight, equal, find_near, lowercase, packed};
 
 /// An attribute: its name as written, and its value without quotes.
 pub(crate) type Attribute<'a> = (&'a str, &'a str);
@@ -172,6 +170,16 @@ impl<'a> Tokenizer<'a> {
         // A tag that the page ends in is none.
         self.at = bytes.len();
         loop {
+            // Every other attribute is this one, and written so.
+            if eight(bytes, at) == Some(const { packed(b" class=\"") }) {
+                let end = find_near(bytes, at + 8, b'"')?;
+                (closed, count) = (false, count + 1);
+                if tells && count <= MOST_ATTRIBUTES {
+                    attributes.push(("class", &text[at + 8..end]));
+                }
+                at = end + 1;
+                continue;
+            }
             let mut first = *bytes.get(at)?;
             while is_space(first) || first == b'/' {
                 closed = first == b'/';
@@ -249,20 +257,31 @@ fn usual(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
 /// or what it is.
 #[inline]
 fn is_telling(key: u64) -> bool {
-    const CLASS: u64 = packed(b"class");
-    const DATA_AD: u64 = packed(b"data-ad");
-    const HIDDEN: u64 = packed(b"hidden");
-    const ID: u64 = packed(b"id");
-    const OPEN: u64 = packed(b"open");
-    const REL: u64 = packed(b"rel");
-    const ROLE: u64 = packed(b"role");
-    const STYLE: u64 = packed(b"style");
-    const TYPE: u64 = packed(b"type");
-    const VALUE: u64 = packed(b"value");
-    matches!(
-        lowercase(key),
-        CLASS | DATA_AD | HIDDEN | ID | OPEN | REL | ROLE | STYLE | TYPE | VALUE
-    )
+    // In lower case, if it is one of them.
+    let like = TELLING[telling_slot(key | 0x20 * EACH)];
+    key | 0x20 * EACH == like | 0x20 * EACH && lowercase(key) == like
+}
+
+/// Each name where its number leads to.
+const TELLING: [u64; 32] = {
+    let names: [&[u8]; 10] = [
+        b"class", b"data-ad", b"hidden", b"id", b"open", b"rel", b"role", b"style", b"type",
+        b"value",
+    ];
+    let (mut slots, mut i) = ([0; 32], 0);
+    while i < names.len() {
+        let name = packed(names[i]);
+        let slot = telling_slot(name | 0x20 * EACH);
+        assert!(slots[slot] == 0, "two names in one slot");
+        slots[slot] = name;
+        i += 1;
+    }
+    slots
+};
+
+/// The factor is one that keeps them apart.
+const fn telling_slot(name: u64) -> usize {
+    (name.wrapping_mul(0x0c2f_590e_5eac_c7db) >> 59) as usize
 }
 
 /// Whether a tag or a comment begins here, rather than a `<` in a text.
@@ -321,7 +340,7 @@ fn key_end(bytes: &[u8], start: usize) -> usize {
 #[inline(always)]
 fn tag_at(bytes: &[u8], start: usize) -> (Tag, usize) {
     if let Some(eight) = eight(bytes, start) {
-        let ends = !alphanumeric(eight) & HIGH;
+        let ends = below(eight, b' ' + 1) | equal(eight, b'>') | equal(eight, b'/');
         let bits = bits_before(ends);
         if ends != 0 && ends_name((eight >> bits) as u8) {
             return (Tag::of_eight(eight & ((1 << bits) - 1)), start + bits as usize / 8);
