@@ -31,9 +31,10 @@ pub(crate) struct Marks<'a> {
 }
 
 impl<'a> Marks<'a> {
+    /// Of a `class` that comes before all others, if one is known, and of a list.
     #[inline(always)]
-    pub(crate) fn of(attributes: &[Attribute<'a>]) -> Self {
-        let mut marks = Self::default();
+    pub(crate) fn of(class: Option<&'a str>, attributes: &[Attribute<'a>]) -> Self {
+        let mut marks = Self { class, ..Self::default() };
         for &(name, value) in attributes {
             if marks.take(name, value) {
                 continue;

@@ -70,16 +70,26 @@ tags! {
     "wbr" Wbr, "xmp" Xmp,
 }
 
-/// Whether each of them goes on in the line: asked for many times.
-const INLINE: [bool; Tag::COUNT] = {
-    let mut inline = [true; Tag::COUNT];
+/// What holds for each of them, a bit for each answer: asked for many times.
+const TRAITS: [u8; Tag::COUNT] = {
+    let mut traits = [INLINE; Tag::COUNT];
     let mut i = 0;
     while i < Tag::NAMES.len() {
-        inline[Tag::NAMES[i].1 as usize] = Tag::NAMES[i].1.goes_on();
+        let tag = Tag::NAMES[i].1;
+        traits[tag as usize] = if tag.goes_on() { INLINE } else { 0 }
+            | if tag.has_no_content() { VOID } else { 0 }
+            | if tag.holds_text() { RAW } else { 0 }
+            | if tag.follows() { FOLLOWS } else { 0 }
+            | if tag.stands_in_head() { IN_HEAD } else { 0 };
         i += 1;
     }
-    inline
+    traits
 };
+const INLINE: u8 = 1;
+const VOID: u8 = 2;
+const RAW: u8 = 4;
+const FOLLOWS: u8 = 8;
+const IN_HEAD: u8 = 16;
 
 /// The names of up to eight bytes, each where its number leads to or in a slot after that: most are
 /// found at the first look.
@@ -127,7 +137,12 @@ impl Tag {
     }
 
     /// Has no content, and no closing tag.
+    #[inline]
     pub(crate) fn is_void(self) -> bool {
+        TRAITS[self as usize] & VOID != 0
+    }
+
+    const fn has_no_content(self) -> bool {
         matches!(
             self,
             Self::Area
@@ -149,7 +164,12 @@ impl Tag {
     }
 
     /// Its content is text up to its closing tag, whatever is in it.
+    #[inline]
     pub(crate) fn is_raw(self) -> bool {
+        TRAITS[self as usize] & RAW != 0
+    }
+
+    const fn holds_text(self) -> bool {
         matches!(
             self,
             Self::Script
@@ -167,7 +187,54 @@ impl Tag {
     /// Goes on in the line that it stands in. Names that HTML does not know do so too.
     #[inline]
     pub(crate) fn is_inline(self) -> bool {
-        INLINE[self as usize]
+        TRAITS[self as usize] & INLINE != 0
+    }
+
+    /// Whether it may end an open element other than a paragraph.
+    #[inline]
+    pub(crate) fn may_follow(self) -> bool {
+        TRAITS[self as usize] & FOLLOWS != 0
+    }
+
+    const fn follows(self) -> bool {
+        matches!(
+            self,
+            Self::Li
+                | Self::Dt
+                | Self::Dd
+                | Self::Choice
+                | Self::Optgroup
+                | Self::Body
+                | Self::Td
+                | Self::Th
+                | Self::Tr
+                | Self::Tbody
+                | Self::Thead
+                | Self::Tfoot
+        )
+    }
+
+    /// Whether it stands in the head of a page, or begins its body.
+    #[inline]
+    pub(crate) fn is_in_head(self) -> bool {
+        TRAITS[self as usize] & IN_HEAD != 0
+    }
+
+    const fn stands_in_head(self) -> bool {
+        matches!(
+            self,
+            Self::Head
+                | Self::Title
+                | Self::Meta
+                | Self::Link
+                | Self::Script
+                | Self::Style
+                | Self::Base
+                | Self::Template
+                | Self::Noscript
+                | Self::Body
+                | Self::Frameset
+        )
     }
 
     const fn goes_on(self) -> bool {

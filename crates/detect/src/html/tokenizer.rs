@@ -34,6 +34,9 @@ pub(crate) struct Tokenizer<'a> {
     raw: Option<(Tag, &'a str)>,
     /// Leaves out attributes that tell nothing.
     telling: bool,
+    /// Of the last opening tag, if only what tells is looked for and it is the first that does: most
+    /// tags have no other, and need no list then.
+    class: Option<&'a str>,
     /// Bytes looked at, as evidence that each is looked at a bounded number of times.
     #[cfg(test)]
     pub(crate) steps: usize,
@@ -46,6 +49,7 @@ impl<'a> Tokenizer<'a> {
             at: 0,
             raw: None,
             telling: false,
+            class: None,
             #[cfg(test)]
             steps: 0,
         }
@@ -54,6 +58,12 @@ impl<'a> Tokenizer<'a> {
     /// The same, but only attributes that say whether text counts are in the list.
     pub(crate) fn telling(text: &'a str) -> Self {
         Self { telling: true, ..Self::new(text) }
+    }
+
+    /// The `class` of the last opening tag, if it is not in the list.
+    #[inline]
+    pub(crate) fn class(&self) -> Option<&'a str> {
+        self.class
     }
 
     /// The next token. An opening tag leaves its attributes in the list.
@@ -161,6 +171,7 @@ impl<'a> Tokenizer<'a> {
     #[inline]
     fn open(&mut self, open: usize, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
         attributes.clear();
+        self.class = None;
         let (text, bytes) = (self.text, self.text.as_bytes());
         let start = open + 1;
         let (tag, mut at) = tag_at(bytes, start);
@@ -175,7 +186,12 @@ impl<'a> Tokenizer<'a> {
                 let end = find_near(bytes, at + 8, b'"')?;
                 (closed, count) = (false, count + 1);
                 if tells && count <= MOST_ATTRIBUTES {
-                    attributes.push(("class", &text[at + 8..end]));
+                    let value = &text[at + 8..end];
+                    if self.telling && self.class.is_none() && attributes.is_empty() {
+                        self.class = Some(value);
+                    } else {
+                        attributes.push(("class", value));
+                    }
                 }
                 at = end + 1;
                 continue;
@@ -192,7 +208,7 @@ impl<'a> Tokenizer<'a> {
             closed = false;
             count += 1;
             let takes = tells && count <= MOST_ATTRIBUTES;
-            if let Some((key, start)) = usual(bytes, at) {
+            if let Some((key, start)) = short(bytes, at).or_else(|| usual(bytes, at)) {
                 let end = find_near(bytes, start, b'"')?;
                 if takes && (!self.telling || is_telling(key)) {
                     attributes.push((&text[at..start - 2], &text[start..end]));
@@ -239,6 +255,20 @@ impl<'a> Tokenizer<'a> {
         }
         Some(Token::Open { tag, name, closed })
     }
+}
+
+/// The same as `usual`, if the name has up to six bytes and letters in lower case only, as most have.
+#[inline(always)]
+fn short(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    const LOWER: u64 = 0x60 * EACH;
+    let eight = eight(bytes, at)?;
+    let bits = bits_before(equal(eight, b'='));
+    // Nothing ends a name that has both of these bits.
+    let key = eight & !(u64::MAX << (bits & 63));
+    let fits = (eight >> (bits & 63)) as u16 == u16::from_le_bytes(*b"=\"")
+        && bits > 0
+        && (eight & LOWER) | (u64::MAX << (bits & 63)) == LOWER | (u64::MAX << (bits & 63));
+    fits.then(|| (key, at + bits as usize / 8 + 2))
 }
 
 /// The name of an attribute of the usual form, up to seven bytes and a value in double quotes, and

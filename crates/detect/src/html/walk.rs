@@ -152,7 +152,9 @@ impl<'a, 'm> Walk<'a, 'm> {
             match token {
                 Token::Text(text) => self.text(text, true),
                 Token::Raw(text) => self.raw(text),
-                Token::Open { tag, name, closed } => self.open(tag, name, closed, &attributes),
+                Token::Open { tag, name, closed } => {
+                    self.open(tag, name, closed, tokenizer.class(), &attributes);
+                }
                 Token::Close { tag, name } => self.close(tag, name),
             }
         }
@@ -246,7 +248,14 @@ impl<'a, 'm> Walk<'a, 'm> {
         });
     }
 
-    fn open(&mut self, tag: Tag, name: &'a str, closed: bool, attributes: &[Attribute<'a>]) {
+    fn open(
+        &mut self,
+        tag: Tag,
+        name: &'a str,
+        closed: bool,
+        class: Option<&'a str>,
+        attributes: &[Attribute<'a>],
+    ) {
         match tag {
             Tag::Html => return,
             Tag::Br | Tag::Hr => {
@@ -267,13 +276,13 @@ impl<'a, 'm> Walk<'a, 'm> {
             self.tall_cell &= !cell;
         }
         if tag.is_void() {
-            self.void(tag, name, attributes);
+            self.void(tag, name, class, attributes);
             return;
         }
         if closed && self.top().in_svg || tag == Tag::Body && self.open[Tag::Body as usize] > 0 {
             return;
         }
-        self.push(tag, name, attributes);
+        self.push(tag, name, class, attributes);
     }
 
     /// A row of a table, or a cell of one, begins.
@@ -298,7 +307,13 @@ impl<'a, 'm> Walk<'a, 'm> {
         }
     }
 
-    fn void(&mut self, tag: Tag, name: &'a str, attributes: &[Attribute<'a>]) {
+    fn void(
+        &mut self,
+        tag: Tag,
+        name: &'a str,
+        class: Option<&'a str>,
+        attributes: &[Attribute<'a>],
+    ) {
         self.observe(name, attributes, true);
         let start = self.out.text.len();
         let get = |name| attribute(attributes, name).unwrap_or_default();
@@ -319,7 +334,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             }
             _ => return,
         }
-        let marks = Marks::of(attributes);
+        let marks = Marks::of(class, attributes);
         let depth = self.frames.len();
         let mut frame = self.top().child(tag, 0, 0);
         judge(&mut frame, name, &marks, depth, self.long_text, &mut self.known);

@@ -15,29 +15,18 @@ impl<'a> Walk<'a, '_> {
         if self.beyond > 0 {
             return;
         }
-        while let Some(at) = self.ended_by(tag) {
-            while self.frames.len() > at {
-                self.pop();
+        // Few elements end others.
+        if tag.may_follow() || !tag.is_inline() && self.open[Tag::P as usize] > 0 {
+            while let Some(at) = self.ended_by(tag) {
+                while self.frames.len() > at {
+                    self.pop();
+                }
             }
         }
-        let in_head = matches!(
-            tag,
-            Tag::Head
-                | Tag::Title
-                | Tag::Meta
-                | Tag::Link
-                | Tag::Script
-                | Tag::Style
-                | Tag::Base
-                | Tag::Template
-                | Tag::Noscript
-                | Tag::Body
-                | Tag::Frameset
-        );
-        if self.frames.len() == 1 && !in_head {
-            self.push(Tag::Body, "body", &[]);
+        if self.frames.len() == 1 && !tag.is_in_head() {
+            self.push(Tag::Body, "body", None, &[]);
         } else if tag == Tag::Tr && self.top().tag == Tag::Table {
-            self.push(Tag::Tbody, "tbody", &[]);
+            self.push(Tag::Tbody, "tbody", None, &[]);
         }
     }
 
@@ -72,7 +61,13 @@ impl<'a> Walk<'a, '_> {
         found
     }
 
-    pub(super) fn push(&mut self, tag: Tag, name: &'a str, attributes: &[Attribute<'a>]) {
+    pub(super) fn push(
+        &mut self,
+        tag: Tag,
+        name: &'a str,
+        class: Option<&'a str>,
+        attributes: &[Attribute<'a>],
+    ) {
         if self.frames.len() >= DEEPEST {
             self.beyond += 1;
             return;
@@ -81,7 +76,7 @@ impl<'a> Walk<'a, '_> {
         let hash = if tag == Tag::Other { hash_name(name) } else { 0 };
         let (first, depth, long_text) =
             (self.out.list.len(), self.frames.len() + 1, self.long_text);
-        let marks = Marks::of(attributes);
+        let marks = Marks::of(class, attributes);
         let parent = self.top();
         let mut frame = parent.child(tag, hash, first);
         if let Some(mut cut) = parent.cut {
