@@ -7,6 +7,7 @@ use super::css::{Element, Matcher};
 use super::frame::Frame;
 use super::menu::{Items, Run};
 use super::names::Known;
+use super::phrases::Phrase;
 use super::reason::Reason;
 use super::rules::{Look, Marks, judge};
 use super::tag::Tag;
@@ -97,6 +98,9 @@ pub(crate) struct Walk<'a, 'm> {
     links: usize,
     menu_links: usize,
     run: Option<Run>,
+    /// The last range of pieces that was asked what it says, and what that is.
+    asked: (usize, usize),
+    said: Option<Phrase>,
     /// Open elements that may be something else than their names say, by their depths.
     looks: Vec<(usize, Look)>,
     items: Items,
@@ -129,6 +133,8 @@ impl<'a, 'm> Walk<'a, 'm> {
             links: 0,
             menu_links: 0,
             run: None,
+            asked: (0, 0),
+            said: None,
             looks: Vec::new(),
             items: Items::default(),
             targets: Vec::new(),

@@ -161,7 +161,7 @@ impl Walk<'_, '_> {
         let target = self.targets.pop().unwrap_or_default();
         let last = self.frames.len() - 1;
         let first = self.frames[last].first;
-        let is_menu = phrase(self.text_of(first)) == Some(Phrase::Menu);
+        let is_menu = self.phrase_from(first) == Some(Phrase::Menu);
         self.links += 1;
         self.frames[last].links += 1;
         self.menu_links += usize::from(is_menu);
@@ -193,6 +193,16 @@ impl Walk<'_, '_> {
         if end - start > LONGEST { "" } else { &self.out.text[start..end] }
     }
 
+    /// What the text from a piece on says. A link is often a line of its own, and asked twice.
+    #[inline]
+    fn phrase_from(&mut self, first: usize) -> Option<Phrase> {
+        let asked = (first, self.out.list.len());
+        if self.asked != asked {
+            (self.asked, self.said) = (asked, phrase(self.text_of(first)));
+        }
+        self.said
+    }
+
     /// The innermost element that is not part of a line.
     pub(super) fn block(&self) -> usize {
         self.outer_block(self.frames.len())
@@ -214,7 +224,7 @@ impl Walk<'_, '_> {
             return;
         }
         self.extend_run(line, closing.unwrap_or(scope));
-        let Some(said) = phrase(self.text_of(line)) else {
+        let Some(said) = self.phrase_from(line) else {
             self.look_for_label(line);
             self.look_for_lead(line);
             return;
