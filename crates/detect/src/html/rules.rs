@@ -106,7 +106,8 @@ pub(crate) enum Look {
 const SHALLOW: usize = 6;
 
 /// Fills in what the element says of its own text. `long_text`: whether something to read came
-/// before it.
+/// before it. `mute`: it has no mark but its class, and is none of the elements that tell by themselves.
+#[inline(always)]
 pub(crate) fn judge<'a>(
     frame: &mut Frame,
     name: &str,
@@ -114,9 +115,10 @@ pub(crate) fn judge<'a>(
     depth: usize,
     long_text: bool,
     known: &mut Known<'a>,
+    mute: bool,
 ) -> Option<Look> {
     let tag = frame.tag;
-    if let Some(reason) = unseen(frame, marks) {
+    if !mute && let Some(reason) = unseen(frame, marks) {
         frame.reason = Some(reason);
         frame.guessed = false;
         return None;
@@ -129,10 +131,24 @@ pub(crate) fn judge<'a>(
     if frame.reason.is_some() {
         return None;
     }
-    if let Some(reason) = landmark(frame, marks) {
+    if !mute && let Some(reason) = landmark(frame, marks) {
         frame.reason = Some(reason);
         return None;
     }
+    by_names(frame, name, marks, depth, long_text, known)
+}
+
+/// What its names say of it.
+fn by_names<'a>(
+    frame: &mut Frame,
+    name: &str,
+    marks: &Marks<'a>,
+    depth: usize,
+    long_text: bool,
+    known: &mut Known<'a>,
+) -> Option<Look> {
+    let tag = frame.tag;
+    let main = tag == Tag::Main || marks.is_role(&["main"]);
     // Names within code are those of its words.
     if main || frame.in_code || matches!(tag, Tag::Body | Tag::Html | Tag::Head | Tag::H1) {
         return None;

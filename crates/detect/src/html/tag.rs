@@ -72,7 +72,7 @@ tags! {
 
 /// What holds for each of them, a bit for each answer: asked for many times.
 const TRAITS: [u8; Tag::COUNT] = {
-    let mut traits = [INLINE; Tag::COUNT];
+    let mut traits = [INLINE | MUTE; Tag::COUNT];
     let mut i = 0;
     while i < Tag::NAMES.len() {
         let tag = Tag::NAMES[i].1;
@@ -80,7 +80,9 @@ const TRAITS: [u8; Tag::COUNT] = {
             | if tag.has_no_content() { VOID } else { 0 }
             | if tag.holds_text() { RAW } else { 0 }
             | if tag.follows() { FOLLOWS } else { 0 }
-            | if tag.stands_in_head() { IN_HEAD } else { 0 };
+            | if tag.stands_in_head() { IN_HEAD } else { 0 }
+            | if tag.tells() { 0 } else { MUTE }
+            | if tag.makes() { MAKES } else { 0 };
         i += 1;
     }
     traits
@@ -90,6 +92,25 @@ const VOID: u8 = 2;
 const RAW: u8 = 4;
 const FOLLOWS: u8 = 8;
 const IN_HEAD: u8 = 16;
+const MUTE: u8 = 32;
+const MAKES: u8 = 64;
+
+/// The closing tag of each as most are written, and which bytes of eight it takes; 0 where it is
+/// longer, and for those whose closing tag closes nothing.
+const CLOSING: [(u64, u64); Tag::COUNT] = {
+    let mut closing = [(0, 0); Tag::COUNT];
+    let mut i = 0;
+    while i < Tag::NAMES.len() {
+        let (name, tag) = Tag::NAMES[i];
+        if name.len() <= 5 && !tag.has_no_content() && !matches!(tag, Tag::Html | Tag::Body) {
+            let bits = 8 * name.len();
+            let text = packed(b"</") | packed(name.as_bytes()) << 16 | (b'>' as u64) << (16 + bits);
+            closing[tag as usize] = (text, u64::MAX >> (40 - bits));
+        }
+        i += 1;
+    }
+    closing
+};
 
 /// The names of up to eight bytes, each where its number leads to or in a slot after that: most are
 /// found at the first look.
@@ -190,6 +211,12 @@ impl Tag {
         TRAITS[self as usize] & INLINE != 0
     }
 
+    /// Its closing tag of up to eight bytes, and which bytes of eight it takes.
+    #[inline]
+    pub(crate) fn closing(self) -> (u64, u64) {
+        CLOSING[self as usize]
+    }
+
     /// Whether it may end an open element other than a paragraph.
     #[inline]
     pub(crate) fn may_follow(self) -> bool {
@@ -211,6 +238,74 @@ impl Tag {
                 | Self::Tbody
                 | Self::Thead
                 | Self::Tfoot
+        )
+    }
+
+    /// Whether the element alone, without attributes, never says that its text does not count.
+    #[inline]
+    pub(crate) fn is_mute(self) -> bool {
+        TRAITS[self as usize] & MUTE != 0
+    }
+
+    const fn tells(self) -> bool {
+        matches!(
+            self,
+            Self::Template
+                | Self::Datalist
+                | Self::Rp
+                | Self::Desc
+                | Self::Title
+                | Self::Noscript
+                | Self::Iframe
+                | Self::Noembed
+                | Self::Noframes
+                | Self::Audio
+                | Self::Video
+                | Self::Canvas
+                | Self::Dialog
+                | Self::Nav
+                | Self::Search
+                | Self::Header
+                | Self::Footer
+                | Self::Aside
+        )
+    }
+
+    /// Whether it makes something of its text: a link, a heading, an entry, a cell, code, a drawing.
+    #[inline]
+    pub(crate) fn makes_something(self) -> bool {
+        TRAITS[self as usize] & MAKES != 0
+    }
+
+    const fn makes(self) -> bool {
+        matches!(
+            self,
+            Self::A
+                | Self::Pre
+                | Self::Xmp
+                | Self::Plaintext
+                | Self::Textarea
+                | Self::Code
+                | Self::Samp
+                | Self::Kbd
+                | Self::Svg
+                | Self::H1
+                | Self::H2
+                | Self::H3
+                | Self::H4
+                | Self::H5
+                | Self::H6
+                | Self::Li
+                | Self::Dt
+                | Self::Dd
+                | Self::Choice
+                | Self::Td
+                | Self::Th
+                | Self::Article
+                | Self::Section
+                | Self::Main
+                | Self::Table
+                | Self::Body
         )
     }
 

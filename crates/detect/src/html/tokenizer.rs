@@ -70,14 +70,10 @@ impl<'a> Tokenizer<'a> {
     #[inline]
     pub(crate) fn next(&mut self, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
         let text = self.text;
-        if let Some((tag, name)) = self.raw.take() {
-            let start = self.at;
-            let end = if tag == Tag::Plaintext { None } else { self.find_close(name) };
-            self.at = end.unwrap_or(text.len());
-            self.count(start);
-            if self.at > start {
-                return Some(Token::Raw(&text[start..self.at]));
-            }
+        if self.raw.is_some()
+            && let Some(token) = self.raw_text()
+        {
+            return Some(token);
         }
         let bytes = text.as_bytes();
         while self.at < bytes.len() {
@@ -88,10 +84,10 @@ impl<'a> Tokenizer<'a> {
                 return Some(Token::Text(&text[at..self.at]));
             }
             let token = match bytes[at + 1] {
-                b'!' => self.skip_declaration(at),
-                b'?' => self.skip_to_end(at),
+                b'a'..=b'z' | b'A'..=b'Z' => self.open(at, attributes),
                 b'/' => self.close(at),
-                _ => self.open(at, attributes),
+                b'!' => self.skip_declaration(at),
+                _ => self.skip_to_end(at),
             };
             self.count(at);
             if token.is_some() {
@@ -99,6 +95,30 @@ impl<'a> Tokenizer<'a> {
             }
         }
         None
+    }
+
+    /// Steps over the closing tag of an element, if it comes next and is written as most are.
+    #[inline]
+    pub(crate) fn closes(&mut self, tag: Tag) -> bool {
+        let (closing, mask) = tag.closing();
+        let found = eight(self.text.as_bytes(), self.at)
+            .is_some_and(|it| it & mask == closing && closing != 0 && self.raw.is_none());
+        if found {
+            let at = self.at;
+            self.at += (u64::BITS - mask.leading_zeros()) as usize / 8;
+            self.count(at);
+        }
+        found
+    }
+
+    /// The content of an element that holds nothing but text, if there is any.
+    fn raw_text(&mut self) -> Option<Token<'a>> {
+        let (tag, name) = self.raw.take()?;
+        let (text, start) = (self.text, self.at);
+        let end = if tag == Tag::Plaintext { None } else { self.find_close(name) };
+        self.at = end.unwrap_or(text.len());
+        self.count(start);
+        (self.at > start).then(|| Token::Raw(&text[start..self.at]))
     }
 
     #[cfg_attr(not(test), allow(clippy::unused_self))]

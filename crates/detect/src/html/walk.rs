@@ -154,7 +154,13 @@ impl<'a, 'm> Walk<'a, 'm> {
         let all = self.matcher.is_some() || links || images;
         let mut tokenizer = if all { Tokenizer::new(page) } else { Tokenizer::telling(page) };
         let mut attributes = Vec::new();
-        while let Some(token) = tokenizer.next(&mut attributes) {
+        loop {
+            // What begins ends, and nearly every other tag is the end of the innermost element.
+            if self.beyond == 0 && tokenizer.closes(self.top().tag) {
+                self.pop();
+                continue;
+            }
+            let Some(token) = tokenizer.next(&mut attributes) else { break };
             match token {
                 Token::Text(text) => self.text(text, true),
                 Token::Raw(text) => self.raw(text),
@@ -343,7 +349,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         let marks = Marks::of(class, attributes);
         let depth = self.frames.len();
         let mut frame = self.top().child(tag, 0, 0);
-        judge(&mut frame, name, &marks, depth, self.long_text, &mut self.known);
+        judge(&mut frame, name, &marks, depth, self.long_text, &mut self.known, false);
         self.piece(start);
         if let (Some(piece), None) = (self.out.list.last_mut(), self.matcher.as_ref()) {
             piece.reason = piece.reason.or(frame.reason);

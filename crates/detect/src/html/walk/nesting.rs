@@ -72,11 +72,32 @@ impl<'a> Walk<'a, '_> {
             self.beyond += 1;
             return;
         }
-        let (dropped, selected) = self.observe(name, attributes, false);
+        let observed = self.observe(name, attributes, false);
+        // Most elements have no attribute but a class, and say nothing by themselves.
+        if attributes.is_empty() && tag.is_mute() {
+            self.push_marked(tag, name, &Marks::of(class, &[]), observed, true);
+        } else {
+            self.push_marked(tag, name, &Marks::of(class, attributes), observed, false);
+        }
+        if tag == Tag::Other && tells_time(name) && !self.extras.noise && !self.selecting {
+            self.tell_time(attribute(attributes, "datetime").unwrap_or_default());
+        }
+    }
+
+    /// `observed`: whether selectors drop or select it; `mute`: neither the element nor its marks say
+    /// whether it counts, but for its class.
+    #[inline(always)]
+    fn push_marked(
+        &mut self,
+        tag: Tag,
+        name: &'a str,
+        marks: &Marks<'a>,
+        (dropped, selected): (bool, bool),
+        mute: bool,
+    ) {
         let hash = if tag == Tag::Other { hash_name(name) } else { 0 };
         let (first, depth, long_text) =
             (self.out.list.len(), self.frames.len() + 1, self.long_text);
-        let marks = Marks::of(class, attributes);
         let parent = self.top();
         let mut frame = parent.child(tag, hash, first);
         if let Some(mut cut) = parent.cut {
@@ -86,7 +107,7 @@ impl<'a> Walk<'a, '_> {
                 frame.reason = frame.reason.or(Some(cut.reason));
             }
         }
-        let look = judge(&mut frame, name, &marks, depth, long_text, &mut self.known);
+        let look = judge(&mut frame, name, marks, depth, long_text, &mut self.known, mute);
         self.looks.extend(look.map(|it| (depth, it)));
         if selected {
             frame.selected = true;
@@ -113,9 +134,6 @@ impl<'a> Walk<'a, '_> {
         self.open[tag as usize] += 1;
         self.enter_cell(tag);
         self.frames.push(frame);
-        if tag == Tag::Other && tells_time(name) && !self.extras.noise && !self.selecting {
-            self.tell_time(attribute(attributes, "datetime").unwrap_or_default());
-        }
     }
 
     /// What the element says changes with each visit; what it means does not.
