@@ -95,17 +95,17 @@ const IN_HEAD: u8 = 16;
 const MUTE: u8 = 32;
 const MAKES: u8 = 64;
 
-/// The closing tag of each as most are written, and which bytes of eight it takes; 0 where it is
-/// longer, and for those whose closing tag closes nothing.
-const CLOSING: [(u64, u64); Tag::COUNT] = {
-    let mut closing = [(0, 0); Tag::COUNT];
+/// The closing tag of each as most are written, in the last bytes of eight, and its length. Where it is
+/// longer, and for those whose closing tag closes nothing, what no text is.
+const CLOSING: [(u64, usize); Tag::COUNT] = {
+    let mut closing = [(u64::MAX, 0); Tag::COUNT];
     let mut i = 0;
     while i < Tag::NAMES.len() {
         let (name, tag) = Tag::NAMES[i];
         if name.len() <= 5 && !tag.has_no_content() && !matches!(tag, Tag::Html | Tag::Body) {
             let bits = 8 * name.len();
             let text = packed(b"</") | packed(name.as_bytes()) << 16 | (b'>' as u64) << (16 + bits);
-            closing[tag as usize] = (text, u64::MAX >> (40 - bits));
+            closing[tag as usize] = (text << (40 - bits), name.len() + 3);
         }
         i += 1;
     }
@@ -211,9 +211,9 @@ impl Tag {
         TRAITS[self as usize] & INLINE != 0
     }
 
-    /// Its closing tag of up to eight bytes, and which bytes of eight it takes.
+    /// Its closing tag in the last bytes of eight, and its length.
     #[inline]
-    pub(crate) fn closing(self) -> (u64, u64) {
+    pub(crate) fn closing(self) -> (u64, usize) {
         CLOSING[self as usize]
     }
 

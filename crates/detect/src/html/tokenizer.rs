@@ -97,15 +97,22 @@ impl<'a> Tokenizer<'a> {
         None
     }
 
-    /// Steps over the closing tag of an element, if it comes next and is written as most are.
+    /// The next eight bytes, if a closing tag begins with them.
     #[inline]
-    pub(crate) fn closes(&mut self, tag: Tag) -> bool {
-        let (closing, mask) = tag.closing();
-        let found = eight(self.text.as_bytes(), self.at)
-            .is_some_and(|it| it & mask == closing && closing != 0 && self.raw.is_none());
+    pub(crate) fn closing(&self) -> Option<u64> {
+        let eight = eight(self.text.as_bytes(), self.at)?;
+        (eight as u16 == u16::from_le_bytes(*b"</") && self.raw.is_none()).then_some(eight)
+    }
+
+    /// Steps over the closing tag that begins with these bytes, if it is that of an element and written
+    /// as most are.
+    #[inline]
+    pub(crate) fn closes(&mut self, tag: Tag, eight: u64) -> bool {
+        let (closing, length) = tag.closing();
+        let found = eight << ((64 - 8 * length) & 63) == closing;
         if found {
             let at = self.at;
-            self.at += (u64::BITS - mask.leading_zeros()) as usize / 8;
+            self.at += length;
             self.count(at);
         }
         found
@@ -201,20 +208,36 @@ impl<'a> Tokenizer<'a> {
         // A tag that the page ends in is none.
         self.at = bytes.len();
         loop {
-            // Every other attribute is this one, and written so.
-            if eight(bytes, at) == Some(const { packed(b" class=\"") }) {
-                let end = find_near(bytes, at + 8, b'"')?;
-                (closed, count) = (false, count + 1);
-                if tells && count <= MOST_ATTRIBUTES {
-                    let value = &text[at + 8..end];
-                    if self.telling && self.class.is_none() && attributes.is_empty() {
-                        self.class = Some(value);
-                    } else {
-                        attributes.push(("class", value));
+            if *bytes.get(at)? == b'>' {
+                break;
+            }
+            if let Some(eight) = eight(bytes, at) {
+                // Every other attribute is this one, and written so.
+                if eight == const { packed(b" class=\"") } {
+                    let end = find_near(bytes, at + 8, b'"')?;
+                    (closed, count) = (false, count + 1);
+                    if tells && count <= MOST_ATTRIBUTES {
+                        let value = &text[at + 8..end];
+                        if self.telling && self.class.is_none() && attributes.is_empty() {
+                            self.class = Some(value);
+                        } else {
+                            attributes.push(("class", value));
+                        }
                     }
+                    at = end + 1;
+                    continue;
                 }
-                at = end + 1;
-                continue;
+                if let Some((key, length)) = short(eight) {
+                    let start = at + length + 3;
+                    let end = find_near(bytes, start, b'"')?;
+                    (closed, count) = (false, count + 1);
+                    let takes = tells && count <= MOST_ATTRIBUTES;
+                    if takes && (!self.telling || is_telling(key)) {
+                        attributes.push((&text[at + 1..start - 2], &text[start..end]));
+                    }
+                    at = end + 1;
+                    continue;
+                }
             }
             let mut first = *bytes.get(at)?;
             while is_space(first) || first == b'/' {
@@ -228,7 +251,7 @@ impl<'a> Tokenizer<'a> {
             closed = false;
             count += 1;
             let takes = tells && count <= MOST_ATTRIBUTES;
-            if let Some((key, start)) = short(bytes, at).or_else(|| usual(bytes, at)) {
+            if let Some((key, start)) = usual(bytes, at) {
                 let end = find_near(bytes, start, b'"')?;
                 if takes && (!self.telling || is_telling(key)) {
                     attributes.push((&text[at..start - 2], &text[start..end]));
@@ -277,19 +300,18 @@ impl<'a> Tokenizer<'a> {
     }
 }
 
-/// The same as `usual`, if the name has up to six bytes and letters in lower case only, as most have.
+/// The name of an attribute after one space, and its length, if it has up to five letters and its value
+/// is in double quotes, as most are.
 #[inline(always)]
-fn short(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    const LOWER: u64 = 0x60 * EACH;
-    let eight = eight(bytes, at)?;
-    let bits = bits_before(equal(eight, b'='));
-    // Nothing ends a name that has both of these bits.
-    let key = eight & !(u64::MAX << (bits & 63));
-    let fits = (eight >> (bits & 63)) as u16 == u16::from_le_bytes(*b"=\"")
-        && bits > 0
-        && (eight & LOWER) | (u64::MAX << (bits & 63)) == LOWER | (u64::MAX << (bits & 63));
-    fits.then(|| (key, at + bits as usize / 8 + 2))
+fn short(eight: u64) -> Option<(u64, usize)> {
+    let rest = eight >> 8;
+    // What ends a name lacks this bit, and letters have it.
+    let bits = bits_before(!rest & 0x40 * EACH);
+    let fits = eight as u8 == b' ' && bits > 0 && (rest >> bits) as u16 == QUOTED;
+    fits.then(|| (rest & ((1 << bits) - 1), bits as usize / 8))
 }
+
+const QUOTED: u16 = u16::from_le_bytes(*b"=\"");
 
 /// The name of an attribute of the usual form, up to seven bytes and a value in double quotes, and
 /// where its value begins.
@@ -390,6 +412,12 @@ fn key_end(bytes: &[u8], start: usize) -> usize {
 #[inline(always)]
 fn tag_at(bytes: &[u8], start: usize) -> (Tag, usize) {
     if let Some(eight) = eight(bytes, start) {
+        // What ends a name lacks this bit, and letters have it.
+        let ends = !eight & 0x40 * EACH;
+        let bits = bits_before(ends) & 63;
+        if ends != 0 && matches!((eight >> bits) as u8, b'>' | b' ') {
+            return (Tag::of_eight(eight & ((1 << bits) - 1)), start + bits as usize / 8);
+        }
         let ends = below(eight, b' ' + 1) | equal(eight, b'>') | equal(eight, b'/');
         let bits = bits_before(ends);
         if ends != 0 && ends_name((eight >> bits) as u8) {

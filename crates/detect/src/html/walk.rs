@@ -156,7 +156,10 @@ impl<'a, 'm> Walk<'a, 'm> {
         let mut attributes = Vec::new();
         loop {
             // What begins ends, and nearly every other tag is the end of the innermost element.
-            if self.beyond == 0 && tokenizer.closes(self.top().tag) {
+            if let Some(eight) = tokenizer.closing()
+                && self.beyond == 0
+                && tokenizer.closes(self.top().tag, eight)
+            {
                 self.pop();
                 continue;
             }
