@@ -86,7 +86,7 @@ pub(crate) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    const SLOTS: usize = 256;
+    const SLOTS: usize = 64;
 
     pub(crate) fn new() -> Self {
         Self { slots: vec![("", Named::default()); Self::SLOTS] }

@@ -20,6 +20,9 @@ use crate::noise::{Hint, Place};
 /// Browsers do the same.
 const DEEPEST: usize = 512;
 
+/// Few pages nest more elements.
+const USUAL_DEPTH: usize = 32;
+
 /// An element with a label that says so is advertising up to this many bytes of text.
 const LARGEST_AD: usize = 250;
 
@@ -118,10 +121,12 @@ impl<'a, 'm> Walk<'a, 'm> {
         let mut open = [0; Tag::COUNT];
         open[Tag::Html as usize] = 1;
         let selecting = matcher.as_ref().is_some_and(Matcher::selects);
+        let mut frames = Vec::with_capacity(USUAL_DEPTH);
+        frames.push(Frame::root());
         Self {
             selecting,
             out: Pieces::default(),
-            frames: vec![Frame::root()],
+            frames,
             beyond: 0,
             open,
             gap: Gap::Line,
