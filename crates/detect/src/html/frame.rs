@@ -139,6 +139,14 @@ impl Frame {
         child
     }
 
+    /// Whether there is nothing to decide at its end, as far as it alone tells.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        let measured = matches!(self.tag, Tag::P | Tag::Td | Tag::Th | Tag::Tr);
+        let tells = self.labelled.is_some() | self.undecided | self.doubted | self.cut.is_some();
+        !measured && !tells
+    }
+
     /// Whether it is something to read: prose has few links, lists of other things have many.
     pub(crate) fn is_prose(&self) -> bool {
         const LEAST: usize = 90;

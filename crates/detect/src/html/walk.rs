@@ -287,8 +287,10 @@ impl<'a, 'm> Walk<'a, 'm> {
         let block =
             !tag.is_inline() || tag == Tag::Other && name.contains('-') && !tells_time(name);
         if block {
-            let container = self.block();
-            self.end_line(container, None);
+            if self.gap != Gap::Line {
+                let container = self.block();
+                self.end_line(container, None);
+            }
             let cell = matches!(tag, Tag::Td | Tag::Th);
             if cell && !self.tall_cell && self.out.list.len() > self.line_of_row() {
                 self.gap = Gap::Cell;

@@ -22,11 +22,6 @@ impl Walk<'_, '_> {
         if self.selecting {
             return;
         }
-        let tells = frame.labelled.is_some() | frame.undecided | frame.doubted;
-        let measured = matches!(frame.tag, Tag::P | Tag::Td | Tag::Th);
-        if !tells && !measured && self.frames.last().is_none_or(|it| it.cut.is_none()) {
-            return;
-        }
         let end = self.out.list.len();
         let mut late = |reason| self.late.push((frame.first, end, reason));
         let whole = matches!(

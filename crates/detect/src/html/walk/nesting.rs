@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{DEEPEST, Walk, tells_time};
+use super::{DEEPEST, Gap, Walk, tells_time};
 use crate::html::frame::Frame;
 use crate::html::reason::Reason;
 use crate::html::rules::{Marks, judge};
@@ -218,8 +218,10 @@ impl<'a> Walk<'a, '_> {
             self.tall_cell = self.line > self.frames[last].first;
         }
         if !tag.is_inline() && (!cell || self.tall_cell) {
-            let parent = self.outer_block(last);
-            self.end_line(parent, Some(last));
+            if self.gap != Gap::Line {
+                let parent = self.outer_block(last);
+                self.end_line(parent, Some(last));
+            }
         } else if tag == Tag::A {
             self.end_link();
         } else if tag == Tag::Time {
@@ -228,8 +230,31 @@ impl<'a> Walk<'a, '_> {
         if self.run.is_some_and(|it| it.scope == last) {
             self.end_run();
         }
-        let Some(frame) = self.frames.pop() else { return };
         self.open[tag as usize] -= 1;
+        if !self.leave_quietly() {
+            self.leave(tag);
+        }
+    }
+
+    /// Takes the innermost element away, if there is nothing to decide at its end, as for most.
+    #[inline]
+    fn leave_quietly(&mut self) -> bool {
+        let [.., parent, frame] = self.frames.as_mut_slice() else { return false };
+        let quiet = frame.is_quiet()
+            && parent.cut.is_none()
+            && self.looks.is_empty()
+            && self.matcher.is_none();
+        if quiet {
+            parent.add(frame);
+            self.frames.pop();
+        }
+        quiet
+    }
+
+    /// Takes the innermost element away, and decides what can be said of it only now.
+    #[inline(never)]
+    fn leave(&mut self, tag: Tag) {
+        let Some(frame) = self.frames.pop() else { return };
         if tag == Tag::Tr {
             self.leave_row(&frame);
         }
