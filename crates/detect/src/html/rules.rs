@@ -5,7 +5,7 @@
 use memchr::memmem;
 
 use super::frame::Frame;
-use super::names::{Known, Named, Says};
+use super::names::{Named, Says};
 use super::phrases::{Phrase, phrase};
 use super::reason::Reason;
 use super::tag::Tag;
@@ -79,10 +79,10 @@ impl<'a> Marks<'a> {
         self.role.is_some_and(|it| roles.iter().any(|role| it.trim().eq_ignore_ascii_case(role)))
     }
 
-    fn named(&self, name: &str, known: &mut Known<'a>) -> Named {
+    fn named(&self, name: &str) -> Named {
         let own = if name.contains('-') { Named::list(name) } else { Named::default() };
         let id = self.id.map(Named::id).unwrap_or_default();
-        own.or(id).or(self.class.map(|it| known.list(it)).unwrap_or_default())
+        own.or(id).or(self.class.map(Named::list).unwrap_or_default())
     }
 }
 
@@ -108,13 +108,12 @@ const SHALLOW: usize = 6;
 /// Fills in what the element says of its own text. `long_text`: whether something to read came
 /// before it. `mute`: it has no mark but its class, and is none of the elements that tell by themselves.
 #[inline(always)]
-pub(crate) fn judge<'a>(
+pub(crate) fn judge(
     frame: &mut Frame,
     name: &str,
-    marks: &Marks<'a>,
+    marks: &Marks<'_>,
     depth: usize,
     long_text: bool,
-    known: &mut Known<'a>,
     mute: bool,
 ) -> Option<Look> {
     let tag = frame.tag;
@@ -138,19 +137,18 @@ pub(crate) fn judge<'a>(
     if mute {
         // Made only for the few that come here.
         let marks = &Marks { class: marks.class, ..Marks::default() };
-        return by_names(frame, name, marks, depth, long_text, known);
+        return by_names(frame, name, marks, depth, long_text);
     }
-    by_names(frame, name, marks, depth, long_text, known)
+    by_names(frame, name, marks, depth, long_text)
 }
 
 /// What its names say of it.
-fn by_names<'a>(
+fn by_names(
     frame: &mut Frame,
     name: &str,
-    marks: &Marks<'a>,
+    marks: &Marks<'_>,
     depth: usize,
     long_text: bool,
-    known: &mut Known<'a>,
 ) -> Option<Look> {
     let tag = frame.tag;
     let main = tag == Tag::Main || marks.is_role(&["main"]);
@@ -162,7 +160,7 @@ fn by_names<'a>(
         frame.reason = Some(Reason::Widget);
         return None;
     }
-    let found = marks.named(if tag == Tag::Other { name } else { "" }, known);
+    let found = marks.named(if tag == Tag::Other { name } else { "" });
     let meta = matches!(tag, Tag::Button | Tag::Small | Tag::Footer | Tag::Address | Tag::Time);
     let hint = if meta { found.hint.max(Hint::Meta) } else { found.hint };
     let hint = if found.social && tag.is_inline() { Hint::Social } else { hint };

@@ -6,7 +6,6 @@ mod nesting;
 use super::css::{Element, Matcher};
 use super::frame::Frame;
 use super::menu::{Items, Run};
-use super::names::Known;
 use super::phrases::Phrase;
 use super::reason::Reason;
 use super::rules::{Look, Marks, judge};
@@ -109,7 +108,6 @@ pub(crate) struct Walk<'a, 'm> {
     items: Items,
     /// Where the open links lead.
     targets: Vec<&'a str>,
-    known: Known<'a>,
     extras: Extras,
     matcher: Option<Matcher<'m>>,
     /// Only what selectors name counts, and nothing is guessed.
@@ -143,7 +141,6 @@ impl<'a, 'm> Walk<'a, 'm> {
             looks: Vec::new(),
             items: Items::default(),
             targets: Vec::new(),
-            known: Known::new(),
             extras,
             matcher,
         }
@@ -359,7 +356,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         let marks = Marks::of(class, attributes);
         let depth = self.frames.len();
         let mut frame = self.top().child(tag, 0, 0);
-        judge(&mut frame, name, &marks, depth, self.long_text, &mut self.known, false);
+        judge(&mut frame, name, &marks, depth, self.long_text, false);
         self.piece(start);
         if let (Some(piece), None) = (self.out.list.last_mut(), self.matcher.as_ref()) {
             piece.reason = piece.reason.or(frame.reason);

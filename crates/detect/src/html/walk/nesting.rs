@@ -107,7 +107,7 @@ impl<'a> Walk<'a, '_> {
                 frame.reason = frame.reason.or(Some(cut.reason));
             }
         }
-        let look = judge(&mut frame, name, marks, depth, long_text, &mut self.known, mute);
+        let look = judge(&mut frame, name, marks, depth, long_text, mute);
         self.looks.extend(look.map(|it| (depth, it)));
         if selected {
             frame.selected = true;
