@@ -317,13 +317,13 @@ fn flowing(text: &str, verbatim: &[Range<usize>]) -> Vec<u8> {
 fn flows(text: &str) -> bool {
     let bytes = text.as_bytes();
     let next = bytes.get(1..).unwrap_or_default();
-    let wrong = |byte: u8| (byte < b' ') & (byte != b'\n') | (byte == b'|');
-    let between = |byte: u8| (byte == b' ') | (byte == b'\n');
-    let found = bytes
-        .iter()
-        .zip(next)
-        .fold(false, |found, (&one, &other)| found | wrong(one) | between(one) & between(other));
-    !found && text.ends_with('\n') && !text.starts_with([' ', '\n'])
+    // Of two bytes side by side that are no signs, both are white space or one is wrong.
+    let wrong = |one: u8, other: u8| {
+        (one < b' ') & (one != b'\n') | (one == b'|') | (one.max(other) <= b' ')
+    };
+    let found =
+        bytes.iter().zip(next).fold(0, |found, (&one, &other)| found | u8::from(wrong(one, other)));
+    found == 0 && text.ends_with('\n') && !text.starts_with([' ', '\n'])
 }
 
 /// Whether a line has one space between words, no other white space, and no sign between cells.

@@ -117,19 +117,15 @@ fn is_plain(text: &str) -> bool {
     }
     // Each byte with the one after it; the last ones may be looked at twice.
     let mut wrong = [0; MANY];
-    let mut at = 0;
-    let last = bytes.len() - MANY - 1;
-    loop {
-        let pair = bytes[at..].first_chunk().zip(bytes[at + 1..].first_chunk());
-        let Some((these, next)) = pair else { break };
+    let (these, next) = (bytes.as_chunks().0, bytes[1..].as_chunks().0);
+    for (these, next) in these.iter().zip(next) {
         mark_wrong(these, next, &mut wrong);
-        if at == last {
-            break;
-        }
-        at = (at + MANY).min(last);
     }
-    let end = bytes[bytes.len() - 1];
-    u128::from_le_bytes(wrong) == 0 && !is_wrong(end)
+    let last = &bytes[bytes.len() - MANY - 1..];
+    if let (Some(these), Some(next)) = (last.first_chunk(), last.last_chunk()) {
+        mark_wrong(these, next, &mut wrong);
+    }
+    u128::from_le_bytes(wrong) == 0 && !is_wrong(bytes[bytes.len() - 1])
 }
 
 const MANY: usize = 16;

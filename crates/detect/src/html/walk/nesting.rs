@@ -107,8 +107,9 @@ impl<'a> Walk<'a, '_> {
                 frame.reason = frame.reason.or(Some(cut.reason));
             }
         }
-        let look = judge(&mut frame, name, marks, depth, long_text, mute);
-        self.looks.extend(look.map(|it| (depth, it)));
+        if let Some(look) = judge(&mut frame, name, marks, depth, long_text, mute) {
+            self.looks.push((depth, look));
+        }
         if selected {
             frame.selected = true;
             // Who names a part that is hidden wants it.
