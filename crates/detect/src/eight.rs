@@ -6,7 +6,8 @@ pub(crate) const HIGH: u64 = 0x80 * EACH;
 /// The eight bytes at a place, the first one lowest.
 #[inline]
 pub(crate) fn eight(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+    let eight = bytes.get(at..at.checked_add(8)?)?;
+    Some(u64::from_le_bytes(*eight.first_chunk()?))
 }
 
 /// A text of up to eight bytes, the first one lowest.

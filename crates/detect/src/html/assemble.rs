@@ -208,7 +208,7 @@ impl Lines {
         let written = &self.out.text[start..];
         // What only separated noise goes with it.
         let empty = if found.is_empty() {
-            written.trim().is_empty()
+            written.chars().all(char::is_whitespace)
         } else {
             !written.chars().any(char::is_alphanumeric)
         };

@@ -19,8 +19,8 @@ use crate::noise::{Hint, Place};
 /// Browsers do the same.
 const DEEPEST: usize = 512;
 
-/// Few pages nest more elements.
-const USUAL_DEPTH: usize = 32;
+/// As many elements as most pages nest.
+const USUAL_DEPTH: usize = 12;
 
 /// An element with a label that says so is advertising up to this many bytes of text.
 const LARGEST_AD: usize = 250;
@@ -106,7 +106,7 @@ pub(crate) struct Walk<'a, 'm> {
     /// Open elements that may be something else than their names say, by their depths.
     looks: Vec<(usize, Look)>,
     items: Items,
-    /// Where the open links lead.
+    /// Where the open links lead, if that counts.
     targets: Vec<&'a str>,
     extras: Extras,
     matcher: Option<Matcher<'m>>,

@@ -126,7 +126,9 @@ impl<'a> Walk<'a, '_> {
             self.take_back(&mut frame, main);
         }
         if tag == Tag::A {
-            self.targets.push(marks.href.unwrap_or_default());
+            if self.extras.links {
+                self.targets.push(marks.href.unwrap_or_default());
+            }
             let step = marks.rel.is_some_and(|it| {
                 it.split_ascii_whitespace().any(|it| matches!(it, "prev" | "next" | "previous"))
             });
