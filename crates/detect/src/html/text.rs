@@ -58,11 +58,18 @@ pub(crate) fn sight(character: char) -> Sight {
 }
 
 /// Appends `text`, each run of white space as one space.
+#[inline]
 pub(crate) fn push_collapsed(text: &str, references: bool, out: &mut String) {
     if is_plain(text) {
         out.push_str(text);
-        return;
+    } else {
+        push_by_signs(text, references, out);
     }
+}
+
+/// The same, one sign after the other.
+#[inline(never)]
+fn push_by_signs(text: &str, references: bool, out: &mut String) {
     let (bytes, start) = (text.as_bytes(), out.len());
     let (mut from, mut at) = (0, 0);
     while at < bytes.len() {
@@ -162,7 +169,7 @@ fn is_plain_short(bytes: &[u8]) -> bool {
 fn is_plain_eight(eight: u64) -> bool {
     let wrong = below(eight, b' ') | equal(eight, 0x7f) | equal(eight, b'&') | (eight & HIGH);
     // Exact, for bytes of ASCII.
-    let spaces = !((eight ^ (u64::from(b' ') * EACH)) + (HIGH - EACH)) & HIGH;
+    let spaces = !(eight ^ (u64::from(b' ') * EACH)).wrapping_add(HIGH - EACH) & HIGH;
     wrong == 0 && spaces & (spaces >> 8) == 0
 }
 

@@ -1,6 +1,6 @@
 //! How long ago: `3 minutes ago` in several languages.
 
-use super::list::List;
+use super::list::{List, Stems};
 use super::scan::{Word, number_length};
 use super::{Line, word_at};
 
@@ -180,7 +180,7 @@ fn told(unit: &str) -> Ago {
 }
 
 fn is_unit(word: &str) -> bool {
-    const STEMS: &[&str] = &[
+    static STEMS: Stems = Stems::new(&[
         "sec",
         "min",
         "hour",
@@ -286,9 +286,9 @@ fn is_unit(word: &str) -> bool {
         "개월",
         "년",
         "초",
-    ];
+    ]);
     const SHORT: &[&str] = &["s", "m", "h", "d", "w", "y", "mo", "wk", "yr", "hrs", "yrs"];
-    word.len() <= 24 && (SHORT.contains(&word) || STEMS.iter().any(|it| word.starts_with(it)))
+    word.len() <= 24 && (SHORT.contains(&word) || STEMS.begin(word))
 }
 
 /// Two of a unit in one word.
