@@ -11,6 +11,11 @@ use crate::eight::{EACH, below, bits_before, eight, equal, find_near, lowercase,
 /// An attribute: its name as written, and its value without quotes.
 pub(crate) type Attribute<'a> = (&'a str, &'a str);
 
+/// The bit of each byte in which letters differ by case, and one that they have and what ends a name has
+/// not.
+const CASE: u64 = 0x20 * EACH;
+const LETTER: u64 = 0x40 * EACH;
+
 /// More attributes than this are not looked at: no page has them, and they would take memory.
 const MOST_ATTRIBUTES: usize = 64;
 
@@ -306,7 +311,7 @@ impl<'a> Tokenizer<'a> {
 fn short(eight: u64) -> Option<(u64, usize)> {
     let rest = eight >> 8;
     // What ends a name lacks this bit, and letters have it.
-    let bits = bits_before(!rest & 0x40 * EACH);
+    let bits = bits_before(!rest & LETTER);
     let fits = eight as u8 == b' ' && bits > 0 && (rest >> bits) as u16 == QUOTED;
     fits.then(|| (rest & ((1 << bits) - 1), bits as usize / 8))
 }
@@ -330,8 +335,8 @@ fn usual(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
 #[inline]
 fn is_telling(key: u64) -> bool {
     // In lower case, if it is one of them.
-    let like = TELLING[telling_slot(key | 0x20 * EACH)];
-    key | 0x20 * EACH == like | 0x20 * EACH && lowercase(key) == like
+    let like = TELLING[telling_slot(key | CASE)];
+    key | CASE == like | CASE && lowercase(key) == like
 }
 
 /// Each name where its number leads to.
@@ -343,7 +348,7 @@ const TELLING: [u64; 32] = {
     let (mut slots, mut i) = ([0; 32], 0);
     while i < names.len() {
         let name = packed(names[i]);
-        let slot = telling_slot(name | 0x20 * EACH);
+        let slot = telling_slot(name | CASE);
         assert!(slots[slot] == 0, "two names in one slot");
         slots[slot] = name;
         i += 1;
@@ -413,7 +418,7 @@ fn key_end(bytes: &[u8], start: usize) -> usize {
 fn tag_at(bytes: &[u8], start: usize) -> (Tag, usize) {
     if let Some(eight) = eight(bytes, start) {
         // What ends a name lacks this bit, and letters have it.
-        let ends = !eight & 0x40 * EACH;
+        let ends = !eight & LETTER;
         let bits = bits_before(ends) & 63;
         if ends != 0 && matches!((eight >> bits) as u8, b'>' | b' ') {
             return (Tag::of_eight(eight & ((1 << bits) - 1)), start + bits as usize / 8);
