@@ -6,7 +6,8 @@ pub(crate) const HIGH: u64 = 0x80 * EACH;
 /// The eight bytes at a place, the first one lowest.
 #[inline]
 pub(crate) fn eight(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+    let eight = bytes.get(at..at.checked_add(8)?)?;
+    Some(u64::from_le_bytes(*eight.first_chunk()?))
 }
 
 /// A text of up to eight bytes, the first one lowest.
@@ -59,22 +60,42 @@ fn within(eight: u64, least: u8, most: u8) -> u64 {
 }
 
 /// Where a byte is, from a place on. It is expected soon.
-#[inline]
+#[inline(always)]
 pub(crate) fn find_near(bytes: &[u8], from: usize, byte: u8) -> Option<usize> {
-    const NEAR: usize = 2;
-    let mut at = from;
-    for _ in 0..NEAR {
-        // Two at a time: one branch less that nobody can foresee.
-        let Some(sixteen) = bytes.get(at..).and_then(|it| it.first_chunk()) else { break };
-        let sixteen = u128::from_le_bytes(*sixteen);
-        let (low, high) = (equal(sixteen as u64, byte), equal((sixteen >> 64) as u64, byte));
-        if low | high != 0 {
-            let (marked, before) = if low != 0 { (low, 0) } else { (high, 8) };
-            return Some(at + before + bits_before(marked) as usize / 8);
-        }
-        at += 16;
+    const NEAR: usize = 32;
+    let rest = bytes.get(from..)?;
+    let Some((near, far)) = rest.split_first_chunk::<NEAR>() else {
+        return find_far(rest, byte).map(|it| from + it);
+    };
+    match first_of(near, byte) {
+        Some(it) => Some(from + it),
+        None => find_far(far, byte).map(|it| from + NEAR + it),
     }
-    memchr::memchr(byte, bytes.get(at..)?).map(|it| at + it)
+}
+
+#[inline(never)]
+fn find_far(bytes: &[u8], byte: u8) -> Option<usize> {
+    memchr::memchr(byte, bytes)
+}
+
+/// Where a byte is first among a few. Here the search that looks for nothing else first is quicker
+/// than one that asks what the machine can do.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn first_of(bytes: &[u8; 32], byte: u8) -> Option<usize> {
+    match memchr::arch::x86_64::sse2::memchr::One::new(byte) {
+        Some(search) => search.find(bytes),
+        None => memchr::memchr(byte, bytes),
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn first_of(bytes: &[u8; 32], byte: u8) -> Option<usize> {
+    (0..bytes.len()).step_by(8).find_map(|at| {
+        let found = equal(eight(bytes, at)?, byte);
+        (found != 0).then(|| at + bits_before(found) as usize / 8)
+    })
 }
 
 #[cfg(test)]

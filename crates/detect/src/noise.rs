@@ -9,6 +9,7 @@
 mod ago;
 mod around;
 mod counted;
+mod list;
 mod made;
 mod nouns;
 mod scan;
@@ -178,7 +179,12 @@ pub(crate) fn is_dated(text: &str) -> bool {
 
 /// Whether a line is the name of a count that stands in the next: `Weekly Downloads`.
 pub(crate) fn is_label(text: &str) -> bool {
-    if text.len() > 40 {
+    // A cheap look first: no digits, and few words.
+    let said = |it: &&str| it.bytes().any(|it| it.is_ascii_alphanumeric());
+    if text.len() > 40
+        || text.bytes().any(|it| it.is_ascii_digit())
+        || text.split(' ').filter(said).count() > 3
+    {
         return false;
     }
     let text = lowered(text);

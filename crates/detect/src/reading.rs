@@ -252,7 +252,7 @@ impl Parts {
         match self {
             // Where lines of a page break is layout.
             Self::Text(text, verbatim) if kind == Kind::Html => {
-                fingerprint(kind, [flowing(text, verbatim).as_bytes()])
+                fingerprint(kind, [flowing(text, verbatim).as_slice()])
             }
             Self::Text(text, _) => fingerprint(kind, [text.as_bytes()]),
             Self::Unordered(parts) => {
@@ -273,7 +273,13 @@ impl Parts {
 }
 
 /// Words with one space between them, without the signs between cells.
-fn flowing(text: &str, verbatim: &[Range<usize>]) -> String {
+fn flowing(text: &str, verbatim: &[Range<usize>]) -> Vec<u8> {
+    // Most texts are so already, but for the ends of lines.
+    if verbatim.is_empty() && flows(text) {
+        let mut out = text.as_bytes().to_vec();
+        out.iter_mut().for_each(|it| *it = if *it == b'\n' { b' ' } else { *it });
+        return out;
+    }
     let mut out = String::with_capacity(text.len());
     let flow = |text: &str, out: &mut String| {
         let mut rest = text;
@@ -303,7 +309,21 @@ fn flowing(text: &str, verbatim: &[Range<usize>]) -> String {
         at = range.end;
     }
     flow(&text[at..], &mut out);
-    out
+    out.into_bytes()
+}
+
+/// Whether each line of a text has one space between words, no other white space, and no sign between
+/// cells, and ends.
+fn flows(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let next = bytes.get(1..).unwrap_or_default();
+    // Of two bytes side by side that are no signs, both are white space or one is wrong.
+    let wrong = |one: u8, other: u8| {
+        (one < b' ') & (one != b'\n') | (one == b'|') | (one.max(other) <= b' ')
+    };
+    let found =
+        bytes.iter().zip(next).fold(0, |found, (&one, &other)| found | u8::from(wrong(one, other)));
+    found == 0 && text.ends_with('\n') && !text.starts_with([' ', '\n'])
 }
 
 /// Whether a line has one space between words, no other white space, and no sign between cells.

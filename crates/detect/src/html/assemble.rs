@@ -8,6 +8,10 @@ use super::{Basis, LeftOut};
 use crate::noise::{Bound, Line, Place, is_label, noise};
 use crate::normal::push_normal;
 
+/// Few lines have more bytes, or more pieces.
+const USUAL_LINE: usize = 512;
+const USUAL_BOUNDS: usize = 16;
+
 /// Lines that count, and what does not.
 #[derive(Debug, Default)]
 pub(crate) struct Assembled {
@@ -28,6 +32,8 @@ pub(crate) fn assemble(
 ) -> Assembled {
     let mut lines = Lines { keep_noise, explain, ..Lines::default() };
     lines.out.text.reserve(pieces.text.len());
+    lines.line.reserve(USUAL_LINE);
+    lines.bounds.reserve(USUAL_BOUNDS);
     let mut gap = Gap::Line;
     for piece in &pieces.list {
         gap = gap.max(piece.gap);
@@ -202,7 +208,7 @@ impl Lines {
         let written = &self.out.text[start..];
         // What only separated noise goes with it.
         let empty = if found.is_empty() {
-            written.trim().is_empty()
+            written.chars().all(char::is_whitespace)
         } else {
             !written.chars().any(char::is_alphanumeric)
         };

@@ -116,8 +116,6 @@ impl Frame {
     /// An element in this one, with what it takes over from it.
     #[inline(always)]
     pub(crate) fn child(&self, tag: Tag, name: u64, first: usize) -> Self {
-        let pre = matches!(tag, Tag::Pre | Tag::Xmp | Tag::Plaintext | Tag::Textarea);
-        let code = matches!(tag, Tag::Code | Tag::Samp | Tag::Kbd);
         // All of it at once, and then what is its own.
         let mut child = *self;
         (child.tag, child.name, child.first) = (tag, name, first);
@@ -125,16 +123,28 @@ impl Frame {
         if child.reach == 0 {
             child.hint = Hint::None;
         }
-        child.in_link |= tag == Tag::A;
-        child.in_pre |= pre;
-        child.in_code |= pre || code;
-        child.in_svg |= tag == Tag::Svg;
-        child.place = place(self.place, tag);
+        if tag.makes_something() {
+            let pre = matches!(tag, Tag::Pre | Tag::Xmp | Tag::Plaintext | Tag::Textarea);
+            let code = matches!(tag, Tag::Code | Tag::Samp | Tag::Kbd);
+            child.in_link |= tag == Tag::A;
+            child.in_pre |= pre;
+            child.in_code |= pre || code;
+            child.in_svg |= tag == Tag::Svg;
+            child.place = place(self.place, tag);
+        }
         (child.letters, child.linked, child.links) = (0, 0, 0);
         (child.has_h1, child.has_table) = (false, false);
         (child.doubted, child.undecided) = (false, false);
         (child.labelled, child.cut) = (None, None);
         child
+    }
+
+    /// Whether there is nothing to decide at its end, as far as it alone tells.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        let measured = matches!(self.tag, Tag::P | Tag::Td | Tag::Th | Tag::Tr);
+        let tells = self.labelled.is_some() | self.undecided | self.doubted | self.cut.is_some();
+        !measured && !tells
     }
 
     /// Whether it is something to read: prose has few links, lists of other things have many.

@@ -7,6 +7,8 @@
 
 mod words;
 
+use std::cell::RefCell;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::reason::Reason;
@@ -62,6 +64,10 @@ impl Named {
 
     /// Of a list of names, as in `class`.
     pub(crate) fn list(names: &str) -> Self {
+        KNOWN.with_borrow_mut(|it| it.list(names))
+    }
+
+    fn read(names: &str) -> Self {
         let mut found = Self::default();
         for name in names.split_ascii_whitespace().take(MOST_NAMES) {
             found = found.or(name_says(name));
@@ -79,23 +85,33 @@ impl Named {
     }
 }
 
-/// What lists of names said that were looked at before: a page has the same ones over and over.
-#[derive(Debug)]
-pub(crate) struct Known<'a> {
-    slots: Vec<(&'a str, Named)>,
+/// What lists of names said that were looked at before: the pages of a site have the same ones over
+/// and over.
+struct Known {
+    slots: Vec<(String, Named)>,
 }
 
-impl<'a> Known<'a> {
+thread_local! {
+    static KNOWN: RefCell<Known> = const { RefCell::new(Known { slots: Vec::new() }) };
+}
+
+impl Known {
     const SLOTS: usize = 256;
+    /// Longer lists are not kept, in bytes.
+    const LONGEST: usize = 1024;
 
-    pub(crate) fn new() -> Self {
-        Self { slots: vec![("", Named::default()); Self::SLOTS] }
-    }
-
-    pub(crate) fn list(&mut self, names: &'a str) -> Named {
+    fn list(&mut self, names: &str) -> Named {
+        if names.len() > Self::LONGEST {
+            return Named::read(names);
+        }
+        if self.slots.is_empty() {
+            self.slots.resize(Self::SLOTS, (String::new(), Named::default()));
+        }
         let slot = &mut self.slots[xxh3_64(names.as_bytes()) as usize % Self::SLOTS];
         if slot.0 != names {
-            *slot = (names, Named::list(names));
+            slot.0.clear();
+            slot.0.push_str(names);
+            slot.1 = Named::read(names);
         }
         slot.1
     }
@@ -224,6 +240,17 @@ mod tests {
         check("footer-inner", Some(Says::Footer));
         check("menu", Some(Says::Menu));
         check("teaser-list", Some(Says::Teaser));
+    }
+
+    #[test]
+    fn what_is_known_is_what_is_read() {
+        // More than there are slots, and each twice.
+        let names: Vec<String> = (0..1000).map(|it| format!("x{it} menu y{}", it % 7)).collect();
+        for name in names.iter().chain(&names) {
+            assert_eq!(Named::list(name), Named::read(name), "{name}");
+        }
+        let long = "menu ".repeat(Known::LONGEST);
+        assert_eq!(Named::list(&long).says, Some(Says::Menu));
     }
 
     #[test]

@@ -35,14 +35,22 @@ pub(crate) fn phrase(text: &str) -> Option<Phrase> {
     if text.is_empty() || text.len() > LONGEST {
         return None;
     }
-    if !text.is_ascii() {
+    let bytes = text.as_bytes();
+    let ascii = text.is_ascii();
+    let more = bytes.get(..MORE.len()).is_some_and(|it| it.eq_ignore_ascii_case(MORE));
+    if ascii && !more && !TABLE.may_have(bytes) {
+        return None;
+    }
+    in_lower_case(text, ascii)
+}
+
+/// What a text says that may say something.
+#[inline(never)]
+fn in_lower_case(text: &str, ascii: bool) -> Option<Phrase> {
+    if !ascii {
         return look_up(text.to_lowercase().replace('’', "'").as_bytes());
     }
     let bytes = text.as_bytes();
-    let more = bytes.get(..MORE.len()).is_some_and(|it| it.eq_ignore_ascii_case(MORE));
-    if !more && !TABLE.may_have(bytes) {
-        return None;
-    }
     let mut lower = [0; LONGEST];
     let lower = &mut lower[..bytes.len()];
     lower.copy_from_slice(bytes);

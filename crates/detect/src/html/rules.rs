@@ -5,7 +5,7 @@
 use memchr::memmem;
 
 use super::frame::Frame;
-use super::names::{Known, Named, Says};
+use super::names::{Named, Says};
 use super::phrases::{Phrase, phrase};
 use super::reason::Reason;
 use super::tag::Tag;
@@ -31,9 +31,10 @@ pub(crate) struct Marks<'a> {
 }
 
 impl<'a> Marks<'a> {
+    /// Of a `class` that comes before all others, if one is known, and of a list.
     #[inline(always)]
-    pub(crate) fn of(attributes: &[Attribute<'a>]) -> Self {
-        let mut marks = Self::default();
+    pub(crate) fn of(class: Option<&'a str>, attributes: &[Attribute<'a>]) -> Self {
+        let mut marks = Self { class, ..Self::default() };
         for &(name, value) in attributes {
             if marks.take(name, value) {
                 continue;
@@ -78,10 +79,10 @@ impl<'a> Marks<'a> {
         self.role.is_some_and(|it| roles.iter().any(|role| it.trim().eq_ignore_ascii_case(role)))
     }
 
-    fn named(&self, name: &str, known: &mut Known<'a>) -> Named {
+    fn named(&self, name: &str) -> Named {
         let own = if name.contains('-') { Named::list(name) } else { Named::default() };
         let id = self.id.map(Named::id).unwrap_or_default();
-        own.or(id).or(self.class.map(|it| known.list(it)).unwrap_or_default())
+        own.or(id).or(self.class.map(Named::list).unwrap_or_default())
     }
 }
 
@@ -105,17 +106,18 @@ pub(crate) enum Look {
 const SHALLOW: usize = 6;
 
 /// Fills in what the element says of its own text. `long_text`: whether something to read came
-/// before it.
-pub(crate) fn judge<'a>(
+/// before it. `mute`: it has no mark but its class, and is none of the elements that tell by themselves.
+#[inline(always)]
+pub(crate) fn judge(
     frame: &mut Frame,
     name: &str,
-    marks: &Marks<'a>,
+    marks: &Marks<'_>,
     depth: usize,
     long_text: bool,
-    known: &mut Known<'a>,
+    mute: bool,
 ) -> Option<Look> {
     let tag = frame.tag;
-    if let Some(reason) = unseen(frame, marks) {
+    if !mute && let Some(reason) = unseen(frame, marks) {
         frame.reason = Some(reason);
         frame.guessed = false;
         return None;
@@ -128,10 +130,28 @@ pub(crate) fn judge<'a>(
     if frame.reason.is_some() {
         return None;
     }
-    if let Some(reason) = landmark(frame, marks) {
+    if !mute && let Some(reason) = landmark(frame, marks) {
         frame.reason = Some(reason);
         return None;
     }
+    if mute {
+        // Made only for the few that come here.
+        let marks = &Marks { class: marks.class, ..Marks::default() };
+        return by_names(frame, name, marks, depth, long_text);
+    }
+    by_names(frame, name, marks, depth, long_text)
+}
+
+/// What its names say of it.
+fn by_names(
+    frame: &mut Frame,
+    name: &str,
+    marks: &Marks<'_>,
+    depth: usize,
+    long_text: bool,
+) -> Option<Look> {
+    let tag = frame.tag;
+    let main = tag == Tag::Main || marks.is_role(&["main"]);
     // Names within code are those of its words.
     if main || frame.in_code || matches!(tag, Tag::Body | Tag::Html | Tag::Head | Tag::H1) {
         return None;
@@ -140,7 +160,7 @@ pub(crate) fn judge<'a>(
         frame.reason = Some(Reason::Widget);
         return None;
     }
-    let found = marks.named(if tag == Tag::Other { name } else { "" }, known);
+    let found = marks.named(if tag == Tag::Other { name } else { "" });
     let meta = matches!(tag, Tag::Button | Tag::Small | Tag::Footer | Tag::Address | Tag::Time);
     let hint = if meta { found.hint.max(Hint::Meta) } else { found.hint };
     let hint = if found.social && tag.is_inline() { Hint::Social } else { hint };

@@ -70,15 +70,46 @@ tags! {
     "wbr" Wbr, "xmp" Xmp,
 }
 
-/// Whether each of them goes on in the line: asked for many times.
-const INLINE: [bool; Tag::COUNT] = {
-    let mut inline = [true; Tag::COUNT];
+/// What holds for each of them, a bit for each answer: asked for many times.
+const TRAITS: [u8; Tag::COUNT] = {
+    let mut traits = [INLINE | MUTE; Tag::COUNT];
     let mut i = 0;
     while i < Tag::NAMES.len() {
-        inline[Tag::NAMES[i].1 as usize] = Tag::NAMES[i].1.goes_on();
+        let tag = Tag::NAMES[i].1;
+        traits[tag as usize] = if tag.goes_on() { INLINE } else { 0 }
+            | if tag.has_no_content() { VOID } else { 0 }
+            | if tag.holds_text() { RAW } else { 0 }
+            | if tag.follows() { FOLLOWS } else { 0 }
+            | if tag.stands_in_head() { IN_HEAD } else { 0 }
+            | if tag.tells() { 0 } else { MUTE }
+            | if tag.makes() { MAKES } else { 0 };
         i += 1;
     }
-    inline
+    traits
+};
+const INLINE: u8 = 1;
+const VOID: u8 = 2;
+const RAW: u8 = 4;
+const FOLLOWS: u8 = 8;
+const IN_HEAD: u8 = 16;
+const MUTE: u8 = 32;
+const MAKES: u8 = 64;
+
+/// The closing tag of each as most are written, in the last bytes of eight, and its length. Where it is
+/// longer, and for those whose closing tag closes nothing, what no text is.
+const CLOSING: [(u64, usize); Tag::COUNT] = {
+    let mut closing = [(u64::MAX, 0); Tag::COUNT];
+    let mut i = 0;
+    while i < Tag::NAMES.len() {
+        let (name, tag) = Tag::NAMES[i];
+        if name.len() <= 5 && !tag.has_no_content() && !matches!(tag, Tag::Html | Tag::Body) {
+            let bits = 8 * name.len();
+            let text = packed(b"</") | packed(name.as_bytes()) << 16 | (b'>' as u64) << (16 + bits);
+            closing[tag as usize] = (text << (40 - bits), name.len() + 3);
+        }
+        i += 1;
+    }
+    closing
 };
 
 /// The names of up to eight bytes, each where its number leads to or in a slot after that: most are
@@ -127,7 +158,12 @@ impl Tag {
     }
 
     /// Has no content, and no closing tag.
+    #[inline]
     pub(crate) fn is_void(self) -> bool {
+        TRAITS[self as usize] & VOID != 0
+    }
+
+    const fn has_no_content(self) -> bool {
         matches!(
             self,
             Self::Area
@@ -149,7 +185,12 @@ impl Tag {
     }
 
     /// Its content is text up to its closing tag, whatever is in it.
+    #[inline]
     pub(crate) fn is_raw(self) -> bool {
+        TRAITS[self as usize] & RAW != 0
+    }
+
+    const fn holds_text(self) -> bool {
         matches!(
             self,
             Self::Script
@@ -167,7 +208,128 @@ impl Tag {
     /// Goes on in the line that it stands in. Names that HTML does not know do so too.
     #[inline]
     pub(crate) fn is_inline(self) -> bool {
-        INLINE[self as usize]
+        TRAITS[self as usize] & INLINE != 0
+    }
+
+    /// Its closing tag in the last bytes of eight, and its length.
+    #[inline]
+    pub(crate) fn closing(self) -> (u64, usize) {
+        CLOSING[self as usize]
+    }
+
+    /// Whether it may end an open element other than a paragraph.
+    #[inline]
+    pub(crate) fn may_follow(self) -> bool {
+        TRAITS[self as usize] & FOLLOWS != 0
+    }
+
+    const fn follows(self) -> bool {
+        matches!(
+            self,
+            Self::Li
+                | Self::Dt
+                | Self::Dd
+                | Self::Choice
+                | Self::Optgroup
+                | Self::Body
+                | Self::Td
+                | Self::Th
+                | Self::Tr
+                | Self::Tbody
+                | Self::Thead
+                | Self::Tfoot
+        )
+    }
+
+    /// Whether the element alone, without attributes, never says that its text does not count.
+    #[inline]
+    pub(crate) fn is_mute(self) -> bool {
+        TRAITS[self as usize] & MUTE != 0
+    }
+
+    const fn tells(self) -> bool {
+        matches!(
+            self,
+            Self::Template
+                | Self::Datalist
+                | Self::Rp
+                | Self::Desc
+                | Self::Title
+                | Self::Noscript
+                | Self::Iframe
+                | Self::Noembed
+                | Self::Noframes
+                | Self::Audio
+                | Self::Video
+                | Self::Canvas
+                | Self::Dialog
+                | Self::Nav
+                | Self::Search
+                | Self::Header
+                | Self::Footer
+                | Self::Aside
+        )
+    }
+
+    /// Whether it makes something of its text: a link, a heading, an entry, a cell, code, a drawing.
+    #[inline]
+    pub(crate) fn makes_something(self) -> bool {
+        TRAITS[self as usize] & MAKES != 0
+    }
+
+    const fn makes(self) -> bool {
+        matches!(
+            self,
+            Self::A
+                | Self::Pre
+                | Self::Xmp
+                | Self::Plaintext
+                | Self::Textarea
+                | Self::Code
+                | Self::Samp
+                | Self::Kbd
+                | Self::Svg
+                | Self::H1
+                | Self::H2
+                | Self::H3
+                | Self::H4
+                | Self::H5
+                | Self::H6
+                | Self::Li
+                | Self::Dt
+                | Self::Dd
+                | Self::Choice
+                | Self::Td
+                | Self::Th
+                | Self::Article
+                | Self::Section
+                | Self::Main
+                | Self::Table
+                | Self::Body
+        )
+    }
+
+    /// Whether it stands in the head of a page, or begins its body.
+    #[inline]
+    pub(crate) fn is_in_head(self) -> bool {
+        TRAITS[self as usize] & IN_HEAD != 0
+    }
+
+    const fn stands_in_head(self) -> bool {
+        matches!(
+            self,
+            Self::Head
+                | Self::Title
+                | Self::Meta
+                | Self::Link
+                | Self::Script
+                | Self::Style
+                | Self::Base
+                | Self::Template
+                | Self::Noscript
+                | Self::Body
+                | Self::Frameset
+        )
     }
 
     const fn goes_on(self) -> bool {

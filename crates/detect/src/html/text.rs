@@ -1,6 +1,7 @@
 //! Text as it is read: character references decoded, white space joined, invisible characters gone.
 
 use super::entity::entity;
+use crate::eight::{EACH, HIGH, below, eight, equal};
 
 /// What a byte can begin.
 const PLAIN: u8 = 0;
@@ -57,11 +58,18 @@ pub(crate) fn sight(character: char) -> Sight {
 }
 
 /// Appends `text`, each run of white space as one space.
+#[inline]
 pub(crate) fn push_collapsed(text: &str, references: bool, out: &mut String) {
     if is_plain(text) {
         out.push_str(text);
-        return;
+    } else {
+        push_by_signs(text, references, out);
     }
+}
+
+/// The same, one sign after the other.
+#[inline(never)]
+fn push_by_signs(text: &str, references: bool, out: &mut String) {
     let (bytes, start) = (text.as_bytes(), out.len());
     let (mut from, mut at) = (0, 0);
     while at < bytes.len() {
@@ -108,10 +116,61 @@ pub(crate) fn push_collapsed(text: &str, references: bool, out: &mut String) {
 
 /// Whether a text is what it will be: ASCII that is seen, with single spaces. Without a way out in between
 /// that is found for many bytes at once.
+#[inline]
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let wrong = |&byte: &u8| byte.wrapping_sub(b' ') > b'~' - b' ' || byte == b'&';
-    !bytes.iter().fold(false, |found, byte| found | wrong(byte)) && is_single_spaced(bytes)
+    if bytes.len() <= MANY {
+        return is_plain_short(bytes);
+    }
+    // Each byte with the one after it; the last ones may be looked at twice.
+    let mut wrong = [0; MANY];
+    let (these, next) = (bytes.as_chunks().0, bytes[1..].as_chunks().0);
+    for (these, next) in these.iter().zip(next) {
+        mark_wrong(these, next, &mut wrong);
+    }
+    let last = &bytes[bytes.len() - MANY - 1..];
+    if let (Some(these), Some(next)) = (last.first_chunk(), last.last_chunk()) {
+        mark_wrong(these, next, &mut wrong);
+    }
+    u128::from_le_bytes(wrong) == 0 && !is_wrong(bytes[bytes.len() - 1])
+}
+
+const MANY: usize = 16;
+
+#[inline]
+fn mark_wrong(these: &[u8; MANY], next: &[u8; MANY], wrong: &mut [u8; MANY]) {
+    for at in 0..MANY {
+        let double = (these[at] == b' ') & (next[at] == b' ');
+        wrong[at] |= u8::from(is_wrong(these[at]) | double);
+    }
+}
+
+#[inline]
+fn is_wrong(byte: u8) -> bool {
+    (byte.wrapping_sub(b' ') > b'~' - b' ') | (byte == b'&')
+}
+
+/// The same for a few bytes.
+#[inline]
+fn is_plain_short(bytes: &[u8]) -> bool {
+    let Some(last) = bytes.len().checked_sub(8) else {
+        let mut before = 0;
+        return bytes.iter().all(|&it| {
+            let double = it == b' ' && before == b' ';
+            before = it;
+            !is_wrong(it) && !double
+        });
+    };
+    // The parts have a byte in common, so that no pair is missed.
+    [0, last / 2, last].iter().all(|&at| eight(bytes, at).is_some_and(is_plain_eight))
+}
+
+#[inline]
+fn is_plain_eight(eight: u64) -> bool {
+    let wrong = below(eight, b' ') | equal(eight, 0x7f) | equal(eight, b'&') | (eight & HIGH);
+    // Exact, for bytes of ASCII.
+    let spaces = !(eight ^ (u64::from(b' ') * EACH)).wrapping_add(HIGH - EACH) & HIGH;
+    wrong == 0 && spaces & (spaces >> 8) == 0
 }
 
 /// Whether no two spaces are side by side.
@@ -169,6 +228,22 @@ mod tests {
         let mut out = String::new();
         push_collapsed(text, true, &mut out);
         assert_eq!(out, expect);
+    }
+
+    #[test]
+    fn plain_texts_of_any_length() {
+        for length in 0..60 {
+            let text: String = "a b c-d ".chars().cycle().take(length).collect();
+            assert!(is_plain(&text), "{text}");
+            for at in 0..length {
+                for wrong in ["\t", "&", "\u{7f}", "\0", "é"] {
+                    let text = format!("{}{wrong}{}", &text[..at], &text[at + 1..]);
+                    assert!(!is_plain(&text), "{text:?}");
+                }
+                let text = format!("{}  {}", &text[..at], &text[at + 1..]);
+                assert!(!is_plain(&text), "{text:?}");
+            }
+        }
     }
 
     #[test]

@@ -6,12 +6,15 @@
 use memchr::{memchr, memmem};
 
 use super::tag::Tag;
-use crate::eight::{
-    HIGH, alphanumeric, below, bits_before, eight, equal, find_near, lowercase, packed,
-};
+use crate::eight::{EACH, below, bits_before, eight, equal, find_near, lowercase, packed};
 
 /// An attribute: its name as written, and its value without quotes.
 pub(crate) type Attribute<'a> = (&'a str, &'a str);
+
+/// The bit of each byte in which letters differ by case, and one that they have and what ends a name has
+/// not.
+const CASE: u64 = 0x20 * EACH;
+const LETTER: u64 = 0x40 * EACH;
 
 /// More attributes than this are not looked at: no page has them, and they would take memory.
 const MOST_ATTRIBUTES: usize = 64;
@@ -36,6 +39,9 @@ pub(crate) struct Tokenizer<'a> {
     raw: Option<(Tag, &'a str)>,
     /// Leaves out attributes that tell nothing.
     telling: bool,
+    /// Of the last opening tag, if only what tells is looked for and it is the first that does: most
+    /// tags have no other, and need no list then.
+    class: Option<&'a str>,
     /// Bytes looked at, as evidence that each is looked at a bounded number of times.
     #[cfg(test)]
     pub(crate) steps: usize,
@@ -48,6 +54,7 @@ impl<'a> Tokenizer<'a> {
             at: 0,
             raw: None,
             telling: false,
+            class: None,
             #[cfg(test)]
             steps: 0,
         }
@@ -58,18 +65,20 @@ impl<'a> Tokenizer<'a> {
         Self { telling: true, ..Self::new(text) }
     }
 
+    /// The `class` of the last opening tag, if it is not in the list.
+    #[inline]
+    pub(crate) fn class(&self) -> Option<&'a str> {
+        self.class
+    }
+
     /// The next token. An opening tag leaves its attributes in the list.
     #[inline]
     pub(crate) fn next(&mut self, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
         let text = self.text;
-        if let Some((tag, name)) = self.raw.take() {
-            let start = self.at;
-            let end = if tag == Tag::Plaintext { None } else { self.find_close(name) };
-            self.at = end.unwrap_or(text.len());
-            self.count(start);
-            if self.at > start {
-                return Some(Token::Raw(&text[start..self.at]));
-            }
+        if self.raw.is_some()
+            && let Some(token) = self.raw_text()
+        {
+            return Some(token);
         }
         let bytes = text.as_bytes();
         while self.at < bytes.len() {
@@ -80,10 +89,10 @@ impl<'a> Tokenizer<'a> {
                 return Some(Token::Text(&text[at..self.at]));
             }
             let token = match bytes[at + 1] {
-                b'!' => self.skip_declaration(at),
-                b'?' => self.skip_to_end(at),
+                b'a'..=b'z' | b'A'..=b'Z' => self.open(at, attributes),
                 b'/' => self.close(at),
-                _ => self.open(at, attributes),
+                b'!' => self.skip_declaration(at),
+                _ => self.skip_to_end(at),
             };
             self.count(at);
             if token.is_some() {
@@ -91,6 +100,37 @@ impl<'a> Tokenizer<'a> {
             }
         }
         None
+    }
+
+    /// The next eight bytes, if a closing tag begins with them.
+    #[inline]
+    pub(crate) fn closing(&self) -> Option<u64> {
+        let eight = eight(self.text.as_bytes(), self.at)?;
+        (eight as u16 == u16::from_le_bytes(*b"</") && self.raw.is_none()).then_some(eight)
+    }
+
+    /// Steps over the closing tag that begins with these bytes, if it is that of an element and written
+    /// as most are.
+    #[inline]
+    pub(crate) fn closes(&mut self, tag: Tag, eight: u64) -> bool {
+        let (closing, length) = tag.closing();
+        let found = eight << ((64 - 8 * length) & 63) == closing;
+        if found {
+            let at = self.at;
+            self.at += length;
+            self.count(at);
+        }
+        found
+    }
+
+    /// The content of an element that holds nothing but text, if there is any.
+    fn raw_text(&mut self) -> Option<Token<'a>> {
+        let (tag, name) = self.raw.take()?;
+        let (text, start) = (self.text, self.at);
+        let end = if tag == Tag::Plaintext { None } else { self.find_close(name) };
+        self.at = end.unwrap_or(text.len());
+        self.count(start);
+        (self.at > start).then(|| Token::Raw(&text[start..self.at]))
     }
 
     #[cfg_attr(not(test), allow(clippy::unused_self))]
@@ -163,6 +203,7 @@ impl<'a> Tokenizer<'a> {
     #[inline]
     fn open(&mut self, open: usize, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
         attributes.clear();
+        self.class = None;
         let (text, bytes) = (self.text, self.text.as_bytes());
         let start = open + 1;
         let (tag, mut at) = tag_at(bytes, start);
@@ -172,6 +213,37 @@ impl<'a> Tokenizer<'a> {
         // A tag that the page ends in is none.
         self.at = bytes.len();
         loop {
+            if *bytes.get(at)? == b'>' {
+                break;
+            }
+            if let Some(eight) = eight(bytes, at) {
+                // Every other attribute is this one, and written so.
+                if eight == const { packed(b" class=\"") } {
+                    let end = find_near(bytes, at + 8, b'"')?;
+                    (closed, count) = (false, count + 1);
+                    if tells && count <= MOST_ATTRIBUTES {
+                        let value = &text[at + 8..end];
+                        if self.telling && self.class.is_none() && attributes.is_empty() {
+                            self.class = Some(value);
+                        } else {
+                            attributes.push(("class", value));
+                        }
+                    }
+                    at = end + 1;
+                    continue;
+                }
+                if let Some((key, length)) = short(eight) {
+                    let start = at + length + 3;
+                    let end = find_near(bytes, start, b'"')?;
+                    (closed, count) = (false, count + 1);
+                    let takes = tells && count <= MOST_ATTRIBUTES;
+                    if takes && (!self.telling || is_telling(key)) {
+                        attributes.push((&text[at + 1..start - 2], &text[start..end]));
+                    }
+                    at = end + 1;
+                    continue;
+                }
+            }
             let mut first = *bytes.get(at)?;
             while is_space(first) || first == b'/' {
                 closed = first == b'/';
@@ -233,6 +305,19 @@ impl<'a> Tokenizer<'a> {
     }
 }
 
+/// The name of an attribute after one space, and its length, if it has up to five letters and its value
+/// is in double quotes, as most are.
+#[inline(always)]
+fn short(eight: u64) -> Option<(u64, usize)> {
+    let rest = eight >> 8;
+    // What ends a name lacks this bit, and letters have it.
+    let bits = bits_before(!rest & LETTER);
+    let fits = eight as u8 == b' ' && bits > 0 && (rest >> bits) as u16 == QUOTED;
+    fits.then(|| (rest & ((1 << bits) - 1), bits as usize / 8))
+}
+
+const QUOTED: u16 = u16::from_le_bytes(*b"=\"");
+
 /// The name of an attribute of the usual form, up to seven bytes and a value in double quotes, and
 /// where its value begins.
 #[inline]
@@ -249,20 +334,31 @@ fn usual(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
 /// or what it is.
 #[inline]
 fn is_telling(key: u64) -> bool {
-    const CLASS: u64 = packed(b"class");
-    const DATA_AD: u64 = packed(b"data-ad");
-    const HIDDEN: u64 = packed(b"hidden");
-    const ID: u64 = packed(b"id");
-    const OPEN: u64 = packed(b"open");
-    const REL: u64 = packed(b"rel");
-    const ROLE: u64 = packed(b"role");
-    const STYLE: u64 = packed(b"style");
-    const TYPE: u64 = packed(b"type");
-    const VALUE: u64 = packed(b"value");
-    matches!(
-        lowercase(key),
-        CLASS | DATA_AD | HIDDEN | ID | OPEN | REL | ROLE | STYLE | TYPE | VALUE
-    )
+    // In lower case, if it is one of them.
+    let like = TELLING[telling_slot(key | CASE)];
+    key | CASE == like | CASE && lowercase(key) == like
+}
+
+/// Each name where its number leads to.
+const TELLING: [u64; 32] = {
+    let names: [&[u8]; 10] = [
+        b"class", b"data-ad", b"hidden", b"id", b"open", b"rel", b"role", b"style", b"type",
+        b"value",
+    ];
+    let (mut slots, mut i) = ([0; 32], 0);
+    while i < names.len() {
+        let name = packed(names[i]);
+        let slot = telling_slot(name | CASE);
+        assert!(slots[slot] == 0, "two names in one slot");
+        slots[slot] = name;
+        i += 1;
+    }
+    slots
+};
+
+/// The factor is one that keeps them apart.
+const fn telling_slot(name: u64) -> usize {
+    (name.wrapping_mul(0x0c2f_590e_5eac_c7db) >> 59) as usize
 }
 
 /// Whether a tag or a comment begins here, rather than a `<` in a text.
@@ -321,7 +417,13 @@ fn key_end(bytes: &[u8], start: usize) -> usize {
 #[inline(always)]
 fn tag_at(bytes: &[u8], start: usize) -> (Tag, usize) {
     if let Some(eight) = eight(bytes, start) {
-        let ends = !alphanumeric(eight) & HIGH;
+        // What ends a name lacks this bit, and letters have it.
+        let ends = !eight & LETTER;
+        let bits = bits_before(ends) & 63;
+        if ends != 0 && matches!((eight >> bits) as u8, b'>' | b' ') {
+            return (Tag::of_eight(eight & ((1 << bits) - 1)), start + bits as usize / 8);
+        }
+        let ends = below(eight, b' ' + 1) | equal(eight, b'>') | equal(eight, b'/');
         let bits = bits_before(ends);
         if ends != 0 && ends_name((eight >> bits) as u8) {
             return (Tag::of_eight(eight & ((1 << bits) - 1)), start + bits as usize / 8);

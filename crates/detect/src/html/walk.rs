@@ -6,7 +6,7 @@ mod nesting;
 use super::css::{Element, Matcher};
 use super::frame::Frame;
 use super::menu::{Items, Run};
-use super::names::Known;
+use super::phrases::Phrase;
 use super::reason::Reason;
 use super::rules::{Look, Marks, judge};
 use super::tag::Tag;
@@ -18,6 +18,9 @@ use crate::noise::{Hint, Place};
 /// Elements that are open at a time, at most; those deeper in are read as if they were not there.
 /// Browsers do the same.
 const DEEPEST: usize = 512;
+
+/// As many elements as most pages nest.
+const USUAL_DEPTH: usize = 12;
 
 /// An element with a label that says so is advertising up to this many bytes of text.
 const LARGEST_AD: usize = 250;
@@ -97,12 +100,14 @@ pub(crate) struct Walk<'a, 'm> {
     links: usize,
     menu_links: usize,
     run: Option<Run>,
+    /// The last range of pieces that was asked what it says, and what that is.
+    asked: (usize, usize),
+    said: Option<Phrase>,
     /// Open elements that may be something else than their names say, by their depths.
     looks: Vec<(usize, Look)>,
     items: Items,
-    /// Where the open links lead.
+    /// Where the open links lead, if that counts.
     targets: Vec<&'a str>,
-    known: Known<'a>,
     extras: Extras,
     matcher: Option<Matcher<'m>>,
     /// Only what selectors name counts, and nothing is guessed.
@@ -114,10 +119,12 @@ impl<'a, 'm> Walk<'a, 'm> {
         let mut open = [0; Tag::COUNT];
         open[Tag::Html as usize] = 1;
         let selecting = matcher.as_ref().is_some_and(Matcher::selects);
+        let mut frames = Vec::with_capacity(USUAL_DEPTH);
+        frames.push(Frame::root());
         Self {
             selecting,
             out: Pieces::default(),
-            frames: vec![Frame::root()],
+            frames,
             beyond: 0,
             open,
             gap: Gap::Line,
@@ -129,10 +136,11 @@ impl<'a, 'm> Walk<'a, 'm> {
             links: 0,
             menu_links: 0,
             run: None,
+            asked: (0, 0),
+            said: None,
             looks: Vec::new(),
             items: Items::default(),
             targets: Vec::new(),
-            known: Known::new(),
             extras,
             matcher,
         }
@@ -148,11 +156,22 @@ impl<'a, 'm> Walk<'a, 'm> {
         let all = self.matcher.is_some() || links || images;
         let mut tokenizer = if all { Tokenizer::new(page) } else { Tokenizer::telling(page) };
         let mut attributes = Vec::new();
-        while let Some(token) = tokenizer.next(&mut attributes) {
+        loop {
+            // What begins ends, and nearly every other tag is the end of the innermost element.
+            if let Some(eight) = tokenizer.closing()
+                && self.beyond == 0
+                && tokenizer.closes(self.top().tag, eight)
+            {
+                self.pop();
+                continue;
+            }
+            let Some(token) = tokenizer.next(&mut attributes) else { break };
             match token {
                 Token::Text(text) => self.text(text, true),
                 Token::Raw(text) => self.raw(text),
-                Token::Open { tag, name, closed } => self.open(tag, name, closed, &attributes),
+                Token::Open { tag, name, closed } => {
+                    self.open(tag, name, closed, tokenizer.class(), &attributes);
+                }
                 Token::Close { tag, name } => self.close(tag, name),
             }
         }
@@ -246,7 +265,14 @@ impl<'a, 'm> Walk<'a, 'm> {
         });
     }
 
-    fn open(&mut self, tag: Tag, name: &'a str, closed: bool, attributes: &[Attribute<'a>]) {
+    fn open(
+        &mut self,
+        tag: Tag,
+        name: &'a str,
+        closed: bool,
+        class: Option<&'a str>,
+        attributes: &[Attribute<'a>],
+    ) {
         match tag {
             Tag::Html => return,
             Tag::Br | Tag::Hr => {
@@ -258,8 +284,10 @@ impl<'a, 'm> Walk<'a, 'm> {
         let block =
             !tag.is_inline() || tag == Tag::Other && name.contains('-') && !tells_time(name);
         if block {
-            let container = self.block();
-            self.end_line(container, None);
+            if self.gap != Gap::Line {
+                let container = self.block();
+                self.end_line(container, None);
+            }
             let cell = matches!(tag, Tag::Td | Tag::Th);
             if cell && !self.tall_cell && self.out.list.len() > self.line_of_row() {
                 self.gap = Gap::Cell;
@@ -267,13 +295,13 @@ impl<'a, 'm> Walk<'a, 'm> {
             self.tall_cell &= !cell;
         }
         if tag.is_void() {
-            self.void(tag, name, attributes);
+            self.void(tag, name, class, attributes);
             return;
         }
         if closed && self.top().in_svg || tag == Tag::Body && self.open[Tag::Body as usize] > 0 {
             return;
         }
-        self.push(tag, name, attributes);
+        self.push(tag, name, class, attributes);
     }
 
     /// A row of a table, or a cell of one, begins.
@@ -298,7 +326,13 @@ impl<'a, 'm> Walk<'a, 'm> {
         }
     }
 
-    fn void(&mut self, tag: Tag, name: &'a str, attributes: &[Attribute<'a>]) {
+    fn void(
+        &mut self,
+        tag: Tag,
+        name: &'a str,
+        class: Option<&'a str>,
+        attributes: &[Attribute<'a>],
+    ) {
         self.observe(name, attributes, true);
         let start = self.out.text.len();
         let get = |name| attribute(attributes, name).unwrap_or_default();
@@ -319,10 +353,10 @@ impl<'a, 'm> Walk<'a, 'm> {
             }
             _ => return,
         }
-        let marks = Marks::of(attributes);
+        let marks = Marks::of(class, attributes);
         let depth = self.frames.len();
         let mut frame = self.top().child(tag, 0, 0);
-        judge(&mut frame, name, &marks, depth, self.long_text, &mut self.known);
+        judge(&mut frame, name, &marks, depth, self.long_text, false);
         self.piece(start);
         if let (Some(piece), None) = (self.out.list.last_mut(), self.matcher.as_ref()) {
             piece.reason = piece.reason.or(frame.reason);

@@ -1,7 +1,8 @@
 //! How long ago: `3 minutes ago` in several languages.
 
+use super::list::{List, Stems};
 use super::scan::{Word, number_length};
-use super::{Line, list_has, word_at};
+use super::{Line, word_at};
 
 /// How a time is told relative to now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,10 +122,10 @@ pub(crate) fn is_span(line: &str, words: &[Word]) -> bool {
 
 /// How many words an amount takes, and whether a unit is stuck to it: `2h`.
 fn amount(line: &str, words: &[Word]) -> Option<(usize, bool)> {
-    const IN_WORDS: &[&str] = &[
+    static IN_WORDS: List = List::new(&[
         "a", "an", "eight", "einem", "einer", "few", "five", "four", "nine", "one", "several",
         "seven", "six", "ten", "three", "two", "un", "una", "une", "wenigen",
-    ];
+    ]);
     let digits = number_length(line, words);
     if digits > 0 {
         let suffixed = words[digits - 1].of(line).ends_with(|it: char| it.is_alphabetic());
@@ -134,7 +135,7 @@ fn amount(line: &str, words: &[Word]) -> Option<(usize, bool)> {
     if first == "a" && word_at(line, words, 1) == "few" {
         return Some((2, false));
     }
-    list_has(IN_WORDS, first).then_some((1, false))
+    IN_WORDS.has(first).then_some((1, false))
 }
 
 /// Whether a unit is so long that a writer may count in it.
@@ -179,7 +180,7 @@ fn told(unit: &str) -> Ago {
 }
 
 fn is_unit(word: &str) -> bool {
-    const STEMS: &[&str] = &[
+    static STEMS: Stems = Stems::new(&[
         "sec",
         "min",
         "hour",
@@ -285,9 +286,9 @@ fn is_unit(word: &str) -> bool {
         "개월",
         "년",
         "초",
-    ];
+    ]);
     const SHORT: &[&str] = &["s", "m", "h", "d", "w", "y", "mo", "wk", "yr", "hrs", "yrs"];
-    word.len() <= 24 && (SHORT.contains(&word) || STEMS.iter().any(|it| word.starts_with(it)))
+    word.len() <= 24 && (SHORT.contains(&word) || STEMS.begin(word))
 }
 
 /// Two of a unit in one word.
@@ -336,7 +337,7 @@ fn is_east_asian(word: &str) -> bool {
 }
 
 fn is_day(word: &str) -> bool {
-    const DAYS: &[&str] = &[
+    static DAYS: List = List::new(&[
         "ayer",
         "gestern",
         "gisteren",
@@ -358,8 +359,8 @@ fn is_day(word: &str) -> bool {
         "昨天",
         "今天",
         "어제",
-    ];
-    DAYS.contains(&word)
+    ]);
+    DAYS.has(word)
 }
 
 pub(crate) fn is_time(word: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Words that templates put around times and counts.
 
-use super::list_has;
+use super::list::List;
 
 /// Names follow it: `by Ann`.
 pub(crate) fn names_follow(word: &str) -> bool {
@@ -28,15 +28,15 @@ pub(crate) fn names_follow(word: &str) -> bool {
 
 /// Words that templates put around times and counts: `Posted 3 minutes ago`.
 pub(crate) fn is_around(word: &str) -> bool {
-    list_has(AROUND, word)
+    AROUND.has(word)
 }
 
 /// What people do on a site: `bob commented 3 hours ago`.
 pub(crate) fn is_deed(word: &str) -> bool {
-    list_has(DEEDS, word)
+    DEEDS.has(word)
 }
 
-const AROUND: &[&str] = &[
+static AROUND: List = List::new(&[
     "about",
     "active",
     "activity",
@@ -132,9 +132,9 @@ const AROUND: &[&str] = &[
     "обновлено",
     "опубликовано",
     "добавлено",
-];
+]);
 
-const DEEDS: &[&str] = &[
+static DEEDS: List = List::new(&[
     "answered",
     "asked",
     "authored",
@@ -164,4 +164,4 @@ const DEEDS: &[&str] = &[
     "wrote",
     "написал",
     "écrit",
-];
+]);

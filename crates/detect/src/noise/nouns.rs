@@ -1,6 +1,6 @@
 //! What templates count.
 
-use super::list_has;
+use super::list::List;
 
 /// How surely a count of something is a template's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,11 +15,12 @@ pub(crate) enum Counts {
 
 /// What a noun in lower case says of the number before it.
 pub(crate) fn counts(noun: &str) -> Option<Counts> {
-    if list_has(SAID, noun) {
+    if SAID.has(noun) {
         Some(Counts::Said)
-    } else if list_has(SEEN, noun) || EAST_ASIAN.iter().any(|it| noun.starts_with(it)) {
+    } else if SEEN.has(noun) || !noun.is_ascii() && EAST_ASIAN.iter().any(|it| noun.starts_with(it))
+    {
         Some(Counts::Surely)
-    } else if list_has(MAYBE, noun) {
+    } else if MAYBE.has(noun) {
         Some(Counts::Maybe)
     } else {
         None
@@ -28,7 +29,7 @@ pub(crate) fn counts(noun: &str) -> Option<Counts> {
 
 /// What a word before a number says of it: `Views: 12`, `Cart (2)`.
 pub(crate) fn labels(word: &str) -> Option<Counts> {
-    counts(word).or_else(|| list_has(LABELS, word).then_some(Counts::Surely))
+    counts(word).or_else(|| LABELS.has(word).then_some(Counts::Surely))
 }
 
 /// Words between a number and its noun: `12 customer reviews`.
@@ -73,7 +74,7 @@ pub(crate) fn is_many(word: &str) -> bool {
     )
 }
 
-const SAID: &[&str] = &[
+static SAID: List = List::new(&[
     "answer",
     "answers",
     "antworten",
@@ -114,9 +115,9 @@ const SAID: &[&str] = &[
     "تعليق",
     "تعليقات",
     "टिप्पणियां",
-];
+]);
 
-const SEEN: &[&str] = &[
+static SEEN: List = List::new(&[
     "abonnenten",
     "abonnés",
     "applicants",
@@ -188,9 +189,9 @@ const SEEN: &[&str] = &[
     "צפיות",
     "مشاهدات",
     "مشاهدة",
-];
+]);
 
-const MAYBE: &[&str] = &[
+static MAYBE: List = List::new(&[
     "bids",
     "favorites",
     "favourites",
@@ -210,7 +211,7 @@ const MAYBE: &[&str] = &[
     "topics",
     "users",
     "votes",
-];
+]);
 
 const EAST_ASIAN: &[&str] = &[
     "件のコメント",
@@ -229,7 +230,7 @@ const EAST_ASIAN: &[&str] = &[
     "조회",
 ];
 
-const LABELS: &[&str] = &[
+static LABELS: List = List::new(&[
     "aufrufe",
     "bag",
     "basket",
@@ -287,7 +288,7 @@ const LABELS: &[&str] = &[
     "閲覧数",
     "阅读",
     "阅读量",
-];
+]);
 
 #[cfg(test)]
 mod tests {
@@ -295,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_lists_are_in_lower_case() {
-        for list in [SAID, SEEN, MAYBE, EAST_ASIAN, LABELS] {
+        for list in [SAID.words, SEEN.words, MAYBE.words, EAST_ASIAN, LABELS.words] {
             assert!(list.iter().all(|it| it.to_lowercase() == *it), "{list:?}");
         }
     }

@@ -18,7 +18,8 @@ impl Word {
 /// Letters follow letters and digits follow digits; a short ASCII suffix belongs to its number.
 /// Nothing goes on over the `bounds` of elements, which are in order.
 pub(crate) fn words(line: &str, bounds: impl IntoIterator<Item = usize>) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
+    // As many as most lines have, so that the list seldom grows.
+    let mut words: Vec<Word> = Vec::with_capacity(line.len() / 5 + 2);
     let mut bounds = bounds.into_iter().peekable();
     let mut characters = line.char_indices().peekable();
     while let Some((start, first)) = characters.next() {

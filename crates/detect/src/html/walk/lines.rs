@@ -158,17 +158,17 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn end_link(&mut self) {
-        let target = self.targets.pop().unwrap_or_default();
+        let target = if self.extras.links { self.targets.pop() } else { None };
         let last = self.frames.len() - 1;
         let first = self.frames[last].first;
-        let is_menu = phrase(self.text_of(first)) == Some(Phrase::Menu);
+        let is_menu = self.phrase_from(first) == Some(Phrase::Menu);
         self.links += 1;
         self.frames[last].links += 1;
         self.menu_links += usize::from(is_menu);
         if self.extras.links && self.out.list.len() > first {
             let start = self.out.text.len();
             self.out.text.push_str(" <");
-            self.out.text.push_str(&plain_url(target));
+            self.out.text.push_str(&plain_url(target.unwrap_or_default()));
             self.out.text.push('>');
             self.piece(start);
         }
@@ -193,6 +193,16 @@ impl Walk<'_, '_> {
         if end - start > LONGEST { "" } else { &self.out.text[start..end] }
     }
 
+    /// What the text from a piece on says. A link is often a line of its own, and asked twice.
+    #[inline]
+    fn phrase_from(&mut self, first: usize) -> Option<Phrase> {
+        let asked = (first, self.out.list.len());
+        if self.asked != asked {
+            (self.asked, self.said) = (asked, phrase(self.text_of(first)));
+        }
+        self.said
+    }
+
     /// The innermost element that is not part of a line.
     pub(super) fn block(&self) -> usize {
         self.outer_block(self.frames.len())
@@ -214,7 +224,7 @@ impl Walk<'_, '_> {
             return;
         }
         self.extend_run(line, closing.unwrap_or(scope));
-        let Some(said) = phrase(self.text_of(line)) else {
+        let Some(said) = self.phrase_from(line) else {
             self.look_for_label(line);
             self.look_for_lead(line);
             return;
@@ -254,9 +264,12 @@ impl Walk<'_, '_> {
         /// Shorter ones can begin any line: `Ad`.
         const LEAST: usize = 7;
         let [first, _, ..] = &self.out.list[line..] else { return };
+        if first.reason.is_some() {
+            return;
+        }
         let (start, end) = (first.start as usize, first.end as usize);
         let text = &self.out.text[start..end];
-        let fits = (LEAST..=LONGEST).contains(&text.trim().len()) && first.reason.is_none();
+        let fits = (LEAST..=LONGEST).contains(&trimmed(text).len());
         if fits && phrase(text) == Some(Phrase::Label) {
             for piece in &mut self.out.list[line..] {
                 piece.reason = piece.reason.or(Some(Reason::Advertising));
@@ -269,7 +282,7 @@ impl Walk<'_, '_> {
         let list = &self.out.list[line..];
         let Some(first) = list.iter().position(|it| it.link).filter(|it| *it > 0) else { return };
         let (start, end) = (list[0].start as usize, list[first - 1].end as usize);
-        let text = self.out.text[start..end].trim();
+        let text = trimmed(&self.out.text[start..end]);
         let leads = text.len() <= LONGEST
             && (text.ends_with([':', '：', '»', '→']))
             && matches!(phrase(text), Some(Phrase::Related | Phrase::Step));
@@ -343,6 +356,15 @@ impl Walk<'_, '_> {
                 piece.reason = piece.reason.or(Some(reason));
             }
         }
+    }
+}
+
+/// Without white space around it. Most texts have none.
+#[inline]
+fn trimmed(text: &str) -> &str {
+    match text.as_bytes() {
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => text,
+        _ => text.trim(),
     }
 }
 

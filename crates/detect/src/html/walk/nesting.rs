@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{DEEPEST, Walk, tells_time};
+use super::{DEEPEST, Gap, Walk, tells_time};
 use crate::html::frame::Frame;
 use crate::html::reason::Reason;
 use crate::html::rules::{Marks, judge};
@@ -15,29 +15,18 @@ impl<'a> Walk<'a, '_> {
         if self.beyond > 0 {
             return;
         }
-        while let Some(at) = self.ended_by(tag) {
-            while self.frames.len() > at {
-                self.pop();
+        // Few elements end others.
+        if tag.may_follow() || !tag.is_inline() && self.open[Tag::P as usize] > 0 {
+            while let Some(at) = self.ended_by(tag) {
+                while self.frames.len() > at {
+                    self.pop();
+                }
             }
         }
-        let in_head = matches!(
-            tag,
-            Tag::Head
-                | Tag::Title
-                | Tag::Meta
-                | Tag::Link
-                | Tag::Script
-                | Tag::Style
-                | Tag::Base
-                | Tag::Template
-                | Tag::Noscript
-                | Tag::Body
-                | Tag::Frameset
-        );
-        if self.frames.len() == 1 && !in_head {
-            self.push(Tag::Body, "body", &[]);
+        if self.frames.len() == 1 && !tag.is_in_head() {
+            self.push(Tag::Body, "body", None, &[]);
         } else if tag == Tag::Tr && self.top().tag == Tag::Table {
-            self.push(Tag::Tbody, "tbody", &[]);
+            self.push(Tag::Tbody, "tbody", None, &[]);
         }
     }
 
@@ -72,16 +61,43 @@ impl<'a> Walk<'a, '_> {
         found
     }
 
-    pub(super) fn push(&mut self, tag: Tag, name: &'a str, attributes: &[Attribute<'a>]) {
+    pub(super) fn push(
+        &mut self,
+        tag: Tag,
+        name: &'a str,
+        class: Option<&'a str>,
+        attributes: &[Attribute<'a>],
+    ) {
         if self.frames.len() >= DEEPEST {
             self.beyond += 1;
             return;
         }
-        let (dropped, selected) = self.observe(name, attributes, false);
+        let observed = self.observe(name, attributes, false);
+        // Most elements have no attribute but a class, and say nothing by themselves.
+        if attributes.is_empty() && tag.is_mute() {
+            self.push_marked(tag, name, &Marks::of(class, &[]), observed, true);
+        } else {
+            self.push_marked(tag, name, &Marks::of(class, attributes), observed, false);
+        }
+        if tag == Tag::Other && tells_time(name) && !self.extras.noise && !self.selecting {
+            self.tell_time(attribute(attributes, "datetime").unwrap_or_default());
+        }
+    }
+
+    /// `observed`: whether selectors drop or select it; `mute`: neither the element nor its marks say
+    /// whether it counts, but for its class.
+    #[inline(always)]
+    fn push_marked(
+        &mut self,
+        tag: Tag,
+        name: &'a str,
+        marks: &Marks<'a>,
+        (dropped, selected): (bool, bool),
+        mute: bool,
+    ) {
         let hash = if tag == Tag::Other { hash_name(name) } else { 0 };
         let (first, depth, long_text) =
             (self.out.list.len(), self.frames.len() + 1, self.long_text);
-        let marks = Marks::of(attributes);
         let parent = self.top();
         let mut frame = parent.child(tag, hash, first);
         if let Some(mut cut) = parent.cut {
@@ -91,8 +107,9 @@ impl<'a> Walk<'a, '_> {
                 frame.reason = frame.reason.or(Some(cut.reason));
             }
         }
-        let look = judge(&mut frame, name, &marks, depth, long_text, &mut self.known);
-        self.looks.extend(look.map(|it| (depth, it)));
+        if let Some(look) = judge(&mut frame, name, marks, depth, long_text, mute) {
+            self.looks.push((depth, look));
+        }
         if selected {
             frame.selected = true;
             // Who names a part that is hidden wants it.
@@ -109,7 +126,9 @@ impl<'a> Walk<'a, '_> {
             self.take_back(&mut frame, main);
         }
         if tag == Tag::A {
-            self.targets.push(marks.href.unwrap_or_default());
+            if self.extras.links {
+                self.targets.push(marks.href.unwrap_or_default());
+            }
             let step = marks.rel.is_some_and(|it| {
                 it.split_ascii_whitespace().any(|it| matches!(it, "prev" | "next" | "previous"))
             });
@@ -118,9 +137,6 @@ impl<'a> Walk<'a, '_> {
         self.open[tag as usize] += 1;
         self.enter_cell(tag);
         self.frames.push(frame);
-        if tag == Tag::Other && tells_time(name) && !self.extras.noise && !self.selecting {
-            self.tell_time(attribute(attributes, "datetime").unwrap_or_default());
-        }
     }
 
     /// What the element says changes with each visit; what it means does not.
@@ -205,8 +221,10 @@ impl<'a> Walk<'a, '_> {
             self.tall_cell = self.line > self.frames[last].first;
         }
         if !tag.is_inline() && (!cell || self.tall_cell) {
-            let parent = self.outer_block(last);
-            self.end_line(parent, Some(last));
+            if self.gap != Gap::Line {
+                let parent = self.outer_block(last);
+                self.end_line(parent, Some(last));
+            }
         } else if tag == Tag::A {
             self.end_link();
         } else if tag == Tag::Time {
@@ -215,8 +233,31 @@ impl<'a> Walk<'a, '_> {
         if self.run.is_some_and(|it| it.scope == last) {
             self.end_run();
         }
-        let Some(frame) = self.frames.pop() else { return };
         self.open[tag as usize] -= 1;
+        if !self.leave_quietly() {
+            self.leave(tag);
+        }
+    }
+
+    /// Takes the innermost element away, if there is nothing to decide at its end, as for most.
+    #[inline]
+    fn leave_quietly(&mut self) -> bool {
+        let [.., parent, frame] = self.frames.as_mut_slice() else { return false };
+        let quiet = frame.is_quiet()
+            && parent.cut.is_none()
+            && self.looks.is_empty()
+            && self.matcher.is_none();
+        if quiet {
+            parent.add(frame);
+            self.frames.pop();
+        }
+        quiet
+    }
+
+    /// Takes the innermost element away, and decides what can be said of it only now.
+    #[inline(never)]
+    fn leave(&mut self, tag: Tag) {
+        let Some(frame) = self.frames.pop() else { return };
         if tag == Tag::Tr {
             self.leave_row(&frame);
         }
