@@ -11,6 +11,9 @@ pub(crate) fn entity(text: &str) -> (char, usize) {
     }
     let longest = bytes.len().min(1 + LONGEST);
     let end = (1..longest).find(|&at| !bytes[at].is_ascii_alphanumeric()).unwrap_or(longest);
+    if end == 1 {
+        return as_it_is;
+    }
     let name = &text[1..end];
     let Ok(index) = NAMES.binary_search_by(|(known, _)| (*known).cmp(name)) else {
         return as_it_is;
