@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::client::conn::{http1, http2};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
@@ -15,6 +15,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use crate::count::{Counted, Received};
+use crate::driver::{Driver, Used};
 use crate::error::{FetchError, Phase, ProtocolFault, TlsFault};
 use crate::guard::{Checked, Refusal};
 use crate::link::{Link, Sender};
@@ -88,7 +89,7 @@ impl Connector {
 
         let clock = Instant::now();
         let received = Received::new();
-        let sender = if route.tls {
+        let (sender, used) = if route.tls {
             let failed = |fault| FetchError::Tls { host: route.host.clone(), fault };
             let name = server_name(&route.host).ok_or_else(|| failed(TlsFault::WrongName))?;
             let tls = self.tls.as_ref().ok_or_else(|| failed(TlsFault::Incompatible))?;
@@ -104,7 +105,7 @@ impl Connector {
         let authorization = proxy.and_then(|proxy| proxy.authorization.clone());
         let absolute = absolute.then_some(authorization);
         let address = at.address();
-        Ok(Link { sender, address, timings, reused: false, received, absolute })
+        Ok(Link { sender, used, address, timings, reused: false, received, absolute })
     }
 
     /// A tunnel to the first address that the proxy reaches, or to the name if it is to look that up.
@@ -179,24 +180,25 @@ impl Connector {
         stream: T,
         is_second: bool,
         received: &Received,
-    ) -> Result<Sender, Stop>
+    ) -> Result<(Sender, Used), Stop>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let head = self.settings.limits.head_bytes;
         let failed = |_| Stop::from(FetchError::Protocol { fault: ProtocolFault::Closed });
         let stream = TokioIo::new(Counted::new(stream, received.clone()));
+        let (driver, used) = Driver::new();
         let shake = async {
             if is_second {
-                let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+                let (sender, connection) = http2::Builder::new(driver.clone())
                     .max_header_list_size(u32::try_from(HEAD_SLACK * head).unwrap_or(u32::MAX))
                     .initial_stream_window_size(STREAM_WINDOW)
                     .initial_connection_window_size(CONNECTION_WINDOW)
                     .handshake(stream)
                     .await
                     .map_err(failed)?;
-                tokio::spawn(async { drop(connection.await) });
-                Ok(Sender::Second(sender))
+                driver.run(connection);
+                Ok((Sender::Second(sender), used))
             } else {
                 let (sender, connection) = http1::Builder::new()
                     .max_buf_size(usize::try_from(head).unwrap_or(usize::MAX))
@@ -204,8 +206,8 @@ impl Connector {
                     .handshake(stream)
                     .await
                     .map_err(failed)?;
-                tokio::spawn(async { drop(connection.await) });
-                Ok(Sender::First(sender))
+                driver.run(connection);
+                Ok((Sender::First(sender), used))
             }
         };
         within(self.settings.limits.tls, Phase::Connect, shake).await?

@@ -26,6 +26,7 @@ mod charset;
 mod connect;
 mod count;
 mod decode;
+mod driver;
 mod error;
 mod exchange;
 mod fetcher;

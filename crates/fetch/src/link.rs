@@ -14,12 +14,15 @@ use hyper::{Request, Response};
 use tokio::time::Instant;
 
 use crate::count::Received;
+use crate::driver::Used;
 use crate::outcome::Timings;
 use crate::route::Route;
 
 /// A connection. Its address was judged when it was opened.
 pub(crate) struct Link {
     pub(crate) sender: Sender,
+    /// It lives on as long as somebody has this.
+    pub(crate) used: Used,
     pub(crate) address: SocketAddr,
     /// What opening it took.
     pub(crate) timings: Timings,
@@ -76,6 +79,7 @@ impl Link {
         let Sender::Second(sender) = &self.sender else { return None };
         Some(Self {
             sender: Sender::Second(sender.clone()),
+            used: Arc::clone(&self.used),
             address: self.address,
             timings: Timings::default(),
             reused: true,
