@@ -1,0 +1,66 @@
+//! Moments as people say them, in milliseconds.
+
+/// Milliseconds.
+const SECOND: i64 = 1000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// A moment, as seen from now: `3 min ago`, `in 2 h`, `now`.
+#[must_use]
+pub fn from_now(at: i64, now: i64) -> String {
+    let passed = now.saturating_sub(at);
+    match passed {
+        _ if passed.abs() < SECOND => "now".to_owned(),
+        _ if passed > 0 => format!("{} ago", length(passed)),
+        _ => format!("in {}", length(passed.saturating_neg())),
+    }
+}
+
+/// The same of a moment that may not have been; a day that is over is now.
+#[must_use]
+pub fn next(at: Option<i64>, now: i64) -> String {
+    at.map_or_else(|| "–".to_owned(), |at| from_now(at.max(now), now))
+}
+
+/// The same of a moment that may not have been.
+#[must_use]
+pub fn last(at: Option<i64>, now: i64) -> String {
+    at.map_or_else(|| "never".to_owned(), |at| from_now(at, now))
+}
+
+/// Milliseconds, in one unit: `45 s`, `3 min`, `2 h`, `5 d`.
+#[must_use]
+pub fn length(millis: i64) -> String {
+    let millis = millis.max(0);
+    match millis {
+        ..SECOND => format!("{millis} ms"),
+        SECOND..MINUTE => format!("{} s", millis / SECOND),
+        MINUTE..HOUR => format!("{} min", millis / MINUTE),
+        HOUR..DAY => format!("{} h", millis / HOUR),
+        _ if millis < 730 * DAY => format!("{} d", millis / DAY),
+        _ => format!("{} y", millis / (365 * DAY)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_short() {
+        let now = 100 * DAY;
+        let cases = [
+            (now, "now"),
+            (now - 45 * SECOND, "45 s ago"),
+            (now - 3 * MINUTE - 1, "3 min ago"),
+            (now + 2 * HOUR, "in 2 h"),
+            (now - 5 * DAY, "5 d ago"),
+            (now - 800 * DAY, "2 y ago"),
+        ];
+        for (at, expect) in cases {
+            assert_eq!(from_now(at, now), expect);
+        }
+        assert_eq!((next(Some(now - HOUR), now), last(None, now)), ("now".into(), "never".into()));
+    }
+}
