@@ -15,6 +15,8 @@ use crate::patience::Failures;
 use crate::problem::Problem;
 use crate::server::Limits;
 use crate::token::{Scope, Scopes};
+use crate::truth::Truth;
+use crate::web::Web;
 
 /// Requests that read the store at a time: more would only wait for each other.
 const READING: usize = 16;
@@ -33,6 +35,10 @@ pub(crate) struct App {
     /// Names that it may be called by, beside its addresses.
     pub(crate) hosts: Vec<String>,
     pub(crate) failures: Failures,
+    /// What pages share.
+    pub(crate) web: Web,
+    /// What is really so, where somebody knows.
+    pub(crate) truth: Option<watch::Receiver<Truth>>,
     /// Says when the service is to end.
     pub(crate) closing: watch::Receiver<bool>,
     /// Held by who changes settings.
@@ -57,8 +63,8 @@ impl App {
         settings: crate::server::Settings,
         address: SocketAddr,
         closing: watch::Receiver<bool>,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, getrandom::Error> {
+        Ok(Self {
             handle,
             hub,
             notifier: settings.notifier,
@@ -67,12 +73,14 @@ impl App {
             address,
             hosts: settings.hosts,
             failures: Failures::default(),
+            web: Web::new()?,
+            truth: settings.truth,
             closing,
             adjusting: tokio::sync::Mutex::default(),
             reading: Semaphore::new(READING),
             tokens: RwLock::default(),
             noted: Mutex::default(),
-        }
+        })
     }
 
     /// Reads the store, in line with others who do.

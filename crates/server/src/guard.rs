@@ -9,6 +9,7 @@ use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN,
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -20,6 +21,7 @@ use tokio::time::{Instant, timeout};
 use crate::app::{App, too_long};
 use crate::problem::Problem;
 use crate::token::{self, Scope, Scopes};
+use crate::web;
 
 /// The other end of a connection.
 #[derive(Clone, Copy)]
@@ -28,8 +30,11 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 /// What a request needs: `None` if anybody may.
 pub(crate) fn needs(method: &Method, path: &str) -> Option<Scope> {
     let is_reading = matches!(*method, Method::GET | Method::HEAD);
+    if web::is_page(path) {
+        return web::needs(method, path);
+    }
     match path {
-        "/" | "/healthz" | "/readyz" | "/v1/openapi.json" | "/v1/docs" if is_reading => None,
+        "/healthz" | "/readyz" | "/v1/openapi.json" | "/v1/docs" if is_reading => None,
         "/v1/claims" | "/v1/reports" => Some(Scope::Claim),
         _ if path == "/v1/tokens" || path.starts_with("/v1/tokens/") => Some(Scope::Admin),
         _ if is_reading => Some(Scope::Read),
@@ -40,6 +45,30 @@ pub(crate) fn needs(method: &Method, path: &str) -> Option<Scope> {
 /// The token by which a request was let through; none where everybody may.
 #[derive(Clone, Copy)]
 pub(crate) struct By(pub(crate) Option<[u8; 32]>);
+
+/// Who looks at a page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Who {
+    /// The name of the token; none where everybody may.
+    pub(crate) name: Option<String>,
+    /// What it allows.
+    scopes: Scopes,
+    /// What tells this one from all others who look: the cookie, or the token.
+    pub(crate) session: Option<String>,
+}
+
+impl Who {
+    /// Whether something is allowed.
+    pub(crate) fn may(&self, scope: Scope) -> bool {
+        self.scopes.allow(scope)
+    }
+
+    /// Everybody, where there are no tokens.
+    fn everybody() -> Self {
+        let scopes = [Scope::Read, Scope::Write, Scope::Claim].into_iter().collect();
+        Self { name: None, scopes, session: None }
+    }
+}
 
 /// Lets a request through, or not; and says how browsers are to treat the answer.
 pub(crate) async fn guard(
@@ -56,9 +85,16 @@ pub(crate) async fn guard(
         headers: request.headers(),
         peer: request.extensions().get::<Peer>().map(|peer| peer.0.ip()),
     };
-    let mut response = match admit(&app, asker).await {
-        Ok(by) => {
+    let is_page = web::is_page(request.uri().path());
+    let admitted = admit(&app, asker).await;
+    let mut parts = is_page.then(|| head(&request));
+    let mut response = match admitted {
+        Ok((by, who)) => {
+            if let Some(parts) = &mut parts {
+                parts.extensions.insert(who.clone());
+            }
             request.extensions_mut().insert(By(by));
+            request.extensions_mut().insert(who);
             let answer = AssertUnwindSafe(next.run(request)).catch_unwind();
             match timeout(app.limits.answer, answer).await {
                 Ok(Ok(response)) => response,
@@ -72,11 +108,22 @@ pub(crate) async fn guard(
         }
         Err(problem) => problem.into_response(),
     };
+    if let Some(parts) = parts {
+        response = web::as_page(&app, parts, response).await;
+    }
     protect(response.headers_mut());
     let route = route.as_deref().unwrap_or("other");
     app.metrics.answered(&method, route, response.status(), start.elapsed());
     tracing::debug!(%method, route, status = response.status().as_u16(), "answered");
     response
+}
+
+/// What a page that tells of a failure needs of the request.
+fn head(request: &Request) -> Parts {
+    let mut head = Request::new(());
+    *head.method_mut() = request.method().clone();
+    *head.uri_mut() = request.uri().clone();
+    head.into_parts().0
 }
 
 /// What is looked at of a request before anything else.
@@ -87,8 +134,10 @@ struct Asker<'a> {
     peer: Option<IpAddr>,
 }
 
-/// Gives the token that counts, if one is needed.
-async fn admit(app: &Arc<App>, asker: Asker<'_>) -> Result<Option<[u8; 32]>, Problem> {
+/// The token that counts, if one is needed, and who has it.
+type Admitted = (Option<[u8; 32]>, Who);
+
+async fn admit(app: &Arc<App>, asker: Asker<'_>) -> Result<Admitted, Problem> {
     let called = called(asker.uri, asker.headers)?;
     if !app.is_called(host_of(&called)) {
         let detail = format!("this service is not called `{called}`");
@@ -98,7 +147,9 @@ async fn admit(app: &Arc<App>, asker: Asker<'_>) -> Result<Option<[u8; 32]>, Pro
     if !asker.method.is_safe() {
         same_origin(asker.headers, &called)?;
     }
-    let Some(scope) = needs(asker.method, asker.uri.path()) else { return Ok(None) };
+    let Some(scope) = needs(asker.method, asker.uri.path()) else {
+        return Ok((None, Who::default()));
+    };
     authorize(app, asker, scope).await
 }
 
@@ -123,7 +174,7 @@ fn called(uri: &Uri, headers: &HeaderMap) -> Result<String, Problem> {
 }
 
 /// The host of a host and a port.
-fn host_of(authority: &str) -> &str {
+pub(crate) fn host_of(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,
@@ -149,18 +200,22 @@ fn same_origin(headers: &HeaderMap, called: &str) -> Result<(), Problem> {
     }
 }
 
-async fn authorize(
-    app: &Arc<App>,
-    asker: Asker<'_>,
-    scope: Scope,
-) -> Result<Option<[u8; 32]>, Problem> {
+async fn authorize(app: &Arc<App>, asker: Asker<'_>, scope: Scope) -> Result<Admitted, Problem> {
     let tokens = app.tokens().await?;
     // Whoever can make tokens can do everything: that takes one, everywhere.
     if scope != Scope::Admin && app.is_open(&tokens) {
-        return Ok(None);
+        return Ok((None, Who::everybody()));
     }
     let shown = shown(asker.headers);
-    let Some(token) = shown.as_deref().and_then(|shown| token::find(&tokens, shown)) else {
+    // A cookie is for pages: whoever uses the API shows a token.
+    let cookie = web::cookie(asker.headers).filter(|_| web::is_page(asker.uri.path()));
+    let session = cookie.and_then(|cookie| app.web.sessions.find(cookie, app.handle.now()));
+    let found = match (&shown, session) {
+        (Some(shown), _) => token::find(&tokens, shown),
+        (None, Some(session)) => tokens.iter().find(|token| token.hash == session.token),
+        (None, None) => None,
+    };
+    let Some(token) = found else {
         app.metrics.refused.inc();
         let now = app.handle.now();
         if shown.is_some()
@@ -186,7 +241,12 @@ async fn authorize(
         )));
     }
     app.used(token);
-    Ok(Some(token.hash))
+    let who = Who {
+        name: Some(token.name.clone()),
+        scopes: Scopes::from_bits(token.scopes),
+        session: shown.as_deref().or(cookie).map(ToOwned::to_owned),
+    };
+    Ok((Some(token.hash), who))
 }
 
 fn doing(scope: Scope) -> &'static str {
@@ -258,6 +318,15 @@ mod tests {
             ("GET", "/v1/tokens", Some(Scope::Admin)),
             ("DELETE", "/v1/tokens/x", Some(Scope::Admin)),
             ("BREW", "/anything", Some(Scope::Write)),
+            ("GET", "/", Some(Scope::Read)),
+            ("GET", "/login", None),
+            ("POST", "/login", None),
+            ("GET", "/assets/sign.svg", None),
+            ("POST", "/assets/sign.svg", Some(Scope::Write)),
+            ("POST", "/sources", Some(Scope::Write)),
+            ("POST", "/settings/tokens", Some(Scope::Admin)),
+            ("GET", "/v1", Some(Scope::Read)),
+            ("GET", "/v1/assets/x", Some(Scope::Read)),
         ];
         for (method, path, expect) in cases {
             let method = Method::from_bytes(method.as_bytes()).unwrap();

@@ -46,7 +46,7 @@ fn is_json(headers: &HeaderMap) -> bool {
         || essence.starts_with("application/") && essence.ends_with("+json")
 }
 
-async fn whole(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, Problem> {
+pub(crate) async fn whole(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, Problem> {
     let too_large = || {
         let detail = format!("the body is larger than {} MiB", most >> 20);
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail).hint("send it in several parts")

@@ -19,9 +19,12 @@ mod problem;
 mod routes;
 mod server;
 mod token;
+mod truth;
+mod web;
 mod wire;
 
 pub use problem::Problem;
 pub use routes::document;
 pub use server::{Limits, ServeError, Server, Settings};
 pub use token::{InvalidScope, Scope, Scopes, Secret};
+pub use truth::{Line, Truth};

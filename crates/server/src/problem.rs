@@ -108,6 +108,8 @@ impl IntoResponse for Problem {
             let basic = HeaderValue::from_static("Basic realm=\"freshet\"");
             headers.append(WWW_AUTHENTICATE, basic);
         }
+        // For those who tell it otherwise: as a page.
+        response.extensions_mut().insert(self);
         response
     }
 }

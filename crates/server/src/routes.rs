@@ -34,6 +34,7 @@ use crate::app::App;
 use crate::document::{self, Pages};
 use crate::guard::guard;
 use crate::problem::Problem;
+use crate::web;
 
 fn all() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(document::head())
@@ -70,6 +71,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
     router
         // A stream has no end, and OpenAPI no way to say so: the document tells of it in words.
         .route("/v1/changes/stream", axum::routing::get(stream::stream))
+        .merge(web::routes())
         .method_not_allowed_fallback(not_allowed)
         .fallback(absent)
         .layer(Extension(Arc::new(Pages::of(&api))))

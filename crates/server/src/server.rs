@@ -22,6 +22,7 @@ use crate::app::{App, is_local};
 use crate::guard::Peer;
 use crate::hub::Hub;
 use crate::routes;
+use crate::truth::Truth;
 use crate::wire::Wire;
 
 /// Bytes of a request's head at most.
@@ -42,6 +43,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Who tells destinations of changes, if somebody does.
     pub notifier: Option<Notifier>,
+    /// What is really so, where somebody knows: in the demo.
+    pub truth: Option<watch::Receiver<Truth>>,
 }
 
 /// How long clients may take.
@@ -81,6 +84,7 @@ impl Settings {
             connections: 4096,
             limits: Limits::default(),
             notifier: None,
+            truth: None,
         }
     }
 }
@@ -99,6 +103,9 @@ pub enum ServeError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The system has no randomness.
+    #[error("the system has no randomness: {0}")]
+    Random(#[from] getrandom::Error),
     /// The daemon says no.
     #[error("{0}")]
     Live(#[from] LiveError),
@@ -119,6 +126,7 @@ impl ServeError {
                  freshet.toml; \"off\" is for none"
                     .to_owned(),
             ),
+            Self::Random(_) => None,
             Self::Live(error) => error.hint(),
         }
     }
@@ -150,7 +158,7 @@ impl Server {
         let all = settings.connections.min(Semaphore::MAX_PERMITS).min(u32::MAX as usize);
         let connections = Arc::new(Semaphore::new(all));
         let hub = Hub::start(handle.clone());
-        let app = Arc::new(App::new(handle, hub, settings, address, closed));
+        let app = Arc::new(App::new(handle, hub, settings, address, closed)?);
         let router = routes::router(&app);
         let listening = tokio::spawn(listen(listener, router, app, Arc::clone(&connections)));
         let all = u32::try_from(all).unwrap_or(u32::MAX);

@@ -1,0 +1,159 @@
+//! From numbers to places, and which of them are written down.
+
+use crate::web::words;
+
+const SECOND: f64 = 1000.0;
+const MINUTE: f64 = 60.0 * SECOND;
+const HOUR: f64 = 60.0 * MINUTE;
+const DAY: f64 = 24.0 * HOUR;
+
+/// Steps between moments that are written down.
+const STEPS: [f64; 15] = [
+    SECOND,
+    10.0 * SECOND,
+    MINUTE,
+    5.0 * MINUTE,
+    15.0 * MINUTE,
+    HOUR,
+    3.0 * HOUR,
+    6.0 * HOUR,
+    12.0 * HOUR,
+    DAY,
+    2.0 * DAY,
+    7.0 * DAY,
+    30.0 * DAY,
+    90.0 * DAY,
+    365.0 * DAY,
+];
+
+/// From numbers to shares of a length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    from: f64,
+    to: f64,
+    kind: Kind,
+    write: fn(f64) -> String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Linear,
+    Log,
+    Time,
+}
+
+impl Scale {
+    /// Evenly from one number to another.
+    pub(crate) fn linear(from: f64, to: f64, write: fn(f64) -> String) -> Self {
+        Self { from, to: if to > from { to } else { from + 1.0 }, kind: Kind::Linear, write }
+    }
+
+    /// From nothing to a round number that is no less than all of these.
+    pub(crate) fn up_to(values: impl IntoIterator<Item = f64>, write: fn(f64) -> String) -> Self {
+        let most = values.into_iter().filter(|it| it.is_finite()).fold(0.0, f64::max);
+        let step = nice(if most > 0.0 { most / 4.0 } else { 0.25 });
+        Self::linear(0.0, step * (most / step).ceil().max(1.0), write)
+    }
+
+    /// By factors, from one number above nothing to another.
+    pub(crate) fn log(from: f64, to: f64, write: fn(f64) -> String) -> Self {
+        let from = if from > 0.0 && from.is_finite() { from } else { 1e-3 };
+        Self { from, to: if to > from { to } else { 10.0 * from }, kind: Kind::Log, write }
+    }
+
+    /// Moments, in milliseconds.
+    pub(crate) fn time(from: i64, to: i64) -> Self {
+        let (from, to) = (from as f64, to.max(from + 1) as f64);
+        Self { from, to, kind: Kind::Time, write: |at| words::stamp(at as i64) }
+    }
+
+    /// A number in words.
+    pub(super) fn write(&self, value: f64) -> String {
+        (self.write)(value)
+    }
+
+    /// The place of a number, from 0 to 1.
+    pub(crate) fn share(&self, value: f64) -> f64 {
+        let share = match self.kind {
+            Kind::Log => (value.max(self.from) / self.from).ln() / (self.to / self.from).ln(),
+            Kind::Linear | Kind::Time => (value - self.from) / (self.to - self.from),
+        };
+        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+    }
+
+    /// About so many numbers that are written down, and how.
+    pub(super) fn ticks(&self, about: usize) -> Vec<(f64, String)> {
+        let span = self.to - self.from;
+        match self.kind {
+            Kind::Linear => {
+                let step = nice(span / about as f64);
+                self.steps(step).into_iter().map(|it| (it, self.write(it))).collect()
+            }
+            Kind::Time => {
+                let step = STEPS.into_iter().find(|step| span / step <= about as f64);
+                let step = step.unwrap_or(span / about as f64);
+                let label = |at: f64| {
+                    let stamp = words::stamp(at as i64);
+                    let (date, time) = stamp.rsplit_once(' ').unwrap_or((&stamp, ""));
+                    if step >= DAY || time == "00:00" { date.to_owned() } else { time.to_owned() }
+                };
+                self.steps(step).into_iter().map(|it| (it, label(it))).collect()
+            }
+            Kind::Log => {
+                let (low, high) = (self.from.log10().ceil() as i32, self.to.log10().floor() as i32);
+                let every = (high - low + 1).max(1).unsigned_abs().div_ceil(about as u32).max(1);
+                let decades = (low..=high).step_by(every as usize);
+                decades.map(|it| (10f64.powi(it), self.write(10f64.powi(it)))).collect()
+            }
+        }
+    }
+
+    fn steps(&self, step: f64) -> Vec<f64> {
+        let first = (self.from / step - 1e-9).ceil();
+        let last = (self.to / step + 1e-9).floor();
+        let count = (last - first).clamp(0.0, 100.0) as usize;
+        (0..=count)
+            .map(|n| (first + n as f64) * step)
+            .filter(|it| *it <= self.to * 1.000_001)
+            .collect()
+    }
+}
+
+/// 1, 2 or 5 times a power of ten, no less than a step.
+fn nice(step: f64) -> f64 {
+    if !(step > 0.0 && step.is_finite()) {
+        return 1.0;
+    }
+    let power = 10f64.powf(step.log10().floor());
+    let factor = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|it| it * power >= step * 0.999_999);
+    factor.unwrap_or(10.0) * power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(scale: Scale, about: usize) -> Vec<String> {
+        scale.ticks(about).into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn round_numbers_are_written_down() {
+        let scale = Scale::linear(0.0, 1.0, words::percent);
+        assert_eq!(labels(scale, 4), ["0.0 %", "25.0 %", "50.0 %", "75.0 %", "100 %"]);
+        let scale = Scale::log(5.0, 50_000.0, words::figure);
+        assert_eq!(labels(scale, 6), ["10", "100", "1,000", "10,000"]);
+        let day = Scale::time(0, 86_400_000);
+        assert_eq!(labels(day, 6), ["1 Jan", "06:00", "12:00", "18:00", "2 Jan"]);
+    }
+
+    #[test]
+    fn a_scale_holds_all_that_it_is_for() {
+        for most in [0.0, 1e-9, 0.3, 7.0, 1234.0, 1e12] {
+            let scale = Scale::up_to([most, f64::NAN], words::figure);
+            assert!(scale.share(most) <= 1.0 && scale.ticks(4).len() >= 2, "{most}");
+        }
+        assert!(Scale::linear(3.0, 3.0, words::figure).share(3.0).is_finite());
+        assert!(Scale::log(0.0, 0.0, words::figure).share(5.0).is_finite());
+    }
+}
