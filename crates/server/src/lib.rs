@@ -15,6 +15,7 @@ mod metrics;
 mod moment;
 mod page;
 mod patience;
+mod plan_table;
 mod problem;
 mod routes;
 mod server;

@@ -4,7 +4,8 @@
 //! input. Out: a [`freshet_model::SourceTable`] whose values were checked one by one, or the first
 //! thing that is wrong, with its file, line, column and value. And back: plans and other columns
 //! to a file that is there as a whole or not at all. Traces of changes go both ways too, as
-//! files, and in from the history of a git repository. Knows no mathematics, clock or network.
+//! files, and in from the history of a git repository. Lists of URLs come in as lines, OPML and
+//! sitemaps, one after another. Knows no mathematics, clock or network.
 //!
 //! | column | values | default |
 //! | --- | --- | --- |
@@ -29,6 +30,7 @@ mod header;
 mod input;
 mod json_lines;
 mod limits;
+mod lists;
 mod names;
 mod parquet;
 mod pieces;
@@ -45,6 +47,7 @@ pub use error::{Fault, Place, Position, Quoted, TableError};
 pub use format::Format;
 pub use input::{Input, Progress};
 pub use limits::read_host_limits;
+pub use lists::{BadLine, LineFault, ListError, ListFormat, Listed, TakeListed, read_list};
 pub use pieces::Piece;
 pub use polite::PoliteNotes;
 pub use read::{Estimate, ReadOptions, Sources, read, stream};

@@ -4,12 +4,9 @@ mod belt;
 mod changedetection;
 mod exported;
 mod format;
-mod opml;
+mod list;
 mod place;
-mod sitemap;
 mod table;
-mod urls;
-mod xml;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,6 +16,7 @@ use std::thread;
 use clap::Args;
 use freshet_live::{Applied, Edit, Wanted};
 use freshet_store::{NewSource, Store};
+use freshet_tables::ListFormat;
 
 use crate::clock;
 use crate::failure::Failure;
@@ -266,11 +264,11 @@ fn read(arguments: &ImportArguments, format: Format, each: Each<'_>) -> Result<N
         }))
     };
     match format {
-        Format::Urls => urls::read(file, &mut tagged),
+        Format::Urls => list::read(file, ListFormat::Urls, false, &mut tagged),
         Format::Table => table::read(file, &mut tagged),
         Format::Json => exported::read(file, &mut tagged),
-        Format::Opml => opml::read(file, arguments.folder_tags, &mut tagged),
-        Format::Sitemap => sitemap::read(file, &mut tagged),
+        Format::Opml => list::read(file, ListFormat::Opml, arguments.folder_tags, &mut tagged),
+        Format::Sitemap => list::read(file, ListFormat::Sitemap, false, &mut tagged),
         Format::Changedetection => changedetection::read(file, &mut tagged),
     }
 }

@@ -4,10 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use freshet_live::Handle;
-use freshet_model::PerDay;
-use freshet_plan::{Objective, Options, PlanError, Sources, evaluate, solve, target};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -16,10 +12,9 @@ use utoipa_axum::routes;
 use super::history::finite;
 use crate::app::App;
 use crate::input::Query;
+use crate::plan_table::{Outcome, Table};
 use crate::problem::Problem;
 
-/// Sources that are planned for; more of them say the same.
-const SAMPLE: usize = 10_000;
 /// Budgets around the one that holds.
 const AROUND: f64 = 100.0;
 
@@ -89,137 +84,52 @@ async fn curve(
     Query(asked): Query<CurveQuery>,
 ) -> Result<Json<CurveView>, Problem> {
     let table = Table::sample(&app.handle).await?;
-    let curve = tokio::task::spawn_blocking(move || table.draw(&asked));
+    let curve = tokio::task::spawn_blocking(move || draw(&table, &asked));
     Ok(Json(curve.await.map_err(|_| crate::app::too_long())??))
 }
 
-/// Sources as columns.
-struct Table {
-    importance: Vec<f64>,
-    rate: Vec<f64>,
-    cost: Vec<f64>,
-    observed: Vec<bool>,
-    objective: Objective,
-    budget: f64,
-    /// Sources for each that is in the table.
-    each: f64,
-}
-
-impl Table {
-    async fn sample(handle: &Handle) -> Result<Self, Problem> {
-        let plan = handle.plan().await?;
-        let known = handle.sample(SAMPLE).await?;
-        let said = handle.settings().await?.objective;
-        let looked = known.len();
-        let known: Vec<_> = known.into_iter().filter(|(_, it)| it.active).collect();
-        if known.is_empty() {
-            let problem = Problem::new(StatusCode::CONFLICT, "there are no sources to plan for");
-            return Err(problem.hint("add some with `PUT /v1/sources`"));
+fn draw(table: &Table, asked: &CurveQuery) -> Result<CurveView, Problem> {
+    let middle = table.budget.clamp(1e-1, 1e10);
+    let (from, to) = (asked.from.unwrap_or(middle / AROUND), asked.to.unwrap_or(middle * AROUND));
+    for (field, value) in [("from", from), ("to", to)] {
+        if !(1e-3..=1e12).contains(&value) {
+            return Err(Problem::field(field, format!("{value} is not from 0.001 to 1e12")));
         }
-        let in_range = |value: f64| value.clamp(1e-12, 1e12);
-        let column = |pick: fn(&freshet_live::Known) -> f64| {
-            known.iter().map(|(_, it)| in_range(pick(it))).collect::<Vec<_>>()
-        };
-        Ok(Self {
-            importance: column(|it| it.importance),
-            rate: column(|it| it.rate),
-            cost: column(|it| it.cost),
-            observed: known.iter().map(|(_, it)| it.observed).collect(),
-            // What is to be captured is best kept fresh, as far as this goes.
-            objective: said.parse().unwrap_or(Objective::Freshness),
-            budget: plan.budget,
-            each: plan.sources as f64 / looked as f64,
+    }
+    if from > to {
+        return Err(Problem::field("from", format!("{from} is above `to`, {to}")));
+    }
+    let points = asked.points.unwrap_or(21);
+    if !(2..=100).contains(&points) {
+        return Err(Problem::field("points", format!("{points} is not from 2 to 100")));
+    }
+    let goal = asked.target.map(|target| {
+        let goal = format!("freshness={target}").parse().ok();
+        let goal = goal.filter(|_| target > 0.0 && target < 1.0);
+        goal.ok_or_else(|| {
+            Problem::field("target", format!("{target} is not a share between 0 and 1"))
         })
-    }
-
-    fn draw(&self, asked: &CurveQuery) -> Result<CurveView, Problem> {
-        let middle = self.budget.clamp(1e-1, 1e10);
-        let (from, to) =
-            (asked.from.unwrap_or(middle / AROUND), asked.to.unwrap_or(middle * AROUND));
-        for (field, value) in [("from", from), ("to", to)] {
-            if !(1e-3..=1e12).contains(&value) {
-                return Err(Problem::field(field, format!("{value} is not from 0.001 to 1e12")));
-            }
-        }
-        if from > to {
-            return Err(Problem::field("from", format!("{from} is above `to`, {to}")));
-        }
-        let points = asked.points.unwrap_or(21);
-        if !(2..=100).contains(&points) {
-            return Err(Problem::field("points", format!("{points} is not from 2 to 100")));
-        }
-        let goal = asked.target.map(|target| {
-            let goal = format!("freshness={target}").parse().ok();
-            let goal = goal.filter(|_| target > 0.0 && target < 1.0);
-            goal.ok_or_else(|| {
-                Problem::field("target", format!("{target} is not a share between 0 and 1"))
-            })
-        });
-        let goal = goal.transpose()?;
-        let invalid = |why: freshet_plan::InvalidSources| {
-            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why.to_string())
-        };
-        let sources = Sources::new(&self.importance, &self.rate)
-            .and_then(|it| it.with_cost(&self.cost))
-            .and_then(|it| it.with_complete(&self.observed))
-            .map_err(invalid)?;
-        let options = Options { objective: self.objective, ..Options::default() };
-        let at = |budget: f64| -> Result<PointView, Problem> {
-            let own = PerDay::new(budget / self.each).map_err(odd)?;
-            let solution = solve(&sources, own, &options).map_err(odd)?;
-            Ok(self.point(&sources, &solution, &options, budget))
-        };
-        let step = |n: u32| from * ((to / from).ln() * f64::from(n) / f64::from(points - 1)).exp();
-        let target = match goal {
-            None => None,
-            Some(goal) => {
-                let (budget, solution) = target(&sources, &goal, &options).map_err(odd)?;
-                let budget = budget.get() * self.each;
-                Some(self.point(&sources, &solution, &options, budget))
-            }
-        };
-        Ok(CurveView {
-            sources: (self.rate.len() as f64 * self.each).round() as usize,
-            sampled: self.rate.len(),
-            objective: self.objective.to_string(),
-            budget: finite(self.budget),
-            points: (0..points).map(|n| at(step(n))).collect::<Result<_, _>>()?,
-            target,
-        })
-    }
-
-    fn point(
-        &self,
-        sources: &Sources<'_>,
-        solution: &freshet_plan::Solution,
-        options: &Options,
-        budget: f64,
-    ) -> PointView {
-        let evaluation = evaluate(sources, &solution.rates, options.timing, options.rule());
-        PointView {
-            budget: finite(budget),
-            freshness: finite(evaluation.freshness()),
-            age: finite(evaluation.age()),
-            price: finite(solution.price),
-        }
-    }
+    });
+    let goal = goal.transpose()?;
+    let sources = table.columns()?;
+    let at = |budget: f64| table.at(&sources, budget).map(|it| point(&it));
+    let step = |n: u32| from * ((to / from).ln() * f64::from(n) / f64::from(points - 1)).exp();
+    let target = goal.map(|goal| table.reach(&sources, &goal).map(|it| point(&it)));
+    Ok(CurveView {
+        sources: table.sources(),
+        sampled: table.rate.len(),
+        objective: table.objective.to_string(),
+        budget: finite(table.budget),
+        points: (0..points).map(|n| at(step(n))).collect::<Result<_, _>>()?,
+        target: target.transpose()?,
+    })
 }
 
-/// What cannot be planned.
-fn odd(why: impl Into<Unplanned>) -> Problem {
-    Problem::new(StatusCode::CONFLICT, why.into().0)
-}
-
-struct Unplanned(String);
-
-impl From<PlanError> for Unplanned {
-    fn from(why: PlanError) -> Self {
-        Self(why.to_string())
-    }
-}
-
-impl From<freshet_model::InvalidRate> for Unplanned {
-    fn from(why: freshet_model::InvalidRate) -> Self {
-        Self(why.to_string())
+fn point(outcome: &Outcome) -> PointView {
+    PointView {
+        budget: finite(outcome.budget),
+        freshness: finite(outcome.evaluation.freshness()),
+        age: finite(outcome.evaluation.age()),
+        price: finite(outcome.solution.price),
     }
 }

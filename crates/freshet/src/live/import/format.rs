@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use flate2::read::MultiGzDecoder;
+use freshet_tables::ListFormat;
 
 use crate::failure::Failure;
 
@@ -89,8 +90,10 @@ pub(crate) fn detect(path: &Path) -> Result<Format, Failure> {
 
 fn of_text(text: &str) -> Format {
     let text = text.trim_start_matches('\u{feff}').trim_start();
-    if text.starts_with('<') {
-        return if text.contains("<opml") { Format::Opml } else { Format::Sitemap };
+    match ListFormat::of_beginning(text) {
+        ListFormat::Opml => return Format::Opml,
+        ListFormat::Sitemap => return Format::Sitemap,
+        ListFormat::Urls => {}
     }
     if text.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with("\"url\"")) {
         return Format::Json;

@@ -1,17 +1,15 @@
 //! Sitemaps.
 
-use std::path::Path;
+use std::io::BufRead;
 
-use super::place::{Found, Place};
 use super::xml::{Piece, Xml, push};
-use super::{Each, Notes};
-use crate::failure::Failure;
+use super::{ListError, Listed, TakeListed};
 
-/// Parts of an index that are named in a message.
+/// Parts of an index that are named.
 const NAMED: usize = 3;
 
-pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
-    let mut xml = Xml::open(path)?;
+pub(super) fn read(list: &mut dyn BufRead, take: TakeListed<'_>) -> Result<(), ListError> {
+    let mut xml = Xml::new(list);
     let mut around: Vec<String> = Vec::new();
     let mut address = String::new();
     let (mut is_index, mut parts) = (false, Vec::new());
@@ -37,7 +35,10 @@ pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
                 // Pictures and films have addresses too.
                 match (ended.as_deref(), of) {
                     (Some("loc"), Some("url")) => {
-                        each(Ok(Found::new(address.trim(), Place::Line(begun))))?;
+                        let url = address.trim().to_owned();
+                        if take(Ok(Listed { url, line: begun, folders: Vec::new() })).is_break() {
+                            return Ok(());
+                        }
                     }
                     (Some("loc"), Some("sitemap")) if parts.len() <= NAMED => {
                         parts.push(address.trim().to_owned());
@@ -47,16 +48,10 @@ pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
             }
         }
     }
-    let name = path.display();
     if is_index {
-        let more = if parts.len() > NAMED { " …" } else { "" };
+        let more = parts.len() > NAMED;
         parts.truncate(NAMED);
-        return Err(Failure::new(format!("{name} is an index of sitemaps, not a sitemap"))
-            .hint(format!("fetch its parts and import them: {}{more}", parts.join(" "))));
+        return Err(ListError::Index { parts, more });
     }
-    if !is_sitemap {
-        return Err(Failure::new(format!("{name}: not a sitemap: there is no <urlset>"))
-            .hint("name what it is with --format"));
-    }
-    Ok(Notes::new())
+    if is_sitemap { Ok(()) } else { Err(ListError::NotASitemap) }
 }

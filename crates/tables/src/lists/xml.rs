@@ -2,34 +2,31 @@
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
-use std::path::Path;
 use std::rc::Rc;
 
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
-use super::format::open;
-use crate::failure::Failure;
+use super::ListError;
 
 /// Elements in each other, at most.
 const DEEPEST: usize = 256;
 /// Bytes of a piece at most, a text or a tag.
 const LONGEST: usize = 1 << 20;
 
-/// A file of XML.
-pub(crate) struct Xml {
-    reader: Reader<Counted>,
+/// A text in XML.
+pub(super) struct Xml<'a> {
+    reader: Reader<Counted<'a>>,
     line: Rc<Cell<u64>>,
     /// Of the piece that is being read.
     bytes: Rc<Cell<usize>>,
     buffer: Vec<u8>,
-    name: String,
     depth: usize,
 }
 
 /// A piece of it.
-pub(crate) enum Piece {
+pub(super) enum Piece {
     /// An element begins: its name without prefix, and its attributes.
     Begin(String, Vec<(String, String)>),
     /// An element ends.
@@ -38,34 +35,29 @@ pub(crate) enum Piece {
     Text(String),
 }
 
-impl Xml {
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+impl<'a> Xml<'a> {
+    pub(super) fn new(inner: &'a mut dyn BufRead) -> Self {
         let (line, bytes) = (Rc::new(Cell::new(1)), Rc::new(Cell::new(0)));
-        let (inner, counted) = (open(path)?, (Rc::clone(&line), Rc::clone(&bytes)));
-        let mut reader = Reader::from_reader(Counted { inner, line: counted.0, bytes: counted.1 });
+        let counted = Counted { inner, line: Rc::clone(&line), bytes: Rc::clone(&bytes) };
+        let mut reader = Reader::from_reader(counted);
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         config.allow_dangling_amp = true;
-        let name = path.display().to_string();
-        Ok(Self { reader, line, bytes, buffer: Vec::new(), name, depth: 0 })
+        Self { reader, line, bytes, buffer: Vec::new(), depth: 0 }
     }
 
     /// The line that the last piece ended in.
-    pub(crate) fn line(&self) -> u64 {
+    pub(super) fn line(&self) -> u64 {
         self.line.get()
     }
 
     /// The next piece; nothing at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<Piece>, Failure> {
+    pub(super) fn next(&mut self) -> Result<Option<Piece>, ListError> {
         loop {
             self.buffer.clear();
             self.bytes.set(0);
             let event = self.reader.read_event_into(&mut self.buffer);
-            let fault = |why: String| {
-                let line = self.line.get();
-                Failure::new(format!("{}:{line}: not XML: {why}", self.name))
-                    .hint("name what it is with --format")
-            };
+            let fault = |why: String| ListError::Xml { line: self.line.get(), why };
             let event = event.map_err(|error| fault(error.to_string()))?;
             let piece = match event {
                 Event::Start(start) => {
@@ -105,13 +97,13 @@ fn plain(text: &str) -> String {
 }
 
 /// Counts lines, and the bytes of a piece: one without an end is not read to its end.
-struct Counted {
-    inner: Box<dyn BufRead>,
+struct Counted<'a> {
+    inner: &'a mut dyn BufRead,
     line: Rc<Cell<u64>>,
     bytes: Rc<Cell<usize>>,
 }
 
-impl Read for Counted {
+impl Read for Counted<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let length = {
             let buffer = self.fill_buf()?;
@@ -124,7 +116,7 @@ impl Read for Counted {
     }
 }
 
-impl BufRead for Counted {
+impl BufRead for Counted<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.bytes.get() > LONGEST {
             return Err(io::Error::other(format!("a piece of more than {LONGEST} bytes")));
@@ -134,7 +126,7 @@ impl BufRead for Counted {
 
     fn consume(&mut self, length: usize) {
         if let Ok(buffer) = self.inner.fill_buf() {
-            let lines = buffer[..length.min(buffer.len())].iter().filter(|it| **it == b'\n');
+            let lines = memchr::memchr_iter(b'\n', &buffer[..length.min(buffer.len())]);
             self.line.set(self.line.get() + lines.count() as u64);
         }
         self.bytes.set(self.bytes.get() + length);
@@ -143,7 +135,7 @@ impl BufRead for Counted {
 }
 
 /// Appends a text, as far as it can be an address.
-pub(crate) fn push(run: &mut String, text: &str) {
+pub(super) fn push(run: &mut String, text: &str) {
     if run.len() + text.len() <= LONGEST {
         run.push_str(text);
     }

@@ -1,17 +1,15 @@
 //! OPML: feeds, as readers export them.
 
-use std::path::Path;
+use std::io::BufRead;
 
-use super::place::{Found, Place};
 use super::xml::{Piece, Xml};
-use super::{Each, Notes};
-use crate::failure::Failure;
+use super::{ListError, Listed, TakeListed};
 
-pub(crate) fn read(path: &Path, folder_tags: bool, each: Each<'_>) -> Result<Notes, Failure> {
-    let mut xml = Xml::open(path)?;
+pub(super) fn read(list: &mut dyn BufRead, take: TakeListed<'_>) -> Result<(), ListError> {
+    let mut xml = Xml::new(list);
     // Of the elements around: the name of a folder, or nothing.
     let mut around: Vec<Option<String>> = Vec::new();
-    let (mut is_opml, mut any) = (false, false);
+    let mut is_opml = false;
     while let Some(piece) = xml.next()? {
         match piece {
             Piece::Begin(name, attributes) => {
@@ -24,13 +22,10 @@ pub(crate) fn read(path: &Path, folder_tags: bool, each: Each<'_>) -> Result<Not
                 let is_outline = name == "outline";
                 match url.filter(|_| is_outline) {
                     Some(url) => {
-                        any = true;
-                        let mut found = Found::new(&url, Place::Line(xml.line()));
-                        if folder_tags {
-                            let folders: Vec<String> = around.iter().flatten().cloned().collect();
-                            found.wanted.given.tags = (!folders.is_empty()).then_some(folders);
+                        let folders = around.iter().flatten().cloned().collect();
+                        if take(Ok(Listed { url, line: xml.line(), folders })).is_break() {
+                            return Ok(());
                         }
-                        each(Ok(found))?;
                         around.push(None);
                     }
                     None if is_outline => {
@@ -46,9 +41,5 @@ pub(crate) fn read(path: &Path, folder_tags: bool, each: Each<'_>) -> Result<Not
             Piece::Text(_) => {}
         }
     }
-    if !is_opml {
-        return Err(Failure::new(format!("{}: not OPML: there is no <opml>", path.display()))
-            .hint("name what it is with --format"));
-    }
-    Ok(if any { Notes::new() } else { vec!["there are no feeds in it".to_owned()] })
+    if is_opml { Ok(()) } else { Err(ListError::NotOpml) }
 }
