@@ -24,6 +24,7 @@ mod counting;
 mod likelihood;
 
 mod belief;
+mod fresh;
 mod quantile;
 
 mod fit;
@@ -41,6 +42,7 @@ pub use belief::{Belief, InvalidBelief};
 pub use capture::{Capture, InvalidCapture, Life, Urgency};
 pub use counting::{bias_reduced_rate, last_modified_rate, naive_rate, observed_rate};
 pub use fit::{Fit, fit_beliefs};
+pub use fresh::first_change;
 pub use likelihood::{likelihood_rate, smoothed_rate};
 pub use observation::{Observation, last_days, last_fetches};
 pub use penalty::{Penalty, Pending};

@@ -275,6 +275,7 @@ impl Core {
             self.flow.ways.retain(|_, (at, _)| at.elapsed() < STOPPED);
         }
         let status = self.state();
+        self.take_pulse(&status);
         self.status.send_replace(status);
     }
 

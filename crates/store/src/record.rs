@@ -9,6 +9,7 @@ use crate::job::Validators;
 use crate::manners::{self, KeptRobots, Manner};
 use crate::meta::{self, Spent};
 use crate::outcome::{Outcome, State};
+use crate::pulse::{self, Pulse};
 use crate::retention::{self, Retention};
 use crate::store::Store;
 use crate::version::{self, NewVersion};
@@ -98,6 +99,8 @@ pub struct Batch {
     pub rest: Option<Vec<u8>>,
     /// What was handed out. Amounts of one moment are added up.
     pub ledger: Vec<Spent>,
+    /// How it went. What is of one span is added up.
+    pub pulses: Vec<Pulse>,
 }
 
 /// What became of a batch.
@@ -143,6 +146,7 @@ impl Store {
             host::keep(transaction, &batch.hosts)?;
             manners::keep(transaction, &batch.manners, &batch.robots)?;
             meta::keep_spent(transaction, &batch.ledger)?;
+            pulse::keep(transaction, &batch.pulses)?;
             if let Some(rest) = &batch.rest {
                 meta::keep_rest(transaction, rest)?;
             }

@@ -6,6 +6,7 @@ use crate::change;
 use crate::error::StoreError;
 use crate::manners;
 use crate::meta::{counter, set_counter};
+use crate::pulse;
 use crate::store::Store;
 use crate::version;
 
@@ -19,6 +20,8 @@ const CHANGES: usize = 20_000;
 const SLACK: i64 = 20_000;
 /// Days for which a robots.txt is remembered: as long as it can stand in for one that is out of reach.
 const ROBOTS_DAYS: f64 = 30.0;
+/// Days for which it is remembered how it went.
+const PULSE_DAYS: f64 = 400.0;
 
 /// How much of the past is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -209,6 +212,7 @@ impl Store {
             let observations =
                 sweep.look_at_observations(transaction, retention.observations, STEP)?;
             manners::forget(transaction, now, Retention::before(now, ROBOTS_DAYS))?;
+            pulse::forget(transaction, Retention::before(now, PULSE_DAYS))?;
             let before = Retention::before(now, retention.change_days);
             let changes = change::forget(transaction, before, CHANGES)?;
             let more = sweep.version.is_some() || sweep.observation.is_some();

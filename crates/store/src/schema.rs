@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction};
 pub(crate) const APPLICATION: i64 = 0x0046_5348; // "FSH"
 
 /// Each step brings a file from its place in the list to the next.
-pub(crate) const STEPS: &[&str] = &[FIRST, SECOND, SERVICE, DELIVERY];
+pub(crate) const STEPS: &[&str] = &[FIRST, SECOND, SERVICE, DELIVERY, PULSE];
 
 /// Columns of `schedule` stand in the order of use: `load` reads up to `learnt` and no further.
 ///
@@ -218,6 +218,23 @@ CREATE INDEX dead_destination ON dead (destination, id);
 /// A delivery that is begun is the same one when it is tried again: it ends where it ended.
 const DELIVERY: &str = "
 ALTER TABLE destination ADD COLUMN until INTEGER;
+";
+
+/// How it went, a row for each quarter of an hour.
+const PULSE: &str = "
+CREATE TABLE pulse (
+    at INTEGER PRIMARY KEY,
+    fetches INTEGER NOT NULL,
+    changed INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    held REAL NOT NULL,
+    fresh REAL NOT NULL,
+    expected REAL NOT NULL,
+    freshness REAL,
+    price REAL,
+    budget REAL
+) STRICT;
 ";
 
 /// What a file says of itself: whether it is empty, whose it is, and its version.

@@ -143,3 +143,19 @@ fn an_unknown_source_among_static_siblings() {
     let found = web.found.iter().find(|it| it.1 == 500).unwrap().0 - 150.0;
     assert!(found < 10.0 * price * 1.5 + 0.1, "found after {found} days");
 }
+
+/// A copy that is found unchanged was fresh all the time; one that is found changed for less than half
+/// of it, on average.
+#[test]
+fn a_fetch_measures_the_copy_before_it() {
+    let mut web = Web::new(budget(100.0));
+    web.add_many(100, 10);
+    web.run_until(200.0);
+    let first = web.engine.measured(3, 200.0, false).unwrap();
+    assert_eq!(first.fresh, first.held);
+    assert!(first.expected > 0.0 && first.expected < first.held);
+    let changed = web.engine.measured(3, 200.0, true).unwrap();
+    assert!(changed.fresh > 0.0 && changed.fresh < 0.5 * changed.held + 1e-9);
+    assert_eq!(web.engine.measured(3, 0.0, true), None);
+    assert_eq!(web.engine.measured(100, 200.0, true), None);
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use freshet_engine::{Blame, Event, Outcome};
 use freshet_fetch::Hop;
-use freshet_store::{Batch, Spent};
+use freshet_store::{Batch, Fetched, Pulse, Spent};
 use tokio::task::{Id, JoinError};
 use tokio::time::Instant;
 
@@ -14,6 +14,7 @@ use crate::clock::millis;
 use crate::errand::PutOff;
 use crate::judge::Judged;
 use crate::load::Rest;
+use crate::status::Status;
 use crate::work::Finished;
 use crate::writer::{Write, Written};
 
@@ -72,6 +73,7 @@ impl Core {
         self.count.fetches += 1;
         let host = self.engine.host(id);
         let before = self.engine.learnt(id).and_then(|learnt| learnt.fetched());
+        self.measure(&judged);
         self.tell(Event::Fetched { id, outcome: judged.outcome });
         let mut record = judged.record;
         self.allowance.take(self.engine.now(), record.bytes);
@@ -144,6 +146,56 @@ impl Core {
                 let _ = one.send(Checked::PutOff(put_off.clone()));
             }
         }
+    }
+
+    /// What a fetch that the engine has not been told of yet says of the copy before it.
+    fn measure(&mut self, judged: &Judged) {
+        let now = self.shop.clock.day();
+        let Fetched { source, outcome, bytes, .. } = judged.record;
+        let changed = match judged.outcome {
+            Outcome::Changed => Some(true),
+            Outcome::Unchanged => Some(false),
+            Outcome::Failed { .. } | Outcome::Gone => None,
+        };
+        let measured = changed.and_then(|changed| self.engine.measured(source, now, changed));
+        let measured = measured.unwrap_or_default();
+        use freshet_store::Outcome as Ended;
+        let answered =
+            matches!(outcome, Ended::First | Ended::Changed | Ended::Unchanged | Ended::Gone);
+        let pulse = self.pulse();
+        pulse.add(&Pulse {
+            fetches: u64::from(answered),
+            changed: u64::from(outcome == Ended::Changed),
+            failed: u64::from(outcome == Ended::Failed),
+            bytes,
+            held: measured.held,
+            fresh: measured.fresh,
+            expected: measured.expected,
+            ..Pulse::default()
+        });
+    }
+
+    /// The span of time that it is now, as far as it is not being written.
+    fn pulse(&mut self) -> &mut Pulse {
+        let empty = Pulse::around(self.shop.clock.now());
+        let pulses = &mut self.flow.batch.pulses;
+        if pulses.last().is_none_or(|last| last.at != empty.at) {
+            // A span that is over is not to wait until there is something else to write.
+            self.flow.stale |= !pulses.is_empty();
+            pulses.push(empty);
+        }
+        let last = pulses.len() - 1;
+        &mut pulses[last]
+    }
+
+    /// How things stand now.
+    pub(super) fn take_pulse(&mut self, status: &Status) {
+        let Status { sources, freshness, price, budget, .. } = *status;
+        let some = (sources > 0).then_some(());
+        let pulse = self.pulse();
+        pulse.freshness = some.map(|()| freshness);
+        pulse.price = some.map(|()| price);
+        pulse.budget = Some(budget);
     }
 
     fn spend(&mut self, fetches: f64, bytes: u64) {
@@ -245,6 +297,7 @@ impl Core {
         batch.manners.extend(later.manners);
         batch.robots.extend(later.robots);
         batch.ledger.extend(later.ledger);
+        batch.pulses.extend(later.pulses);
         self.flow.batch = batch;
         self.flow.covered = f64::NEG_INFINITY;
         (self.flow.stale, self.flow.held) = (true, true);

@@ -102,3 +102,37 @@ async fn what_counts_is_the_owners_to_say() {
     let urls: Vec<_> = changes().into_iter().map(|it| it.url).collect();
     assert_eq!(urls, [site.url("/b"), site.url("/a")]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_fetches_tell_of_the_time_before_is_kept() {
+    let site = Site::start().await;
+    for page in 0..5 {
+        site.set(&format!("/{page}"), "as ever");
+    }
+    let home = Home::new(FAST, 1440.0);
+    let daemon = home.start();
+    add(&daemon, (0..5).map(|page| site.wanted(&format!("/{page}"))).collect()).await;
+    let reader = home.reader();
+    let sum = || {
+        let all = reader.pulses(0, i64::MAX, i64::MAX).unwrap();
+        all.into_iter().next().unwrap_or_default()
+    };
+    until("what did not change is measured", || sum().held > 0.0).await;
+    // A copy that is found unchanged was fresh all the time.
+    let before = sum();
+    assert_eq!((before.changed, before.fresh), (0, before.held));
+    assert!(before.expected > 0.0 && before.expected < before.held);
+    site.set("/3", "something else");
+    until("the change is counted", || sum().changed == 1).await;
+    until("how things stand is kept", || sum().freshness.is_some()).await;
+    daemon.stop().await;
+    let sum = sum();
+    assert!(sum.fresh < sum.held && sum.fresh > 0.0, "{sum:?}");
+    assert_eq!(sum.failed, 0);
+    assert_eq!(sum.budget, Some(1_000_000.0));
+    assert!(sum.price.unwrap() > 0.0 && sum.bytes > 0);
+    // All fetches that were answered are counted, once.
+    let recorded: usize =
+        (0..5).map(|id| reader.source(id).unwrap().unwrap().fetches as usize).sum();
+    assert_eq!(sum.fetches as usize, recorded);
+}

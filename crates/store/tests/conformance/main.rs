@@ -52,6 +52,7 @@ cases! {
         fetches_of_unknown_sources_are_named_and_the_others_recorded,
         the_history_is_newest_first_and_has_at_least_what_is_promised,
         what_was_spent_adds_up,
+        pulses_add_up_and_are_kept_for_400_days,
         loading_gives_every_source_as_it_is,
         jobs_come_in_the_order_asked_for;
     changes:

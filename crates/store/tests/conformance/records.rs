@@ -1,5 +1,6 @@
 use freshet_store::{
-    Batch, Fetched, Learnt, Outcome, Patch, Recorded, Retention, Spent, State, Store, Validators,
+    Batch, Fetched, Learnt, Outcome, Patch, Pulse, Recorded, Retention, Spent, State, Store,
+    Validators,
 };
 
 use crate::{record, some_sources};
@@ -125,6 +126,40 @@ pub(crate) fn what_was_spent_adds_up(store: &mut Store) {
     store.set_meta("budget", "20 %/day").unwrap();
     assert_eq!(store.meta("budget").unwrap().as_deref(), Some("20 %/day"));
     assert_eq!(store.meta("nothing").unwrap(), None);
+}
+
+pub(crate) fn pulses_add_up_and_are_kept_for_400_days(store: &mut Store) {
+    let keep = |store: &mut Store, pulses: Vec<Pulse>| {
+        store.record(&Batch { pulses, ..Batch::default() }).unwrap();
+    };
+    let quarter = Pulse::SPAN;
+    let at = |n: i64| Pulse { fetches: 2, changed: 1, ..Pulse::around(n * quarter + 7) };
+    keep(store, vec![Pulse { price: Some(3.0), freshness: Some(0.5), ..at(8) }]);
+    keep(store, vec![Pulse { held: 1.5, fresh: 1.0, expected: 1.25, bytes: 10, ..at(8) }, at(9)]);
+    keep(store, vec![Pulse { price: Some(4.0), failed: 3, ..at(8) }, at(12)]);
+    let all = store.pulses(0, i64::MAX, quarter).unwrap();
+    let first = Pulse {
+        at: 8 * quarter,
+        fetches: 6,
+        changed: 3,
+        failed: 3,
+        bytes: 10,
+        held: 1.5,
+        fresh: 1.0,
+        expected: 1.25,
+        freshness: Some(0.5),
+        price: Some(4.0),
+        budget: None,
+    };
+    assert_eq!(all, [first, at(9), at(12)]);
+    // In hours, of which the second begins with the eighth quarter.
+    let hours = store.pulses(0, i64::MAX, 4 * quarter).unwrap();
+    let amounts: Vec<_> = hours.iter().map(|it| (it.at / quarter, it.fetches, it.price)).collect();
+    assert_eq!(amounts, [(8, 8, Some(4.0)), (12, 2, None)]);
+    assert_eq!(store.pulses(9 * quarter, 12 * quarter, quarter).unwrap(), all[1..2]);
+    let days = 86_400_000;
+    store.tidy(400 * days + 9 * quarter).unwrap();
+    assert_eq!(store.pulses(0, i64::MAX, quarter).unwrap(), all[1..]);
 }
 
 pub(crate) fn loading_gives_every_source_as_it_is(store: &mut Store) {
