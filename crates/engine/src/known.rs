@@ -22,6 +22,8 @@ pub struct Known {
     pub min_interval: f64,
     /// Days after which it is fetched whatever it is worth.
     pub max_interval: f64,
+    /// Days that must lie between two fetches from its host.
+    pub host_gap: f64,
 }
 
 impl Engine {
@@ -38,6 +40,7 @@ impl Engine {
             active: source.state != State::Parked && !source.flags.has(Flags::PAUSED),
             min_interval: f64::from(source.min_interval),
             max_interval: f64::from(source.max_interval),
+            host_gap: self.gap(source.host),
         })
     }
 

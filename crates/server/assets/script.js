@@ -150,3 +150,23 @@ document.addEventListener("change", (event) => {
   local();
   document.addEventListener("refreshed", local);
 })();
+
+// What if: the numbers of each place of the slider are in the page.
+(() => {
+  const slider = document.getElementById("slider");
+  const rows = [...document.querySelectorAll("#budgets li")];
+  if (!slider || rows.length === 0) return;
+  slider.hidden = false;
+  slider.addEventListener("input", () => {
+    const row = rows[Number(slider.value)];
+    if (!row) return;
+    for (const place of document.querySelectorAll("#what-if [data-show]")) {
+      place.textContent = row.dataset[place.dataset.show];
+    }
+    document.getElementById("chosen").textContent = row.dataset.budget;
+    document.getElementById("budget").value = row.dataset.said;
+    const apply = document.getElementById("apply-budget");
+    if (apply) apply.value = row.dataset.said;
+    slider.setAttribute("aria-valuetext", row.dataset.budget);
+  });
+})();

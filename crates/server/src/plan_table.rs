@@ -1,5 +1,7 @@
 //! What is believed of the sources as columns that can be planned for.
 
+use std::collections::HashMap;
+
 use axum::http::StatusCode;
 use freshet_live::{Handle, Known};
 use freshet_model::PerDay;
@@ -12,17 +14,34 @@ use crate::problem::Problem;
 /// Sources that are planned for; more of them say the same.
 const SAMPLE: usize = 10_000;
 
+/// Of hosts with fewer sources in the table than this, all are counted, up to a crowd.
+const FEW: f64 = 8.0;
+const CROWD: u32 = 10_000;
+
 /// Sources as columns.
 pub(crate) struct Table {
     pub(crate) importance: Vec<f64>,
     pub(crate) rate: Vec<f64>,
     pub(crate) cost: Vec<f64>,
     pub(crate) observed: Vec<bool>,
+    pub(crate) manners: Manners,
     pub(crate) objective: Objective,
     /// Fetches a day, for all sources.
     pub(crate) budget: f64,
     /// Sources for each that is in the table.
     pub(crate) each: f64,
+}
+
+/// How often sources may be fetched, whatever the budget.
+#[derive(Default)]
+pub(crate) struct Manners {
+    /// Of each source: fetches a day at most.
+    most: Vec<f64>,
+    /// Of each source: the place of its host in the lists below.
+    host: Vec<u32>,
+    /// Of each host: its number, and fetches a day at most of what of it is in the table.
+    pub(crate) hosts: Vec<u32>,
+    limits: Vec<f64>,
 }
 
 /// What a budget comes to.
@@ -53,6 +72,7 @@ impl Table {
             rate: column(|it| it.rate),
             cost: column(|it| it.cost),
             observed: known.iter().map(|(_, it)| it.observed).collect(),
+            manners: Manners::of(handle, &known, looked as f64 / plan.sources as f64).await?,
             // What is to be captured is best kept fresh, as far as this goes.
             objective: said.parse().unwrap_or(Objective::Freshness),
             budget: plan.budget,
@@ -70,6 +90,15 @@ impl Table {
         Sources::new(&self.importance, &self.rate)
             .and_then(|it| it.with_cost(&self.cost))
             .and_then(|it| it.with_complete(&self.observed))
+            .map_err(|why| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why.to_string()))
+    }
+
+    /// The same, with what hosts and owners allow.
+    pub(crate) fn polite(&self) -> Result<Sources<'_>, Problem> {
+        let Manners { most, host, limits, .. } = &self.manners;
+        self.columns()?
+            .with_limits(None, Some(most))
+            .and_then(|it| it.with_hosts(host, limits))
             .map_err(|why| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why.to_string()))
     }
 
@@ -95,6 +124,57 @@ impl Table {
         let options = self.options();
         let evaluation = evaluate(sources, &solution.rates, options.timing, options.rule());
         Outcome { budget, solution, evaluation }
+    }
+}
+
+impl Manners {
+    /// Of sources that are such a share of all.
+    async fn of(handle: &Handle, known: &[(u32, Known)], share: f64) -> Result<Self, Problem> {
+        let mut manners = Self::default();
+        let mut places: HashMap<u32, u32> = HashMap::new();
+        let mut counts: Vec<f64> = Vec::new();
+        for (_, it) in known {
+            let next = u32::try_from(places.len()).unwrap_or(u32::MAX);
+            let place = *places.entry(it.host).or_insert(next);
+            if place == next {
+                let most = if it.host_gap > 0.0 { 1.0 / it.host_gap } else { f64::INFINITY };
+                manners.hosts.push(it.host);
+                manners.limits.push(most);
+                counts.push(0.0);
+            }
+            counts[place as usize] += 1.0;
+            manners.host.push(place);
+            let most = if it.min_interval > 0.0 { 1.0 / it.min_interval } else { f64::INFINITY };
+            manners.most.push(if most < f64::INFINITY { in_range(most) } else { most });
+        }
+        if share < 1.0 {
+            manners.shrink(handle, &counts, share).await?;
+        }
+        for limit in &mut manners.limits {
+            *limit = if limit.is_finite() { in_range(*limit) } else { f64::INFINITY };
+        }
+        Ok(manners)
+    }
+
+    /// A source of the table stands for others at hosts that are as crowded as its own: so many of a host's
+    /// sources have that share of what it allows.
+    async fn shrink(&mut self, handle: &Handle, counts: &[f64], share: f64) -> Result<(), Problem> {
+        let few: Vec<u32> = self
+            .hosts
+            .iter()
+            .zip(counts)
+            .filter(|(_, count)| **count < FEW)
+            .map(|(host, _)| *host)
+            .collect();
+        let sizes = handle.read(move |reader| {
+            few.iter().map(|host| reader.count_host(*host, CROWD)).collect::<Result<Vec<_>, _>>()
+        });
+        let mut sizes = sizes.await?.into_iter();
+        for (limit, &count) in self.limits.iter_mut().zip(counts) {
+            let size = if count < FEW { sizes.next().unwrap_or(1) as f64 } else { count / share };
+            *limit *= (count / size.max(count)).min(1.0);
+        }
+        Ok(())
     }
 }
 

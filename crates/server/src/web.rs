@@ -18,14 +18,18 @@
 //! these in place of the old ones.
 
 mod asset;
+mod changes;
 mod chart;
 mod failed;
+mod forecast;
 mod form;
 mod frame;
 mod live;
 mod login;
+mod overview;
 mod said;
 mod session;
+mod what_if;
 mod words;
 
 use std::sync::Arc;
@@ -43,6 +47,7 @@ use crate::token::Scope;
 pub(crate) struct Web {
     pub(crate) sessions: Sessions,
     pub(crate) said: said::Said,
+    pub(crate) forecasts: forecast::Forecasts,
     /// By which forms are known: nobody else can know it, and it ends with the process.
     key: [u8; 32],
 }
@@ -51,12 +56,23 @@ impl Web {
     pub(crate) fn new() -> Result<Self, getrandom::Error> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
-        Ok(Self { sessions: Sessions::default(), said: said::Said::default(), key })
+        Ok(Self {
+            sessions: Sessions::default(),
+            said: said::Said::default(),
+            forecasts: forecast::Forecasts::default(),
+            key,
+        })
     }
 }
 
 pub(crate) fn routes() -> Router<Arc<App>> {
-    Router::new().merge(asset::routes()).merge(login::routes()).merge(live::routes())
+    Router::new()
+        .merge(asset::routes())
+        .merge(login::routes())
+        .merge(live::routes())
+        .merge(overview::routes())
+        .merge(what_if::routes())
+        .merge(changes::routes())
 }
 
 /// Whether a path is one of a page, and not of the API.
@@ -83,4 +99,9 @@ pub(crate) fn needs(method: &Method, path: &str) -> Option<Scope> {
 fn fault(why: impl std::fmt::Display) -> Problem {
     tracing::error!("a page cannot be made: {why}");
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "a fault of freshet: its log says more")
+}
+
+/// A text as it stands in an address.
+pub(crate) fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

@@ -58,6 +58,13 @@ impl Reader {
         self.rows(&format!("{COLUMNS} WHERE id > ?1 ORDER BY id LIMIT ?2"), [after, limit], read)
     }
 
+    /// How many sources a host has, counted up to `most`.
+    pub fn count_host(&self, id: u32, most: u32) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM host_source WHERE host = ?1 LIMIT ?2)";
+        let count = self.row(sql, [id, most], |row| row.get::<_, i64>(0))?;
+        Ok(count.unwrap_or(0) as u64)
+    }
+
     /// All hosts in order of their numbers, one at a time.
     pub fn hosts(&self, mut each: impl FnMut(Host)) -> Result<(), StoreError> {
         self.run(|connection| {

@@ -1,0 +1,248 @@
+//! Whether the copies are fresh, what limits them, and what to do: on one page.
+
+mod history;
+mod needs;
+mod verdict;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Router;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::get;
+use freshet_live::{Millis, Status};
+use serde::Deserialize;
+
+use self::history::{Span, charts};
+use self::needs::{Need, needs};
+use self::verdict::{Facts, Verdict};
+use super::chart::Drawn;
+use super::forecast::{self, Forecast};
+use super::frame::{Frame, page};
+use super::words;
+use crate::app::App;
+use crate::input::Query;
+use crate::problem::Problem;
+use crate::truth::Line;
+
+const DAY: Millis = 86_400_000;
+/// Hosts that are shown.
+const HOSTS: usize = 8;
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new().route("/", get(show))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct OverviewQuery {
+    span: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct Overview {
+    frame: Frame,
+    has_sources: bool,
+    verdict: Verdict,
+    facts: Vec<Fact>,
+    spans: Vec<(&'static str, &'static str, bool)>,
+    freshness: Drawn,
+    changes: Drawn,
+    hosts: Vec<HostRow>,
+    full: u64,
+    needs: Vec<Need>,
+    truth: Vec<TruthRow>,
+}
+
+/// A number that matters, and what it says.
+struct Fact {
+    name: &'static str,
+    value: String,
+    unit: String,
+    says: String,
+}
+
+struct HostRow {
+    name: String,
+    link: String,
+    price: String,
+    times: String,
+}
+
+struct TruthRow {
+    name: String,
+    fresh: String,
+    requests: String,
+}
+
+async fn show(
+    State(app): State<Arc<App>>,
+    frame: Frame,
+    Query(asked): Query<OverviewQuery>,
+) -> Result<Response, Problem> {
+    let frame = frame.at("overview");
+    let now = frame.now;
+    let span = asked.span.as_deref().and_then(Span::named).unwrap_or_default();
+    let status = app.handle.status().await?;
+    // Without sources there is nothing to foresee.
+    let forecast = forecast::forecast(&app).await.ok();
+    let plan = app.handle.plan().await?;
+    let read = app.read(move |reader| {
+        let day = reader.pulses(now - DAY, now + 1, DAY)?;
+        let ledger = reader.ledger(now - DAY)?;
+        let spent: f64 = ledger.iter().map(|it| it.fetches).sum();
+        let bytes: u64 = ledger.iter().map(|it| it.bytes).sum();
+        Ok((day, spent, bytes, reader.pulses(span.since(now), now + 1, span.step())?))
+    });
+    let (day, spent, bytes, pulses) = read.await?;
+    let spent = (spent - status.ahead).max(0.0);
+    let (held, fresh) = day.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.held, sum.1 + it.fresh));
+    let needs = needs(&app, &status, now).await?;
+    let facts = Facts {
+        sources: status.sources,
+        budget: status.budget,
+        freshness: plan.freshness.filter(|it| it.is_finite()),
+        spent,
+        running: now - status.since,
+        full: status.saturated_hosts,
+        trouble: status.trouble.clone(),
+        twice: forecast
+            .as_deref()
+            .and_then(|it| it.at(2.0 * it.now.budget).ok())
+            .map(|it| it.freshness),
+        outlook: forecast.as_deref().map(|it| it.now.freshness),
+        is_enough: forecast.as_deref().is_some_and(|it| it.now.is_enough),
+        needs: needs.len(),
+    };
+    let truth: Vec<Line> =
+        app.truth.as_ref().map(|truth| truth.borrow().lines.clone()).unwrap_or_default();
+    let measured = (held > 0.0).then(|| fresh / held);
+    let (freshness, changes) = charts(&pulses, span, now, &truth);
+    let mut dearest = plan.hosts;
+    dearest.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let named = forecast::names(&app, &dearest[..dearest.len().min(HOSTS)]).await?;
+    let hosts = named.into_iter().map(|(name, price)| HostRow {
+        link: format!("/hosts?name={}", super::encoded(&name)),
+        name,
+        price: words::figure(price),
+        times: if plan.price > 0.0 { words::figure(price / plan.price) } else { "–".to_owned() },
+    });
+    page(&Overview {
+        has_sources: status.sources > 0,
+        verdict: Verdict::of(&facts),
+        facts: numbers(&facts, &status, forecast.as_deref(), measured, &day, bytes),
+        spans: Span::all(span),
+        freshness,
+        changes,
+        hosts: hosts.collect(),
+        full: status.saturated_hosts,
+        needs,
+        truth: truth.iter().map(TruthRow::of).collect(),
+        frame,
+    })
+}
+
+impl TruthRow {
+    fn of(line: &Line) -> Self {
+        Self {
+            name: line.name.clone(),
+            fresh: words::percent(line.mean),
+            requests: words::count(line.requests),
+        }
+    }
+}
+
+fn numbers(
+    facts: &Facts,
+    status: &Status,
+    forecast: Option<&Forecast>,
+    measured: Option<f64>,
+    day: &[freshet_store::Pulse],
+    bytes: u64,
+) -> Vec<Fact> {
+    let fresh = Fact {
+        name: "Fresh now",
+        value: facts.freshness.map_or_else(|| "–".to_owned(), words::percent),
+        unit: String::new(),
+        says: match measured {
+            Some(measured) => format!(
+                "expected. Fetches of the last day say that {} was fresh before them",
+                words::percent(measured)
+            ),
+            None => "expected. Nothing is measured yet: that takes a second fetch".to_owned(),
+        },
+    };
+    let left = (facts.budget - facts.spent).max(0.0);
+    let share = if facts.budget > 0.0 { facts.spent / facts.budget } else { 0.0 };
+    let bytes = status.bytes_budget.map(|cap| {
+        let cap = words::bytes(cap.min(1e18) as u64);
+        format!("; {} of {cap}", words::bytes(bytes))
+    });
+    let budget = Fact {
+        name: "Budget, last 24 hours",
+        value: words::count(facts.spent.round() as u64),
+        unit: format!("of {} fetches", words::count(facts.budget.round() as u64)),
+        says: format!(
+            "{} used, {} left{}",
+            words::percent(share),
+            words::count(left.round() as u64),
+            bytes.unwrap_or_default()
+        ),
+    };
+    let gain =
+        forecast.and_then(|it| Some(it.at(1.1 * it.now.budget).ok()?.freshness - it.now.freshness));
+    let price = Fact {
+        name: "Price of a fetch",
+        value: words::figure(status.price),
+        unit: String::new(),
+        says: match (gain, forecast) {
+            (Some(_), Some(it)) if it.now.is_enough => {
+                "all that is worth fetching is fetched: more budget would buy nothing".to_owned()
+            }
+            (Some(gain), Some(it)) => format!(
+                "what the least valuable fetch brings. {} more a day would make copies {:.2} points fresher",
+                words::count((0.1 * it.now.budget).round().max(1.0) as u64),
+                (100.0 * gain).max(0.0)
+            ),
+            _ => "what a fetch must be worth to be made".to_owned(),
+        },
+    };
+    let changed: u64 = day.iter().map(|it| it.changed).sum();
+    let fetched: u64 = day.iter().map(|it| it.fetches).sum();
+    let hours = (facts.running as f64 / 3_600_000.0).clamp(1.0 / 60.0, 24.0);
+    let changes = Fact {
+        name: "Changes an hour",
+        value: words::figure(changed as f64 / if changed > 0 { hours } else { 1.0 }),
+        unit: String::new(),
+        says: format!(
+            "{} in the last day, found by {}",
+            words::count(changed),
+            words::plural(fetched, "fetch", "fetches")
+        ),
+    };
+    let crew = status.crew;
+    let why = match (crew.target, crew.fetch_seconds, crew.process_seconds) {
+        (0, ..) => "freshet fetches nothing by itself: other crawlers claim".to_owned(),
+        (target, fetch, process) if fetch > 0.0 && process > 0.0 => format!(
+            "{} may be: a fetch takes {}, recording it {}, and {} to be recorded",
+            target,
+            words::days(fetch / 86_400.0),
+            words::days(process / 86_400.0),
+            words::plural(u64::from(crew.waiting), "waits", "wait")
+        ),
+        (target, ..) => format!("{target} may be; how long fetches take is not known yet"),
+    };
+    let crew = Fact {
+        name: "Fetchers at work",
+        value: crew.active.to_string(),
+        unit: if status.claimed > 0 {
+            format!("and {} claimed", words::count(status.claimed))
+        } else {
+            String::new()
+        },
+        says: why,
+    };
+    vec![fresh, budget, price, changes, crew]
+}
