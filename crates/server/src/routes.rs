@@ -4,7 +4,7 @@ mod about;
 mod changes;
 mod claims;
 mod curve;
-mod destinations;
+pub(crate) mod destinations;
 mod diff;
 mod feeds;
 mod history;
@@ -17,7 +17,7 @@ mod signals;
 mod source;
 mod sources;
 mod stream;
-mod tokens;
+pub(crate) mod tokens;
 mod upsert;
 mod versions;
 

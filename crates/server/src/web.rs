@@ -29,6 +29,7 @@ mod login;
 mod overview;
 mod said;
 mod session;
+mod settings;
 mod what_if;
 mod words;
 
@@ -73,6 +74,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(overview::routes())
         .merge(what_if::routes())
         .merge(changes::routes())
+        .merge(settings::routes())
 }
 
 /// Whether a path is one of a page, and not of the API.

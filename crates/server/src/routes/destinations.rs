@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use freshet_live::{DestinationEdit, DestinationError};
-use freshet_notify::{Invalid, Key, Receipt, Target, View, check_name};
+use freshet_notify::{Invalid, Key, RawTarget, RawTo, Receipt, Target, View, check_name};
 use freshet_store::Destination;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -63,7 +63,7 @@ async fn row(app: &App, id: u32) -> Result<Destination, Problem> {
     row.ok_or_else(|| Problem::absent(format!("there is no destination {id}")))
 }
 
-async fn view(app: &App, id: u32) -> Result<View, Problem> {
+pub(crate) async fn view(app: &App, id: u32) -> Result<View, Problem> {
     let found = app.read(move |reader| Ok((reader.destination(id)?, reader.count_dead(id)?)));
     let (row, dead) = found.await?;
     let row = row.ok_or_else(|| Problem::absent(format!("there is no destination {id}")))?;
@@ -105,18 +105,31 @@ async fn add(
     Input(input): Input<DestinationInput>,
 ) -> Result<Response, Problem> {
     let (name, after) = (input.name.clone(), input.after);
-    let target = input.target();
+    let (secret, about) = make(&app, name, after, input.target().raw(Vec::new())).await?;
+    Ok((StatusCode::CREATED, Json(NewDestination { secret, about })).into_response())
+}
+
+/// Makes a destination. Gives the secret that a webhook is signed with, and what is known of it.
+pub(crate) async fn make(
+    app: &App,
+    name: String,
+    after: Option<i64>,
+    mut raw: RawTarget,
+) -> Result<(Option<String>, View), Problem> {
     check_name(&name).map_err(unfit)?;
     if after.is_some_and(|after| after < 0) {
         return Err(Problem::field("after", "a cursor is 0 or more"));
     }
-    let key = random(app.handle.now())?;
-    let secret = target.is_webhook().then(|| key.reveal().to_owned());
-    let target = Target::try_from(target.raw(vec![key])).map_err(unfit)?;
+    let mut secret = None;
+    if let RawTo::Webhook(hook) = &mut raw.to {
+        let key = random(app.handle.now())?;
+        secret = Some(key.reveal().to_owned());
+        hook.keys = vec![key];
+    }
+    let target = Target::try_from(raw).map_err(unfit)?;
     let edit = DestinationEdit::Make { name, settings: target.written(), after };
     let id = app.handle.edit_destination(edit).await?;
-    let about = view(&app, u32::try_from(id).unwrap_or(u32::MAX)).await?;
-    Ok((StatusCode::CREATED, Json(NewDestination { secret, about })).into_response())
+    Ok((secret, view(app, u32::try_from(id).unwrap_or(u32::MAX)).await?))
 }
 
 fn random(now: i64) -> Result<Key, Problem> {
@@ -194,15 +207,15 @@ async fn pause(
 
 /// What came of a test.
 #[derive(Debug, Serialize, ToSchema)]
-struct TestResult {
+pub(crate) struct TestResult {
     /// Whether it arrived.
-    arrived: bool,
+    pub(crate) arrived: bool,
     /// What was sent and answered, if it arrived.
-    receipt: Option<Receipt>,
+    pub(crate) receipt: Option<Receipt>,
     /// Why it did not arrive, if it did not.
-    error: Option<String>,
+    pub(crate) error: Option<String>,
     /// What was answered then, if something was.
-    answer: Option<String>,
+    pub(crate) answer: Option<String>,
 }
 
 /// Send something that shows that it arrives
@@ -215,10 +228,15 @@ async fn test(
     State(app): State<Arc<App>>,
     Place(id): Place<u32>,
 ) -> Result<Json<TestResult>, Problem> {
-    let row = row(&app, id).await?;
+    Ok(Json(try_out(&app, id).await?))
+}
+
+/// Sends something that shows that it arrives.
+pub(crate) async fn try_out(app: &App, id: u32) -> Result<TestResult, Problem> {
+    let row = row(app, id).await?;
     let target = Target::read(&row.settings).map_err(unfit)?;
     let notifier = app.notifier.as_ref().ok_or_else(nobody)?;
-    Ok(Json(match notifier.test(&row.name, &target).await {
+    Ok(match notifier.test(&row.name, &target).await {
         Ok(receipt) => {
             TestResult { arrived: true, receipt: Some(receipt), error: None, answer: None }
         }
@@ -228,7 +246,7 @@ async fn test(
             error: Some(trouble.what),
             answer: trouble.answer,
         },
-    }))
+    })
 }
 
 /// There is nobody who tells.
@@ -257,17 +275,21 @@ async fn rotate(
     Place(id): Place<u32>,
     Input(input): Input<RotateInput>,
 ) -> Result<Json<NewDestination>, Problem> {
-    let grace = input.grace_seconds.unwrap_or(86_400);
+    let (secret, about) = change_key(&app, id, input.grace_seconds.unwrap_or(86_400)).await?;
+    Ok(Json(NewDestination { secret: Some(secret), about }))
+}
+
+/// Makes a new secret for a webhook; the old one is good for so many seconds more.
+pub(crate) async fn change_key(app: &App, id: u32, grace: u64) -> Result<(String, View), Problem> {
     if grace > GRACE {
         return Err(Problem::field("grace_seconds", format!("{grace} is not from 0 to {GRACE}")));
     }
-    let row = row(&app, id).await?;
+    let row = row(app, id).await?;
     let mut target = Target::read(&row.settings).map_err(unfit)?;
     let made = target.rotate(app.handle.now(), std::time::Duration::from_secs(grace));
     let key = made
         .map_err(|why| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why.to_string()))?
         .ok_or_else(|| Problem::new(StatusCode::CONFLICT, "only webhooks have a secret"))?;
-    change(&app, row, &target).await?;
-    let secret = Some(key.reveal().to_owned());
-    Ok(Json(NewDestination { secret, about: view(&app, id).await? }))
+    change(app, row, &target).await?;
+    Ok((key.reveal().to_owned(), view(app, id).await?))
 }

@@ -85,7 +85,17 @@ async fn add(
     State(app): State<Arc<App>>,
     Input(input): Input<TokenInput>,
 ) -> Result<Response, Problem> {
-    let TokenInput { name, scopes } = input;
+    let (secret, token) = make(&app, input.name, &input.scopes).await?;
+    let new = NewToken { token: secret.reveal().to_owned(), about: TokenView::of(&token) };
+    Ok((StatusCode::CREATED, Json(new)).into_response())
+}
+
+/// Makes a token that counts from now on.
+pub(crate) async fn make(
+    app: &App,
+    name: String,
+    scopes: &[Scope],
+) -> Result<(Secret, Token), Problem> {
     if name.is_empty() || name.len() > 100 || name.contains(|it: char| it.is_control() || it == '/')
     {
         let detail = "a name is one line of 1 to 100 bytes without `/`";
@@ -97,13 +107,11 @@ async fn add(
     let secret = Secret::random().map_err(|why| {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("no randomness: {why}"))
     })?;
-    let scopes: Scopes = scopes.into_iter().collect();
+    let scopes: Scopes = scopes.iter().copied().collect();
     let made = app.handle.now();
     let token = Token { name, hash: secret.hash(), scopes: scopes.bits(), made, used: None };
-    let about = TokenView::of(&token);
-    app.handle.put_token(token).await?;
-    let new = NewToken { token: secret.reveal().to_owned(), about };
-    Ok((StatusCode::CREATED, Json(new)).into_response())
+    app.handle.put_token(token.clone()).await?;
+    Ok((secret, token))
 }
 
 /// Take a token back
