@@ -6,12 +6,14 @@ use std::sync::Mutex;
 use freshet_detect::Reading;
 use freshet_engine::{Description, Engine, Event, Explanation, HostMemory, Learnt};
 use freshet_fetch::{Answer, InvalidRequest, Request};
-use freshet_store::{Batch, HostRecord, Query, Reader, Scheduled, Spent, Store, StoreError};
+use freshet_store::{
+    Batch, Decision, HostRecord, Query, Reader, Reason, Scheduled, Spent, Store, StoreError,
+};
 
 use crate::clock::{Clock, Millis, days, millis};
 use crate::config::Config;
 use crate::control::Client;
-use crate::core::engine_settings;
+use crate::core::{believed, decision, engine_settings};
 use crate::errand::Errand;
 use crate::explained::Explained;
 use crate::load::{Rest, description};
@@ -246,8 +248,10 @@ impl Alone {
             tell(Event::HostGap { host: 0, days });
         }
         tell(Event::Fetching(0));
-        tell(Event::Fetched { id: 0, outcome: judged.outcome });
+        let asked = decision(&engine, 0, Reason::Asked);
+        engine.step(days(now), Event::Fetched { id: 0, outcome: judged.outcome }, &mut actions);
         let mut record = judged.record;
+        record.decision = Some(Decision { learnt: believed(&engine, 0), ..asked });
         if let Some(change) = &mut record.change {
             change.unchanged = before.map(millis);
         }

@@ -2,6 +2,7 @@
 //! handed out that is not paid for in the store, and nothing counts before it is there.
 
 mod claims;
+mod decide;
 mod dispatch;
 mod record;
 mod replies;
@@ -14,12 +15,13 @@ use std::time::Duration;
 
 use freshet_engine::{Action, Alarm, Engine, Event, Known, Settings};
 use freshet_fetch::Hop;
-use freshet_store::{Batch, Store, StoreError};
+use freshet_store::{Batch, Decision, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 pub(crate) use self::claims::{Claims, Granted, Told};
+pub(crate) use self::decide::{believed, decision, known};
 use crate::adjust::{Adjusted, InForce};
 use crate::bytes::Allowance;
 use crate::claim::Taken;
@@ -149,6 +151,8 @@ pub(crate) struct Flow {
     checked: HashSet<u32>,
     /// Writing failed, and is not tried before the next beat.
     held: bool,
+    /// Why fetches are made that are handed out.
+    decided: HashMap<u32, Decision>,
     /// Fetches that others make.
     claims: Claims,
     /// Edits that the writer works on.
@@ -219,8 +223,9 @@ impl Core {
         let day = self.today();
         self.engine.step(day, event, &mut actions);
         for action in &actions {
-            if let Action::Fetch { id, .. } = action {
+            if let Action::Fetch { id, reason } = action {
                 self.flow.claims.take_back(*id);
+                self.decided(*id, known(*reason));
             }
         }
         actions

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use freshet_detect::{Document, Reading};
-use freshet_engine::{Known, Reason};
+use freshet_engine::Known;
 use freshet_fetch::{InvalidRequest, Request};
 use freshet_store::{Reader, Store, StoreError, Token};
 use thiserror::Error;
@@ -17,7 +17,7 @@ use crate::adjust::{Adjusted, InForce, Unfit};
 use crate::claim::{Claim, Claimed, Report, Seen, Taken};
 use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
-use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings};
+use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings, known};
 use crate::crew::Crew;
 use crate::destination::{DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
@@ -331,7 +331,7 @@ impl Handle {
                 source: address.id,
                 url: address.url,
                 validators: address.validators,
-                reason: word(*reason),
+                reason: known(*reason).word(),
             })
         });
         let (lease, until, next) = (granted.lease, granted.until, granted.next);
@@ -573,16 +573,5 @@ fn may_be_claimed(settings: &freshet_fetch::Settings, url: &str) -> Result<(), S
         Some(refusal) => Err(refusal.to_string()),
         None if matches!(url.scheme(), "http" | "https") => Ok(()),
         None => Err(format!("`{}` is of this machine, and not for others", url.scheme())),
-    }
-}
-
-fn word(reason: Reason) -> &'static str {
-    match reason {
-        Reason::New => "new",
-        Reason::Worth => "worth",
-        Reason::Pending => "pending",
-        Reason::Overdue => "overdue",
-        Reason::Retry => "retry",
-        Reason::Spare => "spare",
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use freshet_engine::{Engine, Event, Known, Standing};
-use freshet_store::{Learnt, Store, StoreError};
+use freshet_store::{Learnt, Reason, Store, StoreError};
 use tokio::sync::oneshot;
 
 use super::{Ask, Checked, Core, EditOver, engine_settings};
@@ -87,6 +87,7 @@ impl Core {
             self.flow.outbox.push_front(id);
         } else if it.standing != Standing::Asked {
             self.flow.given += 1;
+            self.decided(id, Reason::Asked);
             self.tell(Event::Fetching(id));
             self.flow.outbox.push_front(id);
         } else if let Some(place) = self.flow.outbox.iter().position(|&held| held == id) {
@@ -107,6 +108,9 @@ impl Core {
                 self.tell(Event::Described(described));
             }
             if !applied.gone.is_empty() {
+                for id in &applied.gone {
+                    self.flow.decided.remove(id);
+                }
                 self.tell(Event::Removed(applied.gone.clone()));
             }
             applied
