@@ -34,15 +34,28 @@ pub fn beliefs(
     wanted: Option<&[u32]>,
     mut each: impl FnMut(u32, &Explanation),
 ) -> Result<(), StoreError> {
+    engines(config, reader, now, wanted, |id, engine, place| {
+        if let Some(explanation) = engine.explain(place) {
+            each(id, &explanation);
+        }
+    })
+}
+
+/// The same with the engine in which each has a number.
+fn engines(
+    config: &Config,
+    reader: &Reader,
+    now: Millis,
+    wanted: Option<&[u32]>,
+    mut each: impl FnMut(u32, &Engine, u32),
+) -> Result<(), StoreError> {
     let mut fault = None;
     let mut some = Few::default();
     let mut tell = |some: &mut Few| {
         let few = std::mem::take(some);
         let told = few.engine(config, reader, now).map(|(engine, ids)| {
             for (place, id) in (0_u32..).zip(ids) {
-                if let Some(explanation) = engine.explain(place) {
-                    each(id, &explanation);
-                }
+                each(id, &engine, place);
             }
         });
         fault = fault.take().or(told.err());
@@ -72,7 +85,9 @@ pub fn explain(
     id: u32,
 ) -> Result<Option<Explained>, StoreError> {
     let mut explained = None;
-    beliefs(config, reader, now, Some(&[id]), |_, it| explained = Some(Explained::of(it)))?;
+    engines(config, reader, now, Some(&[id]), |_, engine, place| {
+        explained = Explained::by(engine, place);
+    })?;
     Ok(explained)
 }
 

@@ -31,6 +31,7 @@ use crate::crew::Crew;
 use crate::edit::{Applied, Edit, EditError};
 use crate::errand::PutOff;
 use crate::explained::Explained;
+use crate::hosts::HostNow;
 use crate::plan::Plan;
 use crate::status::Status;
 use crate::turns::{Left, Notice, Strangers, Turn, Want};
@@ -58,6 +59,9 @@ pub(crate) enum Ask {
     Plan(oneshot::Sender<Plan>),
     /// What is known of so many sources at most, spread over all.
     Sample(usize, oneshot::Sender<Vec<(u32, Known)>>),
+    /// What hosts are doing, by their numbers.
+    Hosts(Vec<u32>, oneshot::Sender<Vec<HostNow>>),
+    WorstHosts(usize, oneshot::Sender<Vec<HostNow>>),
     Settings(oneshot::Sender<InForce>),
     Adjust(Adjusted, oneshot::Sender<Result<(), StoreError>>),
     Reload(Box<Config>),

@@ -23,6 +23,7 @@ use crate::destination::{DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
 use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
+use crate::hosts::HostNow;
 use crate::load::{self, Rest};
 use crate::plan::Plan;
 use crate::status::Status;
@@ -414,6 +415,22 @@ impl Handle {
     /// If the daemon has stopped.
     pub async fn sample(&self, most: usize) -> Result<Vec<(u32, Known)>, LiveError> {
         self.answer(|reply| Ask::Sample(most, reply)).await
+    }
+
+    /// What hosts are doing, by their numbers. Those of which nothing is known are left out.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn hosts(&self, ids: Vec<u32>) -> Result<Vec<HostNow>, LiveError> {
+        self.answer(|reply| Ask::Hosts(ids, reply)).await
+    }
+
+    /// Hosts that fail or cannot take all that is worth the price, at most so many, the worst first.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn worst_hosts(&self, most: usize) -> Result<Vec<HostNow>, LiveError> {
+        self.answer(|reply| Ask::WorstHosts(most, reply)).await
     }
 
     /// The settings that can be changed while it runs.

@@ -11,6 +11,7 @@ use crate::adjust::{Adjusted, InForce};
 use crate::config::Config;
 use crate::edit::EditError;
 use crate::explained::Explained;
+use crate::hosts;
 use crate::plan::Plan;
 use crate::status::Status;
 use crate::writer::{Edited, Write};
@@ -31,7 +32,7 @@ impl Core {
             // Who asked may have gone.
             Ask::Explain(id, reply) => {
                 self.tell(Event::Tick);
-                let _ = reply.send(self.engine.explain(id).map(|it| Explained::of(&it)));
+                let _ = reply.send(Explained::by(&self.engine, id));
             }
             Ask::Check(id, reply) => self.check(id, reply),
             Ask::Lend(want, reply) => {
@@ -64,6 +65,12 @@ impl Core {
             }
             Ask::Sample(most, reply) => {
                 let _ = reply.send(sample(&self.engine, most));
+            }
+            Ask::Hosts(ids, reply) => {
+                let _ = reply.send(hosts::some(&self.engine, &ids));
+            }
+            Ask::WorstHosts(most, reply) => {
+                let _ = reply.send(hosts::worst(&self.engine, most));
             }
             Ask::Settings(reply) => {
                 let _ = reply.send(InForce::of(&self.config, &self.file, &self.adjusted));
