@@ -95,8 +95,12 @@ pub struct HostState {
     pub candidates: usize,
     /// Failures in a row.
     pub failures: u8,
+    /// Whether it is taken to be out of reach.
+    pub down: bool,
     /// Its own price, if more is worth the common one than it can take.
     pub price: Option<f64>,
+    /// Days between two fetches.
+    pub gap: f64,
 }
 
 impl Engine {
@@ -147,14 +151,7 @@ impl Engine {
             outlook: self.outlook,
             due,
             because,
-            host: HostState {
-                number: source.host,
-                asked: host.asked,
-                free: host.free,
-                candidates: host.ready.len(),
-                failures: host.failures,
-                price: (host.price > 0.0).then_some(host.price),
-            },
+            host: self.state_of(source.host, host),
             importance_to_be_due: Some(needed).filter(|it| it.is_finite()),
             budget_to_be_due: self.budget_at(worth),
         })

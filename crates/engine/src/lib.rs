@@ -4,6 +4,7 @@
 mod bucket;
 mod calendar;
 mod chunks;
+mod climb;
 mod engine;
 mod event;
 mod explain;

@@ -99,6 +99,8 @@ pub struct RobotsFile {
     pub crawl_delay: Option<Duration>,
     /// Whether it is longer than what is read of it.
     pub cut: bool,
+    /// What was read of it, in bytes; `None` if there is no file, or that was not kept.
+    pub bytes: Option<u64>,
     state: State,
     retry_after: Option<Wait>,
     at: Instant,
@@ -134,6 +136,17 @@ struct Host {
     file: Mutex<Option<Arc<RobotsFile>>>,
     /// Held by whoever fetches the file, so that others wait and do not fetch it too.
     flight: tokio::sync::Mutex<()>,
+}
+
+impl RobotsFile {
+    /// The rules for us; `None` if there is no file, or it cannot be reached.
+    #[must_use]
+    pub fn rules(&self) -> Option<&Rules> {
+        match &self.state {
+            State::Found(rules) => Some(rules),
+            State::Absent(_) | State::Unreachable(..) => None,
+        }
+    }
 }
 
 impl Permission {

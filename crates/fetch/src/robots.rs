@@ -196,6 +196,17 @@ impl Rules {
         verdict(self.rules.iter().find(|rule| may_match(rule) && rule.matches(&path)))
     }
 
+    /// The first line that names the agent they are for; `None` if the file has no such group.
+    #[must_use]
+    pub fn agent(&self) -> Option<&Agent> {
+        self.agent.as_ref()
+    }
+
+    /// Each of them, the most specific first.
+    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter()
+    }
+
     /// The time that the host wants between two fetches.
     #[must_use]
     pub fn crawl_delay(&self) -> Option<Duration> {

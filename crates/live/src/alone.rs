@@ -6,12 +6,14 @@ use std::sync::Mutex;
 use freshet_detect::Reading;
 use freshet_engine::{Description, Engine, Event, Explanation, HostMemory, Learnt};
 use freshet_fetch::{Answer, InvalidRequest, Request};
-use freshet_store::{Batch, HostRecord, Query, Reader, Scheduled, Spent, Store, StoreError};
+use freshet_store::{
+    Batch, Decision, HostRecord, Query, Reader, Reason, Scheduled, Spent, Store, StoreError,
+};
 
 use crate::clock::{Clock, Millis, days, millis};
 use crate::config::Config;
 use crate::control::Client;
-use crate::core::engine_settings;
+use crate::core::{believed, decision, engine_settings};
 use crate::errand::Errand;
 use crate::explained::Explained;
 use crate::load::{Rest, description};
@@ -32,15 +34,28 @@ pub fn beliefs(
     wanted: Option<&[u32]>,
     mut each: impl FnMut(u32, &Explanation),
 ) -> Result<(), StoreError> {
+    engines(config, reader, now, wanted, |id, engine, place| {
+        if let Some(explanation) = engine.explain(place) {
+            each(id, &explanation);
+        }
+    })
+}
+
+/// The same with the engine in which each has a number.
+fn engines(
+    config: &Config,
+    reader: &Reader,
+    now: Millis,
+    wanted: Option<&[u32]>,
+    mut each: impl FnMut(u32, &Engine, u32),
+) -> Result<(), StoreError> {
     let mut fault = None;
     let mut some = Few::default();
     let mut tell = |some: &mut Few| {
         let few = std::mem::take(some);
         let told = few.engine(config, reader, now).map(|(engine, ids)| {
             for (place, id) in (0_u32..).zip(ids) {
-                if let Some(explanation) = engine.explain(place) {
-                    each(id, &explanation);
-                }
+                each(id, &engine, place);
             }
         });
         fault = fault.take().or(told.err());
@@ -70,7 +85,9 @@ pub fn explain(
     id: u32,
 ) -> Result<Option<Explained>, StoreError> {
     let mut explained = None;
-    beliefs(config, reader, now, Some(&[id]), |_, it| explained = Some(Explained::of(it)))?;
+    engines(config, reader, now, Some(&[id]), |_, engine, place| {
+        explained = Explained::by(engine, place);
+    })?;
     Ok(explained)
 }
 
@@ -246,8 +263,10 @@ impl Alone {
             tell(Event::HostGap { host: 0, days });
         }
         tell(Event::Fetching(0));
-        tell(Event::Fetched { id: 0, outcome: judged.outcome });
+        let asked = decision(&engine, 0, Reason::Asked);
+        engine.step(days(now), Event::Fetched { id: 0, outcome: judged.outcome }, &mut actions);
         let mut record = judged.record;
+        record.decision = Some(Decision { learnt: believed(&engine, 0), ..asked });
         if let Some(change) = &mut record.change {
             change.unchanged = before.map(millis);
         }

@@ -2,6 +2,7 @@
 //! handed out that is not paid for in the store, and nothing counts before it is there.
 
 mod claims;
+mod decide;
 mod dispatch;
 mod record;
 mod replies;
@@ -14,12 +15,13 @@ use std::time::Duration;
 
 use freshet_engine::{Action, Alarm, Engine, Event, Known, Settings};
 use freshet_fetch::Hop;
-use freshet_store::{Batch, Store, StoreError};
+use freshet_store::{Batch, Decision, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 pub(crate) use self::claims::{Claims, Granted, Told};
+pub(crate) use self::decide::{believed, decision, known};
 use crate::adjust::{Adjusted, InForce};
 use crate::bytes::Allowance;
 use crate::claim::Taken;
@@ -29,6 +31,7 @@ use crate::crew::Crew;
 use crate::edit::{Applied, Edit, EditError};
 use crate::errand::PutOff;
 use crate::explained::Explained;
+use crate::hosts::HostNow;
 use crate::plan::Plan;
 use crate::status::Status;
 use crate::turns::{Left, Notice, Strangers, Turn, Want};
@@ -56,6 +59,9 @@ pub(crate) enum Ask {
     Plan(oneshot::Sender<Plan>),
     /// What is known of so many sources at most, spread over all.
     Sample(usize, oneshot::Sender<Vec<(u32, Known)>>),
+    /// What hosts are doing, by their numbers.
+    Hosts(Vec<u32>, oneshot::Sender<Vec<HostNow>>),
+    WorstHosts(usize, oneshot::Sender<Vec<HostNow>>),
     Settings(oneshot::Sender<InForce>),
     Adjust(Adjusted, oneshot::Sender<Result<(), StoreError>>),
     Reload(Box<Config>),
@@ -149,6 +155,8 @@ pub(crate) struct Flow {
     checked: HashSet<u32>,
     /// Writing failed, and is not tried before the next beat.
     held: bool,
+    /// Why fetches are made that are handed out.
+    decided: HashMap<u32, Decision>,
     /// Fetches that others make.
     claims: Claims,
     /// Edits that the writer works on.
@@ -219,8 +227,9 @@ impl Core {
         let day = self.today();
         self.engine.step(day, event, &mut actions);
         for action in &actions {
-            if let Action::Fetch { id, .. } = action {
+            if let Action::Fetch { id, reason } = action {
                 self.flow.claims.take_back(*id);
+                self.decided(*id, known(*reason));
             }
         }
         actions

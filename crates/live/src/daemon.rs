@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use freshet_detect::{Document, Reading};
-use freshet_engine::{Known, Reason};
+use freshet_engine::Known;
 use freshet_fetch::{InvalidRequest, Request};
 use freshet_store::{Reader, Store, StoreError, Token};
 use thiserror::Error;
@@ -17,12 +17,13 @@ use crate::adjust::{Adjusted, InForce, Unfit};
 use crate::claim::{Claim, Claimed, Report, Seen, Taken};
 use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
-use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings};
+use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings, known};
 use crate::crew::Crew;
 use crate::destination::{DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
 use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
+use crate::hosts::HostNow;
 use crate::load::{self, Rest};
 use crate::plan::Plan;
 use crate::status::Status;
@@ -331,7 +332,7 @@ impl Handle {
                 source: address.id,
                 url: address.url,
                 validators: address.validators,
-                reason: word(*reason),
+                reason: known(*reason).word(),
             })
         });
         let (lease, until, next) = (granted.lease, granted.until, granted.next);
@@ -414,6 +415,22 @@ impl Handle {
     /// If the daemon has stopped.
     pub async fn sample(&self, most: usize) -> Result<Vec<(u32, Known)>, LiveError> {
         self.answer(|reply| Ask::Sample(most, reply)).await
+    }
+
+    /// What hosts are doing, by their numbers. Those of which nothing is known are left out.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn hosts(&self, ids: Vec<u32>) -> Result<Vec<HostNow>, LiveError> {
+        self.answer(|reply| Ask::Hosts(ids, reply)).await
+    }
+
+    /// Hosts that fail or cannot take all that is worth the price, at most so many, the worst first.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn worst_hosts(&self, most: usize) -> Result<Vec<HostNow>, LiveError> {
+        self.answer(|reply| Ask::WorstHosts(most, reply)).await
     }
 
     /// The settings that can be changed while it runs.
@@ -573,16 +590,5 @@ fn may_be_claimed(settings: &freshet_fetch::Settings, url: &str) -> Result<(), S
         Some(refusal) => Err(refusal.to_string()),
         None if matches!(url.scheme(), "http" | "https") => Ok(()),
         None => Err(format!("`{}` is of this machine, and not for others", url.scheme())),
-    }
-}
-
-fn word(reason: Reason) -> &'static str {
-    match reason {
-        Reason::New => "new",
-        Reason::Worth => "worth",
-        Reason::Pending => "pending",
-        Reason::Overdue => "overdue",
-        Reason::Retry => "retry",
-        Reason::Spare => "spare",
     }
 }

@@ -1,9 +1,10 @@
 //! Why a source is due when it is, for people and for programs.
 
-use freshet_engine::{Explanation, Standing};
+use freshet_engine::{Because, Engine, Explanation, Standing};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Millis, millis};
+use crate::hosts::HostNow;
 
 /// Days that a host rests without a word.
 const SHORT: f64 = 5.0 / 86_400.0;
@@ -33,12 +34,57 @@ pub struct Explained {
     pub price: f64,
     /// The chance that the copy is what the source is, as far as is believed; `None` without a copy.
     pub fresh: Option<f64>,
+    /// What decides when it is due, in a word: `new`, `worth`, `pending`, `shortest` or `longest`
+    /// interval, `retry` or `never`.
+    #[serde(default)]
+    pub because: String,
+    /// The last fetch that was answered.
+    #[serde(default)]
+    pub last: Option<Millis>,
+    /// When all this was said.
+    #[serde(default)]
+    pub now: Millis,
+    /// When it is worth the price, or has to be fetched, whatever its host does.
+    #[serde(default)]
+    pub worth_it: Option<Millis>,
+    /// How the worth of a fetch climbs to the price: moments from the last fetch to past the one at which
+    /// it is due, and what a fetch is worth then.
+    #[serde(default)]
+    pub climb: Vec<(Millis, f64)>,
+    /// What its copy is to be good for.
+    #[serde(default)]
+    pub goal: String,
+    /// How much it matters.
+    #[serde(default)]
+    pub importance: f64,
+    /// What a fetch takes from the budget.
+    #[serde(default)]
+    pub cost: f64,
+    /// Changes that were announced and not fetched; `None` if none are announced at all.
+    #[serde(default)]
+    pub pending: Option<u32>,
+    /// What its host is doing.
+    #[serde(default)]
+    pub host: HostNow,
+    /// How important it would have to be to be due now; `None` if no importance would do.
+    #[serde(default)]
+    pub importance_to_be_due: Option<f64>,
+    /// The fetches a day with which it would be due now in the long run; `None` if none would do.
+    #[serde(default)]
+    pub budget_to_be_due: Option<f64>,
 }
 
 impl Explained {
-    /// From what the engine says.
+    /// What an engine says of a source; `None` if there is no such source.
     #[must_use]
-    pub fn of(it: &Explanation) -> Self {
+    pub fn by(engine: &Engine, id: u32) -> Option<Self> {
+        let it = engine.explain(id)?;
+        let climb = engine.climb(&it).into_iter().filter(|(_, worth)| worth.is_finite());
+        let climb = climb.map(|(day, worth)| (millis(day), worth)).collect();
+        Some(Self { climb, host: HostNow::of(engine, &it.host), ..Self::of(&it) })
+    }
+
+    fn of(it: &Explanation) -> Self {
         let standing = match it.standing {
             Standing::Waiting => "waiting",
             Standing::Candidate => "candidate",
@@ -62,6 +108,30 @@ impl Explained {
             worth: it.worth.is_finite().then_some(it.worth),
             price: it.price,
             fresh: age.map(|days| it.belief.no_change(days)),
+            because: word(it.because).to_owned(),
+            last: it.last.map(millis),
+            now: millis(it.now),
+            worth_it: it.due.is_finite().then(|| millis(it.due)),
+            climb: Vec::new(),
+            goal: it.goal.to_string(),
+            importance: it.importance,
+            cost: it.cost,
+            pending: it.pending,
+            host: HostNow::default(),
+            importance_to_be_due: it.importance_to_be_due.filter(|it| it.is_finite()),
+            budget_to_be_due: it.budget_to_be_due.filter(|it| it.is_finite()),
         }
+    }
+}
+
+fn word(because: Because) -> &'static str {
+    match because {
+        Because::New => "new",
+        Because::Worth => "worth",
+        Because::Pending => "pending",
+        Because::Shortest => "shortest",
+        Because::Longest => "longest",
+        Because::Retry => "retry",
+        Because::Never => "never",
     }
 }

@@ -1,13 +1,29 @@
 //! Observations: how the fetches of a source ended.
 
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::{OptionalExtension, Row, Transaction};
 
 use crate::error::StoreError;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Reason};
 use crate::reader::Reader;
 
+/// Why a fetch was made, and what it taught.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decision {
+    /// Why.
+    pub reason: Reason,
+    /// What it was worth for each unit of cost when it was handed out; `None` if that has no number, as
+    /// of a source without a copy.
+    pub worth: Option<f64>,
+    /// What it had to be worth then.
+    pub price: Option<f64>,
+    /// Changes a day, as far as was believed before.
+    pub believed: Option<f64>,
+    /// The same after.
+    pub learnt: Option<f64>,
+}
+
 /// How a fetch ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
     /// Which fetch of the source it was, from 1.
     pub n: u64,
@@ -23,10 +39,19 @@ pub struct Observation {
     pub duration: u32,
     /// What there is to say; empty if nothing.
     pub note: String,
+    /// Why it was made; `None` if that is not known.
+    pub decision: Option<Decision>,
 }
 
-const STEP: &str = "SELECT n, at, outcome, status, bytes, duration, note, previous
+const STEP: &str = "SELECT n, at, outcome, status, bytes, duration, note, previous,
+    reason, worth, price, believed, learnt
     FROM observation WHERE id = ?1 AND source = ?2";
+
+fn decision(row: &Row<'_>) -> rusqlite::Result<Option<Decision>> {
+    let Some(reason) = row.get(8)? else { return Ok(None) };
+    let (worth, price) = (row.get(9)?, row.get(10)?);
+    Ok(Some(Decision { reason, worth, price, believed: row.get(11)?, learnt: row.get(12)? }))
+}
 
 impl Reader {
     /// The latest fetches of a source, the newest first, at most `limit`. Those that
@@ -48,6 +73,7 @@ impl Reader {
                         bytes: row.get::<_, i64>(4)? as u64,
                         duration: row.get(5)?,
                         note: note.unwrap_or_default(),
+                        decision: decision(row)?,
                     };
                     Ok((observation, row.get(7)?))
                 });

@@ -55,6 +55,51 @@ impl State {
     const ALL: [Self; 5] = [Self::New, Self::Good, Self::Failing, Self::Gone, Self::Disallowed];
 }
 
+/// Why a source was fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// There was no copy of it.
+    New,
+    /// It was worth the price.
+    Worth,
+    /// Its changes that were announced were.
+    Pending,
+    /// It had not been fetched for as long as its owner allows.
+    Overdue,
+    /// The fetch before had failed.
+    Retry,
+    /// Nothing that was worth more was left to spend the budget on.
+    Spare,
+    /// Somebody asked for it.
+    Asked,
+}
+
+impl Reason {
+    const ALL: [Self; 7] = [
+        Self::New,
+        Self::Worth,
+        Self::Pending,
+        Self::Overdue,
+        Self::Retry,
+        Self::Spare,
+        Self::Asked,
+    ];
+
+    /// In a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Worth => "worth",
+            Self::Pending => "pending",
+            Self::Overdue => "overdue",
+            Self::Retry => "retry",
+            Self::Spare => "spare",
+            Self::Asked => "asked",
+        }
+    }
+}
+
 /// What an entry of the log tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -97,4 +142,5 @@ macro_rules! stored_as_number {
 
 stored_as_number!(Kind);
 stored_as_number!(Outcome);
+stored_as_number!(Reason);
 stored_as_number!(State);

@@ -4,6 +4,7 @@ use rusqlite::{CachedStatement, OptionalExtension, Transaction, params};
 
 use crate::change::{self, NewChange};
 use crate::error::StoreError;
+use crate::history::Decision;
 use crate::host::{self, HostRecord};
 use crate::job::Validators;
 use crate::manners::{self, KeptRobots, Manner};
@@ -47,6 +48,8 @@ pub struct Fetched {
     pub version: Option<NewVersion>,
     /// The change, if there is one to be logged.
     pub change: Option<NewChange>,
+    /// Why it was made, if that is known.
+    pub decision: Option<Decision>,
 }
 
 impl Fetched {
@@ -67,6 +70,7 @@ impl Fetched {
             due: None,
             version: None,
             change: None,
+            decision: None,
         }
     }
 }
@@ -174,8 +178,9 @@ impl<'a> Keeper<'a> {
             )?,
             observe: transaction.prepare_cached(
                 "INSERT INTO observation
-                (source, n, previous, at, outcome, status, bytes, duration, note)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                (source, n, previous, at, outcome, status, bytes, duration, note,
+                    reason, worth, price, believed, learnt)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             )?,
             schedule: transaction.prepare_cached(
                 "UPDATE schedule SET
@@ -216,6 +221,11 @@ impl<'a> Keeper<'a> {
             fetch.bytes as i64,
             fetch.duration,
             Some(&fetch.note).filter(|note| !note.is_empty()),
+            fetch.decision.map(|it| it.reason),
+            fetch.decision.and_then(|it| it.worth),
+            fetch.decision.and_then(|it| it.price),
+            fetch.decision.and_then(|it| it.believed),
+            fetch.decision.and_then(|it| it.learnt),
         ])?;
         let last = self.transaction.last_insert_rowid();
         let state = fetch.outcome.state();

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction};
 pub(crate) const APPLICATION: i64 = 0x0046_5348; // "FSH"
 
 /// Each step brings a file from its place in the list to the next.
-pub(crate) const STEPS: &[&str] = &[FIRST, SECOND, SERVICE, DELIVERY, PULSE];
+pub(crate) const STEPS: &[&str] = &[FIRST, SECOND, SERVICE, DELIVERY, PULSE, DECISION];
 
 /// Columns of `schedule` stand in the order of use: `load` reads up to `learnt` and no further.
 ///
@@ -235,6 +235,15 @@ CREATE TABLE pulse (
     price REAL,
     budget REAL
 ) STRICT;
+";
+
+/// Why fetches were made. Empty of those that were made before.
+const DECISION: &str = "
+ALTER TABLE observation ADD COLUMN reason INTEGER;
+ALTER TABLE observation ADD COLUMN worth REAL;
+ALTER TABLE observation ADD COLUMN price REAL;
+ALTER TABLE observation ADD COLUMN believed REAL;
+ALTER TABLE observation ADD COLUMN learnt REAL;
 ";
 
 /// What a file says of itself: whether it is empty, whose it is, and its version.

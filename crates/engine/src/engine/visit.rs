@@ -11,15 +11,27 @@ impl Engine {
     /// What a host is doing; `None` if nothing is known of it.
     #[must_use]
     pub fn host_state(&self, number: u32) -> Option<HostState> {
-        let host = self.hosts.get(number as usize)?;
-        Some(HostState {
+        Some(self.state_of(number, self.hosts.get(number as usize)?))
+    }
+
+    /// Hosts that failed the last time, or have a price of their own.
+    pub fn troubled_hosts(&self) -> impl Iterator<Item = HostState> {
+        let hosts = (0..).zip(self.hosts.iter());
+        let troubled = hosts.filter(|(_, host)| host.failures > 0 || host.price > 0.0);
+        troubled.map(|(number, host)| self.state_of(number, host))
+    }
+
+    pub(crate) fn state_of(&self, number: u32, host: &Host) -> HostState {
+        HostState {
             number,
             asked: host.asked,
             free: host.free,
             candidates: host.ready.len(),
             failures: host.failures,
+            down: host.down,
             price: (host.price > 0.0).then_some(host.price),
-        })
+            gap: self.gap(number),
+        }
     }
 
     /// Days between two fetches from a host.

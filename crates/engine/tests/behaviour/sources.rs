@@ -1,6 +1,6 @@
 //! Single sources: gone, announced, of another kind, or not what they seemed.
 
-use freshet_engine::{Action, Description, Event, Goal, Outcome, Reason, Standing};
+use freshet_engine::{Action, Because, Description, Event, Goal, Outcome, Reason, Standing};
 use freshet_estimate::{Capture, Life, Penalty, Urgency};
 
 use crate::web::{Web, budget, mean};
@@ -158,4 +158,62 @@ fn a_fetch_measures_the_copy_before_it() {
     assert!(changed.fresh > 0.0 && changed.fresh < 0.5 * changed.held + 1e-9);
     assert_eq!(web.engine.measured(3, 0.0, true), None);
     assert_eq!(web.engine.measured(100, 200.0, true), None);
+}
+
+/// The worth at a day, between two points of a curve.
+fn on(climb: &[(f64, f64)], day: f64) -> f64 {
+    let after = climb.iter().position(|it| it.0 >= day).unwrap();
+    let ((from, low), (to, high)) = (climb[after.saturating_sub(1)], climb[after]);
+    if to > from { low + (high - low) * (day - from) / (to - from) } else { high }
+}
+
+/// Whatever it is to be good for, the worth of a fetch climbs from nothing to the price, and is there on
+/// the day on which it is due.
+#[test]
+fn the_climb_meets_the_price_when_it_is_due() {
+    let capture = Capture { life: Life::Append, urgency: Urgency::Decay(1.0) };
+    let goals = [
+        Goal::Keep(Penalty::Harmonic),
+        Goal::Keep(Penalty::Freshness),
+        Goal::Keep(Penalty::Age),
+        Goal::Capture(capture),
+    ];
+    for goal in goals {
+        let settings = freshet_engine::Settings { goal, ..budget(100.0) };
+        let mut web = Web::new(settings);
+        web.add_many(100, 10);
+        web.run_until(100.0);
+        let all = (0..100).filter_map(|id| web.engine.explain(id));
+        let by_worth: Vec<_> = all.filter(|it| it.because == Because::Worth).collect();
+        assert!(by_worth.len() > 20, "{goal}: {}", by_worth.len());
+        for it in by_worth {
+            let climb = web.engine.climb(&it);
+            assert!(climb.len() >= 60 && climb.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            assert!(climb[0].0 == it.last.unwrap() && climb[0].1 < 0.1 * it.price, "{goal}");
+            let there = on(&climb, it.due);
+            assert!((there / it.price - 1.0).abs() < 1e-3, "{goal}: {there} at {}", it.price);
+            assert!((on(&climb, it.now) - it.worth).abs() < 1e-9 * it.worth.abs() + 1e-12);
+        }
+    }
+}
+
+/// What is announced is worth nothing before, and something from then on.
+#[test]
+fn the_climb_of_an_observed_source_jumps_when_it_is_told() {
+    let mut web = Web::new(budget(100.0));
+    web.add_many(100, 10);
+    let observed = Description { importance: 1e-3, observed: true, ..Description::new(100) };
+    web.add(&[(observed, 1e-9)]);
+    web.run_until(20.0);
+    let quiet = web.engine.explain(100).unwrap();
+    assert!(web.engine.climb(&quiet).iter().all(|it| it.1 == 0.0), "{quiet}");
+    web.tell(Event::Signal(100));
+    web.run_until(20.5);
+    let it = web.engine.explain(100).unwrap();
+    assert_eq!(it.pending, Some(1));
+    let climb = web.engine.climb(&it);
+    let jump = climb.iter().position(|it| it.1 > 0.0).unwrap();
+    assert!((climb[jump].0 - 20.0).abs() < 1e-5 && (climb[jump - 1].0 - 20.0).abs() < 1e-5);
+    assert!(climb[jump..].iter().all(|it| it.1 > 0.0), "{climb:?}");
+    assert_eq!(web.engine.climb(&freshet_engine::Explanation { id: 999, ..it }), []);
 }

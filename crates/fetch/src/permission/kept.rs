@@ -9,8 +9,12 @@ use url::Url;
 use super::{Absence, RobotsFile, State};
 use crate::robots::Rules;
 
-/// Of the layout of these bytes.
-const VERSION: u8 = 1;
+/// Of the layout of these bytes. In that of version 1 nothing comes after the rules.
+const VERSION: u8 = 2;
+const WITHOUT_MORE: u8 = 1;
+/// Sitemaps that are kept at most, and bytes of each.
+const SITEMAPS: usize = 100;
+const SITEMAP: usize = 2048;
 
 #[derive(Serialize, Deserialize)]
 struct Written {
@@ -19,6 +23,12 @@ struct Written {
     /// How long it holds, from when it was found.
     holds: Duration,
     rules: Option<Rules>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct More {
+    sitemaps: Vec<String>,
+    bytes: Option<u64>,
 }
 
 impl RobotsFile {
@@ -33,15 +43,21 @@ impl RobotsFile {
         };
         let holds = self.before + self.until.duration_since(self.at);
         let written = Written { status: self.status, cut: self.cut, holds, rules };
-        postcard::to_extend(&written, vec![VERSION]).ok()
+        let sitemaps = self.sitemaps.iter().filter(|it| it.len() <= SITEMAP).take(SITEMAPS);
+        let more = More { sitemaps: sitemaps.cloned().collect(), bytes: self.bytes };
+        postcard::to_extend(&(written, more), vec![VERSION]).ok()
     }
 
     /// From bytes of [`to_bytes`](Self::to_bytes), of a file that was found so long ago. `None` if they
     /// are something else.
     #[must_use]
     pub fn from_bytes(url: Url, bytes: &[u8], age: Duration) -> Option<Self> {
-        let (&VERSION, bytes) = bytes.split_first()? else { return None };
-        let Written { status, cut, holds, rules } = postcard::from_bytes(bytes).ok()?;
+        let (written, more) = match bytes.split_first()? {
+            (&VERSION, bytes) => postcard::from_bytes(bytes).ok()?,
+            (&WITHOUT_MORE, bytes) => (postcard::from_bytes(bytes).ok()?, More::default()),
+            _ => return None,
+        };
+        let Written { status, cut, holds, rules } = written;
         let now = Instant::now();
         let crawl_delay = rules.as_ref().and_then(Rules::crawl_delay);
         let state = match (rules, status) {
@@ -52,9 +68,10 @@ impl RobotsFile {
         Some(Self {
             url,
             status,
-            sitemaps: Vec::new(),
+            sitemaps: more.sitemaps,
             crawl_delay,
             cut,
+            bytes: more.bytes,
             state,
             retry_after: None,
             at: now,

@@ -56,6 +56,7 @@ impl Found {
             sitemaps: Vec::new(),
             crawl_delay: None,
             cut: false,
+            bytes: None,
             state,
             retry_after: self.retry_after,
             at: now,
@@ -71,6 +72,7 @@ impl Found {
                     crawl_delay: rules.crawl_delay(),
                     sitemaps: robots.sitemaps().to_vec(),
                     cut: robots.is_cut(),
+                    bytes: Some(body.len() as u64),
                     ..file(State::Found(rules))
                 }
             }

@@ -232,5 +232,6 @@ fn sayable_too(mut it: Explained) -> Explained {
     it.between = (finite(it.between.0), finite(it.between.1));
     it.changes_a_day = finite(it.changes_a_day);
     it.price = finite(it.price);
+    (it.importance, it.cost) = (finite(it.importance), finite(it.cost));
     it
 }

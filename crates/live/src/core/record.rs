@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use freshet_engine::{Blame, Event, Outcome};
 use freshet_fetch::Hop;
-use freshet_store::{Batch, Fetched, Pulse, Spent};
+use freshet_store::{Batch, Decision, Fetched, Pulse, Spent};
 use tokio::task::{Id, JoinError};
 use tokio::time::Instant;
 
-use super::{Checked, Core};
+use super::{Checked, Core, believed};
 use crate::clock::millis;
 use crate::errand::PutOff;
 use crate::judge::Judged;
@@ -74,8 +74,10 @@ impl Core {
         let host = self.engine.host(id);
         let before = self.engine.learnt(id).and_then(|learnt| learnt.fetched());
         self.measure(&judged);
+        let decision = self.was_decided(id);
         self.tell(Event::Fetched { id, outcome: judged.outcome });
         let mut record = judged.record;
+        record.decision = decision.map(|it| Decision { learnt: believed(&self.engine, id), ..it });
         self.allowance.take(self.engine.now(), record.bytes);
         self.count.bytes += record.bytes;
         self.count.changes += u64::from(record.change.is_some());
@@ -191,10 +193,9 @@ impl Core {
     /// How things stand now.
     pub(super) fn take_pulse(&mut self, status: &Status) {
         let Status { sources, freshness, price, budget, .. } = *status;
-        let some = (sources > 0).then_some(());
         let pulse = self.pulse();
-        pulse.freshness = some.map(|()| freshness);
-        pulse.price = some.map(|()| price);
+        pulse.freshness = Some(freshness).filter(|_| sources > 0);
+        pulse.price = Some(price).filter(|price| *price > 0.0);
         pulse.budget = Some(budget);
     }
 

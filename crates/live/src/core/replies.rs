@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use freshet_engine::{Engine, Event, Known, Standing};
-use freshet_store::{Learnt, Store, StoreError};
+use freshet_store::{Learnt, Reason, Store, StoreError};
 use tokio::sync::oneshot;
 
 use super::{Ask, Checked, Core, EditOver, engine_settings};
@@ -11,6 +11,7 @@ use crate::adjust::{Adjusted, InForce};
 use crate::config::Config;
 use crate::edit::EditError;
 use crate::explained::Explained;
+use crate::hosts;
 use crate::plan::Plan;
 use crate::status::Status;
 use crate::writer::{Edited, Write};
@@ -31,7 +32,7 @@ impl Core {
             // Who asked may have gone.
             Ask::Explain(id, reply) => {
                 self.tell(Event::Tick);
-                let _ = reply.send(self.engine.explain(id).map(|it| Explained::of(&it)));
+                let _ = reply.send(Explained::by(&self.engine, id));
             }
             Ask::Check(id, reply) => self.check(id, reply),
             Ask::Lend(want, reply) => {
@@ -65,6 +66,12 @@ impl Core {
             Ask::Sample(most, reply) => {
                 let _ = reply.send(sample(&self.engine, most));
             }
+            Ask::Hosts(ids, reply) => {
+                let _ = reply.send(hosts::some(&self.engine, &ids));
+            }
+            Ask::WorstHosts(most, reply) => {
+                let _ = reply.send(hosts::worst(&self.engine, most));
+            }
             Ask::Settings(reply) => {
                 let _ = reply.send(InForce::of(&self.config, &self.file, &self.adjusted));
             }
@@ -87,6 +94,7 @@ impl Core {
             self.flow.outbox.push_front(id);
         } else if it.standing != Standing::Asked {
             self.flow.given += 1;
+            self.decided(id, Reason::Asked);
             self.tell(Event::Fetching(id));
             self.flow.outbox.push_front(id);
         } else if let Some(place) = self.flow.outbox.iter().position(|&held| held == id) {
@@ -107,6 +115,9 @@ impl Core {
                 self.tell(Event::Described(described));
             }
             if !applied.gone.is_empty() {
+                for id in &applied.gone {
+                    self.flow.decided.remove(id);
+                }
                 self.tell(Event::Removed(applied.gone.clone()));
             }
             applied

@@ -1,7 +1,7 @@
 //! Sources are kept fresh, and their changes are logged once.
 
 use freshet_live::{Edit, Given, Which};
-use freshet_store::{ChangeFilter, Outcome};
+use freshet_store::{ChangeFilter, Observation, Outcome, Reason};
 
 use crate::web::{Home, Site, add, until};
 
@@ -130,9 +130,41 @@ async fn what_fetches_tell_of_the_time_before_is_kept() {
     assert!(sum.fresh < sum.held && sum.fresh > 0.0, "{sum:?}");
     assert_eq!(sum.failed, 0);
     assert_eq!(sum.budget, Some(1_000_000.0));
-    assert!(sum.price.unwrap() > 0.0 && sum.bytes > 0);
+    assert!(sum.price.is_none_or(|price| price > 0.0) && sum.bytes > 0);
     // All fetches that were answered are counted, once.
     let recorded: usize =
         (0..5).map(|id| reader.source(id).unwrap().unwrap().fetches as usize).sum();
     assert_eq!(sum.fetches as usize, recorded);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_fetch_says_why_it_was_made() {
+    let site = Site::start().await;
+    for page in ["/a", "/b"] {
+        site.set(page, "as ever");
+    }
+    let home = Home::new(FAST, 1440.0);
+    let daemon = home.start();
+    add(&daemon, vec![site.wanted("/a"), site.wanted("/b")]).await;
+    let reader = home.reader();
+    let history = || reader.history(0, 1000).unwrap();
+    let is_worth = |it: &Observation| it.decision.is_some_and(|it| it.reason == Reason::Worth);
+    until("it was fetched by its worth", || history().iter().any(is_worth)).await;
+    let handle = daemon.handle();
+    let which = Which { urls: vec![site.url("/a")], ..Which::default() };
+    let paused = Given { paused: Some(true), ..Given::default() };
+    handle.edit(Edit::Change(which, paused.into())).await.unwrap();
+    // What is under way by then is waited for the first time.
+    handle.check(&site.url("/a")).await.unwrap();
+    handle.check(&site.url("/a")).await.unwrap();
+    daemon.stop().await;
+    let history = history();
+    assert_eq!(history[0].decision.unwrap().reason, Reason::Asked);
+    let decisions: Vec<_> = history.iter().rev().map(|it| it.decision.unwrap()).collect();
+    let first = decisions[0];
+    assert_eq!((first.reason, first.worth), (Reason::New, None));
+    let by_worth = decisions.iter().find(|it| it.reason == Reason::Worth).unwrap();
+    assert!(by_worth.worth.unwrap() > 0.0 && by_worth.price.unwrap() > 0.0, "{by_worth:?}");
+    // Whoever finds no change believes in fewer.
+    assert!(by_worth.learnt.unwrap() < by_worth.believed.unwrap(), "{by_worth:?}");
 }

@@ -110,3 +110,46 @@ async fn thousands_of_hosts_do_not_wait_for_each_other() {
     }
     assert_eq!(last.len(), count);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_say_how_they_are() {
+    let (angry, other) = (Site::start().await, Site::start().await);
+    let home = Home::new("budget = \"10000000/day\"\n[hosts]\ngap = \"0s\"\n", 1.0);
+    let daemon = home.start();
+    let robots = "User-agent: nobody\nDisallow: /\n\nUser-agent: *\nCrawl-delay: 0.5\n\
+                  Disallow: /private\nAllow: /private/<b>\nSitemap: https://a.example/map.xml\n";
+    other.set("/robots.txt", robots);
+    other.set("/a", "text");
+    angry.put("/a", Page { status: 503, ..Page::default() });
+    add(&daemon, vec![angry.wanted("/a"), other.wanted("/a")]).await;
+    let reader = home.reader();
+    until("both were asked", || {
+        (0..2).all(|id| reader.source(id).unwrap().is_some_and(|it| it.fetches > 0))
+    })
+    .await;
+    let handle = daemon.handle();
+    let hosts = handle.hosts(vec![1, 0, 7]).await.unwrap();
+    assert_eq!(hosts.iter().map(|it| it.number).collect::<Vec<_>>(), [1, 0]);
+    assert_eq!((hosts[0].gap, hosts[0].failures), (500, 0));
+    assert!(hosts[1].failures > 0 && hosts[1].free.unwrap() > handle.now(), "{hosts:?}");
+    let worst = handle.worst_hosts(5).await.unwrap();
+    assert_eq!(worst.iter().map(|it| it.number).collect::<Vec<_>>(), [0]);
+    daemon.stop().await;
+
+    let read = freshet_live::robots(&reader, &other.address.to_string()).unwrap();
+    let [it] = &read[..] else { panic!("{read:?}") };
+    assert_eq!((it.status, it.found, it.cut), (Some(200), true, false));
+    assert_eq!((it.bytes, it.crawl_delay), (Some(robots.len() as u64), Some(500)));
+    let lines: Vec<_> = it.lines.iter().map(|(line, text)| (*line, text.as_str())).collect();
+    let expect = [
+        (Some(4), "User-agent: *"),
+        (Some(6), "Disallow: /private"),
+        (Some(7), "Allow: /private/<b>"),
+        (None, "Crawl-delay: 0.5"),
+    ];
+    assert_eq!(lines, expect);
+    assert_eq!(it.sitemaps, ["https://a.example/map.xml"]);
+    let none = freshet_live::robots(&reader, &angry.address.to_string()).unwrap();
+    assert!(none.iter().all(|it| !it.found && it.status == Some(404)), "{none:?}");
+    assert!(freshet_live::robots(&reader, "no such host/x").unwrap().is_empty());
+}

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use freshet_live::Explained;
 use freshet_notify::{Entry, rfc3339};
-use freshet_store::{ChangeFilter, Observation, Outcome};
+use freshet_store::{ChangeFilter, Decision, Observation, Outcome};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
@@ -65,6 +65,38 @@ struct ObservationView {
     duration: u32,
     /// What there is to say.
     note: String,
+    /// Why it was made; none of fetches of which that is not known.
+    decision: Option<DecisionView>,
+}
+
+/// Why a fetch was made, and what it taught.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Decision)]
+struct DecisionView {
+    /// Why: `new` (there was no copy), `worth` (it was worth the price), `pending` (its announced changes
+    /// were), `overdue` (its longest interval was over), `retry` (the fetch before had failed), `spare`
+    /// (nothing worth more was left to spend the budget on) or `asked` (by somebody).
+    reason: &'static str,
+    /// What it was worth for each unit of cost when it was handed out.
+    worth: Option<f64>,
+    /// What it had to be worth.
+    price: Option<f64>,
+    /// Changes a day, as far as was believed before.
+    changes_a_day_before: Option<f64>,
+    /// The same after.
+    changes_a_day_after: Option<f64>,
+}
+
+impl DecisionView {
+    fn of(it: Decision) -> Self {
+        Self {
+            reason: it.reason.word(),
+            worth: it.worth,
+            price: it.price,
+            changes_a_day_before: it.believed,
+            changes_a_day_after: it.learnt,
+        }
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -102,6 +134,7 @@ impl ObservationView {
             bytes: it.bytes,
             duration: it.duration,
             note: it.note,
+            decision: it.decision.map(DecisionView::of),
         }
     }
 }

@@ -19,6 +19,7 @@ async fn versions_differences_and_observations_are_told_page_by_page() {
     let page = service.get("/v1/sources/0/observations?limit=3&after=2").await.ok();
     assert_eq!((numbers(&page, "n"), &page["next"]), (vec![1], &Value::Null));
     assert_eq!(page["items"][0]["outcome"], "first");
+    assert_eq!(page["items"][0]["decision"]["reason"], "new", "{page}");
     let page = service.get("/v1/sources/0/changes?limit=2").await.ok();
     assert_eq!((numbers(&page, "cursor"), &page["next"]), (vec![3, 2], &json!(2)));
     let page = service.get("/v1/sources/0/versions?limit=3").await.ok();

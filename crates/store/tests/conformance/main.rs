@@ -51,6 +51,7 @@ cases! {
         what_is_not_given_stays,
         fetches_of_unknown_sources_are_named_and_the_others_recorded,
         the_history_is_newest_first_and_has_at_least_what_is_promised,
+        a_fetch_says_why_it_was_made,
         what_was_spent_adds_up,
         pulses_add_up_and_are_kept_for_400_days,
         loading_gives_every_source_as_it_is,

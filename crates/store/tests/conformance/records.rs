@@ -1,6 +1,6 @@
 use freshet_store::{
-    Batch, Fetched, Learnt, Outcome, Patch, Pulse, Recorded, Retention, Spent, State, Store,
-    Validators,
+    Batch, Decision, Fetched, Learnt, Outcome, Patch, Pulse, Reason, Recorded, Retention, Spent,
+    State, Store, Validators,
 };
 
 use crate::{record, some_sources};
@@ -104,6 +104,21 @@ pub(crate) fn the_history_is_newest_first_and_has_at_least_what_is_promised(stor
         let times: Vec<i64> = store.history(id, 99).unwrap().iter().map(|seen| seen.at).collect();
         assert_eq!(times, (10..30).rev().collect::<Vec<i64>>());
     }
+}
+
+pub(crate) fn a_fetch_says_why_it_was_made(store: &mut Store) {
+    some_sources(store, 1);
+    let (worth, price) = (Some(2.5), Some(2.25));
+    let (believed, learnt) = (Some(1.0), Some(0.5));
+    let asked = Decision { reason: Reason::Asked, worth, price, believed, learnt };
+    let new = Decision { reason: Reason::New, worth: None, price: None, believed, learnt: None };
+    let decisions = [None, Some(new), Some(asked)];
+    let fetches = decisions
+        .into_iter()
+        .map(|decision| Fetched { decision, ..Fetched::new(0, 1, Outcome::Unchanged) });
+    record(store, fetches.collect());
+    let kept: Vec<_> = store.history(0, 9).unwrap().iter().rev().map(|it| it.decision).collect();
+    assert_eq!(kept, decisions);
 }
 
 pub(crate) fn what_was_spent_adds_up(store: &mut Store) {
