@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_engine::{Action, Alarm, Engine, Event, Known, Settings};
+use freshet_engine::{Action, Alarm, Engine, Event, Glance, Known, Settings};
 use freshet_fetch::Hop;
 use freshet_store::{Batch, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -29,7 +29,7 @@ use crate::crew::Crew;
 use crate::edit::{Applied, Edit, EditError};
 use crate::errand::PutOff;
 use crate::explained::Explained;
-use crate::plan::Plan;
+use crate::plan::{Plan, Sights};
 use crate::status::Status;
 use crate::turns::{Left, Notice, Strangers, Turn, Want};
 use crate::work::{Finished, Shop};
@@ -56,6 +56,10 @@ pub(crate) enum Ask {
     Plan(oneshot::Sender<Plan>),
     /// What is known of so many sources at most, spread over all.
     Sample(usize, oneshot::Sender<Vec<(u32, Known)>>),
+    /// Sources as they are, from a number on.
+    See(u32, oneshot::Sender<Sights>),
+    /// Where sources stand.
+    Glance(Vec<u32>, oneshot::Sender<Vec<Glance>>),
     Settings(oneshot::Sender<InForce>),
     Adjust(Adjusted, oneshot::Sender<Result<(), StoreError>>),
     Reload(Box<Config>),
