@@ -49,6 +49,22 @@ impl Sight {
         self.id
     }
 
+    /// Whether it was never fetched, and nothing is wrong with it.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.source.is_new() && self.has_no_fault()
+    }
+
+    /// Whether there is a copy, and nothing was wrong with the last fetch.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        !self.source.is_new() && self.has_no_fault()
+    }
+
+    fn has_no_fault(&self) -> bool {
+        self.source.failures == 0 && !self.source.is_retried()
+    }
+
     /// How much it matters.
     #[must_use]
     pub fn importance(&self) -> f64 {

@@ -44,6 +44,6 @@ pub use explained::Explained;
 pub use freshet_engine::{Glance, Known, Sight, Standing};
 pub use goal::goal;
 pub use plan::{Plan, Sights};
-pub use span::span;
+pub use span::{days_in, span};
 pub use status::Status;
 pub use work::host_of;
