@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
-use freshet_engine::{Action, Description, Engine, Event, Outcome, Settings};
+use freshet_engine::{Action, Description, Engine, Event, Outcome, Settings, Sight};
 use freshet_estimate::Belief;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -237,6 +237,22 @@ fn bench(sources: usize, known: bool, clock: ClockId) {
     }
     let used = resident().saturating_sub(before).saturating_sub(driver);
     println!("  {:.0} bytes a source then", used as f64 / sources as f64);
+    let start = Instant::now();
+    let sights: Vec<Sight> = (0..sources as u32).filter_map(|id| bench.engine.sight(id)).collect();
+    let took = start.elapsed().as_secs_f64();
+    let each = |seconds: f64| 1e9 * seconds / sources as f64;
+    let start = Instant::now();
+    let due = sights.iter().filter(|it| it.due() <= bench.engine.now()).count();
+    let due_took = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let worth = sights.iter().filter(|it| it.value() >= 1.0).count();
+    println!(
+        "  to see all of them: {:.0} ns a source; {due} are due: {:.0} ns; {worth} are worth it: {:.0} ns",
+        each(took),
+        each(due_took),
+        each(start.elapsed().as_secs_f64())
+    );
+    drop(sights);
     let start = Instant::now();
     let bytes = bench.engine.snapshot();
     let took = start.elapsed().as_secs_f64();

@@ -108,20 +108,7 @@ impl Engine {
     #[must_use]
     pub fn explain(&self, id: u32) -> Option<Explanation> {
         let source = self.sources.get(id as usize)?;
-        let standing = match source.state {
-            State::Absent => return None,
-            State::Coming
-                if self.rank(self.now, source) >= self.price
-                    && self.now >= source.last + f64::from(source.min_interval) =>
-            {
-                Standing::Candidate
-            }
-            State::Waiting | State::Coming => Standing::Waiting,
-            State::Ready => Standing::Candidate,
-            State::Asked => Standing::Asked,
-            State::Paused => Standing::Paused,
-            State::Parked => Standing::Gone,
-        };
+        let standing = self.standing(source)?;
         let now = self.now;
         let host = &self.hosts[source.host as usize];
         let price = self.price_at(source.host);
@@ -154,6 +141,24 @@ impl Engine {
             host: self.state_of(source.host, host),
             importance_to_be_due: Some(needed).filter(|it| it.is_finite()),
             budget_to_be_due: self.budget_at(worth),
+        })
+    }
+
+    /// Where a source stands; `None` if there is no such source.
+    pub(crate) fn standing(&self, source: &Source) -> Option<Standing> {
+        Some(match source.state {
+            State::Absent => return None,
+            State::Coming
+                if self.rank(self.now, source) >= self.price
+                    && self.now >= source.last + f64::from(source.min_interval) =>
+            {
+                Standing::Candidate
+            }
+            State::Waiting | State::Coming => Standing::Waiting,
+            State::Ready => Standing::Candidate,
+            State::Asked => Standing::Asked,
+            State::Paused => Standing::Paused,
+            State::Parked => Standing::Gone,
         })
     }
 

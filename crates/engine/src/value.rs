@@ -33,20 +33,77 @@ impl Engine {
         }
     }
 
-    /// What a fetch of a source must be worth, for each unit of its importance.
-    fn price_for(&self, source: &Source, price: f64) -> f64 {
-        price * f64::from(source.cost) / f64::from(source.importance)
+    /// A source with what is believed and wanted of it.
+    #[inline]
+    pub(crate) fn view<'a>(&self, source: &'a Source) -> View<'a> {
+        View { source, belief: self.belief(source), goal: self.goal(source) }
     }
 
     /// Days between the fetches of a source at a price.
     pub(crate) fn interval(&self, source: &Source, price: f64) -> f64 {
+        if source.importance <= 0.0 {
+            return f64::from(source.max_interval);
+        }
+        self.view(source).interval(price)
+    }
+
+    /// The day on which a source will be worth a price.
+    pub(crate) fn due(&self, now: f64, source: &Source, price: f64) -> f64 {
+        if source.is_new() {
+            return now;
+        }
+        self.view(source).due(now, price)
+    }
+
+    /// What a fetch of a source is worth now for each unit of cost, apart from all limits.
+    pub(crate) fn worth(&self, now: f64, source: &Source) -> f64 {
+        if source.importance <= 0.0 {
+            return 0.0;
+        }
+        self.view(source).worth(now)
+    }
+
+    /// Its rank among those that wait: its worth, or more than that if it is to be fetched anyway.
+    pub(crate) fn rank(&self, now: f64, source: &Source) -> f64 {
+        let is_first = source.is_new() && !source.is_retried() && source.importance > 0.0;
+        if is_first || source.is_overdue(now) {
+            // Where not all can be had in time, nobody waits for ever. In whole steps: who was ranked last
+            // is not worth more for that.
+            let in_time = f64::from(source.max_interval).clamp(1e-9, IN_TIME);
+            let late = ((now - source.last) / in_time).clamp(0.0, 1e9).floor();
+            FORCED * (1.0 + f64::from(source.importance)) * (1.0 + late) / f64::from(source.cost)
+        } else if source.is_retried() {
+            // It also tells whether its host is there again.
+            self.worth(now, source).max(self.price)
+        } else {
+            self.worth(now, source)
+        }
+    }
+}
+
+/// A source with what is believed and wanted of it: all that its worth depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) belief: Belief,
+    pub(crate) goal: Goal,
+}
+
+impl View<'_> {
+    /// What a fetch of a source must be worth, for each unit of its importance.
+    fn price_for(&self, price: f64) -> f64 {
+        let source = self.source;
+        price * f64::from(source.cost) / f64::from(source.importance)
+    }
+
+    /// Days between the fetches of a source at a price.
+    pub(crate) fn interval(&self, price: f64) -> f64 {
+        let Self { source, belief, goal } = *self;
         let (least, most) = (f64::from(source.min_interval), f64::from(source.max_interval));
         if source.importance <= 0.0 {
             return most;
         }
-        let price = self.price_for(source, price);
-        let belief = self.belief(source);
-        let goal = self.goal(source);
+        let price = self.price_for(price);
         let free = if source.is_observed() {
             // Every k-th change; about as many as are worth the price.
             let between = 1.0 / belief.mean();
@@ -69,27 +126,28 @@ impl Engine {
     }
 
     /// The day on which a source will be worth a price.
-    pub(crate) fn due(&self, now: f64, source: &Source, price: f64) -> f64 {
+    pub(crate) fn due(&self, now: f64, price: f64) -> f64 {
+        let source = self.source;
         if source.is_new() {
             return now;
         }
         if !source.is_observed() {
-            return source.last + self.interval(source, price);
+            return source.last + self.interval(price);
         }
         let latest = source.last + f64::from(source.max_interval);
         if source.pending == 0 || source.importance <= 0.0 {
             return latest;
         }
-        let price = self.price_for(source, price);
+        let price = self.price_for(price);
         let earliest = source.last + f64::from(source.min_interval);
-        if self.pending_value(now, source) >= price {
+        if self.pending_value(now) >= price {
             return now.max(earliest);
         }
-        let day = match self.goal(source) {
+        let day = match self.goal {
             // Only age grows by itself: T²/2 + T·E[1/c].
             Goal::Keep(Penalty::Age) => {
                 let pending = Pending { changes: source.pending, days: 1.0 };
-                let belief = self.belief(source).unchanged(now - source.seen());
+                let belief = self.belief.unchanged(now - source.seen());
                 let rate = Penalty::Age.pending_value(belief, pending) - 0.5;
                 let wait = 2.0 * price / (rate + (rate * rate + 2.0 * price).sqrt());
                 if wait > 0.0 { source.first() + wait } else { f64::INFINITY }
@@ -100,12 +158,13 @@ impl Engine {
     }
 
     /// What a fetch of a source is worth now for each unit of cost, and of importance 1.
-    fn value(&self, now: f64, source: &Source) -> f64 {
+    fn value(&self, now: f64) -> f64 {
+        let source = self.source;
         if source.is_observed() {
-            self.pending_value(now, source)
+            self.pending_value(now)
         } else {
-            let (belief, days) = (self.belief(source), now - source.last);
-            match self.goal(source) {
+            let (belief, days) = (self.belief, now - source.last);
+            match self.goal {
                 Goal::Keep(penalty) if source.is_unknown() => {
                     let risk = risk(penalty, days);
                     if is_at_risk(penalty, belief, days) {
@@ -121,14 +180,15 @@ impl Engine {
     }
 
     /// The same for announced changes.
-    fn pending_value(&self, now: f64, source: &Source) -> f64 {
+    fn pending_value(&self, now: f64) -> f64 {
+        let source = self.source;
         if source.pending == 0 {
             return 0.0;
         }
         let days = (now - source.first()).max(0.0);
-        match self.goal(source) {
+        match self.goal {
             Goal::Keep(penalty) => {
-                let belief = self.belief(source).unchanged(now - source.seen());
+                let belief = self.belief.unchanged(now - source.seen());
                 penalty.pending_value(belief, Pending { changes: source.pending, days })
             }
             Goal::Capture(capture) => {
@@ -147,29 +207,13 @@ impl Engine {
         }
     }
 
-    /// What a fetch of a source is worth now for each unit of cost, apart from all limits.
-    pub(crate) fn worth(&self, now: f64, source: &Source) -> f64 {
+    /// What a fetch is worth now for each unit of cost, apart from all limits.
+    pub(crate) fn worth(&self, now: f64) -> f64 {
+        let source = self.source;
         if source.importance <= 0.0 {
             return 0.0;
         }
-        f64::from(source.importance) * self.value(now, source) / f64::from(source.cost)
-    }
-
-    /// Its rank among those that wait: its worth, or more than that if it is to be fetched anyway.
-    pub(crate) fn rank(&self, now: f64, source: &Source) -> f64 {
-        let is_first = source.is_new() && !source.is_retried() && source.importance > 0.0;
-        if is_first || source.is_overdue(now) {
-            // Where not all can be had in time, nobody waits for ever. In whole steps: who was ranked last
-            // is not worth more for that.
-            let in_time = f64::from(source.max_interval).clamp(1e-9, IN_TIME);
-            let late = ((now - source.last) / in_time).clamp(0.0, 1e9).floor();
-            FORCED * (1.0 + f64::from(source.importance)) * (1.0 + late) / f64::from(source.cost)
-        } else if source.is_retried() {
-            // It also tells whether its host is there again.
-            self.worth(now, source).max(self.price)
-        } else {
-            self.worth(now, source)
-        }
+        f64::from(source.importance) * self.value(now) / f64::from(source.cost)
     }
 }
 

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_engine::{Action, Alarm, Engine, Event, Known, Settings};
+use freshet_engine::{Action, Alarm, Engine, Event, Glance, Known, Settings};
 use freshet_fetch::Hop;
 use freshet_store::{Batch, Decision, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -32,7 +32,7 @@ use crate::edit::{Applied, Edit, EditError};
 use crate::errand::PutOff;
 use crate::explained::Explained;
 use crate::hosts::HostNow;
-use crate::plan::Plan;
+use crate::plan::{Plan, Sights};
 use crate::status::Status;
 use crate::turns::{Left, Notice, Strangers, Turn, Want};
 use crate::work::{Finished, Shop};
@@ -62,6 +62,10 @@ pub(crate) enum Ask {
     /// What hosts are doing, by their numbers.
     Hosts(Vec<u32>, oneshot::Sender<Vec<HostNow>>),
     WorstHosts(usize, oneshot::Sender<Vec<HostNow>>),
+    /// Sources as they are, from a number on.
+    See(u32, oneshot::Sender<Sights>),
+    /// Where sources stand.
+    Glance(Vec<u32>, oneshot::Sender<Vec<Glance>>),
     Settings(oneshot::Sender<InForce>),
     Adjust(Adjusted, oneshot::Sender<Result<(), StoreError>>),
     Reload(Box<Config>),

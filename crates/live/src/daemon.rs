@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use freshet_detect::{Document, Reading};
-use freshet_engine::Known;
+use freshet_engine::{Glance, Known};
 use freshet_fetch::{InvalidRequest, Request};
 use freshet_store::{Reader, Store, StoreError, Token};
 use thiserror::Error;
@@ -25,7 +25,7 @@ use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
 use crate::hosts::HostNow;
 use crate::load::{self, Rest};
-use crate::plan::Plan;
+use crate::plan::{Plan, Sights};
 use crate::status::Status;
 use crate::turns::{Giver, Left, Turn, Want};
 use crate::work::{Readers, Shop};
@@ -431,6 +431,23 @@ impl Handle {
     /// If the daemon has stopped.
     pub async fn worst_hosts(&self, most: usize) -> Result<Vec<HostNow>, LiveError> {
         self.answer(|reply| Ask::WorstHosts(most, reply)).await
+    }
+
+    /// Sources as they are now, with numbers from one on: as many as can be looked at without keeping
+    /// fetches waiting. Who wants all goes on from [`Sights::next`].
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn see(&self, from: u32) -> Result<Sights, LiveError> {
+        self.answer(|reply| Ask::See(from, reply)).await
+    }
+
+    /// Where some sources stand now, in the order of the numbers; those that are none are left out.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn glance(&self, ids: Vec<u32>) -> Result<Vec<Glance>, LiveError> {
+        self.answer(|reply| Ask::Glance(ids, reply)).await
     }
 
     /// The settings that can be changed while it runs.

@@ -1,6 +1,9 @@
 //! What a fetch is worth now: everywhere, and where a host cannot take all.
 
-use freshet_engine::Engine;
+use freshet_engine::{Engine, Sight};
+
+/// Numbers that are looked at in one step of the loop: fetches wait no longer than a millisecond.
+const SEEN: u32 = 8192;
 
 /// What a fetch is worth now, and what it buys.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +20,26 @@ pub struct Plan {
     pub freshness: Option<f64>,
     /// Hosts that cannot take all that is worth the price, and their own price.
     pub hosts: Vec<(u32, f64)>,
+}
+
+/// Some of all sources as they are at a moment.
+#[derive(Clone, Debug, Default)]
+pub struct Sights {
+    /// The sources, in order of their numbers.
+    pub each: Vec<Sight>,
+    /// The number after the last that was looked at; `None` if there are no more.
+    pub next: Option<u32>,
+}
+
+impl Sights {
+    /// Of sources with numbers from one on, as many as the loop has time for.
+    pub(crate) fn of(engine: &Engine, from: u32) -> Self {
+        let all = engine.numbers();
+        let until = from.saturating_add(SEEN).min(all);
+        let mut each = Vec::with_capacity(until.saturating_sub(from) as usize);
+        each.extend((from..until).filter_map(|id| engine.sight(id)));
+        Self { each, next: (until < all).then_some(until) }
+    }
 }
 
 impl Plan {

@@ -27,6 +27,20 @@ pub fn span(days: f64) -> String {
     format!("{:.2}{name}", days / unit)
 }
 
+/// Days of a time as people write it, also in weeks: `1w`. `none` and `0` are no days.
+#[must_use]
+pub fn days_in(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if matches!(text, "none" | "0") {
+        return Some(0.0);
+    }
+    let weeks = text.strip_suffix('w').and_then(|number| number.trim().parse::<f64>().ok());
+    match weeks {
+        Some(weeks) => Some(7.0 * weeks).filter(|days| days.is_finite() && *days > 0.0),
+        None => freshet_fetch::time(text).map(|time| time.as_secs_f64() / 86_400.0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +61,14 @@ mod tests {
         ];
         for (days, expect) in cases {
             assert_eq!(span(days), expect);
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_understood() {
+        let cases = [("1w", Some(7.0)), (" 36h ", Some(1.5)), ("0", Some(0.0)), ("-1w", None)];
+        for (text, expect) in cases.into_iter().chain([("none", Some(0.0)), ("soon", None)]) {
+            assert_eq!(days_in(text), expect, "{text}");
         }
     }
 }

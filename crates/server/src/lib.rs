@@ -5,6 +5,7 @@
 //! One file for each noun under `routes`; all of them are listed in `routes.rs`. Each request goes
 //! through `guard.rs` first: who asks, from where, and whether they may.
 
+mod adding;
 mod app;
 mod document;
 mod etag;
@@ -17,6 +18,7 @@ mod page;
 mod patience;
 mod plan_table;
 mod problem;
+mod ranking;
 mod routes;
 mod server;
 mod token;

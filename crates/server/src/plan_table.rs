@@ -19,6 +19,7 @@ const FEW: f64 = 8.0;
 const CROWD: u32 = 10_000;
 
 /// Sources as columns.
+#[derive(Clone)]
 pub(crate) struct Table {
     pub(crate) importance: Vec<f64>,
     pub(crate) rate: Vec<f64>,
@@ -33,7 +34,7 @@ pub(crate) struct Table {
 }
 
 /// How often sources may be fetched, whatever the budget.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Manners {
     /// Of each source: fetches a day at most.
     most: Vec<f64>,

@@ -138,6 +138,19 @@ impl<'a> Clauses<'a> {
         self.values.push((name, value));
     }
 
+    /// Leaves out the tables that only what is shown comes from.
+    fn narrow(&mut self, query: &Query) {
+        let Query { tag, host, text, state, paused, .. } = query;
+        let is_scheduled = state.is_some() || paused.is_some();
+        self.from = match (tag, host) {
+            _ if text.is_some() => return,
+            (Some(_), None) if !is_scheduled => "tag_source t",
+            (None, Some(_)) if !is_scheduled => "host_source h",
+            (None, None) if is_scheduled => "schedule c",
+            _ => return,
+        };
+    }
+
     fn select(&self) -> String {
         let (from, filter, order) = (self.from, self.filter(), self.order);
         format!("SELECT {COLUMNS} FROM {from} {filter} ORDER BY {order} LIMIT :limit")
@@ -176,6 +189,18 @@ impl Reader {
         Ok(Page { sources, next })
     }
 
+    /// The numbers of the sources that a query asks for, in order, as many as its limit.
+    pub fn ids(&self, query: &Query) -> Result<Vec<u32>, StoreError> {
+        let mut clauses = query.clauses();
+        clauses.narrow(query);
+        let most = if query.limit == 0 { 100 } else { query.limit };
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        clauses.values.push((":limit", &most));
+        let (from, filter, order) = (clauses.from, clauses.filter(), clauses.order);
+        let sql = format!("SELECT {order} FROM {from} {filter} ORDER BY {order} LIMIT :limit");
+        self.rows(&sql, clauses.values.as_slice(), |row| row.get(0))
+    }
+
     /// The number after the largest that a source has or had.
     pub fn numbers(&self) -> Result<u32, StoreError> {
         let next = self.run(|connection| counter(connection, "next_source"))?;
@@ -188,11 +213,7 @@ impl Reader {
             return self.run(|connection| counter(connection, "sources")).map(|all| all as u64);
         }
         let mut clauses = query.clauses();
-        let Query { tag, host, text, .. } = query;
-        if clauses.order == "c.id" && (tag, host, text) == (&None, &None, &None) {
-            // All that is asked for stands in one table.
-            clauses.from = "schedule c";
-        }
+        clauses.narrow(query);
         let sql = format!("SELECT count(*) FROM {} {}", clauses.from, clauses.filter());
         let count = self.row(&sql, clauses.values.as_slice(), |row| row.get::<_, i64>(0))?;
         Ok(count.unwrap_or(0) as u64)

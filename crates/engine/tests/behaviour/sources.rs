@@ -217,3 +217,29 @@ fn the_climb_of_an_observed_source_jumps_when_it_is_told() {
     assert!(climb[jump..].iter().all(|it| it.1 > 0.0), "{climb:?}");
     assert_eq!(web.engine.climb(&freshet_engine::Explanation { id: 999, ..it }), []);
 }
+
+#[test]
+fn a_glance_says_what_an_explanation_says() {
+    let mut web = Web::new(budget(20.0));
+    web.add_many(100, 10);
+    let paused = Description { paused: true, host: 3, ..Description::new(3) };
+    web.add(&[(paused, 1.0)]);
+    web.trouble = Box::new(|it, _| (it.id == 4).then_some(Outcome::Gone));
+    web.run_until(40.0);
+    web.tell(Event::Removed(vec![5]));
+    assert_eq!(web.engine.glance(5), None);
+    assert_eq!(web.engine.glance(100), None);
+    for id in (0..100).filter(|id| *id != 5) {
+        let (short, long) = (web.engine.glance(id).unwrap(), web.engine.explain(id).unwrap());
+        assert_eq!((short.standing, short.host), (long.standing, long.host.number));
+        assert_eq!((short.worth, short.price), (long.worth, long.price));
+        assert_eq!((short.rate, short.importance), (long.belief.mean(), 1.0));
+        if short.standing != Standing::Asked {
+            assert_eq!(short.due, long.due.max(long.host.free), "source {id}");
+        }
+        let sight = web.engine.sight(id).unwrap();
+        assert_eq!((sight.id(), sight.due(), sight.rate()), (id, short.due, short.rate));
+        let is_active = short.due.is_finite();
+        assert_eq!(sight.value(), if is_active { short.worth / short.price } else { 0.0 });
+    }
+}

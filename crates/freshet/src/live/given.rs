@@ -86,15 +86,8 @@ pub(crate) struct GivenArguments {
 pub(crate) struct Interval(pub(crate) f64);
 
 fn interval(text: &str) -> Result<Interval, String> {
-    if matches!(text, "none" | "0") {
-        return Ok(Interval(0.0));
-    }
-    let weeks = text.strip_suffix('w').and_then(|number| number.trim().parse::<f64>().ok());
-    let days = match weeks {
-        Some(weeks) => Some(7.0 * weeks).filter(|days| days.is_finite() && *days > 0.0),
-        None => freshet_fetch::time(text).map(|time| time.as_secs_f64() / 86_400.0),
-    };
-    days.map(Interval)
+    freshet_live::days_in(text)
+        .map(Interval)
         .ok_or_else(|| "give a time such as 30s, 10min, 1h, 2d, 1w or none".to_owned())
 }
 

@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::edit::EditError;
 use crate::explained::Explained;
 use crate::hosts;
-use crate::plan::Plan;
+use crate::plan::{Plan, Sights};
 use crate::status::Status;
 use crate::writer::{Edited, Write};
 
@@ -71,6 +71,13 @@ impl Core {
             }
             Ask::WorstHosts(most, reply) => {
                 let _ = reply.send(hosts::worst(&self.engine, most));
+            }
+            Ask::See(from, reply) => {
+                let _ = reply.send(Sights::of(&self.engine, from));
+            }
+            Ask::Glance(ids, reply) => {
+                let each = ids.into_iter().filter_map(|id| self.engine.glance(id));
+                let _ = reply.send(each.collect());
             }
             Ask::Settings(reply) => {
                 let _ = reply.send(InForce::of(&self.config, &self.file, &self.adjusted));

@@ -67,6 +67,8 @@ pub(crate) fn queries_give_what_a_look_at_every_source_gives(store: &mut Store) 
         };
         let expect: Vec<&Source> = all.iter().filter(|source| fits(source, &query)).collect();
         assert_eq!(store.count(&query).unwrap(), expect.len() as u64, "{query:?}");
+        let first: Vec<u32> = expect.iter().take(query.limit).map(|source| source.id).collect();
+        assert_eq!(store.ids(&query).unwrap(), first, "{query:?}");
         let mut found = Vec::new();
         let mut next = query.clone();
         loop {
