@@ -24,6 +24,7 @@ mod failed;
 mod forecast;
 mod form;
 mod frame;
+mod hosts;
 mod live;
 mod login;
 mod overview;
@@ -74,6 +75,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(overview::routes())
         .merge(what_if::routes())
         .merge(changes::routes())
+        .merge(hosts::routes())
         .merge(settings::routes())
 }
 

@@ -16,8 +16,6 @@ const GOOD: Duration = Duration::from_secs(20);
 /// Budgets of a curve, from the smallest to the largest.
 const POINTS: u32 = 33;
 const AROUND: f64 = 30.0;
-/// Hosts that are named.
-const NAMED: usize = 20;
 
 /// What budgets would buy, as far as is believed now.
 pub(crate) struct Forecast {
@@ -131,19 +129,4 @@ fn point(table: &Table, outcome: &Outcome) -> Point {
         full,
         is_enough: solution.status == Status::Unspent,
     }
-}
-
-/// The names of hosts, in their order; those that are not there any more are left out.
-pub(crate) async fn names(app: &App, hosts: &[(u32, f64)]) -> Result<Vec<(String, f64)>, Problem> {
-    let some: Vec<_> = hosts.iter().copied().take(NAMED).collect();
-    app.read(move |reader| {
-        let mut named = Vec::with_capacity(some.len());
-        for (id, price) in some {
-            if let Some(host) = reader.host(id)? {
-                named.push((host.name, price));
-            }
-        }
-        Ok(named)
-    })
-    .await
 }

@@ -20,6 +20,7 @@ use self::verdict::{Facts, Verdict};
 use super::chart::Drawn;
 use super::forecast::{self, Forecast};
 use super::frame::{Frame, page};
+use super::hosts;
 use super::words;
 use crate::app::App;
 use crate::input::Query;
@@ -50,7 +51,7 @@ struct Overview {
     spans: Vec<(&'static str, &'static str, bool)>,
     freshness: Drawn,
     changes: Drawn,
-    hosts: Vec<HostRow>,
+    hosts: Vec<hosts::Row>,
     full: u64,
     needs: Vec<Need>,
     truth: Vec<TruthRow>,
@@ -62,13 +63,6 @@ struct Fact {
     value: String,
     unit: String,
     says: String,
-}
-
-struct HostRow {
-    name: String,
-    link: String,
-    price: String,
-    times: String,
 }
 
 struct TruthRow {
@@ -120,15 +114,9 @@ async fn show(
         app.truth.as_ref().map(|truth| truth.borrow().lines.clone()).unwrap_or_default();
     let measured = (held > 0.0).then(|| fresh / held);
     let (freshness, changes) = charts(&pulses, span, now, &truth);
-    let mut dearest = plan.hosts;
-    dearest.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let named = forecast::names(&app, &dearest[..dearest.len().min(HOSTS)]).await?;
-    let hosts = named.into_iter().map(|(name, price)| HostRow {
-        link: format!("/hosts?name={}", super::encoded(&name)),
-        name,
-        price: words::figure(price),
-        times: if plan.price > 0.0 { words::figure(price / plan.price) } else { "–".to_owned() },
-    });
+    let worst = app.handle.worst_hosts(HOSTS).await?;
+    let worst = hosts::named(&app, worst.into_iter().map(|it| it.number).collect()).await?;
+    let hosts = hosts::rows(&app, worst, plan.price, now).await?;
     page(&Overview {
         has_sources: status.sources > 0,
         verdict: Verdict::of(&facts),
@@ -136,7 +124,7 @@ async fn show(
         spans: Span::all(span),
         freshness,
         changes,
-        hosts: hosts.collect(),
+        hosts,
         full: status.saturated_hosts,
         needs,
         truth: truth.iter().map(TruthRow::of).collect(),
