@@ -10,6 +10,7 @@
   let source = null, cursor = null, due = false, busy = false;
 
   const say = (state, words) => {
+    light.hidden = false;
     light.dataset.state = state;
     light.title = words;
   };

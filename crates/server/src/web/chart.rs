@@ -132,6 +132,7 @@ impl Chart {
         )?;
         self.write_axes(out)?;
         self.write_series(out)?;
+        self.write_alone(out)?;
         for mark in &self.marks {
             self.write_mark(out, mark)?;
         }
@@ -236,7 +237,8 @@ impl Chart {
     }
 
     fn write_bars(&self, out: &mut String, at: usize, series: &Series, high: f64) -> fmt::Result {
-        let wide = WIDE / self.at.len().max(1) as f64;
+        // A few bars do not fill the picture.
+        let wide = WIDE / self.at.len().max(24) as f64;
         for (x, value) in self.at.iter().zip(&series.values) {
             let Some(value) = value.filter(|it| it.is_finite() && *it > 0.0) else { continue };
             let tall = self.y.share(value) * high;
@@ -249,6 +251,26 @@ impl Chart {
                 high - tall,
                 0.8 * wide
             )?;
+        }
+        Ok(())
+    }
+
+    /// A number between gaps is no line: it is a dot.
+    fn write_alone(&self, out: &mut String) -> fmt::Result {
+        for (at, series) in self.drawn().filter(|(_, it)| it.form != Form::Bars) {
+            let is_there =
+                |at: usize| series.values.get(at).copied().flatten().is_some_and(f64::is_finite);
+            for (n, x) in self.at.iter().enumerate() {
+                let is_alone = is_there(n) && !is_there(n + 1) && (n == 0 || !is_there(n - 1));
+                if let Some(value) = series.values[n].filter(|_| is_alone) {
+                    let (x, y) = (100.0 * self.x.share(*x), self.down(value));
+                    write!(
+                        out,
+                        "<circle class=\"dot {}\" cx=\"{x:.2}%\" cy=\"{y:.1}\" r=\"4\"/>",
+                        class(at)
+                    )?;
+                }
+            }
         }
         Ok(())
     }

@@ -199,7 +199,7 @@ fn numbers(
     };
     let changed: u64 = day.iter().map(|it| it.changed).sum();
     let fetched: u64 = day.iter().map(|it| it.fetches).sum();
-    let hours = (facts.running as f64 / 3_600_000.0).clamp(1.0 / 60.0, 24.0);
+    let hours = (facts.running as f64 / 3_600_000.0).clamp(1.0, 24.0);
     let changes = Fact {
         name: "Changes an hour",
         value: words::figure(changed as f64 / if changed > 0 { hours } else { 1.0 }),

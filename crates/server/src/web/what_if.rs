@@ -294,7 +294,7 @@ fn draw(forecast: &Forecast, chosen: &Point, x: Scale) -> Drawn {
             words::figure(forecast.now.budget)
         ),
         x,
-        y: Scale::linear(0.0, 1.0, words::percent),
+        y: Scale::linear(0.0, 1.0, words::whole_percent),
         x_name: "Fetches a day",
         y_name: "of copies fresh, by importance",
         at: forecast.points.iter().map(|it| it.budget).collect(),

@@ -31,10 +31,22 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// The same without decimals that say nothing: `75 %`.
+pub(crate) fn whole_percent(share: f64) -> String {
+    let text = percent(share);
+    match text.strip_suffix(".0 %") {
+        Some(whole) => format!("{whole} %"),
+        None => text,
+    }
+}
+
 /// A length of time in days, in the unit that reads best: `3.1 hours`.
 pub(crate) fn days(days: f64) -> String {
     if !days.is_finite() {
         return if days.is_nan() { "–".to_owned() } else { "for ever".to_owned() };
+    }
+    if days > 0.0 && days < 1.0 / 86_400.0 {
+        return format!("{} ms", number::significant((days * 86_400_000.0 * 10.0).round() / 10.0));
     }
     let (scale, unit) = number::unit_of_days(days);
     let value = days * scale;
@@ -99,6 +111,7 @@ mod tests {
         assert_eq!(percent(0.99999), "99.9 %");
         assert_eq!((percent(1.0), percent(f64::NAN)), ("100 %".into(), "–".into()));
         assert_eq!(days(0.125), "3 hours");
+        assert_eq!(days(0.012 / 86_400.0), "12 ms");
         assert_eq!(days(f64::INFINITY), "for ever");
         assert_eq!(every(8.0), "every 3 hours");
         assert_eq!(bytes(1_234_567), "1.2 MB");

@@ -55,7 +55,7 @@ impl Span {
 
     pub(super) fn step(self) -> Millis {
         match self {
-            Self::Day => 30 * MINUTE,
+            Self::Day => 15 * MINUTE,
             Self::Week => 2 * HOUR,
             Self::Month => 12 * HOUR,
             Self::Year => 7 * DAY,
@@ -94,7 +94,7 @@ pub(super) fn charts(pulses: &[Pulse], span: Span, now: Millis, truth: &[Line]) 
             None => "nothing is known yet".to_owned(),
         },
         x,
-        y: Scale::linear(floor, 1.0, whole_percent),
+        y: Scale::linear(floor, 1.0, words::whole_percent),
         x_name: "Time (UTC)",
         y_name: "of copies, by importance",
         at: middle.clone(),
@@ -151,12 +151,4 @@ fn mean(line: &[(Millis, f64)], from: Millis, to: Millis) -> Option<f64> {
     let some = line.iter().filter(|(at, _)| (from..to).contains(at));
     let (count, sum) = some.fold((0.0, 0.0), |(count, sum), (_, it)| (count + 1.0, sum + it));
     (count > 0.0).then(|| sum / count)
-}
-
-fn whole_percent(share: f64) -> String {
-    let text = words::percent(share);
-    match text.strip_suffix(".0 %") {
-        Some(whole) => format!("{whole} %"),
-        None => text,
-    }
 }

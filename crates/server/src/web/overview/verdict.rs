@@ -100,6 +100,10 @@ fn limit(facts: &Facts) -> Limit {
         );
     }
     let twice = match (facts.outlook, facts.twice) {
+        (Some(now), Some(twice)) if twice - now < 0.005 => format!(
+            " In the long run it makes {} of the copies fresh; more would hardly help.",
+            words::percent(now)
+        ),
         (Some(now), Some(twice)) => format!(
             " In the long run it makes {} of the copies fresh; twice as much would make it {}.",
             words::percent(now),
