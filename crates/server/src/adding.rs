@@ -7,7 +7,7 @@ use freshet_plan::evaluate;
 use freshet_store::Query;
 
 use crate::app::App;
-use crate::plan_table::{Table, in_range};
+use crate::plan_table::{Manners, Table, in_range};
 use crate::problem::Problem;
 
 /// Hosts of which the sources that are there are looked at: those with the most new ones.
@@ -96,7 +96,7 @@ pub(crate) async fn effect_of(
 
 fn effect(table: &Table, new: &[Alike]) -> Result<Effect, Problem> {
     let (budget, own) = (table.budget, table.budget / table.each);
-    let there = table.columns()?;
+    let there = table.polite()?;
     let before = table.at(&there, budget)?;
     let fare = |price: f64, rates: &[f64]| {
         let options = table.options();
@@ -105,7 +105,7 @@ fn effect(table: &Table, new: &[Alike]) -> Result<Effect, Problem> {
     };
     let mut all = table.clone();
     all.add(new);
-    let after = all.at(&all.columns()?, budget)?.solution;
+    let after = all.at(&all.polite()?, budget)?.solution;
     let count = table.rate.len();
     let spent = all.cost[count..].iter().zip(&after.rates[count..]);
     let spent: f64 = spent.map(|(cost, rate)| cost * rate).sum();
@@ -128,6 +128,7 @@ impl Table {
             self.rate.push(in_range(it.rate));
             self.cost.push(in_range(many));
             self.observed.push(false);
+            self.manners.add_free();
         }
     }
 
@@ -138,13 +139,14 @@ impl Table {
         table.rate.clear();
         table.cost.clear();
         table.observed.clear();
+        table.manners = Manners::default();
         table.add(new);
         table
     }
 
     /// The budget at which a price holds; `None` if no budget brings it down to that.
     fn at_price(&self, price: f64) -> Result<Option<f64>, Problem> {
-        let columns = self.columns()?;
+        let columns = self.polite()?;
         let (mut low, mut high) = (1e-9_f64.ln(), 1e12_f64.ln());
         if price.is_nan() || price <= 0.0 {
             return Ok(None);
@@ -174,10 +176,13 @@ mod tests {
 
     fn table(objective: Objective) -> Table {
         let rate: Vec<f64> = (1..=100).map(|n| 0.05 * f64::from(n)).collect();
+        let mut manners = Manners::default();
+        (0..100).for_each(|_| manners.add_free());
         Table {
             importance: vec![1.0; 100],
             cost: vec![1.0; 100],
             observed: vec![false; 100],
+            manners,
             rate,
             objective,
             budget: 300.0,
@@ -201,7 +206,7 @@ mod tests {
             assert!(keeping > it.budget);
             let mut all = table.clone();
             all.add(&new);
-            let then = all.at(&all.columns().unwrap(), keeping).unwrap().solution;
+            let then = all.at(&all.polite().unwrap(), keeping).unwrap().solution;
             assert!((then.price / it.before.price - 1.0).abs() < 1e-6, "{then:?}");
         }
     }

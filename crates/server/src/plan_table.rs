@@ -129,6 +129,14 @@ impl Table {
 }
 
 impl Manners {
+    /// One more source, that may be fetched as often as one likes.
+    pub(crate) fn add_free(&mut self) {
+        self.most.push(f64::INFINITY);
+        self.host.push(u32::try_from(self.limits.len()).unwrap_or(u32::MAX));
+        self.hosts.push(u32::MAX);
+        self.limits.push(f64::INFINITY);
+    }
+
     /// Of sources that are such a share of all.
     async fn of(handle: &Handle, known: &[(u32, Known)], share: f64) -> Result<Self, Problem> {
         let mut manners = Self::default();

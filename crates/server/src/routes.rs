@@ -30,6 +30,7 @@ use axum::{Extension, Router};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
+pub(crate) use self::source::{check_tags, check_url};
 use crate::app::App;
 use crate::document::{self, Pages};
 use crate::guard::guard;

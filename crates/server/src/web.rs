@@ -31,6 +31,7 @@ mod overview;
 mod said;
 mod session;
 mod settings;
+mod sources;
 mod what_if;
 mod words;
 
@@ -43,6 +44,7 @@ pub(crate) use self::failed::as_page;
 pub(crate) use self::session::{Sessions, cookie};
 use crate::app::App;
 use crate::problem::Problem;
+use crate::ranking::Ranking;
 use crate::token::Scope;
 
 /// What pages share.
@@ -50,6 +52,8 @@ pub(crate) struct Web {
     pub(crate) sessions: Sessions,
     pub(crate) said: said::Said,
     pub(crate) forecasts: forecast::Forecasts,
+    pub(crate) ranking: Arc<Ranking>,
+    pastes: sources::Pastes,
     /// By which forms are known: nobody else can know it, and it ends with the process.
     key: [u8; 32],
 }
@@ -62,6 +66,8 @@ impl Web {
             sessions: Sessions::default(),
             said: said::Said::default(),
             forecasts: forecast::Forecasts::default(),
+            ranking: Arc::default(),
+            pastes: sources::Pastes::default(),
             key,
         })
     }
@@ -77,6 +83,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(changes::routes())
         .merge(hosts::routes())
         .merge(settings::routes())
+        .merge(sources::routes())
 }
 
 /// Whether a path is one of a page, and not of the API.

@@ -228,7 +228,7 @@ fn within(field: &str, said: Option<f64>, least: f64, most: f64) -> Result<(), P
     }
 }
 
-fn check_tags(tags: &[String]) -> Result<(), Problem> {
+pub(crate) fn check_tags(tags: &[String]) -> Result<(), Problem> {
     if tags.len() > MOST_TAGS {
         return Err(Problem::field(
             "tags",

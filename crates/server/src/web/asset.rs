@@ -18,6 +18,7 @@ const STYLES: &[&str] = &[
     include_str!("../../assets/style/parts.css"),
     include_str!("../../assets/style/chart.css"),
     include_str!("../../assets/style/pages.css"),
+    include_str!("../../assets/style/sources.css"),
 ];
 const SCRIPTS: &[&str] = &[include_str!("../../assets/script.js")];
 const SIGN: &str = include_str!("../../assets/sign.svg");

@@ -10,6 +10,7 @@ mod document;
 mod feeds;
 mod history;
 mod hostile;
+mod pages_of_sources;
 mod plan;
 mod sources;
 mod stream;
