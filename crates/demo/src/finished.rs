@@ -70,7 +70,7 @@ impl Finished {
     /// A client's mean freshness over the whole demo.
     #[must_use]
     pub fn freshness(&self, client: Client) -> f64 {
-        self.last().mean_since(&Standing::START, client)
+        self.last().mean(client)
     }
 
     /// The same over the second half: what is left when the start is forgotten.

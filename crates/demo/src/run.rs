@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_fetch::RawSettings;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
@@ -48,6 +48,10 @@ pub struct Assignment {
     pub clock: Clock,
     /// How to fetch: where the hosts are, and that they may be fetched from.
     pub fetch: RawSettings,
+    /// How all clients really stand, as often as that is looked at.
+    pub standing: watch::Receiver<Standing>,
+    /// Takes lines that those who watch should read.
+    pub notes: mpsc::UnboundedSender<String>,
     /// Turns true when it is time to stop.
     pub stop: watch::Receiver<bool>,
 }
@@ -88,7 +92,10 @@ where
     let port = |client| server.address(client).port();
 
     let (stop, stopped) = watch::channel(false);
-    let daemon = start(assignment(&site, port(Client::Freshet), terms, stopped));
+    let (tell, standing) = watch::channel(Standing::START);
+    let (notes, mut noted) = mpsc::unbounded_channel();
+    let channels = Channels { standing, notes, stop: stopped };
+    let daemon = start(assignment(&site, port(Client::Freshet), terms, channels));
     let daemon = async move { daemon.await.map_err(Into::into) };
     let mut daemon = Running(tokio::spawn(daemon));
     let order = site.world.order();
@@ -106,9 +113,11 @@ where
             () = clock.over(length) => break None,
             () = &mut until => break None,
             ended = &mut daemon.0 => break Some(ended),
+            Some(note) = noted.recv() => show.note(&note).map_err(DemoError::Show)?,
             _ = look.tick() => {
                 let standing = site.standing();
                 standings.push(standing);
+                tell.send_replace(standing);
                 show.moment(&standing, clock.elapsed()).map_err(DemoError::Show)?;
             }
         }
@@ -131,7 +140,15 @@ where
     Ok(finished)
 }
 
-fn assignment(site: &Site, port: u16, terms: Terms, stop: watch::Receiver<bool>) -> Assignment {
+/// How freshet and the demo speak while it runs.
+struct Channels {
+    standing: watch::Receiver<Standing>,
+    notes: mpsc::UnboundedSender<String>,
+    stop: watch::Receiver<bool>,
+}
+
+fn assignment(site: &Site, port: u16, terms: Terms, channels: Channels) -> Assignment {
+    let Channels { standing, notes, stop } = channels;
     let source = |(page, importance): (usize, f64)| Source {
         url: site.world.url(page as u32, port),
         importance,
@@ -141,6 +158,8 @@ fn assignment(site: &Site, port: u16, terms: Terms, stop: watch::Receiver<bool>)
         terms,
         clock: site.clock,
         fetch: site.fetch_settings(),
+        standing,
+        notes,
         stop,
     }
 }

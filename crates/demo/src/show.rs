@@ -37,6 +37,17 @@ impl<'a> Show<'a> {
         Self { out, style, drawn: 0, last: None }
     }
 
+    /// A line that stays: above what is drawn, which is drawn again below it.
+    pub(crate) fn note(&mut self, text: &str) -> io::Result<()> {
+        if self.style == Style::Silent {
+            return Ok(());
+        }
+        self.end()?;
+        self.last = None;
+        writeln!(self.out, "{text}")?;
+        self.out.flush()
+    }
+
     /// How the clients stand at a moment of the show.
     pub(crate) fn moment(&mut self, standing: &Standing, elapsed: Duration) -> io::Result<()> {
         let pause = match self.style {
@@ -85,7 +96,7 @@ pub(crate) fn time(day: f64) -> String {
 fn line(standing: &Standing) -> String {
     let one = |client: Client| {
         let now = 100.0 * standing.fresh[client as usize];
-        let mean = 100.0 * standing.mean_since(&Standing::START, client);
+        let mean = 100.0 * standing.mean(client);
         format!("{} {now:.1} % (mean {mean:.1} %)", client.name())
     };
     let all = Client::ALL.map(one).join(", ");
@@ -104,7 +115,7 @@ fn drawing(standing: &Standing) -> Vec<String> {
         let full = ((fresh * BAR as f64).round() as usize).min(BAR);
         let bar = format!("{}{}", "━".repeat(full), "─".repeat(BAR - full));
         let tally = standing.tallies[at];
-        let mean = 100.0 * standing.mean_since(&Standing::START, client);
+        let mean = 100.0 * standing.mean(client);
         lines.push(format!(
             "{:<13}   {bar}  {:>5.1} %  {mean:>5.1} %  {:>8}   {:>12}",
             client.name(),

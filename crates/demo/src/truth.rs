@@ -240,6 +240,12 @@ impl Standing {
         tallies: [Tally { requests: 0, answered: 0, changes: 0, robots: 0, forbidden: 0 }; 3],
     };
 
+    /// A client's mean freshness since the start.
+    #[must_use]
+    pub fn mean(&self, client: Client) -> f64 {
+        self.mean_since(&Self::START, client)
+    }
+
     /// A client's mean freshness since an earlier moment; that of the moment if no time has passed.
     #[must_use]
     pub fn mean_since(&self, earlier: &Self, client: Client) -> f64 {

@@ -14,6 +14,8 @@ use crate::zone::Zone;
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     allow: Vec<Opening>,
+    /// Whether what is public stays out too, unless it is opened.
+    is_closed: bool,
 }
 
 /// Something that an owner opened: a network (`10.0.0.0/8`), an address or a name, also with a port
@@ -73,6 +75,14 @@ pub enum Refusal {
         /// What kind of address that is.
         zone: Zone,
     },
+    /// A public address, where only what is opened is let through.
+    #[error("{host} is at {address}, and only what `allow` opens is fetched")]
+    Public {
+        /// As the URL has it.
+        host: String,
+        /// Where a connection would have gone to.
+        address: IpAddr,
+    },
     /// A file outside of the directories that were opened.
     #[error("{path} is outside of the directories that are opened")]
     File {
@@ -95,6 +105,7 @@ impl Refusal {
             Self::Scheme { .. } => "scheme",
             Self::Redirect { .. } => "redirect",
             Self::Address { .. } => "address",
+            Self::Public { .. } => "public",
             Self::File { .. } => "file",
             Self::Command { .. } => "command",
         }
@@ -120,16 +131,26 @@ impl Guard {
     /// A guard that lets through what is public, and these.
     #[must_use]
     pub fn new(allow: Vec<Opening>) -> Self {
-        Self { allow }
+        Self { allow, is_closed: false }
+    }
+
+    /// A guard that lets through these and nothing else.
+    #[must_use]
+    pub fn closed(allow: Vec<Opening>) -> Self {
+        Self { allow, is_closed: true }
     }
 
     /// Judges one address that a host resolved to, or is.
     pub(crate) fn judge(&self, host: &str, address: IpAddr, port: u16) -> Result<Checked, Refusal> {
         // A mapped address is connected to as what it carries, and so judged and opened.
         let address = address.to_canonical();
+        let is_open = self.allow.iter().any(|it| it.covers(host, address, port));
         match Zone::of(address) {
-            Some(zone) if !self.allow.iter().any(|it| it.covers(host, address, port)) => {
+            Some(zone) if !is_open => {
                 Err(Refusal::Address { host: host.to_owned(), address, zone })
+            }
+            None if self.is_closed && !is_open => {
+                Err(Refusal::Public { host: host.to_owned(), address })
             }
             _ => Ok(Checked(SocketAddr::new(address, port))),
         }
@@ -215,6 +236,17 @@ mod tests {
         check(&["10.0.0.0/8"], "example.com", "11.0.0.1", 80, true);
         check(&["10.0.0.0/8"], "example.com", "127.0.0.1", 80, false);
         check(&["::ffff:127.0.0.1"], "127.0.0.1", "127.0.0.1", 80, true);
+    }
+
+    #[test]
+    fn where_all_is_closed_only_what_is_opened_passes() {
+        let guard = Guard::closed(vec!["*.localhost".parse().unwrap(), "8.8.8.8".parse().unwrap()]);
+        let judge = |host, address: &str| guard.judge(host, address.parse().unwrap(), 80);
+        assert!(judge("a.localhost", "127.0.0.1").is_ok());
+        assert!(judge("8.8.8.8", "8.8.8.8").is_ok());
+        let refused = judge("example.com", "93.184.216.34").unwrap_err();
+        assert_eq!(refused.name(), "public");
+        assert_eq!(judge("example.com", "127.0.0.1").unwrap_err().name(), "address");
     }
 
     #[test]

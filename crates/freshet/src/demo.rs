@@ -1,32 +1,41 @@
 //! `freshet demo`.
 
+mod keep;
+mod truth;
+
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use freshet_demo::{Assignment, Client, Finished, Options, Show, Style, Window, World};
-use freshet_live::{Clock, Config, Crew, Daemon, Edit, LiveError, Wanted};
+use freshet_demo::{Client, DemoError, Finished, Options, Show, Style, Window, World};
+use freshet_server::ServeError;
 use freshet_sim::Distribution;
 use freshet_tables::{Input, pages_beside, read_trace};
 use tokio::runtime::Builder;
 
-use crate::clock;
+use crate::demo::keep::{Dashboard, Place, keep};
 use crate::failure::Failure;
+use crate::live;
 use crate::output;
 
 /// Show what it does, on a small web of its own, without a network
 ///
 /// Starts a web on this machine whose pages change at times that it knows, and keeps copies of them with
 /// the real daemon; beside it equal polling and Nutch's rule do the same with as many requests. The web
-/// says how fresh the copies of each really are. A minute shows a day.
+/// says how fresh the copies of each really are. A minute shows a day. The dashboard shows it all meanwhile,
+/// in a browser on this machine.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 The web is made to show the difference within a minute: many pages that change a few times a day, some
 that change all the time, and some that matter much more than others. Pages are slow or fail now and
 then, and each answer has other bytes. With --trace pages change when those of a recording did, and the
 simulator says what freshness to expect.
+
+The dashboard is that of `freshet run`, and everything on it works: budgets, sources, webhooks to programs
+on this machine. It is at http://127.0.0.1:7343/, or at another port if that one is taken; the first line
+says where. Nothing but the demo's own web is fetched, and all is forgotten in the end.
 
 --json says for each of the three how fresh its copies were on average (freshness), over the second
 half (settled_freshness) and at the end (fresh_at_end), and what that took (requests).
@@ -37,6 +46,7 @@ Exit code 0: it ran, whatever `as_expected` says; 2: it could not.
 
 Examples:
   freshet demo
+  freshet demo --open
   freshet demo --for 60s
   freshet demo --for 60s --json --picture demo.svg
   freshet demo --trace changes.csv.gz --days 730 --budget 0.01")]
@@ -65,6 +75,15 @@ pub(crate) struct DemoArguments {
     #[arg(long, value_name = "DAYS", requires = "trace")]
     days: Option<f64>,
 
+    /// Where the dashboard is: an address of this machine with a port, or `off` [default: 127.0.0.1:7343,
+    /// or any free port]
+    #[arg(long, value_name = "ADDRESS", value_parser = dashboard)]
+    listen: Option<Dashboard>,
+
+    /// Open the dashboard in a browser
+    #[arg(long)]
+    open: bool,
+
     /// The numbers as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -78,9 +97,28 @@ fn time(text: &str) -> Result<Duration, String> {
     freshet_fetch::time(text).ok_or_else(|| format!("`{text}` is not a time such as 60s or 2min"))
 }
 
+/// Reads an address of this machine, or `off`.
+fn dashboard(text: &str) -> Result<Dashboard, String> {
+    match live::listen(text)?.0 {
+        None => Ok(Dashboard::Off),
+        Some(address) if address.ip().is_loopback() => Ok(Dashboard::At(address)),
+        Some(address) => Err(format!(
+            "{} can be reached from other machines, and the demo is open to all who reach it: take \
+             127.0.0.1:{}",
+            address,
+            address.port()
+        )),
+    }
+}
+
 pub(crate) fn run(arguments: &DemoArguments) -> Result<ExitCode, Failure> {
     if let Some(path) = &arguments.picture {
         output::check_file(path)?;
+    }
+    let dashboard = arguments.listen.unwrap_or(Dashboard::Anywhere);
+    if arguments.open && dashboard == Dashboard::Off {
+        return Err(Failure::new("--open needs a dashboard, and --listen is off")
+            .hint("leave one of them out"));
     }
     let (options, expected) = options(arguments)?;
     let folder = tempfile::tempdir()
@@ -94,13 +132,22 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<ExitCode, Failure> {
     let mut show = Show::new(&mut out, style);
     // Whoever cannot be heard is not waited for.
     let until = async { drop(tokio::signal::ctrl_c().await) };
-    let store = folder.path().join("freshet.db");
-    let shown = freshet_demo::run(options, &mut show, until, |assignment| keep(assignment, store));
-    let finished = runtime
-        .block_on(shown)
-        .map_err(|error| Failure::new(format!("the demo broke off: {error}")))?;
+    let place = Place { store: folder.path().join("freshet.db"), dashboard, open: arguments.open };
+    let shown = freshet_demo::run(options, &mut show, until, |assignment| keep(assignment, place));
+    let finished = runtime.block_on(shown).map_err(|error| broken_off(&error))?;
     report(arguments, &finished, expected)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn broken_off(error: &DemoError) -> Failure {
+    let DemoError::Daemon(why) = error else {
+        return Failure::new(format!("the demo broke off: {error}"));
+    };
+    match why.downcast_ref() {
+        Some(taken @ ServeError::Listen { .. }) => Failure::new(taken)
+            .hint("leave `--listen` out for any free port; `--listen off` is for no dashboard"),
+        _ => Failure::new(format!("the demo broke off: {why}")),
+    }
 }
 
 /// The web, and what the simulator expects of it if it was recorded.
@@ -126,32 +173,6 @@ fn options(arguments: &DemoArguments) -> Result<(Options, Option<[f64; 3]>), Fai
     let options =
         Options { budget, length: Some(length), factor, lively: false, ..Options::new(world) };
     Ok((options, Some(expected)))
-}
-
-/// freshet at work: the same daemon that `run` starts, on the demo's clock.
-async fn keep(assignment: Assignment, store: PathBuf) -> Result<(), LiveError> {
-    let Assignment { sources, terms, clock, fetch, mut stop } = assignment;
-    let config = Config {
-        bytes: None,
-        burst: Some(terms.burst),
-        gap: terms.host_gap,
-        connections: terms.host_connections,
-        crew: Crew::Fixed(terms.connections),
-        store,
-        ..Config::plain(terms.budget, fetch)?
-    };
-    let from = freshet_live::millis(clock.now());
-    let daemon = Daemon::start(config, Clock::from(Box::new(clock::millis), from, clock.factor()))?;
-    let wanted = sources.into_iter().map(|source| {
-        let mut wanted = Wanted::new(source.url);
-        wanted.given.importance = Some(source.importance);
-        wanted
-    });
-    daemon.handle().edit(Edit::Add(wanted.collect())).await?;
-    // Whoever cannot say it any more wants it to end too.
-    let _ = stop.wait_for(|stop| *stop).await;
-    daemon.stop().await;
-    Ok(())
 }
 
 fn report(

@@ -181,7 +181,7 @@ fn is_host_with_port(url: &impl Display) -> bool {
 
 fn way_past(refusal: &Refusal) -> String {
     match refusal {
-        Refusal::Address { host, .. } => {
+        Refusal::Address { host, .. } | Refusal::Public { host, .. } => {
             let quote = if host.starts_with('[') { "'" } else { "" };
             format!("if that is meant, open it with `--allow {quote}{host}{quote}`")
         }

@@ -26,6 +26,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::failure::Failure;
+pub(crate) use crate::live::run::listen;
 
 /// Commands on a configuration and its store.
 #[derive(Debug, Subcommand)]

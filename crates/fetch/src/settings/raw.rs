@@ -34,6 +34,8 @@ pub struct RawSettings {
     pub robots: Option<bool>,
     /// What the guard lets through beside what is public: networks, addresses, names.
     pub allow: Vec<String>,
+    /// Whether what is public is let through; it is, unless this says no.
+    pub public: Option<bool>,
     /// Whether redirects from https to http are followed.
     pub downgrade: bool,
     /// Name servers, in place of the system's.
@@ -208,7 +210,11 @@ impl TryFrom<RawSettings> for Settings {
         Ok(Self {
             user_agent,
             robots: raw.robots.unwrap_or(true),
-            guard: Guard::new(allow),
+            guard: if raw.public.unwrap_or(true) {
+                Guard::new(allow)
+            } else {
+                Guard::closed(allow)
+            },
             downgrade: raw.downgrade,
             dns,
             resolve,

@@ -164,6 +164,7 @@ impl Refused {
     fn of(refusal: &Refusal) -> Self {
         let (address, zone) = match refusal {
             Refusal::Address { address, zone, .. } => (Some(*address), Some(zone.name())),
+            Refusal::Public { address, .. } => (Some(*address), None),
             _ => (None, None),
         };
         let address = address.map(|it| it.to_string());

@@ -101,7 +101,9 @@ fn warn(home: &Home, wanted: &[Wanted]) {
             continue;
         }
         let open = match &refusal {
-            Refusal::Address { host, .. } => format!("open it with `allow = [\"{host}\"]`"),
+            Refusal::Address { host, .. } | Refusal::Public { host, .. } => {
+                format!("open it with `allow = [\"{host}\"]`")
+            }
             Refusal::File { .. } => {
                 "open its directory with `files = [\"/a/directory\"]`".to_owned()
             }

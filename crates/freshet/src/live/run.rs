@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, PATIENCE, PAUSE};
 use crate::live::run::line::StatusLine;
 use crate::live::run::serve::Listen;
+pub(crate) use crate::live::run::serve::listen;
 use crate::number::significant;
 
 /// Keep the sources fresh, until Ctrl-C or SIGTERM

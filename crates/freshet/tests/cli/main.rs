@@ -5,6 +5,7 @@
 mod budget;
 mod crew;
 mod curve;
+mod demo;
 mod detect;
 mod exit;
 mod explain;

@@ -1,0 +1,78 @@
+//! `freshet demo` and its dashboard.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::Folder;
+
+/// What a page answers: its status, and the whole answer.
+fn ask(address: &str, path: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    (text.split(' ').nth(1).unwrap().parse().unwrap(), text)
+}
+
+#[test]
+fn the_dashboard_is_there_while_it_runs_and_the_summary_after() {
+    let folder = Folder::new(&[]);
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("freshet"));
+    command.args(["demo", "--pages", "100", "--listen", "127.0.0.1:0"]).current_dir(&folder.0);
+    let mut demo = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(demo.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let url =
+        lines.find_map(|line| line.strip_prefix("the dashboard is at http://").map(str::to_owned));
+    let url = url.unwrap();
+    let address = url.strip_suffix('/').unwrap();
+    let (status, page) = ask(address, "/");
+    assert_eq!(status, 200, "{page}");
+    assert!(page.contains("This is the demo"), "{page}");
+    let (status, answer) = ask(address, "/v1/status");
+    assert_eq!(status, 200, "{answer}");
+    // It ends as soon as it is told to, with a browser still there.
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET /live HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    stream.read_exact(&mut [0; 12]).unwrap();
+    let id = demo.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let rest: Vec<String> = lines.collect();
+    assert_eq!(demo.wait().unwrap().code(), Some(0), "{rest:?}");
+    let has = |part: &str| rest.iter().any(|line| line.contains(part));
+    assert!(has("100 pages on") && has("Nutch's rule") && has("With as many requests"), "{rest:?}");
+    assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn it_ends_by_itself_and_goes_without_a_dashboard_if_told_to() {
+    let folder = Folder::new(&[]);
+    let ran = folder.run("demo --pages 100 --for 1s --listen off --json");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(!ran.err.contains("dashboard"), "{}", ran.err);
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(json["pages"], 100);
+    assert_eq!(json["clients"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_place_for_the_dashboard_that_cannot_be_is_told() {
+    let folder = Folder::new(&[]);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let check = |arguments: &str, parts: &[&str]| {
+        let ran = folder.run(&format!("demo --pages 100 --for 1s {arguments}"));
+        assert_eq!(ran.code, Some(2), "{arguments}: {}", ran.err);
+        for part in parts {
+            assert!(ran.err.contains(part), "no `{part}` in: {}", ran.err);
+        }
+    };
+    let parts = [&*format!("cannot listen at {address}"), "hint: leave `--listen` out"];
+    check(&format!("--listen {address}"), &parts);
+    check("--listen 0.0.0.0:7343", &["other machines", "take 127.0.0.1:7343"]);
+    check("--listen here", &["neither an address"]);
+    check("--listen off --open", &["--open needs a dashboard", "hint: leave one of them out"]);
+}

@@ -1,0 +1,50 @@
+// Something to show: sources that change, that fail, and that mean harm.
+
+import { expect, until } from "./expect.mjs";
+import { HOSTILE } from "./web.mjs";
+
+/** A tag as hostile as a tag can be. */
+export const TAG = `<b>"'tag`;
+
+/** Adds sources, and waits until each was seen to change. */
+export async function fill(daemon, site) {
+  const mean = `${site.url}/hostile?q=${encodeURIComponent(HOSTILE)}&raw="'<script>window.__xss=1</script>`;
+  const sources = [
+    { url: mean, tags: [TAG, "news"], importance: 3 },
+    { url: `${site.url}/hostile/javascript:window.__xss=1//`, tags: [TAG] },
+    { url: `${site.url}/broken?q=${encodeURIComponent(HOSTILE)}` },
+    { url: `${site.url}/secret/<svg onload=window.__xss=1>` },
+    ...["/weather", "/prices", "/harbour"].map((path) => ({ url: site.url + path, tags: ["town"] })),
+  ];
+  await daemon.ask("PUT", "/v1/sources", { sources });
+  const known = async () => (await daemon.ask("GET", "/v1/sources?limit=100")).items;
+  const rows = await until("all pages are fetched", async () => {
+    const rows = await known();
+    return rows.filter((it) => it.fetched ?? it.last_fetch ?? it.last).length >= 5 && rows;
+  });
+  return { rows, mean: await find(daemon, (it) => it.url.includes("/hostile?")) };
+}
+
+/** A source by its row. */
+export async function find(daemon, is) {
+  const rows = (await daemon.ask("GET", "/v1/sources?limit=100")).items;
+  const row = rows.find(is);
+  expect(row, `no such source among ${rows.map((it) => it.url).join(", ")}`);
+  return row;
+}
+
+/** Changes a page, and waits until that is in the log. */
+export async function changed(daemon, site, path, source) {
+  const before = await newest(daemon, source);
+  site.change(path);
+  return until(`the change of ${path} is seen`, async () => {
+    const now = await newest(daemon, source);
+    return now && now.cursor !== before?.cursor && now;
+  });
+}
+
+/** The newest change of a source. */
+export async function newest(daemon, source) {
+  const { items } = await daemon.ask("GET", "/v1/changes?limit=1000&kind=changed");
+  return items.filter((it) => it.source === source && it.old_version && it.new_version).at(-1);
+}

@@ -1,0 +1,22 @@
+// Every page of the dashboard.
+
+/** Names and paths, for a daemon that has something to show. */
+export function pages({ source, change, destination, host }) {
+  const [from, to] = [change.old_version, change.new_version];
+  return [
+    ["overview", "/"],
+    ["what-if", "/what-if"],
+    ["sources", "/sources"],
+    ["sources-add", "/sources/add"],
+    ["source", `/sources/${source}`],
+    ["diff-inline", `/sources/${source}/diff?from=${from}&to=${to}`],
+    ["diff-side", `/sources/${source}/diff?from=${from}&to=${to}&view=side`],
+    ["tuner", `/sources/${source}/tune`],
+    ["changes", "/changes"],
+    ["hosts", "/hosts"],
+    ["host", `/hosts/${encodeURIComponent(host)}`],
+    ["settings", "/settings"],
+    ["destination", `/settings/destinations/${destination}`],
+    ["destination-new", "/settings/destinations/new"],
+  ];
+}
