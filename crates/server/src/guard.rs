@@ -148,7 +148,9 @@ async fn admit(app: &Arc<App>, asker: Asker<'_>) -> Result<Admitted, Problem> {
         same_origin(asker.headers, &called)?;
     }
     let Some(scope) = needs(asker.method, asker.uri.path()) else {
-        return Ok((None, Who::default()));
+        // What tells one from others tells their forms apart as well.
+        let session = web::cookie(asker.headers).map(ToOwned::to_owned);
+        return Ok((None, Who { session, ..Who::default() }));
     };
     authorize(app, asker, scope).await
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use serde::de::DeserializeOwned;
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
 
@@ -39,13 +38,6 @@ impl<const MIB: usize> Fields<MIB> {
     /// Whether a box is ticked.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(known, _)| known == name)
-    }
-
-    /// The fields as a whole.
-    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        let pairs = self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let reader = serde::de::value::MapDeserializer::<_, serde::de::value::Error>::new(pairs);
-        T::deserialize(reader).map_err(|why| Problem::new(StatusCode::BAD_REQUEST, why.to_string()))
     }
 }
 

@@ -95,7 +95,6 @@ async fn show(
     let (held, fresh) = day.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.held, sum.1 + it.fresh));
     let needs = needs(&app, &status, now).await?;
     let facts = Facts {
-        sources: status.sources,
         budget: status.budget,
         freshness: plan.freshness.filter(|it| it.is_finite()),
         spent,

@@ -15,3 +15,4 @@ mod plan;
 mod sources;
 mod stream;
 mod tokens;
+mod web;

@@ -96,10 +96,6 @@ impl std::fmt::Debug for WebhookInput {
 }
 
 impl TargetInput {
-    pub(super) fn is_webhook(&self) -> bool {
-        matches!(self.to, ToInput::Webhook(_))
-    }
-
     /// The keys that it goes on with in place of another; `None` if that is of another kind.
     pub(super) fn keys_of(&self, before: &RawTarget) -> Option<Vec<Key>> {
         match (&self.to, &before.to) {

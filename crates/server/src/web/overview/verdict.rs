@@ -9,7 +9,6 @@ const DAY: Millis = 86_400_000;
 
 /// What the verdict is made of.
 pub(super) struct Facts {
-    pub(super) sources: u64,
     /// Fetches a day, and those of the last day.
     pub(super) budget: f64,
     pub(super) spent: f64,
@@ -132,7 +131,6 @@ mod tests {
 
     fn facts() -> Facts {
         Facts {
-            sources: 10,
             budget: 500.0,
             spent: 500.0,
             freshness: Some(0.6),
