@@ -1,24 +1,28 @@
 //! Claims, reports, pages and the stream with a million sources, beside a route that only says "ok"
 //! under the same load: `cargo bench -p freshet-server`, or with another number of sources:
-//! `cargo bench -p freshet-server -- 100000`.
+//! `cargo bench -p freshet-server --bench service -- 100000`.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+#[path = "shared/client.rs"]
+mod client;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use axum::routing::get;
 use freshet_live::{Clock, Config, Daemon};
 use freshet_server::{Server, Settings};
-use freshet_store::{NewSource, Patch, Store};
+use freshet_store::Store;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+
+use self::client::{Client, fill, items, millis, reports};
 
 /// Connections that ask at a time.
 const CLIENTS: usize = 32;
@@ -28,57 +32,6 @@ const FOLLOWERS: usize = 1000;
 
 /// What is asked for the n-th time.
 type Path = Box<dyn Fn(u64) -> String>;
-
-fn millis() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-    since.as_millis() as i64
-}
-
-/// A connection that is kept.
-struct Client {
-    stream: TcpStream,
-    buffer: Vec<u8>,
-    address: SocketAddr,
-}
-
-impl Client {
-    async fn new(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        Self { stream, buffer: Vec::new(), address }
-    }
-
-    /// Asks, and gives the body.
-    async fn ask(&mut self, method: &str, path: &str, body: &str) -> Vec<u8> {
-        let (address, length) = (self.address, body.len());
-        let text = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
-             Content-Length: {length}\r\n\r\n{body}"
-        );
-        self.stream.write_all(text.as_bytes()).await.unwrap();
-        loop {
-            if let Some((head, whole)) = self.whole() {
-                let text = String::from_utf8_lossy(&self.buffer[..head]).into_owned();
-                assert!(text.starts_with("HTTP/1.1 200"), "{text}");
-                let rest = self.buffer.split_off(whole);
-                let body = self.buffer.split_off(head);
-                self.buffer = rest;
-                return body;
-            }
-            self.buffer.reserve(64 << 10);
-            assert!(self.stream.read_buf(&mut self.buffer).await.unwrap() > 0, "it hung up");
-        }
-    }
-
-    /// Where the head ends and the answer does, if all has come.
-    fn whole(&self) -> Option<(usize, usize)> {
-        let head = self.buffer.windows(4).position(|it| it == b"\r\n\r\n")? + 4;
-        let text = std::str::from_utf8(&self.buffer[..head]).unwrap().to_ascii_lowercase();
-        let length = text.split("content-length: ").nth(1).unwrap();
-        let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
-        (self.buffer.len() >= head + length).then_some((head, head + length))
-    }
-}
 
 /// How many units some clients get done in a second.
 async fn rate<W, F>(address: SocketAddr, clients: usize, work: W) -> f64
@@ -114,30 +67,6 @@ async fn plain() -> SocketAddr {
         }
     });
     address
-}
-
-fn fill(store: &mut Store, sources: u32) {
-    let all = (0..sources).map(|n| {
-        let url = format!("https://host-{}.example/section-{}/page-{n}.html", n % 20_000, n % 97);
-        let mut source = NewSource::new(url, format!("host-{}.example", n % 20_000), 0);
-        let tags = (n % 1000 == 0).then(|| vec!["rare".to_owned()]);
-        source.given = Patch { tags, ..Patch::default() };
-        source
-    });
-    store.import(all).unwrap();
-}
-
-fn items(body: &[u8]) -> (String, Vec<u64>) {
-    let claim: Value = serde_json::from_slice(body).unwrap();
-    let items = claim["items"].as_array().unwrap().iter();
-    let ids = items.map(|item| item["source"].as_u64().unwrap()).collect();
-    (claim["lease"].as_str().unwrap().to_owned(), ids)
-}
-
-fn reports(lease: &str, ids: &[u64]) -> String {
-    let each = ids.iter().map(|id| format!("{{\"source\":{id},\"outcome\":\"unchanged\"}}"));
-    let each = each.collect::<Vec<_>>().join(",");
-    format!("{{\"lease\":\"{lease}\",\"reports\":[{each}]}}")
 }
 
 /// Claims and reports, so many at a time: how many in a second are claimed and reported; and how many are
