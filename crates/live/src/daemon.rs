@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use freshet_detect::{Document, Reading};
+use freshet_detect::{Detector, Document, Reading};
 use freshet_engine::{Glance, Known};
 use freshet_fetch::{InvalidRequest, Request};
 use freshet_store::{Reader, Store, StoreError, Token};
@@ -533,9 +533,17 @@ impl Handle {
         own: &str,
         document: &Document<'_>,
     ) -> Result<Reading, InvalidRequest> {
+        Ok(self.detector(url, own)?.read(document))
+    }
+
+    /// What reads the documents of a source, by the settings of today and these of its own.
+    ///
+    /// # Errors
+    /// If the URL cannot be one of a source.
+    pub fn detector(&self, url: &str, own: &str) -> Result<Arc<Detector>, InvalidRequest> {
         let request = Request::new(url)?;
         let shop = Arc::clone(&self.shop.borrow());
-        Ok(shop.detectors.of(request.url(), own).read(document))
+        Ok(shop.detectors.of(request.url(), own))
     }
 
     /// Keeps a token, in place of one of the same name. When this returns, it counts.

@@ -30,7 +30,8 @@ use axum::{Extension, Router};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-pub(crate) use self::source::{check_tags, check_url};
+pub(crate) use self::diff::{LONGEST_LINE, pair, text};
+pub(crate) use self::source::{Said, check_tags, check_url};
 use crate::app::App;
 use crate::document::{self, Pages};
 use crate::guard::guard;

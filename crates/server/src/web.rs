@@ -31,6 +31,7 @@ mod overview;
 mod said;
 mod session;
 mod settings;
+mod source;
 mod sources;
 mod what_if;
 mod words;
@@ -84,6 +85,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(hosts::routes())
         .merge(settings::routes())
         .merge(sources::routes())
+        .merge(source::routes())
 }
 
 /// Whether a path is one of a page, and not of the API.

@@ -19,7 +19,7 @@ use crate::input::{Place, Query};
 use crate::problem::Problem;
 
 /// Characters of a line that are told, about.
-const LONGEST_LINE: usize = 2000;
+pub(crate) const LONGEST_LINE: usize = 2000;
 /// Lines around a change.
 const CONTEXT: usize = 3;
 
@@ -138,10 +138,15 @@ async fn get(
     })
 }
 
-type Pair = Result<(Source, Version, Version), Problem>;
+pub(crate) type Pair = Result<(Source, Version, Version), Problem>;
 
 /// A source and two of its versions.
-fn pair(reader: &Reader, id: u32, from: Option<u32>, to: Option<u32>) -> Result<Pair, StoreError> {
+pub(crate) fn pair(
+    reader: &Reader,
+    id: u32,
+    from: Option<u32>,
+    to: Option<u32>,
+) -> Result<Pair, StoreError> {
     let Some(source) = reader.source(id)? else { return Ok(Err(Problem::no_source(id))) };
     let kept: Vec<u32> = reader.versions(id)?.iter().map(|it| it.n).collect();
     let lacking = |what: String| Problem::absent(what).hint(format!("kept are: {kept:?}"));
@@ -161,7 +166,7 @@ fn pair(reader: &Reader, id: u32, from: Option<u32>, to: Option<u32>) -> Result<
 }
 
 /// What counts of a version.
-fn text(handle: &Handle, source: &Source, version: &Version) -> String {
+pub(crate) fn text(handle: &Handle, source: &Source, version: &Version) -> String {
     let kind = Some(version.meta.kind.as_str()).filter(|kind| !kind.is_empty());
     let document = Document { bytes: &version.content, content_type: kind, charset: None };
     // What became a source is a URL.

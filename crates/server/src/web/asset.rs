@@ -19,8 +19,10 @@ const STYLES: &[&str] = &[
     include_str!("../../assets/style/chart.css"),
     include_str!("../../assets/style/pages.css"),
     include_str!("../../assets/style/sources.css"),
+    include_str!("../../assets/style/source.css"),
 ];
-const SCRIPTS: &[&str] = &[include_str!("../../assets/script.js")];
+const SCRIPTS: &[&str] =
+    &[include_str!("../../assets/script.js"), include_str!("../../assets/tune.js")];
 const SIGN: &str = include_str!("../../assets/sign.svg");
 
 static STYLE: LazyLock<(String, String)> = LazyLock::new(|| named("style", "css", STYLES));

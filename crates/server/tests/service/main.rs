@@ -12,6 +12,7 @@ mod history;
 mod hostile;
 mod pages_of_sources;
 mod plan;
+mod source_page;
 mod sources;
 mod stream;
 mod tokens;

@@ -82,7 +82,7 @@ impl Scale {
     }
 
     /// About so many numbers that are written down, and how.
-    pub(super) fn ticks(&self, about: usize) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(&self, about: usize) -> Vec<(f64, String)> {
         let span = self.to - self.from;
         match self.kind {
             Kind::Linear => {
