@@ -34,6 +34,10 @@ pub struct Destination {
     pub delivered: Option<i64>,
     /// Why the last delivery failed, if it did.
     pub error: Option<String>,
+    /// Since when all deliveries failed, if the last one did.
+    pub failed: Option<i64>,
+    /// Since when nothing is delivered, if it is paused.
+    pub rested: Option<i64>,
 }
 
 /// A delivery that is given up.
@@ -65,7 +69,7 @@ pub struct Dead {
 }
 
 const COLUMNS: &str = "SELECT id, name, settings, paused, cursor, made, attempts, next, delivered,
-    error, until FROM destination";
+    error, until, failed, rested FROM destination";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Destination> {
     Ok(Destination {
@@ -80,6 +84,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Destination> {
         delivered: row.get(8)?,
         error: row.get(9)?,
         until: row.get(10)?,
+        failed: row.get(11)?,
+        rested: row.get(12)?,
     })
 }
 
@@ -104,6 +110,30 @@ impl Reader {
     /// All destinations, by number.
     pub fn destinations(&self) -> Result<Vec<Destination>, StoreError> {
         self.rows(&format!("{COLUMNS} ORDER BY id"), [], read)
+    }
+
+    /// Those that are paused or cannot be told, by number, at most `limit`.
+    pub fn troubled_destinations(&self, limit: usize) -> Result<Vec<Destination>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = format!("{COLUMNS} WHERE paused OR attempts > 0 ORDER BY id LIMIT ?1");
+        self.rows(&sql, [limit], read)
+    }
+
+    /// How many destinations there are, how many of them are paused, and how many of the others cannot
+    /// be told.
+    pub fn count_destinations(&self) -> Result<(u64, u64, u64), StoreError> {
+        let sql = "SELECT count(*), count(*) FILTER (WHERE paused),
+            count(*) FILTER (WHERE NOT paused AND attempts > 0) FROM destination";
+        let number = |row: &Row<'_>, at| row.get::<_, i64>(at).map(|it| it as u64);
+        let counts =
+            self.row(sql, [], |row| Ok((number(row, 0)?, number(row, 1)?, number(row, 2)?)))?;
+        Ok(counts.unwrap_or_default())
+    }
+
+    /// How many deliveries were given up, and are kept, for each destination with some.
+    pub fn count_all_dead(&self) -> Result<Vec<(u32, u64)>, StoreError> {
+        let sql = "SELECT destination, count(*) FROM dead GROUP BY destination";
+        self.rows(sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))
     }
 
     /// A destination by its number.
@@ -146,18 +176,46 @@ impl Store {
             let sql = "INSERT INTO destination (name, settings, cursor, made)
                 VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO UPDATE SET
                 settings = excluded.settings, attempts = 0, next = NULL, error = NULL,
-                until = NULL
+                until = NULL, failed = NULL
                 RETURNING id";
             let row = params![name, settings, cursor, now];
             transaction.prepare_cached(sql)?.query_row(row, |row| row.get(0))
         })
     }
 
-    /// Leaves a destination alone for the time being, or not. Says whether there is such a one.
-    pub fn pause_destination(&mut self, id: u32, paused: bool) -> Result<bool, StoreError> {
+    /// Gives a destination settings that do not matter to what it is told. What is under way goes on as
+    /// it is. Says whether there is such a one.
+    pub fn rekey_destination(&mut self, id: u32, settings: &str) -> Result<bool, StoreError> {
         self.write(|transaction| {
-            let sql = "UPDATE destination SET paused = ?2 WHERE id = ?1";
-            Ok(transaction.prepare_cached(sql)?.execute(params![id, paused])? > 0)
+            let sql = "UPDATE destination SET settings = ?2 WHERE id = ?1";
+            Ok(transaction.prepare_cached(sql)?.execute(params![id, settings])? > 0)
+        })
+    }
+
+    /// Leaves a destination alone for the time being, or not: then what failed is tried at once. Says
+    /// whether there is such a one.
+    pub fn pause_destination(
+        &mut self,
+        id: u32,
+        paused: bool,
+        now: i64,
+    ) -> Result<bool, StoreError> {
+        self.write(|transaction| {
+            let sql = "UPDATE destination SET paused = ?2,
+                rested = CASE WHEN ?2 THEN coalesce(rested, ?3) END,
+                attempts = CASE WHEN ?2 THEN attempts ELSE 0 END,
+                next = CASE WHEN ?2 THEN next END,
+                error = CASE WHEN ?2 THEN error END,
+                failed = CASE WHEN ?2 THEN failed END WHERE id = ?1";
+            Ok(transaction.prepare_cached(sql)?.execute(params![id, paused, now])? > 0)
+        })
+    }
+
+    /// Has a delivery that failed tried at another time than it was put off to.
+    pub fn hasten_delivery(&mut self, id: u32, next: i64) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let sql = "UPDATE destination SET next = ?2 WHERE id = ?1 AND next > ?2";
+            transaction.prepare_cached(sql)?.execute(params![id, next]).map(|_| ())
         })
     }
 
@@ -185,17 +243,19 @@ impl Store {
         self.write(|transaction| advance(transaction, id, cursor, at))
     }
 
-    /// A delivery failed, for so many times in a row, and is tried again later.
+    /// A delivery failed at `now`, for so many times in a row, and is tried again later.
     pub fn put_off(
         &mut self,
         id: u32,
         attempts: u32,
+        now: i64,
         next: i64,
         error: &str,
     ) -> Result<(), StoreError> {
         self.write(|transaction| {
-            let sql = "UPDATE destination SET attempts = ?2, next = ?3, error = ?4 WHERE id = ?1";
-            let row = params![id, attempts, next, error];
+            let sql = "UPDATE destination SET attempts = ?2, failed = coalesce(failed, ?3),
+                next = ?4, error = ?5 WHERE id = ?1";
+            let row = params![id, attempts, now, next, error];
             transaction.prepare_cached(sql)?.execute(row).map(|_| ())
         })
     }
@@ -235,6 +295,6 @@ fn advance(
     at: Option<i64>,
 ) -> rusqlite::Result<()> {
     let sql = "UPDATE destination SET cursor = max(cursor, ?2), attempts = 0, next = NULL,
-        error = NULL, until = NULL, delivered = coalesce(?3, delivered) WHERE id = ?1";
+        error = NULL, failed = NULL, until = NULL, delivered = coalesce(?3, delivered) WHERE id = ?1";
     transaction.prepare_cached(sql)?.execute(params![id, cursor, at]).map(|_| ())
 }
