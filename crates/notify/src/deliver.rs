@@ -47,10 +47,16 @@ pub(crate) struct Delivery {
     pub(crate) identity: Arc<str>,
     pub(crate) handle: Handle,
     pub(crate) sender: watch::Receiver<Arc<Sender>>,
+    /// What it was last put off with.
+    pub(crate) known: Arc<Sender>,
+    /// How often somebody changed its settings.
+    pub(crate) edits: watch::Receiver<u64>,
     pub(crate) stopping: watch::Receiver<bool>,
     /// What was looked at in vain.
     pub(crate) seen: i64,
     pub(crate) noted: Instant,
+    /// Until when the other side wants to be left alone.
+    pub(crate) wished: i64,
 }
 
 /// What is waited for.
@@ -69,10 +75,12 @@ impl Delivery {
     /// Tells until it is to stop, or there is nobody to be told any more.
     pub(crate) async fn run(mut self) {
         let mut status = self.handle.watch();
-        let mut edits = self.handle.destination_changes();
+        let mut edits = self.edits.clone();
+        let mut senders = self.sender.clone();
         loop {
             let cursor = status.borrow_and_update().cursor;
             edits.mark_unchanged();
+            senders.mark_unchanged();
             let waits = match self.round().await {
                 Ok(Some(waits)) => waits,
                 Ok(None) => return,
@@ -99,6 +107,7 @@ impl Delivery {
             let is_over = tokio::select! {
                 () = waited => false,
                 gone = edits.changed() => gone.is_err(),
+                gone = senders.changed() => gone.is_err(),
                 () = stopped(self.stopping.clone()) => true,
             };
             if is_over {
@@ -128,7 +137,7 @@ impl Delivery {
         let now = self.handle.now();
         // What is further away than anything is put off was written before the clock was set back.
         if let Some(next) = row.next.filter(|&next| next > now && next - now <= LONGEST) {
-            return Ok(Some(Wait::Until(next)));
+            return self.hasten(&row, next, now).await.map(Some);
         }
         let target = match Target::read(&row.settings) {
             Ok(target) => Arc::new(target),
@@ -161,6 +170,29 @@ impl Delivery {
         }
     }
 
+    /// What is put off is tried sooner if what it failed with has changed since, unless the other side
+    /// wants to be left alone.
+    async fn hasten(&mut self, row: &Destination, next: i64, now: i64) -> Result<Wait, LiveError> {
+        let sender = Arc::clone(&self.sender.borrow());
+        let known = std::mem::replace(&mut self.known, Arc::clone(&sender));
+        let target = Target::read(&row.settings).ok();
+        let differs = target.is_some_and(|target| sender.differs(&known, &target));
+        let sooner = if differs {
+            now
+        } else if sender.wait != known.wait {
+            now.saturating_add(millis(wait(row.attempts, sender.wait, chance(), None)))
+        } else {
+            next
+        };
+        let sooner = sooner.max(self.wished);
+        if sooner >= next {
+            return Ok(Wait::Until(next));
+        }
+        let id = row.id;
+        self.handle.write(move |store| store.hasten_delivery(id, sooner)).await?;
+        Ok(Wait::Until(sooner))
+    }
+
     /// Delivers something, and writes down what came of it.
     async fn tell(
         &mut self,
@@ -188,6 +220,7 @@ impl Delivery {
             }
             Err(trouble) => trouble,
         };
+        self.known = Arc::clone(&sender);
         self.fail(row, letter, until, body, trouble, &sender).await
     }
 
@@ -208,8 +241,8 @@ impl Delivery {
             let error = format!("{error}: it does not want to be told any more, and is paused");
             self.handle
                 .write(as_it_was(row, move |store| {
-                    store.put_off(id, attempts, now, &error)?;
-                    store.pause_destination(id, true).map(|_| ())
+                    store.put_off(id, attempts, now, now, &error)?;
+                    store.pause_destination(id, true, now).map(|_| ())
                 }))
                 .await?;
             return Ok(Wait::Edit);
@@ -226,7 +259,8 @@ impl Delivery {
         let wait = wait(attempts, sender.wait, chance(), trouble.wait);
         tracing::info!(destination = %row.name, attempts, "{error}: again in {wait:?}");
         let next = now.saturating_add(millis(wait));
-        let put_off = move |store: &mut Store| store.put_off(id, attempts, next, &error);
+        self.wished = trouble.wait.map_or(0, |_| next);
+        let put_off = move |store: &mut Store| store.put_off(id, attempts, now, next, &error);
         self.handle.write(as_it_was(row, put_off)).await?;
         Ok(Wait::Until(next))
     }

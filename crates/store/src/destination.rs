@@ -112,10 +112,14 @@ impl Reader {
         self.rows(&format!("{COLUMNS} ORDER BY id"), [], read)
     }
 
-    /// Those that are paused or cannot be told, by number, at most `limit`.
+    /// Those that are paused, cannot be told, or have deliveries that were given up, by number, at most
+    /// `limit`.
     pub fn troubled_destinations(&self, limit: usize) -> Result<Vec<Destination>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let sql = format!("{COLUMNS} WHERE paused OR attempts > 0 ORDER BY id LIMIT ?1");
+        let sql = format!(
+            "{COLUMNS} WHERE paused OR attempts > 0
+            OR id IN (SELECT destination FROM dead) ORDER BY id LIMIT ?1"
+        );
         self.rows(&sql, [limit], read)
     }
 

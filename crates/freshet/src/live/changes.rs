@@ -5,6 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Args;
+use freshet_live::host_filter;
 use freshet_notify::{Entry, EntryKind};
 use freshet_store::{Change, ChangeFilter, Reader};
 
@@ -44,7 +45,7 @@ pub(crate) struct ChangesArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) tag: Option<String>,
 
-    /// Only of this host
+    /// Only of this host: at all its ports, unless one is given
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
 
@@ -82,7 +83,12 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, Failure> {
     let mut filter = ChangeFilter {
         kinds: kinds.iter().map(|&kind| kind.into()).collect(),
         tag: arguments.tag.clone(),
-        host: arguments.host.clone(),
+        host: arguments
+            .host
+            .as_deref()
+            .map(host_filter)
+            .transpose()
+            .map_err(|why| Failure::new(why).at("--host"))?,
         ..ChangeFilter::default()
     };
     if let Some(url) = &arguments.url {

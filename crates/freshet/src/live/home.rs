@@ -177,7 +177,7 @@ impl From<EditError> for Failure {
         let hint = match &error {
             EditError::Store(error) => error.hint(),
             EditError::Url(_) => Some("give the whole URL, such as `https://example.com/`".into()),
-            EditError::Given { .. } | EditError::Stopped => None,
+            EditError::Given { .. } | EditError::Host(_) | EditError::Stopped => None,
         };
         with_hint(&error, hint)
     }

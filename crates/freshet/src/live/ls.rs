@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use freshet_live::beliefs;
+use freshet_live::{beliefs, host_filter};
 use freshet_store::{Query, Reader, Source, State};
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub(crate) struct LsArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) tag: Option<String>,
 
-    /// Only those of this host
+    /// Only those of this host: at all its ports, unless one is given
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
 
@@ -239,13 +239,22 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Asks for sources of a host. Says whether there is such a one.
+pub(crate) fn of_host(query: &mut Query, reader: &Reader, name: &str) -> Result<bool, Failure> {
+    let filter = host_filter(name).map_err(Failure::new)?;
+    query.scheme = filter.scheme;
+    query.hosts = reader.find_hosts(&filter)?.iter().map(|host| host.id).collect();
+    Ok(!query.hosts.is_empty())
+}
+
 /// What is asked for; nothing if there is no such host.
 fn query(arguments: &LsArguments, reader: &Reader) -> Result<Option<Query>, Failure> {
     let mut query =
         Query { tag: arguments.tag.clone(), text: arguments.text.clone(), ..Query::default() };
-    if let Some(name) = &arguments.host {
-        let Some(host) = reader.find_host(name)? else { return Ok(None) };
-        query.host = Some(host.id);
+    if let Some(name) = &arguments.host
+        && !of_host(&mut query, reader, name)?
+    {
+        return Ok(None);
     }
     query.state = match arguments.state {
         None | Some(StateName::Paused) => None,

@@ -1,10 +1,13 @@
 //! `freshet status`.
 
+mod told;
+
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
 use freshet_live::{Answer, Call, Status};
+use freshet_notify::Health;
 use freshet_store::{Query, Reader, Spent, State};
 use serde::Serialize;
 
@@ -28,6 +31,7 @@ What the lines mean:
   crew     fetches under way, and how many there may be
   next     when the daemon looks for something to do, or why it does not
   trouble  why nothing can be written; fetching rests until it can be
+  told     destinations of `freshet notify`, and which of them are not told, why and since when
 
 Examples:
   freshet status
@@ -57,6 +61,8 @@ struct Report {
     spent_last_day: f64,
     bytes_last_day: u64,
     cursor: i64,
+    /// How it goes with those who are told of changes.
+    destinations: Health,
     /// What only the daemon knows.
     daemon: Option<Daemon>,
 }
@@ -128,6 +134,7 @@ impl Report {
             spent_last_day: spent_of(&spent, status),
             bytes_last_day: spent.iter().map(|it| it.bytes).sum(),
             cursor: reader.map_or(Ok(0), Reader::last_cursor)?,
+            destinations: reader.map_or(Ok(Health::default()), Health::of)?,
             daemon: status.map(Daemon::of),
         })
     }
@@ -159,6 +166,12 @@ impl Report {
             }
         }
         line("changes", format!("cursor {}; see `freshet changes`", self.cursor));
+        if self.destinations.all > 0 {
+            line("told", told::summary(&self.destinations));
+            for words in told::troubles(&self.destinations, now) {
+                line("", words);
+            }
+        }
         line("store", self.store.clone());
         out
     }

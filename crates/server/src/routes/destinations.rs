@@ -267,7 +267,8 @@ async fn rotate(
     let key = made
         .map_err(|why| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why.to_string()))?
         .ok_or_else(|| Problem::new(StatusCode::CONFLICT, "only webhooks have a secret"))?;
-    change(&app, row, &target).await?;
+    let (settings, before) = (target.written(), row.settings);
+    app.handle.edit_destination(DestinationEdit::Rekey { id, settings, before }).await?;
     let secret = Some(key.reveal().to_owned());
     Ok(Json(NewDestination { secret, about: view(&app, id).await? }))
 }

@@ -215,7 +215,7 @@ pub(crate) fn rotate(arguments: &RotateArguments) -> Result<ExitCode, Failure> {
         return Err(Failure::new(format!("{} is no webhook, and has no secret", row.name)));
     };
     let (id, settings, before) = (row.id, target.written(), row.settings);
-    home.editor()?.destination(DestinationEdit::Change { id, settings, before })?;
+    home.editor()?.destination(DestinationEdit::Rekey { id, settings, before })?;
     note(&format!("{} has a new secret; the old one is good for {}", row.name, arguments.grace));
     reveal(Some(key.reveal().to_owned()))
 }

@@ -10,13 +10,24 @@ fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
+/// A kind of entries, or none of them: then all are told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind(Option<EntryKind>);
+
+fn kind(text: &str) -> Result<Kind, String> {
+    match text {
+        "" => Ok(Kind(None)),
+        text => text.parse().map(|kind| Kind(Some(kind))),
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct GivenArguments {
     /// Only of sources with this tag
     #[arg(long, value_name = "NAME", help_heading = "Which entries")]
     pub(crate) tag: Option<String>,
 
-    /// Only of this host
+    /// Only of this host: at all its ports, unless one is given
     #[arg(long, value_name = "HOST", help_heading = "Which entries")]
     pub(crate) host: Option<String>,
 
@@ -33,8 +44,8 @@ pub(crate) struct GivenArguments {
     pub(crate) max_similarity: Option<f64>,
 
     /// Only this: changed, failing, recovered, quiet, gone; may be given more than once
-    #[arg(long, value_name = "KIND", help_heading = "Which entries")]
-    pub(crate) kind: Vec<EntryKind>,
+    #[arg(long, value_name = "KIND", help_heading = "Which entries", value_parser = kind)]
+    pub(crate) kind: Vec<Kind>,
 
     /// One message in such a time, such as 1h; without it one for each entry
     #[arg(long, value_name = "TIME", help_heading = "How")]
@@ -83,7 +94,7 @@ impl GivenArguments {
             }
         }
         if !self.kind.is_empty() {
-            raw.filter.kinds.clone_from(&self.kind);
+            raw.filter.kinds = self.kind.iter().filter_map(|kind| kind.0).collect();
         }
         match &mut raw.to {
             RawTo::Email(email) => {
