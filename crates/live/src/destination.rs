@@ -125,7 +125,7 @@ pub fn edit_destination(
 ) -> Result<u64, DestinationError> {
     match edit {
         DestinationEdit::Make { name, settings, after } => {
-            if store.destinations()?.iter().any(|it| it.name == *name) {
+            if store.find_destination(name)?.is_some() {
                 return Err(DestinationError::Taken(name.clone()));
             }
             let cursor = match after {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_live::{Handle, LiveError};
-use freshet_store::{Destination, NewDead, Store, StoreError};
-use tokio::sync::watch;
+use freshet_store::{Destination, NewDead, Reader, Step, Store, StoreError};
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::gather::{self, Next, millis};
+use crate::ledger::Ledger;
 use crate::letter::Letter;
 use crate::sender::{Fault, Parcel, Sender, Trouble};
 use crate::target::Target;
@@ -36,6 +37,24 @@ fn as_it_was(
     }
 }
 
+/// How many may do something at once: connections and threads are not without end.
+#[derive(Clone)]
+pub(crate) struct Turns {
+    read: Arc<Semaphore>,
+    send: Arc<Semaphore>,
+}
+
+impl Turns {
+    /// Those who read the store, and those who deliver.
+    const READ: usize = 8;
+    const SEND: usize = 512;
+
+    pub(crate) fn new() -> Self {
+        let (read, send) = (Semaphore::new(Self::READ), Semaphore::new(Self::SEND));
+        Self { read: Arc::new(read), send: Arc::new(send) }
+    }
+}
+
 /// Waits until it is to stop.
 pub(crate) async fn stopped(mut stopping: watch::Receiver<bool>) {
     let _ = stopping.wait_for(|it| *it).await;
@@ -46,6 +65,8 @@ pub(crate) struct Delivery {
     pub(crate) id: u32,
     pub(crate) identity: Arc<str>,
     pub(crate) handle: Handle,
+    pub(crate) ledger: Ledger,
+    pub(crate) turns: Turns,
     pub(crate) sender: watch::Receiver<Arc<Sender>>,
     /// What it was last put off with.
     pub(crate) known: Arc<Sender>,
@@ -129,7 +150,7 @@ impl Delivery {
     /// nobody to be told any more.
     async fn round(&mut self) -> Result<Option<Wait>, LiveError> {
         let id = self.id;
-        let row = self.handle.read(move |reader| reader.destination(id)).await?;
+        let row = self.read(move |reader| reader.destination(id)).await?;
         let Some(row) = row else { return Ok(None) };
         if row.paused {
             return Ok(Some(Wait::Edit));
@@ -147,7 +168,7 @@ impl Delivery {
             }
         };
         let (its, asked, seen) = (row.clone(), Arc::clone(&target), self.seen);
-        let next = self.handle.read(move |reader| gather::next(reader, &its, &asked, seen, now));
+        let next = self.read(move |reader| gather::next(reader, &its, &asked, seen, now));
         match next.await? {
             Next::Nothing(looked) => {
                 self.seen = self.seen.max(looked);
@@ -163,11 +184,20 @@ impl Delivery {
             Next::Later(at) => Ok(Some(Wait::Until(at))),
             Next::Tell { letter, until, begun } => {
                 if !begun {
-                    self.handle.write(move |store| store.begin_delivery(id, until)).await?;
+                    self.ledger.write(Step::Begun { id, until }).await?;
                 }
                 self.tell(&row, &target, &letter, until).await.map(Some)
             }
         }
+    }
+
+    /// Reads the store when it is its turn.
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, LiveError> {
+        let _turn = self.turns.read.acquire().await;
+        self.handle.read(read).await
     }
 
     /// What is put off is tried sooner if what it failed with has changed since, unless the other side
@@ -206,8 +236,12 @@ impl Delivery {
         let now = self.handle.now();
         let parcel = Parcel { name: &row.name, id: &name, letter, body: &body, now };
         let sender = Arc::clone(&self.sender.borrow());
+        let send = async {
+            let _turn = self.turns.send.acquire().await;
+            sender.send(target, &parcel).await
+        };
         let sent = tokio::select! {
-            sent = sender.send(target, &parcel) => sent,
+            sent = send => sent,
             // It goes out again after the restart.
             () = stopped(self.stopping.clone()) => return Ok(Wait::No),
         };
@@ -215,7 +249,7 @@ impl Delivery {
         let trouble = match sent {
             Ok(receipt) => {
                 tracing::debug!(destination = %row.name, delivery = name, "{}", receipt.answer);
-                self.handle.write(move |store| store.delivered(id, until, Some(now))).await?;
+                self.ledger.write(Step::Done { id, cursor: until, at: Some(now) }).await?;
                 return Ok(Wait::No);
             }
             Err(trouble) => trouble,
@@ -239,9 +273,11 @@ impl Delivery {
         if trouble.fault == Fault::Unwanted {
             tracing::warn!(destination = %row.name, "{error}: it is paused");
             let error = format!("{error}: it does not want to be told any more, and is paused");
+            let settings = row.settings.clone();
             self.handle
                 .write(as_it_was(row, move |store| {
-                    store.put_off(id, attempts, now, now, &error)?;
+                    let next = now;
+                    store.deliver(&[Step::PutOff { id, settings, attempts, now, next, error }])?;
                     store.pause_destination(id, true, now).map(|_| ())
                 }))
                 .await?;
@@ -260,8 +296,8 @@ impl Delivery {
         tracing::info!(destination = %row.name, attempts, "{error}: again in {wait:?}");
         let next = now.saturating_add(millis(wait));
         self.wished = trouble.wait.map_or(0, |_| next);
-        let put_off = move |store: &mut Store| store.put_off(id, attempts, now, next, &error);
-        self.handle.write(as_it_was(row, put_off)).await?;
+        let settings = row.settings.clone();
+        self.ledger.write(Step::PutOff { id, settings, attempts, now, next, error }).await?;
         Ok(Wait::Until(next))
     }
 
@@ -272,7 +308,7 @@ impl Delivery {
         let noted = self.handle.write(move |store| match store.destination(id)? {
             // Not if something is under way.
             Some(row) if row.until.is_none() && row.attempts == 0 && row.cursor < seen => {
-                store.delivered(id, seen, None)
+                store.deliver(&[Step::Done { id, cursor: seen, at: None }])
             }
             _ => Ok(()),
         });

@@ -8,6 +8,7 @@ mod entry;
 mod filter;
 mod gather;
 mod health;
+mod ledger;
 mod letter;
 mod mail;
 mod mime;

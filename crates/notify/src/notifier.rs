@@ -10,7 +10,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::deliver::{Delivery, stopped};
+use crate::deliver::{Delivery, Turns, stopped};
+use crate::ledger::Ledger;
 use crate::sender::{Receipt, Sender, Settings, Trouble};
 use crate::target::Target;
 
@@ -161,6 +162,7 @@ async fn look_after(
     stopping: watch::Receiver<bool>,
 ) {
     let mut edits = handle.destination_changes();
+    let (ledger, turns) = (Ledger::start(handle.clone()), Turns::new());
     let mut telling: JoinSet<u32> = JoinSet::new();
     let mut who: HashMap<u32, Telling> = HashMap::new();
     let mut look = Look::All;
@@ -186,6 +188,8 @@ async fn look_after(
                         id,
                         identity: Arc::clone(&identity),
                         handle: handle.clone(),
+                        ledger: ledger.clone(),
+                        turns: turns.clone(),
                         sender: sender.clone(),
                         known: Arc::clone(&sender.borrow()),
                         edits,

@@ -40,6 +40,43 @@ pub struct Destination {
     pub rested: Option<i64>,
 }
 
+/// How far a delivery is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It begins, and goes up to a cursor: whatever comes meanwhile, it is the same one until it is
+    /// delivered or given up.
+    Begun {
+        /// To whom.
+        id: u32,
+        /// Up to where.
+        until: i64,
+    },
+    /// All up to a cursor is delivered, or not wanted.
+    Done {
+        /// To whom.
+        id: u32,
+        /// Up to where.
+        cursor: i64,
+        /// When, if something was delivered.
+        at: Option<i64>,
+    },
+    /// It failed, for so many times in a row, and is tried again later.
+    PutOff {
+        /// To whom.
+        id: u32,
+        /// What its settings were: if they are others now, nothing is put off.
+        settings: String,
+        /// How often it failed.
+        attempts: u32,
+        /// When it failed.
+        now: i64,
+        /// When it is tried again.
+        next: i64,
+        /// Why it failed.
+        error: String,
+    },
+}
+
 /// A delivery that is given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDead {
@@ -145,6 +182,11 @@ impl Reader {
         self.row(&format!("{COLUMNS} WHERE id = ?1"), [id], read)
     }
 
+    /// A destination by its name.
+    pub fn find_destination(&self, name: &str) -> Result<Option<Destination>, StoreError> {
+        self.row(&format!("{COLUMNS} WHERE name = ?1"), [name], read)
+    }
+
     /// Deliveries to a destination that were given up: those with a larger number than `after`, the
     /// oldest first, at most `limit`.
     pub fn dead(
@@ -232,35 +274,23 @@ impl Store {
         })
     }
 
-    /// Begins a delivery that goes up to a cursor: whatever comes meanwhile, it is the same one until it
-    /// is delivered or given up.
-    pub fn begin_delivery(&mut self, id: u32, until: i64) -> Result<(), StoreError> {
+    /// Writes down how far deliveries are, all at once.
+    pub fn deliver(&mut self, steps: &[Step]) -> Result<(), StoreError> {
         self.write(|transaction| {
-            let sql = "UPDATE destination SET until = ?2 WHERE id = ?1";
-            transaction.prepare_cached(sql)?.execute(params![id, until]).map(|_| ())
-        })
-    }
-
-    /// All up to a cursor is delivered to a destination, or not wanted by it; `at` if something was
-    /// delivered.
-    pub fn delivered(&mut self, id: u32, cursor: i64, at: Option<i64>) -> Result<(), StoreError> {
-        self.write(|transaction| advance(transaction, id, cursor, at))
-    }
-
-    /// A delivery failed at `now`, for so many times in a row, and is tried again later.
-    pub fn put_off(
-        &mut self,
-        id: u32,
-        attempts: u32,
-        now: i64,
-        next: i64,
-        error: &str,
-    ) -> Result<(), StoreError> {
-        self.write(|transaction| {
-            let sql = "UPDATE destination SET attempts = ?2, failed = coalesce(failed, ?3),
-                next = ?4, error = ?5 WHERE id = ?1";
-            let row = params![id, attempts, now, next, error];
-            transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+            steps.iter().try_for_each(|step| match step {
+                Step::Begun { id, until } => {
+                    let sql = "UPDATE destination SET until = ?2 WHERE id = ?1";
+                    transaction.prepare_cached(sql)?.execute(params![id, until]).map(|_| ())
+                }
+                Step::Done { id, cursor, at } => advance(transaction, *id, *cursor, *at),
+                Step::PutOff { id, settings, attempts, now, next, error } => {
+                    let sql = "UPDATE destination SET attempts = ?3,
+                        failed = coalesce(failed, ?4), next = ?5, error = ?6
+                        WHERE id = ?1 AND settings = ?2";
+                    let row = params![id, settings, attempts, now, next, error];
+                    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+                }
+            })
         })
     }
 

@@ -51,7 +51,7 @@ pub use add::{Added, Imported};
 pub use change::{Change, ChangeFilter, NewChange};
 pub use check::Health;
 pub use checkpoint::Checkpointed;
-pub use destination::{Dead, Destination, NewDead};
+pub use destination::{Dead, Destination, NewDead, Step};
 pub use error::StoreError;
 pub use history::Observation;
 pub use host::{Host, HostFilter, HostRecord};

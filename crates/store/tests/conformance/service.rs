@@ -1,6 +1,6 @@
 //! Who may ask, who is told, and what is told beside changes.
 
-use freshet_store::{ChangeFilter, Fetched, Kind, NewDead, Outcome, Store, Token, Watch};
+use freshet_store::{ChangeFilter, Fetched, Kind, NewDead, Outcome, Step, Store, Token, Watch};
 
 use crate::{record, some_sources};
 
@@ -127,36 +127,43 @@ pub(crate) fn tokens_are_kept_by_name(store: &mut Store) {
     assert_eq!(store.tokens().unwrap().len(), 1);
 }
 
+fn put_off(id: u32, settings: &str, attempts: u32, now: i64, next: i64) -> Step {
+    let (settings, error) = (settings.to_owned(), "refused".to_owned());
+    Step::PutOff { id, settings, attempts, now, next, error }
+}
+
 pub(crate) fn a_destination_goes_on_from_its_cursor(store: &mut Store) {
     let id = store.put_destination("hook", "{}", 5, 100).unwrap();
-    store.put_off(id, 1, 700, 800, "refused").unwrap();
-    store.put_off(id, 2, 850, 900, "refused").unwrap();
+    store.deliver(&[put_off(id, "{}", 1, 700, 800), put_off(id, "{}", 2, 850, 900)]).unwrap();
+    // What was described anew is not put off.
+    store.deliver(&[put_off(id, "{x}", 3, 950, 999)]).unwrap();
     let it = store.destination(id).unwrap().unwrap();
     assert_eq!((it.cursor, it.attempts, it.next), (5, 2, Some(900)));
     assert_eq!((it.error.as_deref(), it.failed), (Some("refused"), Some(700)));
     assert_eq!(store.troubled_destinations(9).unwrap(), [it]);
     assert_eq!(store.count_destinations().unwrap(), (1, 0, 1));
-    store.begin_delivery(id, 8).unwrap();
+    assert_eq!(store.find_destination("hook").unwrap().unwrap().id, id);
+    store.deliver(&[Step::Begun { id, until: 8 }]).unwrap();
     assert_eq!(store.destination(id).unwrap().unwrap().until, Some(8));
-    store.delivered(id, 8, Some(950)).unwrap();
+    store.deliver(&[Step::Done { id, cursor: 8, at: Some(950) }]).unwrap();
     assert_eq!(store.destination(id).unwrap().unwrap().until, None);
-    store.delivered(id, 7, None).unwrap();
+    store.deliver(&[Step::Done { id, cursor: 7, at: None }]).unwrap();
     let it = store.destination(id).unwrap().unwrap();
     assert_eq!((it.cursor, it.attempts, it.next, it.delivered), (8, 0, None, Some(950)));
     assert_eq!(store.troubled_destinations(9).unwrap(), []);
     // With another key, what was begun is the same.
-    store.begin_delivery(id, 9).unwrap();
+    store.deliver(&[Step::Begun { id, until: 9 }]).unwrap();
     assert!(store.rekey_destination(id, "{0}").unwrap());
     assert_eq!(store.destination(id).unwrap().unwrap().until, Some(9));
     // Described anew, it keeps its place, and what was begun is not the same any more.
-    store.begin_delivery(id, 9).unwrap();
+    store.deliver(&[Step::Begun { id, until: 9 }]).unwrap();
     assert_eq!(store.put_destination("hook", "{1}", 0, 200).unwrap(), id);
     assert!(store.pause_destination(id, true, 250).unwrap());
     let it = store.destination(id).unwrap().unwrap();
     assert_eq!((it.cursor, it.settings.as_str(), it.made, it.paused), (8, "{1}", 100, true));
     assert_eq!((it.until, it.rested), (None, Some(250)));
     // Who goes on tries at once.
-    store.put_off(id, 1, 260, 900, "refused").unwrap();
+    store.deliver(&[put_off(id, "{1}", 1, 260, 900)]).unwrap();
     store.hasten_delivery(id, 950).unwrap();
     assert_eq!(store.destination(id).unwrap().unwrap().next, Some(900));
     store.hasten_delivery(id, 850).unwrap();
