@@ -51,6 +51,11 @@ pub enum DestinationEdit {
         /// Which.
         id: u32,
     },
+    /// A delivery that was given up has arrived all the same. Gives how many there were.
+    Redelivered {
+        /// Which.
+        dead: i64,
+    },
     /// Forget deliveries that were given up. Gives how many there were.
     Unbury {
         /// Which.
@@ -76,7 +81,7 @@ impl DestinationEdit {
             | Self::Rekey { id, .. }
             | Self::Pause { id, .. }
             | Self::Remove { id } => Changed::One(*id),
-            Self::Unbury { .. } => Changed::Any,
+            Self::Unbury { .. } | Self::Redelivered { .. } => Changed::Any,
         }
     }
 }
@@ -158,6 +163,7 @@ pub fn edit_destination(
             true => Ok((*id).into()),
             false => Err(DestinationError::Missing(*id)),
         },
+        DestinationEdit::Redelivered { dead } => Ok(store.redelivered(*dead, now)?.into()),
         DestinationEdit::Unbury { dead } => Ok(store.unbury(dead)? as u64),
     }
 }
@@ -175,6 +181,7 @@ impl std::fmt::Debug for DestinationEdit {
             Self::Rekey { id, .. } => write!(f, "Rekey({id})"),
             Self::Pause { id, paused } => write!(f, "Pause({id}, {paused})"),
             Self::Remove { id } => write!(f, "Remove({id})"),
+            Self::Redelivered { dead } => write!(f, "Redelivered({dead})"),
             Self::Unbury { dead } => write!(f, "Unbury({dead:?})"),
         }
     }

@@ -271,8 +271,12 @@ impl Delivery {
         let attempts = row.attempts.saturating_add(1);
         let error = trouble.what.clone();
         if trouble.fault == Fault::Unwanted {
-            tracing::warn!(destination = %row.name, "{error}: it is paused");
-            let error = format!("{error}: it does not want to be told any more, and is paused");
+            tracing::warn!(
+                destination = %row.name,
+                "{error}: it is paused until `freshet notify resume {}`",
+                row.name
+            );
+            let error = format!("{error}: it does not want to be told any more");
             let settings = row.settings.clone();
             self.handle
                 .write(as_it_was(row, move |store| {
@@ -284,7 +288,7 @@ impl Delivery {
             return Ok(Wait::Edit);
         }
         if is_over(attempts, &trouble, sender.attempts) {
-            tracing::warn!(destination = %row.name, attempts, "{error}: given up, see its letters");
+            tracing::warn!(destination = %row.name, attempts, "{error}: given up, see `freshet notify dead {}`", row.name);
             let first = letter.entries.first().map(|it| it.cursor);
             let first = first.or(letter.gap.map(|gap| gap.from)).unwrap_or(until);
             let dead =

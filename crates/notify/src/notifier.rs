@@ -128,7 +128,8 @@ impl Notifier {
             let now = self.handle.now();
             match sender.resend(&identity, &row, &target, &letter.dead, now).await {
                 Ok(_) => {
-                    self.handle.write(move |store| store.unbury(&[letter.id])).await?;
+                    let now = self.handle.now();
+                    self.handle.write(move |store| store.redelivered(letter.id, now)).await?;
                     retried.sent += 1;
                 }
                 Err(trouble) => {

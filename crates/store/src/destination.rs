@@ -309,6 +309,17 @@ impl Store {
         })
     }
 
+    /// A delivery that was given up has arrived all the same: it is forgotten. Says whether there was one.
+    pub fn redelivered(&mut self, dead: i64, at: i64) -> Result<bool, StoreError> {
+        self.write(|transaction| {
+            let sql = "UPDATE destination SET delivered = max(coalesce(delivered, ?2), ?2)
+                WHERE id = (SELECT destination FROM dead WHERE id = ?1)";
+            transaction.prepare_cached(sql)?.execute(params![dead, at])?;
+            let sql = "DELETE FROM dead WHERE id = ?1";
+            Ok(transaction.prepare_cached(sql)?.execute([dead])? > 0)
+        })
+    }
+
     /// Forgets deliveries that were given up, by number. Gives how many there were.
     pub fn unbury(&mut self, ids: &[i64]) -> Result<usize, StoreError> {
         self.write(|transaction| {

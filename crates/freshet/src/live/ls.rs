@@ -146,24 +146,27 @@ impl Row {
 pub(crate) struct HostOf {
     pub(crate) name: String,
     pub(crate) until: Option<i64>,
+    /// Whether nothing is fetched but by hand.
+    pub(crate) idle: bool,
 }
 
 impl HostOf {
     pub(crate) fn find(reader: &Reader, host: u32) -> Result<Self, Failure> {
-        let host = reader.host(host)?.map(|it| Self { name: it.name, until: it.until });
+        let host =
+            reader.host(host)?.map(|it| Self { name: it.name, until: it.until, idle: false });
         Ok(host.unwrap_or_default())
     }
 
     /// When a source is fetched next: when it is due and its host may be asked.
     pub(crate) fn next(&self, source: &Source) -> Option<i64> {
-        let due = source.due.filter(|_| !source.paused)?;
+        let due = source.due.filter(|_| !source.paused && !self.idle)?;
         Some(self.until.map_or(due, |until| due.max(until)))
     }
 
     /// Until when the host is left alone, if that is what the source waits for.
     pub(crate) fn rests(&self, source: &Source, now: i64) -> Option<i64> {
         let until = self.until.filter(|until| *until > now + SHORT)?;
-        (!source.paused && source.due.is_none_or(|due| until >= due)).then_some(until)
+        (!source.paused && !self.idle && source.due.is_none_or(|due| until >= due)).then_some(until)
     }
 }
 
@@ -182,6 +185,7 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
         note(&format!("no source of the host `{host}`"));
         return Ok(ExitCode::SUCCESS);
     };
+    let idle = home.rests(&reader)?;
     let mut left = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let mut shown = 0;
     // To find some among all takes as long as to read all: once is enough.
@@ -201,7 +205,7 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
         let mut hosts: HashMap<u32, HostOf> = HashMap::new();
         for source in &page.sources {
             if let Entry::Vacant(place) = hosts.entry(source.host) {
-                place.insert(HostOf::find(&reader, source.host)?);
+                place.insert(HostOf { idle, ..HostOf::find(&reader, source.host)? });
             }
         }
         if arguments.json {

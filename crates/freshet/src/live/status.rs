@@ -119,7 +119,11 @@ impl Report {
         let state = |state| counted(Query { state: Some(state), ..Query::default() });
         let sources = counted(Query::default())?;
         let spent = reader.map_or(Ok(Vec::new()), |reader| reader.ledger(now - DAY))?;
-        let budget = home.config.budget.for_sources(sources as usize).get();
+        let budget = match reader {
+            Some(reader) => home.config.budget_in_force(reader)?,
+            None => home.config.budget,
+        };
+        let budget = budget.for_sources(sources as usize).get();
         Ok(Self {
             running: status.is_some(),
             at: rfc3339(now),
@@ -145,7 +149,7 @@ impl Report {
             let _ = writeln!(out, "{name:<10}{words}");
         };
         match status {
-            Some(status) => line("daemon", format!("runs since {}", length(now - status.since))),
+            Some(status) => line("daemon", format!("runs for {}", length(now - status.since))),
             None => line("daemon", "does not run; start it with `freshet run`".to_owned()),
         }
         line("sources", self.sources_in_words());
@@ -209,7 +213,9 @@ impl Report {
     fn next_in_words(&self, home: &Home, status: &Status, now: i64) -> Option<String> {
         let spent = home.config.bytes.is_some_and(|most| self.bytes_last_day as f64 >= most);
         match status.wake {
-            _ if self.budget_a_day == 0.0 => Some("no fetch: the budget is 0 a day".to_owned()),
+            _ if self.budget_a_day == 0.0 => {
+                Some("no fetch: the budget is 0; `freshet check URL` makes one".to_owned())
+            }
             _ if spent => Some("no fetch until the cap on bytes allows more".to_owned()),
             wake => wake.map(|wake| format!("a look {}", from_now(wake.max(now), now))),
         }
@@ -260,6 +266,7 @@ fn spent_of(ledger: &[Spent], status: Option<&Status>) -> f64 {
 /// The price in words, if copies are to be good for this.
 pub(crate) fn price(status: &Status, objective: &str) -> String {
     let mut words = match status.price {
+        _ if status.budget <= 0.0 => "no fetch can be paid for".to_owned(),
         price if price <= 0.0 => "every fetch is worth it".to_owned(),
         price if price > 1e90 => "no fetch is worth it".to_owned(),
         // By the harmonic objective a fetch is worth the time that the copy has been stale.

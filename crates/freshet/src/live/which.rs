@@ -56,10 +56,10 @@ impl WhichArguments {
             return Ok(());
         }
         let mut query = Query { tag: self.where_tag.clone(), limit: PAGE, ..Query::default() };
-        if let Some(name) = &self.where_host {
-            if !of_host(&mut query, reader, name)? {
-                return Ok(());
-            }
+        if let Some(name) = &self.where_host
+            && !of_host(&mut query, reader, name)?
+        {
+            return Ok(());
         }
         loop {
             let page = reader.list(&query)?;

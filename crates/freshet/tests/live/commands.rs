@@ -169,3 +169,25 @@ fn sizes_have_all_usual_units_and_others_are_refused_by_name() {
     home.configure("[keep]\nsize = \"10 miles\"\n");
     home.run(&["status"]).says(2, "kB, MB, GB, TB, KiB, MiB, GiB or TiB");
 }
+
+#[test]
+fn without_a_budget_nothing_is_due() {
+    let site = Site::start();
+    site.set("/a", "words");
+    let home = Home::new("budget = \"0/day\"\n[hosts]\ngap = \"0s\"\n");
+    home.run(&["add", &site.url("/a")]).ok();
+    let daemon = home.start();
+    home.run(&["check", &site.url("/a")]).ok();
+    let check = |running: bool| {
+        let shown = home.run(&["show", &site.url("/a")]).ok().out;
+        assert!(shown.contains("next        not by itself: the budget is 0"), "{shown}");
+        assert!(!shown.contains("worth the price") && !shown.contains("price  "), "{shown}");
+        assert!(home.lines(&["ls", "--json"])[0]["next"].is_null());
+        let status = home.run(&["status"]).out;
+        assert!(!status.contains("every fetch is worth it"), "{status}");
+        assert_eq!(status.contains("no fetch can be paid for"), running, "{status}");
+    };
+    check(true);
+    assert_eq!(daemon.stop(), Some(0));
+    check(false);
+}

@@ -259,6 +259,11 @@ fn what_was_said_of_a_destination_can_be_taken_away() {
     assert_eq!(kinds(), serde_json::json!(["failing"]));
     home.run(&["notify", "set", "one", "--kind", ""]).ok();
     assert_eq!(kinds(), Value::Null);
+    let least = || home.run(&["notify", "show", "one", "--json"]).json()["filter"].clone();
+    home.run(&["notify", "set", "one", "--min-importance", "2", "--tag", ""]).ok();
+    assert_eq!(least(), serde_json::json!({ "min_importance": 2.0 }));
+    home.run(&["notify", "set", "one", "--min-importance", ""]).ok();
+    assert_eq!(least(), serde_json::json!({}));
     home.run(&["notify", "set", "one", "--kind", "odd"]).says(2, "`odd` is not one of changed");
 }
 

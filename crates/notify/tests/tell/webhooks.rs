@@ -147,6 +147,7 @@ async fn who_cannot_be_told_is_given_up_and_told_the_rest() {
     // Sent once more, they bear the id that they bore.
     let retried = home.notifier.retry(id).await.unwrap().unwrap();
     assert_eq!((retried.sent, retried.left), (2, 0));
+    assert!(home.row(id).await.delivered.is_some());
     assert_eq!(receiver.cursors(), [third, first, second]);
     let came = receiver.came();
     assert_eq!(came[0].headers["webhook-id"], came[9].headers["webhook-id"]);
@@ -320,7 +321,7 @@ async fn a_test_says_what_was_answered() {
     let target = Target::try_from(hook(&receiver.url)).unwrap();
     let receipt = home.notifier.test("hook", &target).await.unwrap();
     assert_eq!(receipt.answer, "202: said");
-    assert!(receipt.sent.contains("1 entries"), "{receipt:?}");
+    assert!(receipt.sent.contains("1 entry"), "{receipt:?}");
     assert_eq!(receiver.came()[0].json()["test"], true);
     let trouble = home.notifier.test("hook", &target).await.unwrap_err();
     assert_eq!((trouble.fault, trouble.answer.as_deref()), (Fault::Lasting, Some("418: said")));

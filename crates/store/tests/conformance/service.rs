@@ -195,6 +195,11 @@ pub(crate) fn what_is_given_up_is_kept_up_to_a_number(store: &mut Store) {
     assert_eq!(page[0].dead, dead(3));
     assert_eq!(store.unbury(&[page[0].id, page[1].id, -1]).unwrap(), 2);
     assert_eq!(store.count_dead(id).unwrap(), 998);
+    // One that arrives in the end was told.
+    let next = store.dead(id, 0, 1).unwrap().remove(0).id;
+    assert!(store.redelivered(next, 77).unwrap() && !store.redelivered(next, 78).unwrap());
+    assert_eq!(store.destination(id).unwrap().unwrap().delivered, Some(77));
+    assert_eq!(store.count_all_dead().unwrap(), [(id, 997)]);
     store.bury(&NewDead { destination: id + 1, ..dead(1) }).unwrap();
     assert_eq!(store.count_dead(id + 1).unwrap(), 0);
 }

@@ -108,7 +108,7 @@ pub(crate) fn retry(arguments: &RetryArguments) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(1));
         }
         // One at a time: what arrived is not sent again, whatever happens to the next.
-        home.editor()?.destination(DestinationEdit::Unbury { dead: vec![letter.id] })?;
+        home.editor()?.destination(DestinationEdit::Redelivered { dead: letter.id })?;
     }
     note(&if all == 0 { "nothing was given up".to_owned() } else { format!("sent {all}") });
     Ok(ExitCode::SUCCESS)
