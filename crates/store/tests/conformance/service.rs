@@ -84,7 +84,7 @@ pub(crate) fn what_has_been_so_for_a_while_is_told_once_when_somebody_asks(store
     let (high, low) = (Watch { failures: 19, quiet: 0 }, Watch { failures: 2, quiet: 10 * DAY });
     tell_late(store, high, 21 * DAY);
     let failing = (Kind::Failing, 21 * DAY, "failed 19 times: no answer".to_owned());
-    assert_eq!(told(store), [failing.clone()]);
+    assert_eq!(told(store), vec![failing.clone()]);
     // A lower limit tells of those alone that were not told: twice is once.
     tell_late(store, low, 22 * DAY);
     let quiet = (Kind::Quiet, 22 * DAY, "no change for 19 days".to_owned());
