@@ -11,7 +11,7 @@ use crate::secret::shown;
 use crate::zone::Zone;
 
 /// Lets connections through to public addresses, and to what its owner opened.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Guard {
     allow: Vec<Opening>,
     /// Whether what is public stays out too, unless it is opened.

@@ -63,6 +63,6 @@ pub use robots::{Agent, Robots, Rule, Rules, Verdict};
 pub use secret::Secret;
 pub use settings::{
     InvalidSetting, Limits, RawBasic, RawLimits, RawProxy, RawRule, RawSecret, RawSettings,
-    RawSize, RawValue, SettingFault, Settings, size, time,
+    RawSize, RawValue, SIZES, SettingFault, Settings, size, time,
 };
 pub use zone::Zone;

@@ -17,12 +17,12 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use url::{Host, Url};
 
 use crate::guard::{Guard, Refusal};
-pub use quantity::{RawSize, size, time};
+pub use quantity::{RawSize, SIZES, size, time};
 pub use raw::{RawBasic, RawLimits, RawProxy, RawRule, RawSecret, RawSettings, RawValue};
 pub(crate) use rule::{Proxy, Rule, is_ours};
 
 /// How requests are made. Made from [`RawSettings`], or the default.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct Settings {
     pub(crate) user_agent: HeaderValue,
     pub(crate) robots: bool,
@@ -206,7 +206,7 @@ pub enum SettingFault {
     #[error("is `{0}`, which is not a time above 0 such as \"10s\", \"250ms\", \"2min\" or \"1h\"")]
     Time(String),
     /// Not a size.
-    #[error("is `{0}`, which is not a size above 0 such as 65536, \"64KiB\" or \"16MiB\"")]
+    #[error("is `{0}`, which is not a size above 0 such as \"16MiB\": {SIZES}")]
     Size(String),
     /// Not within what is possible.
     #[error("is {value}, which is not from {least} to {most}")]

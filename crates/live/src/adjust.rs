@@ -90,6 +90,17 @@ impl Adjusted {
     }
 }
 
+impl Config {
+    /// How many fetches there may be, with what was said since it was written.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn budget_in_force(&self, reader: &Reader) -> Result<Budget, StoreError> {
+        let said = Adjusted::read(reader)?.budget;
+        Ok(said.and_then(|text| text.parse().ok()).unwrap_or(self.budget))
+    }
+}
+
 impl InForce {
     pub(crate) fn of(config: &Config, file: &Config, adjusted: &Adjusted) -> Self {
         Self {

@@ -55,6 +55,17 @@ pub struct Config {
     pub watch: Watch,
     /// How those who want to know are told.
     pub notify: Notify,
+    /// Where it is written, and which secrets are not where they should be.
+    pub secrets: Secrets,
+}
+
+/// Secrets that are not where a configuration says. Whoever needs none of them need not mind.
+#[derive(Clone, Default)]
+pub struct Secrets {
+    pub(crate) path: PathBuf,
+    /// Where in it, and what is wrong.
+    pub(crate) fetch: Option<String>,
+    pub(crate) mail: Option<String>,
 }
 
 /// Where the service is, and for whom.
@@ -171,6 +182,14 @@ pub enum ConfigError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// A secret is not where it should be, and needed.
+    #[error("{}{what}", path.display())]
+    Secret {
+        /// Which.
+        path: PathBuf,
+        /// Where in it, and what is wrong: `, line 3: mail.password: …`.
+        what: String,
+    },
     /// It is not what it should be.
     #[error("{}{what}", path.display())]
     Invalid {
@@ -190,6 +209,11 @@ impl ConfigError {
                 Some("write one with `freshet init`, or name one with --config".to_owned())
             }
             Self::Unreadable { .. } => None,
+            Self::Secret { .. } => Some(
+                "set the variable where freshet runs, or say `{ file = \"path\" }` with a file that \
+                 it can read"
+                    .to_owned(),
+            ),
             Self::Invalid { .. } => {
                 Some("`freshet init -` shows a file with all settings".to_owned())
             }
@@ -215,7 +239,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads a file. Paths in it are relative to it.
+    /// Reads a file. Paths in it are relative to it. Secrets that are not there are no error until they
+    /// are needed.
     ///
     /// # Errors
     /// If there is none, it cannot be read, or something in it cannot be meant.
@@ -235,6 +260,38 @@ impl Config {
         let invalid = |what: String| ConfigError::Invalid { path: path.to_owned(), what };
         let raw: Raw =
             toml::from_str(text).map_err(|error| invalid(place::of_error(&error, text)))?;
-        check::check(raw, path).map_err(|what| invalid(place::of_value(&what, text)))
+        let mut config =
+            check::check(raw, path).map_err(|what| invalid(place::of_value(&what, text)))?;
+        let Secrets { fetch, mail, .. } = &mut config.secrets;
+        for what in [fetch, mail].into_iter().flatten() {
+            *what = place::of_value(what, text);
+        }
+        Ok(config)
+    }
+
+    /// Whether all secrets are there that fetches and webhooks need.
+    ///
+    /// # Errors
+    /// If one is not.
+    pub fn fetch_secrets(&self) -> Result<(), ConfigError> {
+        self.there(&self.secrets.fetch)
+    }
+
+    /// Whether the password of the mail server is there, if it needs one.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn mail_secret(&self) -> Result<(), ConfigError> {
+        self.there(&self.secrets.mail)
+    }
+
+    fn there(&self, missing: &Option<String>) -> Result<(), ConfigError> {
+        match missing {
+            Some(what) => {
+                let path = self.secrets.path.clone();
+                Err(ConfigError::Secret { path, what: what.clone() })
+            }
+            None => Ok(()),
+        }
     }
 }

@@ -36,7 +36,7 @@ use crate::plan::{Plan, Sights};
 use crate::status::Status;
 use crate::turns::{Left, Notice, Strangers, Turn, Want};
 use crate::work::{Finished, Shop};
-use crate::writer::{Edited, Write, Written};
+use crate::writer::{Edited, Write, Wrote};
 
 /// What the loop is asked for.
 pub(crate) enum Ask {
@@ -109,7 +109,7 @@ pub(crate) struct Core {
     pub(crate) allowance: Allowance,
     pub(crate) asks: mpsc::Receiver<Ask>,
     pub(crate) writer: mpsc::UnboundedSender<Write>,
-    pub(crate) written: mpsc::UnboundedReceiver<Written>,
+    pub(crate) written: mpsc::UnboundedReceiver<Wrote>,
     pub(crate) notices: mpsc::UnboundedReceiver<Notice>,
     pub(crate) status: watch::Sender<Status>,
     pub(crate) flow: Flow,
@@ -188,7 +188,7 @@ impl Core {
             let wake = self.write_at().map_or(wake, |at| at.min(wake));
             tokio::select! {
                 biased;
-                Some(written) = self.written.recv() => self.was_written(written),
+                Some(wrote) = self.written.recv() => self.wrote(wrote),
                 Some(notice) = self.notices.recv() => self.noticed(notice),
                 Some(over) = self.flow.tasks.join_next_with_id() => self.is_over(over),
                 Some(edited) = self.flow.edits.join_next() => self.was_edited(edited.ok()),
@@ -312,7 +312,7 @@ impl Core {
             tokio::select! {
                 Some(notice) = self.notices.recv() => self.noticed(notice),
                 Some(over) = self.flow.tasks.join_next_with_id() => self.is_over(over),
-                Some(written) = self.written.recv() => self.was_written(written),
+                Some(wrote) = self.written.recv() => self.wrote(wrote),
                 () = sleep_until(deadline) => {
                     tracing::warn!(fetches = self.flow.tasks.len(), "given up: they took too long");
                     self.flow.tasks.abort_all();
@@ -330,7 +330,7 @@ impl Core {
                 break;
             }
             tokio::select! {
-                Some(written) = self.written.recv() => self.was_written(written),
+                Some(wrote) = self.written.recv() => self.wrote(wrote),
                 () = sleep_until(last) => break,
             }
             if self.flow.held {

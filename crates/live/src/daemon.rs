@@ -10,7 +10,7 @@ use freshet_engine::{Glance, Known};
 use freshet_fetch::{InvalidRequest, Request};
 use freshet_store::{Reader, Store, StoreError, Token};
 use thiserror::Error;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::adjust::{Adjusted, InForce, Unfit};
@@ -19,7 +19,7 @@ use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
 use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings, known};
 use crate::crew::Crew;
-use crate::destination::{DestinationEdit, DestinationError, edit_destination};
+use crate::destination::{Changed, DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
 use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
@@ -49,8 +49,8 @@ pub struct Handle {
     shop: watch::Receiver<Arc<Shop>>,
     /// How often tokens came or went.
     tokens: Arc<watch::Sender<u64>>,
-    /// How often destinations were changed by somebody.
-    destinations: Arc<watch::Sender<u64>>,
+    /// Destinations that were changed by somebody.
+    destinations: broadcast::Sender<Option<u32>>,
     store: PathBuf,
 }
 
@@ -106,8 +106,10 @@ impl Daemon {
     /// Starts one. It must be called within a tokio runtime with several threads.
     ///
     /// # Errors
-    /// If the store cannot be had.
+    /// If the store cannot be had, or a secret is not there.
     pub fn start(config: Config, clock: Clock) -> Result<Self, LiveError> {
+        config.fetch_secrets()?;
+        config.mail_secret()?;
         let (now, day) = (clock.now(), clock.day());
         let (file, mut config) = (config.clone(), config);
         let mut store = Store::open(&config.store, now)?;
@@ -141,7 +143,7 @@ impl Daemon {
 
         let (orders, ordered) = mpsc::unbounded_channel();
         let (tell, written) = mpsc::unbounded_channel();
-        let writer = writer::start(store, ordered, tell)?;
+        let writer = writer::start(store, ordered, tell, now)?;
         let (asks, asked) = mpsc::channel(WAITING);
         let count = Status { since: now, at: now, cursor, ..Status::default() };
         let (status, watched) = watch::channel(count.clone());
@@ -164,7 +166,7 @@ impl Daemon {
             count,
         };
         let tokens = Arc::new(watch::Sender::new(0));
-        let destinations = Arc::new(watch::Sender::new(0));
+        let (destinations, _) = broadcast::channel(WAITING);
         let handle =
             Handle { asks, status: watched, shop: seen, tokens, destinations, store: path };
         Ok(Self { handle, core: tokio::spawn(core.run()), writer })
@@ -475,18 +477,25 @@ impl Handle {
     /// If it cannot be done, or the daemon has stopped.
     pub async fn edit_destination(&self, edit: DestinationEdit) -> Result<u64, DestinationError> {
         let now = self.now();
+        let changed = edit.id();
         let done = self.write(move |store| Ok(edit_destination(store, &edit, now))).await;
         let done = done.map_err(|error| match error {
             LiveError::Store(error) => DestinationError::Store(error),
             _ => DestinationError::Stopped,
         })?;
-        self.destinations.send_modify(|count| *count += 1);
+        let made = done.as_ref().ok().and_then(|it| u32::try_from(*it).ok());
+        // Nobody may be there who tells.
+        let _ = self.destinations.send(match changed {
+            Changed::One(id) => Some(id),
+            Changed::New => made,
+            Changed::Any => None,
+        });
         done
     }
 
-    /// How often somebody changed whom it tells, and a way to wait for the next time.
+    /// Destinations that somebody changes from now on; `None` if that can be any.
     #[must_use]
-    pub fn destination_changes(&self) -> watch::Receiver<u64> {
+    pub fn destination_changes(&self) -> broadcast::Receiver<Option<u32>> {
         self.destinations.subscribe()
     }
 
@@ -499,8 +508,10 @@ impl Handle {
     /// Goes on with another configuration. The store stays where it is.
     ///
     /// # Errors
-    /// If the daemon has stopped.
+    /// If a secret is not there, or the daemon has stopped.
     pub async fn reload(&self, config: Config) -> Result<(), LiveError> {
+        config.fetch_secrets()?;
+        config.mail_secret()?;
         self.ask(Ask::Reload(Box::new(config))).await
     }
 

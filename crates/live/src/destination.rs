@@ -29,6 +29,16 @@ pub enum DestinationEdit {
         /// What they were.
         before: String,
     },
+    /// Another key for one, if nobody else has changed it meanwhile: what is under way stays as it is.
+    /// Gives its number.
+    Rekey {
+        /// Which.
+        id: u32,
+        /// The settings.
+        settings: String,
+        /// What they were.
+        before: String,
+    },
     /// Leave one alone for the time being, or not. Gives its number.
     Pause {
         /// Which.
@@ -41,11 +51,39 @@ pub enum DestinationEdit {
         /// Which.
         id: u32,
     },
+    /// A delivery that was given up has arrived all the same. Gives how many there were.
+    Redelivered {
+        /// Which.
+        dead: i64,
+    },
     /// Forget deliveries that were given up. Gives how many there were.
     Unbury {
         /// Which.
         dead: Vec<i64>,
     },
+}
+
+/// Which destination an edit is about.
+pub(crate) enum Changed {
+    /// This one.
+    One(u32),
+    /// One that has no number yet.
+    New,
+    /// Any.
+    Any,
+}
+
+impl DestinationEdit {
+    pub(crate) fn id(&self) -> Changed {
+        match self {
+            Self::Make { .. } => Changed::New,
+            Self::Change { id, .. }
+            | Self::Rekey { id, .. }
+            | Self::Pause { id, .. }
+            | Self::Remove { id } => Changed::One(*id),
+            Self::Unbury { .. } | Self::Redelivered { .. } => Changed::Any,
+        }
+    }
 }
 
 /// Why destinations stay as they are.
@@ -92,7 +130,7 @@ pub fn edit_destination(
 ) -> Result<u64, DestinationError> {
     match edit {
         DestinationEdit::Make { name, settings, after } => {
-            if store.destinations()?.iter().any(|it| it.name == *name) {
+            if store.find_destination(name)?.is_some() {
                 return Err(DestinationError::Taken(name.clone()));
             }
             let cursor = match after {
@@ -108,14 +146,24 @@ pub fn edit_destination(
             }
             Ok(store.put_destination(&it.name, settings, it.cursor, now)?.into())
         }
-        DestinationEdit::Pause { id, paused } => match store.pause_destination(*id, *paused)? {
-            true => Ok((*id).into()),
-            false => Err(DestinationError::Missing(*id)),
-        },
+        DestinationEdit::Rekey { id, settings, before } => {
+            if find(store, *id)?.settings != *before {
+                return Err(DestinationError::Changed(*id));
+            }
+            store.rekey_destination(*id, settings)?;
+            Ok((*id).into())
+        }
+        DestinationEdit::Pause { id, paused } => {
+            match store.pause_destination(*id, *paused, now)? {
+                true => Ok((*id).into()),
+                false => Err(DestinationError::Missing(*id)),
+            }
+        }
         DestinationEdit::Remove { id } => match store.remove_destination(*id)? {
             true => Ok((*id).into()),
             false => Err(DestinationError::Missing(*id)),
         },
+        DestinationEdit::Redelivered { dead } => Ok(store.redelivered(*dead, now)?.into()),
         DestinationEdit::Unbury { dead } => Ok(store.unbury(dead)? as u64),
     }
 }
@@ -130,8 +178,10 @@ impl std::fmt::Debug for DestinationEdit {
         match self {
             Self::Make { name, .. } => write!(f, "Make({name})"),
             Self::Change { id, .. } => write!(f, "Change({id})"),
+            Self::Rekey { id, .. } => write!(f, "Rekey({id})"),
             Self::Pause { id, paused } => write!(f, "Pause({id}, {paused})"),
             Self::Remove { id } => write!(f, "Remove({id})"),
+            Self::Redelivered { dead } => write!(f, "Redelivered({dead})"),
             Self::Unbury { dead } => write!(f, "Unbury({dead:?})"),
         }
     }

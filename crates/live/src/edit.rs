@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::clock::{Millis, days};
 use crate::goal::goal;
+use crate::host::{InvalidHost, host_filter};
 use crate::span::span;
 use crate::work::host_of;
 
@@ -114,6 +115,9 @@ pub enum EditError {
         /// What, and why.
         what: String,
     },
+    /// Not a host.
+    #[error("{0}")]
+    Host(#[from] InvalidHost),
     /// Nobody is there to make it.
     #[error("the daemon has stopped")]
     Stopped,
@@ -239,7 +243,7 @@ pub fn apply(store: &mut Store, edit: &Edit, now: Millis) -> Result<Applied, Edi
 }
 
 impl Which {
-    fn find(&self, store: &Store, unknown: &mut Vec<String>) -> Result<Vec<u32>, StoreError> {
+    fn find(&self, store: &Store, unknown: &mut Vec<String>) -> Result<Vec<u32>, EditError> {
         let mut ids = Vec::new();
         for url in &self.urls {
             let canonical = host_of(url).map_or_else(|_| url.clone(), |(url, _)| url);
@@ -254,14 +258,15 @@ impl Which {
             }
         }
         if self.tag.is_some() || self.host.is_some() {
-            let host = match &self.host {
-                None => None,
-                Some(name) => match store.find_host(name)? {
-                    Some(host) => Some(host.id),
-                    None => return Ok(ids),
-                },
-            };
-            let mut query = Query { tag: self.tag.clone(), host, limit: PAGE, ..Query::default() };
+            let mut query = Query { tag: self.tag.clone(), limit: PAGE, ..Query::default() };
+            if let Some(name) = &self.host {
+                let filter = host_filter(name)?;
+                query.scheme = filter.scheme;
+                query.hosts = store.find_hosts(&filter)?.iter().map(|host| host.id).collect();
+                if query.hosts.is_empty() {
+                    return Ok(ids);
+                }
+            }
             loop {
                 let page = store.list(&query)?;
                 ids.extend(page.sources.iter().map(|source| source.id));

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use freshet_engine::{Description, Learnt};
 use freshet_store::{Batch, Recorded, Retention, State, Store, StoreError, Watch};
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -19,7 +20,7 @@ pub(crate) enum Write {
     Edit(Edit, Millis, oneshot::Sender<Result<Edited, EditError>>),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
     Tidy(Millis),
-    Keep(Retention, Option<u64>, Watch),
+    Keep(Retention, Option<u64>, Watch, Millis),
     /// Whatever else somebody writes.
     Other(Box<dyn FnOnce(&mut Store) + Send>),
 }
@@ -32,6 +33,14 @@ pub(crate) struct Edited {
     pub(crate) expected: Vec<(Description, Learnt)>,
 }
 
+/// What was written.
+pub(crate) enum Wrote {
+    /// A batch.
+    Batch(Written),
+    /// Entries of the log that nobody waits for, up to this cursor.
+    Told(i64),
+}
+
 /// What became of a batch.
 pub(crate) struct Written {
     pub(crate) fetches: usize,
@@ -40,21 +49,78 @@ pub(crate) struct Written {
     pub(crate) result: Result<Recorded, (StoreError, Box<Batch>)>,
 }
 
+/// Looking at all sources for what has been so for a while, beside all else.
+struct Look {
+    after: Option<u32>,
+    now: Millis,
+}
+
+impl Look {
+    /// One, if there may be something to find.
+    fn begin(store: &Store, now: Millis) -> Option<Self> {
+        match store.is_late() {
+            Ok(late) => late.then_some(Self { after: None, now }),
+            Err(error) => {
+                tracing::warn!("cannot look at what is watched: {error}");
+                None
+            }
+        }
+    }
+
+    /// Looks at some of them. Gives where to go on, if anywhere.
+    fn go_on(self, store: &mut Store, wrote: &mpsc::UnboundedSender<Wrote>) -> Option<Self> {
+        match store.tell_late(self.after, self.now) {
+            Ok(late) => {
+                if let Some(cursor) = late.cursor {
+                    let _ = wrote.send(Wrote::Told(cursor));
+                }
+                late.next.map(|after| Self { after: Some(after), ..self })
+            }
+            // What is not told now is told after the next start, or with a fetch that shows it.
+            Err(error) => {
+                tracing::warn!("cannot tell what has been so for a while: {error}");
+                None
+            }
+        }
+    }
+}
+
 /// Writes until nobody asks for more, and gives the store back.
 pub(crate) fn start(
     mut store: Store,
     mut orders: mpsc::UnboundedReceiver<Write>,
-    written: mpsc::UnboundedSender<Written>,
+    wrote: mpsc::UnboundedSender<Wrote>,
+    now: Millis,
 ) -> std::io::Result<JoinHandle<Store>> {
     std::thread::Builder::new().name("freshet-writer".to_owned()).spawn(move || {
-        while let Some(order) = orders.blocking_recv() {
-            carry_out(&mut store, order, &written);
+        let mut look = Look::begin(&store, now);
+        loop {
+            // What is ordered goes before what nobody waits for.
+            let order = match look {
+                Some(_) => orders.try_recv(),
+                None => orders.blocking_recv().ok_or(TryRecvError::Disconnected),
+            };
+            match order {
+                Ok(order) => {
+                    let since = match &order {
+                        Write::Keep(.., now) => Some(*now),
+                        _ => None,
+                    };
+                    carry_out(&mut store, order, &wrote);
+                    if let Some(now) = since {
+                        look = Look::begin(&store, now);
+                    }
+                }
+                Err(TryRecvError::Empty) => {
+                    look = look.and_then(|look| look.go_on(&mut store, &wrote));
+                }
+                Err(TryRecvError::Disconnected) => return store,
+            }
         }
-        store
     })
 }
 
-fn carry_out(store: &mut Store, order: Write, written: &mpsc::UnboundedSender<Written>) {
+fn carry_out(store: &mut Store, order: Write, wrote: &mpsc::UnboundedSender<Wrote>) {
     match order {
         Write::Batch(batch) => {
             let start = Instant::now();
@@ -63,7 +129,7 @@ fn carry_out(store: &mut Store, order: Write, written: &mpsc::UnboundedSender<Wr
             let fetches = batch.fetches.len();
             let result = result.map_err(|error| (error, batch));
             // Whoever does not listen any more has stopped.
-            let _ = written.send(Written { fetches, took, result });
+            let _ = wrote.send(Wrote::Batch(Written { fetches, took, result }));
         }
         Write::Edit(edit, now, reply) => {
             let _ = reply.send(change(store, &edit, now));
@@ -77,7 +143,7 @@ fn carry_out(store: &mut Store, order: Write, written: &mpsc::UnboundedSender<Wr
             }
         }
         Write::Other(work) => work(store),
-        Write::Keep(retention, size, watch) => {
+        Write::Keep(retention, size, watch, _) => {
             store.set_watch(watch);
             if let Err(error) = keep(store, retention, size) {
                 tracing::warn!("cannot limit the store: {error}");

@@ -4,7 +4,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
@@ -13,6 +13,7 @@ use crate::mail;
 use crate::sender::{Fault, Parcel, Receipt, Sender, Trouble};
 use crate::target::{RawCommand, Target};
 use crate::template::{FIELDS, cut, line, value};
+use crate::tree;
 
 /// What is kept of its output, and what it may write at most.
 const KEPT: usize = 4 * 1024;
@@ -36,11 +37,13 @@ pub(crate) async fn send(
     let line = sender.commands.get(&command.name).ok_or_else(|| unknown(&command.name))?;
     let mut run = prepare(line, parcel).ok_or_else(|| unknown(&command.name))?;
     let input = input(target, parcel);
+    let mark = tree::mark();
+    run.env(tree::MARK, &mark);
     let child = run.spawn().map_err(|error| {
         Trouble::new(format!("`{}` cannot be run: {error}", command.name), Fault::Later)
     })?;
     let name = &command.name;
-    let done = timeout(sender.limit, attend(Group::new(child), &input)).await;
+    let done = timeout(sender.limit, attend(Group::new(child, mark), &input)).await;
     let (code, output) = match done {
         Ok(Ok(done)) => done,
         Ok(Err(what)) => return Err(Trouble::new(format!("`{name}` {what}"), Fault::Later)),
@@ -114,12 +117,13 @@ fn input(target: &Target, parcel: &Parcel<'_>) -> Vec<u8> {
 struct Group {
     child: Child,
     running: Option<Pid>,
+    mark: String,
 }
 
 impl Group {
-    fn new(child: Child) -> Self {
+    fn new(child: Child, mark: String) -> Self {
         let running = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        Self { child, running }
+        Self { child, running, mark }
     }
 
     /// When it ends, others may get its number: nothing is to be ended any more.
@@ -133,7 +137,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if let Some(group) = self.running {
-            let _ = kill_process_group(group, Signal::KILL);
+            tree::end(group, &self.mark);
         }
     }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_live::{Handle, LiveError};
-use freshet_store::{Destination, NewDead, Store, StoreError};
-use tokio::sync::watch;
+use freshet_store::{Destination, NewDead, Reader, Step, Store, StoreError};
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::gather::{self, Next, millis};
+use crate::ledger::Ledger;
 use crate::letter::Letter;
 use crate::sender::{Fault, Parcel, Sender, Trouble};
 use crate::target::Target;
@@ -36,6 +37,24 @@ fn as_it_was(
     }
 }
 
+/// How many may do something at once: connections and threads are not without end.
+#[derive(Clone)]
+pub(crate) struct Turns {
+    read: Arc<Semaphore>,
+    send: Arc<Semaphore>,
+}
+
+impl Turns {
+    /// Those who read the store, and those who deliver.
+    const READ: usize = 8;
+    const SEND: usize = 512;
+
+    pub(crate) fn new() -> Self {
+        let (read, send) = (Semaphore::new(Self::READ), Semaphore::new(Self::SEND));
+        Self { read: Arc::new(read), send: Arc::new(send) }
+    }
+}
+
 /// Waits until it is to stop.
 pub(crate) async fn stopped(mut stopping: watch::Receiver<bool>) {
     let _ = stopping.wait_for(|it| *it).await;
@@ -46,11 +65,19 @@ pub(crate) struct Delivery {
     pub(crate) id: u32,
     pub(crate) identity: Arc<str>,
     pub(crate) handle: Handle,
+    pub(crate) ledger: Ledger,
+    pub(crate) turns: Turns,
     pub(crate) sender: watch::Receiver<Arc<Sender>>,
+    /// What it was last put off with.
+    pub(crate) known: Arc<Sender>,
+    /// How often somebody changed its settings.
+    pub(crate) edits: watch::Receiver<u64>,
     pub(crate) stopping: watch::Receiver<bool>,
     /// What was looked at in vain.
     pub(crate) seen: i64,
     pub(crate) noted: Instant,
+    /// Until when the other side wants to be left alone.
+    pub(crate) wished: i64,
 }
 
 /// What is waited for.
@@ -69,10 +96,12 @@ impl Delivery {
     /// Tells until it is to stop, or there is nobody to be told any more.
     pub(crate) async fn run(mut self) {
         let mut status = self.handle.watch();
-        let mut edits = self.handle.destination_changes();
+        let mut edits = self.edits.clone();
+        let mut senders = self.sender.clone();
         loop {
             let cursor = status.borrow_and_update().cursor;
             edits.mark_unchanged();
+            senders.mark_unchanged();
             let waits = match self.round().await {
                 Ok(Some(waits)) => waits,
                 Ok(None) => return,
@@ -99,6 +128,7 @@ impl Delivery {
             let is_over = tokio::select! {
                 () = waited => false,
                 gone = edits.changed() => gone.is_err(),
+                gone = senders.changed() => gone.is_err(),
                 () = stopped(self.stopping.clone()) => true,
             };
             if is_over {
@@ -120,7 +150,7 @@ impl Delivery {
     /// nobody to be told any more.
     async fn round(&mut self) -> Result<Option<Wait>, LiveError> {
         let id = self.id;
-        let row = self.handle.read(move |reader| reader.destination(id)).await?;
+        let row = self.read(move |reader| reader.destination(id)).await?;
         let Some(row) = row else { return Ok(None) };
         if row.paused {
             return Ok(Some(Wait::Edit));
@@ -128,7 +158,7 @@ impl Delivery {
         let now = self.handle.now();
         // What is further away than anything is put off was written before the clock was set back.
         if let Some(next) = row.next.filter(|&next| next > now && next - now <= LONGEST) {
-            return Ok(Some(Wait::Until(next)));
+            return self.hasten(&row, next, now).await.map(Some);
         }
         let target = match Target::read(&row.settings) {
             Ok(target) => Arc::new(target),
@@ -138,7 +168,7 @@ impl Delivery {
             }
         };
         let (its, asked, seen) = (row.clone(), Arc::clone(&target), self.seen);
-        let next = self.handle.read(move |reader| gather::next(reader, &its, &asked, seen, now));
+        let next = self.read(move |reader| gather::next(reader, &its, &asked, seen, now));
         match next.await? {
             Next::Nothing(looked) => {
                 self.seen = self.seen.max(looked);
@@ -154,11 +184,43 @@ impl Delivery {
             Next::Later(at) => Ok(Some(Wait::Until(at))),
             Next::Tell { letter, until, begun } => {
                 if !begun {
-                    self.handle.write(move |store| store.begin_delivery(id, until)).await?;
+                    self.ledger.write(Step::Begun { id, until }).await?;
                 }
                 self.tell(&row, &target, &letter, until).await.map(Some)
             }
         }
+    }
+
+    /// Reads the store when it is its turn.
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, LiveError> {
+        let _turn = self.turns.read.acquire().await;
+        self.handle.read(read).await
+    }
+
+    /// What is put off is tried sooner if what it failed with has changed since, unless the other side
+    /// wants to be left alone.
+    async fn hasten(&mut self, row: &Destination, next: i64, now: i64) -> Result<Wait, LiveError> {
+        let sender = Arc::clone(&self.sender.borrow());
+        let known = std::mem::replace(&mut self.known, Arc::clone(&sender));
+        let target = Target::read(&row.settings).ok();
+        let differs = target.is_some_and(|target| sender.differs(&known, &target));
+        let sooner = if differs {
+            now
+        } else if sender.wait != known.wait {
+            now.saturating_add(millis(wait(row.attempts, sender.wait, chance(), None)))
+        } else {
+            next
+        };
+        let sooner = sooner.max(self.wished);
+        if sooner >= next {
+            return Ok(Wait::Until(next));
+        }
+        let id = row.id;
+        self.handle.write(move |store| store.hasten_delivery(id, sooner)).await?;
+        Ok(Wait::Until(sooner))
     }
 
     /// Delivers something, and writes down what came of it.
@@ -174,8 +236,12 @@ impl Delivery {
         let now = self.handle.now();
         let parcel = Parcel { name: &row.name, id: &name, letter, body: &body, now };
         let sender = Arc::clone(&self.sender.borrow());
+        let send = async {
+            let _turn = self.turns.send.acquire().await;
+            sender.send(target, &parcel).await
+        };
         let sent = tokio::select! {
-            sent = sender.send(target, &parcel) => sent,
+            sent = send => sent,
             // It goes out again after the restart.
             () = stopped(self.stopping.clone()) => return Ok(Wait::No),
         };
@@ -183,11 +249,12 @@ impl Delivery {
         let trouble = match sent {
             Ok(receipt) => {
                 tracing::debug!(destination = %row.name, delivery = name, "{}", receipt.answer);
-                self.handle.write(move |store| store.delivered(id, until, Some(now))).await?;
+                self.ledger.write(Step::Done { id, cursor: until, at: Some(now) }).await?;
                 return Ok(Wait::No);
             }
             Err(trouble) => trouble,
         };
+        self.known = Arc::clone(&sender);
         self.fail(row, letter, until, body, trouble, &sender).await
     }
 
@@ -204,18 +271,24 @@ impl Delivery {
         let attempts = row.attempts.saturating_add(1);
         let error = trouble.what.clone();
         if trouble.fault == Fault::Unwanted {
-            tracing::warn!(destination = %row.name, "{error}: it is paused");
-            let error = format!("{error}: it does not want to be told any more, and is paused");
+            tracing::warn!(
+                destination = %row.name,
+                "{error}: it is paused until `freshet notify resume {}`",
+                row.name
+            );
+            let error = format!("{error}: it does not want to be told any more");
+            let settings = row.settings.clone();
             self.handle
                 .write(as_it_was(row, move |store| {
-                    store.put_off(id, attempts, now, &error)?;
-                    store.pause_destination(id, true).map(|_| ())
+                    let next = now;
+                    store.deliver(&[Step::PutOff { id, settings, attempts, now, next, error }])?;
+                    store.pause_destination(id, true, now).map(|_| ())
                 }))
                 .await?;
             return Ok(Wait::Edit);
         }
         if is_over(attempts, &trouble, sender.attempts) {
-            tracing::warn!(destination = %row.name, attempts, "{error}: given up, see its letters");
+            tracing::warn!(destination = %row.name, attempts, "{error}: given up, see `freshet notify dead {}`", row.name);
             let first = letter.entries.first().map(|it| it.cursor);
             let first = first.or(letter.gap.map(|gap| gap.from)).unwrap_or(until);
             let dead =
@@ -226,8 +299,9 @@ impl Delivery {
         let wait = wait(attempts, sender.wait, chance(), trouble.wait);
         tracing::info!(destination = %row.name, attempts, "{error}: again in {wait:?}");
         let next = now.saturating_add(millis(wait));
-        let put_off = move |store: &mut Store| store.put_off(id, attempts, next, &error);
-        self.handle.write(as_it_was(row, put_off)).await?;
+        self.wished = trouble.wait.map_or(0, |_| next);
+        let settings = row.settings.clone();
+        self.ledger.write(Step::PutOff { id, settings, attempts, now, next, error }).await?;
         Ok(Wait::Until(next))
     }
 
@@ -238,7 +312,7 @@ impl Delivery {
         let noted = self.handle.write(move |store| match store.destination(id)? {
             // Not if something is under way.
             Some(row) if row.until.is_none() && row.attempts == 0 && row.cursor < seen => {
-                store.delivered(id, seen, None)
+                store.deliver(&[Step::Done { id, cursor: seen, at: None }])
             }
             _ => Ok(()),
         });

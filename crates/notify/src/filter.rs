@@ -1,7 +1,8 @@
 //! Which entries of the log somebody wants to be told of.
 
 use freshet_fetch::Pattern;
-use freshet_store::{Change, ChangeFilter, Kind};
+use freshet_live::host_filter;
+use freshet_store::{Change, ChangeFilter, HostFilter, Kind};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use url::Url;
@@ -38,7 +39,7 @@ pub struct RawFilter {
     /// Of sources with this tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
-    /// Of the host with this name.
+    /// Of the host with this name: at this port if one is given, at any otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// Of URLs that begin so; `*` stands for any run of characters.
@@ -59,6 +60,7 @@ pub struct RawFilter {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     raw: RawFilter,
+    host: Option<HostFilter>,
     url: Option<Place>,
 }
 
@@ -75,7 +77,7 @@ impl Filter {
         let raw = &self.raw;
         let is_change = it.kind == Kind::Changed;
         raw.tag.as_ref().is_none_or(|tag| it.tags.contains(tag))
-            && raw.host.as_ref().is_none_or(|host| *host == it.host)
+            && self.host.as_ref().is_none_or(|host| host.matches(&it.host, &it.url))
             && raw.min_importance.is_none_or(|least| it.importance >= least)
             // Where nothing changed, there is nothing to be alike.
             && raw.max_similarity.is_none_or(|most| !is_change || it.change.similarity <= most)
@@ -89,7 +91,7 @@ impl Filter {
         let raw = &self.raw;
         let kinds = if raw.kinds.is_empty() { &EntryKind::ALL[..] } else { &raw.kinds };
         ChangeFilter {
-            host: raw.host.clone(),
+            host: self.host.clone(),
             tag: raw.tag.clone(),
             importance: raw.min_importance,
             kinds: kinds.iter().map(|&kind| kind.into()).collect(),
@@ -107,17 +109,12 @@ impl Filter {
 impl TryFrom<RawFilter> for Filter {
     type Error = Invalid;
 
-    fn try_from(mut raw: RawFilter) -> Result<Self, Invalid> {
+    fn try_from(raw: RawFilter) -> Result<Self, Invalid> {
         if raw.tag.as_ref().is_some_and(|tag| tag.is_empty() || tag.contains('\n')) {
             return Err(Invalid::new("tag", "a tag is one line, and not empty"));
         }
-        if let Some(host) = &mut raw.host {
-            *host = host.trim_end_matches('.').to_lowercase();
-            if host.is_empty() || host.contains(|it: char| it.is_whitespace() || it == '/') {
-                let what = format!("{host:?} is not the name of a host");
-                return Err(Invalid::new("host", what));
-            }
-        }
+        let host = raw.host.as_deref().map(host_filter).transpose();
+        let host = host.map_err(|why| Invalid::new("host", why.to_string()))?;
         if let Some(least) = raw.min_importance.filter(|it| !(it.is_finite() && *it >= 0.0)) {
             return Err(Invalid::new("min_importance", format!("{least} is not 0 or more")));
         }
@@ -125,7 +122,7 @@ impl TryFrom<RawFilter> for Filter {
             return Err(Invalid::new("max_similarity", format!("{most} is not from 0 to 1")));
         }
         let url = raw.url.as_deref().map(Place::parse).transpose()?;
-        Ok(Self { raw, url })
+        Ok(Self { raw, host, url })
     }
 }
 
@@ -192,6 +189,8 @@ mod tests {
         check(r#"{"tag": ""}"#, Err("tag"));
         check(r#"{"host": "Example.com."}"#, Ok(true));
         check(r#"{"host": "ample.com"}"#, Ok(false));
+        check(r#"{"host": "example.com:443"}"#, Ok(true));
+        check(r#"{"host": "example.com:8080"}"#, Ok(false));
         check(r#"{"host": "example.com/"}"#, Err("host"));
         check(r#"{"url": "https://example.com/news/"}"#, Ok(true));
         check(r#"{"url": "*.com/*/today"}"#, Ok(true));

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_live::{Handle, LiveError};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::deliver::{Delivery, stopped};
+use crate::deliver::{Delivery, Turns, stopped};
+use crate::ledger::Ledger;
 use crate::sender::{Receipt, Sender, Settings, Trouble};
 use crate::target::Target;
 
@@ -17,6 +19,8 @@ use crate::target::Target;
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How often somebody looks whether all are being told, even if nothing was said.
 const ROUND: Duration = Duration::from_secs(30);
+/// How long somebody who broke off waits before going on.
+const PAUSE: Duration = Duration::from_millis(100);
 /// Letters that are sent again at once.
 const LETTERS: usize = 100;
 /// And for how long.
@@ -124,7 +128,8 @@ impl Notifier {
             let now = self.handle.now();
             match sender.resend(&identity, &row, &target, &letter.dead, now).await {
                 Ok(_) => {
-                    self.handle.write(move |store| store.unbury(&[letter.id])).await?;
+                    let now = self.handle.now();
+                    self.handle.write(move |store| store.redelivered(letter.id, now)).await?;
                     retried.sent += 1;
                 }
                 Err(trouble) => {
@@ -138,6 +143,19 @@ impl Notifier {
     }
 }
 
+/// Somebody who tells a destination, and a way to say that it was changed.
+struct Telling {
+    task: tokio::task::Id,
+    edits: watch::Sender<u64>,
+}
+
+/// Which destinations are looked at.
+#[derive(Clone, Copy)]
+enum Look {
+    All,
+    One(u32),
+}
+
 /// Sees to it that each destination is told by somebody.
 async fn look_after(
     handle: Handle,
@@ -145,47 +163,83 @@ async fn look_after(
     stopping: watch::Receiver<bool>,
 ) {
     let mut edits = handle.destination_changes();
+    let (ledger, turns) = (Ledger::start(handle.clone()), Turns::new());
     let mut telling: JoinSet<u32> = JoinSet::new();
-    let mut who: HashMap<u32, tokio::task::Id> = HashMap::new();
+    let mut who: HashMap<u32, Telling> = HashMap::new();
+    let mut look = Look::All;
+    let mut pause = Duration::ZERO;
     loop {
-        edits.mark_unchanged();
-        let found = handle.read(|reader| Ok((reader.destinations()?, reader.identity()?))).await;
-        match found {
+        let found = handle.read(move |reader| {
+            let rows = match look {
+                Look::All => reader.destinations()?,
+                Look::One(id) => reader.destination(id)?.into_iter().collect(),
+            };
+            Ok((rows, reader.identity()?))
+        });
+        match found.await {
             Ok((rows, identity)) => {
                 let identity: Arc<str> = identity.into();
                 for row in rows {
                     if who.contains_key(&row.id) {
                         continue;
                     }
+                    let (own, edits) = watch::channel(0);
                     let (id, seen, noted) = (row.id, row.cursor, Instant::now());
                     let delivery = Delivery {
                         id,
                         identity: Arc::clone(&identity),
                         handle: handle.clone(),
+                        ledger: ledger.clone(),
+                        turns: turns.clone(),
                         sender: sender.clone(),
+                        known: Arc::clone(&sender.borrow()),
+                        edits,
                         stopping: stopping.clone(),
                         seen,
                         noted,
+                        wished: 0,
                     };
                     let task = telling.spawn(async move {
+                        sleep(pause).await;
                         delivery.run().await;
                         id
                     });
-                    who.insert(id, task.id());
+                    who.insert(id, Telling { task: task.id(), edits: own });
                 }
             }
             Err(LiveError::Stopped) => return,
             Err(error) => tracing::warn!("cannot read who is to be told: {error}"),
         }
+        pause = Duration::ZERO;
         tokio::select! {
-            changed = edits.changed() => if changed.is_err() { return },
+            edit = edits.recv() => look = match edit {
+                Ok(Some(id)) => {
+                    if let Some(it) = who.get(&id) {
+                        it.edits.send_modify(|count| *count += 1);
+                    }
+                    Look::One(id)
+                }
+                // Any of them may have changed.
+                Ok(None) | Err(RecvError::Lagged(_)) => {
+                    for it in who.values() {
+                        it.edits.send_modify(|count| *count += 1);
+                    }
+                    Look::All
+                }
+                Err(RecvError::Closed) => return,
+            },
             Some(ended) = telling.join_next_with_id(), if !telling.is_empty() => {
-                let ended = ended.map_or_else(|error| error.id(), |(id, _)| id);
-                who.retain(|_, task| *task != ended);
+                let ended = ended.map_or_else(|error| error.id(), |(task, _)| task);
+                let id = who.iter().find(|(_, it)| it.task == ended).map(|(id, _)| *id);
+                look = Look::All;
+                if let Some(id) = id {
+                    who.remove(&id);
+                    look = Look::One(id);
+                }
                 // Not at once again and again, if something is wrong with it.
-                sleep(Duration::from_millis(100)).await;
+                pause = PAUSE;
             }
-            () = sleep(ROUND) => {}
+            () = sleep(ROUND) => look = Look::All,
             () = stopped(stopping.clone()) => {
                 let all = async { while telling.join_next().await.is_some() {} };
                 let _ = timeout(FAREWELL, all).await;

@@ -111,6 +111,20 @@ impl Sender {
         }
     }
 
+    /// Whether this one tells a target otherwise than another one would: what failed there may go well
+    /// here.
+    pub(crate) fn differs(&self, other: &Self, target: &Target) -> bool {
+        let (own, its) = (self.fetcher.settings(), other.fetcher.settings());
+        match &target.raw().to {
+            RawTo::Webhook(_) => own != its,
+            RawTo::Email(_) => self.mail != other.mail || !own.roots().eq(its.roots()),
+            RawTo::Command(it) => {
+                let line = |sender: &Self| sender.commands.get(&it.name).cloned();
+                line(self) != line(other) || self.limit != other.limit
+            }
+        }
+    }
+
     /// Whether there is what a target needs: a mail server, a command of this name.
     ///
     /// # Errors

@@ -40,12 +40,15 @@ pub(crate) async fn send(
     let said = if text.is_empty() { status.to_string() } else { format!("{status}: {text}") };
     let fault = match status {
         200..=299 => {
-            let entries = parcel.letter.entries.len();
+            let entries = match parcel.letter.entries.len() {
+                1 => "1 entry".to_owned(),
+                some => format!("{some} entries"),
+            };
             return Ok(Receipt {
                 kind: target.kind(),
                 to: target.place(),
                 id: parcel.id.to_owned(),
-                sent: format!("{} bytes of JSON, {entries} entries", parcel.body.len()),
+                sent: format!("{} bytes of JSON, {entries}", parcel.body.len()),
                 answer: said,
             });
         }

@@ -73,8 +73,8 @@ pub(crate) async fn effect_of(
             let ids = match reader.find_host(&name)? {
                 None => Vec::new(),
                 Some(host) => {
-                    let (host, limit) = (Some(host.id), SIBLINGS);
-                    reader.ids(&Query { host, limit, ..Query::default() })?
+                    let (hosts, limit) = (vec![host.id], SIBLINGS);
+                    reader.ids(&Query { hosts, limit, ..Query::default() })?
                 }
             };
             known.push((count, ids));

@@ -142,6 +142,7 @@ impl From<EditError> for Problem {
             EditError::Url(why) => Self::field("url", why.to_string())
                 .hint("give the whole URL, such as `https://example.com/`"),
             EditError::Given { field, what, .. } => Self::field(field, what),
+            EditError::Host(why) => Self::field("host", why.to_string()),
             EditError::Stopped => stopped(),
         }
     }

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
 
 use crate::error::StoreError;
+use crate::host::HostFilter;
 use crate::meta::{counter, set_counter};
 use crate::outcome::Kind;
 use crate::reader::Reader;
@@ -59,8 +60,8 @@ pub struct Change {
 pub struct ChangeFilter {
     /// Of this source.
     pub source: Option<u32>,
-    /// Of the host with this name.
-    pub host: Option<String>,
+    /// Of such hosts.
+    pub host: Option<HostFilter>,
     /// Of sources with this tag.
     pub tag: Option<String>,
     /// Of sources that counted at least so much.
@@ -103,6 +104,18 @@ impl ChangeFilter {
     fn clauses(&self) -> (String, Vec<(&'static str, &dyn ToSql)>) {
         let mut conditions = String::new();
         let mut values: Vec<(&'static str, &dyn ToSql)> = Vec::new();
+        if let Some(host) = &self.host {
+            // The character after a colon is a semicolon.
+            conditions.push_str(match host.any_port {
+                true => " AND (host = :host OR host >= :host || ':' AND host < :host || ';')",
+                false => " AND host = :host",
+            });
+            values.push((":host", &host.name));
+            if let Some(scheme) = &host.scheme {
+                conditions.push_str(" AND substr(url, 1, length(:scheme)) = :scheme");
+                values.push((":scheme", scheme));
+            }
+        }
         let mut add = |condition: &str, name: &'static str, value| {
             conditions.push_str(" AND ");
             conditions.push_str(condition);
@@ -110,9 +123,6 @@ impl ChangeFilter {
         };
         if let Some(source) = &self.source {
             add("source = :source", ":source", source as &dyn ToSql);
-        }
-        if let Some(host) = &self.host {
-            add("host = :host", ":host", host);
         }
         if let Some(tag) = &self.tag {
             let among = "instr(char(10) || tags || char(10), char(10) || :tag || char(10)) > 0";

@@ -34,6 +34,47 @@ pub struct Destination {
     pub delivered: Option<i64>,
     /// Why the last delivery failed, if it did.
     pub error: Option<String>,
+    /// Since when all deliveries failed, if the last one did.
+    pub failed: Option<i64>,
+    /// Since when nothing is delivered, if it is paused.
+    pub rested: Option<i64>,
+}
+
+/// How far a delivery is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It begins, and goes up to a cursor: whatever comes meanwhile, it is the same one until it is
+    /// delivered or given up.
+    Begun {
+        /// To whom.
+        id: u32,
+        /// Up to where.
+        until: i64,
+    },
+    /// All up to a cursor is delivered, or not wanted.
+    Done {
+        /// To whom.
+        id: u32,
+        /// Up to where.
+        cursor: i64,
+        /// When, if something was delivered.
+        at: Option<i64>,
+    },
+    /// It failed, for so many times in a row, and is tried again later.
+    PutOff {
+        /// To whom.
+        id: u32,
+        /// What its settings were: if they are others now, nothing is put off.
+        settings: String,
+        /// How often it failed.
+        attempts: u32,
+        /// When it failed.
+        now: i64,
+        /// When it is tried again.
+        next: i64,
+        /// Why it failed.
+        error: String,
+    },
 }
 
 /// A delivery that is given up.
@@ -65,7 +106,7 @@ pub struct Dead {
 }
 
 const COLUMNS: &str = "SELECT id, name, settings, paused, cursor, made, attempts, next, delivered,
-    error, until FROM destination";
+    error, until, failed, rested FROM destination";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Destination> {
     Ok(Destination {
@@ -80,6 +121,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Destination> {
         delivered: row.get(8)?,
         error: row.get(9)?,
         until: row.get(10)?,
+        failed: row.get(11)?,
+        rested: row.get(12)?,
     })
 }
 
@@ -106,9 +149,42 @@ impl Reader {
         self.rows(&format!("{COLUMNS} ORDER BY id"), [], read)
     }
 
+    /// Those that are paused, cannot be told, or have deliveries that were given up, by number, at most
+    /// `limit`.
+    pub fn troubled_destinations(&self, limit: usize) -> Result<Vec<Destination>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = format!(
+            "{COLUMNS} WHERE paused OR attempts > 0
+            OR id IN (SELECT destination FROM dead) ORDER BY id LIMIT ?1"
+        );
+        self.rows(&sql, [limit], read)
+    }
+
+    /// How many destinations there are, how many of them are paused, and how many of the others cannot
+    /// be told.
+    pub fn count_destinations(&self) -> Result<(u64, u64, u64), StoreError> {
+        let sql = "SELECT count(*), count(*) FILTER (WHERE paused),
+            count(*) FILTER (WHERE NOT paused AND attempts > 0) FROM destination";
+        let number = |row: &Row<'_>, at| row.get::<_, i64>(at).map(|it| it as u64);
+        let counts =
+            self.row(sql, [], |row| Ok((number(row, 0)?, number(row, 1)?, number(row, 2)?)))?;
+        Ok(counts.unwrap_or_default())
+    }
+
+    /// How many deliveries were given up, and are kept, for each destination with some.
+    pub fn count_all_dead(&self) -> Result<Vec<(u32, u64)>, StoreError> {
+        let sql = "SELECT destination, count(*) FROM dead GROUP BY destination";
+        self.rows(sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))
+    }
+
     /// A destination by its number.
     pub fn destination(&self, id: u32) -> Result<Option<Destination>, StoreError> {
         self.row(&format!("{COLUMNS} WHERE id = ?1"), [id], read)
+    }
+
+    /// A destination by its name.
+    pub fn find_destination(&self, name: &str) -> Result<Option<Destination>, StoreError> {
+        self.row(&format!("{COLUMNS} WHERE name = ?1"), [name], read)
     }
 
     /// Deliveries to a destination that were given up: those with a larger number than `after`, the
@@ -146,18 +222,46 @@ impl Store {
             let sql = "INSERT INTO destination (name, settings, cursor, made)
                 VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO UPDATE SET
                 settings = excluded.settings, attempts = 0, next = NULL, error = NULL,
-                until = NULL
+                until = NULL, failed = NULL
                 RETURNING id";
             let row = params![name, settings, cursor, now];
             transaction.prepare_cached(sql)?.query_row(row, |row| row.get(0))
         })
     }
 
-    /// Leaves a destination alone for the time being, or not. Says whether there is such a one.
-    pub fn pause_destination(&mut self, id: u32, paused: bool) -> Result<bool, StoreError> {
+    /// Gives a destination settings that do not matter to what it is told. What is under way goes on as
+    /// it is. Says whether there is such a one.
+    pub fn rekey_destination(&mut self, id: u32, settings: &str) -> Result<bool, StoreError> {
         self.write(|transaction| {
-            let sql = "UPDATE destination SET paused = ?2 WHERE id = ?1";
-            Ok(transaction.prepare_cached(sql)?.execute(params![id, paused])? > 0)
+            let sql = "UPDATE destination SET settings = ?2 WHERE id = ?1";
+            Ok(transaction.prepare_cached(sql)?.execute(params![id, settings])? > 0)
+        })
+    }
+
+    /// Leaves a destination alone for the time being, or not: then what failed is tried at once. Says
+    /// whether there is such a one.
+    pub fn pause_destination(
+        &mut self,
+        id: u32,
+        paused: bool,
+        now: i64,
+    ) -> Result<bool, StoreError> {
+        self.write(|transaction| {
+            let sql = "UPDATE destination SET paused = ?2,
+                rested = CASE WHEN ?2 THEN coalesce(rested, ?3) END,
+                attempts = CASE WHEN ?2 THEN attempts ELSE 0 END,
+                next = CASE WHEN ?2 THEN next END,
+                error = CASE WHEN ?2 THEN error END,
+                failed = CASE WHEN ?2 THEN failed END WHERE id = ?1";
+            Ok(transaction.prepare_cached(sql)?.execute(params![id, paused, now])? > 0)
+        })
+    }
+
+    /// Has a delivery that failed tried at another time than it was put off to.
+    pub fn hasten_delivery(&mut self, id: u32, next: i64) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let sql = "UPDATE destination SET next = ?2 WHERE id = ?1 AND next > ?2";
+            transaction.prepare_cached(sql)?.execute(params![id, next]).map(|_| ())
         })
     }
 
@@ -170,33 +274,23 @@ impl Store {
         })
     }
 
-    /// Begins a delivery that goes up to a cursor: whatever comes meanwhile, it is the same one until it
-    /// is delivered or given up.
-    pub fn begin_delivery(&mut self, id: u32, until: i64) -> Result<(), StoreError> {
+    /// Writes down how far deliveries are, all at once.
+    pub fn deliver(&mut self, steps: &[Step]) -> Result<(), StoreError> {
         self.write(|transaction| {
-            let sql = "UPDATE destination SET until = ?2 WHERE id = ?1";
-            transaction.prepare_cached(sql)?.execute(params![id, until]).map(|_| ())
-        })
-    }
-
-    /// All up to a cursor is delivered to a destination, or not wanted by it; `at` if something was
-    /// delivered.
-    pub fn delivered(&mut self, id: u32, cursor: i64, at: Option<i64>) -> Result<(), StoreError> {
-        self.write(|transaction| advance(transaction, id, cursor, at))
-    }
-
-    /// A delivery failed, for so many times in a row, and is tried again later.
-    pub fn put_off(
-        &mut self,
-        id: u32,
-        attempts: u32,
-        next: i64,
-        error: &str,
-    ) -> Result<(), StoreError> {
-        self.write(|transaction| {
-            let sql = "UPDATE destination SET attempts = ?2, next = ?3, error = ?4 WHERE id = ?1";
-            let row = params![id, attempts, next, error];
-            transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+            steps.iter().try_for_each(|step| match step {
+                Step::Begun { id, until } => {
+                    let sql = "UPDATE destination SET until = ?2 WHERE id = ?1";
+                    transaction.prepare_cached(sql)?.execute(params![id, until]).map(|_| ())
+                }
+                Step::Done { id, cursor, at } => advance(transaction, *id, *cursor, *at),
+                Step::PutOff { id, settings, attempts, now, next, error } => {
+                    let sql = "UPDATE destination SET attempts = ?3,
+                        failed = coalesce(failed, ?4), next = ?5, error = ?6
+                        WHERE id = ?1 AND settings = ?2";
+                    let row = params![id, settings, attempts, now, next, error];
+                    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+                }
+            })
         })
     }
 
@@ -212,6 +306,17 @@ impl Store {
                 (SELECT id FROM dead WHERE destination = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)";
             transaction.prepare_cached(sql)?.execute(params![destination, BURIED])?;
             advance(transaction, *destination, *last, None)
+        })
+    }
+
+    /// A delivery that was given up has arrived all the same: it is forgotten. Says whether there was one.
+    pub fn redelivered(&mut self, dead: i64, at: i64) -> Result<bool, StoreError> {
+        self.write(|transaction| {
+            let sql = "UPDATE destination SET delivered = max(coalesce(delivered, ?2), ?2)
+                WHERE id = (SELECT destination FROM dead WHERE id = ?1)";
+            transaction.prepare_cached(sql)?.execute(params![dead, at])?;
+            let sql = "DELETE FROM dead WHERE id = ?1";
+            Ok(transaction.prepare_cached(sql)?.execute([dead])? > 0)
         })
     }
 
@@ -235,6 +340,6 @@ fn advance(
     at: Option<i64>,
 ) -> rusqlite::Result<()> {
     let sql = "UPDATE destination SET cursor = max(cursor, ?2), attempts = 0, next = NULL,
-        error = NULL, until = NULL, delivered = coalesce(?3, delivered) WHERE id = ?1";
+        error = NULL, failed = NULL, until = NULL, delivered = coalesce(?3, delivered) WHERE id = ?1";
     transaction.prepare_cached(sql)?.execute(params![id, cursor, at]).map(|_| ())
 }

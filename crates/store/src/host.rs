@@ -29,6 +29,31 @@ pub struct HostRecord {
     pub record: Vec<u8>,
 }
 
+/// Which hosts. Hosts are kept by the name that URLs have, in lower case and ASCII, with the port if it is
+/// not the usual one of the scheme.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostFilter {
+    /// The name, with a port unless that is a usual one.
+    pub name: String,
+    /// Whether all ports are meant.
+    pub any_port: bool,
+    /// What URLs begin with, if the port is the usual one of this scheme: `https://`.
+    pub scheme: Option<&'static str>,
+}
+
+impl HostFilter {
+    /// Whether a source is of such a host.
+    #[must_use]
+    pub fn matches(&self, host: &str, url: &str) -> bool {
+        let is_named = match host.strip_prefix(self.name.as_str()) {
+            Some("") => true,
+            Some(rest) => self.any_port && rest.starts_with(':'),
+            None => false,
+        };
+        is_named && self.scheme.is_none_or(|scheme| url.starts_with(scheme))
+    }
+}
+
 const COLUMNS: &str = "SELECT id, name, until, record FROM host";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Host> {
@@ -49,6 +74,16 @@ impl Reader {
     /// A host by its name.
     pub fn find_host(&self, name: &str) -> Result<Option<Host>, StoreError> {
         self.row(&format!("{COLUMNS} WHERE name = ?1"), [name], read)
+    }
+
+    /// Hosts by a filter, in order of their names.
+    pub fn find_hosts(&self, filter: &HostFilter) -> Result<Vec<Host>, StoreError> {
+        let HostFilter { name, any_port, .. } = filter;
+        let sql = format!(
+            "{COLUMNS} WHERE name = ?1 OR (?2 AND name >= ?1 || ':' AND name < ?1 || ';')
+            ORDER BY name"
+        );
+        self.rows(&sql, params![name, any_port], read)
     }
 
     /// Hosts with a larger number than `after`, in order of their numbers, at most `limit`.

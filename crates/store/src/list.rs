@@ -1,5 +1,7 @@
 //! Finding sources.
 
+use std::borrow::Cow;
+
 use rusqlite::{Row, ToSql};
 
 use crate::add::look_up;
@@ -12,8 +14,10 @@ use crate::source::{OBSERVED, PAUSED, Source, split_tags};
 /// Which sources. What is `None` does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Of this host.
-    pub host: Option<u32>,
+    /// Of one of these hosts, if some are named.
+    pub hosts: Vec<u32>,
+    /// With a URL that begins so.
+    pub scheme: Option<&'static str>,
     /// With this tag.
     pub tag: Option<String>,
     /// In this state.
@@ -75,7 +79,7 @@ struct Clauses<'a> {
     from: &'static str,
     /// The column with the numbers of sources that leads.
     order: &'static str,
-    conditions: Vec<&'static str>,
+    conditions: Vec<Cow<'static, str>>,
     values: Vec<(&'static str, &'a dyn ToSql)>,
 }
 
@@ -86,7 +90,7 @@ impl Query {
             let from = "tag_source t CROSS JOIN source s ON s.id = t.source
                 CROSS JOIN schedule c ON c.id = t.source";
             (from, ("t.source", "t.source > :after", "t.source <= :until"))
-        } else if self.host.is_some() {
+        } else if !self.hosts.is_empty() {
             let from = "host_source h CROSS JOIN source s ON s.id = h.source
                 CROSS JOIN schedule c ON c.id = h.source";
             (from, ("h.source", "h.source > :after", "h.source <= :until"))
@@ -102,21 +106,31 @@ impl Query {
         if let Some(tag) = &self.tag {
             clauses.add("t.tag = :tag", ":tag", tag);
         }
-        if let Some(host) = &self.host {
-            let leads = self.tag.is_none();
-            clauses.add(if leads { "h.host = :host" } else { "c.host = :host" }, ":host", host);
+        let host = if self.tag.is_none() { "h.host" } else { "c.host" };
+        match self.hosts.as_slice() {
+            [] => {}
+            // In the order of the table: nothing is sorted.
+            [one] => clauses.conditions.push(format!("{host} = {one}").into()),
+            some => {
+                let numbers: Vec<String> = some.iter().map(u32::to_string).collect();
+                let numbers = numbers.join(", ");
+                clauses.conditions.push(format!("{host} IN ({numbers})").into());
+            }
+        }
+        if let Some(scheme) = &self.scheme {
+            clauses.add("substr(s.url, 1, length(:scheme)) = :scheme", ":scheme", scheme);
         }
         if let Some(state) = &self.state {
             clauses.add("c.state = :state", ":state", state);
             // SQLite takes the index of rare states only if it can see that this is one.
             match state {
                 State::New | State::Good => {}
-                _ => clauses.conditions.push("c.state > 1"),
+                _ => clauses.conditions.push("c.state > 1".into()),
             }
         }
         match self.paused {
-            Some(true) => clauses.conditions.push("c.flags & 1"),
-            Some(false) => clauses.conditions.push("NOT c.flags & 1"),
+            Some(true) => clauses.conditions.push("c.flags & 1".into()),
+            Some(false) => clauses.conditions.push("NOT c.flags & 1".into()),
             None => {}
         }
         if let Some(text) = &self.text {
@@ -134,19 +148,19 @@ impl Query {
 
 impl<'a> Clauses<'a> {
     fn add(&mut self, condition: &'static str, name: &'static str, value: &'a dyn ToSql) {
-        self.conditions.push(condition);
+        self.conditions.push(condition.into());
         self.values.push((name, value));
     }
 
     /// Leaves out the tables that only what is shown comes from.
     fn narrow(&mut self, query: &Query) {
-        let Query { tag, host, text, state, paused, .. } = query;
+        let Query { tag, hosts, scheme, text, state, paused, .. } = query;
         let is_scheduled = state.is_some() || paused.is_some();
-        self.from = match (tag, host) {
-            _ if text.is_some() => return,
-            (Some(_), None) if !is_scheduled => "tag_source t",
-            (None, Some(_)) if !is_scheduled => "host_source h",
-            (None, None) if is_scheduled => "schedule c",
+        self.from = match (tag, hosts.is_empty()) {
+            _ if text.is_some() || scheme.is_some() => return,
+            (Some(_), true) if !is_scheduled => "tag_source t",
+            (None, false) if !is_scheduled => "host_source h",
+            (None, true) if is_scheduled => "schedule c",
             _ => return,
         };
     }
@@ -245,9 +259,9 @@ mod tests {
     fn what_is_rare_leads_and_nothing_is_sorted() {
         let all = Query { after: Some(7), ..Query::default() };
         check(&all, "SEARCH s USING INTEGER PRIMARY KEY (rowid>?)");
-        let tagged = Query { tag: Some(String::new()), host: Some(1), ..all.clone() };
+        let tagged = Query { tag: Some(String::new()), hosts: vec![1], ..all.clone() };
         check(&tagged, "SEARCH t USING PRIMARY KEY (tag=? AND source>?)");
-        let hosted = Query { host: Some(1), state: Some(State::Good), ..all.clone() };
+        let hosted = Query { hosts: vec![1], state: Some(State::Good), ..all.clone() };
         check(&hosted, "SEARCH h USING PRIMARY KEY (host=? AND source>?)");
         let gone = Query { state: Some(State::Gone), ..all.clone() };
         check(&gone, "SEARCH c USING INDEX schedule_state (state=? AND rowid>?)");

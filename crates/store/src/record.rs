@@ -174,7 +174,8 @@ impl<'a> Keeper<'a> {
         Ok(Self {
             transaction,
             before: transaction.prepare_cached(
-                "SELECT fetches, last, failures, fetched, changed, state FROM schedule WHERE id = ?1",
+                "SELECT fetches, last, failures, fetched, changed, state, told
+                FROM schedule WHERE id = ?1",
             )?,
             observe: transaction.prepare_cached(
                 "INSERT INTO observation
@@ -207,7 +208,8 @@ impl<'a> Keeper<'a> {
     ) -> rusqlite::Result<Option<Option<i64>>> {
         let found = self.before.query_row([fetch.source], |row| {
             let (failures, fetched, changed) = (row.get(2)?, row.get(3)?, row.get(4)?);
-            let before = Before { failures, fetched, changed, state: row.get(5)? };
+            let (state, told) = (row.get(5)?, row.get(6)?);
+            let before = Before { failures, fetched, changed, state, told };
             Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?, before))
         });
         let Some((fetches, previous, before)) = found.optional()? else { return Ok(None) };

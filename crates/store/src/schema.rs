@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction};
 pub(crate) const APPLICATION: i64 = 0x0046_5348; // "FSH"
 
 /// Each step brings a file from its place in the list to the next.
-pub(crate) const STEPS: &[&str] = &[FIRST, SECOND, SERVICE, DELIVERY, PULSE, DECISION];
+pub(crate) const STEPS: &[&str] = &[FIRST, SECOND, SERVICE, DELIVERY, PULSE, DECISION, TOLD];
 
 /// Columns of `schedule` stand in the order of use: `load` reads up to `learnt` and no further.
 ///
@@ -244,6 +244,21 @@ ALTER TABLE observation ADD COLUMN worth REAL;
 ALTER TABLE observation ADD COLUMN price REAL;
 ALTER TABLE observation ADD COLUMN believed REAL;
 ALTER TABLE observation ADD COLUMN learnt REAL;
+";
+
+/// What was told of a source and still holds (1: it fails, 2: nothing happens), and since when a
+/// destination cannot be told or is left alone.
+const TOLD: &str = "
+ALTER TABLE schedule ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
+UPDATE schedule SET told =
+    (failures > 0 AND EXISTS (SELECT 1 FROM change WHERE source = schedule.id AND kind = 1
+        AND change.changed > coalesce(schedule.fetched, -1)))
+    + 2 * EXISTS (SELECT 1 FROM change WHERE source = schedule.id AND kind = 3
+        AND change.changed > coalesce(schedule.changed, -1))
+    WHERE id IN (SELECT source FROM change WHERE kind IN (1, 3));
+
+ALTER TABLE destination ADD COLUMN failed INTEGER;
+ALTER TABLE destination ADD COLUMN rested INTEGER;
 ";
 
 /// What a file says of itself: whether it is empty, whose it is, and its version.

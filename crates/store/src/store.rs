@@ -69,11 +69,6 @@ impl Store {
         self.retention = retention;
     }
 
-    /// Says what is told of sources beside their changes from now on.
-    pub fn set_watch(&mut self, watch: Watch) {
-        self.watch = watch;
-    }
-
     /// Lets the file grow to so many bytes and no further: what would need more fails as on a full
     /// disk. The log beside it is not counted.
     pub fn limit_size(&mut self, bytes: u64) -> Result<(), StoreError> {

@@ -30,21 +30,27 @@ pub fn time(text: &str) -> Option<Duration> {
     (!time.is_zero()).then_some(time)
 }
 
-/// Bytes, also with `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`. Nothing if they are none, or 0.
+/// What a size may be written with, for messages.
+pub const SIZES: &str = "a number of bytes, or one with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB";
+
+/// Bytes, also with a unit, in large or small letters: thousands (`kB`, `MB`, `GB`, `TB`) or powers of
+/// 1024 (`KiB`, `MiB`, `GiB`, `TiB`). Nothing if they are none, or 0.
 #[must_use]
 pub fn size(raw: &RawSize) -> Option<u64> {
     let bytes = match raw {
         RawSize::Bytes(bytes) => *bytes,
         RawSize::Text(text) => {
             let (number, unit) = split(text)?;
-            let factor = match unit {
-                "" | "B" => 1.0,
-                "kB" => 1e3,
-                "MB" => 1e6,
-                "GB" => 1e9,
-                "KiB" => 1024.0,
-                "MiB" => 1_048_576.0,
-                "GiB" => 1_073_741_824.0,
+            let factor = match unit.to_ascii_lowercase().as_str() {
+                "" | "b" => 1.0,
+                "kb" => 1e3,
+                "mb" => 1e6,
+                "gb" => 1e9,
+                "tb" => 1e12,
+                "kib" => 1024.0,
+                "mib" => 1_048_576.0,
+                "gib" => 1_073_741_824.0,
+                "tib" => 1_099_511_627_776.0,
                 _ => return None,
             };
             (number * factor) as u64
@@ -77,6 +83,10 @@ mod tests {
         assert_eq!(bytes("64KiB"), Some(65_536));
         assert_eq!(bytes("1.5 MB"), Some(1_500_000));
         assert_eq!(bytes("7"), Some(7));
+        for (text, expect) in [("2KB", 2000), ("2 kb", 2000), ("2kB", 2000), ("2kib", 2048)] {
+            assert_eq!(bytes(text), Some(expect), "{text}");
+        }
+        assert_eq!((bytes("1TB"), bytes("1TiB")), (Some(1_000_000_000_000), Some(1 << 40)));
         assert_eq!((bytes("0"), bytes("1 mile"), bytes("")), (None, None, None));
     }
 }

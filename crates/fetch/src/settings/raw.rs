@@ -175,6 +175,18 @@ impl TryFrom<RawSettings> for Settings {
     type Error = InvalidSetting;
 
     fn try_from(raw: RawSettings) -> Result<Self, InvalidSetting> {
+        let (settings, missing) = Self::but_secrets(raw)?;
+        missing.map_or(Ok(settings), Err)
+    }
+}
+
+impl Settings {
+    /// The same for those who fetch nothing: what is written is checked, and the first secret that is not
+    /// where it should be is named. Nothing may be fetched then.
+    ///
+    /// # Errors
+    /// If something else cannot be meant.
+    pub fn but_secrets(raw: RawSettings) -> Result<(Self, Option<InvalidSetting>), InvalidSetting> {
         let user_agent = user_agent(raw.user_agent, raw.contact)?;
         let mut allow = Vec::new();
         for text in raw.allow {
@@ -206,8 +218,11 @@ impl TryFrom<RawSettings> for Settings {
                 return Err(invalid(format!("commands.{name}"), SettingFault::Command));
             }
         }
+        let mut missing = None;
         let rules = raw.rules.into_iter().enumerate();
-        Ok(Self {
+        let rules = rules.map(|(at, rule)| rule.check(at, &mut missing));
+        let rules = rules.collect::<Result<_, _>>()?;
+        let settings = Self {
             user_agent,
             robots: raw.robots.unwrap_or(true),
             guard: if raw.public.unwrap_or(true) {
@@ -222,8 +237,9 @@ impl TryFrom<RawSettings> for Settings {
             files,
             commands: raw.commands.into_iter().collect(),
             limits: raw.limits.check()?,
-            rules: rules.map(|(at, rule)| rule.check(at)).collect::<Result<_, _>>()?,
-        })
+            rules,
+        };
+        Ok((settings, missing))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::pattern::Pattern;
 use crate::secret::{Secret, base64, shown};
 
 /// Headers and the way for URLs that match a pattern.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rule {
     pattern: Pattern,
     headers: HeaderMap,
@@ -23,7 +23,7 @@ pub(crate) struct Rule {
 }
 
 /// A proxy that speaks HTTP.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Proxy {
     pub(crate) host: String,
     pub(crate) port: u16,
@@ -59,7 +59,17 @@ impl Settings {
 }
 
 impl RawRule {
-    pub(super) fn check(self, at: usize) -> Result<Rule, InvalidSetting> {
+    pub(super) fn check(
+        self,
+        at: usize,
+        missing: &mut Option<InvalidSetting>,
+    ) -> Result<Rule, InvalidSetting> {
+        let mut read = |raw: &RawSecret, field: &str| {
+            raw.read(field).unwrap_or_else(|why| {
+                missing.get_or_insert(why);
+                Secret::new("")
+            })
+        };
         let field = |name: &str| format!("rules[{at}].{name}");
         let pattern = self.pattern.parse().map_err(|it| invalid(field("match"), Into::into(it)))?;
         let (mut headers, mut secrets) = (HeaderMap::new(), HeaderMap::new());
@@ -74,15 +84,15 @@ impl RawRule {
                     map.insert(key, value_of(&field, &text)?)
                 }
                 RawValue::Secret(raw) => {
-                    secrets.insert(key, value_of(&field, raw.read(&field)?.reveal())?)
+                    secrets.insert(key, value_of(&field, read(&raw, &field).reveal())?)
                 }
             };
         }
         let authorization = match (self.basic, self.bearer) {
             (Some(_), Some(_)) => return Err(invalid(field("bearer"), SettingFault::TwoAuths)),
-            (Some(basic), None) => Some(basic.check(&field("basic"))?),
+            (Some(basic), None) => Some(basic.check(&field("basic"), &mut read)?),
             (None, Some(raw)) => {
-                let (field, token) = (field("bearer"), raw.read(&field("bearer"))?);
+                let (field, token) = (field("bearer"), read(&raw, &field("bearer")));
                 Some(value_of(&field, &format!("Bearer {}", token.reveal()))?)
             }
             (None, None) => None,
@@ -90,7 +100,7 @@ impl RawRule {
         if let Some(value) = authorization {
             secrets.insert(header::AUTHORIZATION, value);
         }
-        let proxy = self.proxy.map(|raw| raw.check(&field("proxy"))).transpose()?;
+        let proxy = self.proxy.map(|raw| raw.check(&field("proxy"), &mut read)).transpose()?;
         Ok(Rule { pattern, headers, secrets, proxy })
     }
 }
@@ -130,8 +140,12 @@ fn file(path: &Path) -> String {
 }
 
 impl RawBasic {
-    fn check(&self, field: &str) -> Result<HeaderValue, InvalidSetting> {
-        let password = self.password.read(&format!("{field}.password"))?;
+    fn check(
+        &self,
+        field: &str,
+        read: &mut impl FnMut(&RawSecret, &str) -> Secret,
+    ) -> Result<HeaderValue, InvalidSetting> {
+        let password = read(&self.password, &format!("{field}.password"));
         // RFC 7617 §2: the first colon ends the name.
         if self.user.contains(':') {
             return Err(invalid(format!("{field}.user"), SettingFault::Header));
@@ -142,7 +156,11 @@ impl RawBasic {
 }
 
 impl RawProxy {
-    fn check(self, field: &str) -> Result<Option<Proxy>, InvalidSetting> {
+    fn check(
+        self,
+        field: &str,
+        read: &mut impl FnMut(&RawSecret, &str) -> Secret,
+    ) -> Result<Option<Proxy>, InvalidSetting> {
         if self.url.is_empty() {
             return Ok(None);
         }
@@ -156,7 +174,8 @@ impl RawProxy {
         let Some((url, host)) = url.as_ref().and_then(|url| Some((url, url.host_str()?))) else {
             return Err(fault());
         };
-        let basic = self.basic.map(|basic| basic.check(&format!("{field}.basic"))).transpose()?;
+        let basic = self.basic.map(|basic| basic.check(&format!("{field}.basic"), read));
+        let basic = basic.transpose()?;
         Ok(Some(Proxy {
             host: host.to_owned(),
             port: url.port_or_known_default().unwrap_or(80),

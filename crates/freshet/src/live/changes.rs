@@ -5,6 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Args;
+use freshet_live::host_filter;
 use freshet_notify::{Entry, EntryKind};
 use freshet_store::{Change, ChangeFilter, Reader};
 
@@ -18,15 +19,22 @@ use crate::terminal;
 
 /// Show what changed
 ///
-/// The latest changes, the newest last; after a cursor, all that came after it. A cursor is the number
-/// of a change: later ones are larger, and none is used twice. If changes after the cursor are not kept
-/// any more, it says so and ends with 2.
+/// The latest entries of the log, the newest last; after a cursor, all that came after it. A cursor is the
+/// number of an entry: later ones are larger, and none is used twice. If entries after the cursor are not
+/// kept any more, it says so and ends with 2.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   freshet changes
   freshet changes --follow --tag news
-  freshet changes --after 1234 --json")]
+  freshet changes --after 1234 --json
+
+What entries tell:
+  changed    what counts of a source has changed
+  failing    it could not be fetched so many times in a row: `failures` under `[watch]`
+  recovered  one that was failing or gone can be fetched again
+  quiet      it has not changed for so long: `quiet` under `[watch]`
+  gone       the host says that it is no more")]
 pub(crate) struct ChangesArguments {
     /// Go on with those that come, until Ctrl-C
     #[arg(long, short)]
@@ -44,7 +52,7 @@ pub(crate) struct ChangesArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) tag: Option<String>,
 
-    /// Only of this host
+    /// Only of this host: at all its ports, unless one is given
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
 
@@ -82,7 +90,12 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, Failure> {
     let mut filter = ChangeFilter {
         kinds: kinds.iter().map(|&kind| kind.into()).collect(),
         tag: arguments.tag.clone(),
-        host: arguments.host.clone(),
+        host: arguments
+            .host
+            .as_deref()
+            .map(host_filter)
+            .transpose()
+            .map_err(|why| Failure::new(why).at("--host"))?,
         ..ChangeFilter::default()
     };
     if let Some(url) = &arguments.url {

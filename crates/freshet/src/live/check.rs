@@ -103,6 +103,7 @@ fn source(
             _ => return Err(odd()),
         },
         Editor::Alone(mut store) => {
+            home.config.fetch_secrets()?;
             let clock = Clock::new(Box::new(clock::millis), 1.0);
             let alone = Alone::new(home.config.clone(), clock);
             if let Some(rests) = runtime()?.block_on(alone.check(&mut store, id))? {
@@ -182,6 +183,7 @@ fn words(it: &Observation, summary: Option<&str>) -> String {
 
 /// What is no source is shown, and not recorded.
 fn stranger(arguments: &CheckArguments, home: &Home, url: &str) -> Result<ExitCode, Failure> {
+    home.config.fetch_secrets()?;
     let clock = Clock::new(Box::new(clock::millis), 1.0);
     // Hosts have one line for all that is asked of them, with a daemon and without one.
     let alone = match home.daemon()? {

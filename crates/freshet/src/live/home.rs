@@ -62,6 +62,13 @@ impl Home {
         }
     }
 
+    /// Whether nothing is fetched but by hand: the budget is 0.
+    pub(crate) fn rests(&self, reader: &Reader) -> Result<bool, Failure> {
+        let sources = reader.count(&freshet_store::Query::default())?;
+        let budget = self.config.budget_in_force(reader)?;
+        Ok(sources > 0 && budget.for_sources(sources as usize).get() == 0.0)
+    }
+
     /// The daemon, if one runs.
     pub(crate) fn daemon(&self) -> Result<Option<Client>, Failure> {
         Ok(Client::connect(&self.config.store)?)
@@ -177,7 +184,7 @@ impl From<EditError> for Failure {
         let hint = match &error {
             EditError::Store(error) => error.hint(),
             EditError::Url(_) => Some("give the whole URL, such as `https://example.com/`".into()),
-            EditError::Given { .. } | EditError::Stopped => None,
+            EditError::Given { .. } | EditError::Host(_) | EditError::Stopped => None,
         };
         with_hint(&error, hint)
     }

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use freshet_live::beliefs;
+use freshet_live::{beliefs, host_filter};
 use freshet_store::{Query, Reader, Source, State};
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub(crate) struct LsArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) tag: Option<String>,
 
-    /// Only those of this host
+    /// Only those of this host: at all its ports, unless one is given
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
 
@@ -146,24 +146,27 @@ impl Row {
 pub(crate) struct HostOf {
     pub(crate) name: String,
     pub(crate) until: Option<i64>,
+    /// Whether nothing is fetched but by hand.
+    pub(crate) idle: bool,
 }
 
 impl HostOf {
     pub(crate) fn find(reader: &Reader, host: u32) -> Result<Self, Failure> {
-        let host = reader.host(host)?.map(|it| Self { name: it.name, until: it.until });
+        let host =
+            reader.host(host)?.map(|it| Self { name: it.name, until: it.until, idle: false });
         Ok(host.unwrap_or_default())
     }
 
     /// When a source is fetched next: when it is due and its host may be asked.
     pub(crate) fn next(&self, source: &Source) -> Option<i64> {
-        let due = source.due.filter(|_| !source.paused)?;
+        let due = source.due.filter(|_| !source.paused && !self.idle)?;
         Some(self.until.map_or(due, |until| due.max(until)))
     }
 
     /// Until when the host is left alone, if that is what the source waits for.
     pub(crate) fn rests(&self, source: &Source, now: i64) -> Option<i64> {
         let until = self.until.filter(|until| *until > now + SHORT)?;
-        (!source.paused && source.due.is_none_or(|due| until >= due)).then_some(until)
+        (!source.paused && !self.idle && source.due.is_none_or(|due| until >= due)).then_some(until)
     }
 }
 
@@ -182,6 +185,7 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
         note(&format!("no source of the host `{host}`"));
         return Ok(ExitCode::SUCCESS);
     };
+    let idle = home.rests(&reader)?;
     let mut left = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let mut shown = 0;
     // To find some among all takes as long as to read all: once is enough.
@@ -201,7 +205,7 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
         let mut hosts: HashMap<u32, HostOf> = HashMap::new();
         for source in &page.sources {
             if let Entry::Vacant(place) = hosts.entry(source.host) {
-                place.insert(HostOf::find(&reader, source.host)?);
+                place.insert(HostOf { idle, ..HostOf::find(&reader, source.host)? });
             }
         }
         if arguments.json {
@@ -239,13 +243,22 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Asks for sources of a host. Says whether there is such a one.
+pub(crate) fn of_host(query: &mut Query, reader: &Reader, name: &str) -> Result<bool, Failure> {
+    let filter = host_filter(name).map_err(Failure::new)?;
+    query.scheme = filter.scheme;
+    query.hosts = reader.find_hosts(&filter)?.iter().map(|host| host.id).collect();
+    Ok(!query.hosts.is_empty())
+}
+
 /// What is asked for; nothing if there is no such host.
 fn query(arguments: &LsArguments, reader: &Reader) -> Result<Option<Query>, Failure> {
     let mut query =
         Query { tag: arguments.tag.clone(), text: arguments.text.clone(), ..Query::default() };
-    if let Some(name) = &arguments.host {
-        let Some(host) = reader.find_host(name)? else { return Ok(None) };
-        query.host = Some(host.id);
+    if let Some(name) = &arguments.host
+        && !of_host(&mut query, reader, name)?
+    {
+        return Ok(None);
     }
     query.state = match arguments.state {
         None | Some(StateName::Paused) => None,

@@ -47,7 +47,7 @@ fn near(reader: &Reader, url: &str) -> Result<Vec<String>, Failure> {
     let whole = Query { limit: LOOKED_AT, ..Query::default() };
     let queries = [
         Query { text: Some(text).filter(|text| !text.is_empty()), ..whole.clone() },
-        Query { host: host.map(|host| host.id), ..whole },
+        Query { hosts: host.map(|host| host.id).into_iter().collect(), ..whole },
     ];
     let mut found: Vec<(usize, String)> = Vec::new();
     for (place, query) in queries.into_iter().enumerate() {

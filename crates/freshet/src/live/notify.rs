@@ -16,26 +16,30 @@ use crate::live::home::{ConfigArguments, Home};
 /// Say who is told of changes, and how
 ///
 /// The daemon tells each destination of all changes that it wants, in order and at least once: by a
-/// signed webhook, by mail, or by a command. See docs/notify.md.
+/// signed webhook, by mail, or by a command of yours. A destination has a name, a place, and filters that
+/// say what it wants. Changes made here count at once, also while the daemon runs.
 #[derive(Debug, Subcommand)]
 #[command(after_long_help = "\
 Examples:
   freshet notify add shop --webhook https://shop.example/hook --tag prices
   freshet notify add me --mail me@example.com --digest 1h
   freshet notify test me
-  freshet notify dead shop")]
+  freshet notify ls
+  freshet notify dead shop
+
+docs/notify.md tells what is sent, and how signatures are checked.")]
 pub(crate) enum NotifyCommand {
     Add(Box<change::AddArguments>),
-    /// List those who are told
+    /// List destinations, and how it goes with each
     Ls(show::LsArguments),
-    /// Show one of them
+    /// Show one destination with all its settings, without secrets
     Show(show::ShowArguments),
     Set(Box<change::SetArguments>),
     /// Tell nothing until `freshet notify resume`; what comes meanwhile is told then
     Pause(NameArguments),
-    /// Go on telling
+    /// Go on after a pause, with what came meanwhile; also if the other side said 410
     Resume(NameArguments),
-    /// Forget one of them, and what could not be delivered
+    /// Forget a destination, and what could not be delivered to it
     Rm(NameArguments),
     Test(send::TestArguments),
     Rotate(change::RotateArguments),

@@ -228,7 +228,12 @@ async fn start(config: &Config) -> Result<Daemon, Failure> {
 }
 
 async fn reload(path: &Path, store: &Path, handle: &Handle, notifier: &Notifier) {
-    match Config::read(path) {
+    let read = Config::read(path).and_then(|config| {
+        config.fetch_secrets()?;
+        config.mail_secret()?;
+        Ok(config)
+    });
+    match read {
         Ok(mut config) => {
             if config.store != store {
                 tracing::warn!(

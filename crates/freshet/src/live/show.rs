@@ -111,21 +111,21 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<ExitCode, Failure> {
     };
     let history = reader.history(id, arguments.limit)?;
     let versions = reader.versions(id)?;
-    let HostOf { name: host, until } = HostOf::find(&reader, source.host)?;
+    let host = HostOf { idle: home.rests(&reader)?, ..HostOf::find(&reader, source.host)? };
     if arguments.json {
         let rate = explained.as_ref().filter(|_| source.fetched.is_some());
-        let known = HostOf { name: host, until };
         print_json(&Report {
-            source: Row::of(&source, &known, rate.map(|it| it.changes_a_day), now),
+            source: Row::of(&source, &host, rate.map(|it| it.changes_a_day), now),
             running,
             believed: explained.as_ref().map(Believed::of),
             history: history.iter().map(Fetch::of).collect(),
             kept: versions.iter().map(Version::of).collect(),
         })?;
     } else {
-        let mut out = about(&source, &host, now);
+        let mut out = about(&source, &host.name, now);
         if let Some(explained) = &explained {
-            believed(&mut out, &source, explained, running, now);
+            let stands = Stands { running, rests: host.idle };
+            believed(&mut out, &source, explained, stands, now);
         }
         past(&mut out, &history, &versions, now);
         print_text(&out)?;
@@ -175,7 +175,15 @@ fn about(source: &Source, host: &str, now: i64) -> String {
     out
 }
 
-fn believed(out: &mut String, source: &Source, it: &Explained, running: bool, now: i64) {
+/// Why nothing may be fetched whatever it is worth.
+#[derive(Clone, Copy)]
+struct Stands {
+    running: bool,
+    /// The budget is 0.
+    rests: bool,
+}
+
+fn believed(out: &mut String, source: &Source, it: &Explained, stands: Stands, now: i64) {
     if source.fetched.is_some() {
         let (low, high) = it.between;
         let words = format!(
@@ -189,16 +197,21 @@ fn believed(out: &mut String, source: &Source, it: &Explained, running: bool, no
     if let Some(fresh) = it.fresh {
         row(out, "fresh", &format!("with a chance of {:.0} %", 100.0 * fresh));
     }
+    if stands.rests && !matches!(it.standing.as_str(), "fetching" | "paused" | "gone") {
+        row(out, "next", "not by itself: the budget is 0; `freshet check URL` fetches it");
+        return;
+    }
     match it.worth {
         Some(worth) if it.price > 0.0 => {
             let share = 100.0 * worth / it.price;
             let (worth, price) = (significant(worth), significant(it.price));
             row(out, "worth", &format!("{worth} now, {share:.0} % of the price of {price}"));
         }
+        _ if it.price <= 0.0 => row(out, "price", "0: every fetch is worth it"),
         _ => row(out, "price", &significant(it.price)),
     }
     let due = it.due.map_or(String::new(), |due| format!(" ({})", from_now(due.max(now), now)));
-    let stands = if running { "" } else { "; no daemon runs" };
+    let stands = if stands.running { "" } else { "; no daemon runs" };
     match it.host_rests {
         None => row(out, "next", &format!("{}{due}{stands}", it.headline)),
         Some(_) => {

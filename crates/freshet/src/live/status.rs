@@ -1,10 +1,13 @@
 //! `freshet status`.
 
+mod told;
+
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
 use freshet_live::{Answer, Call, Status};
+use freshet_notify::Health;
 use freshet_store::{Query, Reader, Spent, State};
 use serde::Serialize;
 
@@ -28,6 +31,7 @@ What the lines mean:
   crew     fetches under way, and how many there may be
   next     when the daemon looks for something to do, or why it does not
   trouble  why nothing can be written; fetching rests until it can be
+  told     destinations of `freshet notify`, and which of them are not told, why and since when
 
 Examples:
   freshet status
@@ -57,6 +61,8 @@ struct Report {
     spent_last_day: f64,
     bytes_last_day: u64,
     cursor: i64,
+    /// How it goes with those who are told of changes.
+    destinations: Health,
     /// What only the daemon knows.
     daemon: Option<Daemon>,
 }
@@ -113,7 +119,11 @@ impl Report {
         let state = |state| counted(Query { state: Some(state), ..Query::default() });
         let sources = counted(Query::default())?;
         let spent = reader.map_or(Ok(Vec::new()), |reader| reader.ledger(now - DAY))?;
-        let budget = home.config.budget.for_sources(sources as usize).get();
+        let budget = match reader {
+            Some(reader) => home.config.budget_in_force(reader)?,
+            None => home.config.budget,
+        };
+        let budget = budget.for_sources(sources as usize).get();
         Ok(Self {
             running: status.is_some(),
             at: rfc3339(now),
@@ -128,6 +138,7 @@ impl Report {
             spent_last_day: spent_of(&spent, status),
             bytes_last_day: spent.iter().map(|it| it.bytes).sum(),
             cursor: reader.map_or(Ok(0), Reader::last_cursor)?,
+            destinations: reader.map_or(Ok(Health::default()), Health::of)?,
             daemon: status.map(Daemon::of),
         })
     }
@@ -138,7 +149,7 @@ impl Report {
             let _ = writeln!(out, "{name:<10}{words}");
         };
         match status {
-            Some(status) => line("daemon", format!("runs since {}", length(now - status.since))),
+            Some(status) => line("daemon", format!("runs for {}", length(now - status.since))),
             None => line("daemon", "does not run; start it with `freshet run`".to_owned()),
         }
         line("sources", self.sources_in_words());
@@ -159,6 +170,12 @@ impl Report {
             }
         }
         line("changes", format!("cursor {}; see `freshet changes`", self.cursor));
+        if self.destinations.all > 0 {
+            line("told", told::summary(&self.destinations));
+            for words in told::troubles(&self.destinations, now) {
+                line("", words);
+            }
+        }
         line("store", self.store.clone());
         out
     }
@@ -196,7 +213,9 @@ impl Report {
     fn next_in_words(&self, home: &Home, status: &Status, now: i64) -> Option<String> {
         let spent = home.config.bytes.is_some_and(|most| self.bytes_last_day as f64 >= most);
         match status.wake {
-            _ if self.budget_a_day == 0.0 => Some("no fetch: the budget is 0 a day".to_owned()),
+            _ if self.budget_a_day == 0.0 => {
+                Some("no fetch: the budget is 0; `freshet check URL` makes one".to_owned())
+            }
             _ if spent => Some("no fetch until the cap on bytes allows more".to_owned()),
             wake => wake.map(|wake| format!("a look {}", from_now(wake.max(now), now))),
         }
@@ -247,6 +266,7 @@ fn spent_of(ledger: &[Spent], status: Option<&Status>) -> f64 {
 /// The price in words, if copies are to be good for this.
 pub(crate) fn price(status: &Status, objective: &str) -> String {
     let mut words = match status.price {
+        _ if status.budget <= 0.0 => "no fetch can be paid for".to_owned(),
         price if price <= 0.0 => "every fetch is worth it".to_owned(),
         price if price > 1e90 => "no fetch is worth it".to_owned(),
         // By the harmonic objective a fetch is worth the time that the copy has been stale.

@@ -15,6 +15,9 @@ use crate::live::moment::{last, rfc3339};
 use crate::output::{note, print_json, print_text};
 
 /// Say who may ask the service, and for what
+///
+/// Programs send a token with each request, as `Authorization: Bearer TOKEN`. While there is none, the
+/// service answers on this machine alone, and without asking.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
     Add(AddArguments),
@@ -24,19 +27,23 @@ pub(crate) enum TokenCommand {
 
 /// Make a token, and show it once
 ///
-/// Only a hash of it is kept. As soon as there is a token, the service asks for one everywhere, also on
-/// this machine. One of the same name does not count any more.
+/// Only a hash of it is kept. As soon as there is a token, the service asks everybody for one, also on this
+/// machine. A token of the same name is replaced, and does not count any more.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Scopes: read (see everything but tokens), write (change sources, settings, destinations), claim (claim
-sources and report them), admin (all of that, and tokens).
+Scopes:
+  read   see everything but tokens
+  write  change sources, settings and destinations
+  claim  claim sources to fetch, and report what came
+  admin  all of that, and tokens
+Each allows that and no more: who writes and looks as well needs `--scope read,write`.
 
 Examples:
   freshet token add dashboard
   freshet token add crawler --scope claim
   curl -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7343/v1/status")]
 pub(crate) struct AddArguments {
-    /// What it is called
+    /// A name to know it by
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 

@@ -7,6 +7,7 @@ use freshet_live::{Applied, Which};
 use freshet_store::{Query, Reader, Source};
 
 use crate::failure::Failure;
+use crate::live::ls::of_host;
 use crate::live::near::{find, unknown};
 use crate::number::plural;
 use crate::output::note;
@@ -21,7 +22,8 @@ pub(crate) struct WhichArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) where_tag: Option<String>,
 
-    /// All sources of this host; with --where-tag, those of them with that tag
+    /// All sources of this host, at all its ports unless one is given; with --where-tag, those of them
+    /// with that tag
     #[arg(long, value_name = "HOST")]
     pub(crate) where_host: Option<String>,
 }
@@ -54,9 +56,10 @@ impl WhichArguments {
             return Ok(());
         }
         let mut query = Query { tag: self.where_tag.clone(), limit: PAGE, ..Query::default() };
-        if let Some(name) = &self.where_host {
-            let Some(host) = reader.find_host(name)? else { return Ok(()) };
-            query.host = Some(host.id);
+        if let Some(name) = &self.where_host
+            && !of_host(&mut query, reader, name)?
+        {
+            return Ok(());
         }
         loop {
             let page = reader.list(&query)?;

@@ -139,3 +139,55 @@ fn faults_have_a_way_out() {
     home.run(&["ls"]).says(2, "not a database");
     home.run(&["add", "https://example.com/"]).says(2, "not a database");
 }
+
+#[test]
+fn hosts_are_named_in_any_alphabet_and_at_any_port() {
+    let home = Home::new("");
+    for url in ["http://bücher.example:8080/", "https://bücher.example/", "https://other.example/"]
+    {
+        home.run(&["add", url]).ok();
+    }
+    let count = |host: &str| home.lines(&["ls", "--json", "--host", host]).len();
+    assert_eq!((count("bücher.example"), count("XN--BCHER-KVA.example")), (2, 2));
+    assert_eq!((count("bücher.example:8080"), count("bücher.example:443")), (1, 1));
+    for command in [&["ls"][..], &["changes"], &["notify", "add", "a", "--command", "x"]] {
+        let mut all = command.to_vec();
+        all.extend(["--host", "https://other.example/"]);
+        home.run(&all).says(2, "is not the name of a host, such as `example.com`");
+    }
+    home.run(&["rm", "--where-host", "bücher.example"]).ok();
+    assert_eq!(home.lines(&["ls", "--json"]).len(), 1);
+}
+
+#[test]
+fn sizes_have_all_usual_units_and_others_are_refused_by_name() {
+    let home = Home::new("");
+    for size in ["500KB", "500kB", "500KiB", "1tb"] {
+        home.configure(&format!("bytes = \"{size}/day\"\n[keep]\nsize = \"{size}\"\n"));
+        assert_eq!(home.run(&["status"]).code, Some(1), "{size}");
+    }
+    home.configure("[keep]\nsize = \"10 miles\"\n");
+    home.run(&["status"]).says(2, "kB, MB, GB, TB, KiB, MiB, GiB or TiB");
+}
+
+#[test]
+fn without_a_budget_nothing_is_due() {
+    let site = Site::start();
+    site.set("/a", "words");
+    let home = Home::new("budget = \"0/day\"\n[hosts]\ngap = \"0s\"\n");
+    home.run(&["add", &site.url("/a")]).ok();
+    let daemon = home.start();
+    home.run(&["check", &site.url("/a")]).ok();
+    let check = |running: bool| {
+        let shown = home.run(&["show", &site.url("/a")]).ok().out;
+        assert!(shown.contains("next        not by itself: the budget is 0"), "{shown}");
+        assert!(!shown.contains("worth the price") && !shown.contains("price  "), "{shown}");
+        assert!(home.lines(&["ls", "--json"])[0]["next"].is_null());
+        let status = home.run(&["status"]).out;
+        assert!(!status.contains("every fetch is worth it"), "{status}");
+        assert_eq!(status.contains("no fetch can be paid for"), running, "{status}");
+    };
+    check(true);
+    assert_eq!(daemon.stop(), Some(0));
+    check(false);
+}

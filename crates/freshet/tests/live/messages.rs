@@ -115,7 +115,11 @@ fn no_budget_is_the_reason_for_no_fetch() {
     home.run(&["add", "http://127.0.0.1:1/"]).ok();
     let daemon = home.start();
     let status = home.run(&["status"]).ok();
-    assert!(status.out.contains("no fetch: the budget is 0 a day"), "{}", status.out);
+    assert!(
+        status.out.contains("no fetch: the budget is 0; `freshet check URL`"),
+        "{}",
+        status.out
+    );
     assert_eq!(daemon.stop(), Some(0));
     home.configure("budget = \"1/day\"\n");
     let status = home.run(&["status"]);

@@ -190,3 +190,91 @@ fn what_fails_and_recovers_is_told_and_sighup_says_when() {
     assert_eq!(hook.entries().len(), 1);
     assert_eq!(daemon.stop(), Some(0));
 }
+
+#[test]
+fn a_limit_that_was_passed_is_told_once_when_it_is_set() {
+    let home = Home::new(&config(""));
+    let (site, hook) = (Site::start(), Hook::start());
+    home.run(&["add", &site.url("/a")]).ok();
+    home.run(&["notify", "add", "one", "--webhook", &hook.url, "--kind", "failing"]).ok();
+    let daemon = home.start();
+    for _ in 0..3 {
+        assert_eq!(home.run(&["check", &site.url("/a")]).code, Some(1));
+    }
+    let read_again = |limit: u32| {
+        let times = home.log().matches("read again").count();
+        home.configure(&config(&format!("[watch]\nfailures = {limit}\n")));
+        daemon.signal("-HUP");
+        until("it is read again", || home.log().matches("read again").count() > times);
+    };
+    read_again(3);
+    until("it is told", || hook.entries().len() == 1);
+    read_again(2);
+    assert_eq!(daemon.stop(), Some(0));
+    let daemon = home.start();
+    home.run(&["check", &site.url("/a")]);
+    let kinds: Vec<Value> =
+        home.lines(&["changes", "--json"]).into_iter().map(|it| it["kind"].clone()).collect();
+    assert_eq!(kinds, ["gone", "failing"]);
+    assert_eq!(daemon.stop(), Some(0));
+}
+
+#[test]
+fn a_secret_that_is_missing_matters_to_those_alone_who_need_it() {
+    let home = Home::new("");
+    let config = "[mail]\nserver = \"m.example\"\nfrom = \"a@b.example\"\nuser = \"me\"\n\
+        password = { env = \"FRESHET_TEST_NO_MAIL\" }\n\
+        [[fetch.rules]]\nmatch = \"a.example\"\nbearer = { env = \"FRESHET_TEST_NO_TOKEN\" }\n";
+    home.write("freshet.toml", config);
+    home.run(&["add", "https://a.example/"]).ok();
+    home.run(&["notify", "add", "mail", "--mail", "me@b.example"]).ok();
+    home.run(&["notify", "add", "hook", "--webhook", "https://a.example/"]).ok();
+    for arguments in [&["ls"][..], &["changes"], &["notify", "ls"], &["show", "https://a.example/"]]
+    {
+        home.run(arguments).ok();
+    }
+    assert_eq!(home.run(&["status"]).code, Some(1));
+    let token = "fetch: the setting `rules[0].bearer` needs the environment variable \
+        FRESHET_TEST_NO_TOKEN";
+    let password = "line 5: mail.password: needs the environment variable FRESHET_TEST_NO_MAIL";
+    for (arguments, part) in [
+        (&["run"][..], token),
+        (&["check", "https://a.example/"], token),
+        (&["check", "https://b.example/"], token),
+        (&["notify", "test", "hook"], token),
+        (&["notify", "test", "mail"], password),
+        (&["notify", "retry", "mail"], password),
+    ] {
+        let ran = home.run(arguments);
+        ran.says(2, part);
+        ran.says(2, "hint: set the variable where freshet runs");
+    }
+}
+
+#[test]
+fn what_was_said_of_a_destination_can_be_taken_away() {
+    let home = Home::new("");
+    home.run(&["notify", "add", "one", "--command", "x", "--kind", "failing", "--tag", "a"]).ok();
+    let kinds = || home.run(&["notify", "show", "one", "--json"]).json()["filter"]["kinds"].clone();
+    assert_eq!(kinds(), serde_json::json!(["failing"]));
+    home.run(&["notify", "set", "one", "--kind", ""]).ok();
+    assert_eq!(kinds(), Value::Null);
+    let least = || home.run(&["notify", "show", "one", "--json"]).json()["filter"].clone();
+    home.run(&["notify", "set", "one", "--min-importance", "2", "--tag", ""]).ok();
+    assert_eq!(least(), serde_json::json!({ "min_importance": 2.0 }));
+    home.run(&["notify", "set", "one", "--min-importance", ""]).ok();
+    assert_eq!(least(), serde_json::json!({}));
+    home.run(&["notify", "set", "one", "--kind", "odd"]).says(2, "`odd` is not one of changed");
+}
+
+#[test]
+fn status_names_those_who_are_not_told() {
+    let home = Home::new("");
+    home.run(&["notify", "add", "one", "--command", "x"]).ok();
+    home.run(&["notify", "pause", "one"]).ok();
+    let shown = home.run(&["status"]);
+    assert!(shown.out.contains("1 destination, 1 paused"), "{}", shown.out);
+    assert!(shown.out.contains("one: paused for "), "{}", shown.out);
+    let json: Value = serde_json::from_str(&home.run(&["status", "--json"]).out).unwrap();
+    assert_eq!(json["destinations"]["troubled"][0]["name"], "one");
+}

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use freshet_engine::Profile;
-use freshet_fetch::{RawSize, size, time};
+use freshet_fetch::{RawSize, SIZES, Settings, size, time};
 use freshet_model::Budget;
 use freshet_store::Retention;
 
 use super::notify;
-use super::{Config, Crew, Raw, RawCrew, RawKeep, RawServer, Server};
+use super::{Config, Crew, Raw, RawCrew, RawKeep, RawServer, Secrets, Server};
 use crate::detectors::Rules;
 use crate::goal::goal;
 
@@ -45,6 +45,11 @@ pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let store = folder.join(raw.store.unwrap_or_else(|| "freshet.db".into()));
     let rules = raw.rules.into_iter().map(|rule| (rule.pattern, rule.detect)).collect();
+    let (fetch, missing) =
+        Settings::but_secrets(raw.fetch).map_err(|why| format!("fetch: {why}"))?;
+    let missing = missing.map(|why| format!("fetch: {why}"));
+    let (notify, mail) = notify::check(raw.notify, raw.mail, raw.commands)?;
+    let secrets = Secrets { path: path.to_owned(), fetch: missing, mail };
     Ok(Config {
         budget,
         bytes,
@@ -57,11 +62,12 @@ pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
         store,
         retention: retention(&raw.keep)?,
         size: raw.keep.size.as_ref().map(store_size).transpose()?,
-        fetch: raw.fetch.try_into().map_err(|why| format!("fetch: {why}"))?,
+        fetch,
         detect: Rules::new(raw.detect, rules)?,
         server: server(raw.server)?,
         watch: notify::watch(&raw.watch)?,
-        notify: notify::check(raw.notify, raw.mail, raw.commands)?,
+        notify,
+        secrets,
     })
 }
 
@@ -106,7 +112,7 @@ fn bytes_a_day(text: &str) -> Result<f64, String> {
         .as_ref()
         .and_then(size)
         .map(|bytes| bytes as f64)
-        .ok_or_else(|| format!("bytes: `{text}` is not a size a day such as \"2GB/day\""))
+        .ok_or_else(|| format!("bytes: `{text}` is not a size a day such as \"2GB/day\": {SIZES}"))
 }
 
 fn store_size(raw: &RawSize) -> Result<u64, String> {
@@ -114,7 +120,9 @@ fn store_size(raw: &RawSize) -> Result<u64, String> {
         RawSize::Text(text) => format!("`{text}`"),
         RawSize::Bytes(bytes) => bytes.to_string(),
     };
-    size(raw).ok_or_else(|| format!("keep.size: {written} is not a size above 0 such as \"10GB\""))
+    size(raw).ok_or_else(|| {
+        format!("keep.size: {written} is not a size above 0 such as \"10GB\": {SIZES}")
+    })
 }
 
 fn profile(weights: Option<Vec<f64>>) -> Result<Profile, String> {

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::check::days;
 
 /// How those who want to know of changes are told.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notify {
     /// How often a delivery is tried before it is given up.
     pub attempts: u32,
@@ -27,7 +27,7 @@ pub struct Notify {
 }
 
 /// A mail server, and who writes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
     /// Its name or address.
     pub server: String,
@@ -99,11 +99,12 @@ pub(super) fn watch(raw: &RawWatch) -> Result<Watch, String> {
     Ok(Watch { failures, quiet })
 }
 
+/// What is meant, and why the password of the mail server is not there, if it is not.
 pub(super) fn check(
     raw: RawNotify,
     mail: Option<RawMail>,
     commands: BTreeMap<String, Vec<String>>,
-) -> Result<Notify, String> {
+) -> Result<(Notify, Option<String>), String> {
     let attempts = raw.attempts.unwrap_or(Notify::ATTEMPTS);
     if !(1..=1000).contains(&attempts) {
         return Err(format!("notify.attempts: {attempts} is not from 1 to 1000"));
@@ -131,12 +132,13 @@ pub(super) fn check(
             return Err(format!("commands.{name}: there is a zero byte in it"));
         }
     }
-    let mail = mail.map(RawMail::check).transpose()?;
-    Ok(Notify { attempts, wait, limit, mail, commands })
+    let mut missing = None;
+    let mail = mail.map(|mail| mail.check(&mut missing)).transpose()?;
+    Ok((Notify { attempts, wait, limit, mail, commands }, missing))
 }
 
 impl RawMail {
-    fn check(self) -> Result<Mail, String> {
+    fn check(self, missing: &mut Option<String>) -> Result<Mail, String> {
         let (tls, usual) = match self.tls.as_deref() {
             None | Some("implicit") => (MailTls::Implicit, 465),
             Some("starttls") => (MailTls::StartTls, 587),
@@ -157,7 +159,10 @@ impl RawMail {
         let sign_in = match (self.user, self.password) {
             (None, None) => None,
             (Some(user), Some(place)) => {
-                let password = place.read("mail.password").map_err(|why| why.to_string())?;
+                let password = place.read("mail.password").unwrap_or_else(|why| {
+                    *missing = Some(format!("mail.password: {}", why.fault));
+                    Secret::new("")
+                });
                 Some((user, password))
             }
             (Some(_), None) => {

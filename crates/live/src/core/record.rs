@@ -16,7 +16,7 @@ use crate::judge::Judged;
 use crate::load::Rest;
 use crate::status::Status;
 use crate::work::Finished;
-use crate::writer::{Write, Written};
+use crate::writer::{Write, Written, Wrote};
 
 /// Of the ledger, in milliseconds.
 const MINUTE: i64 = 60_000;
@@ -255,7 +255,20 @@ impl Core {
         }
     }
 
-    pub(super) fn was_written(&mut self, written: Written) {
+    pub(super) fn wrote(&mut self, wrote: Wrote) {
+        match wrote {
+            Wrote::Batch(written) => self.was_written(written),
+            Wrote::Told(cursor) => self.told(cursor),
+        }
+    }
+
+    /// There are entries of the log up to a cursor.
+    fn told(&mut self, cursor: i64) {
+        self.count.cursor = cursor;
+        self.status.send_modify(|status| status.cursor = cursor);
+    }
+
+    fn was_written(&mut self, written: Written) {
         self.flow.writing = None;
         self.crew.recorded(written.fetches, written.took);
         match written.result {
@@ -274,9 +287,7 @@ impl Core {
                     tracing::info!("what could not be written is written now");
                 }
                 if let Some(cursor) = recorded.cursors.iter().flatten().next_back() {
-                    self.count.cursor = *cursor;
-                    let cursor = *cursor;
-                    self.status.send_modify(|status| status.cursor = cursor);
+                    self.told(*cursor);
                 }
                 self.done_waiting();
                 self.flow.claims.was_written();

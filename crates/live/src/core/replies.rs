@@ -174,7 +174,9 @@ impl Core {
         }
         self.crew.set(config.crew);
         self.allowance = self.allowance.resume(config.bytes, self.engine.now());
-        let _ = self.writer.send(Write::Keep(config.retention, config.size, config.watch));
+        let now = self.shop.clock.now();
+        let keep = Write::Keep(config.retention, config.size, config.watch, now);
+        let _ = self.writer.send(keep);
         self.shop = self.shop.with(&config);
         self.shops.send_replace(Arc::clone(&self.shop));
         self.config = config;

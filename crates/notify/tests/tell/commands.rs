@@ -131,6 +131,39 @@ async fn one_that_hangs_is_ended_at_its_limit() {
     home.stop().await;
 }
 
+/// Begins one that has a session of its own and no parent any more, and goes on as another.
+const FLEES: &str = "(setsid sleep 1000 & echo $! > \"$1/child\"); \
+    setsid sh -c 'echo $$ > \"$0/pid\"; sleep 1000; true' \"$1\"";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_flees_into_another_session_is_ended_at_its_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = scripts(folder.path(), &[("tell", FLEES)]);
+    let config = config.replace("[notify]\n", "[notify]\nlimit = \"1s\"\n");
+    let home = Home::new(&config).await;
+    let target = Target::try_from(command("tell")).unwrap();
+    let trouble = home.notifier.test("x", &target).await.unwrap_err();
+    assert_eq!(trouble.what, "`tell` took longer than 1s and was ended");
+    let of = |name: &str| read(&folder.path().join(name)).trim().to_owned();
+    let (pid, child) = (of("pid"), of("child"));
+    assert!(!pid.is_empty() && !child.is_empty());
+    until("both have ended", async || is_over(&pid) && is_over(&child)).await;
+    home.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_is_named_later_is_run_as_soon_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::new(&QUICK.replace("20ms", "10h")).await;
+    let id = home.tell("program", command("tell")).await;
+    let cursor = home.change(0, "x").await;
+    until("it fails", async || home.row(id).await.attempts == 1).await;
+    let config = scripts(folder.path(), &[("tell", "cat >> \"$1/in\"")]);
+    home.reload(&config.replace("20ms", "10h"));
+    until("it is told", async || home.row(id).await.cursor == cursor).await;
+    home.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_hangs_ends_with_its_children() {
     let folder = tempfile::tempdir().unwrap();

@@ -68,6 +68,24 @@ impl Home {
         (self.daemon, self.handle, self.notifier) = (Some(daemon), handle, notifier);
     }
 
+    /// Has it read other settings, as the owner does with SIGHUP.
+    pub(crate) fn reload(&self, config: &str) {
+        let config = Config::parse(config, &self.folder.path().join("freshet.toml")).unwrap();
+        self.notifier.reload(Settings::of(&config));
+    }
+
+    /// Gives a webhook a new key; gives what it is.
+    pub(crate) async fn rotate(&self, id: u32, grace: Duration) -> String {
+        let before = self.row(id).await.settings;
+        let mut target = Target::read(&before).unwrap();
+        let key = target.rotate(self.handle.now(), grace).unwrap().unwrap();
+        let edit = DestinationEdit::Rekey { id, settings: target.written(), before };
+        self.handle.edit_destination(edit.clone()).await.unwrap();
+        // Who was slower does not undo it.
+        assert!(self.handle.edit_destination(edit).await.is_err());
+        key.reveal().to_owned()
+    }
+
     /// A change of a source; gives its cursor.
     pub(crate) async fn change(&self, source: u32, summary: &str) -> i64 {
         self.changes(&[(source, summary)]).await

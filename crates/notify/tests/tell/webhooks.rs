@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use freshet_live::DestinationEdit;
-use freshet_notify::{Fault, RawFilter, Target};
+use freshet_notify::{Fault, Health, RawFilter, Target};
 
 use crate::home::{Home, QUICK, hook, until};
 use crate::receiver::Receiver;
@@ -148,6 +147,7 @@ async fn who_cannot_be_told_is_given_up_and_told_the_rest() {
     // Sent once more, they bear the id that they bore.
     let retried = home.notifier.retry(id).await.unwrap().unwrap();
     assert_eq!((retried.sent, retried.left), (2, 0));
+    assert!(home.row(id).await.delivered.is_some());
     assert_eq!(receiver.cursors(), [third, first, second]);
     let came = receiver.came();
     assert_eq!(came[0].headers["webhook-id"], came[9].headers["webhook-id"]);
@@ -204,28 +204,85 @@ async fn both_keys_sign_while_they_change() {
     let raw = hook(&receiver.url);
     let old = secret_of(&raw);
     let id = home.tell("hook", raw.clone()).await;
-    let before = home.row(id).await.settings;
-    let mut target = Target::read(&before).unwrap();
-    let key = target.rotate(home.handle.now(), Duration::from_secs(3600)).unwrap().unwrap();
-    let edit = DestinationEdit::Change { id, settings: target.written(), before };
-    home.handle.edit_destination(edit.clone()).await.unwrap();
+    let key = home.rotate(id, Duration::from_secs(3600)).await;
     home.change(0, "x").await;
     until("it arrives", async || receiver.count() == 1).await;
     let came = receiver.came().remove(0);
-    assert!(came.is_signed_by(&old) && came.is_signed_by(key.reveal()));
-    // Who was slower does not undo it.
-    assert!(home.handle.edit_destination(edit).await.is_err());
+    assert!(came.is_signed_by(&old) && came.is_signed_by(&key));
     // The old one ends.
-    let before = home.row(id).await.settings;
-    let mut target = Target::read(&before).unwrap();
-    let newest = target.rotate(home.handle.now(), Duration::ZERO).unwrap().unwrap();
-    let edit = DestinationEdit::Change { id, settings: target.written(), before };
-    home.handle.edit_destination(edit).await.unwrap();
+    let newest = home.rotate(id, Duration::ZERO).await;
     home.change(0, "y").await;
     until("it arrives", async || receiver.came().len() == 2).await;
     let came = receiver.came().remove(1);
-    assert!(came.is_signed_by(newest.reveal()));
-    assert!(!came.is_signed_by(&old) && !came.is_signed_by(key.reveal()));
+    assert!(came.is_signed_by(&newest));
+    assert!(!came.is_signed_by(&old) && !came.is_signed_by(&key));
+    home.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_is_the_same_one_with_another_key() {
+    let home = Home::new(&QUICK.replace("20ms", "10h")).await;
+    let receiver = Receiver::new(|n| Some((if n == 1 { 503 } else { 200 }, String::new()))).await;
+    let id = home.tell("hook", hook(&receiver.url)).await;
+    let first = home.change(0, "x").await;
+    until("it fails", async || home.row(id).await.attempts == 1).await;
+    let second = home.change(0, "y").await;
+    let key = home.rotate(id, Duration::ZERO).await;
+    assert_eq!(home.row(id).await.attempts, 1);
+    // At once again.
+    home.pause(id, true).await;
+    home.pause(id, false).await;
+    until("both arrive", async || receiver.cursors() == [first, second]).await;
+    let came = receiver.came();
+    assert_eq!(came[0].headers["webhook-id"], came[1].headers["webhook-id"]);
+    assert_eq!(came[0].body, came[1].body);
+    assert!(!came[0].is_signed_by(&key) && came[1].is_signed_by(&key));
+    home.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_settings_are_tried_at_once_unless_the_other_side_wants_to_be_left_alone() {
+    let slow = QUICK.replace("20ms", "10h");
+    let home = Home::new(&slow).await;
+    let answer = |first: (u16, &'static str)| {
+        Receiver::new(move |n| {
+            Some(if n == 1 { (first.0, first.1.into()) } else { (200, "".into()) })
+        })
+    };
+    let (down, busy) = (answer((503, "")).await, answer((503, "Retry-After: 3600\r\n")).await);
+    let ids = [home.tell("down", hook(&down.url)).await, home.tell("busy", hook(&busy.url)).await];
+    home.change(0, "x").await;
+    for id in ids {
+        until("it is put off", async || home.row(id).await.next.is_some()).await;
+    }
+    // The same settings change nothing, others do.
+    home.reload(&slow);
+    home.reload(QUICK);
+    until("it is tried again", async || down.count() == 2).await;
+    let left = home.row(ids[1]).await.next.unwrap() - home.handle.now();
+    assert!(left > 3_000_000 && busy.count() == 1, "{left}");
+    home.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_not_told_is_named_with_why_and_since_when() {
+    let home = Home::new(&QUICK.replace("20ms", "10h")).await;
+    let (down, good) =
+        (Receiver::new(|_| Some((503, String::new()))).await, Receiver::good().await);
+    home.tell("good", hook(&good.url)).await;
+    let id = home.tell("down", hook(&down.url)).await;
+    let paused = home.tell("paused", hook(&good.url)).await;
+    home.pause(paused, true).await;
+    let before = home.handle.now();
+    home.change(0, "x").await;
+    until("it fails", async || home.row(id).await.attempts == 1).await;
+    let health = home.handle.read(Health::of).await.unwrap();
+    assert_eq!((health.all, health.failing, health.paused, health.dead), (3, 1, 1, 0));
+    let [it, other] = &health.troubled[..] else { panic!("{health:?}") };
+    assert_eq!((it.name.as_str(), it.why.as_deref()), ("down", Some("the answer is 503")));
+    assert!(it.moments.0.unwrap() >= before && it.next.is_some() && !it.paused);
+    assert_eq!((other.name.as_str(), other.paused, &other.why), ("paused", true, &None));
+    assert!(other.since.is_some());
     home.stop().await;
 }
 
@@ -264,7 +321,7 @@ async fn a_test_says_what_was_answered() {
     let target = Target::try_from(hook(&receiver.url)).unwrap();
     let receipt = home.notifier.test("hook", &target).await.unwrap();
     assert_eq!(receipt.answer, "202: said");
-    assert!(receipt.sent.contains("1 entries"), "{receipt:?}");
+    assert!(receipt.sent.contains("1 entry"), "{receipt:?}");
     assert_eq!(receiver.came()[0].json()["test"], true);
     let trouble = home.notifier.test("hook", &target).await.unwrap_err();
     assert_eq!((trouble.fault, trouble.answer.as_deref()), (Fault::Lasting, Some("418: said")));

@@ -44,7 +44,7 @@ pub(super) struct ChangesQuery {
     wait: Option<u64>,
     /// Of sources with this tag.
     tag: Option<String>,
-    /// Of the host with this name.
+    /// Of the host with this name: at this port if one is given, at any otherwise.
     host: Option<String>,
     /// Of URLs that begin so; `*` stands for any run of characters.
     url: Option<String>,
@@ -54,8 +54,8 @@ pub(super) struct ChangesQuery {
     /// Of which at most so much is the same: the smaller, the larger the change.
     #[param(minimum = 0.0, maximum = 1.0)]
     max_similarity: Option<f64>,
-    /// That tell one of these, separated by commas: `changed`, `failing`, `recovered`, `quiet`. All unless
-    /// given.
+    /// That tell one of these, separated by commas: `changed`, `failing`, `recovered`, `quiet`,
+    /// `gone`. All unless given.
     #[param(example = "changed,failing")]
     kinds: Option<String>,
 }

@@ -290,6 +290,7 @@ pub(crate) async fn change_key(app: &App, id: u32, grace: u64) -> Result<(String
     let key = made
         .map_err(|why| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why.to_string()))?
         .ok_or_else(|| Problem::new(StatusCode::CONFLICT, "only webhooks have a secret"))?;
-    change(app, row, &target).await?;
+    let (settings, before) = (target.written(), row.settings);
+    app.handle.edit_destination(DestinationEdit::Rekey { id, settings, before }).await?;
     Ok((key.reveal().to_owned(), view(app, id).await?))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use freshet_live::host_filter;
 use freshet_notify::rfc3339;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -26,7 +27,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct HostsQuery {
-    /// The one with this name.
+    /// Those with this name: at this port if one is given, at any otherwise.
     name: Option<String>,
     /// Where the page before ended: its `next`.
     after: Option<u32>,
@@ -59,8 +60,16 @@ async fn list(
     let limit = limit(asked.limit)?;
     let prices: HashMap<u32, f64> = app.handle.plan().await?.hosts.into_iter().collect();
     let now = app.handle.now();
-    let hosts = app.read(move |reader| match asked.name {
-        Some(name) => Ok(reader.find_host(&name)?.into_iter().collect()),
+    let filter = asked.name.as_deref().map(host_filter).transpose();
+    let filter = filter.map_err(|why| Problem::field("name", why.to_string()))?;
+    let hosts = app.read(move |reader| match filter {
+        Some(filter) => {
+            let mut hosts = reader.find_hosts(&filter)?;
+            hosts.retain(|host| asked.after.is_none_or(|after| host.id > after));
+            hosts.sort_by_key(|host| host.id);
+            hosts.truncate(limit);
+            Ok(hosts)
+        }
         None => reader.some_hosts(asked.after, limit),
     });
     let hosts = hosts.await?;

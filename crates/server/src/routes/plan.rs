@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use freshet_live::Status;
-use freshet_notify::rfc3339;
+use freshet_notify::{Health, rfc3339};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -124,10 +124,12 @@ struct StatusView {
     cursor: i64,
     /// What keeps the daemon from writing, if something does.
     trouble: Option<String>,
+    /// How it goes with those who are told of changes.
+    destinations: Health,
 }
 
 impl StatusView {
-    fn of(it: Status) -> Self {
+    fn of(it: Status, destinations: Health) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
             at: rfc3339(it.at),
@@ -148,6 +150,7 @@ impl StatusView {
             wake: it.wake.map(rfc3339),
             cursor: it.cursor,
             trouble: it.trouble,
+            destinations,
         }
     }
 }
@@ -156,5 +159,6 @@ impl StatusView {
 #[utoipa::path(get, path = "/v1/status", tag = "plan",
     responses((status = 200, description = "Counts since the start, and what holds now", body = StatusView)))]
 async fn status(State(app): State<Arc<App>>) -> Result<Json<StatusView>, Problem> {
-    Ok(Json(StatusView::of(app.handle.status().await?)))
+    let destinations = app.read(Health::of).await?;
+    Ok(Json(StatusView::of(app.handle.status().await?, destinations)))
 }

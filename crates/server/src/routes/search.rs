@@ -15,7 +15,8 @@ pub(crate) fn page(reader: &Reader, query: &Query) -> Result<Page, StoreError> {
     let is_rare = query.text.is_some()
         || query.state.is_some()
         || query.paused.is_some()
-        || query.tag.is_some() && query.host.is_some();
+        || query.scheme.is_some()
+        || query.tag.is_some() && !query.hosts.is_empty();
     if !is_rare {
         return reader.list(query);
     }

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use freshet_live::{Edit, Which, host_of};
+use freshet_live::{Edit, Which, host_filter, host_of};
 use freshet_store::Query as Asked;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -37,7 +37,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct ListQuery {
-    /// Of the host with this name.
+    /// Of the host with this name: at this port if one is given, at any otherwise.
     host: Option<String>,
     /// With this tag.
     tag: Option<String>,
@@ -66,16 +66,19 @@ async fn list(
     Query(asked): Query<ListQuery>,
 ) -> Result<Json<Page<SourceView>>, Problem> {
     let limit = limit(asked.limit)?;
+    let filter = asked.host.as_deref().map(host_filter).transpose();
+    let filter = filter.map_err(|why| Problem::field("host", why.to_string()))?;
     let page = app.read(move |reader| {
-        let host = match &asked.host {
-            None => None,
-            Some(name) => match reader.find_host(name)? {
-                Some(host) => Some(host.id),
-                None => return Ok(Page { items: Vec::new(), next: None }),
-            },
-        };
+        let mut hosts = Vec::new();
+        if let Some(filter) = &filter {
+            hosts.extend(reader.find_hosts(filter)?.iter().map(|host| host.id));
+            if hosts.is_empty() {
+                return Ok(Page { items: Vec::new(), next: None });
+            }
+        }
         let query = Asked {
-            host,
+            hosts,
+            scheme: filter.and_then(|filter| filter.scheme),
             tag: asked.tag,
             state: asked.state.map(Into::into),
             paused: asked.paused,
@@ -180,7 +183,7 @@ struct RemoveInput {
     urls: Vec<String>,
     /// Those with this tag.
     tag: Option<String>,
-    /// Those of this host.
+    /// Those of this host: at this port if one is given, at any otherwise.
     host: Option<String>,
 }
 

@@ -65,6 +65,11 @@ pub(crate) fn figure(value: f64) -> String {
     number::significant(value)
 }
 
+/// A number that may not be one.
+pub(crate) fn maybe(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), figure)
+}
+
 /// A count with separated thousands.
 pub(crate) fn count(value: u64) -> String {
     number::count(usize::try_from(value).unwrap_or(usize::MAX))

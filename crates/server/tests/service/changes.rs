@@ -44,6 +44,8 @@ async fn who_goes_on_from_next_misses_nothing() {
     for (query, expect) in [
         ("tag=news", vec![1, 3, 5]),
         ("host=b.example", vec![2, 4, 6]),
+        ("host=B.example:443", vec![2, 4, 6]),
+        ("host=b.example:80", vec![]),
         ("url=https://a.example/n", vec![1, 3, 5]),
         ("min_importance=2", vec![1, 3, 5]),
         ("max_similarity=0", vec![]),

@@ -80,6 +80,11 @@ async fn a_destination_from_its_making_to_its_end() {
     assert_eq!(hook.came.lock().unwrap()[0]["test"], true);
     let paused = service.ask("POST", &format!("{path}/pause"), json!({ "paused": true })).await;
     assert_eq!(paused.ok()["paused"], true);
+    let told = &service.get("/v1/status").await.ok()["destinations"];
+    assert_eq!((&told["all"], &told["paused"]), (&1.into(), &1.into()));
+    let troubled = &told["troubled"][0];
+    assert_eq!((&troubled["name"], troubled["since"].is_string()), (&"shop".into(), true));
+    assert!(!told.to_string().contains("hidden-path"), "{told}");
     let plain = json!({ "to": { "webhook": { "url": hook.url } }, "digest": "1h" });
     let changed = service.ask("PUT", &path, plain).await.ok();
     assert_eq!((&changed["digest"], &changed["filter"]), (&"1h".into(), &json!({})));

@@ -62,6 +62,7 @@ async fn signals_hosts_and_health_are_told() {
     assert_eq!((&hosts["items"][0]["name"], &hosts["next"]), (&json!("b.example"), &json!(null)));
     let hosts = service.get("/v1/hosts?name=b.example").await.ok();
     assert_eq!(hosts["items"][0]["id"], 1);
+    service.get("/v1/hosts?name=a%2Fb").await.refuses(400, Some("name"));
     assert_eq!(service.get("/healthz").await.body, "ok\n");
     assert_eq!(service.get("/readyz").await.body, "ready\n");
     let metrics = service.get("/metrics").await.body;

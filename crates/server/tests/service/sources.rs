@@ -77,6 +77,8 @@ async fn lists_come_in_pages_and_can_be_narrowed() {
     assert_eq!(all.len(), 25);
     let cases = [
         ("host=h0.example", 13),
+        ("host=H0.example:443", 13),
+        ("host=h0.example:80", 0),
         ("host=nowhere.example", 0),
         ("tag=five", 5),
         ("tag=five&host=h1.example", 2),

@@ -1,6 +1,12 @@
-use freshet_store::{Change, ChangeFilter, Fetched, NewSource, Outcome, Patch, Retention, Store};
+use freshet_store::{
+    Change, ChangeFilter, Fetched, HostFilter, NewSource, Outcome, Patch, Retention, Store,
+};
 
 use crate::{changed, digest, record, some_sources, source};
+
+fn host(name: &str) -> HostFilter {
+    HostFilter { name: name.to_owned(), any_port: true, scheme: None }
+}
 
 fn cursors(changes: &[Change]) -> Vec<i64> {
     changes.iter().map(|change| change.cursor).collect()
@@ -68,7 +74,7 @@ pub(crate) fn filters_take_what_they_say(store: &mut Store) {
         (ChangeFilter { tag: Some("new".to_owned()), ..none.clone() }, vec![1]),
         (ChangeFilter { tag: Some("blog".to_owned()), ..none.clone() }, vec![0]),
         (ChangeFilter { tag: Some("later".to_owned()), ..none.clone() }, vec![]),
-        (ChangeFilter { host: Some("host-3.example".to_owned()), ..none.clone() }, vec![2]),
+        (ChangeFilter { host: Some(host("host-3.example")), ..none.clone() }, vec![2]),
         (ChangeFilter { importance: Some(5.0), ..none.clone() }, vec![1, 2]),
         (ChangeFilter { similarity: Some(0.9), ..none.clone() }, vec![0, 1]),
         (ChangeFilter { source: Some(1), importance: Some(6.0), ..none }, vec![]),

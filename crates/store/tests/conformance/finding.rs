@@ -1,6 +1,6 @@
 use freshet_store::{
-    Batch, Fetched, HostRecord, KeptRobots, Manner, NewSource, Outcome, Patch, Query, Source,
-    State, Store,
+    Batch, ChangeFilter, Fetched, HostFilter, HostRecord, KeptRobots, Manner, NewSource, Outcome,
+    Patch, Query, Source, State, Store,
 };
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -21,7 +21,7 @@ const STATES: [State; 5] =
     [State::New, State::Good, State::Failing, State::Gone, State::Disallowed];
 
 fn fits(source: &Source, query: &Query) -> bool {
-    query.host.is_none_or(|host| source.host == host)
+    (query.hosts.is_empty() || query.hosts.contains(&source.host))
         && query.tag.as_ref().is_none_or(|tag| source.tags.contains(tag))
         && query.state.is_none_or(|state| source.state == state)
         && query.paused.is_none_or(|paused| source.paused == paused)
@@ -56,7 +56,12 @@ pub(crate) fn queries_give_what_a_look_at_every_source_gives(store: &mut Store) 
     for _ in 0..200 {
         let pick = |random: &mut Pcg64| random.random_bool(0.3);
         let query = Query {
-            host: pick(&mut random).then(|| random.random_range(0..61)),
+            hosts: match random.random_range(0..4) {
+                0 => vec![random.random_range(0..61)],
+                1 => (0..9).map(|_| random.random_range(0..61)).collect(),
+                _ => Vec::new(),
+            },
+            scheme: pick(&mut random).then_some("https://"),
             tag: pick(&mut random).then(|| TAGS.choose(&mut random).unwrap().to_string()),
             state: pick(&mut random).then(|| *STATES.choose(&mut random).unwrap()),
             paused: pick(&mut random).then(|| random.random_bool(0.5)),
@@ -109,6 +114,39 @@ pub(crate) fn hosts_have_numbers_names_and_records(store: &mut Store) {
     assert_eq!((hosts[1].until, hosts[1].record.len()), (None, 0));
     assert_eq!(store.find_host("host-2.example").unwrap().as_ref(), Some(&hosts[2]));
     assert_eq!(store.host(9).unwrap(), None);
+}
+
+pub(crate) fn hosts_are_found_by_name_and_port(store: &mut Store) {
+    let urls = ["https://a.example/", "http://a.example/", "http://a.example:81/", "http://a.ex/"];
+    for url in urls {
+        let host = url.split('/').nth(2).unwrap();
+        store.add(&[NewSource::new(url, host, 0)]).unwrap();
+    }
+    let cases: [(&str, bool, Option<&'static str>, &[u32]); 5] = [
+        ("a.example", true, None, &[0, 1, 2]),
+        ("a.example", false, Some("https://"), &[0]),
+        ("a.example", false, Some("http://"), &[1]),
+        ("a.example:81", false, None, &[2]),
+        ("a.example:8", false, None, &[]),
+    ];
+    let fetches = (0..4).map(|id| crate::changed(id, 1, b"page")).collect();
+    record(store, fetches);
+    for (name, any_port, scheme, expect) in cases {
+        let filter = HostFilter { name: name.to_owned(), any_port, scheme };
+        let hosts: Vec<u32> =
+            store.find_hosts(&filter).unwrap().into_iter().map(|it| it.id).collect();
+        assert_eq!(hosts.is_empty(), expect.is_empty(), "{filter:?}");
+        if !hosts.is_empty() {
+            let page = store.list(&Query { hosts, scheme, ..Query::default() }).unwrap();
+            let found: Vec<u32> = page.sources.iter().map(|it| it.id).collect();
+            assert_eq!(found, expect, "{filter:?}");
+        }
+        let asked = ChangeFilter { host: Some(filter.clone()), ..ChangeFilter::default() };
+        let told = store.changes(0, 9, &asked).unwrap();
+        let found: Vec<u32> = told.iter().map(|it| it.source).collect();
+        assert_eq!(found, expect, "{filter:?}");
+        assert!(told.iter().all(|it| filter.matches(&it.host, &it.url)), "{filter:?}");
+    }
 }
 
 pub(crate) fn hosts_are_left_alone_by_name_and_robots_txt_is_remembered(store: &mut Store) {

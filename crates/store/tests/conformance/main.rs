@@ -45,6 +45,7 @@ cases! {
         queries_give_what_a_look_at_every_source_gives,
         a_url_is_found_by_all_of_it,
         hosts_have_numbers_names_and_records,
+        hosts_are_found_by_name_and_port,
         hosts_are_left_alone_by_name_and_robots_txt_is_remembered;
     records:
         outcomes_make_states_and_times,
@@ -64,6 +65,7 @@ cases! {
     service:
         failures_are_told_once_and_their_end_too,
         silence_is_told_once_for_each_time,
+        what_has_been_so_for_a_while_is_told_once_when_somebody_asks,
         tokens_are_kept_by_name,
         a_destination_goes_on_from_its_cursor,
         what_is_given_up_is_kept_up_to_a_number;

@@ -1,6 +1,6 @@
 //! Who may ask, who is told, and what is told beside changes.
 
-use freshet_store::{ChangeFilter, Fetched, Kind, NewDead, Outcome, Store, Token, Watch};
+use freshet_store::{ChangeFilter, Fetched, Kind, NewDead, Outcome, Step, Store, Token, Watch};
 
 use crate::{record, some_sources};
 
@@ -55,6 +55,59 @@ pub(crate) fn silence_is_told_once_for_each_time(store: &mut Store) {
     assert_eq!(told[1].2, "no change for 10 days");
 }
 
+/// Looks at all sources for what has been so for a while, as a daemon does.
+fn tell_late(store: &mut Store, watch: Watch, now: i64) {
+    store.set_watch(watch);
+    let mut after = None;
+    while store.is_late().unwrap() {
+        after = store.tell_late(after, now).unwrap().next;
+    }
+}
+
+pub(crate) fn what_has_been_so_for_a_while_is_told_once_when_somebody_asks(store: &mut Store) {
+    some_sources(store, 4);
+    let fetch = |source, day: i64, outcome| Fetched::new(source, day * DAY, outcome);
+    // The first fails, the second is quiet, the third changes, the last is left alone.
+    for source in 0..4 {
+        record(store, vec![fetch(source, 1, Outcome::First)]);
+    }
+    for day in 2..=20 {
+        let outcome = if day % 2 == 0 { Outcome::Changed } else { Outcome::Unchanged };
+        let mut failed = fetch(0, day, Outcome::Failed);
+        failed.note = "no answer".to_owned();
+        record(store, vec![failed, fetch(1, day, Outcome::Unchanged), fetch(2, day, outcome)]);
+    }
+    record(store, vec![fetch(3, 2, Outcome::Failed), fetch(3, 3, Outcome::Failed)]);
+    let left_alone = freshet_store::Patch { paused: Some(true), ..Default::default() };
+    store.change(&[3], &left_alone).unwrap();
+    assert_eq!(told(store), []);
+    let (high, low) = (Watch { failures: 19, quiet: 0 }, Watch { failures: 2, quiet: 10 * DAY });
+    tell_late(store, high, 21 * DAY);
+    let failing = (Kind::Failing, 21 * DAY, "failed 19 times: no answer".to_owned());
+    assert_eq!(told(store), vec![failing.clone()]);
+    // A lower limit tells of those alone that were not told: twice is once.
+    tell_late(store, low, 22 * DAY);
+    let quiet = (Kind::Quiet, 22 * DAY, "no change for 19 days".to_owned());
+    for watch in [low, Watch::default(), low] {
+        tell_late(store, watch, 23 * DAY);
+    }
+    record(store, vec![fetch(0, 24, Outcome::Failed), fetch(1, 24, Outcome::Unchanged)]);
+    assert_eq!(told(store), [failing.clone(), quiet.clone()]);
+    // It begins anew when it ends.
+    record(store, vec![fetch(0, 25, Outcome::Unchanged), fetch(1, 25, Outcome::Changed)]);
+    record(store, vec![fetch(0, 26, Outcome::Failed), fetch(1, 36, Outcome::Unchanged)]);
+    record(store, vec![fetch(0, 27, Outcome::Failed)]);
+    let kinds: Vec<_> = told(store).into_iter().map(|(kind, at, _)| (kind, at / DAY)).collect();
+    let expect = [
+        (Kind::Failing, 21),
+        (Kind::Quiet, 22),
+        (Kind::Recovered, 25),
+        (Kind::Quiet, 36),
+        (Kind::Failing, 27),
+    ];
+    assert_eq!(kinds, expect);
+}
+
 pub(crate) fn tokens_are_kept_by_name(store: &mut Store) {
     let token = |name: &str, byte| Token {
         name: name.to_owned(),
@@ -74,26 +127,50 @@ pub(crate) fn tokens_are_kept_by_name(store: &mut Store) {
     assert_eq!(store.tokens().unwrap().len(), 1);
 }
 
+fn put_off(id: u32, settings: &str, attempts: u32, now: i64, next: i64) -> Step {
+    let (settings, error) = (settings.to_owned(), "refused".to_owned());
+    Step::PutOff { id, settings, attempts, now, next, error }
+}
+
 pub(crate) fn a_destination_goes_on_from_its_cursor(store: &mut Store) {
     let id = store.put_destination("hook", "{}", 5, 100).unwrap();
-    store.put_off(id, 2, 900, "refused").unwrap();
+    store.deliver(&[put_off(id, "{}", 1, 700, 800), put_off(id, "{}", 2, 850, 900)]).unwrap();
+    // What was described anew is not put off.
+    store.deliver(&[put_off(id, "{x}", 3, 950, 999)]).unwrap();
     let it = store.destination(id).unwrap().unwrap();
     assert_eq!((it.cursor, it.attempts, it.next), (5, 2, Some(900)));
-    assert_eq!(it.error.as_deref(), Some("refused"));
-    store.begin_delivery(id, 8).unwrap();
+    assert_eq!((it.error.as_deref(), it.failed), (Some("refused"), Some(700)));
+    assert_eq!(store.troubled_destinations(9).unwrap(), [it]);
+    assert_eq!(store.count_destinations().unwrap(), (1, 0, 1));
+    assert_eq!(store.find_destination("hook").unwrap().unwrap().id, id);
+    store.deliver(&[Step::Begun { id, until: 8 }]).unwrap();
     assert_eq!(store.destination(id).unwrap().unwrap().until, Some(8));
-    store.delivered(id, 8, Some(950)).unwrap();
+    store.deliver(&[Step::Done { id, cursor: 8, at: Some(950) }]).unwrap();
     assert_eq!(store.destination(id).unwrap().unwrap().until, None);
-    store.delivered(id, 7, None).unwrap();
+    store.deliver(&[Step::Done { id, cursor: 7, at: None }]).unwrap();
     let it = store.destination(id).unwrap().unwrap();
     assert_eq!((it.cursor, it.attempts, it.next, it.delivered), (8, 0, None, Some(950)));
+    assert_eq!(store.troubled_destinations(9).unwrap(), []);
+    // With another key, what was begun is the same.
+    store.deliver(&[Step::Begun { id, until: 9 }]).unwrap();
+    assert!(store.rekey_destination(id, "{0}").unwrap());
+    assert_eq!(store.destination(id).unwrap().unwrap().until, Some(9));
     // Described anew, it keeps its place, and what was begun is not the same any more.
-    store.begin_delivery(id, 9).unwrap();
+    store.deliver(&[Step::Begun { id, until: 9 }]).unwrap();
     assert_eq!(store.put_destination("hook", "{1}", 0, 200).unwrap(), id);
-    assert!(store.pause_destination(id, true).unwrap());
+    assert!(store.pause_destination(id, true, 250).unwrap());
     let it = store.destination(id).unwrap().unwrap();
     assert_eq!((it.cursor, it.settings.as_str(), it.made, it.paused), (8, "{1}", 100, true));
-    assert_eq!(it.until, None);
+    assert_eq!((it.until, it.rested), (None, Some(250)));
+    // Who goes on tries at once.
+    store.deliver(&[put_off(id, "{1}", 1, 260, 900)]).unwrap();
+    store.hasten_delivery(id, 950).unwrap();
+    assert_eq!(store.destination(id).unwrap().unwrap().next, Some(900));
+    store.hasten_delivery(id, 850).unwrap();
+    assert_eq!(store.destination(id).unwrap().unwrap().next, Some(850));
+    assert!(store.pause_destination(id, false, 300).unwrap());
+    let it = store.destination(id).unwrap().unwrap();
+    assert_eq!((it.paused, it.rested, it.next, it.failed), (false, None, None, None));
     assert!(store.remove_destination(id).unwrap());
     assert_ne!(store.put_destination("hook", "{}", 0, 300).unwrap(), id);
 }
@@ -118,6 +195,11 @@ pub(crate) fn what_is_given_up_is_kept_up_to_a_number(store: &mut Store) {
     assert_eq!(page[0].dead, dead(3));
     assert_eq!(store.unbury(&[page[0].id, page[1].id, -1]).unwrap(), 2);
     assert_eq!(store.count_dead(id).unwrap(), 998);
+    // One that arrives in the end was told.
+    let next = store.dead(id, 0, 1).unwrap().remove(0).id;
+    assert!(store.redelivered(next, 77).unwrap() && !store.redelivered(next, 78).unwrap());
+    assert_eq!(store.destination(id).unwrap().unwrap().delivered, Some(77));
+    assert_eq!(store.count_all_dead().unwrap(), [(id, 997)]);
     store.bury(&NewDead { destination: id + 1, ..dead(1) }).unwrap();
     assert_eq!(store.count_dead(id + 1).unwrap(), 0);
 }

@@ -148,7 +148,7 @@ pub(crate) fn a_source_can_move_to_another_host(store: &mut Store) {
     let host = store.find_host("elsewhere").unwrap().unwrap().id;
     assert_eq!(store.source(1).unwrap().unwrap().host, host);
     for (host, expect) in [(0, vec![0]), (host, vec![1])] {
-        let page = store.list(&Query { host: Some(host), ..Query::default() }).unwrap();
+        let page = store.list(&Query { hosts: vec![host], ..Query::default() }).unwrap();
         assert_eq!(page.sources.iter().map(|source| source.id).collect::<Vec<_>>(), expect);
     }
 }

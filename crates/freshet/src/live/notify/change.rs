@@ -28,9 +28,18 @@ use crate::output::{note, print_line};
 Examples:
   freshet notify add shop --webhook https://shop.example/hook --tag prices
   freshet notify add me --mail me@example.com --digest 1h --min-importance 2
-  freshet notify add log --command tell --kind failing --kind recovered")]
+  freshet notify add log --command tell --kind failing --kind recovered
+
+What entries tell:
+  changed    what counts of a source has changed
+  failing    it could not be fetched so many times in a row: `failures` under `[watch]`
+  recovered  one that was failing or gone can be fetched again
+  quiet      it has not changed for so long: `quiet` under `[watch]`
+  gone       the host says that it is no more
+
+Each entry has a cursor, its number in the log: `freshet changes` shows them.")]
 pub(crate) struct AddArguments {
-    /// What it is called
+    /// A name for it: letters, digits, -, _ and .
     pub(crate) name: String,
 
     /// Post JSON to this URL
@@ -56,10 +65,10 @@ pub(crate) struct AddArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Say something else of a destination
+/// Change the settings of a destination
 ///
-/// What is not said stays as it is. An empty text takes away what was said before: --tag ''. What
-/// failed is tried anew.
+/// What is not given stays as it is. An empty text takes away what was given before: --tag '', --kind ''.
+/// What could not be delivered is tried at once, with the new settings.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -90,7 +99,8 @@ pub(crate) struct SetArguments {
 
 /// Make a new secret for a webhook
 ///
-/// It is shown here and never again. Both sign until the old one ends.
+/// It is shown here and never again. For a day, or --grace, each delivery has two signatures: one by the
+/// new secret and one by the old one, so that the other side can change over meanwhile.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -100,7 +110,7 @@ pub(crate) struct RotateArguments {
     /// What it is called
     pub(crate) name: String,
 
-    /// How long the old one is good
+    /// How long the old one signs as well; 0 for not at all
     #[arg(long, value_name = "TIME", default_value = "24h")]
     pub(crate) grace: String,
 
@@ -215,7 +225,7 @@ pub(crate) fn rotate(arguments: &RotateArguments) -> Result<ExitCode, Failure> {
         return Err(Failure::new(format!("{} is no webhook, and has no secret", row.name)));
     };
     let (id, settings, before) = (row.id, target.written(), row.settings);
-    home.editor()?.destination(DestinationEdit::Change { id, settings, before })?;
+    home.editor()?.destination(DestinationEdit::Rekey { id, settings, before })?;
     note(&format!("{} has a new secret; the old one is good for {}", row.name, arguments.grace));
     reveal(Some(key.reveal().to_owned()))
 }

@@ -10,33 +10,59 @@ fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
+/// A kind of entries, or none of them: then all are told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind(Option<EntryKind>);
+
+fn kind(text: &str) -> Result<Kind, String> {
+    match text {
+        "" => Ok(Kind(None)),
+        text => text.parse().map(|kind| Kind(Some(kind))),
+    }
+}
+
+/// A number, or none: then it does not matter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number(Option<f64>);
+
+fn number(text: &str) -> Result<Number, String> {
+    match text {
+        "" => Ok(Number(None)),
+        text => match text.parse() {
+            Ok(number) => Ok(Number(Some(number))),
+            Err(_) => Err(format!("`{text}` is not a number")),
+        },
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct GivenArguments {
     /// Only of sources with this tag
     #[arg(long, value_name = "NAME", help_heading = "Which entries")]
     pub(crate) tag: Option<String>,
 
-    /// Only of this host
+    /// Only of this host: at all its ports, unless one is given
     #[arg(long, value_name = "HOST", help_heading = "Which entries")]
     pub(crate) host: Option<String>,
 
-    /// Only of URLs that begin so; * stands for any run of characters
+    /// Only of URLs that begin so, such as example.com/news/; * stands for any run of characters
     #[arg(long, value_name = "PATTERN", help_heading = "Which entries")]
     pub(crate) url: Option<String>,
 
     /// Only of sources that count at least so much
-    #[arg(long, value_name = "NUMBER", help_heading = "Which entries")]
-    pub(crate) min_importance: Option<f64>,
+    #[arg(long, value_name = "NUMBER", help_heading = "Which entries", value_parser = number)]
+    pub(crate) min_importance: Option<Number>,
 
-    /// Only changes of which at most so much is the same, from 0 to 1
-    #[arg(long, value_name = "SHARE", help_heading = "Which entries")]
-    pub(crate) max_similarity: Option<f64>,
+    /// Only large changes: those that leave at most so much as it was, from 0 to 1, such as 0.9
+    #[arg(long, value_name = "SHARE", help_heading = "Which entries", value_parser = number)]
+    pub(crate) max_similarity: Option<Number>,
 
-    /// Only this: changed, failing, recovered, quiet, gone; may be given more than once
-    #[arg(long, value_name = "KIND", help_heading = "Which entries")]
-    pub(crate) kind: Vec<EntryKind>,
+    /// Only what tells this: changed, failing, recovered, quiet, gone; may be given more than once
+    /// [default: all of them]
+    #[arg(long, value_name = "KIND", help_heading = "Which entries", value_parser = kind)]
+    pub(crate) kind: Vec<Kind>,
 
-    /// One message in such a time, such as 1h; without it one for each entry
+    /// One message for all that comes within such a time, such as 1h; without it one for each entry
     #[arg(long, value_name = "TIME", help_heading = "How")]
     pub(crate) digest: Option<String>,
 
@@ -52,7 +78,8 @@ pub(crate) struct GivenArguments {
     #[arg(long, value_name = "ADDRESS", help_heading = "How")]
     pub(crate) from: Option<String>,
 
-    /// A header to send along with a webhook, as 'Name: value'; may be given more than once
+    /// A header to send along with a webhook, as 'Name: value', or 'Name:' to take it away; may be given
+    /// more than once
     #[arg(long, value_name = "HEADER", help_heading = "How")]
     pub(crate) header: Vec<String>,
 }
@@ -78,12 +105,12 @@ impl GivenArguments {
             (self.max_similarity, &mut raw.filter.max_similarity),
         ];
         for (given, place) in numbers {
-            if given.is_some() {
+            if let Some(Number(given)) = given {
                 *place = given;
             }
         }
         if !self.kind.is_empty() {
-            raw.filter.kinds.clone_from(&self.kind);
+            raw.filter.kinds = self.kind.iter().filter_map(|kind| kind.0).collect();
         }
         match &mut raw.to {
             RawTo::Email(email) => {

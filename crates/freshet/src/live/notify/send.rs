@@ -11,7 +11,7 @@ use super::open;
 use super::show::LETTERS;
 use crate::clock;
 use crate::failure::Failure;
-use crate::live::home::ConfigArguments;
+use crate::live::home::{ConfigArguments, Home};
 use crate::output::{note, print_json, print_line};
 use crate::terminal;
 
@@ -49,6 +49,16 @@ fn runtime() -> Result<Runtime, Failure> {
     built.map_err(|error| Failure::new(format!("cannot start: {error}")))
 }
 
+/// What it takes to tell a target, with the secrets that this needs.
+fn settings(home: &Home, target: &Target) -> Result<Settings, Failure> {
+    match target.kind() {
+        "webhook" => home.config.fetch_secrets()?,
+        "email" => home.config.mail_secret()?,
+        _ => {}
+    }
+    Ok(Settings::of(&home.config))
+}
+
 fn failed(trouble: &Trouble) {
     note(&format!("did not arrive: {}", terminal::line(&trouble.what)));
     if let Some(answer) = trouble.answer.as_deref().filter(|it| !it.is_empty()) {
@@ -59,7 +69,7 @@ fn failed(trouble: &Trouble) {
 pub(crate) fn test(arguments: &TestArguments) -> Result<ExitCode, Failure> {
     let (home, row) = open(&arguments.config, &arguments.name)?;
     let target = Target::read(&row.settings)?;
-    let settings = Settings::of(&home.config);
+    let settings = settings(&home, &target)?;
     let sent = runtime()?
         .block_on(async { Sender::new(settings).test(&row.name, &target, clock::millis()).await });
     match sent {
@@ -86,8 +96,9 @@ pub(crate) fn retry(arguments: &RetryArguments) -> Result<ExitCode, Failure> {
     let reader = home.reader()?;
     let (letters, identity) = (reader.dead(row.id, 0, LETTERS)?, reader.identity()?);
     let (runtime, all) = (runtime()?, letters.len());
+    let settings = settings(&home, &target)?;
     // Made where it is used: it begins tasks of its own.
-    let sender = runtime.block_on(async { Sender::new(Settings::of(&home.config)) });
+    let sender = runtime.block_on(async { Sender::new(settings) });
     for (sent, letter) in letters.into_iter().enumerate() {
         let now = clock::millis();
         let resent = sender.resend(&identity, &row, &target, &letter.dead, now);
@@ -97,7 +108,7 @@ pub(crate) fn retry(arguments: &RetryArguments) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(1));
         }
         // One at a time: what arrived is not sent again, whatever happens to the next.
-        home.editor()?.destination(DestinationEdit::Unbury { dead: vec![letter.id] })?;
+        home.editor()?.destination(DestinationEdit::Redelivered { dead: letter.id })?;
     }
     note(&if all == 0 { "nothing was given up".to_owned() } else { format!("sent {all}") });
     Ok(ExitCode::SUCCESS)

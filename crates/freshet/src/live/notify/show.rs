@@ -11,6 +11,7 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, Home};
 use crate::live::moment::{from_now, last, next};
+use crate::number::plural;
 use crate::output::{note, print_json, print_json_line, print_line};
 use crate::terminal;
 
@@ -39,6 +40,7 @@ pub(crate) struct ShowArguments {
 
 /// Show deliveries that were given up, the oldest first
 ///
+/// Each with its number, when it was given up, the cursors of its first and last entry, and why it failed.
 /// `freshet notify retry NAME` sends them again.
 #[derive(Debug, Args)]
 pub(crate) struct DeadArguments {
@@ -49,7 +51,7 @@ pub(crate) struct DeadArguments {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Forget them
+    /// Forget them, after they were shown
     #[arg(long)]
     pub(crate) forget: bool,
 
@@ -101,7 +103,8 @@ fn state(row: &Destination, now: i64) -> String {
         (true, Some(error)) => format!("paused: {error}"),
         (true, None) => "paused".to_owned(),
         (false, Some(error)) => {
-            format!("failed {} times: {error}; again {}", row.attempts, next(row.next, now))
+            let times = plural(row.attempts as usize, "time", "times");
+            format!("failed {times}: {error}; again {}", next(row.next, now))
         }
         (false, None) => format!("told {}", last(row.delivered, now)),
     }
@@ -164,13 +167,14 @@ pub(crate) fn dead(arguments: &DeadArguments) -> Result<ExitCode, Failure> {
             true => print_json_line(&it)?,
             false => {
                 let entries = it.letter.map_or(0, |letter| letter.entries.len());
+                let entries = plural(entries, "entry", "entries");
                 print_line(&format!(
-                    "{:>5}  {:>10}  {} to {} ({entries} entries), tried {} times: {}",
+                    "{:>5}  {:>10}  {} to {} ({entries}), tried {}: {}",
                     it.id,
                     from_now(letter.dead.at, now),
                     it.first,
                     it.last,
-                    it.attempts,
+                    plural(it.attempts as usize, "time", "times"),
                     terminal::line(&it.error),
                 ))?
             }

@@ -13,6 +13,7 @@ use super::super::form::Fields;
 use super::super::frame::{Frame, page};
 use super::super::said::{Told, go_to};
 use super::super::words;
+use super::find::named;
 use crate::app::App;
 use crate::problem::Problem;
 use crate::routes::check_tags;
@@ -74,14 +75,10 @@ impl Chosen {
         }
         let (name, tag) = (self.host.clone(), self.tag.clone());
         app.read(move |reader| {
-            let host = match name {
-                None => None,
-                Some(name) => match reader.find_host(&name)? {
-                    None => return Ok(Vec::new()),
-                    Some(host) => Some(host.id),
-                },
+            let Some((hosts, scheme)) = named(reader, name.as_deref())? else {
+                return Ok(Vec::new());
             };
-            reader.ids(&Query { host, tag, limit: usize::MAX, ..Query::default() })
+            reader.ids(&Query { hosts, scheme, tag, limit: usize::MAX, ..Query::default() })
         })
         .await
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use freshet_live::host_filter;
 use freshet_store::{Query, Reader, State, StoreError};
 use tokio::time::Instant;
 
@@ -100,15 +101,10 @@ impl Filter {
 
     /// As the store takes it; `None` if there is no such host.
     fn query(&self, reader: &Reader) -> Result<Option<Query>, StoreError> {
-        let host = match &self.host {
-            None => None,
-            Some(name) => match reader.find_host(name)? {
-                None => return Ok(None),
-                Some(host) => Some(host.id),
-            },
-        };
+        let Some((hosts, scheme)) = named(reader, self.host.as_deref())? else { return Ok(None) };
         Ok(Some(Query {
-            host,
+            hosts,
+            scheme,
             tag: self.tag.clone(),
             state: self.state.and_then(Wish::state),
             paused: (self.state == Some(Wish::Paused)).then_some(true),
@@ -122,6 +118,18 @@ impl Filter {
         let parts = [self.host.is_some(), self.tag.is_some(), self.state.is_some()];
         self.text.is_none() && parts.into_iter().filter(|it| *it).count() <= 1
     }
+}
+
+/// The hosts that are named, and what their URLs begin with if that matters; `None` if there are no such
+/// hosts.
+pub(super) fn named(
+    reader: &Reader,
+    name: Option<&str>,
+) -> Result<Option<(Vec<u32>, Option<&'static str>)>, StoreError> {
+    let Some(name) = name else { return Ok(Some((Vec::new(), None))) };
+    let Ok(filter) = host_filter(name) else { return Ok(None) };
+    let hosts: Vec<u32> = reader.find_hosts(&filter)?.iter().map(|it| it.id).collect();
+    Ok((!hosts.is_empty()).then_some((hosts, filter.scheme)))
 }
 
 /// Where a page begins.
