@@ -213,7 +213,7 @@ fn shown(headers: &HeaderMap) -> Option<String> {
 }
 
 /// How browsers are to treat an answer: as nothing but what it is, and for nobody else.
-fn protect(headers: &mut HeaderMap) {
+pub(crate) fn protect(headers: &mut HeaderMap) {
     let policy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
     let usual = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),

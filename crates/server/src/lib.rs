@@ -8,6 +8,7 @@
 mod app;
 mod document;
 mod etag;
+mod files;
 mod guard;
 mod hub;
 mod input;
@@ -17,6 +18,7 @@ mod page;
 mod patience;
 mod problem;
 mod routes;
+mod seats;
 mod server;
 mod token;
 mod wire;
