@@ -277,12 +277,12 @@ impl Core {
         self.flow.checked.remove(&id);
         let Some(cost) = self.engine.cost(id) else { return Taken::NoSource };
         if is_late {
-            // It was paid for when it was claimed.
-            self.engine.grant(cost);
             self.tell(Event::Fetching(id));
+            // It was paid for when it was claimed.
+            self.engine.refund(cost);
         }
         let changed = judged.record.change.is_some();
-        self.keep(id, judged);
+        self.keep_report(id, judged);
         Taken::Recorded(changed)
     }
 }

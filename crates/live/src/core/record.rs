@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use freshet_engine::{Blame, Event, Outcome};
 use freshet_fetch::Hop;
-use freshet_store::{Batch, Spent};
+use freshet_store::{Batch, Fetched, Spent};
 use tokio::task::{Id, JoinError};
 use tokio::time::Instant;
 
 use super::{Checked, Core};
-use crate::clock::millis;
+use crate::clock::{days, millis};
 use crate::errand::PutOff;
 use crate::judge::Judged;
 use crate::load::Rest;
@@ -69,11 +69,21 @@ impl Core {
 
     /// Tells the engine what a fetch brought, and has it recorded.
     pub(super) fn keep(&mut self, id: u32, judged: Judged) {
+        let event = Event::Fetched { id, outcome: judged.outcome };
+        self.keep_as(event, id, judged.record);
+    }
+
+    /// The same of a fetch that somebody else made: it was when they say.
+    pub(super) fn keep_report(&mut self, id: u32, judged: Judged) {
+        let Judged { outcome, record } = judged;
+        self.keep_as(Event::Reported { id, outcome, day: days(record.at) }, id, record);
+    }
+
+    fn keep_as(&mut self, event: Event, id: u32, mut record: Fetched) {
         self.count.fetches += 1;
         let host = self.engine.host(id);
         let before = self.engine.learnt(id).and_then(|learnt| learnt.fetched());
-        self.tell(Event::Fetched { id, outcome: judged.outcome });
-        let mut record = judged.record;
+        self.tell(event);
         self.allowance.take(self.engine.now(), record.bytes);
         self.count.bytes += record.bytes;
         self.count.changes += u64::from(record.change.is_some());
@@ -112,7 +122,7 @@ impl Core {
                 Outcome::Failed { blame, retry_after }
             }
             Outcome::Failed { .. } => outcome,
-            Outcome::Changed | Outcome::Unchanged | Outcome::Gone => {
+            Outcome::Changed | Outcome::Unchanged | Outcome::Copied | Outcome::Gone => {
                 self.flow.slow.remove(&host);
                 outcome
             }
@@ -241,6 +251,7 @@ impl Core {
         self.count.trouble = Some(why.to_owned());
         let later = std::mem::take(&mut self.flow.batch);
         batch.fetches.extend(later.fetches);
+        batch.learnt.extend(later.learnt);
         batch.hosts.extend(later.hosts);
         batch.manners.extend(later.manners);
         batch.robots.extend(later.robots);

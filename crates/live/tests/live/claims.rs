@@ -122,6 +122,86 @@ async fn a_document_is_read_here() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_seen_in_another_way_is_neither_the_same_nor_a_change() {
+    let home = home("[hosts]\ngap = \"0s\"\n");
+    let daemon = home.start();
+    add(&daemon, pages(1, 1)).await;
+    let page = |text: &str| Seen::Document {
+        bytes: text.as_bytes().to_vec(),
+        content_type: Some("text/plain".to_owned()),
+    };
+    let rate = async || daemon.handle().sample(1).await.unwrap()[0].1.rate;
+    let comes = async |seen: Seen| {
+        let claim = claim_some(&daemon, 1).await;
+        report(&daemon, claim.lease, 0, seen).await
+    };
+    assert_eq!(comes(page("one")).await, Taken::Recorded(false));
+    let seen = [
+        (Seen::Digest(1), false),
+        (page("two"), false),
+        (Seen::Digest(2), false),
+        (Seen::Digest(2), true),
+    ];
+    for (seen, is_learnt) in seen {
+        let before = rate().await;
+        assert_eq!(comes(seen).await, Taken::Recorded(false));
+        assert_eq!(rate().await != before, is_learnt);
+    }
+    assert_eq!(comes(Seen::Digest(3)).await, Taken::Recorded(true));
+    // What the crawler knows to have changed is not found again by who reads.
+    assert_eq!(comes(page("three")).await, Taken::Recorded(false));
+    assert_eq!(comes(Seen::Changed).await, Taken::Recorded(true));
+    assert_eq!(comes(page("four")).await, Taken::Recorded(false));
+    assert_eq!(comes(page("five")).await, Taken::Recorded(true));
+    daemon.stop().await;
+    assert_eq!(home.reader().changes(0, 10, &ChangeFilter::default()).unwrap().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawler_that_only_says_unchanged_has_one_first_copy() {
+    let home = home("[hosts]\ngap = \"0s\"\n");
+    let daemon = home.start();
+    add(&daemon, pages(1, 1)).await;
+    for _ in 0..3 {
+        let claim = claim_some(&daemon, 1).await;
+        report(&daemon, claim.lease, 0, Seen::Unchanged).await;
+    }
+    daemon.stop().await;
+    let history = home.reader().history(0, 10).unwrap();
+    let firsts = history.iter().filter(|it| it.outcome == Outcome::First).count();
+    assert_eq!((history.len(), firsts), (3, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_of_a_while_ago_teaches_of_that_time() {
+    let home = home("[hosts]\ngap = \"0s\"\n");
+    let daemon = home.start();
+    add(&daemon, pages(1, 1)).await;
+    let clock = home.clock();
+    let mut ats = Vec::new();
+    for seen in [Seen::Digest(1), Seen::Digest(2)] {
+        let claim = claim_some(&daemon, 1).await;
+        let at = clock.now();
+        while clock.now() < at + 50 {
+            tokio::task::yield_now().await;
+        }
+        let late = Report { at: Some(at), ..saw(claim.lease, 0, seen) };
+        let taken = daemon.handle().report(&[late]).await.unwrap();
+        assert!(matches!(taken[0], Taken::Recorded(_)));
+        ats.push(at);
+        let mut fetched = None;
+        home.reader()
+            .load(|row| fetched = freshet_engine::Learnt::from_bytes(row.learnt).unwrap().fetched())
+            .unwrap();
+        assert_eq!(fetched.map(|day| (day * 86_400_000.0).round() as i64), Some(at));
+    }
+    daemon.stop().await;
+    let changes = home.reader().changes(0, 10, &ChangeFilter::default()).unwrap();
+    let change = &changes[0].change;
+    assert_eq!((change.unchanged, change.changed), (Some(ats[0]), ats[1]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_reported_goes_back_and_a_late_report_does_no_harm() {
     let home = home("[hosts]\ngap = \"0s\"\n");
     let daemon = home.start();
