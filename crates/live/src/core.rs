@@ -150,7 +150,7 @@ pub(crate) struct Flow {
     /// Writing failed, and is not tried before the next beat.
     held: bool,
     /// Fetches that others make.
-    claims: Claims,
+    pub(crate) claims: Claims,
     /// Edits that the writer works on.
     edits: JoinSet<EditOver>,
     stopping: bool,

@@ -6,6 +6,7 @@ use crate::change::{self, NewChange};
 use crate::error::StoreError;
 use crate::host::{self, HostRecord};
 use crate::job::Validators;
+use crate::lease::{self, Lease};
 use crate::manners::{self, KeptRobots, Manner};
 use crate::meta::{self, Spent};
 use crate::outcome::{Outcome, State};
@@ -98,6 +99,10 @@ pub struct Batch {
     pub rest: Option<Vec<u8>>,
     /// What was handed out. Amounts of one moment are added up.
     pub ledger: Vec<Spent>,
+    /// Leases that were given.
+    pub leases: Vec<Lease>,
+    /// Leases that are over, or of which all is reported.
+    pub dropped: Vec<u128>,
 }
 
 /// What became of a batch.
@@ -142,6 +147,7 @@ impl Store {
             }
             host::keep(transaction, &batch.hosts)?;
             manners::keep(transaction, &batch.manners, &batch.robots)?;
+            lease::keep(transaction, &batch.leases, &batch.dropped)?;
             meta::keep_spent(transaction, &batch.ledger)?;
             if let Some(rest) = &batch.rest {
                 meta::keep_rest(transaction, rest)?;

@@ -202,7 +202,7 @@ impl Core {
         let held: f64 = held.filter_map(|id| self.engine.cost(id)).sum();
         let engine = self.engine.rest(reserve - held);
         batch.rest = Some(Rest { engine, allowance: self.allowance }.to_bytes());
-        self.flow.claims.send();
+        self.flow.claims.send(&mut batch);
         self.flow.stale = false;
         self.flow.gathered = Some(Instant::now() + GATHERED);
         self.flow.writing = Some(batch.fetches.len());
@@ -256,6 +256,8 @@ impl Core {
         batch.manners.extend(later.manners);
         batch.robots.extend(later.robots);
         batch.ledger.extend(later.ledger);
+        batch.leases.extend(later.leases);
+        batch.dropped.extend(later.dropped);
         self.flow.batch = batch;
         self.flow.covered = f64::NEG_INFINITY;
         (self.flow.stale, self.flow.held) = (true, true);

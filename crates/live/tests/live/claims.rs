@@ -6,7 +6,7 @@ use std::time::Duration;
 use freshet_live::{Adjusted, Claim, Daemon, Lease, Report, Seen, Taken, Wanted};
 use freshet_store::{ChangeFilter, Outcome};
 
-use crate::web::{Home, add};
+use crate::web::{Home, add, until};
 
 const LEASE: Duration = Duration::from_secs(60);
 
@@ -242,6 +242,69 @@ async fn claims_keep_to_the_budget_over_restarts() {
         daemon.stop().await;
     }
     assert!((1..=12).contains(&claimed), "{claimed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_outlives_the_daemon() {
+    let home = home("[hosts]\ngap = \"0s\"\n");
+    let daemon = home.start();
+    add(&daemon, pages(4, 1)).await;
+    let mut held = Vec::new();
+    while held.len() < 4 {
+        let claim = claim_some(&daemon, 4).await;
+        held.extend(claim.items.iter().map(|item| (claim.lease, item.source)));
+    }
+    assert_eq!(
+        report(&daemon, held[0].0, held[0].1, Seen::Digest(1)).await,
+        Taken::Recorded(false)
+    );
+    // Also if nobody gets to say good-bye, after a moment.
+    let kept = || home.reader().leases().unwrap().iter().map(|it| it.sources.len()).sum::<usize>();
+    until("they are in the store", || kept() == 3).await;
+    daemon.stop().await;
+
+    let daemon = home.start();
+    assert_eq!(daemon.handle().status().await.unwrap().claimed, 3);
+    // Nobody else is given what is out.
+    for _ in 0..20 {
+        let items = claim(&daemon, 10).await.items;
+        assert!(items.iter().all(|item| item.source == held[0].1), "{items:?}");
+    }
+    for &(lease, source) in &held[1..] {
+        let taken = report(&daemon, lease, source, Seen::Digest(2)).await;
+        assert_eq!(taken, Taken::Recorded(false));
+    }
+    for &(lease, source) in &held {
+        let again = report(&daemon, lease, source, Seen::Digest(3)).await;
+        assert!(matches!(again, Taken::NotHeld | Taken::NoLease), "{again:?}");
+    }
+    daemon.stop().await;
+    let reader = home.reader();
+    assert!((0..4).all(|id| reader.history(id, 10).unwrap().len() == 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_that_ends_while_nobody_is_there_goes_back() {
+    let home = home("[hosts]\ngap = \"0s\"\n");
+    let daemon = home.start();
+    add(&daemon, pages(1, 1)).await;
+    let short = Duration::from_millis(20);
+    let mut lost = daemon.handle().claim(1, short).await.unwrap();
+    while lost.items.is_empty() {
+        lost = daemon.handle().claim(1, short).await.unwrap();
+    }
+    let clock = home.clock();
+    daemon.stop().await;
+    while clock.now() <= lost.until {
+        tokio::task::yield_now().await;
+    }
+    let daemon = home.start();
+    // It is late, and nobody else has it.
+    assert_eq!(report(&daemon, lost.lease, 0, Seen::Digest(1)).await, Taken::Recorded(false));
+    let again = claim_some(&daemon, 1).await;
+    assert_eq!(report(&daemon, lost.lease, 0, Seen::Gone).await, Taken::NotHeld);
+    assert_eq!(report(&daemon, again.lease, 0, Seen::Digest(1)).await, Taken::Recorded(false));
+    daemon.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -63,6 +63,7 @@ cases! {
         failures_are_told_once_and_their_end_too,
         silence_is_told_once_for_each_time,
         tokens_are_kept_by_name,
+        a_lease_is_kept_for_what_is_not_reported,
         a_destination_goes_on_from_its_cursor,
         what_is_given_up_is_kept_up_to_a_number;
     versions:
