@@ -96,7 +96,7 @@ async fn admit(app: &Arc<App>, asker: Asker<'_>) -> Result<Option<[u8; 32]>, Pro
             .hint("name it in `hosts` under [server] in freshet.toml if it is"));
     }
     if !asker.method.is_safe() {
-        same_origin(asker.headers, &called)?;
+        same_origin(asker.headers, &called, app.url.as_deref())?;
     }
     let Some(scope) = needs(asker.method, asker.uri.path()) else { return Ok(None) };
     authorize(app, asker, scope).await
@@ -131,7 +131,7 @@ fn host_of(authority: &str) -> &str {
 }
 
 /// Pages of others must not make browsers change something here.
-fn same_origin(headers: &HeaderMap, called: &str) -> Result<(), Problem> {
+fn same_origin(headers: &HeaderMap, called: &str, url: Option<&str>) -> Result<(), Problem> {
     let refuse = || {
         let detail = "a web page of another origin may not do that";
         Err(Problem::new(StatusCode::FORBIDDEN, detail))
@@ -142,11 +142,21 @@ fn same_origin(headers: &HeaderMap, called: &str) -> Result<(), Problem> {
         return refuse();
     }
     let Some(origin) = text(&ORIGIN) else { return Ok(()) };
+    // A proxy may call it by another name than browsers do.
+    if url.is_some_and(|url| is_origin_of(origin, url)) {
+        return Ok(());
+    }
     let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     match authority {
         Some(authority) if authority.eq_ignore_ascii_case(called) => Ok(()),
         _ => refuse(),
     }
+}
+
+/// Whether an address is of an origin.
+fn is_origin_of(origin: &str, url: &str) -> bool {
+    let Ok(url) = url::Url::parse(url) else { return false };
+    url.origin().ascii_serialization().eq_ignore_ascii_case(origin)
 }
 
 async fn authorize(

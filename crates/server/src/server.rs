@@ -48,6 +48,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub struct Settings {
     /// Where it listens.
     pub listen: SocketAddr,
+    /// Where clients reach it, if not there: `https://freshet.example.com`, without a slash at the end.
+    pub url: Option<String>,
     /// Names that clients may call it by, beside its addresses and `localhost`.
     pub hosts: Vec<String>,
     /// Connections that are answered at a time. Beside them there are some that wait to ask.
@@ -91,6 +93,7 @@ impl Settings {
     pub fn at(listen: SocketAddr) -> Self {
         Self {
             listen,
+            url: None,
             hosts: Vec::new(),
             connections: 4096,
             limits: Limits::default(),
