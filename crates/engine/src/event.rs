@@ -22,6 +22,8 @@ pub enum Outcome {
     Changed,
     /// It is.
     Unchanged,
+    /// There is a copy, and nothing to compare it with: nothing is learnt.
+    Copied,
     /// Nothing: for the moment.
     Failed {
         /// Whose fault it is.
@@ -56,6 +58,16 @@ pub enum Event {
         id: u32,
         /// What it brought.
         outcome: Outcome,
+    },
+    /// A fetch is over that somebody else made, and was before now: the copy is of that day. A day before
+    /// the copy that was there counts as that copy's, one to come as now.
+    Reported {
+        /// Of which source.
+        id: u32,
+        /// What it brought.
+        outcome: Outcome,
+        /// When.
+        day: f64,
     },
     /// A fetch did not come to its end: something else comes first, and it is tried again in so many
     /// days. Nobody is judged by it.

@@ -219,6 +219,13 @@ impl Engine {
         self.bucket.resume(self.bucket.tokens().max(amount));
     }
 
+    /// What was paid for twice is given back, up to the brim.
+    pub fn refund(&mut self, amount: f64) {
+        if amount.is_finite() && amount > 0.0 {
+            self.bucket.give_back(amount);
+        }
+    }
+
     /// Time has passed that nobody was there for: the budget does not grow by it.
     pub fn skip(&mut self, now: f64) {
         if now.is_finite() {

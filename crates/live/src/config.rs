@@ -75,6 +75,8 @@ pub struct Server {
     pub listen: Option<SocketAddr>,
     /// Whether that was said, or is only so by default.
     pub said: bool,
+    /// Where clients reach it, if that is somewhere else: without a slash at the end.
+    pub url: Option<String>,
     /// Names that clients may call it by, beside its addresses and `localhost`.
     pub hosts: Vec<String>,
     /// Connections at a time.
@@ -122,6 +124,7 @@ struct Raw {
 #[serde(default, deny_unknown_fields)]
 struct RawServer {
     listen: Option<String>,
+    url: Option<String>,
     hosts: Vec<String>,
     connections: Option<u32>,
 }

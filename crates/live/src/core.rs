@@ -162,7 +162,7 @@ pub(crate) struct Flow {
     /// Why fetches are made that are handed out.
     decided: HashMap<u32, Decision>,
     /// Fetches that others make.
-    claims: Claims,
+    pub(crate) claims: Claims,
     /// Edits that the writer works on.
     edits: JoinSet<EditOver>,
     stopping: bool,

@@ -137,6 +137,7 @@ impl Daemon {
         let shop = Arc::new(Shop::new(&config, clock, store.path().to_owned(), giver));
         let mut flow = Flow::default();
         load::manners(&store, &mut engine, &mut flow.strangers, now, back)?;
+        flow.claims.resume(store.leases()?, &mut engine, now, day);
         let cursor = store.last_cursor()?;
         let path = store.path().to_owned();
         tracing::info!(sources = engine.len(), store = %path.display(), "started");

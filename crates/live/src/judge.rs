@@ -134,7 +134,7 @@ pub(crate) fn read_document(
     let Some(kept) = old else {
         record.outcome = freshet_store::Outcome::First;
         keep(record);
-        return Outcome::Unchanged;
+        return Outcome::Copied;
     };
     let mut old = Old { stored: kept.stored, text: None };
     let mut verdict = detector.judge(&old.stored, None, &new);
@@ -147,7 +147,7 @@ pub(crate) fn read_document(
         // By the rules of today, what was there before?
         let Some(reading) = again() else {
             keep(record);
-            return Outcome::Unchanged;
+            return Outcome::Copied;
         };
         old.stored = reading.stored();
         verdict = detector.judge(&old.stored, Some(&reading.text), &new);

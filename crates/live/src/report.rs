@@ -11,6 +11,8 @@ use crate::work::Shop;
 
 /// Bytes of a reading that is a digest from outside and no more.
 const DIGEST: usize = 16;
+/// A reading of which nothing is known but that somebody made it: it can be compared with nothing.
+const SEEN: &[u8] = &[0];
 
 impl Shop {
     /// What a report means, seen at a time; `None` if there is no such source.
@@ -31,10 +33,16 @@ impl Shop {
         let outcome = match &report.seen {
             Seen::Unchanged if job.version == 0 && job.reading.is_empty() => {
                 record.outcome = Stored::First;
+                record.reading = Some(SEEN.to_vec());
                 Outcome::Unchanged
             }
             Seen::Unchanged => Outcome::Unchanged,
-            Seen::Changed => changed(&mut record, None, made_up(job.id, at)),
+            Seen::Changed => {
+                // What was read before is not what there is now: a document that comes next must not
+                // be the same change again.
+                record.reading = Some(SEEN.to_vec());
+                changed(&mut record, None, made_up(job.id, at))
+            }
             Seen::Digest(digest) => compare(&job, *digest, &mut record),
             Seen::Document { bytes, content_type } => {
                 let url = Url::parse(&job.url).ok()?;
@@ -77,10 +85,10 @@ fn compare(job: &Job, digest: u128, record: &mut Fetched) -> Outcome {
     record.reading = Some(new.to_vec());
     match old {
         Some(old) => changed(record, Some(old), new),
-        // What was there was not seen by the same eyes.
+        // What was there was not seen by the same eyes: whether it changed is not known.
         None => {
             record.outcome = Stored::First;
-            Outcome::Unchanged
+            Outcome::Copied
         }
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct App {
     pub(crate) limits: Limits,
     /// Where it listens.
     pub(crate) address: SocketAddr,
+    /// Where clients reach it, if that is somewhere else.
+    pub(crate) url: Option<String>,
     /// Names that it may be called by, beside its addresses.
     pub(crate) hosts: Vec<String>,
     pub(crate) failures: Failures,
@@ -71,6 +73,7 @@ impl App {
             metrics: Metrics::default(),
             limits: settings.limits,
             address,
+            url: settings.url,
             hosts: settings.hosts,
             failures: Failures::default(),
             web: Web::new()?,

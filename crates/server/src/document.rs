@@ -24,7 +24,8 @@ make tokens. As soon as there is a token, one must be shown: `Authorization: Bea
 password of `Basic` for readers of feeds. `freshet token add NAME --scope read` makes one.
 
 Lists come in pages: give `next` of one as `after` for the following. What goes wrong is told as \
-`application/problem+json`, with the `field` that it is about. All times are by RFC 3339, in UTC.";
+`application/problem+json`, with the `field` that it is about; what is \
+no request of HTTP/1.1, or has too large a head, is answered so too (400, 414, 431). All times are by RFC 3339, in UTC.";
 
 const TAGS: &[(&str, &str)] = &[
     ("sources", "What is kept fresh"),
@@ -168,7 +169,9 @@ fn plain(status: StatusCode) -> Response {
         415 => "The body is not said to be JSON",
         429 => "Too many tokens that do not count",
         500 => "A fault of freshet, or the store cannot be read",
-        _ => "Not now: the daemon is stopping, or its store is full or busy",
+        _ => {
+            "Not now: the daemon is stopping, its store is full or busy, or all connections are in use"
+        }
     };
     ResponseBuilder::new().description(text).build()
 }

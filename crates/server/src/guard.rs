@@ -145,7 +145,7 @@ async fn admit(app: &Arc<App>, asker: Asker<'_>) -> Result<Admitted, Problem> {
             .hint("name it in `hosts` under [server] in freshet.toml if it is"));
     }
     if !asker.method.is_safe() {
-        same_origin(asker.headers, &called)?;
+        same_origin(asker.headers, &called, app.url.as_deref())?;
     }
     let Some(scope) = needs(asker.method, asker.uri.path()) else {
         // What tells one from others tells their forms apart as well.
@@ -184,7 +184,7 @@ pub(crate) fn host_of(authority: &str) -> &str {
 }
 
 /// Pages of others must not make browsers change something here.
-fn same_origin(headers: &HeaderMap, called: &str) -> Result<(), Problem> {
+fn same_origin(headers: &HeaderMap, called: &str, url: Option<&str>) -> Result<(), Problem> {
     let refuse = || {
         let detail = "a web page of another origin may not do that";
         Err(Problem::new(StatusCode::FORBIDDEN, detail))
@@ -195,11 +195,21 @@ fn same_origin(headers: &HeaderMap, called: &str) -> Result<(), Problem> {
         return refuse();
     }
     let Some(origin) = text(&ORIGIN) else { return Ok(()) };
+    // A proxy may call it by another name than browsers do.
+    if url.is_some_and(|url| is_origin_of(origin, url)) {
+        return Ok(());
+    }
     let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     match authority {
         Some(authority) if authority.eq_ignore_ascii_case(called) => Ok(()),
         _ => refuse(),
     }
+}
+
+/// Whether an address is of an origin.
+fn is_origin_of(origin: &str, url: &str) -> bool {
+    let Ok(url) = url::Url::parse(url) else { return false };
+    url.origin().ascii_serialization().eq_ignore_ascii_case(origin)
 }
 
 async fn authorize(app: &Arc<App>, asker: Asker<'_>, scope: Scope) -> Result<Admitted, Problem> {
@@ -275,7 +285,7 @@ fn shown(headers: &HeaderMap) -> Option<String> {
 }
 
 /// How browsers are to treat an answer: as nothing but what it is, and for nobody else.
-fn protect(headers: &mut HeaderMap) {
+pub(crate) fn protect(headers: &mut HeaderMap) {
     let policy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
     let usual = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),

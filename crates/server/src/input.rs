@@ -12,6 +12,8 @@ use axum::http::{HeaderMap, StatusCode};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use crate::app::App;
@@ -24,19 +26,106 @@ impl<T: DeserializeOwned, const MIB: usize> FromRequest<Arc<App>> for Input<T, M
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        if !is_json(&parts.headers) {
-            let detail = "the body is not said to be JSON";
-            let problem = Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
-            return Err(problem.hint("send it with `Content-Type: application/json`"));
-        }
-        let bytes = timeout(app.limits.body, whole(&parts.headers, body, MIB << 20));
-        let bytes = bytes.await.map_err(|_| {
-            let detail = format!("the body did not come within {:?}", app.limits.body);
-            Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
-        })??;
-        parse(&bytes).map(Self)
+        parse(&read(request, app, MIB << 20).await?).map(Self)
     }
+}
+
+/// A body with a list of things that stand each for themselves: what is wrong with one does not hold up
+/// the others.
+pub(crate) trait Bulk: DeserializeOwned {
+    /// The same with things that have not been looked into.
+    type Unread: DeserializeOwned;
+
+    /// Reads each thing by itself.
+    fn read(unread: Self::Unread) -> Self;
+}
+
+/// Such a body, of at most so many mebibytes.
+pub(crate) struct Many<T, const MIB: usize>(pub(crate) T);
+
+impl<T: Bulk, const MIB: usize> FromRequest<Arc<App>> for Many<T, MIB> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let bytes = read(request, app, MIB << 20).await?;
+        // Mostly nothing is wrong, and one look is enough.
+        if let Ok(value) = serde_json::from_slice(&bytes) {
+            return Ok(Self(value));
+        }
+        parse(&bytes).map(T::read).map(Self)
+    }
+}
+
+/// A thing that has been read, or what is wrong with it.
+pub(crate) enum Each<T> {
+    Read(T),
+    Odd { problem: Problem, given: Box<RawValue> },
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Each<T> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        T::deserialize(reader).map(Self::Read)
+    }
+}
+
+impl<T: DeserializeOwned> Each<T> {
+    /// Reads a thing at a place: `sources[3]`.
+    pub(crate) fn read(given: Box<RawValue>, place: &str) -> Self {
+        let mut reader = serde_json::Deserializer::from_str(given.get());
+        let why = match serde_path_to_error::deserialize::<_, T>(&mut reader) {
+            Ok(it) => return Self::Read(it),
+            Err(why) => why,
+        };
+        let detail = without_place(why.inner().to_string());
+        let problem = match named(why.path().to_string(), &detail).as_str() {
+            "body" => Problem::new(StatusCode::BAD_REQUEST, detail),
+            field => Problem::field(field, detail),
+        };
+        Self::Odd { problem: problem.within(place), given }
+    }
+
+    /// All of a list by its name.
+    pub(crate) fn all(list: Vec<Box<RawValue>>, name: &str) -> Vec<Self> {
+        let each = list.into_iter().enumerate();
+        each.map(|(at, given)| Self::read(given, &format!("{name}[{at}]"))).collect()
+    }
+
+    /// The thing, or what is wrong with it.
+    pub(crate) fn result(self) -> Result<T, Problem> {
+        match self {
+            Self::Read(it) => Ok(it),
+            Self::Odd { problem, .. } => Err(problem),
+        }
+    }
+}
+
+/// Lines and columns within a thing lead nobody to it: the field does.
+fn without_place(mut detail: String) -> String {
+    if let Some(at) = detail.rfind(" at line ") {
+        detail.truncate(at);
+    }
+    detail
+}
+
+/// A field of something that could not be read as a whole.
+pub(crate) fn field_of<T: DeserializeOwned>(given: &RawValue, name: &str) -> Option<T> {
+    let mut fields: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(given.get()).ok()?;
+    serde_json::from_value(fields.remove(name)?).ok()
+}
+
+async fn read(request: Request, app: &App, most: usize) -> Result<Bytes, Problem> {
+    let (parts, body) = request.into_parts();
+    if !is_json(&parts.headers) {
+        let detail = "the body is not said to be JSON";
+        let problem = Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
+        return Err(problem.hint("send it with `Content-Type: application/json`"));
+    }
+    let bytes = timeout(app.limits.body, whole(&parts.headers, body, most));
+    bytes.await.map_err(|_| {
+        let detail = format!("the body did not come within {:?}", app.limits.body);
+        Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
+    })?
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -171,8 +260,6 @@ async fn name_of<S: Send + Sync>(parts: &mut Parts, state: &S, index: usize) -> 
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
-
     use super::*;
 
     #[derive(Debug, Deserialize)]

@@ -53,6 +53,7 @@ fn all() -> OpenApiRouter<Arc<App>> {
         .merge(claims::routes())
         .merge(reports::routes())
         .merge(changes::routes())
+        .merge(stream::routes())
         .merge(feeds::routes())
         .merge(destinations::routes())
         .merge(tokens::routes())
@@ -71,8 +72,6 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
     let (router, mut api) = all().split_for_parts();
     document::complete(&mut api);
     router
-        // A stream has no end, and OpenAPI no way to say so: the document tells of it in words.
-        .route("/v1/changes/stream", axum::routing::get(stream::stream))
         .merge(web::routes())
         .method_not_allowed_fallback(not_allowed)
         .fallback(absent)

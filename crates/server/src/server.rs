@@ -1,32 +1,46 @@
 //! Listening, and answering on each connection within limits.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
 use freshet_live::{Handle, LiveError};
 use freshet_notify::Notifier;
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::app::{App, is_local};
-use crate::guard::Peer;
+use crate::files;
+use crate::guard::{Peer, protect};
 use crate::hub::Hub;
+use crate::problem::Problem;
 use crate::routes;
+use crate::seats::{Seat, Seats, Visit};
 use crate::truth::Truth;
 use crate::wire::Wire;
 
 /// Bytes of a request's head at most.
 const HEAD: usize = 64 << 10;
+/// How long it waits for somebody to leave if nobody more can be let in.
+const FULL: Duration = Duration::from_millis(100);
+/// What those who watch the service ask for: it is answered however many others ask.
+const WATCHING: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 /// How long connections may take to end when the service is to.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -35,9 +49,11 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub struct Settings {
     /// Where it listens.
     pub listen: SocketAddr,
+    /// Where clients reach it, if not there: `https://freshet.example.com`, without a slash at the end.
+    pub url: Option<String>,
     /// Names that clients may call it by, beside its addresses and `localhost`.
     pub hosts: Vec<String>,
-    /// Connections at a time.
+    /// Connections that are answered at a time. Beside them there are some that wait to ask.
     pub connections: usize,
     /// What clients may take.
     pub limits: Limits,
@@ -80,6 +96,7 @@ impl Settings {
     pub fn at(listen: SocketAddr) -> Self {
         Self {
             listen,
+            url: None,
             hosts: Vec::new(),
             connections: 4096,
             limits: Limits::default(),
@@ -137,8 +154,7 @@ pub struct Server {
     address: SocketAddr,
     listening: JoinHandle<()>,
     closing: watch::Sender<bool>,
-    connections: Arc<Semaphore>,
-    all: u32,
+    seats: Arc<Seats>,
 }
 
 impl Server {
@@ -155,14 +171,13 @@ impl Server {
         let listener = TcpListener::bind(settings.listen).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         let (closing, closed) = watch::channel(false);
-        let all = settings.connections.min(Semaphore::MAX_PERMITS).min(u32::MAX as usize);
-        let connections = Arc::new(Semaphore::new(all));
+        let wanted = settings.connections;
+        let seats = Seats::new(files::connections(wanted, Seats::files(wanted)));
         let hub = Hub::start(handle.clone());
         let app = Arc::new(App::new(handle, hub, settings, address, closed)?);
         let router = routes::router(&app);
-        let listening = tokio::spawn(listen(listener, router, app, Arc::clone(&connections)));
-        let all = u32::try_from(all).unwrap_or(u32::MAX);
-        Ok(Self { address, listening, closing, connections, all })
+        let listening = tokio::spawn(listen(listener, router, app, Arc::clone(&seats)));
+        Ok(Self { address, listening, closing, seats })
     }
 
     /// Where it listens.
@@ -176,20 +191,24 @@ impl Server {
         self.listening.abort();
         let _ = self.closing.send(true);
         let _ = self.listening.await;
-        let _ = timeout(FAREWELL, self.connections.acquire_many(self.all)).await;
+        let _ = timeout(FAREWELL, self.seats.empty()).await;
     }
 }
 
-async fn listen(listener: TcpListener, router: Router, app: Arc<App>, connections: Arc<Semaphore>) {
+async fn listen(listener: TcpListener, router: Router, app: Arc<App>, seats: Arc<Seats>) {
     loop {
-        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, peer)) => {
+                // All are being answered, and so many more besides: there is not even room to say so.
+                let Some(seat) = seats.take().await else { continue };
                 let (router, app) = (router.clone(), Arc::clone(&app));
-                tokio::spawn(serve(stream, peer, router, app, permit));
+                tokio::spawn(serve(stream, peer, router, app, seat));
             }
-            // Too many files are open, for one: others may close some.
-            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            // Too many files are open, for one.
+            Err(_) => {
+                seats.make_room();
+                let _ = timeout(FULL, seats.somebody_leaves()).await;
+            }
         }
     }
 }
@@ -199,22 +218,29 @@ async fn serve(
     peer: SocketAddr,
     router: Router,
     app: Arc<App>,
-    _permit: OwnedSemaphorePermit,
+    seat: Arc<Seat>,
 ) {
     // Small answers are not held back for more to come.
     let _ = stream.set_nodelay(true);
     app.metrics.connections.inc();
+    let asked = Arc::clone(&seat);
     let answer = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Peer(peer));
+        let visit = asked.visit();
         let mut router = router.clone();
         async move {
             use tower_service::Service;
-            router.call(request.map(axum::body::Body::new)).await
+            let response = if visit.is_extra && !WATCHING.contains(&request.uri().path()) {
+                all_in_use()
+            } else {
+                router.call(request.map(Body::new)).await?
+            };
+            Ok::<_, Infallible>(response.map(|body| Held { body, _visit: visit }))
         }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(app.limits.head).max_buf_size(HEAD);
-    let wire = Wire::new(stream, app.limits.taking);
+    let wire = Wire::new(stream, app.limits.taking, Arc::clone(&seat));
     let connection = http.serve_connection(TokioIo::new(wire), answer);
     let mut connection = std::pin::pin!(connection);
     let mut closing = app.closing.clone();
@@ -224,10 +250,47 @@ async fn serve(
     // Whatever breaks a connection, there is nobody left to tell.
     tokio::select! {
         _ = connection.as_mut() => {}
+        () = seat.is_wanted() => {}
         () = close => {
             connection.as_mut().graceful_shutdown();
             let _ = timeout(FAREWELL, connection).await;
         }
     }
     app.metrics.connections.dec();
+}
+
+fn all_in_use() -> Response {
+    let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "all connections are in use");
+    let problem =
+        problem.hint("`connections` under [server] in freshet.toml says how many there are");
+    let mut response = problem.after(1).into_response();
+    protect(response.headers_mut());
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// An answer that is on its way as long as this is there.
+struct Held {
+    body: Body,
+    _visit: Visit,
+}
+
+impl hyper::body::Body for Held {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

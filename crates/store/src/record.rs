@@ -7,6 +7,7 @@ use crate::error::StoreError;
 use crate::history::Decision;
 use crate::host::{self, HostRecord};
 use crate::job::Validators;
+use crate::lease::{self, Lease};
 use crate::manners::{self, KeptRobots, Manner};
 use crate::meta::{self, Spent};
 use crate::outcome::{Outcome, State};
@@ -105,6 +106,10 @@ pub struct Batch {
     pub ledger: Vec<Spent>,
     /// How it went. What is of one span is added up.
     pub pulses: Vec<Pulse>,
+    /// Leases that were given.
+    pub leases: Vec<Lease>,
+    /// Leases that are over, or of which all is reported.
+    pub dropped: Vec<u128>,
 }
 
 /// What became of a batch.
@@ -149,6 +154,7 @@ impl Store {
             }
             host::keep(transaction, &batch.hosts)?;
             manners::keep(transaction, &batch.manners, &batch.robots)?;
+            lease::keep(transaction, &batch.leases, &batch.dropped)?;
             meta::keep_spent(transaction, &batch.ledger)?;
             pulse::keep(transaction, &batch.pulses)?;
             if let Some(rest) = &batch.rest {

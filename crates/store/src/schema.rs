@@ -6,7 +6,8 @@ use rusqlite::{Connection, Transaction};
 pub(crate) const APPLICATION: i64 = 0x0046_5348; // "FSH"
 
 /// Each step brings a file from its place in the list to the next.
-pub(crate) const STEPS: &[&str] = &[FIRST, SECOND, SERVICE, DELIVERY, PULSE, DECISION, TOLD];
+pub(crate) const STEPS: &[&str] =
+    &[FIRST, SECOND, SERVICE, DELIVERY, PULSE, DECISION, TOLD, LEASES];
 
 /// Columns of `schedule` stand in the order of use: `load` reads up to `learnt` and no further.
 ///
@@ -259,6 +260,16 @@ UPDATE schedule SET told =
 
 ALTER TABLE destination ADD COLUMN failed INTEGER;
 ALTER TABLE destination ADD COLUMN rested INTEGER;
+";
+
+/// What is with others outlives the process. `sources` has four bytes for each.
+const LEASES: &str = "
+CREATE TABLE lease (
+    id BLOB PRIMARY KEY,
+    since INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    sources BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
 ";
 
 /// What a file says of itself: whether it is empty, whose it is, and its version.

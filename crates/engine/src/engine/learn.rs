@@ -76,6 +76,7 @@ impl Engine {
         now: f64,
         id: u32,
         outcome: Outcome,
+        day: f64,
         actions: &mut Vec<Action>,
     ) {
         let Some(source) = self.sources.get(id as usize) else { return };
@@ -92,8 +93,9 @@ impl Engine {
         self.leave_line(host);
         self.spare = true;
         match outcome {
-            Outcome::Changed => self.answered(now, id, Seen::Something, actions),
-            Outcome::Unchanged => self.answered(now, id, Seen::Nothing, actions),
+            Outcome::Changed => self.answered(now, day, id, Some(Seen::Something), actions),
+            Outcome::Unchanged => self.answered(now, day, id, Some(Seen::Nothing), actions),
+            Outcome::Copied => self.answered(now, day, id, None, actions),
             Outcome::Failed { blame, retry_after } => {
                 let wait = retry_after
                     .filter(|days| *days > 0.0)
@@ -106,19 +108,27 @@ impl Engine {
         self.come_back(now, host);
     }
 
-    fn answered(&mut self, now: f64, id: u32, seen: Seen, actions: &mut Vec<Action>) {
+    /// There is a copy of a day.
+    fn answered(
+        &mut self,
+        now: f64,
+        day: f64,
+        id: u32,
+        seen: Option<Seen>,
+        actions: &mut Vec<Action>,
+    ) {
         let source = self.sources[id as usize];
+        let day = if day.is_nan() { now } else { day.max(source.last).min(now) };
         self.host_answered(source.host, actions);
-        if !source.is_new() {
-            if source.is_observed() {
-                // What there was to see has been announced.
-                self.learn(id, now - source.seen(), Seen::Nothing);
-            } else {
-                self.learn(id, now - source.last, seen);
-            }
+        match seen {
+            _ if source.is_new() => {}
+            // What there was to see has been announced.
+            _ if source.is_observed() => self.learn(id, day - source.seen(), Seen::Nothing),
+            Some(seen) => self.learn(id, day - source.last, seen),
+            None => {}
         }
         let source = &mut self.sources[id as usize];
-        source.copied(now);
+        source.copied(day);
         source.failures = 0;
         source.flags.set(Flags::RETRIED, false);
         source.flags.set(Flags::GONE, false);

@@ -1,6 +1,8 @@
 //! Single sources: gone, announced, of another kind, or not what they seemed.
 
-use freshet_engine::{Action, Because, Description, Event, Goal, Outcome, Reason, Standing};
+use freshet_engine::{
+    Action, Because, Description, Engine, Event, Goal, Outcome, Reason, Settings, Standing,
+};
 use freshet_estimate::{Capture, Life, Penalty, Urgency};
 
 use crate::web::{Web, budget, mean};
@@ -242,4 +244,70 @@ fn a_glance_says_what_an_explanation_says() {
         let is_active = short.due.is_finite();
         assert_eq!(sight.value(), if is_active { short.worth / short.price } else { 0.0 });
     }
+}
+
+/// An engine whose source was last copied on day 0 and is being fetched on day 10.
+fn asked() -> Engine {
+    let mut engine = Engine::new(0.0, budget(100.0));
+    let copied = Description { fetched: Some(0.0), ..Description::new(0) };
+    for event in [Event::Described(vec![copied]), Event::Fetching(0)] {
+        engine.step(10.0, event, &mut Vec::new());
+    }
+    engine
+}
+
+#[test]
+fn a_report_teaches_of_its_own_day() {
+    for outcome in [Outcome::Changed, Outcome::Unchanged] {
+        let (mut reported, mut fetched) = (asked(), asked());
+        let late = Event::Reported { id: 0, outcome, day: 10.0 };
+        reported.step(15.0, late, &mut Vec::new());
+        fetched.step(10.0, Event::Fetched { id: 0, outcome }, &mut Vec::new());
+        let (late, then) = (reported.learnt(0).unwrap(), fetched.learnt(0).unwrap());
+        assert_eq!(late.fetched(), Some(10.0));
+        let belief = |engine: &Engine| engine.known(0).map(|it| it.rate);
+        assert_eq!(belief(&reported), belief(&fetched));
+        assert_eq!(late.fetched(), then.fetched());
+    }
+}
+
+#[test]
+fn the_day_of_a_report_is_between_the_last_copy_and_now() {
+    for (day, copied) in [(-5.0, 0.0), (99.0, 12.0), (f64::NAN, 12.0), (11.0, 11.0)] {
+        let mut engine = asked();
+        let event = Event::Reported { id: 0, outcome: Outcome::Unchanged, day };
+        engine.step(12.0, event, &mut Vec::new());
+        assert_eq!(engine.learnt(0).unwrap().fetched(), Some(copied), "{day}");
+        assert_eq!(engine.now(), 12.0);
+    }
+}
+
+#[test]
+fn a_copy_that_cannot_be_compared_teaches_nothing() {
+    let mut engine = asked();
+    let belief = |engine: &Engine| engine.known(0).map(|it| it.rate);
+    let before = belief(&engine);
+    engine.step(12.0, Event::Fetched { id: 0, outcome: Outcome::Copied }, &mut Vec::new());
+    assert_eq!(belief(&engine), before);
+    assert_eq!(engine.learnt(0).unwrap().fetched(), Some(12.0));
+}
+
+#[test]
+fn what_is_refunded_can_be_spent_again() {
+    let spent = |refund: f64| {
+        let settings = Settings { budget: 1e-6, burst: Some(4.0), ..Settings::default() };
+        let mut engine = Engine::new(0.0, settings);
+        let mut actions = Vec::new();
+        let some = (0..10).map(|id| Description { host: id, ..Description::new(id) });
+        engine.step(0.0, Event::Described(some.collect()), &mut actions);
+        engine.grant(3.0);
+        engine.step(0.0, Event::Fetching(0), &mut actions);
+        engine.refund(refund);
+        engine.step(0.0, Event::Capacity(u32::MAX), &mut actions);
+        for _ in 0..100 {
+            engine.step(0.0, Event::Tick, &mut actions);
+        }
+        actions.iter().filter(|it| matches!(it, Action::Fetch { .. })).count()
+    };
+    assert_eq!([spent(0.0), spent(1.0), spent(f64::NAN), spent(100.0)], [2, 3, 2, 4]);
 }

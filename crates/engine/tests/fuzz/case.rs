@@ -7,6 +7,7 @@
 //! - 3                             a source, or `100..3100`, removed
 //! answer 0 changed                what a fetch brought, the oldest that is under way
 //! fetched 3 gone                  the same by number, whether or not it is under way
+//! report 0 0.5 changed            the same as `answer`, made so many days ago by somebody else
 //! put-off 0 0.5                   it did not come to its end; `put-off 0 0.5 unasked`: nothing was asked
 //! visit 1 0.01                    somebody asks a host for something else, in so many days
 //! visited 1 failed                that is over; `visited 1 fine 0.5`: and it wants to be left alone
@@ -45,6 +46,11 @@ pub(crate) enum Happening {
     },
     Fetched {
         id: u32,
+        outcome: Outcome,
+    },
+    Report {
+        which: usize,
+        ago: f64,
         outcome: Outcome,
     },
     PutOff {
@@ -163,6 +169,10 @@ impl fmt::Display for Happening {
                 write!(f, "fetched {id} ")?;
                 brought(f, outcome)
             }
+            Self::Report { which, ago, outcome } => {
+                write!(f, "report {which} {ago:?} ")?;
+                brought(f, outcome)
+            }
             Self::PutOff { which, days, unasked } => {
                 write!(f, "put-off {which} {days:?}{}", if unasked { " unasked" } else { "" })
             }
@@ -199,6 +209,7 @@ fn brought(f: &mut fmt::Formatter<'_>, outcome: Outcome) -> fmt::Result {
     match outcome {
         Outcome::Changed => f.write_str("changed"),
         Outcome::Unchanged => f.write_str("unchanged"),
+        Outcome::Copied => f.write_str("copied"),
         Outcome::Gone => f.write_str("gone"),
         Outcome::Failed { blame, retry_after } => {
             let blame = match blame {
@@ -313,6 +324,11 @@ fn happening(verb: &str, mut words: Words<'_>) -> Result<Happening, String> {
         }
         "answer" => Happening::Answer { which: value(word()?)?, outcome: outcome(word()?)? },
         "fetched" => Happening::Fetched { id: value(word()?)?, outcome: outcome(word()?)? },
+        "report" => Happening::Report {
+            which: value(word()?)?,
+            ago: value(word()?)?,
+            outcome: outcome(word()?)?,
+        },
         "put-off" => Happening::PutOff {
             which: value(word()?)?,
             days: value(word()?)?,
@@ -354,6 +370,7 @@ fn outcome(word: &str) -> Result<Outcome, String> {
     Ok(match (parts.next(), parts.next()) {
         (Some("changed"), None) => Outcome::Changed,
         (Some("unchanged"), None) => Outcome::Unchanged,
+        (Some("copied"), None) => Outcome::Copied,
         (Some("gone"), None) => Outcome::Gone,
         (Some("failed"), Some(blame)) => {
             let blame = match blame {

@@ -113,6 +113,14 @@ impl<F: FnMut(&str)> Driven<F> {
             Happening::Fetched { id, outcome } => {
                 self.step(Event::Fetched { id, outcome }).map(drop)
             }
+            Happening::Report { which, ago, outcome } => {
+                let under_way = &self.model.under_way;
+                let day = self.clock - ago;
+                match under_way.get(which % under_way.len().max(1)) {
+                    None => Ok(()),
+                    Some(&id) => self.step(Event::Reported { id, outcome, day }).map(drop),
+                }
+            }
             Happening::PutOff { which, days, unasked } => {
                 let under_way = &self.model.under_way;
                 match under_way.get(which % under_way.len().max(1)) {
@@ -257,7 +265,8 @@ impl<F: FnMut(&str)> Driven<F> {
             Event::HostGap { host, days } => model.set_gap(host, days),
             Event::Removed(some) => model.post(some.into_iter().map(Letter::Removed)),
             Event::Signal(id) => model.post([Letter::Signal(id)].into_iter()),
-            Event::Fetched { id, outcome } => model.answer(id, outcome),
+            Event::Fetched { id, outcome } => model.answer(id, outcome, f64::INFINITY),
+            Event::Reported { id, outcome, day } => model.answer(id, outcome, day),
             Event::PutOff { id, days, unasked } => model.put_off(id, days, unasked),
             Event::Visiting { host, from } => model.visit(host, from),
             Event::Visited { host, rest, failed } => model.visited(host, rest, failed),

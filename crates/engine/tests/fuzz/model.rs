@@ -19,6 +19,8 @@ pub(crate) struct Source {
     pub(crate) host: u32,
     /// Minus infinity before the first answer.
     pub(crate) last: f64,
+    /// The day on which it was described first.
+    since: f64,
     pub(crate) pending: u32,
     /// Whether a change was announced while it was under way: it may not be in the answer.
     pub(crate) signalled: bool,
@@ -153,6 +155,7 @@ impl Model {
             told: *it,
             host: it.host,
             last: f64::NEG_INFINITY,
+            since: now,
             pending: 0,
             signalled: false,
             silent: f64::NEG_INFINITY,
@@ -288,20 +291,22 @@ impl Model {
     }
 
     /// A fetch is over.
-    pub(crate) fn answer(&mut self, id: u32, outcome: Outcome) {
+    pub(crate) fn answer(&mut self, id: u32, outcome: Outcome, day: f64) {
         let now = self.now;
         let Some(source) = self.sources.get_mut(&id).filter(|source| source.asked) else { return };
         let asked = source.host;
         source.asked = false;
-        source.failed = !matches!(outcome, Outcome::Changed | Outcome::Unchanged);
+        source.failed = matches!(outcome, Outcome::Failed { .. } | Outcome::Gone);
         source.host = source.told.host;
         let host = self.hosts.entry(asked).or_default();
         let gap = self.settings.host_gap.max(host.gap);
         host.silent = host.silent.max(now + gap);
         match outcome {
-            Outcome::Changed | Outcome::Unchanged => {
+            Outcome::Changed | Outcome::Unchanged | Outcome::Copied => {
+                let first = if source.last.is_finite() { source.last } else { source.since };
+                let day = if day.is_nan() { now } else { day.max(first).min(now) };
                 // What was announced meanwhile may not be in the copy.
-                (source.last, source.pending) = (now, u32::from(source.signalled));
+                (source.last, source.pending) = (day, u32::from(source.signalled));
                 (source.failures, source.gone) = (0, 0);
                 source.silent = f64::NEG_INFINITY;
                 host.failures /= 2;

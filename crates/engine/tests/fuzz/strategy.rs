@@ -29,6 +29,8 @@ fn happening() -> impl Strategy<Value = Happening> {
         6 => (prop_oneof![3 => log(-5.0, 0.5), 1 => log(0.5, 3.0)], any::<u32>())
             .prop_map(|(days, seed)| Happening::Run { days, seed }),
         9 => (0..40_usize, outcome()).prop_map(|(which, outcome)| Happening::Answer { which, outcome }),
+        3 => (0..40_usize, amount(log(-5.0, 1.0)), outcome())
+            .prop_map(|(which, ago, outcome)| Happening::Report { which, ago, outcome }),
         1 => (id(), outcome()).prop_map(|(id, outcome)| Happening::Fetched { id, outcome }),
         8 => description(id()).prop_map(|first| Happening::Describe { first, count: 1, hosts: 1 }),
         2 => (description(prop_oneof![Just(0), 100..200_u32]), prop_oneof![6 => 2..60_u32, 1 => 60..4000_u32], 1..40_u32)
@@ -85,6 +87,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
         4 => Just(Outcome::Unchanged),
         4 => (blame, prop::option::of(days))
             .prop_map(|(blame, retry_after)| Outcome::Failed { blame, retry_after }),
+        1 => Just(Outcome::Copied),
         1 => Just(Outcome::Gone),
     ]
 }

@@ -6,6 +6,7 @@ use freshet_engine::Profile;
 use freshet_fetch::{RawSize, SIZES, Settings, size, time};
 use freshet_model::Budget;
 use freshet_store::Retention;
+use url::Url;
 
 use super::notify;
 use super::{Config, Crew, Raw, RawCrew, RawKeep, RawServer, Secrets, Server};
@@ -89,12 +90,28 @@ fn server(raw: RawServer) -> Result<Server, String> {
             "server.hosts: `{name}` is not the name of a host, such as \"freshet.example.com\""
         ));
     }
-    let hosts = raw.hosts.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let mut hosts: Vec<_> = raw.hosts.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let url = raw.url.as_deref().map(public).transpose()?;
+    let named = url.as_ref().and_then(|url| url.host_str()).map(str::to_owned);
+    hosts.extend(named.filter(|name| !hosts.contains(name)));
+    let url = url.map(|url| url.as_str().trim_end_matches('/').to_owned());
     let connections = raw.connections.unwrap_or(CONNECTIONS);
     if connections == 0 {
         return Err("server.connections: 0 connections serve nobody".to_owned());
     }
-    Ok(Server { listen, said: raw.listen.is_some(), hosts, connections })
+    Ok(Server { listen, said: raw.listen.is_some(), url, hosts, connections })
+}
+
+/// Where clients reach the service.
+fn public(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).ok().filter(|url| {
+        let is_web = matches!(url.scheme(), "http" | "https") && url.host_str().is_some();
+        let is_bare = url.query().is_none() && url.fragment().is_none();
+        is_web && is_bare && url.username().is_empty() && url.password().is_none()
+    });
+    url.ok_or_else(|| {
+        format!("server.url: `{text}` is not an address such as \"https://freshet.example.com\"")
+    })
 }
 
 /// A time as days; also weeks.
@@ -166,4 +183,38 @@ fn retention(keep: &RawKeep) -> Result<Retention, String> {
         observations: keep.observations.unwrap_or(usual.observations).max(1),
         ..usual
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server_at(url: &str) -> Result<Server, String> {
+        let hosts = vec!["Other.example".to_owned()];
+        server(RawServer { url: Some(url.to_owned()), hosts, ..RawServer::default() })
+    }
+
+    #[test]
+    fn the_host_of_the_public_address_is_one_of_the_hosts() {
+        let it = server_at("https://Freshet.example/api/").unwrap();
+        assert_eq!(it.url.as_deref(), Some("https://freshet.example/api"));
+        assert_eq!(it.hosts, ["other.example", "freshet.example"]);
+        let it = server_at("https://other.example:8443").unwrap();
+        assert_eq!(it.url.as_deref(), Some("https://other.example:8443"));
+        assert_eq!(it.hosts, ["other.example"]);
+    }
+
+    #[test]
+    fn what_is_no_public_address_is_refused() {
+        for odd in [
+            "",
+            "freshet.example",
+            "ftp://a.example/",
+            "https://u:p@a.example/",
+            "https://a.example/?x",
+        ] {
+            let why = server_at(odd).unwrap_err();
+            assert!(why.starts_with("server.url: "), "{why}");
+        }
+    }
 }

@@ -75,6 +75,7 @@ fn allowed(field: &str) -> Option<&'static str> {
         "keep.versions" | "keep.observations" => "a whole number, 1 or more",
         "keep.days" => "a number of days above 0",
         "keep.size" => "\"10GB\"",
+        "server.url" => "an address in quotes: \"https://freshet.example.com\"",
         "watch.failures" => "a whole number of fetches; 0 for never",
         "watch.quiet" => "a time in quotes: \"30 days\"",
         "notify.attempts" => "a whole number, 1 or more",

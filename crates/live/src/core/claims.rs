@@ -6,7 +6,8 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::hash::BuildHasher;
 use std::time::Duration;
 
-use freshet_engine::{Action, Blame, Event, Outcome, Reason};
+use freshet_engine::{Action, Blame, Engine, Event, Outcome, Reason};
+use freshet_store::Batch;
 use tokio::sync::oneshot;
 
 use super::Core;
@@ -55,6 +56,8 @@ struct Asked {
 struct Given {
     since: Millis,
     sources: Vec<u32>,
+    /// How many of them have not been reported.
+    left: usize,
     over: bool,
 }
 
@@ -68,6 +71,10 @@ pub(crate) struct Claims {
     /// The same of leases that are over: it may still be reported.
     late: HashMap<u32, Lease>,
     ends: BinaryHeap<Reverse<(Millis, Lease)>>,
+    /// Leases that are not in the store yet.
+    unwritten: HashMap<Lease, Millis>,
+    /// Leases in the store that need not be there any more.
+    dropped: Vec<u128>,
     secret: RandomState,
     made: u64,
     /// Reports that are recorded with the batch of a number, and who waits for them.
@@ -94,8 +101,17 @@ impl Claims {
             || !self.held.is_empty() && self.held.remove(&id).is_some()
     }
 
-    /// A batch goes to the writer: what comes now is in the next one.
-    pub(super) fn send(&mut self) {
+    /// A batch goes to the writer, with the leases that were given since the last: what comes now is in
+    /// the next one.
+    pub(super) fn send(&mut self, batch: &mut Batch) {
+        let leases = &self.leases;
+        let given = self.unwritten.drain().filter_map(|(lease, until)| {
+            let Given { since, sources, .. } = leases.get(&lease)?;
+            let (id, sources) = (lease.0, sources.clone());
+            Some(freshet_store::Lease { id, since: *since, until, sources })
+        });
+        batch.leases.extend(given);
+        batch.dropped.append(&mut self.dropped);
         self.sent = self.filling;
         self.filling += 1;
     }
@@ -106,6 +122,52 @@ impl Claims {
             let Some((_, taken, reply)) = self.reports.pop_front() else { break };
             // Who reported may have gone.
             let _ = reply.send(taken);
+        }
+    }
+
+    /// A lease need not be kept any more.
+    fn drop_lease(&mut self, lease: Lease) {
+        if self.unwritten.remove(&lease).is_none() {
+            self.dropped.push(lease.0);
+        }
+    }
+
+    /// Takes up a lease that another process gave. Gives the sources that its holder is fetching.
+    fn take_up(&mut self, kept: freshet_store::Lease, now: Millis) -> Vec<u32> {
+        let freshet_store::Lease { id, since, until, sources } = kept;
+        let (lease, left) = (Lease(id), sources.len());
+        if left == 0 || until.saturating_add(LATE) <= now {
+            self.dropped.push(id);
+            return Vec::new();
+        }
+        let over = until <= now;
+        for &id in &sources {
+            // Who was given it later has it.
+            self.take_back(id);
+            if over { &mut self.late } else { &mut self.held }.insert(id, lease);
+        }
+        let end = if over { until.saturating_add(LATE) } else { until };
+        self.ends.push(Reverse((end, lease)));
+        let asked = if over { Vec::new() } else { sources.clone() };
+        self.leases.insert(lease, Given { since, sources, left, over });
+        asked
+    }
+
+    /// Takes up what was given by the process before this one. What is being fetched, the engine is
+    /// told; it is paid for.
+    pub(crate) fn resume(
+        &mut self,
+        kept: Vec<freshet_store::Lease>,
+        engine: &mut Engine,
+        now: Millis,
+        day: f64,
+    ) {
+        for lease in kept {
+            for id in self.take_up(lease, now) {
+                let Some(cost) = engine.cost(id) else { continue };
+                engine.step(day, Event::Fetching(id), &mut Vec::new());
+                engine.refund(cost);
+            }
         }
     }
 
@@ -196,8 +258,11 @@ impl Core {
             return;
         }
         claims.held.extend(ids.iter().map(|&id| (id, lease)));
-        claims.leases.insert(lease, Given { since, sources: ids, over: false });
+        let left = ids.len();
+        claims.leases.insert(lease, Given { since, sources: ids, left, over: false });
+        claims.unwritten.insert(lease, until);
         claims.ends.push(Reverse((until, lease)));
+        self.flow.stale = true;
     }
 
     fn give_back(&mut self, ids: &[u32]) {
@@ -220,6 +285,7 @@ impl Core {
             let Some(given) = claims.leases.get_mut(&lease) else { continue };
             if given.over {
                 let given = claims.leases.remove(&lease);
+                claims.drop_lease(lease);
                 for id in given.iter().flat_map(|given| &given.sources) {
                     if claims.late.get(id) == Some(&lease) {
                         claims.late.remove(id);
@@ -231,7 +297,11 @@ impl Core {
             let mut left = given.sources.clone();
             left.retain(|id| claims.held.get(id) == Some(&lease));
             if left.is_empty() {
+                let is_kept = given.left > 0;
                 claims.leases.remove(&lease);
+                if is_kept {
+                    claims.drop_lease(lease);
+                }
                 continue;
             }
             for id in &left {
@@ -260,13 +330,17 @@ impl Core {
         let id = judged.record.source;
         let now = self.shop.clock.now();
         let claims = &mut self.flow.claims;
-        let Some(given) = claims.leases.get(&lease) else { return Taken::NoLease };
+        let Some(given) = claims.leases.get_mut(&lease) else { return Taken::NoLease };
         let is_late = claims.late.get(&id) == Some(&lease);
         if !is_late && claims.held.get(&id) != Some(&lease) {
             return Taken::NotHeld;
         }
         if at < given.since || at > now.saturating_add(AHEAD) {
             return Taken::WrongTime;
+        }
+        given.left = given.left.saturating_sub(1);
+        if given.left == 0 {
+            claims.drop_lease(lease);
         }
         claims.take_back(id);
         // A clock that is a little ahead does not take the log along.
@@ -277,12 +351,12 @@ impl Core {
         self.flow.checked.remove(&id);
         let Some(cost) = self.engine.cost(id) else { return Taken::NoSource };
         if is_late {
-            // It was paid for when it was claimed.
-            self.engine.grant(cost);
             self.tell(Event::Fetching(id));
+            // It was paid for when it was claimed.
+            self.engine.refund(cost);
         }
         let changed = judged.record.change.is_some();
-        self.keep(id, judged);
+        self.keep_report(id, judged);
         Taken::Recorded(changed)
     }
 }

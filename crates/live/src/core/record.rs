@@ -10,7 +10,7 @@ use tokio::task::{Id, JoinError};
 use tokio::time::Instant;
 
 use super::{Checked, Core, believed};
-use crate::clock::millis;
+use crate::clock::{days, millis};
 use crate::errand::PutOff;
 use crate::judge::Judged;
 use crate::load::Rest;
@@ -70,13 +70,30 @@ impl Core {
 
     /// Tells the engine what a fetch brought, and has it recorded.
     pub(super) fn keep(&mut self, id: u32, judged: Judged) {
+        let Judged { outcome, record } = judged;
+        let day = self.shop.clock.day();
+        self.keep_as(Event::Fetched { id, outcome }, (id, day, outcome), record);
+    }
+
+    /// The same of a fetch that somebody else made: it was when they say.
+    pub(super) fn keep_report(&mut self, id: u32, judged: Judged) {
+        let Judged { outcome, record } = judged;
+        let day = days(record.at);
+        self.keep_as(Event::Reported { id, outcome, day }, (id, day, outcome), record);
+    }
+
+    fn keep_as(
+        &mut self,
+        event: Event,
+        (id, day, outcome): (u32, f64, Outcome),
+        mut record: Fetched,
+    ) {
         self.count.fetches += 1;
         let host = self.engine.host(id);
         let before = self.engine.learnt(id).and_then(|learnt| learnt.fetched());
-        self.measure(&judged);
+        self.measure(day, outcome, &record);
         let decision = self.was_decided(id);
-        self.tell(Event::Fetched { id, outcome: judged.outcome });
-        let mut record = judged.record;
+        self.tell(event);
         record.decision = decision.map(|it| Decision { learnt: believed(&self.engine, id), ..it });
         self.allowance.take(self.engine.now(), record.bytes);
         self.count.bytes += record.bytes;
@@ -116,7 +133,7 @@ impl Core {
                 Outcome::Failed { blame, retry_after }
             }
             Outcome::Failed { .. } => outcome,
-            Outcome::Changed | Outcome::Unchanged | Outcome::Gone => {
+            Outcome::Changed | Outcome::Unchanged | Outcome::Copied | Outcome::Gone => {
                 self.flow.slow.remove(&host);
                 outcome
             }
@@ -151,15 +168,14 @@ impl Core {
     }
 
     /// What a fetch that the engine has not been told of yet says of the copy before it.
-    fn measure(&mut self, judged: &Judged) {
-        let now = self.shop.clock.day();
-        let Fetched { source, outcome, bytes, .. } = judged.record;
-        let changed = match judged.outcome {
+    fn measure(&mut self, day: f64, brought: Outcome, record: &Fetched) {
+        let Fetched { source, outcome, bytes, .. } = *record;
+        let changed = match brought {
             Outcome::Changed => Some(true),
             Outcome::Unchanged => Some(false),
-            Outcome::Failed { .. } | Outcome::Gone => None,
+            Outcome::Failed { .. } | Outcome::Copied | Outcome::Gone => None,
         };
-        let measured = changed.and_then(|changed| self.engine.measured(source, now, changed));
+        let measured = changed.and_then(|changed| self.engine.measured(source, day, changed));
         let measured = measured.unwrap_or_default();
         use freshet_store::Outcome as Ended;
         let answered =
@@ -245,7 +261,7 @@ impl Core {
         let held: f64 = held.filter_map(|id| self.engine.cost(id)).sum();
         let engine = self.engine.rest(reserve - held);
         batch.rest = Some(Rest { engine, allowance: self.allowance }.to_bytes());
-        self.flow.claims.send();
+        self.flow.claims.send(&mut batch);
         self.flow.stale = false;
         self.flow.gathered = Some(Instant::now() + GATHERED);
         self.flow.writing = Some(batch.fetches.len());
@@ -305,11 +321,14 @@ impl Core {
         self.count.trouble = Some(why.to_owned());
         let later = std::mem::take(&mut self.flow.batch);
         batch.fetches.extend(later.fetches);
+        batch.learnt.extend(later.learnt);
         batch.hosts.extend(later.hosts);
         batch.manners.extend(later.manners);
         batch.robots.extend(later.robots);
         batch.ledger.extend(later.ledger);
         batch.pulses.extend(later.pulses);
+        batch.leases.extend(later.leases);
+        batch.dropped.extend(later.dropped);
         self.flow.batch = batch;
         self.flow.covered = f64::NEG_INFINITY;
         (self.flow.stale, self.flow.held) = (true, true);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use freshet_live::{Adjusted, Claim, Daemon, Lease, Report, Seen, Taken, Wanted};
 use freshet_store::{ChangeFilter, Outcome};
 
-use crate::web::{Home, add};
+use crate::web::{Home, add, until};
 
 const LEASE: Duration = Duration::from_secs(60);
 
@@ -122,6 +122,86 @@ async fn a_document_is_read_here() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_seen_in_another_way_is_neither_the_same_nor_a_change() {
+    let home = home("[hosts]\ngap = \"0s\"\n");
+    let daemon = home.start();
+    add(&daemon, pages(1, 1)).await;
+    let page = |text: &str| Seen::Document {
+        bytes: text.as_bytes().to_vec(),
+        content_type: Some("text/plain".to_owned()),
+    };
+    let rate = async || daemon.handle().sample(1).await.unwrap()[0].1.rate;
+    let comes = async |seen: Seen| {
+        let claim = claim_some(&daemon, 1).await;
+        report(&daemon, claim.lease, 0, seen).await
+    };
+    assert_eq!(comes(page("one")).await, Taken::Recorded(false));
+    let seen = [
+        (Seen::Digest(1), false),
+        (page("two"), false),
+        (Seen::Digest(2), false),
+        (Seen::Digest(2), true),
+    ];
+    for (seen, is_learnt) in seen {
+        let before = rate().await;
+        assert_eq!(comes(seen).await, Taken::Recorded(false));
+        assert_eq!(rate().await != before, is_learnt);
+    }
+    assert_eq!(comes(Seen::Digest(3)).await, Taken::Recorded(true));
+    // What the crawler knows to have changed is not found again by who reads.
+    assert_eq!(comes(page("three")).await, Taken::Recorded(false));
+    assert_eq!(comes(Seen::Changed).await, Taken::Recorded(true));
+    assert_eq!(comes(page("four")).await, Taken::Recorded(false));
+    assert_eq!(comes(page("five")).await, Taken::Recorded(true));
+    daemon.stop().await;
+    assert_eq!(home.reader().changes(0, 10, &ChangeFilter::default()).unwrap().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawler_that_only_says_unchanged_has_one_first_copy() {
+    let home = home("[hosts]\ngap = \"0s\"\n");
+    let daemon = home.start();
+    add(&daemon, pages(1, 1)).await;
+    for _ in 0..3 {
+        let claim = claim_some(&daemon, 1).await;
+        report(&daemon, claim.lease, 0, Seen::Unchanged).await;
+    }
+    daemon.stop().await;
+    let history = home.reader().history(0, 10).unwrap();
+    let firsts = history.iter().filter(|it| it.outcome == Outcome::First).count();
+    assert_eq!((history.len(), firsts), (3, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_of_a_while_ago_teaches_of_that_time() {
+    let home = home("[hosts]\ngap = \"0s\"\n");
+    let daemon = home.start();
+    add(&daemon, pages(1, 1)).await;
+    let clock = home.clock();
+    let mut ats = Vec::new();
+    for seen in [Seen::Digest(1), Seen::Digest(2)] {
+        let claim = claim_some(&daemon, 1).await;
+        let at = clock.now();
+        while clock.now() < at + 50 {
+            tokio::task::yield_now().await;
+        }
+        let late = Report { at: Some(at), ..saw(claim.lease, 0, seen) };
+        let taken = daemon.handle().report(&[late]).await.unwrap();
+        assert!(matches!(taken[0], Taken::Recorded(_)));
+        ats.push(at);
+        let mut fetched = None;
+        home.reader()
+            .load(|row| fetched = freshet_engine::Learnt::from_bytes(row.learnt).unwrap().fetched())
+            .unwrap();
+        assert_eq!(fetched.map(|day| (day * 86_400_000.0).round() as i64), Some(at));
+    }
+    daemon.stop().await;
+    let changes = home.reader().changes(0, 10, &ChangeFilter::default()).unwrap();
+    let change = &changes[0].change;
+    assert_eq!((change.unchanged, change.changed), (Some(ats[0]), ats[1]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_reported_goes_back_and_a_late_report_does_no_harm() {
     let home = home("[hosts]\ngap = \"0s\"\n");
     let daemon = home.start();
@@ -162,6 +242,69 @@ async fn claims_keep_to_the_budget_over_restarts() {
         daemon.stop().await;
     }
     assert!((1..=12).contains(&claimed), "{claimed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_outlives_the_daemon() {
+    let home = home("[hosts]\ngap = \"0s\"\n");
+    let daemon = home.start();
+    add(&daemon, pages(4, 1)).await;
+    let mut held = Vec::new();
+    while held.len() < 4 {
+        let claim = claim_some(&daemon, 4).await;
+        held.extend(claim.items.iter().map(|item| (claim.lease, item.source)));
+    }
+    assert_eq!(
+        report(&daemon, held[0].0, held[0].1, Seen::Digest(1)).await,
+        Taken::Recorded(false)
+    );
+    // Also if nobody gets to say good-bye, after a moment.
+    let kept = || home.reader().leases().unwrap().iter().map(|it| it.sources.len()).sum::<usize>();
+    until("they are in the store", || kept() == 3).await;
+    daemon.stop().await;
+
+    let daemon = home.start();
+    assert_eq!(daemon.handle().status().await.unwrap().claimed, 3);
+    // Nobody else is given what is out.
+    for _ in 0..20 {
+        let items = claim(&daemon, 10).await.items;
+        assert!(items.iter().all(|item| item.source == held[0].1), "{items:?}");
+    }
+    for &(lease, source) in &held[1..] {
+        let taken = report(&daemon, lease, source, Seen::Digest(2)).await;
+        assert_eq!(taken, Taken::Recorded(false));
+    }
+    for &(lease, source) in &held {
+        let again = report(&daemon, lease, source, Seen::Digest(3)).await;
+        assert!(matches!(again, Taken::NotHeld | Taken::NoLease), "{again:?}");
+    }
+    daemon.stop().await;
+    let reader = home.reader();
+    assert!((0..4).all(|id| reader.history(id, 10).unwrap().len() == 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_that_ends_while_nobody_is_there_goes_back() {
+    let home = home("[hosts]\ngap = \"0s\"\n");
+    let daemon = home.start();
+    add(&daemon, pages(1, 1)).await;
+    let short = Duration::from_millis(20);
+    let mut lost = daemon.handle().claim(1, short).await.unwrap();
+    while lost.items.is_empty() {
+        lost = daemon.handle().claim(1, short).await.unwrap();
+    }
+    let clock = home.clock();
+    daemon.stop().await;
+    while clock.now() <= lost.until {
+        tokio::task::yield_now().await;
+    }
+    let daemon = home.start();
+    // It is late, and nobody else has it.
+    assert_eq!(report(&daemon, lost.lease, 0, Seen::Digest(1)).await, Taken::Recorded(false));
+    let again = claim_some(&daemon, 1).await;
+    assert_eq!(report(&daemon, lost.lease, 0, Seen::Gone).await, Taken::NotHeld);
+    assert_eq!(report(&daemon, again.lease, 0, Seen::Digest(1)).await, Taken::Recorded(false));
+    daemon.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

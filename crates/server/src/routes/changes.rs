@@ -32,10 +32,10 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct ChangesQuery {
+struct ChangesQuery {
     /// Those after this cursor, in the order in which they were logged; from the oldest on unless given.
     #[param(minimum = 0)]
-    pub(super) after: Option<i64>,
+    after: Option<i64>,
     /// Entries of the page at most.
     #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<usize>,
@@ -61,20 +61,25 @@ pub(super) struct ChangesQuery {
 }
 
 impl ChangesQuery {
-    /// Which entries are wanted.
-    pub(super) fn filter(&self) -> Result<Filter, Problem> {
-        let kinds = self.kinds.iter().flat_map(|kinds| kinds.split(','));
-        let kinds = kinds.map(|kind| kind.trim().parse::<EntryKind>()).collect::<Result<_, _>>();
+    fn filter(&self) -> Result<Filter, Problem> {
         let raw = RawFilter {
             tag: self.tag.clone(),
             host: self.host.clone(),
             url: self.url.clone(),
             min_importance: self.min_importance,
             max_similarity: self.max_similarity,
-            kinds: kinds.map_err(|why| Problem::field("kinds", why))?,
+            kinds: Vec::new(),
         };
-        Filter::try_from(raw).map_err(|why| Problem::field(why.field, why.what))
+        filter(raw, self.kinds.as_deref())
     }
+}
+
+/// Which entries are wanted, with the kinds as they are written.
+pub(super) fn filter(mut raw: RawFilter, kinds: Option<&str>) -> Result<Filter, Problem> {
+    let kinds = kinds.iter().flat_map(|kinds| kinds.split(','));
+    let kinds = kinds.map(|kind| kind.trim().parse::<EntryKind>()).collect::<Result<_, _>>();
+    raw.kinds = kinds.map_err(|why| Problem::field("kinds", why))?;
+    Filter::try_from(raw).map_err(|why| Problem::field(why.field, why.what))
 }
 
 /// A page of the log.
@@ -93,10 +98,7 @@ struct ChangesPage {
 /// Each entry is there until it is forgotten (`keep.changes` in freshet.toml): who goes on from `next`
 /// misses none. With `wait` the answer comes as soon as there is something.
 ///
-/// As they happen: `GET /v1/changes/stream` with the same filters sends entries as server-sent events.
-/// `Last-Event-ID`, or `after`, says where to begin; without either it begins now. The data of an event
-/// is an entry as here, its name is the entry's kind and its id the cursor. An event `forgotten` says
-/// that entries after the cursor that was given are not kept any more, and goes on with the oldest.
+/// `GET /v1/changes/stream` sends entries as they happen.
 #[utoipa::path(get, path = "/v1/changes", tag = "changes", params(ChangesQuery),
     responses((status = 200, description = "A page of the log", body = ChangesPage),
         (status = 410, description = "Entries after this cursor are forgotten, or it is of another log")))]

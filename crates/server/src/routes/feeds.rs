@@ -83,8 +83,10 @@ async fn feed(
     title: String,
     filter: ChangeFilter,
 ) -> Result<Response, Problem> {
-    let host = headers.get(HOST).and_then(|it| it.to_str().ok()).unwrap_or("localhost");
-    let base = format!("http://{host}");
+    let base = app.url.clone().unwrap_or_else(|| {
+        let host = headers.get(HOST).and_then(|it| it.to_str().ok()).unwrap_or("localhost");
+        format!("http://{host}")
+    });
     let url = format!("{base}{}", uri.path());
     let text = app.read(move |reader| {
         let changes = reader.latest_changes(None, ENTRIES, &filter)?;

@@ -10,13 +10,14 @@ use base64::prelude::BASE64_STANDARD;
 use freshet_live::{Lease, Report, Seen, Taken};
 use freshet_store::Validators;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::app::App;
-use crate::input::Input;
+use crate::input::{Bulk, Each, Many, field_of};
 use crate::moment;
 use crate::problem::Problem;
 
@@ -31,14 +32,29 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 }
 
 /// What came of fetches that somebody made.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ReportsInput {
     /// What the claim gave, for all reports that name no other.
     lease: Option<String>,
     /// One for each source.
-    #[schema(max_items = 10000)]
-    reports: Vec<ReportInput>,
+    #[schema(max_items = 10000, value_type = Vec<ReportInput>)]
+    reports: Vec<Each<ReportInput>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unread {
+    lease: Option<String>,
+    reports: Vec<Box<RawValue>>,
+}
+
+impl Bulk for ReportsInput {
+    type Unread = Unread;
+
+    fn read(unread: Unread) -> Self {
+        Self { lease: unread.lease, reports: Each::all(unread.reports, "reports") }
+    }
 }
 
 /// What came of a fetch.
@@ -114,12 +130,14 @@ struct Reported {
 /// What became of a report.
 #[derive(Debug, Serialize, ToSchema)]
 struct ReportedItem {
-    /// The source.
-    source: u32,
+    /// The source, if it was named.
+    source: Option<u32>,
     /// What became of it.
     result: ReportResult,
     /// Whether it showed a change.
     changed: bool,
+    /// Why it was refused, if it was.
+    problem: Option<Problem>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -135,6 +153,8 @@ enum ReportResult {
     WrongTime,
     /// There is no such source any more.
     NoSource,
+    /// Something in it cannot be meant. The others are not held up by that.
+    Refused,
 }
 
 impl From<Taken> for ReportResult {
@@ -152,12 +172,13 @@ impl From<Taken> for ReportResult {
 /// Report what came of fetches
 ///
 /// When the answer comes, what is recorded is durable. A report that comes twice, too late, or for
-/// somebody else does no harm: its result says so. If something in one cannot be meant, none is taken.
+/// somebody else does no harm: its result says so. One in which something cannot be meant is refused; that
+/// does not hold up the others.
 #[utoipa::path(post, path = "/v1/reports", tag = "crawlers", request_body = ReportsInput,
     responses((status = 200, description = "What became of each", body = Reported)))]
 async fn report(
     State(app): State<Arc<App>>,
-    Input(input): Input<ReportsInput, 32>,
+    Many(input): Many<ReportsInput, 32>,
 ) -> Result<Json<Reported>, Problem> {
     let count = input.reports.len();
     if count > MOST {
@@ -166,20 +187,31 @@ async fn report(
     }
     let lease = input.lease.as_deref().map(lease).transpose()?;
     let mut reports = Vec::with_capacity(count);
+    let mut items = Vec::with_capacity(count);
     for (at, report) in input.reports.into_iter().enumerate() {
-        let read = report.read(lease).map_err(|why| why.within(&format!("reports[{at}]")))?;
-        reports.push(read);
+        let (source, read) = match report {
+            Each::Read(report) => {
+                let place = format!("reports[{at}]");
+                (Some(report.source), report.read(lease).map_err(|why| why.within(&place)))
+            }
+            Each::Odd { problem, given } => (field_of(&given, "source"), Err(problem)),
+        };
+        let problem = match read {
+            Ok(report) => {
+                reports.push(report);
+                None
+            }
+            Err(problem) => Some(problem),
+        };
+        items.push(ReportedItem { source, result: ReportResult::Refused, changed: false, problem });
     }
     let taken = match reports.is_empty() {
         true => Vec::new(),
         false => app.handle.report(&reports).await?,
     };
-    let items = reports.iter().zip(taken).map(|(report, taken)| ReportedItem {
-        source: report.source,
-        result: taken.into(),
-        changed: taken == Taken::Recorded(true),
-    });
-    let items = items.collect::<Vec<_>>();
+    for (item, taken) in items.iter_mut().filter(|item| item.problem.is_none()).zip(taken) {
+        (item.result, item.changed) = (taken.into(), taken == Taken::Recorded(true));
+    }
     let recorded = items.iter().filter(|it| it.result == ReportResult::Recorded).count();
     Ok(Json(Reported { items, recorded }))
 }

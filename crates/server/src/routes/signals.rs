@@ -6,13 +6,15 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use freshet_live::host_of;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::input::Input;
+use crate::input::{Bulk, Each, Many};
 use crate::problem::Problem;
 
 /// Sources that one request may name.
@@ -23,15 +25,32 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 }
 
 /// Sources that have changed.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct SignalsInput {
     /// Those with these URLs.
-    #[schema(max_items = 10000)]
-    urls: Vec<String>,
+    #[serde(default)]
+    #[schema(max_items = 10000, value_type = Vec<String>)]
+    urls: Vec<Each<String>>,
     /// Those with these numbers.
-    #[schema(max_items = 10000)]
-    ids: Vec<u32>,
+    #[serde(default)]
+    #[schema(max_items = 10000, value_type = Vec<u32>)]
+    ids: Vec<Each<u32>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Unread {
+    urls: Vec<Box<RawValue>>,
+    ids: Vec<Box<RawValue>>,
+}
+
+impl Bulk for SignalsInput {
+    type Unread = Unread;
+
+    fn read(unread: Unread) -> Self {
+        Self { urls: Each::all(unread.urls, "urls"), ids: Each::all(unread.ids, "ids") }
+    }
 }
 
 /// What was known of them.
@@ -41,6 +60,8 @@ struct Signalled {
     signalled: u64,
     /// URLs of which there is no source.
     unknown: Vec<String>,
+    /// What is wrong with those that are neither.
+    refused: Vec<Problem>,
 }
 
 /// Say that sources have changed
@@ -51,9 +72,9 @@ struct Signalled {
     responses((status = 200, description = "They are taken note of", body = Signalled)))]
 async fn signal(
     State(app): State<Arc<App>>,
-    Input(input): Input<SignalsInput, 16>,
+    Many(input): Many<SignalsInput, 16>,
 ) -> Result<Json<Signalled>, Problem> {
-    let SignalsInput { urls, mut ids } = input;
+    let SignalsInput { urls, ids } = input;
     for (field, count) in [("ids", ids.len()), ("urls", urls.len())] {
         if count > MOST {
             return Err(Problem::field(field, format!("{count}, not {MOST} or less")));
@@ -63,6 +84,9 @@ async fn signal(
         let problem = Problem::new(StatusCode::BAD_REQUEST, "no source is named");
         return Err(problem.hint("give `urls` or `ids`"));
     }
+    let mut refused = Vec::new();
+    let urls = good(urls, &mut refused);
+    let mut ids = good(ids, &mut refused);
     let (found, unknown) = app
         .read(move |reader| {
             let (mut found, mut unknown) = (Vec::new(), Vec::new());
@@ -79,5 +103,10 @@ async fn signal(
     ids.extend(found);
     ids.sort_unstable();
     ids.dedup();
-    Ok(Json(Signalled { signalled: app.handle.signal(ids).await?, unknown }))
+    Ok(Json(Signalled { signalled: app.handle.signal(ids).await?, unknown, refused }))
+}
+
+fn good<T: DeserializeOwned>(all: Vec<Each<T>>, refused: &mut Vec<Problem>) -> Vec<T> {
+    let each = all.into_iter().map(Each::result);
+    each.filter_map(|it| it.map_err(|problem| refused.push(problem)).ok()).collect()
 }

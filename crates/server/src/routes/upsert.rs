@@ -6,13 +6,14 @@ use axum::Json;
 use axum::extract::State;
 use freshet_live::{Edit, Wanted};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::source::{Said, check_url};
 use crate::app::App;
-use crate::input::Input;
+use crate::input::{Bulk, Each, Many, field_of};
 use crate::problem::Problem;
 
 /// Sources that one request may bring.
@@ -23,12 +24,26 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 }
 
 /// Sources that are wanted.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct UpsertInput {
     /// The sources; their URLs tell them apart.
-    #[schema(max_items = 10000)]
-    sources: Vec<SourceInput>,
+    #[schema(max_items = 10000, value_type = Vec<SourceInput>)]
+    sources: Vec<Each<SourceInput>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unread {
+    sources: Vec<Box<RawValue>>,
+}
+
+impl Bulk for UpsertInput {
+    type Unread = Unread;
+
+    fn read(unread: Unread) -> Self {
+        Self { sources: Each::all(unread.sources, "sources") }
+    }
 }
 
 /// A source that is wanted. What is left out is as usual, or stays as it is.
@@ -117,8 +132,8 @@ struct Upserted {
 /// What became of a source.
 #[derive(Debug, Serialize, ToSchema)]
 struct UpsertedItem {
-    /// As it was given.
-    url: String,
+    /// As it was given, if it was.
+    url: Option<String>,
     /// What became of it.
     status: UpsertedStatus,
     /// Its number, unless it was refused.
@@ -146,7 +161,7 @@ enum UpsertedStatus {
     responses((status = 200, description = "What became of each", body = Upserted)))]
 async fn put(
     State(app): State<Arc<App>>,
-    Input(input): Input<UpsertInput, 16>,
+    Many(input): Many<UpsertInput, 16>,
 ) -> Result<Json<Upserted>, Problem> {
     let count = input.sources.len();
     if count > MOST {
@@ -157,6 +172,19 @@ async fn put(
     let mut items = Vec::with_capacity(count);
     let mut wanted = Vec::with_capacity(count);
     for (at, source) in input.sources.into_iter().enumerate() {
+        let source = match source {
+            Each::Read(source) => source,
+            Each::Odd { problem, given } => {
+                let (url, problem) = (field_of(&given, "url"), Some(problem));
+                items.push(UpsertedItem {
+                    url,
+                    status: UpsertedStatus::Refused,
+                    id: None,
+                    problem,
+                });
+                continue;
+            }
+        };
         let (url, said) = source.parts();
         let checked = check_url(&url).and_then(|()| said.given()).and_then(|given| {
             let it = Wanted { url: url.clone(), given };
@@ -170,6 +198,7 @@ async fn put(
             }
             Err(problem) => Some(problem.within(&format!("sources[{at}]"))),
         };
+        let url = Some(url);
         items.push(UpsertedItem { url, status: UpsertedStatus::Refused, id: None, problem });
     }
     let applied = match wanted.is_empty() {

@@ -111,7 +111,7 @@ async fn every_outcome_is_understood() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reports_that_cannot_be_meant_are_refused_as_a_whole() {
+async fn reports_that_cannot_be_meant_are_refused_alone() {
     let service = Service::start().await;
     service.add(&["https://a.example/0"]).await;
     let claim = service.claim(1).await;
@@ -127,18 +127,35 @@ async fn reports_that_cannot_be_meant_are_refused_as_a_whole() {
         (json!({ "outcome": "unchanged", "status": 1000 }), "status"),
         (json!({ "outcome": "unchanged", "lease": "mine" }), "lease"),
         (json!({ "outcome": "unchanged", "note": "x".repeat(3000) }), "note"),
+        (json!({ "outcome": "unchanged", "status": "fine" }), "status"),
+        (json!({ "outcome": "perhaps" }), "outcome"),
+        (json!({ "status": 200 }), "outcome"),
+        (json!({ "outcome": "unchanged", "colour": "red" }), "colour"),
     ];
     for (mut report, field) in odd {
         report["source"] = json!(0);
-        let good = json!({ "source": 0, "outcome": "unchanged" });
-        let body = json!({ "lease": claim["lease"], "reports": [good, report] });
-        let answer = service.ask("POST", "/v1/reports", body).await;
-        answer.refuses(400, Some(&format!("reports[1].{field}")));
+        let others = json!({ "source": 99, "outcome": "unchanged" });
+        let body = json!({ "lease": claim["lease"], "reports": [others, report] });
+        let answer = service.ask("POST", "/v1/reports", body).await.ok();
+        assert_eq!(answer["items"][0]["result"], "no_source");
+        let item = &answer["items"][1];
+        assert_eq!((&item["source"], &item["result"]), (&json!(0), &json!("refused")));
+        assert_eq!(item["problem"]["field"], format!("reports[1].{field}"), "{item}");
+        assert_eq!(answer["recorded"], 0);
     }
-    let body = json!({ "reports": [{ "source": 0, "outcome": "unchanged" }] });
-    service.ask("POST", "/v1/reports", body).await.refuses(400, Some("reports[0].lease"));
-    // Nothing of all that counted.
-    assert_eq!(result(&service, report(&claim["lease"], &json!(0), "unchanged")).await, "recorded");
+    let body = json!({ "reports": [{ "source": 0, "outcome": "unchanged" }, 7] });
+    let answer = service.ask("POST", "/v1/reports", body).await.ok();
+    assert_eq!(answer["items"][0]["problem"]["field"], "reports[0].lease");
+    assert_eq!(answer["items"][1]["problem"]["field"], "reports[1]");
+    assert_eq!(answer["items"][1]["source"], Value::Null);
+    // Nothing of all that counted, and the others do.
+    let good = json!({ "source": 0, "outcome": "unchanged" });
+    let body = json!({ "lease": claim["lease"], "reports": [{ "source": "x" }, good] });
+    let answer = service.ask("POST", "/v1/reports", body).await.ok();
+    assert_eq!(answer["items"][1]["result"], "recorded");
+    // What is wrong beside them is wrong with all.
+    let body = json!({ "lease": 7, "reports": [] });
+    service.ask("POST", "/v1/reports", body).await.refuses(400, Some("lease"));
 }
 
 /// Claims the only source, and reports what came.

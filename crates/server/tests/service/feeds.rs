@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::changes::with_changes;
+use crate::client::Service;
 
 fn entries(feed: &str) -> Vec<&str> {
     feed.split("<entry>")
@@ -30,4 +31,36 @@ async fn feeds_have_an_entry_of_its_own_for_each_change() {
     let same = service.send("GET", "/v1/feeds/all.atom", &[("If-None-Match", tag)], "").await;
     assert_eq!(same.status, 304);
     assert_eq!(entries(&service.get("/v1/feeds/tag/%3Cx%3E.atom").await.body).len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_lead_to_where_clients_reach_the_service() {
+    let service = Service::with("", |it| {
+        it.url = Some("https://freshet.example/api".to_owned());
+        it.hosts = vec!["freshet.example".to_owned()];
+    });
+    let service = service.await;
+    let source = service.add(&["https://a.example/"]).await[0];
+    service.serve_texts(source, &["one", "something else"]).await;
+    for host in ["freshet.example".to_owned(), service.address.to_string()] {
+        // What a client says of the way that it came counts for nothing.
+        let headers = [("Host", host.as_str()), ("X-Forwarded-Proto", "gopher")];
+        let feed = service.send("GET", "/v1/feeds/all.atom", &headers, "").await.body;
+        assert!(feed.contains("https://freshet.example/api/v1/feeds/all.atom"), "{feed}");
+        let links = feed.split("href=\"").skip(1).map(|it| it.split('"').next().unwrap());
+        for link in links.filter(|link| *link != "https://a.example/") {
+            assert!(link.starts_with("https://freshet.example/api/v1/"), "{link}");
+        }
+    }
+    // Its own pages may change something, also if the proxy calls the service by its address.
+    let kind = ("Content-Type", "application/json");
+    let body = "{\"sources\":[]}";
+    for (origin, status) in [
+        ("https://freshet.example", 200),
+        ("http://freshet.example", 403),
+        ("https://evil.example", 403),
+    ] {
+        let answer = service.send("PUT", "/v1/sources", &[kind, ("Origin", origin)], body).await;
+        assert_eq!(answer.status, status, "{origin}");
+    }
 }

@@ -138,19 +138,13 @@ async fn bodies_that_are_too_large_or_too_slow_are_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_head_that_never_ends_does_not_hold_a_connection() {
-    let service = Service::with("", |it| {
-        it.limits.head = Duration::from_millis(100);
-        it.connections = 2;
-    });
-    let service = service.await;
+    let service = Service::with("", |it| it.limits.head = Duration::from_millis(100)).await;
     let mut slow = Vec::new();
     for _ in 0..2 {
         let mut stream = TcpStream::connect(service.address).await.unwrap();
         stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: loc").await.unwrap();
         slow.push(stream);
     }
-    // All connections are taken; the next is served as soon as those are given up.
-    service.get("/healthz").await.ok();
     for mut stream in slow {
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest).await;
@@ -159,27 +153,84 @@ async fn a_head_that_never_ends_does_not_hold_a_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_reads_no_answers_does_not_hold_a_connection() {
+async fn connections_on_which_nothing_is_asked_keep_nobody_out() {
     let service = Service::with("", |it| {
-        it.limits.taking = Duration::from_millis(100);
-        it.connections = 1;
+        // Longer than anybody waits.
+        it.limits.head = Duration::from_secs(3600);
+        it.limits.beat = Duration::from_millis(20);
+        it.connections = 8;
     });
     let service = service.await;
+    let host = service.address;
+    let mut follower = TcpStream::connect(host).await.unwrap();
+    let ask = format!("GET /v1/changes/stream HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    follower.write_all(ask.as_bytes()).await.unwrap();
+    let mut flood = Vec::new();
+    for n in 0..500 {
+        let mut stream = TcpStream::connect(host).await.unwrap();
+        // Nothing, half a head, or a request and then nothing.
+        let said = match n % 3 {
+            0 => String::new(),
+            1 => "GET /v1/status HTTP/1.1\r\nHost: loc".to_owned(),
+            _ => format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        };
+        // Those before it may have made room.
+        let _ = stream.write_all(said.as_bytes()).await;
+        flood.push(stream);
+    }
+    service.get("/healthz").await.ok();
+    service.get("/v1/status").await.ok();
+    // The first of them made room for the last.
+    let mut rest = Vec::new();
+    let _ = flood[0].read_to_end(&mut rest).await;
+    assert!(rest.is_empty());
+    // Who is being answered is not disturbed.
+    let mut heard = String::new();
+    let mut bytes = [0; 1024];
+    while heard.matches(": beat").count() < 3 {
+        let count = follower.read(&mut bytes).await.unwrap();
+        assert!(count > 0, "{heard}");
+        heard.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn if_all_connections_are_in_use_others_are_told_and_those_who_watch_are_answered() {
+    let service = Service::with("", |it| it.connections = 2).await;
+    let host = service.address;
+    let ask = format!("GET /v1/changes/stream HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    let mut followers = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(host).await.unwrap();
+        stream.write_all(ask.as_bytes()).await.unwrap();
+        let mut some = [0; 64];
+        assert!(stream.read(&mut some).await.unwrap() > 0);
+        followers.push(stream);
+    }
+    for _ in 0..200 {
+        let answer = service.get("/v1/status").await;
+        answer.refuses(503, None);
+        assert_eq!(answer.headers["retry-after"], "1");
+        service.get("/healthz").await.ok();
+    }
+    drop(followers);
+    while service.get("/v1/status").await.status != 200 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_reads_no_answers_is_cut_off() {
+    let service = Service::with("", |it| it.limits.taking = Duration::from_millis(100)).await;
     let (host, length) = (service.address, service_document(&service).await);
     let mut deaf = TcpStream::connect(host).await.unwrap();
     let one = format!("GET /v1/openapi.json HTTP/1.1\r\nHost: {host}\r\n\r\n");
     // More than the system keeps for who does not read.
     let many = one.repeat((64 << 20) / length);
-    let (_, mut write) = deaf.split();
-    let asking = async {
-        let _ = write.write_all(many.as_bytes()).await;
-        std::future::pending::<()>().await;
-    };
-    tokio::select! {
-        () = asking => {}
-        answer = service.get("/healthz") => {
-            answer.ok();
-        }
+    let _ = deaf.write_all(many.as_bytes()).await;
+    // Only who asks is left.
+    while !service.get("/metrics").await.body.contains("freshet_http_connections 1\n") {
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
@@ -222,7 +273,8 @@ async fn odd_paths_and_headers_lead_nowhere() {
     let claim = service.claim(1).await;
     let body = json!({ "lease": claim["lease"], "reports": [{
         "source": 0, "outcome": "unchanged", "etag": id }] });
-    service.ask("POST", "/v1/reports", body).await.refuses(400, Some("reports[0].etag"));
+    let answer = service.ask("POST", "/v1/reports", body).await.ok();
+    assert_eq!(answer["items"][0]["problem"]["field"], "reports[0].etag");
     // Not HTTP, or hardly.
     let many = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "a: b\r\n".repeat(2_000));
     let odd: [&[u8]; 5] = [
@@ -236,11 +288,12 @@ async fn odd_paths_and_headers_lead_nowhere() {
     for bytes in odd {
         let mut stream = TcpStream::connect(service.address).await.unwrap();
         let _ = stream.write_all(bytes).await;
-        let _ = stream.shutdown().await;
         let mut text = Vec::new();
         let _ = stream.read_to_end(&mut text).await;
-        let status = parse(&text).status;
-        assert!(status == 0 || (400..500).contains(&status), "{}", String::from_utf8_lossy(&text));
+        let answer = parse(&text);
+        assert!((400..500).contains(&answer.status), "{}", String::from_utf8_lossy(&text));
+        answer.refuses(answer.status, None);
+        assert_eq!(answer.headers["content-length"], answer.body.len().to_string());
     }
     service.get("/readyz").await.ok();
 }

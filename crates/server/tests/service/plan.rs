@@ -55,7 +55,7 @@ async fn signals_hosts_and_health_are_told() {
     service.add(&["https://a.example/", "https://b.example/"]).await;
     let body = json!({ "urls": ["https://a.example/", "https://c.example/"], "ids": [1, 0, 9] });
     let answer = service.ask("POST", "/v1/signals", body).await.ok();
-    assert_eq!(answer, json!({ "signalled": 2, "unknown": ["https://c.example/"] }));
+    assert_eq!(answer, json!({ "signalled": 2, "unknown": ["https://c.example/"], "refused": [] }));
     let hosts = service.get("/v1/hosts?limit=1").await.ok();
     assert_eq!((&hosts["items"][0]["name"], &hosts["next"]), (&json!("a.example"), &json!(0)));
     let hosts = service.get("/v1/hosts?after=0").await.ok();

@@ -146,15 +146,13 @@ async fn what_cannot_be_meant_names_its_field() {
         service.get(path).await.refuses(status, field);
     }
     let bodies = [
-        ("PUT", "/v1/sources", json!({ "sources": [{ "uri": "x" }] }), "sources[0].uri"),
-        ("PUT", "/v1/sources", json!({ "sources": [{ "importance": 1 }] }), "sources[0].url"),
         ("PUT", "/v1/sources", json!({}), "sources"),
         ("PATCH", "/v1/sources/0", json!({ "importance": "much" }), "importance"),
         ("PATCH", "/v1/sources/0", json!({ "cost": -1 }), "cost"),
         ("POST", "/v1/claims", json!({ "max": 0 }), "max"),
         ("POST", "/v1/claims", json!({ "max": 1001 }), "max"),
         ("POST", "/v1/claims", json!({ "lease_seconds": 0 }), "lease_seconds"),
-        ("POST", "/v1/reports", json!({ "reports": [{ "source": 0 }] }), "reports[0].outcome"),
+        ("POST", "/v1/reports", json!({ "report": [] }), "report"),
         ("PATCH", "/v1/settings", json!({ "budget": "lots" }), "budget"),
         ("PATCH", "/v1/settings", json!({ "objective": "glory" }), "objective"),
     ];
@@ -199,4 +197,41 @@ async fn a_source_is_changed_and_removed() {
     assert_eq!(removed, json!({ "removed": 2, "unknown": ["https://c.example/"] }));
     assert_eq!(service.ask("POST", "/v1/sources/remove", body).await.ok()["removed"], 0);
     assert!(urls(&service.get("/v1/sources").await.ok()).is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_of_a_wrong_type_is_refused_alone() {
+    let service = Service::start().await;
+    let body = json!({ "sources": [
+        { "url": "https://a.example/" },
+        { "url": "https://b.example/", "tags": "news" },
+        { "url": "https://c.example/", "importance": "x" },
+        { "importance": 1 },
+        { "url": "https://d.example/", "colour": "red" },
+        "https://e.example/",
+        { "url": "https://f.example/", "importance": 2 },
+    ] });
+    let answer = service.ask("PUT", "/v1/sources", body).await.ok();
+    assert_eq!((&answer["created"], &answer["refused"]), (&json!(2), &json!(5)), "{answer}");
+    let items = answer["items"].as_array().unwrap();
+    let fields: Vec<_> = items.iter().map(|it| it["problem"]["field"].as_str()).collect();
+    let expect =
+        ["sources[1].tags", "sources[2].importance", "sources[3].url", "sources[4].colour"];
+    assert_eq!(fields[1..5], expect.map(Some));
+    assert_eq!((fields[0], fields[5], fields[6]), (None, Some("sources[5]"), None));
+    assert_eq!(items[2]["url"], "https://c.example/");
+    assert_eq!(items[3]["url"], Value::Null);
+    assert_eq!((&items[0]["id"], &items[6]["id"]), (&json!(0), &json!(1)));
+    // What is no list of anything is refused as a whole.
+    for (text, field) in
+        [("{}", "sources"), ("{\"sources\":[}", "body"), ("{\"sources\":7}", "sources")]
+    {
+        let kind = [("Content-Type", "application/json")];
+        service.send("PUT", "/v1/sources", &kind, text).await.refuses(400, Some(field));
+    }
+    let signals = json!({ "ids": [0, "x", 1], "urls": [7, "https://a.example/"] });
+    let answer = service.ask("POST", "/v1/signals", signals).await.ok();
+    assert_eq!(answer["signalled"], 2);
+    let fields = answer["refused"].as_array().unwrap().iter().map(|it| it["field"].clone());
+    assert_eq!(fields.collect::<Vec<_>>(), ["urls[0]", "ids[1]"]);
 }

@@ -139,3 +139,16 @@ async fn a_stream_ends_with_the_token_that_opened_it() {
     let rest = String::from_utf8_lossy(&rest);
     assert!(!rest.contains("event: changed"), "{rest}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_after_as_many_entries_as_are_asked_for() {
+    let service = Service::start().await;
+    let source = service.add(&["https://a.example/"]).await[0];
+    service.serve_texts(source, &["one", "two words", "three more words", "something else"]).await;
+    let answer = service.get("/v1/changes/stream?after=0&limit=2").await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.headers["content-type"], "text/event-stream");
+    assert_eq!(answer.body.matches("event: changed").count(), 2, "{}", answer.body);
+    service.get("/v1/changes/stream?limit=0").await.refuses(400, Some("limit"));
+    service.get("/v1/changes/stream?wait=1").await.refuses(400, Some("wait"));
+}

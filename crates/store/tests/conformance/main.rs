@@ -67,6 +67,7 @@ cases! {
         silence_is_told_once_for_each_time,
         what_has_been_so_for_a_while_is_told_once_when_somebody_asks,
         tokens_are_kept_by_name,
+        a_lease_is_kept_for_what_is_not_reported,
         a_destination_goes_on_from_its_cursor,
         what_is_given_up_is_kept_up_to_a_number;
     versions:

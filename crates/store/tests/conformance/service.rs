@@ -1,6 +1,8 @@
 //! Who may ask, who is told, and what is told beside changes.
 
-use freshet_store::{ChangeFilter, Fetched, Kind, NewDead, Outcome, Step, Store, Token, Watch};
+use freshet_store::{
+    Batch, ChangeFilter, Fetched, Kind, Lease, NewDead, Outcome, Step, Store, Token, Watch,
+};
 
 use crate::{record, some_sources};
 
@@ -202,4 +204,18 @@ pub(crate) fn what_is_given_up_is_kept_up_to_a_number(store: &mut Store) {
     assert_eq!(store.count_all_dead().unwrap(), [(id, 997)]);
     store.bury(&NewDead { destination: id + 1, ..dead(1) }).unwrap();
     assert_eq!(store.count_dead(id + 1).unwrap(), 0);
+}
+
+pub(crate) fn a_lease_is_kept_for_what_is_not_reported(store: &mut Store) {
+    some_sources(store, 4);
+    record(store, vec![Fetched::new(2, 50, Outcome::First)]);
+    let lease = |id, since, sources| Lease { id, since, until: since + 10, sources };
+    let leases = vec![lease(1 << 100, 200, vec![0]), lease(7, 100, vec![3, 1, 2, 99])];
+    store.record(&Batch { leases, ..Batch::default() }).unwrap();
+    // The oldest first, and of it what is there.
+    let kept = [lease(7, 100, vec![3, 1, 2]), lease(1 << 100, 200, vec![0])];
+    assert_eq!(store.leases().unwrap(), kept);
+    let fetches = vec![Fetched::new(1, 150, Outcome::Failed), Fetched::new(0, 210, Outcome::First)];
+    store.record(&Batch { fetches, dropped: vec![1 << 100, 5], ..Batch::default() }).unwrap();
+    assert_eq!(store.leases().unwrap(), [lease(7, 100, vec![3, 2])]);
 }

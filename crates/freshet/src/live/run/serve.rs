@@ -30,6 +30,7 @@ pub(crate) async fn start(
 ) -> Result<Option<Server>, Failure> {
     let Some(listen) = config.listen else { return Ok(None) };
     let settings = Settings {
+        url: config.url.clone(),
         hosts: config.hosts.clone(),
         connections: config.connections as usize,
         notifier: Some(notifier),
