@@ -156,19 +156,8 @@ pub(super) fn climb(it: &Explained) -> Option<Drawn> {
     let price = Some(it.price).filter(|_| has_price);
     let x = Scale::time(first, last);
     let y = Scale::up_to(it.climb.iter().map(|point| point.1).chain(price), words::figure);
-    let mut marks = Vec::new();
     let due = it.worth_it.filter(|due| (first..=last).contains(due));
-    match due {
-        Some(due) if (x.share(due as f64) - x.share(it.now as f64)).abs() < NEAR => {
-            let label = if due <= it.now { "due, now" } else { "now, due" };
-            marks.push(Mark::Vertical(it.now as f64, label.to_owned()));
-            marks.push(Mark::Vertical(due as f64, String::new()));
-        }
-        _ => {
-            marks.push(Mark::Vertical(it.now as f64, "now".to_owned()));
-            marks.extend(due.map(|due| Mark::Vertical(due as f64, "due".to_owned())));
-        }
-    }
+    let marks = marks(it, due, &x);
     let worth = it.climb.iter().map(|point| Some(point.1)).collect();
     let mut series = vec![Series::line("Worth of a fetch", worth).form(Form::Area)];
     if let Some(price) = price {
@@ -196,4 +185,32 @@ pub(super) fn climb(it: &Explained) -> Option<Drawn> {
         marks,
     };
     Some(chart.draw())
+}
+
+/// Now and when it is due, on the curve. The labels stand at the points: at the top is the name of the
+/// axis.
+fn marks(it: &Explained, due: Option<Millis>, x: &Scale) -> Vec<Mark> {
+    let on_curve = |at: Millis| {
+        let after = it.climb.iter().find(|point| point.0 >= at);
+        after.or(it.climb.last()).map_or(0.0, |point| point.1)
+    };
+    let mut marks = Vec::new();
+    let mut point = |at: Millis, label: &str| {
+        marks.push(Mark::Vertical(at as f64, String::new()));
+        marks.push(Mark::Dot(at as f64, on_curve(at), label.to_owned()));
+    };
+    match due {
+        Some(due) if (x.share(due as f64) - x.share(it.now as f64)).abs() < NEAR => {
+            // Two labels would stand on each other.
+            point(it.now, if due <= it.now { "now, and due" } else { "" });
+            point(due, if due > it.now { "now, due soon" } else { "" });
+        }
+        _ => {
+            point(it.now, "now");
+            if let Some(due) = due {
+                point(due, "due");
+            }
+        }
+    }
+    marks
 }
