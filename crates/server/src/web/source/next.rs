@@ -131,7 +131,7 @@ fn facts(it: &Explained, now: Millis) -> Vec<(&'static str, String)> {
 fn host(it: &Explained, now: Millis) -> String {
     let host = &it.host;
     let mut words = match (host.asked, host.free.filter(|free| *free > now)) {
-        (0, Some(free)) => format!("left alone until {}", moment::from_now(free, now)),
+        (0, Some(free)) => format!("may be asked again {}", moment::from_now(free, now)),
         (0, None) => "free".to_owned(),
         (some, _) => format!("busy with {}", words::plural(u64::from(some), "fetch", "fetches")),
     };

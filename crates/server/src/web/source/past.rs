@@ -92,9 +92,17 @@ fn outcome(outcome: Outcome) -> (&'static str, &'static str) {
     }
 }
 
-fn reason(reason: Reason) -> &'static str {
-    match reason {
+/// Below this share of the price a fetch is not worth it, and was made because others were worth less.
+const WORTH_IT: f64 = 0.95;
+
+fn reason(it: Decision) -> &'static str {
+    match it.reason {
         Reason::New => "no copy yet",
+        Reason::Worth
+            if it.worth.zip(it.price).is_some_and(|(worth, price)| worth < WORTH_IT * price) =>
+        {
+            "best of those left"
+        }
         Reason::Worth => "worth the price",
         Reason::Pending => "announced changes",
         Reason::Overdue => "longest interval over",
@@ -112,7 +120,7 @@ impl Tick {
             Outcome::Unchanged => ("unchanged", 22, 34),
             Outcome::Failed | Outcome::Gone | Outcome::Disallowed => ("failed", 34, 46),
         };
-        let why = it.decision.map(|it| format!(", because: {}", reason(it.reason)));
+        let why = it.decision.map(|it| format!(", because: {}", reason(it)));
         let note = if it.note.is_empty() { String::new() } else { format!("\n{}", it.note) };
         let title = format!(
             "{}: {}{}{note}",
@@ -137,7 +145,7 @@ impl Fetch {
             outcome,
             tone,
             note: it.note.clone(),
-            reason: decision.map_or("not known", |it| reason(it.reason)),
+            reason: decision.map_or("not known", reason),
             worth: words::maybe(part(|it| it.worth)),
             price: words::maybe(part(|it| it.price)),
             before: every(part(|it| it.believed)),
