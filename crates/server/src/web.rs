@@ -9,6 +9,7 @@
 //! | `said.rs` | what is told once, on the page that comes after a form |
 //! | `chart.rs`, `words.rs` | pictures with a table behind each; numbers and moments in words |
 //! | `live.rs` | when a page should look again |
+//! | `source.rs`, `source/` | one source: next fetch and why, belief, past, differences, what counts |
 //! | `failed.rs` | what went wrong, as a page |
 //! | `asset.rs` | what pages are drawn with |
 //!
