@@ -157,11 +157,13 @@ pub(super) fn climb(it: &Explained) -> Option<Drawn> {
     let x = Scale::time(first, last);
     let y = Scale::up_to(it.climb.iter().map(|point| point.1).chain(price), words::figure);
     let due = it.worth_it.filter(|due| (first..=last).contains(due));
-    let marks = marks(it, due, &x);
     let worth = it.climb.iter().map(|point| Some(point.1)).collect();
     let mut series = vec![Series::line("Worth of a fetch", worth).form(Form::Area)];
+    let mut marks = marks(it, due, &x);
     if let Some(price) = price {
-        series.push(Series::line("Price", vec![Some(price); it.climb.len()]));
+        // Its line is drawn as a mark, with its name on it.
+        series.push(Series::line("Price", vec![Some(price); it.climb.len()]).form(Form::Untold));
+        marks.insert(0, Mark::Horizontal(price, format!("price {}", words::figure(price))));
     }
     let summary = match (it.worth, price, due) {
         (Some(worth), Some(price), Some(due)) => format!(
