@@ -62,6 +62,8 @@ pub(crate) enum Form {
 pub(crate) enum Mark {
     /// Somewhere along x.
     Vertical(f64, String),
+    /// Somewhere along y.
+    Horizontal(f64, String),
     /// A point.
     Dot(f64, f64, String),
 }
@@ -283,6 +285,16 @@ impl Chart {
                      <text class=\"mark-text\" x=\"{x:.2}%\" y=\"12\"{}>{}</text>",
                     HEIGHT - BELOW,
                     anchor(x),
+                    escape(label)
+                )
+            }
+            Mark::Horizontal(value, label) => {
+                let y = self.down(*value);
+                write!(
+                    out,
+                    "<line class=\"mark\" x1=\"0\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+                     <text class=\"mark-text\" x=\"100%\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+                    y - 5.0,
                     escape(label)
                 )
             }
