@@ -137,7 +137,6 @@ impl Fetch {
         let (outcome, tone) = outcome(it.outcome);
         let decision = it.decision;
         let part = |pick: fn(Decision) -> Option<f64>| decision.and_then(pick);
-        let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), words::figure);
         let every = |rate: Option<f64>| rate.map_or_else(|| "–".to_owned(), words::every);
         let status = if it.status > 0 { format!("{}, ", it.status) } else { String::new() };
         let answer = format!("{status}{}, {} ms", words::bytes(it.bytes), it.duration);
@@ -147,8 +146,8 @@ impl Fetch {
             tone,
             note: it.note.clone(),
             reason: decision.map_or("not known", reason),
-            worth: figure(part(|it| it.worth)),
-            price: figure(part(|it| it.price)),
+            worth: words::maybe(part(|it| it.worth)),
+            price: words::maybe(part(|it| it.price)),
             before: every(part(|it| it.believed)),
             after: every(part(|it| it.learnt)),
             answer,
