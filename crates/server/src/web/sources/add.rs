@@ -160,8 +160,8 @@ pub(super) async fn preview(
 }
 
 async fn contents(app: &App, text: Arc<str>) -> Result<Contents, Problem> {
-    let now = app.handle.now();
-    app.read(move |reader| paste::read(&text, reader, now)).await
+    let handle = app.handle.clone();
+    app.read(move |reader| paste::read(&text, reader, &handle)).await
 }
 
 impl EffectView {
