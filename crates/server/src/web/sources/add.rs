@@ -167,7 +167,10 @@ async fn contents(app: &App, text: Arc<str>) -> Result<Contents, Problem> {
 impl EffectView {
     fn of(it: &Effect, new: u64) -> Self {
         let (before, after) = (it.before, it.after);
-        let share = words::percent(it.share);
+        let share = match it.share {
+            share if share < 0.001 => "less than 0.1 %".to_owned(),
+            share => words::percent(share),
+        };
         let lost = 100.0 * (before.freshness - after.freshness);
         let fresh = match lost {
             _ if lost < 0.05 => "those that are there stay as fresh as they are".to_owned(),
