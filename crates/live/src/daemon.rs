@@ -535,6 +535,15 @@ impl Handle {
         Ok(read.await.map_err(|_| LiveError::Stopped)??)
     }
 
+    /// Why a URL would not be fetched, as far as it tells by itself: no name is looked up. `None` if it
+    /// would be, or is no URL.
+    #[must_use]
+    pub fn refusal(&self, url: &str) -> Option<String> {
+        let request = Request::new(url).ok()?;
+        let refusal = self.shop.borrow().fetcher.settings().refusal(request.url());
+        refusal.map(|it| it.to_string())
+    }
+
     /// What counts of a document of a source, by the settings of today and its own. It takes its time.
     ///
     /// # Errors

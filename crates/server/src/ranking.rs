@@ -141,12 +141,32 @@ impl Ranking {
             }
             if age < SHOWN {
                 drop(held);
-                let (ranking, handle) = (Arc::clone(self), handle.clone());
-                tokio::spawn(async move { ranking.renew(&handle, order).await });
+                self.renew_beside(handle, order);
                 return Ok(column);
             }
         }
         self.renew(handle, order).await
+    }
+
+    /// Makes a column that takes long before somebody asks for it, if there is none to be shown.
+    pub(crate) fn prepare(self: &Arc<Self>, handle: &Handle, order: Order) {
+        let is_there = match self.columns[order as usize].try_lock() {
+            Ok(held) => held.as_ref().is_some_and(|column| column.made.elapsed() < SHOWN),
+            // Somebody makes it now.
+            Err(_) => true,
+        };
+        if !is_there {
+            self.renew_beside(handle, order);
+        }
+    }
+
+    fn renew_beside(self: &Arc<Self>, handle: &Handle, order: Order) {
+        let (ranking, handle) = (Arc::clone(self), handle.clone());
+        tokio::spawn(async move {
+            if let Err(error) = ranking.renew(&handle, order).await {
+                tracing::debug!("the sources cannot be put in order: {error}");
+            }
+        });
     }
 
     /// Looks at all sources, unless somebody just did.

@@ -184,6 +184,8 @@ struct Sources {
 struct Row {
     id: u32,
     url: String,
+    /// The URL without what nearly all begin with.
+    short: String,
     host: String,
     host_link: String,
     tags: Vec<(String, String)>,
@@ -211,6 +213,7 @@ async fn show(
     let asked = asked.asked()?;
     let frame = frame.at("sources");
     let found = find(&app, &asked.filter, (asked.order, asked.is_down), asked.place).await?;
+    app.web.ranking.prepare(&app.handle, Order::Next);
     let rows = rows(&app, &found, asked.filter.state, frame.now).await?;
     let all = app.read(|reader| reader.count(&store::Query::default())).await?;
     let count = words::count(found.count);
@@ -322,7 +325,7 @@ impl Row {
             Some(it) if it.due.is_finite() && it.price > 0.0 => {
                 let value = it.worth / it.price;
                 let words = match value {
-                    _ if value >= 10.0 => "over 1000 %".to_owned(),
+                    _ if value >= 10.0 => "> 999 %".to_owned(),
                     _ => format!("{:.0} %", 100.0 * value),
                 };
                 (words, value)
@@ -335,6 +338,7 @@ impl Row {
         };
         Self {
             id: source.id,
+            short: source.url.strip_prefix("https://").unwrap_or(&source.url).to_owned(),
             url: source.url,
             host_link: link_to("host", &host),
             host,

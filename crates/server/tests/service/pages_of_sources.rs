@@ -78,8 +78,8 @@ async fn sources_are_sorted_and_paged() {
         let (mut found, mut next) = (Vec::new(), Some(format!("/sources?sort={sort}")));
         while let Some(path) = next {
             let page = service.get(&path).await;
-            let head = format!("aria-sort=\"ascending\"");
-            assert_eq!(page.body.matches(&head).count(), 1);
+            let head = "aria-sort=\"ascending\"";
+            assert_eq!(page.body.matches(head).count(), 1);
             found.extend(rows(&page));
             next = link(&page, "Next page");
         }

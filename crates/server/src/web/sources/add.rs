@@ -160,14 +160,17 @@ pub(super) async fn preview(
 }
 
 async fn contents(app: &App, text: Arc<str>) -> Result<Contents, Problem> {
-    let now = app.handle.now();
-    app.read(move |reader| paste::read(&text, reader, now)).await
+    let handle = app.handle.clone();
+    app.read(move |reader| paste::read(&text, reader, &handle)).await
 }
 
 impl EffectView {
     fn of(it: &Effect, new: u64) -> Self {
         let (before, after) = (it.before, it.after);
-        let share = words::percent(it.share);
+        let share = match it.share {
+            share if share < 0.001 => "less than 0.1 %".to_owned(),
+            share => words::percent(share),
+        };
         let lost = 100.0 * (before.freshness - after.freshness);
         let fresh = match lost {
             _ if lost < 0.05 => "those that are there stay as fresh as they are".to_owned(),

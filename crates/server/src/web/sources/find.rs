@@ -17,7 +17,7 @@ const PAGE: usize = 50;
 /// Sources of a host, a tag or a rare state that are put in order.
 const ORDERED: usize = 200_000;
 /// Numbers that are looked through for one page, some at a time, and for how long.
-const LOOKED: u32 = 200_000;
+const LOOKED: u32 = 1_000_000;
 const STRIDE: u32 = 10_000;
 const PATIENCE: Duration = Duration::from_millis(80);
 

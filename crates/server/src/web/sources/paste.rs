@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use freshet_live::{Millis, Wanted};
+use freshet_live::{Handle, Wanted};
 use freshet_store::{Reader, StoreError};
 use freshet_tables::{ListError, ListFormat, read_list};
 
@@ -90,7 +90,8 @@ pub(super) struct Refused {
 }
 
 /// Reads a paste, beside what there is.
-pub(super) fn read(text: &str, reader: &Reader, now: Millis) -> Result<Contents, StoreError> {
+pub(super) fn read(text: &str, reader: &Reader, handle: &Handle) -> Result<Contents, StoreError> {
+    let now = handle.now();
     let mut beginning = text.len().min(4096);
     while !text.is_char_boundary(beginning) {
         beginning -= 1;
@@ -123,7 +124,12 @@ pub(super) fn read(text: &str, reader: &Reader, now: Millis) -> Result<Contents,
         };
         let checked = check_url(&listed.url).map_err(|problem| problem.detail);
         let checked = checked
-            .and_then(|()| Wanted::new(&listed.url).check(now).map_err(|why| why.to_string()));
+            .and_then(|()| Wanted::new(&listed.url).check(now).map_err(|why| why.to_string()))
+            .and_then(|source| match handle.refusal(&source.url) {
+                // It would never be fetched.
+                Some(why) => Err(why),
+                None => Ok(source),
+            });
         match checked {
             Err(why) => contents.refuse(listed.line, &listed.url, why),
             Ok(source) if seen.contains(&source.url) => contents.again += 1,
