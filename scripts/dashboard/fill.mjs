@@ -6,7 +6,7 @@ import { HOSTILE } from "./web.mjs";
 /** A tag as hostile as a tag can be. */
 export const TAG = `<b>"'tag`;
 
-/** Adds sources, and waits until each was seen to change. */
+/** Adds sources, and waits until the one that means most harm is fetched. */
 export async function fill(daemon, site) {
   const mean = `${site.url}/hostile?q=${encodeURIComponent(HOSTILE)}&raw="'<script>window.__xss=1</script>`;
   const sources = [
@@ -17,12 +17,10 @@ export async function fill(daemon, site) {
     ...["/weather", "/prices", "/harbour"].map((path) => ({ url: site.url + path, tags: ["town"] })),
   ];
   await daemon.ask("PUT", "/v1/sources", { sources });
-  const known = async () => (await daemon.ask("GET", "/v1/sources?limit=100")).items;
-  const rows = await until("all pages are fetched", async () => {
-    const rows = await known();
-    return rows.filter((it) => it.fetched ?? it.last_fetch ?? it.last).length >= 5 && rows;
-  });
-  return { rows, mean: await find(daemon, (it) => it.url.includes("/hostile?")) };
+  const row = await find(daemon, (it) => it.url.includes("/hostile?"));
+  await until("hostile pages are fetched", async () =>
+    (await daemon.ask("GET", `/v1/sources/${row.id}/versions`)).items.length > 0);
+  return row;
 }
 
 /** A source by its row. */

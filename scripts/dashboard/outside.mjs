@@ -64,7 +64,7 @@ async function state(daemon) {
   const sources = await daemon.ask("GET", "/v1/sources?limit=1000");
   const destinations = await daemon.ask("GET", "/v1/destinations");
   const tokens = await daemon.command("token", "ls", "--json");
-  const urls = (sources.sources ?? sources.items ?? []).map((it) => it.url);
-  const names = (destinations.destinations ?? destinations.items ?? []).map((it) => it.name);
+  const urls = sources.items.map((it) => it.url);
+  const names = destinations.items.map((it) => it.name);
   return { settings, urls, names, tokens: tokens.split("\n").length };
 }
