@@ -43,6 +43,6 @@ export async function changed(daemon, site, path, source) {
 
 /** The newest change of a source. */
 export async function newest(daemon, source) {
-  const { items } = await daemon.ask("GET", "/v1/changes?limit=1000&kind=changed");
+  const { items } = await daemon.ask("GET", "/v1/changes?limit=1000&kinds=changed");
   return items.filter((it) => it.source === source && it.old_version && it.new_version).at(-1);
 }

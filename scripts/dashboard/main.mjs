@@ -63,7 +63,7 @@ async function dashboard(browser) {
   if (mean) await step("kept versions are texts", () => versionsAreTexts(visitor, mean.id));
   await step("every page, light and dark, desktop and phone", () => look(visitor, list, pictures));
   await step("by keyboard", () => byKeyboard(visitor, list));
-  await step("from other sites nothing can be changed or framed", () => fromElsewhere(visitor, daemon));
+  await step("from other sites nothing can be changed or framed", () => fromElsewhere(browser, daemon));
   await step("without a script", () => withoutScript(browser, daemon, site, list));
   if (source) await step("tune what counts, with a preview", () => tune(visitor, daemon, source.id));
   await step("pause some at once", () => pauseMany(visitor, daemon));
