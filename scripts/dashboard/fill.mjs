@@ -9,8 +9,10 @@ export const TAG = `<b>"'tag`;
 /** Adds sources, and waits until the one that means most harm is fetched. */
 export async function fill(daemon, site) {
   const mean = `${site.url}/hostile?q=${encodeURIComponent(HOSTILE)}&raw="'<script>window.__xss=1</script>`;
+  // Pages that change all the time would be found out; these are looked at as often from the start.
+  const max_interval = 1 / 86_400;
   const sources = [
-    { url: mean, tags: [TAG, "news"], importance: 3 },
+    { url: mean, tags: [TAG, "news"], importance: 3, max_interval },
     { url: `${site.url}/hostile/javascript:window.__xss=1//`, tags: [TAG] },
     { url: `${site.url}/broken?q=${encodeURIComponent(HOSTILE)}` },
     { url: `${site.url}/secret/<svg onload=window.__xss=1>` },

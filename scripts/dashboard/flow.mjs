@@ -37,6 +37,12 @@ export async function addByPaste(visitor, daemon, site) {
   await page.getByRole("button", { name: "Add 2 sources" }).click();
   await page.getByRole("status").filter({ hasText: /2/ }).first().waitFor();
   same(await urls(daemon, "/news"), [lines[0]], "what is added");
+  // It is looked at often from now on.
+  await visitor.go(page, "/sources?text=%2Fnews");
+  await page.locator("input[name=id]").check();
+  await page.getByLabel("Longest interval").fill("1s");
+  await page.locator("button[value=intervals]").click();
+  await page.getByRole("status").first().waitFor();
   await page.close();
   return until("the new source is fetched", async () => {
     const row = await find(daemon, (it) => it.url === lines[0]);
