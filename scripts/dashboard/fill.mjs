@@ -10,7 +10,7 @@ export const TAG = `<b>"'tag`;
 export async function fill(daemon, site) {
   const mean = `${site.url}/hostile?q=${encodeURIComponent(HOSTILE)}&raw="'<script>window.__xss=1</script>`;
   // Pages that change all the time would be found out; these are looked at as often from the start.
-  const max_interval = 1 / 86_400;
+  const max_interval = 1;
   const sources = [
     { url: mean, tags: [TAG, "news"], importance: 3, max_interval },
     { url: `${site.url}/hostile/javascript:window.__xss=1//`, tags: [TAG] },
