@@ -37,7 +37,8 @@ export async function withoutScript(browser, daemon, site, list) {
   await page.getByRole("button", { name: "See" }).first().click();
   await page.getByRole("button", { name: /Make it the budget/ }).click();
   await page.getByRole("status").first().waitFor();
-  expect(JSON.stringify((await daemon.ask("GET", "/v1/settings")).budget).includes("123456"), "the budget is not as it was set");
+  const budget = JSON.stringify((await daemon.ask("GET", "/v1/settings")).budget);
+  expect(budget.includes("123456"), `the budget is not as it was set, but ${budget}`);
   // What was read.
   await visitor.go(page, "/changes");
   const read = page.getByRole("button", { name: "Mark all as read" });
