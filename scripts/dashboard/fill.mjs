@@ -6,23 +6,23 @@ import { HOSTILE } from "./web.mjs";
 /** A tag as hostile as a tag can be. */
 export const TAG = `<b>"'tag`;
 
-/** Adds sources, and waits until each was seen to change. */
+/** Adds sources, and waits until the one that means most harm is fetched. */
 export async function fill(daemon, site) {
   const mean = `${site.url}/hostile?q=${encodeURIComponent(HOSTILE)}&raw="'<script>window.__xss=1</script>`;
+  // Pages that change all the time would be found out; these are looked at as often from the start.
+  const max_interval = 1;
   const sources = [
-    { url: mean, tags: [TAG, "news"], importance: 3 },
+    { url: mean, tags: [TAG, "news"], importance: 3, max_interval },
     { url: `${site.url}/hostile/javascript:window.__xss=1//`, tags: [TAG] },
     { url: `${site.url}/broken?q=${encodeURIComponent(HOSTILE)}` },
     { url: `${site.url}/secret/<svg onload=window.__xss=1>` },
     ...["/weather", "/prices", "/harbour"].map((path) => ({ url: site.url + path, tags: ["town"] })),
   ];
   await daemon.ask("PUT", "/v1/sources", { sources });
-  const known = async () => (await daemon.ask("GET", "/v1/sources?limit=100")).items;
-  const rows = await until("all pages are fetched", async () => {
-    const rows = await known();
-    return rows.filter((it) => it.fetched ?? it.last_fetch ?? it.last).length >= 5 && rows;
-  });
-  return { rows, mean: await find(daemon, (it) => it.url.includes("/hostile?")) };
+  const row = await find(daemon, (it) => it.url.includes("/hostile?"));
+  await until("hostile pages are fetched", async () =>
+    (await daemon.ask("GET", `/v1/sources/${row.id}/versions`)).items.length > 0);
+  return row;
 }
 
 /** A source by its row. */
@@ -45,6 +45,6 @@ export async function changed(daemon, site, path, source) {
 
 /** The newest change of a source. */
 export async function newest(daemon, source) {
-  const { items } = await daemon.ask("GET", "/v1/changes?limit=1000&kind=changed");
+  const { items } = await daemon.ask("GET", "/v1/changes?limit=1000&kinds=changed");
   return items.filter((it) => it.source === source && it.old_version && it.new_version).at(-1);
 }

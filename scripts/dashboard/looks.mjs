@@ -29,7 +29,9 @@ async function overflow(page) {
   return page.evaluate(() => {
     const width = document.documentElement.clientWidth;
     if (document.documentElement.scrollWidth <= width) return null;
-    const wide = [...document.body.querySelectorAll("*")].filter((it) => it.getBoundingClientRect().right > width + 1);
+    const isHeld = (it) => it && it !== document.body && (getComputedStyle(it).overflowX !== "visible" || isHeld(it.parentElement));
+    const wide = [...document.body.querySelectorAll("*")]
+      .filter((it) => it.getBoundingClientRect().right > width + 1 && !isHeld(it.parentElement));
     return wide.slice(0, 5).map((it) => it.outerHTML.slice(0, 120));
   });
 }

@@ -45,8 +45,9 @@ pub(crate) fn days(days: f64) -> String {
     if !days.is_finite() {
         return if days.is_nan() { "–".to_owned() } else { "for ever".to_owned() };
     }
-    if days > 0.0 && days < 1.0 / 86_400.0 {
-        return format!("{} ms", number::significant((days * 86_400_000.0 * 10.0).round() / 10.0));
+    let millis = days * 86_400_000.0;
+    if (0.0..1000.0).contains(&millis) && millis > 0.0 {
+        return if millis < 1.0 { "under 1 ms".to_owned() } else { format!("{millis:.0} ms") };
     }
     let (scale, unit) = number::unit_of_days(days);
     let value = days * scale;
@@ -62,7 +63,14 @@ pub(crate) fn every(a_day: f64) -> String {
 
 /// A number with four digits that count.
 pub(crate) fn figure(value: f64) -> String {
-    number::significant(value)
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let text = number::significant(value);
+    let Some((digits, power)) = text.split_once('e') else { return text };
+    let raised = power.chars().filter_map(|it| match it.to_digit(10) {
+        Some(digit) => DIGITS.get(digit as usize).copied(),
+        None => (it == '-').then_some('⁻'),
+    });
+    format!("{digits} × 10{}", raised.collect::<String>())
 }
 
 /// A number that may not be one.
@@ -113,6 +121,11 @@ mod tests {
         assert_eq!(days(0.125), "3 hours");
         assert_eq!(days(0.012 / 86_400.0), "12 ms");
         assert_eq!(days(f64::INFINITY), "for ever");
+        assert_eq!(
+            (days(2e-7), days(1e-10), days(0.0)),
+            ("17 ms".into(), "under 1 ms".into(), "0 seconds".into())
+        );
+        assert_eq!((figure(2.669e-11), figure(0.25)), ("2.669 × 10⁻¹¹".into(), "0.25".into()));
         assert_eq!(every(8.0), "every 3 hours");
         assert_eq!(bytes(1_234_567), "1.2 MB");
         assert_eq!(stamp(951_782_400_000), "29 Feb 00:00");
