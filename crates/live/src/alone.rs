@@ -70,7 +70,9 @@ pub fn explain(
     id: u32,
 ) -> Result<Option<Explained>, StoreError> {
     let mut explained = None;
-    beliefs(config, reader, now, Some(&[id]), |_, it| explained = Some(Explained::of(it)))?;
+    // Some of a source is something if some of all is.
+    let budget = config.budget.for_sources(1).get();
+    beliefs(config, reader, now, Some(&[id]), |_, it| explained = Some(Explained::of(it, budget)))?;
     Ok(explained)
 }
 

@@ -190,11 +190,12 @@ fn believed(out: &mut String, source: &Source, it: &Explained, running: bool, no
         row(out, "fresh", &format!("with a chance of {:.0} %", 100.0 * fresh));
     }
     match it.worth {
-        Some(worth) if it.price > 0.0 => {
+        Some(worth) if it.price > 0.0 && !it.unpaid => {
             let share = 100.0 * worth / it.price;
             let (worth, price) = (significant(worth), significant(it.price));
             row(out, "worth", &format!("{worth} now, {share:.0} % of the price of {price}"));
         }
+        _ if it.unpaid => {}
         _ => row(out, "price", &significant(it.price)),
     }
     let due = it.due.map_or(String::new(), |due| format!(" ({})", from_now(due.max(now), now)));
