@@ -9,6 +9,9 @@ use crate::hosts::HostNow;
 /// Days that a host rests without a word.
 const SHORT: f64 = 5.0 / 86_400.0;
 
+/// What decides if nothing can be paid for.
+const UNPAID: &str = "not due: the budget is 0 a day, so nothing is fetched";
+
 /// Why a source is due when it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explained {
@@ -72,19 +75,23 @@ pub struct Explained {
     /// The fetches a day with which it would be due now in the long run; `None` if none would do.
     #[serde(default)]
     pub budget_to_be_due: Option<f64>,
+    /// Whether nothing is fetched because the budget is 0: then no price is a price.
+    #[serde(default)]
+    pub unpaid: bool,
 }
 
 impl Explained {
     /// What an engine says of a source; `None` if there is no such source.
     #[must_use]
     pub fn by(engine: &Engine, id: u32) -> Option<Self> {
-        let it = engine.explain(id)?;
+        let (it, budget) = (engine.explain(id)?, engine.settings().budget);
         let climb = engine.climb(&it).into_iter().filter(|(_, worth)| worth.is_finite());
         let climb = climb.map(|(day, worth)| (millis(day), worth)).collect();
-        Some(Self { climb, host: HostNow::of(engine, &it.host), ..Self::of(&it) })
+        Some(Self { climb, host: HostNow::of(engine, &it.host), ..Self::of(&it, budget) })
     }
 
-    fn of(it: &Explanation) -> Self {
+    /// From what the engine says, with so many fetches a day.
+    fn of(it: &Explanation, budget: f64) -> Self {
         let standing = match it.standing {
             Standing::Waiting => "waiting",
             Standing::Candidate => "candidate",
@@ -95,12 +102,23 @@ impl Explained {
         let waits = matches!(it.standing, Standing::Waiting | Standing::Candidate);
         // The usual gap between two fetches is nothing to tell of.
         let rests = (waits && it.host.free > it.due.max(it.now) + SHORT).then_some(it.host.free);
-        let due = rests.unwrap_or(it.due);
+        let unpaid = waits && budget <= 0.0;
+        let due = if unpaid { f64::INFINITY } else { rests.unwrap_or(it.due) };
+        let (mut headline, mut text) = (it.headline(), it.to_string());
+        if unpaid {
+            let said = std::mem::replace(&mut headline, UNPAID.to_owned());
+            text = text.replacen(&said, UNPAID, 1);
+            // What was paid before is none of today's.
+            let lines = text.lines();
+            let lines =
+                lines.filter(|it| !["  price ", "  worth "].iter().any(|no| it.starts_with(no)));
+            text = lines.collect::<Vec<_>>().join("\n");
+        }
         let age = it.last.map(|last| (it.now - last).max(0.0));
         Self {
             standing: standing.to_owned(),
-            headline: it.headline(),
-            text: it.to_string(),
+            headline,
+            text,
             due: due.is_finite().then(|| millis(due)),
             host_rests: rests.filter(|day| day.is_finite()).map(millis),
             changes_a_day: it.belief.mean(),
@@ -120,6 +138,7 @@ impl Explained {
             host: HostNow::default(),
             importance_to_be_due: it.importance_to_be_due.filter(|it| it.is_finite()),
             budget_to_be_due: it.budget_to_be_due.filter(|it| it.is_finite()),
+            unpaid,
         }
     }
 }

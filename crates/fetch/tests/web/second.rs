@@ -210,3 +210,91 @@ async fn a_head_of_any_size_beyond_the_limit() {
         assert_eq!(connections.load(Ordering::SeqCst), 1);
     }
 }
+
+async fn post(fetcher: &Fetcher, server: &Server, body: Bytes) -> Answer {
+    let url = format!("https://secure.example:{}/hook", server.port());
+    let request =
+        freshet_fetch::Request::new(&url).unwrap().post("application/json", body).unwrap();
+    fetcher.fetch(&request).await
+}
+
+#[tokio::test]
+async fn a_body_is_sent_whole_however_small_the_window() {
+    let authority = Authority::new();
+    let (server, connections) = server(&authority, |_, asked| {
+        tokio::spawn(async move {
+            let (request, mut respond) = asked;
+            let (head, mut body) = request.into_parts();
+            let (mut sum, mut length) = (0_u64, 0);
+            while let Some(Ok(piece)) = body.data().await {
+                let _ = body.flow_control().release_capacity(piece.len());
+                sum += piece.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+                length += piece.len();
+            }
+            let field = |name| head.headers.get(name).map_or("none", |it| it.to_str().unwrap());
+            let said = format!(
+                "{} {} {} {} {length} {sum}",
+                head.method,
+                head.uri.path(),
+                field("content-type"),
+                field("content-length"),
+            );
+            let mut stream = respond.send_response(Response::new(()), false).unwrap();
+            stream.send_data(said.into(), true).unwrap();
+        });
+        true
+    })
+    .await;
+    let fetcher = fetcher_for(&authority);
+    // More than may be sent before somebody says that it came.
+    for length in [0, 1, 400_000] {
+        let answer = post(&fetcher, &server, vec![7; length].into()).await;
+        assert_eq!(answer.trace.hops[0].version, Some("HTTP/2"));
+        let expect = format!("POST /hook application/json {length} {length} {}", 7 * length);
+        assert_eq!(text(answer), expect);
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 1);
+}
+
+// RFC 9113 §8.1: a server may answer before all of a request has come, and want no more of it.
+#[tokio::test]
+async fn an_answer_before_the_end_of_a_body_counts() {
+    let authority = Authority::new();
+    let (server, _) = server(&authority, |_, mut asked| {
+        let refused = Response::builder().status(413).body(()).unwrap();
+        asked.1.send_response(refused, true).unwrap();
+        // The rest of the request is not waited for: the stream is reset as it is dropped.
+        true
+    })
+    .await;
+    let answer = post(&fetcher_for(&authority), &server, vec![7; 400_000].into()).await;
+    assert_eq!(answer.trace.status(), Some(413));
+}
+
+// RFC 9113 §8.7: what was refused has not been looked at, so it is sent again, whole.
+#[tokio::test]
+async fn a_body_that_was_not_taken_is_sent_again() {
+    let authority = Authority::new();
+    let asked_for = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&asked_for);
+    let (server, _) = server(&authority, move |_, mut asked| {
+        if count.fetch_add(1, Ordering::SeqCst) == 1 {
+            asked.1.send_reset(Reason::REFUSED_STREAM);
+            return true;
+        }
+        tokio::spawn(async move {
+            let mut length = 0;
+            while let Some(Ok(piece)) = asked.0.body_mut().data().await {
+                length += piece.len();
+            }
+            answer(&mut asked, &length.to_string());
+        });
+        true
+    })
+    .await;
+    let fetcher = fetcher_for(&authority);
+    for length in [10, 2000] {
+        assert_eq!(text(post(&fetcher, &server, vec![7; length].into()).await), length.to_string());
+    }
+    assert_eq!(asked_for.load(Ordering::SeqCst), 3);
+}

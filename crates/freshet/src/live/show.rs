@@ -202,11 +202,12 @@ fn believed(out: &mut String, source: &Source, it: &Explained, stands: Stands, n
         return;
     }
     match it.worth {
-        Some(worth) if it.price > 0.0 => {
+        Some(worth) if it.price > 0.0 && !it.unpaid => {
             let share = 100.0 * worth / it.price;
             let (worth, price) = (significant(worth), significant(it.price));
             row(out, "worth", &format!("{worth} now, {share:.0} % of the price of {price}"));
         }
+        _ if it.unpaid => {}
         _ if it.price <= 0.0 => row(out, "price", "0: every fetch is worth it"),
         _ => row(out, "price", &significant(it.price)),
     }

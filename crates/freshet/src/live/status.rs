@@ -266,7 +266,7 @@ fn spent_of(ledger: &[Spent], status: Option<&Status>) -> f64 {
 /// The price in words, if copies are to be good for this.
 pub(crate) fn price(status: &Status, objective: &str) -> String {
     let mut words = match status.price {
-        _ if status.budget <= 0.0 => "no fetch can be paid for".to_owned(),
+        _ if status.budget <= 0.0 => return "no fetch can be paid for".to_owned(),
         price if price <= 0.0 => "every fetch is worth it".to_owned(),
         price if price > 1e90 => "no fetch is worth it".to_owned(),
         // By the harmonic objective a fetch is worth the time that the copy has been stale.

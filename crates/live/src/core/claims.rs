@@ -207,7 +207,8 @@ impl Core {
             event = Event::Tick;
         }
         // Before nobody can fetch any more: then nothing is to be waited for.
-        let next = held.unwrap_or_else(|| self.engine.wake());
+        let is_paid = self.engine.settings().budget > 0.0;
+        let next = held.unwrap_or_else(|| if is_paid { self.engine.wake() } else { f64::INFINITY });
         let left = most - u32::try_from(sources.len()).unwrap_or(most);
         if left > 0 {
             self.tell(Event::Withdrawn(left));

@@ -188,18 +188,18 @@ impl Core {
         let unwritten = self.flow.batch.fetches.len() + self.flow.writing.unwrap_or(0);
         let waiting = u32::try_from(unwritten).unwrap_or(u32::MAX);
         let active = u32::try_from(self.flow.tasks.len()).unwrap_or(u32::MAX);
-        let wake = self.engine.wake();
+        let (wake, budget) = (self.engine.wake(), self.engine.settings().budget);
         Status {
             at: self.shop.clock.now(),
             sources: self.engine.len() as u64,
-            budget: self.engine.settings().budget,
+            budget,
             bytes_budget: self.config.bytes,
             freshness: self.engine.freshness().unwrap_or(0.0),
             price: self.engine.price(),
             outlook: self.engine.outlook(),
             saturated_hosts: self.engine.host_prices().count() as u64,
             ahead: (self.flow.ledgered - self.flow.paid).max(0.0),
-            wake: wake.is_finite().then(|| crate::clock::millis(wake)),
+            wake: (wake.is_finite() && budget > 0.0).then(|| crate::clock::millis(wake)),
             crew: self.crew.state(active, waiting),
             claimed: self.flow.claims.out() as u64,
             ..self.count.clone()

@@ -214,7 +214,7 @@ struct ExplanationView {
     changes_a_day_high: Option<f64>,
     /// What a fetch is worth now, for each unit of cost.
     worth: Option<f64>,
-    /// What it must be worth.
+    /// What it must be worth; none if the budget is 0.
     price: Option<f64>,
     /// The chance that the copy is what the source is; none without a copy.
     fresh: Option<f64>,
@@ -237,7 +237,7 @@ impl ExplanationView {
             changes_a_day_low: finite(it.between.0),
             changes_a_day_high: finite(it.between.1),
             worth: it.worth.and_then(finite),
-            price: finite(it.price),
+            price: finite(it.price).filter(|_| !it.unpaid),
             fresh: it.fresh.and_then(finite),
         }
     }

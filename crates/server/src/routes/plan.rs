@@ -30,7 +30,8 @@ struct PlanView {
     sources: u64,
     /// Fetches a day.
     budget: Option<f64>,
-    /// What a fetch must be worth now, for each unit of cost.
+    /// What a fetch must be worth now, for each unit of cost; none if the budget is 0, for nothing is
+    /// fetched.
     price: Option<f64>,
     /// What it will have to be worth in the long run.
     outlook: Option<f64>,
@@ -58,6 +59,7 @@ struct HostPriceView {
     responses((status = 200, description = "Price, host prices, expected freshness", body = PlanView)))]
 async fn plan(State(app): State<Arc<App>>) -> Result<Json<PlanView>, Problem> {
     let mut plan = app.handle.plan().await?;
+    let is_paid = plan.budget > 0.0;
     let saturated_hosts = plan.hosts.len();
     plan.hosts.sort_by(|a, b| b.1.total_cmp(&a.1));
     plan.hosts.truncate(HOSTS);
@@ -74,8 +76,8 @@ async fn plan(State(app): State<Arc<App>>) -> Result<Json<PlanView>, Problem> {
     Ok(Json(PlanView {
         sources: plan.sources,
         budget: finite(plan.budget),
-        price: finite(plan.price),
-        outlook: finite(plan.outlook),
+        price: finite(plan.price).filter(|_| is_paid),
+        outlook: finite(plan.outlook).filter(|_| is_paid),
         freshness: plan.freshness.and_then(finite),
         hosts: hosts.await?,
         saturated_hosts,
@@ -110,7 +112,7 @@ struct StatusView {
     failures: u64,
     /// The share of copies that are fresh, by importance, as far as is believed.
     freshness: Option<f64>,
-    /// What a fetch must be worth now.
+    /// What a fetch must be worth now; none if the budget is 0, for nothing is fetched.
     price: Option<f64>,
     /// Hosts that cannot take all that is worth the price.
     saturated_hosts: u64,
@@ -143,7 +145,7 @@ impl StatusView {
             changes: it.changes,
             failures: it.failures,
             freshness: finite(it.freshness),
-            price: finite(it.price),
+            price: finite(it.price).filter(|_| it.budget > 0.0),
             saturated_hosts: it.saturated_hosts,
             active: it.crew.active,
             claimed: it.claimed,

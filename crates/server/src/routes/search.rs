@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use freshet_store::{Page, Query, Reader, StoreError};
+use freshet_store::{Page, Query, Reader, State, StoreError};
 use tokio::time::Instant;
 
 /// Sources that are looked at in one go.
@@ -12,12 +12,7 @@ const PATIENCE: Duration = Duration::from_millis(10);
 
 /// A page of what is asked for. It can be short, or empty, and not the last.
 pub(crate) fn page(reader: &Reader, query: &Query) -> Result<Page, StoreError> {
-    let is_rare = query.text.is_some()
-        || query.state.is_some()
-        || query.paused.is_some()
-        || query.scheme.is_some()
-        || query.tag.is_some() && !query.hosts.is_empty();
-    if !is_rare {
+    if is_indexed(query) {
         return reader.list(query);
     }
     let (start, end) = (Instant::now(), reader.numbers()?);
@@ -43,4 +38,19 @@ pub(crate) fn page(reader: &Reader, query: &Query) -> Result<Page, StoreError> {
             return Ok(page);
         }
     }
+}
+
+/// Whether an index leads to what is asked for and to nothing else.
+fn is_indexed(query: &Query) -> bool {
+    // Few are failing, gone or disallowed, or paused; the others have no index.
+    let state = match query.state {
+        Some(State::New | State::Good) => return false,
+        rare => rare.is_some(),
+    };
+    let paused = match query.paused {
+        Some(false) => return false,
+        rare => rare.is_some(),
+    };
+    let lead = [query.tag.is_some(), !query.hosts.is_empty(), state, paused];
+    query.text.is_none() && query.scheme.is_none() && lead.into_iter().filter(|it| *it).count() <= 1
 }

@@ -1,6 +1,6 @@
 //! What a fetch is worth, what budgets buy, and how it goes.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::Service;
 
@@ -74,4 +74,25 @@ async fn signals_hosts_and_health_are_told() {
     ] {
         assert!(metrics.contains(line), "no {line} in {metrics}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_budget_nothing_is_due_and_nothing_has_a_price() {
+    let service = Service::start().await;
+    service.add(&["https://a.example/", "https://b.example/"]).await;
+    let explained = service.get("/v1/sources/0/explain").await.ok();
+    assert!(explained["headline"].as_str().unwrap().starts_with("due now"), "{explained}");
+    service.ask("PATCH", "/v1/settings", json!({ "budget": "0/day" })).await.ok();
+    let explained = service.get("/v1/sources/0/explain").await.ok();
+    let said = "not due: the budget is 0 a day, so nothing is fetched";
+    assert_eq!(explained["headline"], said);
+    let text = explained["text"].as_str().unwrap();
+    assert!(text.contains(said) && !text.contains("due now") && !text.contains("price"), "{text}");
+    assert_eq!((&explained["due"], &explained["price"]), (&Value::Null, &Value::Null));
+    for path in ["/v1/plan", "/v1/status"] {
+        let view = service.get(path).await.ok();
+        assert_eq!((&view["budget"], &view["price"]), (&json!(0.0), &Value::Null), "{view}");
+    }
+    let claim = service.ask("POST", "/v1/claims", json!({ "max": 3 })).await.ok();
+    assert_eq!((&claim["items"], &claim["next"]), (&json!([]), &Value::Null), "{claim}");
 }

@@ -109,5 +109,9 @@ mod tests {
         status.price = 0.01;
         let line = words(&status, (0, 0), "harmonic");
         assert!(line.ends_with("a fetch must end 14.4 minutes of being stale"), "{line}");
+        // Whatever it was before.
+        status.budget = 0.0;
+        let line = words(&status, (0, 0), "harmonic");
+        assert!(line.ends_with("no fetch can be paid for"), "{line}");
     }
 }
