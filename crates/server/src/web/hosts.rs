@@ -118,6 +118,11 @@ impl Row {
                 format!("{} under way", words::plural(u64::from(it.asked), "fetch", "fetches")),
                 "good",
             ),
+            (Some(it), None) if it.failures > 0 => {
+                let failures =
+                    words::plural(u64::from(it.failures), "failure", "failures in a row");
+                (format!("tried again after {failures}"), "warn")
+            }
             _ => ("free".to_owned(), "good"),
         };
         let own = it.and_then(|it| it.price);

@@ -92,11 +92,13 @@ async fn show(
     });
     let (day, spent, bytes, pulses) = read.await?;
     let spent = (spent - status.ahead).max(0.0);
+    let fetched: u64 = day.iter().map(|it| it.fetches).sum();
     let (held, fresh) = day.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.held, sum.1 + it.fresh));
     let needs = needs(&app, &status, now).await?;
     let facts = Facts {
         budget: status.budget,
-        freshness: plan.freshness.filter(|it| it.is_finite()),
+        // Nothing is fresh before anything is there.
+        freshness: plan.freshness.filter(|it| it.is_finite() && (*it > 0.0 || fetched > 0)),
         spent,
         running: now - status.since,
         full: status.saturated_hosts,
@@ -187,6 +189,9 @@ fn numbers(
         says: match (gain, forecast) {
             (Some(_), Some(it)) if it.now.is_enough => {
                 "all that is worth fetching is fetched: more budget would buy nothing".to_owned()
+            }
+            (Some(gain), Some(_)) if gain < 5e-5 => {
+                "what the least valuable fetch brings. More a day would hardly help".to_owned()
             }
             (Some(gain), Some(it)) => format!(
                 "what the least valuable fetch brings. {} more a day would make copies {:.2} points fresher",

@@ -78,6 +78,11 @@ fn limit(facts: &Facts) -> Limit {
         let limit = "The budget is 0: nothing is fetched.".to_owned();
         return (limit, "Say how many fetches a day there may be.".to_owned(), what_if());
     }
+    if facts.freshness.is_none() {
+        let limit = "The first fetch of each source is on its way.".to_owned();
+        let advice = "This page says more as soon as some have come.".to_owned();
+        return (limit, advice, Some(("/sources", "Look at the sources")));
+    }
     let budget = words::count(facts.budget.round() as u64);
     let hosts = words::plural(facts.full, "host", "hosts");
     let unspent = facts.running >= DAY && facts.spent < 0.5 * facts.budget;
@@ -164,6 +169,6 @@ mod tests {
         );
         check(&Facts { budget: 0.0, ..facts() }, "", "The budget is 0");
         check(&Facts { trouble: Some("disk full".into()), ..facts() }, "stuck", "disk full");
-        check(&Facts { freshness: None, ..facts() }, "no copies yet", "");
+        check(&Facts { freshness: None, ..facts() }, "no copies yet", "on its way");
     }
 }
