@@ -13,6 +13,8 @@ use super::words;
 /// How high a picture is, what is above the highest line, and below the lowest, in pixels.
 const HEIGHT: f64 = 240.0;
 const ABOVE: f64 = 18.0;
+/// What marks take above that, so that their names do not stand on the axis's.
+const NAMES: f64 = 16.0;
 const BELOW: f64 = 22.0;
 /// What lines are drawn on.
 const WIDE: f64 = 1000.0;
@@ -167,7 +169,12 @@ impl Chart {
 
     /// Pixels from above.
     fn down(&self, value: f64) -> f64 {
-        ABOVE + (1.0 - self.y.share(value)) * (HEIGHT - ABOVE - BELOW)
+        self.above() + (1.0 - self.y.share(value)) * (HEIGHT - self.above() - BELOW)
+    }
+
+    fn above(&self) -> f64 {
+        let is_marked = self.marks.iter().any(|it| matches!(it, Mark::Vertical(..)));
+        if is_marked { ABOVE + NAMES } else { ABOVE }
     }
 
     fn write_axes(&self, out: &mut String) -> fmt::Result {
@@ -195,10 +202,11 @@ impl Chart {
     }
 
     fn write_series(&self, out: &mut String) -> fmt::Result {
-        let high = HEIGHT - ABOVE - BELOW;
+        let above = self.above();
+        let high = HEIGHT - above - BELOW;
         write!(
             out,
-            "<svg class=\"plot-area\" x=\"0\" y=\"{ABOVE}\" width=\"100%\" height=\"{high}\" \
+            "<svg class=\"plot-area\" x=\"0\" y=\"{above}\" width=\"100%\" height=\"{high}\" \
              viewBox=\"0 0 {WIDE} {high}\" preserveAspectRatio=\"none\">"
         )?;
         for (at, series) in self.drawn() {
@@ -281,7 +289,7 @@ impl Chart {
                 let x = 100.0 * self.x.share(*value);
                 write!(
                     out,
-                    "<line class=\"mark\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{ABOVE}\" y2=\"{}\"/>\
+                    "<line class=\"mark\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{NAMES}\" y2=\"{}\"/>\
                      <text class=\"mark-text\" x=\"{x:.2}%\" y=\"12\"{}>{}</text>",
                     HEIGHT - BELOW,
                     anchor(x),

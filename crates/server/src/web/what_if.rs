@@ -190,13 +190,20 @@ impl WhatIf {
         } else {
             String::new()
         };
+        // What somebody has typed, or set before, is meant to the last digit.
+        let exact = (1e6 * wanted.unwrap_or(forecast.now.budget)).round() / 1e6;
+        let shown = Row {
+            budget: format!("{} a day", words::figure(exact)),
+            said: exact.to_string(),
+            ..row(&chosen)
+        };
         Ok(Self {
             is_empty: false,
             error,
             objective: forecast.objective(),
             about: format!("{} sources{few}", words::count(forecast.sources as u64)),
             now: row(&forecast.now),
-            chosen: row(&chosen),
+            chosen: shown,
             place: place.unwrap_or(0),
             last: forecast.points.len() - 1,
             rows: forecast.points.iter().map(row).collect(),

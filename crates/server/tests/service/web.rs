@@ -242,6 +242,9 @@ async fn what_if_says_what_budgets_buy_and_makes_one_hold() {
     let ids = service.add(&["https://a.example/a", "https://a.example/b"]).await;
     service.serve_texts(ids[0], &["one", "two", "three"]).await;
     let person = Person::new(&service);
+    // What is typed is what would be set.
+    let page = person.get("/what-if?budget=123456").await;
+    assert!(page.body.contains("id=\"apply-budget\" value=\"123456\""), "{}", page.body);
     let page = person.get("/what-if?budget=1,500&goal=90").await;
     is_page(&page, "/what-if");
     assert!(page.body.contains("1,500 a day") && page.body.contains("90.0 %"), "{}", page.body);
