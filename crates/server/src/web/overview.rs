@@ -28,6 +28,8 @@ use crate::problem::Problem;
 use crate::truth::Line;
 
 const DAY: Millis = 86_400_000;
+/// As far back as there are pulses.
+const EVER: Millis = 400 * DAY;
 /// Hosts that are shown.
 const HOSTS: usize = 8;
 
@@ -88,9 +90,10 @@ async fn show(
         let ledger = reader.ledger(now - DAY)?;
         let spent: f64 = ledger.iter().map(|it| it.fetches).sum();
         let bytes: u64 = ledger.iter().map(|it| it.bytes).sum();
-        Ok((day, spent, bytes, reader.pulses(span.since(now), now + 1, span.step())?))
+        let ever = reader.pulses(now - EVER, now + 1, EVER)?.iter().map(|it| it.fetches).sum();
+        Ok((day, spent, bytes, ever, reader.pulses(span.since(now), now + 1, span.step())?))
     });
-    let (day, spent, bytes, pulses) = read.await?;
+    let (day, spent, bytes, ever, pulses) = read.await?;
     let spent = (spent - status.ahead).max(0.0);
     let fetched: u64 = day.iter().map(|it| it.fetches).sum();
     let (held, fresh) = day.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.held, sum.1 + it.fresh));
@@ -101,6 +104,7 @@ async fn show(
         freshness: plan.freshness.filter(|it| it.is_finite() && (*it > 0.0 || fetched > 0)),
         spent,
         running: now - status.since,
+        looks: ever as f64 / status.sources.max(1) as f64,
         full: status.saturated_hosts,
         trouble: status.trouble.clone(),
         twice: forecast

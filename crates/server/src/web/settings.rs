@@ -57,8 +57,11 @@ async fn show(State(app): State<Arc<App>>, frame: Frame) -> Result<Response, Pro
         app.handle.settings().await?;
     let now = frame.now;
     let destinations = app.read(move |reader| DestinationRow::all(reader, now)).await?;
-    let tokens =
-        if frame.may_admin { TokenRow::all(&app.tokens().await?, now) } else { Vec::new() };
+    let tokens = if frame.may_admin {
+        TokenRow::all(&app.read(|reader| reader.tokens()).await?, now)
+    } else {
+        Vec::new()
+    };
     let capture = objective.strip_prefix("capture").unwrap_or_default().trim().to_owned();
     page(&Settings {
         choices: choices(&objective),
