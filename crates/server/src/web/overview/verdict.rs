@@ -7,6 +7,9 @@ use crate::web::words;
 /// Before this, what is spent in a day says little.
 const DAY: Millis = 86_400_000;
 
+/// Fetches for each source before what is expected of them is more than a guess.
+const ENOUGH: f64 = 5.0;
+
 /// What the verdict is made of.
 pub(super) struct Facts {
     /// Fetches a day, and those of the last day.
@@ -21,6 +24,8 @@ pub(super) struct Facts {
     pub(super) is_enough: bool,
     /// Milliseconds that the daemon runs.
     pub(super) running: Millis,
+    /// Fetches that were answered so far, for each source.
+    pub(super) looks: f64,
     /// Hosts that cannot take all that is worth the price.
     pub(super) full: u64,
     pub(super) trouble: Option<String>,
@@ -115,6 +120,11 @@ fn limit(facts: &Facts) -> Limit {
         ),
         _ => String::new(),
     };
+    let young = if facts.looks < ENOUGH {
+        " It is still learning how often they change: these numbers will move."
+    } else {
+        ""
+    };
     let also =
         if facts.full > 0 { format!(" Besides, {hosts} cannot take more.") } else { String::new() };
     let (advice, link) = if facts.needs > 0 {
@@ -123,7 +133,7 @@ fn limit(facts: &Facts) -> Limit {
     } else {
         ("See what more, or less, would buy.".to_owned(), what_if())
     };
-    (format!("The budget limits them: {budget} fetches a day.{twice}{also}"), advice, link)
+    (format!("The budget limits them: {budget} fetches a day.{twice}{also}{young}"), advice, link)
 }
 
 fn what_if() -> Option<(&'static str, &'static str)> {
@@ -143,6 +153,7 @@ mod tests {
             twice: Some(0.75),
             is_enough: false,
             running: 2 * DAY,
+            looks: 20.0,
             full: 0,
             trouble: None,
             needs: 0,
@@ -167,6 +178,7 @@ mod tests {
             "fresh: 99.0 %",
             "Nothing",
         );
+        check(&Facts { looks: 1.0, ..facts() }, "", "still learning");
         check(&Facts { budget: 0.0, ..facts() }, "", "The budget is 0");
         check(&Facts { trouble: Some("disk full".into()), ..facts() }, "stuck", "disk full");
         check(&Facts { freshness: None, ..facts() }, "no copies yet", "on its way");
