@@ -90,7 +90,8 @@ async fn show(
         let ledger = reader.ledger(now - DAY)?;
         let spent: f64 = ledger.iter().map(|it| it.fetches).sum();
         let bytes: u64 = ledger.iter().map(|it| it.bytes).sum();
-        let ever = reader.pulses(now - EVER, now + 1, EVER)?.iter().map(|it| it.fetches).sum();
+        let ever = reader.pulses(now - EVER, now + 1, EVER)?;
+        let ever: u64 = ever.iter().map(|it| it.fetches).sum();
         Ok((day, spent, bytes, ever, reader.pulses(span.since(now), now + 1, span.step())?))
     });
     let (day, spent, bytes, ever, pulses) = read.await?;
