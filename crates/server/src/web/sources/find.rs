@@ -120,12 +120,11 @@ impl Filter {
     }
 }
 
-/// The hosts that are named, and what their URLs begin with if that matters; `None` if there are no such
-/// hosts.
-pub(super) fn named(
-    reader: &Reader,
-    name: Option<&str>,
-) -> Result<Option<(Vec<u32>, Option<&'static str>)>, StoreError> {
+/// Hosts, and what their URLs begin with if that matters.
+type Hosts = (Vec<u32>, Option<&'static str>);
+
+/// The hosts that are named; `None` if there are no such hosts.
+pub(super) fn named(reader: &Reader, name: Option<&str>) -> Result<Option<Hosts>, StoreError> {
     let Some(name) = name else { return Ok(Some((Vec::new(), None))) };
     let Ok(filter) = host_filter(name) else { return Ok(None) };
     let hosts: Vec<u32> = reader.find_hosts(&filter)?.iter().map(|it| it.id).collect();
