@@ -91,8 +91,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
 
 /// Whether a path is one of a page, and not of the API.
 pub(crate) fn is_page(path: &str) -> bool {
-    let is_api = path == "/v1" || path.starts_with("/v1/");
-    !(is_api || matches!(path, "/metrics" | "/healthz" | "/readyz"))
+    !(path.starts_with("/v1/") || matches!(path, "/v1" | "/metrics" | "/healthz" | "/readyz"))
 }
 
 /// What a page needs: `None` if anybody may see it.

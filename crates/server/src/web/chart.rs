@@ -302,7 +302,7 @@ impl Chart {
                     out,
                     "<line class=\"mark\" x1=\"0\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
                      <text class=\"mark-text\" x=\"100%\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                    y - 5.0,
+                    y + 14.0,
                     escape(label)
                 )
             }

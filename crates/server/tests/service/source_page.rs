@@ -118,6 +118,10 @@ async fn what_counts_is_tried_before_it_is_saved() {
     assert!(wrong.body.contains("line 1: "), "{}", wrong.body);
     assert!(wrong.body.contains("aria-invalid=\"true\"") && !wrong.body.contains("<img src=x"));
 
+    let half = send(&service, tune, tune, &[("select", "p["), ("do", "preview")]).await;
+    assert_eq!(half.status, 200, "what is half typed is no mistake");
+    assert!(half.body.contains("line 1: "), "{}", half.body);
+
     let good = [("keep_text", "price"), ("ignore", "case"), ("below", "5 %"), ("do", "save")];
     let saved = send(&service, tune, tune, &good).await;
     assert_eq!(saved.status, 303, "{saved:?}");

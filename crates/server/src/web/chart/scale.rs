@@ -8,19 +8,26 @@ const HOUR: f64 = 60.0 * MINUTE;
 const DAY: f64 = 24.0 * HOUR;
 
 /// Steps between moments that are written down.
-const STEPS: [f64; 15] = [
+const STEPS: [f64; 22] = [
     SECOND,
+    2.0 * SECOND,
+    5.0 * SECOND,
     10.0 * SECOND,
+    30.0 * SECOND,
     MINUTE,
+    2.0 * MINUTE,
     5.0 * MINUTE,
     15.0 * MINUTE,
+    30.0 * MINUTE,
     HOUR,
+    2.0 * HOUR,
     3.0 * HOUR,
     6.0 * HOUR,
     12.0 * HOUR,
     DAY,
     2.0 * DAY,
     7.0 * DAY,
+    14.0 * DAY,
     30.0 * DAY,
     90.0 * DAY,
     365.0 * DAY,

@@ -265,7 +265,7 @@ pub(super) async fn show(
 ) -> Result<Response, Problem> {
     let (source, host) = find(&app, id).await?;
     let form = TuneForm::of(&source);
-    render(&app, frame, source, &host, form).await
+    render(&app, frame, source, &host, form, false).await
 }
 
 pub(super) async fn change(
@@ -278,7 +278,7 @@ pub(super) async fn change(
     let form = TuneForm::typed(&fields);
     let is_saving = fields.get("do") == Some("save");
     let Some(settings) = form.settings().ok().filter(|_| is_saving) else {
-        return render(&app, frame, source, &host, form).await;
+        return render(&app, frame, source, &host, form, is_saving).await;
     };
     let given = Given { settings: Some(written(&settings)), ..Given::default() };
     let which = Which { ids: vec![id], ..Which::default() };
@@ -293,6 +293,7 @@ async fn render(
     source: Source,
     host: &str,
     mut form: TuneForm,
+    is_saving: bool,
 ) -> Result<Response, Problem> {
     let frame = frame.at("sources");
     let mut status = StatusCode::OK;
@@ -306,7 +307,10 @@ async fn render(
         }
         Err(wrong) => {
             form.wrong = Some(wrong);
-            status = StatusCode::BAD_REQUEST;
+            // A preview of what is half typed is no mistake.
+            if is_saving {
+                status = StatusCode::BAD_REQUEST;
+            }
         }
     }
     let head = Head::of(&source, host, &frame, "tune");

@@ -120,11 +120,10 @@ impl Filter {
     }
 }
 
-/// Hosts by number, and what their URLs begin with if that matters.
+/// Hosts, and what their URLs begin with if that matters.
 type Hosts = (Vec<u32>, Option<&'static str>);
 
-/// The hosts that are named, and what their URLs begin with if that matters; `None` if there are no such
-/// hosts.
+/// The hosts that are named; `None` if there are no such hosts.
 pub(super) fn named(reader: &Reader, name: Option<&str>) -> Result<Option<Hosts>, StoreError> {
     let Some(name) = name else { return Ok(Some((Vec::new(), None))) };
     let Ok(filter) = host_filter(name) else { return Ok(None) };
