@@ -37,8 +37,8 @@ are.
 The other commands work meanwhile: they talk to the daemon through a socket beside the store,
 which is for the same user only.
 
-Programs talk to it by HTTP, at 127.0.0.1:7343 unless the configuration or --listen says otherwise;
-http://127.0.0.1:7343/v1/docs tells how. Any address that other machines can reach takes a token:
+The dashboard is at http://127.0.0.1:7343/ unless the configuration or --listen says otherwise, and
+programs talk to the same address: http://127.0.0.1:7343/v1/docs tells how. Any address that other machines can reach takes a token:
 `freshet token add NAME --scope read,write,claim`.
 
 Exit code 0: it was asked to end; 2: it could not start, or broke off.
