@@ -38,7 +38,8 @@ pub(crate) async fn start(
     };
     match Server::start(handle, settings).await {
         Ok(server) => {
-            tracing::info!("the dashboard is at http://{}/, the API at /v1/docs", server.address());
+            tracing::info!("the dashboard is at http://{}/", server.address());
+            tracing::info!("the service is at http://{}/v1/docs", server.address());
             Ok(Some(server))
         }
         Err(error @ ServeError::Listen { .. }) if !config.said => {
