@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::FromRequestParts;
-use axum::http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::frame::{Frame, page_with};
@@ -56,9 +56,5 @@ fn to_login(parts: &Parts) -> Response {
     let wanted = parts.uri.path_and_query().map_or("/", |it| it.as_str());
     let next: String = form_urlencoded::byte_serialize(wanted.as_bytes()).collect();
     let to = if wanted == "/" { "/login".to_owned() } else { format!("/login?next={next}") };
-    let mut response = Redirect::to(&to).into_response();
-    if HeaderValue::from_str(&to).is_err() {
-        response.headers_mut().insert(LOCATION, HeaderValue::from_static("/login"));
-    }
-    response
+    Redirect::to(&to).into_response()
 }

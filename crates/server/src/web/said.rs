@@ -65,6 +65,8 @@ impl Said {
 /// Goes on to a page of ours, and tells something there.
 pub(crate) fn go_to(app: &App, path: &str, told: Told) -> Response {
     let name = app.web.said.keep(told);
+    // What cannot stand in a header leads nowhere.
+    let path = if path.bytes().all(|byte| byte.is_ascii_graphic()) { path } else { "/" };
     let (path, rest) = path.split_once('#').map_or((path, None), |(path, rest)| (path, Some(rest)));
     let joint = if path.contains('?') { '&' } else { '?' };
     let mut to = format!("{path}{joint}said={name}");
