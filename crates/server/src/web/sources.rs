@@ -218,14 +218,15 @@ async fn show(
     let all = app.read(|reader| reader.count(&store::Query::default())).await?;
     let count = words::count(found.count);
     let is_filtered = !asked.filter.is_empty();
+    let so_far = if found.looked.is_some() { " so far" } else { "" };
     let fit = match is_filtered {
         false => words::plural(all, "source", "sources"),
-        true if found.is_part && found.looked.is_none() => format!("more than {count} sources"),
-        true => words::plural(found.count, "source", "sources"),
+        true if found.is_part && found.looked.is_none() => format!("more than {count} sources fit"),
+        true => words::plural(found.count, "source fits", "sources fit") + so_far,
     };
     let part = match found.looked {
         Some((until, end)) => Some(format!(
-            "Looked through {} of {} numbers so far: more may fit, and those that were found are in \
+            "Looked through {} of {} sources so far: more may fit, and those that were found are in \
              order only among themselves.",
             words::count(u64::from(until)),
             words::count(u64::from(end))

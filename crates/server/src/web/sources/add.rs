@@ -181,7 +181,7 @@ impl EffectView {
             ),
         };
         let them = if new == 1 { "it takes" } else { "they take" };
-        let keeping = it.keeping.filter(|to| *to > it.budget * 1.000_5).map(|to| {
+        let keeping = it.keeping.filter(|to| lost >= 0.05 && *to > it.budget).map(|to| {
             format!(
                 "To keep those that are there as they are, raise the budget from {} to {} fetches a \
                  day.",

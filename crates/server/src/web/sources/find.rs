@@ -203,7 +203,7 @@ pub(super) async fn find(
             let found = cut(&column, ids.into_iter().take(ORDERED), is_down, place);
             return Ok(Found { is_part, ..found });
         }
-        look_through(reader, &query, place.from, reader.numbers()?).map(|(ids, until, end)| {
+        look_through(reader, &query, place.from, LOOKED).map(|(ids, until, end)| {
             let mut found = cut(&column, ids.into_iter(), is_down, place);
             if place.from > 0 || until < end {
                 (found.is_part, found.looked) = (true, Some((until, end)));
@@ -233,11 +233,11 @@ fn look_through(
     reader: &Reader,
     query: &Query,
     from: u32,
-    end: u32,
+    most: u32,
 ) -> Result<(Vec<u32>, u32, u32), StoreError> {
-    let start = Instant::now();
+    let (start, end) = (Instant::now(), reader.numbers()?);
     let (mut ids, mut at) = (Vec::new(), from);
-    while at < end && at - from < LOOKED && (at == from || start.elapsed() < PATIENCE) {
+    while at < end && at - from < most && (at == from || start.elapsed() < PATIENCE) {
         let until = at.saturating_add(STRIDE).min(end);
         ids.extend(reader.ids(&Query {
             after: at.checked_sub(1),
@@ -252,7 +252,31 @@ fn look_through(
 
 #[cfg(test)]
 mod tests {
+    use freshet_store::{NewSource, Store};
+
     use super::*;
+
+    #[test]
+    fn what_is_looked_for_in_parts_is_found_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("s.db"), 0).unwrap();
+        let source = |n: u32| NewSource::new(format!("https://a.example/{n}-"), "a.example", 0);
+        store.import((0..25_000).map(source)).unwrap();
+        store.remove(&[9_999]).unwrap();
+        let query = Query { text: Some("9-".to_owned()), ..Query::default() };
+        let (mut found, mut from, mut parts) = (Vec::new(), 0, 0);
+        loop {
+            let (ids, until, end) = look_through(&store, &query, from, 1).unwrap();
+            assert_eq!((end, until > from), (25_000, true));
+            found.extend(ids);
+            (from, parts) = (until, parts + 1);
+            if until == end {
+                break;
+            }
+        }
+        let expect = (0..25_000).filter(|n| n % 10 == 9 && *n != 9_999);
+        assert_eq!((parts, found), (3, expect.collect::<Vec<u32>>()));
+    }
 
     #[test]
     fn a_place_is_what_it_was_or_none() {
