@@ -20,7 +20,7 @@ allow = ["127.0.0.0/8"]
 `;
 
 /** A process that says where its dashboard is, and ends with this one. */
-async function start(binary, args, folder, says) {
+export async function start(binary, args, folder, says) {
   const log = join(folder, `${args[0]}.log`);
   const child = spawn(binary, args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
   child.stderr.pipe(createWriteStream(log));
