@@ -185,9 +185,11 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     Err(Problem::field(named(path, &detail), detail))
 }
 
-/// The field that is missing stands in the message, not in the path.
+/// The field that is missing, or there twice, stands in the message, not in the path.
 fn named(path: String, detail: &str) -> String {
-    let inner = detail.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+    let before = ["missing field `", "duplicate field `"];
+    let rest = before.iter().find_map(|before| detail.strip_prefix(before));
+    let inner = rest.and_then(|rest| rest.split('`').next());
     match (path.as_str(), inner) {
         (".", Some(field)) => field.to_owned(),
         (_, Some(field)) => format!("{path}.{field}"),
@@ -288,6 +290,7 @@ mod tests {
         check(r#"{"some": [{"count": 1}, {"count": -1}]}"#, "some[1].count");
         check(r#"{"some": [{}]}"#, "some[0].count");
         check(r#"{"some": [{"count": 1, "kount": 1}]}"#, "some[0].kount");
+        check(r#"{"some": [{"count": 1, "count": 1}]}"#, "some[0].count");
         check("{}", "some");
         check("[]", "body");
         check("", "body");
