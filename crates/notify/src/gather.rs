@@ -63,12 +63,13 @@ pub(crate) fn next(
     let log = target.filter.in_log();
     let (mut entries, mut first, mut bytes) = (Vec::new(), None, 0);
     let mut looked = after;
-    let mut is_whole = false;
+    let (mut is_whole, mut is_all) = (false, false);
     for _ in 0..PAGES {
         let page = reader.changes(looked, PAGE, &log)?;
         let is_last = page.len() < PAGE;
         for change in page {
-            if change.cursor > end || entries.len() == most || bytes > LARGE && begun.is_none() {
+            is_all = change.cursor > end;
+            if is_all || entries.len() == most || bytes > LARGE && begun.is_none() {
                 is_whole = true;
                 break;
             }
@@ -82,6 +83,7 @@ pub(crate) fn next(
         is_whole |= entries.len() == most;
         if is_whole || is_last {
             if !is_whole {
+                is_all = true;
                 looked = looked.max(last.min(end));
             }
             break;
@@ -103,8 +105,10 @@ pub(crate) fn next(
             return Ok(Next::Later(now + left));
         }
     }
-    let until = begun.unwrap_or(looked).max(after);
-    Ok(Next::Tell { letter: Letter::of(entries, gap), until, begun: begun.is_some() })
+    // It can be more than is looked at in one go: what was looked at in vain before is not written down at
+    // once. What is not in this letter is told in the next one.
+    let until = begun.filter(|_| is_all).unwrap_or(looked).max(after);
+    Ok(Next::Tell { letter: Letter::of(entries, gap), until, begun: begun == Some(until) })
 }
 
 pub(crate) fn millis(time: Duration) -> i64 {
@@ -124,21 +128,26 @@ mod tests {
         let mut store = Store::open(&folder.path().join("x.db"), 0).unwrap();
         store.add(&[NewSource::new("https://a.example/", "a.example", 0)]).unwrap();
         for &at in moments {
-            let mut fetch = Fetched::new(0, at, Outcome::Changed);
-            fetch.change = Some(NewChange {
-                unchanged: None,
-                changed: at,
-                old_digest: None,
-                new_digest: [1; 16],
-                old_size: None,
-                new_size: 1,
-                similarity: 0.0,
-                summary: String::new(),
-            });
-            store.record(&Batch { fetches: vec![fetch], ..Batch::default() }).unwrap();
+            store.record(&Batch { fetches: vec![changed(0, at)], ..Batch::default() }).unwrap();
         }
         store.put_destination("x", "", 0, 0).unwrap();
         (folder, store)
+    }
+
+    /// A fetch that shows a change.
+    fn changed(source: u32, at: i64) -> Fetched {
+        let mut fetch = Fetched::new(source, at, Outcome::Changed);
+        fetch.change = Some(NewChange {
+            unchanged: None,
+            changed: at,
+            old_digest: None,
+            new_digest: [1; 16],
+            old_size: None,
+            new_size: 1,
+            similarity: 0.0,
+            summary: String::new(),
+        });
+        fetch
     }
 
     fn target(digest: Option<&str>) -> Target {
@@ -186,6 +195,26 @@ mod tests {
         assert_eq!(told(next(&row(&store, 0, Some(2)))), (vec![4], None, 4));
         let gap = Some(Gap { from: 2, to: 3 });
         assert_eq!(told(next(&row(&store, 1, Some(2)))), (vec![4], gap, 4));
+    }
+
+    /// After a crash all is looked at again that was looked at in vain: the end of what was begun can be
+    /// further away than it is looked at in one go.
+    #[test]
+    fn what_was_begun_is_told_to_its_end() {
+        let (_folder, mut store) = store(&[]);
+        store.add(&[NewSource::new("https://b.example/", "b.example", 0)]).unwrap();
+        let all = i64::try_from(PAGE * PAGES).unwrap() + 1;
+        // Two are wanted, with only the first of them within reach.
+        let fetches = (1..=all).map(|at| changed(u32::from(at >= all - 1), at)).collect();
+        store.record(&Batch { fetches, ..Batch::default() }).unwrap();
+        let hour = target(Some("1h")).with(|raw| raw.filter.url = Some("b.example".to_owned()));
+        let hour = hour.unwrap();
+        let next = |row: &Destination| next(&store, row, &hour, 0, 1 << 40).unwrap();
+        let first = next(&row(&store, 0, Some(all)));
+        // Where it ends now is to be written down.
+        assert!(matches!(first, Next::Tell { begun: false, .. }), "{first:?}");
+        assert_eq!(told(first), (vec![all - 1], None, all - 1));
+        assert_eq!(told(next(&row(&store, all - 1, None))), (vec![all], None, all));
     }
 
     #[test]

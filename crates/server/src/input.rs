@@ -1,12 +1,13 @@
 //! What clients send: read within limits, and refused with the place that is wrong.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::path::ErrorKind;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, RawPathParams, Request};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use bytes::{Bytes, BytesMut};
@@ -18,6 +19,10 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::problem::Problem;
+
+/// Bytes of a body that is too large that are let go by at most, and how long more of it is waited for.
+const WASTED: u64 = 128 << 20;
+const QUIET: Duration = Duration::from_secs(1);
 
 /// A body of JSON, of at most so many mebibytes.
 pub(crate) struct Input<T, const MIB: usize = 1>(pub(crate) T);
@@ -115,17 +120,41 @@ pub(crate) fn field_of<T: DeserializeOwned>(given: &RawValue, name: &str) -> Opt
 }
 
 async fn read(request: Request, app: &App, most: usize) -> Result<Bytes, Problem> {
-    let (parts, body) = request.into_parts();
+    let (parts, mut body) = request.into_parts();
     if !is_json(&parts.headers) {
         let detail = "the body is not said to be JSON";
         let problem = Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
         return Err(problem.hint("send it with `Content-Type: application/json`"));
     }
-    let bytes = timeout(app.limits.body, whole(&parts.headers, body, most));
-    bytes.await.map_err(|_| {
+    let bytes = timeout(app.limits.body, within(&parts.headers, &mut body, most)).await;
+    if matches!(&bytes, Ok(Err(problem)) if problem.status == StatusCode::PAYLOAD_TOO_LARGE.as_u16())
+    {
+        let _ = timeout(app.limits.body, waste(&parts.headers, body)).await;
+    }
+    bytes.map_err(|_| {
         let detail = format!("the body did not come within {:?}", app.limits.body);
         Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
     })?
+}
+
+/// Lets the rest of a body go by. Many clients send all of it before they look at the answer, and see none
+/// if the connection ends meanwhile.
+async fn waste(headers: &HeaderMap, mut body: Body) {
+    // Whoever asks first does not send it, and nobody waits for what is without end.
+    if headers.contains_key(EXPECT) || said(headers).is_some_and(|said| said > WASTED) {
+        return;
+    }
+    let mut gone = 0;
+    while gone < WASTED
+        && let Ok(Some(Ok(frame))) = timeout(QUIET, body.frame()).await
+    {
+        gone += frame.data_ref().map_or(0, |data| data.len() as u64);
+    }
+}
+
+/// How large a body is said to be.
+fn said(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -135,17 +164,23 @@ fn is_json(headers: &HeaderMap) -> bool {
         || essence.starts_with("application/") && essence.ends_with("+json")
 }
 
-pub(crate) async fn whole(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, Problem> {
+pub(crate) async fn whole(
+    headers: &HeaderMap,
+    mut body: Body,
+    most: usize,
+) -> Result<Bytes, Problem> {
+    within(headers, &mut body, most).await
+}
+
+async fn within(headers: &HeaderMap, body: &mut Body, most: usize) -> Result<Bytes, Problem> {
     let too_large = || {
         let detail = format!("the body is larger than {} MiB", most >> 20);
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail).hint("send it in several parts")
     };
-    let said = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
-    if said.is_some_and(|said| said > most as u64) {
+    if said(headers).is_some_and(|said| said > most as u64) {
         return Err(too_large());
     }
     let mut bytes = BytesMut::new();
-    let mut body = body;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|why| {
             Problem::new(StatusCode::BAD_REQUEST, format!("the body broke off: {why}"))
@@ -185,9 +220,11 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     Err(Problem::field(named(path, &detail), detail))
 }
 
-/// The field that is missing stands in the message, not in the path.
+/// The field that is missing, or there twice, stands in the message, not in the path.
 fn named(path: String, detail: &str) -> String {
-    let inner = detail.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+    let before = ["missing field `", "duplicate field `"];
+    let rest = before.iter().find_map(|before| detail.strip_prefix(before));
+    let inner = rest.and_then(|rest| rest.split('`').next());
     match (path.as_str(), inner) {
         (".", Some(field)) => field.to_owned(),
         (_, Some(field)) => format!("{path}.{field}"),
@@ -288,6 +325,7 @@ mod tests {
         check(r#"{"some": [{"count": 1}, {"count": -1}]}"#, "some[1].count");
         check(r#"{"some": [{}]}"#, "some[0].count");
         check(r#"{"some": [{"count": 1, "kount": 1}]}"#, "some[0].kount");
+        check(r#"{"some": [{"count": 1, "count": 1}]}"#, "some[0].count");
         check("{}", "some");
         check("[]", "body");
         check("", "body");

@@ -54,7 +54,10 @@ impl From<DestinationError> for Problem {
 }
 
 fn unfit(why: Invalid) -> Problem {
-    Problem::field(why.field, why.what)
+    // In a body, the ways to be told stand under `to`.
+    let is_way = ["webhook.", "email.", "command."].iter().any(|way| why.field.starts_with(way));
+    let field = if is_way { format!("to.{}", why.field) } else { why.field };
+    Problem::field(field, why.what)
 }
 
 /// A destination by its number.

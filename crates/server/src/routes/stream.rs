@@ -90,7 +90,7 @@ async fn stream(
         return Err(Problem::field("limit", "0 is not 1 or more"));
     }
     // A client that comes back knows better than the address that it was given.
-    let said = headers.get("last-event-id").map(|it| it.to_str().unwrap_or_default());
+    let said = headers.get("last-event-id").map(|it| String::from_utf8_lossy(it.as_bytes()));
     let after = match said.filter(|said| !said.is_empty()) {
         None => after,
         Some(text) => {

@@ -137,13 +137,13 @@ async fn what_cannot_be_meant_is_named_and_places_inside_are_refused() {
         (json!({ "name": "a b", "to": { "webhook": { "url": url } } }), "name"),
         (
             json!({ "name": "a", "to": { "webhook": { "url": "file:///etc/passwd" } } }),
-            "webhook.url",
+            "to.webhook.url",
         ),
-        (json!({ "name": "a", "to": { "email": { "to": ["a@b\r\nBcc: c@d"] } } }), "email.to"),
-        (json!({ "name": "a", "to": { "command": { "name": "/bin/sh" } } }), "command.name"),
+        (json!({ "name": "a", "to": { "email": { "to": ["a@b\r\nBcc: c@d"] } } }), "to.email.to"),
+        (json!({ "name": "a", "to": { "command": { "name": "/bin/sh" } } }), "to.command.name"),
         (
             json!({ "name": "a", "to": { "webhook": { "url": url, "headers": { "A": "b\r\nC: d" } } } }),
-            "webhook.headers",
+            "to.webhook.headers",
         ),
         (
             json!({ "name": "a", "to": { "email": { "to": ["a@b.c"] } }, "subject": "{{x}}" }),

@@ -90,6 +90,24 @@ async fn a_page_of_another_origin_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_sends_too_much_before_looking_sees_why_it_is_refused() {
+    let service = Service::start().await;
+    // More than fits into what the system keeps of a connection.
+    let body = vec![b' '; 32 << 20];
+    let head = format!(
+        "PUT /v1/sources HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n",
+        service.address,
+        body.len()
+    );
+    let mut stream = TcpStream::connect(service.address).await.unwrap();
+    stream.write_all(&[head.as_bytes(), &body].concat()).await.expect("all of it is taken");
+    let mut text = Vec::new();
+    stream.read_to_end(&mut text).await.unwrap();
+    parse(&text).refuses(413, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn bodies_that_are_too_large_or_too_slow_are_refused() {
     let service = Service::with("", |it| it.limits.body = Duration::from_millis(100)).await;
     let host = service.address;

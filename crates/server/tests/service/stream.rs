@@ -67,10 +67,12 @@ async fn each_follower_hears_all_from_where_it_was() {
     assert_eq!(back.ids(), [5, 6, 7, 8]);
     assert_eq!(now.ids(), [7, 8]);
     assert_eq!(news.ids(), [1, 3, 5, 7]);
-    service
-        .send("GET", "/v1/changes/stream", &[("Last-Event-ID", "x")], "")
-        .await
-        .refuses(400, Some("Last-Event-ID"));
+    for odd in ["x", "é"] {
+        service
+            .send("GET", "/v1/changes/stream", &[("Last-Event-ID", odd)], "")
+            .await
+            .refuses(400, Some("Last-Event-ID"));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,7 +130,7 @@ async fn many_follow_and_all_hear_the_same() {
 async fn a_stream_ends_with_the_token_that_opened_it() {
     let service = with_changes().await;
     let secret = service.token("reader", &[freshet_server::Scope::Read]).await;
-    let shown = format!("Authorization: Bearer {secret}\r\n");
+    let shown = format!("Authorization: Bearer {secret}\r\nConnection: close\r\n");
     let mut follower = Follower::of(&service, "?after=0", &shown).await;
     follower.until("id: 6\n").await;
     service.daemon.handle().remove_token("reader".to_owned()).await.unwrap();
