@@ -13,14 +13,14 @@ use freshet_live::{DestinationEdit, DestinationError};
 use freshet_notify::{Invalid, Key, RawTarget, RawTo, Receipt, Target, View, check_name};
 use freshet_store::Destination;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use self::input::{DestinationInput, TargetInput};
 use crate::app::App;
-use crate::input::{Input, Place};
-use crate::page::Page;
+use crate::input::{Input, Place, Query};
+use crate::page::{Page, after, limit};
 use crate::problem::Problem;
 
 /// The longest that an old secret can be good for, in seconds: a month.
@@ -83,15 +83,36 @@ struct NewDestination {
     about: View,
 }
 
+/// Which destinations.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ListQuery {
+    /// Those with a larger number than this: the `next` of the page before.
+    #[param(minimum = 0)]
+    after: Option<i64>,
+    /// Items of the page at most.
+    #[param(minimum = 1, maximum = 1000, default = 100)]
+    limit: Option<usize>,
+}
+
 /// List destinations
-#[utoipa::path(get, path = "/v1/destinations", tag = "destinations",
-    responses((status = 200, description = "All who are told", body = Page<View>)))]
-async fn list(State(app): State<Arc<App>>) -> Result<Json<Page<View>>, Problem> {
-    let items = app.read(|reader| {
-        let rows = reader.destinations()?;
-        rows.iter().map(|row| Ok(View::of(row, reader.count_dead(row.id)?))).collect()
-    });
-    Ok(Json(Page { items: items.await?, next: None }))
+#[utoipa::path(get, path = "/v1/destinations", tag = "destinations", params(ListQuery),
+    responses((status = 200, description = "A page of those who are told", body = Page<View>)))]
+async fn list(
+    State(app): State<Arc<App>>,
+    Query(asked): Query<ListQuery>,
+) -> Result<Json<Page<View>>, Problem> {
+    let (limit, after) = (limit(asked.limit)?, after(asked.after)?);
+    let items: Vec<View> = app
+        .read(move |reader| {
+            let rows = reader.destinations()?.into_iter();
+            let rows = rows.filter(|row| after.is_none_or(|after| i64::from(row.id) > after));
+            rows.take(limit).map(|row| Ok(View::of(&row, reader.count_dead(row.id)?))).collect()
+        })
+        .await?;
+    let next = items.last().filter(|_| items.len() == limit).map(|it| i64::from(it.id));
+    Ok(Json(Page { items, next }))
 }
 
 /// Tell somebody of changes

@@ -9,13 +9,13 @@ use axum::response::{IntoResponse, Response};
 use freshet_notify::rfc3339;
 use freshet_store::Token;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::input::{Input, Place};
-use crate::page::Page;
+use crate::input::{Input, Place, Query};
+use crate::page::limit;
 use crate::problem::Problem;
 use crate::token::{Scope, Scopes, Secret};
 
@@ -48,12 +48,40 @@ impl TokenView {
     }
 }
 
+/// Which tokens.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ListQuery {
+    /// Those whose names come after this: the `next` of the page before.
+    after: Option<String>,
+    /// Items of the page at most.
+    #[param(minimum = 1, maximum = 1000, default = 100)]
+    limit: Option<usize>,
+}
+
+/// A page of tokens, by name.
+#[derive(Debug, Serialize, ToSchema)]
+struct TokenPage {
+    /// The tokens.
+    items: Vec<TokenView>,
+    /// Give it as `after` for the following page; none if this is the last.
+    next: Option<String>,
+}
+
 /// List tokens
-#[utoipa::path(get, path = "/v1/tokens", tag = "tokens",
-    responses((status = 200, description = "All tokens", body = Page<TokenView>)))]
-async fn list(State(app): State<Arc<App>>) -> Result<Json<Page<TokenView>>, Problem> {
+#[utoipa::path(get, path = "/v1/tokens", tag = "tokens", params(ListQuery),
+    responses((status = 200, description = "A page of tokens", body = TokenPage)))]
+async fn list(
+    State(app): State<Arc<App>>,
+    Query(asked): Query<ListQuery>,
+) -> Result<Json<TokenPage>, Problem> {
+    let limit = limit(asked.limit)?;
     let tokens = app.read(|reader| reader.tokens()).await?;
-    Ok(Json(Page { items: tokens.iter().map(TokenView::of).collect(), next: None }))
+    let behind = |it: &&Token| asked.after.as_ref().is_none_or(|after| it.name > *after);
+    let items: Vec<_> = tokens.iter().filter(behind).take(limit).map(TokenView::of).collect();
+    let next = items.last().filter(|_| items.len() == limit).map(|it| it.name.clone());
+    Ok(Json(TokenPage { items, next }))
 }
 
 /// A token that is wanted.

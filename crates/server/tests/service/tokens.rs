@@ -136,3 +136,39 @@ async fn other_machines_take_a_token() {
     service.get("/healthz").await.ok();
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_and_destinations_come_in_pages() {
+    let service = Service::start().await;
+    let token = service.token("root", &[Scope::Admin]).await;
+    for name in ["a", "b", "c"] {
+        service.token(name, &[Scope::Read]).await;
+    }
+    let bearer = format!("Bearer {token}");
+    let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+    for n in 0..3 {
+        let body = format!(
+            "{{\"name\":\"d{n}\",\"to\":{{\"webhook\":{{\"url\":\"https://shop.example/{n}\"}}}}}}"
+        );
+        let made = service.send("POST", "/v1/destinations", &headers, &body).await;
+        assert_eq!(made.status, 201, "{made:?}");
+    }
+    for (path, expect) in [("/v1/tokens", 4), ("/v1/destinations", 3)] {
+        let (mut names, mut after) = (Vec::new(), String::new());
+        loop {
+            let page = service.send("GET", &format!("{path}?limit=1{after}"), &headers, "").await;
+            let page = page.ok();
+            for item in page["items"].as_array().unwrap() {
+                names.push(item["name"].as_str().unwrap().to_owned());
+            }
+            after = match &page["next"] {
+                serde_json::Value::Null => break,
+                serde_json::Value::String(name) => format!("&after={name}"),
+                number => format!("&after={number}"),
+            };
+        }
+        assert_eq!(names.len(), expect, "{path}: {names:?}");
+        names.dedup();
+        assert_eq!(names.len(), expect, "{path}: {names:?}");
+    }
+}
