@@ -143,6 +143,10 @@ async fn a_token_becomes_a_cookie_and_nothing_else_does() {
     let answer = person.post("/", "/logout", &[]).await;
     assert_eq!(answer.status, 303);
     assert_eq!(person.get("/").await.status, 303);
+    // Whoever had a form open is told to log in, not to send a header.
+    let late = person.post("/login", "/settings/budget", &[("budget", "7/day")]).await;
+    assert_eq!(late.status, 401);
+    assert!(late.body.contains("href=\"/login\"") && !late.body.contains("Bearer"), "{late:?}");
     assert!(!log().contains(&token));
 }
 
