@@ -184,6 +184,19 @@ async fn who_may_only_read_changes_nothing() {
     for path in PAGES {
         is_page(&person.get(path).await, path);
     }
+    // Nothing is offered that would be refused.
+    for path in PAGES {
+        let page = person.get(path).await.body;
+        for link in ["class=\"button primary\" href", "name=\"reset\"", "data-preview"] {
+            assert!(!page.contains(link), "{path} has {link}");
+        }
+        let (_, main) = page.split_once("<main").unwrap();
+        for form in main.split("method=\"post\"").skip(1) {
+            let form = form.split("</form>").next().unwrap();
+            let buttons = form.matches("<button").count();
+            assert_eq!(form.matches("disabled").count(), buttons, "{path}: {form}");
+        }
+    }
     let answer = person.post("/", "/what-if", &[("budget", "5")]).await;
     assert_eq!(answer.status, 403);
     assert!(answer.body.contains("not allowed"), "{}", answer.body);
