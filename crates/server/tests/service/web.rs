@@ -119,6 +119,31 @@ async fn every_page_is_there_with_and_without_sources() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_fetched_is_what_limits() {
+    let service = Service::start().await;
+    service.add(&["https://a.example/a", "https://b.example/b"]).await;
+    let claim = service.claim(2).await;
+    let first = claim["items"][0]["source"].as_u64().unwrap();
+    let mut reports = vec![json!({ "source": first, "outcome": "gone" })];
+    for item in claim["items"].as_array().unwrap().iter().skip(1) {
+        reports.push(json!({ "source": item["source"], "outcome": "document",
+            "content_type": "text/plain", "text": "here" }));
+    }
+    let body = json!({ "lease": claim["lease"], "reports": reports });
+    service.ask("POST", "/v1/reports", body).await.ok();
+    if reports.len() == 1 {
+        let claim = service.claim(2).await;
+        let reports = json!([{ "source": claim["items"][0]["source"], "outcome": "document",
+            "content_type": "text/plain", "text": "here" }]);
+        let body = json!({ "lease": claim["lease"], "reports": reports });
+        service.ask("POST", "/v1/reports", body).await.ok();
+    }
+    let overview = service.get("/").await.body;
+    assert!(overview.contains("1 of 2 sources cannot be fetched"), "{overview}");
+    assert!(overview.contains("1 source is gone") && overview.contains("href=\"#needs\""));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_token_becomes_a_cookie_and_nothing_else_does() {
     let service = Service::start().await;
     let token = service.token("ops", &[Scope::Read, Scope::Write]).await;
