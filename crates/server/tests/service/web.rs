@@ -298,6 +298,10 @@ async fn what_if_says_what_budgets_buy_and_makes_one_hold() {
     assert!(told(&person, &answer).await.contains("1,500 fetches a day from now on"));
     let settings = service.daemon.handle().settings().await.unwrap();
     assert_eq!(settings.budget, "1500/day");
+    // From none at all it leads to one that does something: a fetch a day for each source.
+    person.post("/settings", "/settings/budget", &[("budget", "0")]).await;
+    let page = person.get("/what-if").await.body;
+    assert!(page.contains("id=\"apply-budget\" value=\"2\"") && !page.contains("× 10"), "{page}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
