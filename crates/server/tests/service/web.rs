@@ -259,6 +259,16 @@ async fn a_form_of_somebody_else_does_nothing() {
     let answer = person.post_with(&good, "/settings/budget", &fields).await;
     assert!(told(&person, &answer).await.contains("The budget is 7/day from now on."));
     assert_eq!(handle.settings().await.unwrap().adjusted.budget.as_deref(), Some("7/day"));
+    for (name, said, what) in
+        [("budget", "lots", "The budget stays"), ("objective", "luck", "The objective stays")]
+    {
+        let path = format!("/settings/{name}");
+        let answer = person.post("/settings", &path, &[(name, said)]).await;
+        assert!(told(&person, &answer).await.contains(what), "{name}");
+    }
+    // A form without a choice does not take back what is set.
+    assert_eq!(person.post("/settings", "/settings/objective", &[]).await.status, 400);
+    assert_eq!(handle.settings().await.unwrap().adjusted.budget.as_deref(), Some("7/day"));
     let answer = person.post("/settings", "/settings/budget", &[("reset", "1")]).await;
     assert_eq!(answer.status, 303);
     assert_eq!(handle.settings().await.unwrap().adjusted.budget, None);
