@@ -326,6 +326,12 @@ async fn what_was_read_is_not_new_any_more() {
     assert!(!told(&person, &answer).await.contains("class=\"unread\""));
     service.serve_texts(ids[0], &["three"]).await;
     assert_eq!(person.get("/changes").await.body.matches("class=\"unread\"").count(), 1);
+    // What was removed stays in the log, and leads nowhere.
+    assert!(person.get("/changes").await.body.contains("href=\"/sources/"));
+    let gone = service.send("DELETE", &format!("/v1/sources/{}", ids[0]), &[], "").await;
+    assert!(gone.status < 300, "{gone:?}");
+    let log = person.get("/changes").await.body;
+    assert!(log.contains("removed since") && !log.contains("href=\"/sources/"), "{log}");
     let none = person.get("/changes?tag=nobody").await;
     assert!(none.body.contains("nothing like that"));
     assert!(person.get("/changes?importance=x").await.body.contains("not a number"));
