@@ -50,8 +50,8 @@ export async function startDaemon(binary) {
   await writeFile(join(folder, "freshet.toml"), CONFIG);
   const command = async (...args) => (await run(binary, args, { cwd: folder })).stdout.trim();
   const token = await command("token", "add", "check", "--scope", "read,write,claim,admin");
-  const run = (listen) => start(binary, ["run", "--listen", listen], folder, /"?the service is at (http:\/\/[^/"]+)/);
-  let daemon = await run("127.0.0.1:0");
+  const serve = (listen) => start(binary, ["run", "--listen", listen], folder, /"?the service is at (http:\/\/[^/"]+)/);
+  let daemon = await serve("127.0.0.1:0");
   const { url } = daemon;
   const ask = async (method, path, body) => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -64,7 +64,7 @@ export async function startDaemon(binary) {
     /** Ends it, and starts another with the same store at the same place. */
     async restart() {
       await daemon.stop();
-      daemon = await run(new URL(url).host);
+      daemon = await serve(new URL(url).host);
     },
     async stop() {
       const code = await daemon.stop();
