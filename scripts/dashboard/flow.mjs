@@ -24,6 +24,18 @@ export async function logIn(browser, daemon) {
   return visitor;
 }
 
+/** Sessions end with the process: a page that was open finds that out, and leads to the login. */
+export async function outlive(browser, daemon) {
+  // Of this one's faults nothing is told: its service is gone for a while.
+  const visitor = await Visitor.enter(browser, daemon.url);
+  await visitor.logIn(daemon.token);
+  const page = await visitor.open("/changes?kind=changed");
+  await page.locator("#connection[data-state=on]").waitFor();
+  await daemon.restart();
+  await page.waitForURL((url) => url.pathname === "/login" && url.search === "?next=%2Fchanges%3Fkind%3Dchanged");
+  await visitor.context.close();
+}
+
 /** By paste: a look at what it would do, then it is done. */
 export async function addByPaste(visitor, daemon, site) {
   const page = await visitor.open("/sources");

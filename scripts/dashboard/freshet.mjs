@@ -50,15 +50,22 @@ export async function startDaemon(binary) {
   await writeFile(join(folder, "freshet.toml"), CONFIG);
   const command = async (...args) => (await run(binary, args, { cwd: folder })).stdout.trim();
   const token = await command("token", "add", "check", "--scope", "read,write,claim,admin");
-  const daemon = await start(binary, ["run", "--listen", "127.0.0.1:0"], folder, /"?the service is at (http:\/\/[^/"]+)/);
+  const serve = (listen) => start(binary, ["run", "--listen", listen], folder, /"?the service is at (http:\/\/[^/"]+)/);
+  let daemon = await serve("127.0.0.1:0");
+  const { url } = daemon;
   const ask = async (method, path, body) => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const answer = await fetch(daemon.url + path, { method, headers, body: body && JSON.stringify(body) });
+    const answer = await fetch(url + path, { method, headers, body: body && JSON.stringify(body) });
     expect(answer.ok, `${method} ${path}: ${answer.status} ${await answer.clone().text()}`);
     return answer.json();
   };
   return {
-    ...daemon, folder, token, command, ask,
+    url, folder, token, command, ask,
+    /** Ends it, and starts another with the same store at the same place. */
+    async restart() {
+      await daemon.stop();
+      daemon = await serve(new URL(url).host);
+    },
     async stop() {
       const code = await daemon.stop();
       const faults = daemon.log().split("\n").filter((line) => /"level":"ERROR"|panicked/.test(line));

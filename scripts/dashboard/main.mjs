@@ -6,7 +6,7 @@ import { openBrowser } from "./browser.mjs";
 import { demo } from "./demo.mjs";
 import { expect } from "./expect.mjs";
 import { changed, fill } from "./fill.mjs";
-import { addByPaste, logIn, logOut, moveBudget, pauseMany, readDiff, seeChange, tell, tune } from "./flow.mjs";
+import { addByPaste, logIn, logOut, moveBudget, outlive, pauseMany, readDiff, seeChange, tell, tune } from "./flow.mjs";
 import { startDaemon } from "./freshet.mjs";
 import { staysText, versionsAreTexts } from "./hostile.mjs";
 import { byKeyboard } from "./keyboard.mjs";
@@ -70,6 +70,7 @@ async function dashboard(browser) {
   await step("move the budget and apply it", () => moveBudget(visitor, daemon));
   await step("log out", () => logOut(visitor));
   await step("no page asked elsewhere, broke its policy or had an error", () => visitor.leave("all pages"));
+  await step("a page that is open outlives a restart", () => outlive(browser, daemon));
   site.close();
   receiver.close();
   await step("the daemon ends well", () => daemon.stop());

@@ -5,14 +5,21 @@
 // marked with data-live takes the place of what was there.
 (() => {
   const light = document.getElementById("connection");
-  if (!light || !document.querySelector("[data-live]")) return;
   const news = document.getElementById("news");
+  if (!light || !news || !document.querySelector("[data-live]")) return;
   let source = null, cursor = null, due = false, busy = false;
 
   const say = (state, words) => {
     light.hidden = false;
     light.dataset.state = state;
     light.title = words;
+    light.setAttribute("aria-label", words);
+  };
+
+  // In words as well, if it lasts: a page that stands still looks like one on which nothing happens.
+  const LOST = "The connection is lost; it is tried again";
+  const lost = () => {
+    if (source?.readyState !== EventSource.OPEN && !document.hidden) news.textContent = LOST;
   };
 
   const isUsed = (element) =>
@@ -33,6 +40,9 @@
           [...fresh.querySelectorAll("details")].forEach((it, at) => { it.open = open[at] ?? it.open; });
           old.replaceWith(document.importNode(fresh, true));
         }
+        // Forms that stay in place are of the service that runs now.
+        const key = page.querySelector("input[name=key]")?.value;
+        if (key) for (const old of document.querySelectorAll("input[name=key]")) old.value = key;
         document.dispatchEvent(new Event("refreshed"));
       }
     } catch {
@@ -45,11 +55,22 @@
   function connect() {
     if (source || document.hidden) return;
     source = new EventSource("/live");
-    source.onopen = () => say("on", "This page updates by itself");
-    source.onerror = () => say("off", "The connection is lost; it is tried again");
+    source.onopen = () => {
+      say("on", "This page updates by itself");
+      if (news.textContent === LOST) { news.textContent = ""; refresh(); }
+    };
+    source.onerror = () => {
+      say("off", LOST);
+      setTimeout(lost, 2000);
+      // A browser gives up on an answer that is no stream, such as the login after a restart: the page
+      // itself finds out what it is.
+      if (source?.readyState !== EventSource.CLOSED) return;
+      source = null;
+      setTimeout(() => { connect(); refresh(); }, 3000);
+    };
     source.addEventListener("change", (event) => {
       const now = Number(event.data);
-      if (news && cursor !== null && now > cursor) {
+      if (cursor !== null && now > cursor) {
         const count = now - cursor;
         news.textContent = count === 1 ? "1 new change" : `${count} new changes`;
         setTimeout(() => { news.textContent = ""; }, 4000);
@@ -71,7 +92,9 @@
       refresh();
     }
   });
-  window.addEventListener("pagehide", () => source?.close());
+  window.addEventListener("pagehide", () => { source?.close(); source = null; });
+  // Back to a page that the browser had kept as it was.
+  window.addEventListener("pageshow", (event) => { if (event.persisted) { connect(); refresh(); } });
   connect();
 })();
 

@@ -53,7 +53,7 @@ struct Changes {
     is_first: bool,
     /// Where the page after this one is.
     next: Option<String>,
-    unread: i64,
+    unread: String,
     newest: i64,
     is_filtered: bool,
     is_empty: bool,
@@ -74,7 +74,8 @@ struct Asked {
 struct Row {
     kind: &'static str,
     tone: &'static str,
-    source: u32,
+    /// Its number, unless it was removed since.
+    source: Option<u32>,
     url: String,
     tags: Vec<(String, String)>,
     summary: String,
@@ -156,15 +157,19 @@ async fn show(
     };
     let (before, key, is_wrong) = (asked.before, seen_key(frame.who.as_deref()), error.is_some());
     let is_filtered = filter != Filter::default() || is_wrong;
+    let now = frame.now;
     let found = app.read(move |reader| {
         let seen = seen(reader, &key)?;
         let newest = reader.last_cursor()?;
         let found = if is_wrong { Found::default() } else { find(reader, before, &filter)? };
-        Ok((found, seen, newest))
+        let mut rows = Vec::with_capacity(found.changes.len());
+        for change in &found.changes {
+            let is_there = reader.source(change.source)?.is_some_and(|it| it.url == change.url);
+            rows.push(Row::of(change, is_there, seen, now));
+        }
+        Ok((rows, found.next, seen, newest))
     });
-    let (found, seen, newest) = found.await?;
-    let now = frame.now;
-    let rows: Vec<_> = found.changes.iter().map(|it| Row::of(it, seen, now)).collect();
+    let (rows, next, seen, newest) = found.await?;
     let tag = asked.tag.as_deref().filter(|it| !it.is_empty());
     let feed = tag.map_or_else(
         || "/v1/feeds/all.atom".to_owned(),
@@ -176,8 +181,8 @@ async fn show(
         error,
         kinds: EntryKind::ALL.iter().map(|it| (it.name(), it.name() == kind)).collect(),
         is_first: asked.before.is_none(),
-        next: found.next.map(|cursor| asked.address("/changes", Some(cursor))),
-        unread: (newest - seen).max(0),
+        next: next.map(|cursor| asked.address("/changes", Some(cursor))),
+        unread: words::count(u64::try_from(newest - seen).unwrap_or(0)),
         newest,
         is_filtered,
         is_empty: rows.is_empty(),
@@ -218,7 +223,7 @@ fn find(reader: &Reader, before: Option<i64>, filter: &Filter) -> Result<Found, 
 }
 
 impl Row {
-    fn of(it: &Change, seen: i64, now: Millis) -> Self {
+    fn of(it: &Change, is_there: bool, seen: i64, now: Millis) -> Self {
         let change = &it.change;
         let is_change = it.kind == Kind::Changed;
         let (kind, tone) = match it.kind {
@@ -242,7 +247,7 @@ impl Row {
             }
             _ => String::new(),
         };
-        let versions = it.old_version.zip(it.new_version);
+        let versions = it.old_version.zip(it.new_version).filter(|_| is_there);
         let tags = it
             .tags
             .iter()
@@ -250,7 +255,7 @@ impl Row {
         Self {
             kind,
             tone,
-            source: it.source,
+            source: is_there.then_some(it.source),
             url: it.url.clone(),
             tags: tags.collect(),
             summary: change.summary.clone(),

@@ -80,15 +80,21 @@ pub(crate) async fn forecast(app: &Arc<App>) -> Result<Arc<Forecast>, Problem> {
 impl Forecast {
     fn of(table: Table) -> Result<Self, Problem> {
         let sources = table.polite()?;
-        let middle = table.budget.clamp(1e-1, 1e10);
+        // Who has none yet begins with a fetch a day for each source.
+        let usual = if table.budget > 0.0 { table.budget } else { table.sources() as f64 };
+        let middle = usual.clamp(1e-1, 1e10);
         let at = |budget: f64| table.at(&sources, budget).map(|it| point(&table, &it));
         let step = |n: u32| {
             let share = f64::from(n) / f64::from(POINTS - 1);
             middle * AROUND.powf(2.0 * share - 1.0)
         };
         let points = (0..POINTS).map(|n| at(step(n))).collect::<Result<Vec<_>, _>>()?;
-        let now = at(table.budget.max(1e-6))?;
         let (all, sampled) = (table.sources(), table.rate.len());
+        let now = match table.budget {
+            budget if budget > 0.0 => at(budget)?,
+            // Without fetches nothing stays fresh.
+            _ => Point { age: f64::INFINITY, never: all as f64, ..Point::default() },
+        };
         Ok(Self { now, points, sources: all, sampled, table })
     }
 

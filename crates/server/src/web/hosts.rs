@@ -107,7 +107,10 @@ impl Row {
                 let failures =
                     words::plural(u64::from(it.failures), "failure", "failures in a row");
                 (
-                    format!("left alone until {} after {failures}", moment::from_now(rests, now)),
+                    format!(
+                        "left alone after {failures}: asked again {}",
+                        moment::from_now(rests, now)
+                    ),
                     "warn",
                 )
             }
@@ -138,7 +141,7 @@ impl Row {
                     "none".to_owned()
                 }
             }),
-            price: own.map_or_else(|| "the common one".to_owned(), words::figure),
+            price: own.map_or_else(|| "as elsewhere".to_owned(), words::figure),
             times: match own {
                 Some(own) if price > 0.0 => format!("{} times", words::figure(own / price)),
                 _ => String::new(),

@@ -86,15 +86,17 @@ async fn show(
     let forecast = forecast::forecast(&app).await.ok();
     let plan = app.handle.plan().await?;
     let read = app.read(move |reader| {
+        let lost = needs::lost(reader)?;
         let day = reader.pulses(now - DAY, now + 1, DAY)?;
         let ledger = reader.ledger(now - DAY)?;
         let spent: f64 = ledger.iter().map(|it| it.fetches).sum();
         let bytes: u64 = ledger.iter().map(|it| it.bytes).sum();
         let ever = reader.pulses(now - EVER, now + 1, EVER)?;
         let ever: u64 = ever.iter().map(|it| it.fetches).sum();
-        Ok((day, spent, bytes, ever, reader.pulses(span.since(now), now + 1, span.step())?))
+        let pulses = reader.pulses(span.since(now), now + 1, span.step())?;
+        Ok((lost, day, spent, bytes, ever, pulses))
     });
-    let (day, spent, bytes, ever, pulses) = read.await?;
+    let (lost, day, spent, bytes, ever, pulses) = read.await?;
     let spent = (spent - status.ahead).max(0.0);
     let fetched: u64 = day.iter().map(|it| it.fetches).sum();
     let (held, fresh) = day.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.held, sum.1 + it.fresh));
@@ -108,6 +110,8 @@ async fn show(
         looks: ever as f64 / status.sources.max(1) as f64,
         full: status.saturated_hosts,
         trouble: status.trouble.clone(),
+        sources: status.sources,
+        lost,
         twice: forecast
             .as_deref()
             .and_then(|it| it.at(2.0 * it.now.budget).ok())
@@ -162,7 +166,7 @@ fn numbers(
         unit: String::new(),
         says: match measured {
             Some(measured) => format!(
-                "expected. Fetches of the last day say that {} was fresh before them",
+                "expected. Measured by the fetches of the last day: {}",
                 words::percent(measured)
             ),
             None => "expected. Nothing is measured yet: that takes a second fetch".to_owned(),
@@ -192,6 +196,7 @@ fn numbers(
         value: words::figure(status.price),
         unit: String::new(),
         says: match (gain, forecast) {
+            _ if facts.budget <= 0.0 => "what a fetch would have to be worth to be made".to_owned(),
             (Some(_), Some(it)) if it.now.is_enough => {
                 "all that is worth fetching is fetched: more budget would buy nothing".to_owned()
             }
@@ -223,13 +228,12 @@ fn numbers(
     let why = match (crew.target, crew.fetch_seconds, crew.process_seconds) {
         (0, ..) => "freshet fetches nothing by itself: other crawlers claim".to_owned(),
         (target, fetch, process) if fetch > 0.0 && process > 0.0 => format!(
-            "{} may be: a fetch takes {}, recording it {}, and {} to be recorded",
-            target,
+            "of {target} at the most, since a fetch takes {} and recording it {}; {} to be recorded",
             words::days(fetch / 86_400.0),
             words::days(process / 86_400.0),
             words::plural(u64::from(crew.waiting), "waits", "wait")
         ),
-        (target, ..) => format!("{target} may be; how long fetches take is not known yet"),
+        (target, ..) => format!("of {target} at the most; how long fetches take is not known yet"),
     };
     let crew = Fact {
         name: "Fetchers at work",

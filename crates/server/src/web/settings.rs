@@ -9,9 +9,10 @@ use std::sync::Arc;
 use askama::Template;
 use axum::Router;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
-use freshet_live::InForce;
+use freshet_live::{Adjusted, InForce};
 
 use self::destinations::DestinationRow;
 use self::objectives::{Choice, choices};
@@ -93,13 +94,28 @@ async fn budget(State(app): State<Arc<App>>, fields: Fields) -> Result<Response,
     if wanted.is_none() && !fields.has("reset") {
         return Err(Problem::field("budget", "there is nothing in it").hint("such as 500/day"));
     }
+    let told = match adjust(&app, |adjusted| adjusted.budget = wanted).await? {
+        Ok(holds) => Told::good(format!("The budget is {} from now on.", holds.budget)),
+        Err(why) => Told::bad(format!("The budget stays as it was: {why}.")),
+    };
+    Ok(go_to(&app, "/settings", told))
+}
+
+/// Changes what is set; or tells why that cannot be.
+async fn adjust(
+    app: &App,
+    change: impl FnOnce(&mut Adjusted),
+) -> Result<Result<InForce, String>, Problem> {
     let _turn = app.adjusting.lock().await;
     let mut adjusted = app.handle.settings().await?.adjusted;
-    adjusted.budget = wanted;
-    app.handle.adjust(adjusted).await?;
+    change(&mut adjusted);
+    if let Err(why) = app.handle.adjust(adjusted).await {
+        let problem = Problem::from(why);
+        let is_theirs = problem.status == StatusCode::BAD_REQUEST.as_u16();
+        return if is_theirs { Ok(Err(problem.detail)) } else { Err(problem) };
+    }
     app.web.forecasts.forget().await;
-    let holds = app.handle.settings().await?.budget;
-    Ok(go_to(&app, "/settings", Told::good(format!("The budget is {holds} from now on."))))
+    Ok(Ok(app.handle.settings().await?))
 }
 
 async fn objective(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
@@ -109,11 +125,12 @@ async fn objective(State(app): State<Arc<App>>, fields: Fields) -> Result<Respon
         }
         other => other.to_owned(),
     });
-    let _turn = app.adjusting.lock().await;
-    let mut adjusted = app.handle.settings().await?.adjusted;
-    adjusted.objective = wanted;
-    app.handle.adjust(adjusted).await?;
-    app.web.forecasts.forget().await;
-    let holds = app.handle.settings().await?.objective;
-    Ok(go_to(&app, "/settings", Told::good(format!("The objective is {holds} from now on."))))
+    if wanted.is_none() && !fields.has("reset") {
+        return Err(Problem::field("objective", "none is chosen"));
+    }
+    let told = match adjust(&app, |adjusted| adjusted.objective = wanted).await? {
+        Ok(holds) => Told::good(format!("The objective is {} from now on.", holds.objective)),
+        Err(why) => Told::bad(format!("The objective stays as it was: {why}.")),
+    };
+    Ok(go_to(&app, "/settings", told))
 }

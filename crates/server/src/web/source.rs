@@ -40,6 +40,8 @@ use crate::problem::Problem;
 /// Fetches in the picture, and in the table unless more are asked for.
 const FETCHES: usize = 200;
 const ROWS: usize = 20;
+/// Versions that are listed at the most.
+const VERSIONS: usize = 1000;
 /// How long a fetch is waited for.
 const PATIENCE: Duration = Duration::from_secs(8);
 
@@ -59,6 +61,8 @@ pub(super) fn routes() -> Router<Arc<App>> {
 struct ShowQuery {
     /// Rows of the table of fetches.
     fetches: Option<usize>,
+    /// Rows of the table of versions.
+    versions: Option<usize>,
 }
 
 #[derive(Template)]
@@ -71,6 +75,9 @@ struct SourcePage {
     believed: Option<Believed>,
     past: Past,
     versions: Vec<Version>,
+    /// Versions that are kept and not listed, and how many could be.
+    more_versions: usize,
+    all_versions: usize,
     form: EditForm,
     counts: Vec<(&'static str, String)>,
 }
@@ -155,8 +162,24 @@ async fn show(
 ) -> Result<Response, Problem> {
     let (source, host) = find(&app, id).await?;
     let form = EditForm::of(&source);
-    let rows = asked.fetches.unwrap_or(ROWS).clamp(1, FETCHES);
+    let rows = Rows {
+        fetches: asked.fetches.unwrap_or(ROWS).clamp(1, FETCHES),
+        versions: asked.versions.unwrap_or(ROWS).clamp(1, VERSIONS),
+    };
     render(&app, frame, source, &host, form, rows).await
+}
+
+/// How many rows there are of each.
+#[derive(Clone, Copy)]
+struct Rows {
+    fetches: usize,
+    versions: usize,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self { fetches: ROWS, versions: ROWS }
+    }
 }
 
 async fn render(
@@ -165,7 +188,7 @@ async fn render(
     source: Source,
     host: &str,
     form: EditForm,
-    rows: usize,
+    rows: Rows,
 ) -> Result<Response, Problem> {
     let frame = frame.at("sources");
     let id = source.id;
@@ -183,8 +206,10 @@ async fn render(
         next: Next::of(explained.as_ref(), now),
         climb: explained.as_ref().and_then(next::climb),
         believed: explained.as_ref().and_then(Believed::of),
-        past: Past::of(&history, now, rows),
-        versions: past::versions(id, &versions, &changes, now),
+        past: Past::of(&history, now, rows.fetches),
+        versions: past::versions(id, &versions, &changes, rows.versions, now),
+        more_versions: versions.len().saturating_sub(rows.versions),
+        all_versions: versions.len().min(VERSIONS),
         counts: tune::in_words(&source.settings),
         form,
         frame,
@@ -205,7 +230,7 @@ async fn change(
         Ok(given) => given,
         Err(problem) => {
             form.refuse(problem);
-            return render(&app, frame, source, &host, form, ROWS).await;
+            return render(&app, frame, source, &host, form, Rows::default()).await;
         }
     };
     let which = Which { ids: vec![id], ..Which::default() };
@@ -215,7 +240,7 @@ async fn change(
             return Err(problem);
         }
         form.refuse(problem);
-        return render(&app, frame, source, &host, form, ROWS).await;
+        return render(&app, frame, source, &host, form, Rows::default()).await;
     }
     Ok(go_to(&app, &format!("/sources/{id}"), Told::good("Saved: it holds from now on.")))
 }

@@ -163,6 +163,10 @@ impl WhatIf {
     ) -> Result<Self, Problem> {
         let chosen = match wanted {
             Some(budget) => forecast.at(budget)?,
+            // Without a budget, one that would do something is shown.
+            None if forecast.now.budget <= 0.0 => {
+                forecast.points[forecast.points.len() / 2].clone()
+            }
             None => forecast.now.clone(),
         };
         let (first, last) = (&forecast.points[0], &forecast.points[forecast.points.len() - 1]);
@@ -191,7 +195,7 @@ impl WhatIf {
             String::new()
         };
         // What somebody has typed, or set before, is meant to the last digit.
-        let exact = (1e6 * wanted.unwrap_or(forecast.now.budget)).round() / 1e6;
+        let exact = (1e6 * wanted.unwrap_or(chosen.budget)).round() / 1e6;
         let shown = Row {
             budget: format!("{} a day", words::figure(exact)),
             said: exact.to_string(),
@@ -274,10 +278,13 @@ impl Goal {
             Some(it) if it.budget <= now => {
                 format!("{} fetches a day: less than now", words::figure(rounded(it.budget)))
             }
+            Some(it) if now <= 0.0 => {
+                format!("{} fetches a day", words::figure(rounded(it.budget)))
+            }
             Some(it) => format!(
                 "{} fetches a day: {} times as many as now",
                 words::figure(rounded(it.budget)),
-                words::figure((100.0 * it.budget / now.max(1e-9)).round() / 100.0)
+                words::figure((100.0 * it.budget / now).round() / 100.0)
             ),
         };
         Self { name, takes, said: found.map(|it| rounded(it.budget).to_string()) }

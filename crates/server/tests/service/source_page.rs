@@ -191,3 +191,16 @@ async fn a_source_is_removed_by_who_confirms_it() {
     assert_eq!(removed.status, 303, "{removed:?}");
     service.get("/v1/sources/0").await.refuses(404, None);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_versions_the_newest_are_listed() {
+    let service = Service::with("[keep]\nversions = 30", |_| {}).await;
+    let id = service.add(&["https://a.example/a"]).await[0];
+    let texts: Vec<String> = (1..=23).map(|it| format!("text {it}")).collect();
+    service.serve_texts(id, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let count = |page: &Answer| page.body.matches("aria-label=\"Text of version").count();
+    let page = service.get(&format!("/sources/{id}")).await;
+    assert_eq!(count(&page), 20, "{}", page.body);
+    assert!(page.body.contains("?versions=23#versions\">3 more</a>"), "{}", page.body);
+    assert_eq!(count(&service.get(&format!("/sources/{id}?versions=23")).await), 23);
+}

@@ -119,6 +119,31 @@ async fn every_page_is_there_with_and_without_sources() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_fetched_is_what_limits() {
+    let service = Service::start().await;
+    service.add(&["https://a.example/a", "https://b.example/b"]).await;
+    let claim = service.claim(2).await;
+    let first = claim["items"][0]["source"].as_u64().unwrap();
+    let mut reports = vec![json!({ "source": first, "outcome": "gone" })];
+    for item in claim["items"].as_array().unwrap().iter().skip(1) {
+        reports.push(json!({ "source": item["source"], "outcome": "document",
+            "content_type": "text/plain", "text": "here" }));
+    }
+    let body = json!({ "lease": claim["lease"], "reports": reports });
+    service.ask("POST", "/v1/reports", body).await.ok();
+    if reports.len() == 1 {
+        let claim = service.claim(2).await;
+        let reports = json!([{ "source": claim["items"][0]["source"], "outcome": "document",
+            "content_type": "text/plain", "text": "here" }]);
+        let body = json!({ "lease": claim["lease"], "reports": reports });
+        service.ask("POST", "/v1/reports", body).await.ok();
+    }
+    let overview = service.get("/").await.body;
+    assert!(overview.contains("1 of 2 sources cannot be fetched"), "{overview}");
+    assert!(overview.contains("1 source is gone") && overview.contains("href=\"#needs\""));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_token_becomes_a_cookie_and_nothing_else_does() {
     let service = Service::start().await;
     let token = service.token("ops", &[Scope::Read, Scope::Write]).await;
@@ -143,6 +168,10 @@ async fn a_token_becomes_a_cookie_and_nothing_else_does() {
     let answer = person.post("/", "/logout", &[]).await;
     assert_eq!(answer.status, 303);
     assert_eq!(person.get("/").await.status, 303);
+    // Whoever had a form open is told to log in, not to send a header.
+    let late = person.post("/login", "/settings/budget", &[("budget", "7/day")]).await;
+    assert_eq!(late.status, 401);
+    assert!(late.body.contains("href=\"/login\"") && !late.body.contains("Bearer"), "{late:?}");
     assert!(!log().contains(&token));
 }
 
@@ -180,6 +209,19 @@ async fn who_may_only_read_changes_nothing() {
     for path in PAGES {
         is_page(&person.get(path).await, path);
     }
+    // Nothing is offered that would be refused.
+    for path in PAGES {
+        let page = person.get(path).await.body;
+        for link in ["class=\"button primary\" href", "name=\"reset\"", "data-preview"] {
+            assert!(!page.contains(link), "{path} has {link}");
+        }
+        let (_, main) = page.split_once("<main").unwrap();
+        for form in main.split("method=\"post\"").skip(1) {
+            let form = form.split("</form>").next().unwrap();
+            let buttons = form.matches("<button").count();
+            assert_eq!(form.matches("disabled").count(), buttons, "{path}: {form}");
+        }
+    }
     let answer = person.post("/", "/what-if", &[("budget", "5")]).await;
     assert_eq!(answer.status, 403);
     assert!(answer.body.contains("not allowed"), "{}", answer.body);
@@ -216,6 +258,16 @@ async fn a_form_of_somebody_else_does_nothing() {
     assert_eq!(handle.settings().await.unwrap().adjusted.budget, None);
     let answer = person.post_with(&good, "/settings/budget", &fields).await;
     assert!(told(&person, &answer).await.contains("The budget is 7/day from now on."));
+    assert_eq!(handle.settings().await.unwrap().adjusted.budget.as_deref(), Some("7/day"));
+    for (name, said, what) in
+        [("budget", "lots", "The budget stays"), ("objective", "luck", "The objective stays")]
+    {
+        let path = format!("/settings/{name}");
+        let answer = person.post("/settings", &path, &[(name, said)]).await;
+        assert!(told(&person, &answer).await.contains(what), "{name}");
+    }
+    // A form without a choice does not take back what is set.
+    assert_eq!(person.post("/settings", "/settings/objective", &[]).await.status, 400);
     assert_eq!(handle.settings().await.unwrap().adjusted.budget.as_deref(), Some("7/day"));
     let answer = person.post("/settings", "/settings/budget", &[("reset", "1")]).await;
     assert_eq!(answer.status, 303);
@@ -256,6 +308,10 @@ async fn what_if_says_what_budgets_buy_and_makes_one_hold() {
     assert!(told(&person, &answer).await.contains("1,500 fetches a day from now on"));
     let settings = service.daemon.handle().settings().await.unwrap();
     assert_eq!(settings.budget, "1500/day");
+    // From none at all it leads to one that does something: a fetch a day for each source.
+    person.post("/settings", "/settings/budget", &[("budget", "0")]).await;
+    let page = person.get("/what-if").await.body;
+    assert!(page.contains("id=\"apply-budget\" value=\"2\"") && !page.contains("× 10"), "{page}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -270,6 +326,12 @@ async fn what_was_read_is_not_new_any_more() {
     assert!(!told(&person, &answer).await.contains("class=\"unread\""));
     service.serve_texts(ids[0], &["three"]).await;
     assert_eq!(person.get("/changes").await.body.matches("class=\"unread\"").count(), 1);
+    // What was removed stays in the log, and leads nowhere.
+    assert!(person.get("/changes").await.body.contains("href=\"/sources/"));
+    let gone = service.send("DELETE", &format!("/v1/sources/{}", ids[0]), &[], "").await;
+    assert!(gone.status < 300, "{gone:?}");
+    let log = person.get("/changes").await.body;
+    assert!(log.contains("removed since") && !log.contains("href=\"/sources/"), "{log}");
     let none = person.get("/changes?tag=nobody").await;
     assert!(none.body.contains("nothing like that"));
     assert!(person.get("/changes?importance=x").await.body.contains("not a number"));

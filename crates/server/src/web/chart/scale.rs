@@ -102,6 +102,9 @@ impl Scale {
                 let label = |at: f64| {
                     let stamp = words::stamp(at as i64);
                     let (date, time) = stamp.rsplit_once(' ').unwrap_or((&stamp, ""));
+                    if step < MINUTE {
+                        return format!("{time}:{:02.0}", (at / SECOND).rem_euclid(60.0));
+                    }
                     if step >= DAY || time == "00:00" { date.to_owned() } else { time.to_owned() }
                 };
                 self.steps(step).into_iter().map(|it| (it, label(it))).collect()
@@ -152,6 +155,8 @@ mod tests {
         assert_eq!(labels(scale, 6), ["10", "100", "1,000", "10,000"]);
         let day = Scale::time(0, 86_400_000);
         assert_eq!(labels(day, 6), ["1 Jan", "06:00", "12:00", "18:00", "2 Jan"]);
+        let moment = Scale::time(59_000, 69_000);
+        assert_eq!(labels(moment, 6), ["00:01:00", "00:01:02", "00:01:04", "00:01:06", "00:01:08"]);
     }
 
     #[test]

@@ -43,6 +43,12 @@ pub(super) async fn needs(app: &App, status: &Status, now: Millis) -> Result<Vec
     Ok(needs)
 }
 
+/// Sources that could not be fetched when that was tried last.
+pub(super) fn lost(reader: &Reader) -> Result<u64, StoreError> {
+    let count = |state| reader.count(&Query { state: Some(state), ..Query::default() });
+    Ok(count(State::Failing)? + count(State::Gone)? + count(State::Disallowed)?)
+}
+
 fn destinations(reader: &Reader, now: Millis) -> Result<Vec<Need>, StoreError> {
     let rows = reader.destinations()?;
     let wrong = rows.into_iter().filter(|it| it.error.is_some());

@@ -10,6 +10,11 @@ const DAY: Millis = 86_400_000;
 /// Fetches for each source before what is expected of them is more than a guess.
 const ENOUGH: f64 = 5.0;
 
+/// From this share of sources on that cannot be fetched, it is they that limit.
+const LOST: f64 = 0.05;
+/// Less than this much fresher is hardly fresher.
+const HARDLY: f64 = 0.005;
+
 /// What the verdict is made of.
 pub(super) struct Facts {
     /// Fetches a day, and those of the last day.
@@ -29,6 +34,9 @@ pub(super) struct Facts {
     /// Hosts that cannot take all that is worth the price.
     pub(super) full: u64,
     pub(super) trouble: Option<String>,
+    /// Sources, and those that could not be fetched when that was tried last.
+    pub(super) sources: u64,
+    pub(super) lost: u64,
     /// Things that need a person.
     pub(super) needs: usize,
 }
@@ -61,7 +69,8 @@ fn headline(facts: &Facts) -> (String, &'static str) {
         return ("There are no copies yet".to_owned(), "warn");
     };
     let share = words::percent(fresh);
-    match fresh {
+    // As it is written: what reads as 50.0 % is not less than half.
+    match (1000.0 * fresh).round() / 1000.0 {
         0.95.. => (format!("Your copies are fresh: {share}"), "good"),
         0.8.. => (format!("Most of your copies are fresh: {share}"), "good"),
         0.5.. => (format!("Many of your copies are out of date: {share} are fresh"), "warn"),
@@ -90,6 +99,9 @@ fn limit(facts: &Facts) -> Limit {
     }
     let budget = words::count(facts.budget.round() as u64);
     let hosts = words::plural(facts.full, "host", "hosts");
+    if facts.lost as f64 > LOST * facts.sources as f64 {
+        return lost(facts);
+    }
     let unspent = facts.running >= DAY && facts.spent < 0.5 * facts.budget;
     if facts.full > 0 && (unspent || facts.is_enough) {
         return (
@@ -108,18 +120,6 @@ fn limit(facts: &Facts) -> Limit {
             what_if(),
         );
     }
-    let twice = match (facts.outlook, facts.twice) {
-        (Some(now), Some(twice)) if twice - now < 0.005 => format!(
-            " In the long run it makes {} of the copies fresh; more would hardly help.",
-            words::percent(now)
-        ),
-        (Some(now), Some(twice)) => format!(
-            " In the long run it makes {} of the copies fresh; twice as much would make it {}.",
-            words::percent(now),
-            words::percent(twice)
-        ),
-        _ => String::new(),
-    };
     let young = if facts.looks < ENOUGH {
         " It is still learning how often they change: these numbers will move."
     } else {
@@ -127,6 +127,28 @@ fn limit(facts: &Facts) -> Limit {
     };
     let also =
         if facts.full > 0 { format!(" Besides, {hosts} cannot take more.") } else { String::new() };
+    if let (Some(now), Some(twice)) = (facts.outlook, facts.twice)
+        && twice - now < HARDLY
+    {
+        let limit = format!(
+            "The budget hardly limits them: {budget} fetches a day make {} of the copies fresh in the \
+             long run, and twice as many would hardly help.{also}{young}",
+            words::percent(now)
+        );
+        let advice = match facts.needs {
+            0 => "There is nothing to do; the budget could be smaller.",
+            _ => "Below is what needs a person.",
+        };
+        return (limit, advice.to_owned(), what_if());
+    }
+    let twice = match (facts.outlook, facts.twice) {
+        (Some(now), Some(twice)) => format!(
+            " In the long run it makes {} of the copies fresh; twice as much would make it {}.",
+            words::percent(now),
+            words::percent(twice)
+        ),
+        _ => String::new(),
+    };
     let (advice, link) = if facts.needs > 0 {
         let advice = "Below is what needs a person; then see what more budget would buy.";
         (advice.to_owned(), what_if())
@@ -134,6 +156,21 @@ fn limit(facts: &Facts) -> Limit {
         ("See what more, or less, would buy.".to_owned(), what_if())
     };
     (format!("The budget limits them: {budget} fetches a day.{twice}{also}{young}"), advice, link)
+}
+
+/// So many sources cannot be fetched that no budget makes up for it.
+fn lost(facts: &Facts) -> Limit {
+    let limit = format!(
+        "{} of {} cannot be fetched: they fail, are gone, or their hosts do not allow it. No budget makes \
+         up for that.",
+        words::count(facts.lost),
+        words::plural(facts.sources, "source", "sources")
+    );
+    let advice = match facts.needs {
+        0 => "They are tried again; those that go on failing will be named below.",
+        _ => "See below what is wrong, and mend or remove them.",
+    };
+    (limit, advice.to_owned(), Some(("#needs", "What needs a person")))
 }
 
 fn what_if() -> Option<(&'static str, &'static str)> {
@@ -156,6 +193,8 @@ mod tests {
             looks: 20.0,
             full: 0,
             trouble: None,
+            sources: 100,
+            lost: 0,
             needs: 0,
         }
     }
@@ -179,6 +218,11 @@ mod tests {
             "Nothing",
         );
         check(&Facts { looks: 1.0, ..facts() }, "", "still learning");
+        check(&Facts { lost: 6, ..facts() }, "", "6 of 100 sources cannot be fetched");
+        check(&Facts { lost: 5, ..facts() }, "", "The budget limits them");
+        check(&Facts { twice: Some(0.62), ..facts() }, "", "The budget hardly limits them");
+        check(&Facts { freshness: Some(0.4999), ..facts() }, "Many of your copies", "");
+        check(&Facts { freshness: Some(0.494), ..facts() }, "Most of your copies are out", "");
         check(&Facts { budget: 0.0, ..facts() }, "", "The budget is 0");
         check(&Facts { trouble: Some("disk full".into()), ..facts() }, "stuck", "disk full");
         check(&Facts { freshness: None, ..facts() }, "no copies yet", "on its way");

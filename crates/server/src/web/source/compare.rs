@@ -19,9 +19,12 @@ use crate::web::words::{self, When};
 /// Lines around a change that are shown, and lines of a page at most.
 const CONTEXT: usize = 3;
 const MOST: usize = 6000;
-/// How high the map is, and the least height of a place on it.
+/// How high the map is, and the least height of a place on it: changes that are nearer to each other are
+/// one place.
 const MAP: f64 = 1000.0;
 const LEAST: f64 = 5.0;
+/// Versions to choose from, the newest.
+const CHOICES: usize = 200;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -76,19 +79,41 @@ enum Line {
     },
 }
 
+impl Line {
+    fn mark(&self) -> Option<usize> {
+        match self {
+            Self::Folded(_) => None,
+            Self::Row { mark, .. } => *mark,
+        }
+    }
+}
+
 /// A line of a version, with its number there.
 struct Text {
     n: usize,
     parts: Vec<Part>,
 }
 
-/// A change on the map.
+/// A change on the map, or some that are next to each other.
 struct Spot {
     mark: usize,
     kind: &'static str,
-    y: String,
-    high: String,
+    /// Where it begins and ends.
+    from: f64,
+    to: f64,
     line: usize,
+    /// Whether its line is on the page.
+    is_shown: bool,
+}
+
+impl Spot {
+    fn y(&self) -> String {
+        format!("{:.1}", self.from)
+    }
+
+    fn high(&self) -> String {
+        format!("{:.1}", self.to - self.from)
+    }
 }
 
 pub(super) async fn show(
@@ -117,10 +142,14 @@ pub(super) async fn show(
     let is_side = asked.view.as_deref() == Some("side");
     let is_all = asked.all.is_some();
     let rows = numbered(diff.rows);
-    let places = map(&rows);
+    let mut places = map(&rows);
     let mut lines = if is_all { unfolded(rows) } else { folded(rows) };
     let is_cut = lines.len() > MOST;
     lines.truncate(MOST);
+    let last = lines.iter().rev().find_map(Line::mark).unwrap_or(0);
+    for it in &mut places {
+        it.is_shown = it.mark <= last;
+    }
     let address = |view: &str, all: bool| {
         let all = if all { "&all=1" } else { "" };
         format!("/sources/{id}/diff?from={}&to={}&view={view}{all}", old.n, new.n)
@@ -131,7 +160,9 @@ pub(super) async fn show(
         when: words::when(it.at, frame.now),
         raw: format!("/raw/{id}/{}", it.n),
     };
-    let versions = kept.iter().map(|it| (it.n, words::stamp(it.at), it.n == new.n)).collect();
+    let offered = kept.iter().enumerate();
+    let offered = offered.filter(|(at, it)| *at < CHOICES || it.n == old.n || it.n == new.n);
+    let versions = offered.map(|(_, it)| (it.n, words::stamp(it.at), it.n == new.n)).collect();
     page(&DiffPage {
         head: Head::of(&source, &host, &frame, "diff"),
         from: side(&old),
@@ -203,9 +234,17 @@ fn map(rows: &[Numbered]) -> Vec<Spot> {
         let kind = ["added", "removed"].into_iter().find(|it| is_all(it)).unwrap_or("changed");
         let line = rows[at].new.as_ref().or(rows[at].old.as_ref()).map_or(0, |it| it.n);
         let high = (each * kinds.len() as f64).max(LEAST);
-        let y = (each * at as f64).min(MAP - high);
-        let (y, high) = (format!("{y:.1}"), format!("{high:.1}"));
-        places.push(Spot { mark: change, kind, y, high, line });
+        let from = (each * at as f64).min(MAP - high);
+        let to = from + high;
+        match places.last_mut() {
+            Some(last) if from - last.from < LEAST => {
+                last.to = last.to.max(to);
+                if last.kind != kind {
+                    last.kind = "changed";
+                }
+            }
+            _ => places.push(Spot { mark: change, kind, from, to, line, is_shown: true }),
+        }
         at += kinds.len();
     }
     places
@@ -289,5 +328,20 @@ mod tests {
         let all = unfolded(numbered(diff(&old, &new).rows));
         assert_eq!(all.len(), 41);
         assert!(map(&numbered(Vec::new())).is_empty());
+    }
+
+    #[test]
+    fn however_many_changes_there_are_the_map_can_be_read() {
+        let old = text(0..4000);
+        let new: String = (0..4000)
+            .map(|it| match it % 2 {
+                0 => format!("line number {it} of many\n"),
+                _ => format!("line number {it} of {}\n", it + 1),
+            })
+            .collect();
+        let places = map(&numbered(diff(&old, &new).rows));
+        assert!((100..=(MAP / LEAST) as usize).contains(&places.len()), "{}", places.len());
+        assert!(places.windows(2).all(|it| it[0].mark < it[1].mark));
+        assert!(places.iter().all(|it| it.from >= 0.0 && it.to <= MAP + 1e-9));
     }
 }

@@ -186,10 +186,11 @@ pub(super) fn versions(
     id: u32,
     versions: &[VersionMeta],
     changes: &[Change],
+    rows: usize,
     now: Millis,
 ) -> Vec<Version> {
-    let mut out = Vec::with_capacity(versions.len());
-    for (at, it) in versions.iter().enumerate() {
+    let mut out = Vec::with_capacity(rows.min(versions.len()));
+    for (at, it) in versions.iter().enumerate().take(rows) {
         let before = versions.get(at + 1).map(|it| it.n);
         let change = changes.iter().find(|change| change.new_version == Some(it.n));
         out.push(Version {

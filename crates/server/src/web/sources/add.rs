@@ -22,6 +22,8 @@ use crate::routes::check_tags;
 const SOME: usize = 10_000;
 /// New ones that are shown.
 const SHOWN: usize = 50;
+/// Points of freshness that are not worth a word.
+const SLIGHT: f64 = 0.05;
 
 #[derive(Template)]
 #[template(path = "sources_add.html")]
@@ -173,7 +175,7 @@ impl EffectView {
         };
         let lost = 100.0 * (before.freshness - after.freshness);
         let fresh = match lost {
-            _ if lost < 0.05 => "those that are there stay as fresh as they are".to_owned(),
+            _ if lost < SLIGHT => "those that are there stay as fresh as they are".to_owned(),
             _ => format!(
                 "those that are there go from {} to {} fresh",
                 words::percent(before.freshness),
@@ -181,7 +183,9 @@ impl EffectView {
             ),
         };
         let them = if new == 1 { "it takes" } else { "they take" };
-        let keeping = it.keeping.filter(|to| lost >= 0.05 && *to > it.budget).map(|to| {
+        // What stays as it is needs nothing to keep it so.
+        let keeping = it.keeping.filter(|to| lost >= SLIGHT && *to > it.budget * 1.000_5);
+        let keeping = keeping.map(|to| {
             format!(
                 "To keep those that are there as they are, raise the budget from {} to {} fetches a \
                  day.",
