@@ -193,10 +193,13 @@ impl Chart {
                 escape(&name)
             )?;
         }
-        for (value, label) in self.x.ticks(6) {
+        for (at, (value, label)) in self.x.ticks(6).into_iter().enumerate() {
             let x = 100.0 * self.x.share(value);
             let y = HEIGHT - 6.0;
-            write!(out, "<text x=\"{x:.2}%\" y=\"{y}\"{}>{}</text>", anchor(x), escape(&label))?;
+            // There is not room for all of them everywhere.
+            let kind = if at % 2 == 1 { " class=\"spare\"" } else { "" };
+            let label = escape(&label);
+            write!(out, "<text x=\"{x:.2}%\" y=\"{y}\"{kind}{}>{label}</text>", anchor(x))?;
         }
         Ok(())
     }
@@ -298,11 +301,13 @@ impl Chart {
             }
             Mark::Horizontal(value, label) => {
                 let y = self.down(*value);
+                // Below the line, unless the numbers of the axis are there.
+                let below = y + 14.0;
+                let at = if below > HEIGHT - BELOW { y - 5.0 } else { below };
                 write!(
                     out,
                     "<line class=\"mark\" x1=\"0\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-                     <text class=\"mark-text\" x=\"100%\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                    y + 14.0,
+                     <text class=\"mark-text\" x=\"100%\" y=\"{at:.1}\" text-anchor=\"end\">{}</text>",
                     escape(label)
                 )
             }

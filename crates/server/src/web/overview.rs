@@ -12,6 +12,7 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
 use freshet_live::{Millis, Status};
+use freshet_model::moment;
 use serde::Deserialize;
 
 use self::history::{Span, charts};
@@ -182,12 +183,22 @@ fn numbers(
         name: "Budget, last 24 hours",
         value: words::count(facts.spent.round() as u64),
         unit: format!("of {} fetches", words::count(facts.budget.round() as u64)),
-        says: format!(
-            "{} used, {} left{}",
-            words::percent(share),
-            words::count(left.round() as u64),
-            bytes.unwrap_or_default()
-        ),
+        says: match facts.running {
+            // It is spread over the day: what is left of it is not there yet.
+            running if running < DAY => format!(
+                "{} used. It has run for {}, which is time for {}{}",
+                words::percent(share),
+                moment::length(running),
+                words::count((facts.budget * running as f64 / DAY as f64).round() as u64),
+                bytes.unwrap_or_default()
+            ),
+            _ => format!(
+                "{} used, {} left{}",
+                words::percent(share),
+                words::count(left.round() as u64),
+                bytes.unwrap_or_default()
+            ),
+        },
     };
     let gain =
         forecast.and_then(|it| Some(it.at(1.1 * it.now.budget).ok()?.freshness - it.now.freshness));

@@ -47,6 +47,9 @@ pub(super) struct SourcesQuery {
     at: Option<String>,
 }
 
+/// Tags of a source that are shown.
+const TAGS: usize = 8;
+
 /// What a column is ordered by, the name in an address, and whether the largest come first at a click.
 const SORTS: [(Order, &str, bool); 4] = [
     (Order::Importance, "importance", true),
@@ -189,6 +192,7 @@ struct Row {
     host: String,
     host_link: String,
     tags: Vec<(String, String)>,
+    more_tags: usize,
     importance: String,
     belief: String,
     fetched: Option<When>,
@@ -320,6 +324,10 @@ impl Row {
             Some(it) => Next::At(words::when(millis(it.due), now)),
         };
         let (value, bar) = match glance {
+            // A first copy is worth any price, but of these there is none to be had.
+            _ if matches!(source.state, store::State::Gone | store::State::Disallowed) => {
+                ("–".to_owned(), 0.0)
+            }
             Some(it) if it.due.is_finite() && it.worth.is_infinite() => {
                 ("first copy".to_owned(), 1.0)
             }
@@ -343,7 +351,8 @@ impl Row {
             url: source.url,
             host_link: link_to("host", &host),
             host,
-            tags: source.tags.into_iter().map(tag_link).collect(),
+            more_tags: source.tags.len().saturating_sub(TAGS),
+            tags: source.tags.into_iter().take(TAGS).map(tag_link).collect(),
             importance: words::figure(source.importance),
             belief: glance.map_or_else(|| "–".to_owned(), |it| words::every(it.rate)),
             fetched: source.fetched.map(|at| words::when(at, now)),

@@ -109,6 +109,14 @@ pub(crate) fn stamp(at: Millis) -> String {
     format!("{} {} {}", part(8..10).trim_start_matches('0'), month.unwrap_or(&"?"), part(11..16))
 }
 
+/// A moment by RFC 3339 as people write it, to the minute: `2026-11-18 14:30 UTC`.
+pub(crate) fn minute(exact: &str) -> String {
+    match (exact.get(..10), exact.get(11..16)) {
+        (Some(date), Some(time)) if exact.ends_with('Z') => format!("{date} {time} UTC"),
+        _ => exact.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,5 +137,7 @@ mod tests {
         assert_eq!(every(8.0), "every 3 hours");
         assert_eq!(bytes(1_234_567), "1.2 MB");
         assert_eq!(stamp(951_782_400_000), "29 Feb 00:00");
+        assert_eq!(minute(&rfc3339(951_782_400_000)), "2000-02-29 00:00 UTC");
+        assert_eq!(minute("ä"), "ä");
     }
 }

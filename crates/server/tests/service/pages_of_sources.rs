@@ -322,3 +322,13 @@ async fn only_forms_of_our_pages_change_something() {
         assert!(!page.body.contains("name=\"action\""), "{}", page.body);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_tags_some_are_shown() {
+    let service = Service::start().await;
+    let tags: Vec<String> = (10..30).map(|it| format!("tag{it}")).collect();
+    service.put(json!([{ "url": "https://a.example/", "tags": tags }])).await;
+    let page = service.get("/sources").await.body;
+    assert_eq!(page.matches("class=\"tag\"").count(), 8, "{page}");
+    assert!(page.contains("and 12 more"), "{page}");
+}

@@ -69,6 +69,9 @@ impl Span {
     }
 }
 
+/// Where the axis may begin: at shares that are written down.
+const FLOORS: [f64; 3] = [0.9, 0.8, 0.6];
+
 /// Freshness, and changes an hour.
 pub(super) fn charts(pulses: &[Pulse], span: Span, now: Millis, truth: &[Line]) -> (Drawn, Drawn) {
     let (step, since) = (span.step(), span.since(now));
@@ -86,7 +89,7 @@ pub(super) fn charts(pulses: &[Pulse], span: Span, now: Millis, truth: &[Line]) 
     let lowest = freshness.iter().flat_map(|it| it.values.iter().flatten().copied());
     let lowest = lowest.fold(1.0, f64::min);
     // A line that hardly moves is looked at closely.
-    let floor = [0.9, 0.75, 0.5].into_iter().find(|floor| lowest > *floor + 0.01).unwrap_or(0.0);
+    let floor = FLOORS.into_iter().find(|floor| lowest > *floor + 0.01).unwrap_or(0.0);
     let fresh = Chart {
         title: "Fresh copies".to_owned(),
         summary: match last {
@@ -151,4 +154,17 @@ fn mean(line: &[(Millis, f64)], from: Millis, to: Millis) -> Option<f64> {
     let some = line.iter().filter(|(at, _)| (from..to).contains(at));
     let (count, sum) = some.fold((0.0, 0.0), |(count, sum), (_, it)| (count + 1.0, sum + it));
     (count > 0.0).then(|| sum / count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_axis_begins_with_a_share_that_is_written_down() {
+        for floor in FLOORS.into_iter().chain([0.0]) {
+            let ticks = Scale::linear(floor, 1.0, words::whole_percent).ticks(4);
+            assert!((ticks[0].0 - floor).abs() < 1e-9, "{floor}: {ticks:?}");
+        }
+    }
 }

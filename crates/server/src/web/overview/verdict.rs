@@ -160,9 +160,17 @@ fn limit(facts: &Facts) -> Limit {
 
 /// So many sources cannot be fetched that no budget makes up for it.
 fn lost(facts: &Facts) -> Limit {
+    let gain = facts.outlook.zip(facts.twice).map(|(now, twice)| twice - now);
+    let others = match gain {
+        Some(gain) if !facts.is_enough && gain >= HARDLY => format!(
+            " The others are limited by the budget of {} fetches a day.",
+            words::count(facts.budget.round() as u64)
+        ),
+        _ => String::new(),
+    };
     let limit = format!(
         "{} of {} cannot be fetched: they fail, are gone, or their hosts do not allow it. No budget makes \
-         up for that.",
+         up for that.{others}",
         words::count(facts.lost),
         words::plural(facts.sources, "source", "sources")
     );
@@ -219,6 +227,7 @@ mod tests {
         );
         check(&Facts { looks: 1.0, ..facts() }, "", "still learning");
         check(&Facts { lost: 6, ..facts() }, "", "6 of 100 sources cannot be fetched");
+        check(&Facts { lost: 6, ..facts() }, "", "The others are limited by the budget of 500");
         check(&Facts { lost: 5, ..facts() }, "", "The budget limits them");
         check(&Facts { twice: Some(0.62), ..facts() }, "", "The budget hardly limits them");
         check(&Facts { freshness: Some(0.4999), ..facts() }, "Many of your copies", "");

@@ -23,8 +23,9 @@ pub(super) struct Believed {
 }
 
 /// Lengths of time that are written below the picture, in days.
-const TICKS: [(f64, &str); 9] = [
+const TICKS: [(f64, &str); 10] = [
     (1.0 / 86_400.0, "1 s"),
+    (10.0 / 86_400.0, "10 s"),
     (1.0 / 1440.0, "1 min"),
     (10.0 / 1440.0, "10 min"),
     (1.0 / 24.0, "1 h"),
