@@ -18,21 +18,20 @@ impl Trust {
     /// the sources that are little known. The average is a sum over 16 rates, within 1e-3 of the integral.
     /// Where there are no signals at all it is [`Penalty::value`](crate::Penalty::value).
     #[must_use]
-    pub fn value(self, penalty: Counted, heard: Heard) -> f64 {
+    pub fn value(&self, penalty: Counted, heard: Heard) -> f64 {
         let (signals, precision) = (self.signals().mean(), self.precision());
-        let silent = precision * signals <= NOTHING * self.missed().mean();
+        let missed = self.missed();
+        let silent = precision * signals <= NOTHING * missed.mean();
         if silent && heard.checked().signals == 0.0 {
-            return penalty.penalty().value(self.missed(), heard.days);
+            return penalty.penalty().value(missed, heard.days);
         }
-        average(self.missed(), |missed| {
-            Channel { missed, signals, precision }.quick_value(penalty, heard)
-        })
+        average(missed, |missed| Channel { missed, signals, precision }.quick_value(penalty, heard))
     }
 
     /// The days after the last fetch at which [`value`](Self::value) reaches `price`, with so many signals and
     /// no further ones; 0 if the signals alone are worth it, infinite if no time is.
     #[must_use]
-    pub fn due(self, penalty: Counted, signals: f64, price: f64) -> f64 {
+    pub fn due(&self, penalty: Counted, signals: f64, price: f64) -> f64 {
         let value = |days: f64| self.value(penalty, Heard { days, signals });
         first_day(price, value, 1.0 / self.missed().mean())
     }

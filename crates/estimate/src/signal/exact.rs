@@ -105,7 +105,7 @@ fn reached(channel: Channel, penalty: Counted, level: Level, signals: f64) -> Op
     for _ in 0..60 {
         let short = level.cost - cost(channel, penalty, days, signals);
         let step = short / growth(channel, penalty, days, signals);
-        if !(step > 1e-14 * days) {
+        if step.is_nan() || step <= 1e-14 * days {
             break;
         }
         days += step;

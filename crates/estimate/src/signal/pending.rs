@@ -136,9 +136,9 @@ mod tests {
 
     /// `E[f(N)]` by the sum over both numbers.
     fn summed(missed: f64, signals: i32, precision: f64, f: impl Fn(u32) -> f64) -> f64 {
-        let mut binomial = vec![1.0];
+        let mut binomial = vec![0.0; signals as usize + 1];
+        binomial[0] = 1.0;
         for _ in 0..signals {
-            binomial.push(0.0);
             for at in (0..binomial.len()).rev() {
                 let below = if at > 0 { binomial[at - 1] } else { 0.0 };
                 binomial[at] = binomial[at] * (1.0 - precision) + below * precision;

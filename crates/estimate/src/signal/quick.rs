@@ -28,7 +28,8 @@ pub(super) fn between(channel: Channel, penalty: Counted, from: f64, to: f64) ->
             let speed = missed + signals * weight;
             let over = 0.5 * signals * weight * (weight / speed);
             if to < SMALL {
-                return (to - from) * (0.5 * (to + from) + over) / speed;
+                let near = |z: f64| z * (z * (0.5 - z / 3.0) + over);
+                return (near(to) - near(from)) / speed;
             }
             let rest = |z: f64| if z < 700.0 { (-z).exp() * (z + 1.0 + over) } else { 0.0 };
             (rest(from) - rest(to)) / speed
@@ -37,11 +38,15 @@ pub(super) fn between(channel: Channel, penalty: Counted, from: f64, to: f64) ->
             let changes = channel.changes();
             let over = 0.5 * signals * precision * (precision / changes);
             let fallen = (-from).exp() * -(from - to).exp_m1();
-            let line =
-                if to < SMALL { 0.5 * (to - from) * (to + from) } else { (to - from) - fallen };
+            let line = if to < SMALL { short(to) - short(from) } else { (to - from) - fallen };
             (line + over * fallen) / changes
         }
     }
+}
+
+/// `x − 1 + e^(−x)` for a small `x`.
+fn short(x: f64) -> f64 {
+    0.5 * x * x * (1.0 - x / 3.0)
 }
 
 /// Freshness: the closed terms of the first signals, and the line.
@@ -181,7 +186,7 @@ fn alone(channel: Channel, x: f64) -> f64 {
         return ein(x) / signals;
     }
     if signals == 0.0 {
-        return if x < SMALL { 0.5 * x * x } else { x + (-x).exp_m1() } / missed;
+        return if x < SMALL { short(x) } else { x + (-x).exp_m1() } / missed;
     }
     let g = signals / missed;
     if x <= 8.0 && g * x <= 8.0 {
