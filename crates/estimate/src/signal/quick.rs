@@ -59,6 +59,9 @@ pub(super) fn freshness(channel: Channel, days: f64, signals: f64) -> f64 {
     if place > 700.0 {
         return 1.0 / changes;
     }
+    if channel.signals == 0.0 {
+        return stage(channel, 0, place);
+    }
     let weight = channel.weight();
     let followed = place.min(f64::from(FOLLOWED) * weight);
     let mut sum = 0.0;

@@ -163,6 +163,21 @@ fn numbers_at_the_ends_of_the_range() {
             }
         }
     }
+    for missed in [0.0, 1e-9, 1e9] {
+        for (signals, precision) in [(0.0, 0.5), (1e-9, 1.0), (1.0, 0.3), (1e9, 0.0), (1e9, 1e-9)] {
+            let channel = Channel::new(missed, signals, precision).unwrap();
+            for state in [heard(1e-12, 0.0), heard(1.0, 1.0), heard(1e6, 3.0), heard(1.0, 1e9)] {
+                for penalty in BOTH {
+                    let value = channel.value(penalty, state);
+                    let quick = channel.quick_value(penalty, state);
+                    let what = format!("{penalty:?} {channel:?} {state:?}");
+                    assert!(value >= 0.0, "{what}: {value}");
+                    let off = if value == quick { 0.0 } else { (quick / value - 1.0).abs() };
+                    assert!(off < 0.08, "{what}: {value}, {quick}");
+                }
+            }
+        }
+    }
     for penalty in BOTH {
         let all = channel(0.6, 0.4).value(penalty, heard(f64::INFINITY, 1.0));
         let most = if penalty == Counted::Freshness { 1.0 } else { f64::INFINITY };
