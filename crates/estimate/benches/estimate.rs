@@ -7,10 +7,13 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use freshet_estimate::{Belief, Capture, Fit, Life, Penalty, Prior, Urgency};
+use freshet_estimate::{
+    Belief, Capture, Channel, Counted, Fit, Heard, Life, Penalty, Prior, Trust, Urgency,
+};
 
 const SOURCES: usize = 100_000;
 const TURNS: usize = 15;
+const SIGNAL: Heard = Heard { days: 1.0, signals: 1.0 };
 
 /// The best time of one call over all sources, in nanoseconds.
 fn nanoseconds<T>(cases: &[(Belief, f64)], work: impl Fn(Belief, f64) -> T) -> f64 {
@@ -80,5 +83,41 @@ fn main() {
             report(&format!("{life} {urgency} due"), due);
         }
     }
+    for penalty in [Counted::Harmonic, Counted::Freshness] {
+        let name = format!("{penalty:?}").to_lowercase();
+        for signals in [0.0, 1.0, 6.0] {
+            let state = |belief: Belief, days: f64| {
+                // Recalls and precisions of all kinds, from the digits of the shape.
+                let (recall, precision) = (belief.shape().fract(), belief.days().fract().max(0.01));
+                let changes = belief.mean();
+                let wrong = recall * changes * (1.0 - precision) / precision;
+                let channel = Channel::from_recall(changes, recall, wrong).expect("a channel");
+                (channel, Heard { days: days.min(20.0 / changes), signals })
+            };
+            let quick = nanoseconds(&cases[..SOURCES / 10], |belief, days| {
+                let (channel, heard) = state(belief, days);
+                channel.quick_value(penalty, heard)
+            });
+            report(&format!("{name} {signals} signals quick"), quick);
+            let exact = nanoseconds(&cases[..200], |belief, days| {
+                let (channel, heard) = state(belief, days);
+                channel.value(penalty, heard)
+            });
+            report(&format!("{name} {signals} signals exact"), exact);
+        }
+        let seen = |changed: bool| move |trust: Trust| trust.fetched(SIGNAL, changed);
+        let trust = seen(true)(seen(false)(seen(true)(Trust::SCEPTICAL)));
+        let value = nanoseconds(&cases[..1000], |_, days| {
+            black_box(trust).value(penalty, Heard { days: days.min(20.0), signals: 1.0 })
+        });
+        report(&format!("{name} value of a trust"), value);
+        let price = trust.value(penalty, Heard { days: 3.0, signals: 1.0 });
+        let due = nanoseconds(&cases[..200], |_, _| black_box(trust).due(penalty, 1.0, price));
+        report(&format!("{name} due of a trust"), due);
+    }
+    let fetched = nanoseconds(&cases[..1000], |_, days| {
+        black_box(Trust::SCEPTICAL).fetched(Heard { days, signals: 1.0 }, true)
+    });
+    report("trust, a change", fetched);
     report("95 % interval", nanoseconds(&cases[..1000], |belief, _| belief.credible(0.95)));
 }

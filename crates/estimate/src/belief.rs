@@ -134,6 +134,21 @@ impl Belief {
         self.kept_valid(a * first * (first / spread), b * first * (seen / spread), days)
     }
 
+    /// After a change in `days` that was perhaps none of these: the gamma with the mean and the variance of
+    /// `(1 − s e^(−cτ))·Gamma(a, b)`, where `s` is the chance that nothing else explains it. With `s = 1`
+    /// it is [`changed`](Self::changed), with `s = 0` nothing was learnt.
+    pub(crate) fn changed_unless(self, days: f64, unexplained: f64) -> Self {
+        let Self { shape: a, days: b } = self;
+        let r = unexplained * self.no_change(days);
+        if r == 0.0 {
+            return self;
+        }
+        let q = b / (b + days);
+        let (seen, first, second) = (1.0 - r, 1.0 - r * q, 1.0 - r * q * q);
+        let spread = second * seen - a * r * (1.0 - q) * (1.0 - q);
+        self.kept_valid(a * first * first / spread, b * first * seen / spread, days)
+    }
+
     /// The new belief, or the old one if the observation was none, or too short or too long for
     /// its weight to be a number.
     fn kept_valid(self, shape: f64, days: f64, observed: f64) -> Self {

@@ -7,7 +7,9 @@
 //! neighbours). A live source has a [`Belief`] instead: two numbers, updated by each fetch,
 //! started from a [`Prior`] that a [`Fit`] over its siblings gives. A [`Penalty`] says what a fetch
 //! of such a source is worth after so many days, and when it will be worth a price; a [`Capture`]
-//! says the same where every change is an update to be captured before it is gone.
+//! says the same where every change is an update to be captured before it is gone. Where a source sends
+//! signals, a [`Trust`] learns how far they can be trusted, and a [`Channel`] says what a fetch is worth
+//! with so many of them pending.
 //!
 //! ```
 //! use freshet_estimate::{Penalty, Prior};
@@ -34,6 +36,9 @@ mod penalty;
 
 mod capture;
 
+mod signal;
+mod trust;
+
 mod difference;
 mod digamma;
 mod quadrature;
@@ -47,3 +52,5 @@ pub use likelihood::{likelihood_rate, smoothed_rate};
 pub use observation::{Observation, last_days, last_fetches};
 pub use penalty::{Penalty, Pending};
 pub use prior::Prior;
+pub use signal::{Channel, Counted, Heard, InvalidChannel, signal_weight};
+pub use trust::{Siblings, Trust};

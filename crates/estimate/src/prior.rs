@@ -37,6 +37,12 @@ impl Prior {
     }
 }
 
+impl From<Belief> for Prior {
+    fn from(belief: Belief) -> Self {
+        Self(belief)
+    }
+}
+
 impl From<Prior> for Belief {
     fn from(prior: Prior) -> Self {
         prior.0

@@ -21,7 +21,7 @@ pub(crate) fn panel(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// The positive nodes of the rule with 16, and their weights.
-const NODES: [(f64, f64); 8] = [
+pub(crate) const NODES: [(f64, f64); 8] = [
     (0.095_012_509_837_637_44, 0.189_450_610_455_068_64),
     (0.281_603_550_779_258_9, 0.182_603_415_044_923_64),
     (0.458_016_777_657_227_37, 0.169_156_519_395_002_65),
