@@ -45,7 +45,13 @@ async function dashboard(browser) {
   await step("an empty dashboard says what to do next", () =>
     look(visitor, [["empty-overview", "/"], ["empty-what-if", "/what-if"], ["empty-sources", "/sources"],
       ["empty-changes", "/changes"], ["empty-hosts", "/hosts"], ["login", "/login"]], pictures));
+  const empty = await visitor.open("/");
+  await empty.getByRole("heading", { name: "Nothing to keep fresh yet" }).waitFor();
   const mean = await step("sources that mean harm are fetched", () => fill(daemon, site));
+  await step("an empty overview fills by itself", async () => {
+    await empty.getByRole("heading", { name: "Fresh copies" }).waitFor();
+    await empty.close();
+  });
   const hook = await step("subscribe a webhook and test it", () => tell(visitor, receiver));
   const source = await step("add sources by paste", () => addByPaste(visitor, daemon, site));
   const seen = source && await step("a change arrives without a reload", () => seeChange(visitor, daemon, site, source.id));

@@ -25,6 +25,8 @@
   const isUsed = (element) =>
     element.contains(document.activeElement) && document.activeElement !== document.body;
 
+  const parts = (page) => [...page.querySelectorAll("[data-live]")].map((it) => it.id).join(" ");
+
   async function refresh() {
     if (busy) { due = true; return; }
     busy = true;
@@ -33,6 +35,12 @@
       if (answer.redirected) { location.reload(); return; }
       if (answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const [main, other] = [document, page].map((it) => it.getElementById("main"));
+        const isTyped = isUsed(main) && document.activeElement !== main;
+        if (parts(page) !== parts(document) && !isTyped) {
+          // It has become another page: there were no sources yet, for one.
+          main.replaceWith(document.importNode(other, true));
+        }
         for (const old of document.querySelectorAll("[data-live]")) {
           const fresh = page.getElementById(old.id);
           if (!fresh || isUsed(old) || fresh.isEqualNode(old)) continue;
