@@ -302,6 +302,11 @@ impl Engine {
             Event::HostGap { host, days } => self.set_gap(host, days),
             Event::Signal(id) if self.inbox.is_empty() => self.signal(now, id),
             Event::Signal(id) => self.inbox.push_back(Bulk::Signal(id)),
+            Event::Heralds(_)
+            | Event::Dismissed(_)
+            | Event::Overheard(_)
+            | Event::Heard(_)
+            | Event::Read { .. } => {}
             Event::Fetched { id, outcome } => self.fetched(now, id, outcome, now, actions),
             Event::Reported { id, outcome, day } => self.fetched(now, id, outcome, day, actions),
             Event::PutOff { id, days, unasked } => self.put_off(now, id, days, unasked),

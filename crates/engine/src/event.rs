@@ -1,5 +1,6 @@
 //! What the engine is told, and what it says.
 
+use crate::herald::{EarMemory, Herald, HeraldMemory, Signal};
 use crate::recall::Learnt;
 use crate::settings::Settings;
 use crate::source::Description;
@@ -96,8 +97,26 @@ pub enum Event {
         /// Whether it is the host's fault that nothing came.
         failed: bool,
     },
-    /// A source says that it has changed.
+    /// A source whose every change is announced says that it has changed.
     Signal(u32),
+    /// Heralds are new, or described anew: what was learnt of those that were there is kept. They may
+    /// come with what another engine had learnt of them.
+    Heralds(Vec<(Herald, Option<HeraldMemory>)>),
+    /// Heralds are listened to no more, and what was learnt of them is forgotten.
+    Dismissed(Vec<u32>),
+    /// What another engine had learnt of heralds about sources: source, herald, what was learnt. After
+    /// both of them.
+    Overheard(Vec<(u32, u32, EarMemory)>),
+    /// A herald says that a source has changed.
+    Heard(Signal),
+    /// A herald was read to its end, and so many new sources were found by it. All that it said this
+    /// time was heard before.
+    Read {
+        /// Which herald.
+        herald: u32,
+        /// How many sources.
+        found: u32,
+    },
     /// A host asks for so many days between two fetches: a crawl delay, for a day at most. The settings'
     /// gap holds if it is longer.
     HostGap {

@@ -5,6 +5,7 @@ use std::fmt;
 use freshet_estimate::Belief;
 
 use crate::engine::Engine;
+use crate::herald::Announced;
 use crate::source::{Flags, Goal, Source, State};
 
 /// Why a source is due when it is: what [`Engine::explain`] says. Days are the engine's.
@@ -30,6 +31,8 @@ pub struct Explanation {
     pub between: (f64, f64),
     /// Changes that were announced and not fetched; `None` if none are announced at all.
     pub pending: Option<u32>,
+    /// What heralds have to do with it; `None` if nobody spoke of it.
+    pub announced: Option<Announced>,
     /// What a fetch is worth now for each unit of cost.
     pub worth: f64,
     /// What a fetch must be worth now, here.
@@ -133,6 +136,7 @@ impl Engine {
             belief,
             between: belief.credible(0.95),
             pending: source.is_observed().then_some(source.pending),
+            announced: None,
             worth,
             price,
             outlook: self.outlook,

@@ -265,6 +265,12 @@ impl<F: FnMut(&str)> Driven<F> {
             Event::HostGap { host, days } => model.set_gap(host, days),
             Event::Removed(some) => model.post(some.into_iter().map(Letter::Removed)),
             Event::Signal(id) => model.post([Letter::Signal(id)].into_iter()),
+            // What heralds say moves days, and no rule that is held here.
+            Event::Heralds(_)
+            | Event::Dismissed(_)
+            | Event::Overheard(_)
+            | Event::Heard(_)
+            | Event::Read { .. } => {}
             Event::Fetched { id, outcome } => model.answer(id, outcome, f64::INFINITY),
             Event::Reported { id, outcome, day } => model.answer(id, outcome, day),
             Event::PutOff { id, days, unasked } => model.put_off(id, days, unasked),

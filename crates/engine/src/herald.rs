@@ -1,0 +1,180 @@
+//! Who says that sources have changed: sitemaps, feeds, hubs, owners.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::snapshot::SnapshotError;
+
+/// Somebody who says that sources have changed, truly or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Herald {
+    /// Its number: small, and its own among heralds. There is a record for every smaller number.
+    pub number: u32,
+    /// The source whose fetches bring what it says: a sitemap or a feed. Such a source is worth what
+    /// its signals are worth to the sources that they are about. `None` if it speaks by itself.
+    pub source: Option<u32>,
+}
+
+impl Herald {
+    /// The largest number of a herald, plus 1.
+    pub const NUMBERS: u32 = 1 << 20;
+}
+
+/// A signal: somebody says that a source has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Signal {
+    /// Which source.
+    pub id: u32,
+    /// Who says it. A source whose every change is [announced](crate::Description::observed) believes
+    /// anybody; of another one, what a herald says counts as far as it has proved true.
+    pub herald: u32,
+    /// When the change was, if that is said.
+    pub said: Option<Said>,
+}
+
+/// When a change is said to have been: on a day or somewhat later.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Said {
+    /// The earliest that it can have been.
+    pub day: f64,
+    /// How many days later it can have been: 1 for a date without a time.
+    pub grain: f64,
+}
+
+/// What is known of a herald.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeraldReport {
+    /// The source that is read to hear it.
+    pub source: Option<u32>,
+    /// Sources that it has spoken of.
+    pub sources: u32,
+    /// Signals that were heard.
+    pub signals: u64,
+    /// Of those, the ones that told of changes which the copy had already.
+    pub late: u64,
+    /// Fetches that signals of it came before, and how many of them found a change.
+    pub tried: u64,
+    /// How many of these found a change.
+    pub proved: u64,
+    /// Fetches that found a change of which it had said nothing.
+    pub missed: u64,
+    /// The share of its signals that stand for a change, as far as is believed; `None` while nothing
+    /// was learnt.
+    pub precision: Option<f64>,
+    /// The share of the changes that it tells of, as far as is believed.
+    pub recall: Option<f64>,
+    /// Days from a change to its signal, as far as is believed.
+    pub delay: Option<f64>,
+    /// Times that it was read, if it is read.
+    pub reads: u64,
+    /// Days between two reads of late.
+    pub read_every: Option<f64>,
+    /// What its reads take from the budget in a day.
+    pub spent: f64,
+    /// Sources that were found by it, in all.
+    pub found: u64,
+    /// What a read is worth now for each unit of cost.
+    pub worth: Option<f64>,
+    /// What its signals have brought so far: by how much the fetches that they led to were worth more than
+    /// the price.
+    pub brought: f64,
+}
+
+/// What was learnt of a herald, worth keeping while there is no engine.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeraldMemory {}
+
+/// What was learnt of a herald about one source, and what it said since the last fetch.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EarMemory {}
+
+/// What signals have to do with the day on which a source is due.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Announced {
+    /// The herald that is listened to: of several, the one that has been right most.
+    pub herald: u32,
+    /// Its signals since the last fetch.
+    pub signals: u32,
+    /// What they count together: signals that may tell of what the copy has already count less.
+    pub weight: f64,
+    /// The day of the first and the last of them, if there are any.
+    pub days: Option<(f64, f64)>,
+    /// The share of its signals about this source that stand for a change, as far as is believed.
+    pub precision: f64,
+    /// The share of this source's changes that it tells of.
+    pub recall: f64,
+    /// The chance that the copy is what the source is.
+    pub fresh: f64,
+    /// The day on which the source would be due if these signals had not come.
+    pub due_without: f64,
+}
+
+impl HeraldMemory {
+    /// The same by a clock that shows so many days less.
+    #[must_use]
+    pub fn earlier(self, _days: f64) -> Self {
+        self
+    }
+
+    /// As bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// From bytes.
+    ///
+    /// # Errors
+    /// If the bytes are something else, damaged, or of another version.
+    pub fn from_bytes(_bytes: &[u8]) -> Result<Self, SnapshotError> {
+        Ok(Self {})
+    }
+}
+
+impl EarMemory {
+    /// The same by a clock that shows so many days less.
+    #[must_use]
+    pub fn earlier(self, _days: f64) -> Self {
+        self
+    }
+
+    /// As bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// From bytes.
+    ///
+    /// # Errors
+    /// If the bytes are something else, damaged, or of another version.
+    pub fn from_bytes(_bytes: &[u8]) -> Result<Self, SnapshotError> {
+        Ok(Self {})
+    }
+}
+
+impl Engine {
+    /// What is known of a herald; `None` if there is no such herald.
+    #[must_use]
+    pub fn herald(&self, _number: u32) -> Option<HeraldReport> {
+        None
+    }
+
+    /// What was learnt of a herald, worth keeping.
+    #[must_use]
+    pub fn herald_memory(&self, _number: u32) -> Option<HeraldMemory> {
+        None
+    }
+
+    /// What was learnt of heralds about a source, with their numbers.
+    #[must_use]
+    pub fn ear_memories(&self, _id: u32) -> Vec<(u32, EarMemory)> {
+        Vec::new()
+    }
+
+    /// What heralds have to do with a source.
+    #[must_use]
+    pub fn announced(&self, _id: u32) -> Option<Announced> {
+        None
+    }
+}
