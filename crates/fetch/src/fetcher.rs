@@ -183,6 +183,9 @@ impl Inner {
             Ok(reply) => {
                 trace.retry_after = headers::retry_after(&reply.headers);
                 kind = headers::content_type(&reply.headers);
+                if (300..400).contains(&reply.status) {
+                    trace.leads_to = headers::location(&reply.headers, url);
+                }
                 // Its status has said what counts: an answer that breaks off is one all the same.
                 let read = self.exchange.read_part(reply, &mut hop, ANSWER);
                 if let Ok(Ok((part, _))) = timeout(ANSWERED_FOR, read).await {
