@@ -3,6 +3,7 @@
 mod check;
 mod notify;
 mod place;
+mod signals;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -19,6 +20,8 @@ use crate::detectors::Rules;
 
 pub use notify::{Mail, MailTls, Notify};
 use notify::{RawMail, RawNotify, RawWatch};
+use signals::RawSignals;
+pub use signals::Signals;
 
 /// What an owner says, checked.
 #[derive(Clone)]
@@ -55,6 +58,8 @@ pub struct Config {
     pub watch: Watch,
     /// How those who want to know are told.
     pub notify: Notify,
+    /// Who may say that sources have changed.
+    pub signals: Signals,
     /// Where it is written, and which secrets are not where they should be.
     pub secrets: Secrets,
 }
@@ -116,6 +121,7 @@ struct Raw {
     server: RawServer,
     watch: RawWatch,
     notify: RawNotify,
+    signals: RawSignals,
     mail: Option<RawMail>,
     commands: BTreeMap<String, Vec<String>>,
 }

@@ -35,6 +35,7 @@ use crate::hosts::HostNow;
 use crate::plan::{Plan, Sights};
 use crate::status::Status;
 use crate::turns::{Left, Notice, Strangers, Turn, Want};
+use crate::voice::Voice;
 use crate::work::{Finished, Shop};
 use crate::writer::{Edited, Write, Wrote};
 
@@ -56,6 +57,8 @@ pub(crate) enum Ask {
     Report(Vec<Told>, oneshot::Sender<Vec<Taken>>),
     /// Sources say that they have changed.
     Signal(Vec<u32>, oneshot::Sender<u64>),
+    /// Somebody who speaks by themselves comes, goes or speaks.
+    Voice(Voice),
     Plan(oneshot::Sender<Plan>),
     /// What is known of so many sources at most, spread over all.
     Sample(usize, oneshot::Sender<Vec<(u32, Known)>>),
@@ -141,7 +144,7 @@ pub(crate) struct Flow {
     /// Fetches that the engine has been told it can ask for, and that are not over.
     given: u32,
     /// What is to be written next, and how many fetches are being written.
-    batch: Batch,
+    pub(crate) batch: Batch,
     writing: Option<usize>,
     written: Vec<u32>,
     /// Until when what comes is gathered, since the last one was sent to be written.
@@ -152,7 +155,7 @@ pub(crate) struct Flow {
     /// The same as of the batch that is being written.
     will_cover: f64,
     /// What is written is not what there is.
-    stale: bool,
+    pub(crate) stale: bool,
     /// Who waits for a source to be recorded.
     waiting: HashMap<u32, Vec<oneshot::Sender<Checked>>>,
     /// Sources that are fetched because somebody waits.

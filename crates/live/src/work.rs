@@ -10,6 +10,7 @@ use freshet_store::{Reader, StoreError};
 use url::Url;
 
 use crate::clock::Clock;
+use crate::config::Signals;
 use crate::detectors::Detectors;
 use crate::errand::{Errand, PutOff};
 use crate::judge::{Judged, judge};
@@ -27,6 +28,7 @@ pub(crate) struct Shop {
     pub(crate) giver: Arc<Giver>,
     /// Days between two requests to one host.
     pub(crate) gap: f64,
+    pub(crate) signals: Signals,
 }
 
 /// A fetch to be made.

@@ -60,6 +60,7 @@ impl Core {
                 let known = ids.into_iter().filter(|&id| self.signalled(id)).count();
                 let _ = reply.send(known as u64);
             }
+            Ask::Voice(voice) => self.voice(voice),
             Ask::Plan(reply) => {
                 let _ = reply.send(Plan::of(&self.engine));
             }
