@@ -20,6 +20,7 @@ mod stream;
 pub(crate) mod tokens;
 mod upsert;
 mod versions;
+mod websub;
 
 use std::sync::Arc;
 
@@ -48,6 +49,7 @@ fn all() -> OpenApiRouter<Arc<App>> {
         .merge(plan::routes())
         .merge(curve::routes())
         .merge(signals::routes())
+        .merge(websub::routes())
         .merge(settings::routes())
         .merge(hosts::routes())
         .merge(claims::routes())
