@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::{Extension, RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use freshet_live::{Confirmed, Mode, Pushed};
-use tokio::time::timeout;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::guard::Peer;
-use crate::input::{Place, whole};
+use crate::input::{Place, any};
 use crate::problem::Problem;
 
 /// Bytes of what a hub sends at most.
@@ -104,12 +102,8 @@ async fn push(
         let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "others send at the time");
         return Err(problem.after(BUSY));
     };
-    let (parts, body): (_, Body) = request.into_parts();
-    let read = timeout(app.limits.body, whole(&parts.headers, body, MOST)).await;
-    let body = read.map_err(|_| {
-        let detail = format!("the body did not come within {:?}", app.limits.body);
-        Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
-    })??;
+    let (parts, body) = request.into_parts();
+    let body = any(&parts.headers, body, &app, MOST).await?;
     let signature = parts.headers.get("x-hub-signature").and_then(|it| it.to_str().ok());
     let pushed = app.handle.pushed(&callback, signature, body).await?;
     app.metrics.pushed(pushed);
