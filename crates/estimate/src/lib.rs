@@ -53,4 +53,4 @@ pub use observation::{Observation, last_days, last_fetches};
 pub use penalty::{Penalty, Pending};
 pub use prior::Prior;
 pub use signal::{Channel, Counted, Heard, InvalidChannel, signal_weight};
-pub use trust::{Siblings, Trust};
+pub use trust::{Reading, Siblings, Trust};

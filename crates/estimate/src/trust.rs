@@ -1,6 +1,7 @@
 //! What is believed of a source and its signals: how far they can be trusted.
 
 mod read;
+mod reading;
 mod siblings;
 
 use serde::{Deserialize, Serialize};
@@ -9,13 +10,14 @@ use crate::belief::Belief;
 use crate::prior::Prior;
 use crate::signal::Heard;
 
+pub use reading::Reading;
 pub use siblings::Siblings;
 
 /// Precisions that are told apart: their odds are `e^−6`, `e^−5.5`, … `e^6`.
 const PRECISIONS: usize = 25;
 /// A precision less likely than this, in logarithms, is as good as impossible; kept a number so that
 /// forgetting can bring it back.
-const LEAST: f64 = -1e6;
+const LEAST: f32 = -1e6;
 
 /// A belief about a source and its signals: the rate `γ` of the signals, the share `π` of them that
 /// stand for a change, and the rate `α` of the changes that have none.
@@ -26,7 +28,7 @@ const LEAST: f64 = -1e6;
 /// 99.75 %, there are its weight and the gamma belief about `α` that holds if it is the true one. A fetch
 /// multiplies the weight by the chance of what was seen, and updates the belief: exactly if there was no
 /// change, and with the same mean and variance if there was one. Between the precisions the weights are
-/// interpolated. 77 numbers, whatever was seen.
+/// interpolated. 77 short numbers, whatever was seen.
 ///
 /// Without signals all 25 beliefs are the [`Belief`] that the source would have anyway.
 ///
@@ -35,9 +37,31 @@ const LEAST: f64 = -1e6;
 /// no signal is trusted blindly.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
-    signals: Belief,
-    weights: [f64; PRECISIONS],
-    missed: [Belief; PRECISIONS],
+    signals: Short,
+    weights: [f32; PRECISIONS],
+    missed: [Short; PRECISIONS],
+}
+
+/// A belief in half the bytes: there may be one of these for each page of a large site.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Short {
+    shape: f32,
+    days: f32,
+}
+
+impl Short {
+    fn new(belief: Belief) -> Self {
+        Self { shape: short(belief.shape()), days: short(belief.days()) }
+    }
+
+    fn belief(self) -> Belief {
+        Belief::from_parts(f64::from(self.shape), f64::from(self.days))
+    }
+}
+
+/// A positive number in half the bytes, positive all the same.
+fn short(x: f64) -> f32 {
+    x.clamp(1e-36, 1e36) as f32
 }
 
 /// The step from one to the next, in the logarithm of the odds.
@@ -60,20 +84,26 @@ impl Trust {
         let mut weights = [0.0; PRECISIONS];
         let mut at = 0;
         while at < PRECISIONS {
-            weights[at] = -0.15 * (odds(at) + 6.0);
+            weights[at] = (-0.15 * (odds(at) + 6.0)) as f32;
             at += 1;
         }
         Self {
-            signals: Belief::from_parts(0.5, 3.5),
+            signals: Short { shape: 0.5, days: 3.5 },
             weights,
-            missed: [Belief::from_parts(0.5, 3.5); PRECISIONS],
+            missed: [Short { shape: 0.5, days: 3.5 }; PRECISIONS],
         }
     };
 
     /// The same with the rate of the changes as in this prior.
     #[must_use]
     pub fn with_changes(self, prior: Prior) -> Self {
-        Self { missed: [prior.belief(); PRECISIONS], ..self }
+        Self { missed: [Short::new(prior.belief()); PRECISIONS], ..self }
+    }
+
+    /// The same with this belief about the changes that are not signalled.
+    #[must_use]
+    pub fn with_missed(self, missed: Belief) -> Self {
+        Self { missed: [Short::new(missed); PRECISIONS], ..self }
     }
 
     /// After a fetch, with what was heard since the one before and whether it found a change.
@@ -88,28 +118,37 @@ impl Trust {
         if !valid {
             return self;
         }
-        let rate = Belief::new(self.signals.shape() + signals, self.signals.days() + days);
-        self.signals = rate.unwrap_or(self.signals);
+        let rate = self.signals.belief();
+        let rate = Belief::new(rate.shape() + signals, rate.days() + days);
+        self.signals = rate.map_or(self.signals, Short::new);
         for at in 0..PRECISIONS {
-            let missed = self.missed[at];
+            let missed = self.missed[at].belief();
             // ln(1 − π) at these odds.
             let wrong = signals * -odds(at).exp().ln_1p();
             let quiet = -missed.shape() * (days / missed.days()).ln_1p();
-            self.missed[at] = match (changed, signals > 0.0) {
+            self.missed[at] = Short::new(match (changed, signals > 0.0) {
                 (false, _) => missed.unchanged(days),
                 (true, false) => missed.changed(days),
                 (true, true) => missed.changed_unless(days, wrong.exp()),
-            };
-            self.weights[at] +=
-                if changed { (-(wrong + quiet).exp_m1()).ln() } else { wrong + quiet };
+            });
+            let chance = if changed { (-(wrong + quiet).exp_m1()).ln() } else { wrong + quiet };
+            self.weights[at] += chance as f32;
         }
         self.balance();
         self
     }
 
+    /// Whether its numbers can be meant: of one that was read from somewhere.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let positive = |it: f32| it > 0.0 && it.is_finite();
+        self.missed.iter().chain([&self.signals]).all(|it| positive(it.shape) && positive(it.days))
+            && self.weights.iter().all(|it| (LEAST..=0.0).contains(it))
+    }
+
     /// Takes the same from all weights, so that the largest is 0.
     fn balance(&mut self) {
-        let top = self.weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let top = self.weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         for weight in &mut self.weights {
             *weight = (*weight - top).max(LEAST);
         }
@@ -123,10 +162,14 @@ impl Trust {
             return self;
         }
         let kept = if half_life.is_infinite() { 1.0 } else { (-days / half_life).exp2() };
-        self.signals = self.signals.forget(prior.signals.into(), days, half_life);
+        let forget = |learnt: Short, prior: Short| {
+            Short::new(learnt.belief().forget(prior.belief().into(), days, half_life))
+        };
+        self.signals = forget(self.signals, prior.signals);
+        let kept = kept as f32;
         for at in 0..PRECISIONS {
             self.weights[at] = kept * self.weights[at] + (1.0 - kept) * prior.weights[at];
-            self.missed[at] = self.missed[at].forget(prior.missed[at].into(), days, half_life);
+            self.missed[at] = forget(self.missed[at], prior.missed[at]);
         }
         self.balance();
         self

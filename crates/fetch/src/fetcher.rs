@@ -214,6 +214,7 @@ impl Inner {
         let status = reply.status;
         trace.retry_after = headers::retry_after(&reply.headers);
         trace.cache = headers::cache_hint(&reply.headers);
+        trace.links = headers::links(&reply.headers);
         let Some(hop) = trace.hops.last_mut() else {
             return Err(FetchError::Status { status }.into());
         };

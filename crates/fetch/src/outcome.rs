@@ -129,6 +129,8 @@ pub struct Trace {
     /// Where an answer to what was [sent](crate::Request::post) leads: such redirects are the caller's to
     /// follow.
     pub leads_to: Option<Url>,
+    /// What its `Link` headers say, as far as that is not too much.
+    pub links: Vec<String>,
     /// How the body was compressed, the first one applied first.
     pub codings: Vec<Coding>,
     /// Bytes of the content's body, also if it failed.

@@ -21,7 +21,7 @@ use crate::detectors::Rules;
 pub use notify::{Mail, MailTls, Notify};
 use notify::{RawMail, RawNotify, RawWatch};
 use signals::RawSignals;
-pub use signals::Signals;
+pub use signals::{ReadLimits, Signals};
 
 /// What an owner says, checked.
 #[derive(Clone)]
@@ -56,10 +56,10 @@ pub struct Config {
     pub server: Server,
     /// What is told of sources beside their changes.
     pub watch: Watch,
+    /// Who is listened to when they say that sources have changed.
+    pub signals: Signals,
     /// How those who want to know are told.
     pub notify: Notify,
-    /// Who may say that sources have changed.
-    pub signals: Signals,
     /// Where it is written, and which secrets are not where they should be.
     pub secrets: Secrets,
 }
@@ -120,8 +120,8 @@ struct Raw {
     rules: Vec<RawRule>,
     server: RawServer,
     watch: RawWatch,
-    notify: RawNotify,
     signals: RawSignals,
+    notify: RawNotify,
     mail: Option<RawMail>,
     commands: BTreeMap<String, Vec<String>>,
 }

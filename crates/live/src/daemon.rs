@@ -8,7 +8,7 @@ use std::time::Duration;
 use freshet_detect::{Detector, Document, Reading};
 use freshet_engine::{Glance, Known};
 use freshet_fetch::{InvalidRequest, Request};
-use freshet_store::{Reader, Store, StoreError, Subscription, Token};
+use freshet_store::{HeraldKind, Reader, Store, StoreError, Subscription, Token};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -17,12 +17,13 @@ use crate::adjust::{Adjusted, InForce, Unfit};
 use crate::claim::{Claim, Claimed, Report, Seen, Taken};
 use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
-use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings, known};
+use crate::core::{Ask, Checked, Core, Flow, Heralds, Told, engine_settings, known};
 use crate::crew::Crew;
 use crate::destination::{Changed, DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
 use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
+use crate::heralds::{HeraldChange, HeraldError};
 use crate::hosts::HostNow;
 use crate::load::{self, Rest};
 use crate::plan::{Plan, Sights};
@@ -72,6 +73,9 @@ pub enum LiveError {
     /// A change says no.
     #[error("{0}")]
     Edit(#[from] EditError),
+    /// A signal source says no.
+    #[error("{0}")]
+    Herald(#[from] HeraldError),
     /// A setting says no.
     #[error("{0}")]
     Unfit(#[from] Unfit),
@@ -99,6 +103,7 @@ impl LiveError {
             Self::Store(error) => error.hint(),
             Self::NoSource(url) => Some(format!("add it with `freshet add {url}`")),
             Self::Config(error) => error.hint(),
+            Self::Herald(error) => error.hint(),
             Self::Rests { .. } => Some("try it again then".to_owned()),
             Self::Edit(_) | Self::Unfit(_) | Self::Thread(_) | Self::Stopped => None,
         }
@@ -122,6 +127,8 @@ impl Daemon {
         }
         writer::keep(&mut store, config.retention, config.size)?;
         store.set_watch(config.watch);
+        let named = HeraldChange::to_file(&store, &config.signals.wanted, now)?;
+        named.apply(&mut store)?;
         let rest = Rest::read(&store)?;
         let allowance = rest.allowance.resume(config.bytes, day);
         let count = usize::try_from(store.count(&freshet_store::Query::default())?);
@@ -134,17 +141,22 @@ impl Daemon {
                 "the clock was set back since the last run: what is due keeps its distance"
             );
         }
+        let (heralds, told) = Heralds::load(&store, back)?;
+        engine.step(day, told, &mut Vec::new());
         load::sources(&store, &mut engine, day, back)?;
+        load::ears(&store, &mut engine, day, back)?;
         let (notices, noticed) = mpsc::unbounded_channel();
         let giver = Giver::Core(notices);
         let shop = Arc::new(Shop::new(&config, clock, store.path().to_owned(), giver));
         let mut flow = Flow::default();
+        flow.heralds = heralds;
         load::manners(&store, &mut engine, &mut flow.strangers, now, back)?;
         flow.claims.resume(store.leases()?, &mut engine, now, day);
         let cursor = store.last_cursor()?;
         let path = store.path().to_owned();
         let websub = Arc::new(Subscriber::new(store.subscriptions()?));
-        tracing::info!(sources = engine.len(), store = %path.display(), "started");
+        let pages = engine.len().saturating_sub(flow.heralds.read());
+        tracing::info!(sources = pages, store = %path.display(), "started");
 
         let (orders, ordered) = mpsc::unbounded_channel();
         let (tell, written) = mpsc::unbounded_channel();
@@ -169,6 +181,7 @@ impl Daemon {
             flow,
             notices: noticed,
             count,
+            websub: Arc::clone(&websub),
         };
         let tokens = Arc::new(watch::Sender::new(0));
         let (destinations, _) = broadcast::channel(WAITING);
@@ -403,12 +416,14 @@ impl Handle {
         Ok(each.collect())
     }
 
-    /// Sources say that they have changed. Gives how many of them there are.
+    /// Somebody says that sources have changed; `by` is who. Those whose every change is announced
+    /// believe it; of others it counts as far as it has proved true. Gives how many of them there are.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn signal(&self, sources: Vec<u32>) -> Result<u64, LiveError> {
-        self.answer(|reply| Ask::Signal(sources, reply)).await
+    /// If it cannot be written who says it, or the daemon has stopped.
+    pub async fn signal(&self, by: &str, sources: Vec<u32>) -> Result<u64, LiveError> {
+        let herald = self.herald_named(HeraldKind::Api, by).await?;
+        self.answer(|reply| Ask::Signal(sources, herald, reply)).await
     }
 
     /// What a fetch is worth now, and what it buys.
@@ -507,7 +522,10 @@ impl Handle {
         self.destinations.subscribe()
     }
 
-    async fn answer<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, LiveError> {
+    pub(crate) async fn answer<T>(
+        &self,
+        ask: impl FnOnce(oneshot::Sender<T>) -> Ask,
+    ) -> Result<T, LiveError> {
         let (reply, answer) = oneshot::channel();
         self.ask(ask(reply)).await?;
         answer.await.map_err(|_| LiveError::Stopped)
@@ -636,7 +654,9 @@ impl Shop {
             clock: Arc::new(clock),
             giver: Arc::new(giver),
             gap: config.gap,
-            signals: config.signals.clone(),
+            signals: config.signals.limits,
+            callback: config.signals.callback.clone(),
+            indexnow: config.signals.indexnow,
         }
     }
 
@@ -649,7 +669,9 @@ impl Shop {
             clock: Arc::clone(&self.clock),
             giver: Arc::clone(&self.giver),
             gap: config.gap,
-            signals: config.signals.clone(),
+            signals: config.signals.limits,
+            callback: config.signals.callback.clone(),
+            indexnow: config.signals.indexnow,
         })
     }
 }

@@ -17,6 +17,7 @@ mod edit;
 mod errand;
 mod explained;
 mod goal;
+mod heralds;
 mod host;
 mod hosts;
 mod judge;
@@ -28,7 +29,6 @@ mod span;
 mod status;
 mod summary;
 mod turns;
-mod voice;
 mod websub;
 mod work;
 mod writer;
@@ -37,7 +37,9 @@ pub use adjust::{Adjusted, InForce, Unfit};
 pub use alone::{Alone, Looked, beliefs, explain};
 pub use claim::{Claim, Claimed, InvalidLease, Lease, Report, Seen, Taken};
 pub use clock::{Clock, Jump, Millis, Wall, days, millis};
-pub use config::{Config, ConfigError, Crew, Mail, MailTls, Notify, Secrets, Server, Signals};
+pub use config::{
+    Config, ConfigError, Crew, Mail, MailTls, Notify, ReadLimits, Secrets, Server, Signals,
+};
 pub use control::{Answer, Call, Client, Control, ControlError, socket_of};
 pub use crew::CrewState;
 pub use daemon::{Daemon, Handle, LiveError};
@@ -47,11 +49,13 @@ pub use edit::{Applied, Edit, EditError, Given, Wanted, Which, apply};
 pub use explained::Explained;
 pub use freshet_engine::{Glance, Known, Sight, Standing};
 pub use goal::goal;
+pub use heralds::{
+    Hearsay, HeraldError, HeraldGiven, HeraldNow, HeraldRead, HeraldRule, HeraldWanted,
+};
 pub use host::{InvalidHost, host_filter};
 pub use hosts::{HostNow, RobotsRead, robots};
 pub use plan::{Plan, Sights};
 pub use span::{days_in, span};
 pub use status::Status;
-pub use voice::Word;
 pub use websub::{Confirmed, Mode, Offer, Pushed, Subscribed, Subscriber};
 pub use work::host_of;

@@ -1,6 +1,6 @@
 //! From the store to an engine that goes on where the last one ended.
 
-use freshet_engine::{Description, Engine, Event, HostMemory, Learnt, Settings};
+use freshet_engine::{Description, EarMemory, Engine, Event, HostMemory, Learnt, Settings};
 use freshet_store::{Manner, Reader, Scheduled, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +129,26 @@ pub(crate) fn sources(
     })?;
     tell(Event::Recalled(recalled), engine);
     tell(Event::Described(described), engine);
+    Ok(())
+}
+
+/// Tells an engine what was learnt of heralds about sources.
+pub(crate) fn ears(
+    reader: &Reader,
+    engine: &mut Engine,
+    day: f64,
+    _back: f64,
+) -> Result<(), StoreError> {
+    let mut actions = Vec::new();
+    let mut some = Vec::new();
+    reader.ears(|ear| {
+        let Ok(memory) = EarMemory::from_bytes(&ear.learnt) else { return };
+        some.push((ear.source, ear.herald, memory));
+        if some.len() == SOME {
+            engine.step(day, Event::Overheard(std::mem::take(&mut some)), &mut actions);
+        }
+    })?;
+    engine.step(day, Event::Overheard(some), &mut actions);
     Ok(())
 }
 

@@ -12,12 +12,14 @@ use tokio::time::Instant;
 
 use crate::clock::Millis;
 use crate::edit::{Applied, Edit, EditError, apply};
+use crate::heralds::{HeraldChange, HeraldsChanged};
 use crate::load::description;
 
 /// What is to be written.
 pub(crate) enum Write {
     Batch(Box<Batch>),
     Edit(Edit, Millis, oneshot::Sender<Result<Edited, EditError>>),
+    Heralds(HeraldChange, oneshot::Sender<Result<HeraldsChanged, StoreError>>),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
     Tidy(Millis),
     Keep(Retention, Option<u64>, Watch, Millis),
@@ -133,6 +135,9 @@ fn carry_out(store: &mut Store, order: Write, wrote: &mpsc::UnboundedSender<Wrot
         }
         Write::Edit(edit, now, reply) => {
             let _ = reply.send(change(store, &edit, now));
+        }
+        Write::Heralds(change, reply) => {
+            let _ = reply.send(change.apply(store));
         }
         Write::Backup(path, force, reply) => {
             let _ = reply.send(store.backup(&path, force));

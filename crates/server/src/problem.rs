@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use freshet_live::{EditError, LiveError, Unfit};
+use freshet_live::{EditError, HeraldError, LiveError, Unfit};
 use freshet_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -160,7 +160,10 @@ impl From<LiveError> for Problem {
             LiveError::Store(error) => error.into(),
             LiveError::Edit(error) => error.into(),
             LiveError::Unfit(unfit) => unfit.into(),
-            LiveError::Stopped => stopped(),
+            LiveError::Herald(HeraldError::Store(error)) => error.into(),
+            LiveError::Herald(HeraldError::Stopped) | LiveError::Stopped => stopped(),
+            LiveError::Herald(error @ HeraldError::Unknown(_)) => Self::absent(error.to_string()),
+            LiveError::Herald(error) => Self::new(StatusCode::BAD_REQUEST, error.to_string()),
             LiveError::NoSource(_) => Self::absent(error.to_string()),
             LiveError::Rests { seconds, .. } => {
                 let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string());

@@ -3,14 +3,14 @@
 use super::due::first_day;
 use super::{Channel, Counted, Heard};
 use crate::belief::Belief;
-use crate::trust::Trust;
+use crate::trust::{Reading, Trust};
 
 /// Rates at which the index is taken.
 const RATES: u32 = 16;
 /// Where signals tell of less than this share of the changes, they are left out.
 const NOTHING: f64 = 1e-6;
 
-impl Trust {
+impl Reading {
     /// What a fetch is worth now, per unit of importance: [`Channel::quick_value`] averaged over the rate of
     /// the changes that are not signalled, with the signals at their expected rate and precision.
     ///
@@ -19,7 +19,7 @@ impl Trust {
     /// Where there are no signals at all it is [`Penalty::value`](crate::Penalty::value).
     #[must_use]
     pub fn value(&self, penalty: Counted, heard: Heard) -> f64 {
-        let (signals, precision) = (self.signals().mean(), self.precision());
+        let (signals, precision) = (self.signals(), self.precision());
         let missed = self.missed();
         let silent = precision * signals <= NOTHING * missed.mean();
         if silent && heard.checked().signals == 0.0 {
@@ -34,6 +34,20 @@ impl Trust {
     pub fn due(&self, penalty: Counted, signals: f64, price: f64) -> f64 {
         let value = |days: f64| self.value(penalty, Heard { days, signals });
         first_day(price, value, 1.0 / self.missed().mean())
+    }
+}
+
+impl Trust {
+    /// [`Reading::value`] of what is believed.
+    #[must_use]
+    pub fn value(&self, penalty: Counted, heard: Heard) -> f64 {
+        self.reading().value(penalty, heard)
+    }
+
+    /// [`Reading::due`] of what is believed.
+    #[must_use]
+    pub fn due(&self, penalty: Counted, signals: f64, price: f64) -> f64 {
+        self.reading().due(penalty, signals, price)
     }
 }
 

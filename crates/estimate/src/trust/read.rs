@@ -19,7 +19,7 @@ impl Trust {
     /// What is believed of the rate of the signals.
     #[must_use]
     pub fn signals(&self) -> Belief {
-        self.signals
+        self.signals.belief()
     }
 
     /// The expected share of the signals that stand for a change.
@@ -49,17 +49,18 @@ impl Trust {
     pub fn missed(&self) -> Belief {
         if let Some(Peak { at, past, .. }) = self.peak() {
             let other = if past > 0.0 { at + 1 } else { at - 1 };
-            let (here, there) = (self.missed[at], self.missed[other]);
+            let (here, there) = (self.missed[at].belief(), self.missed[other].belief());
             let between = |one: f64, two: f64| one * (two / one).powf(past.abs());
             let shape = between(here.shape(), there.shape());
             return Belief::new(shape, between(here.days(), there.days())).unwrap_or(here);
         }
-        let mean = self.mean(|at| self.missed[at].mean());
+        let mean = self.mean(|at| self.missed[at].belief().mean());
         let variance = self.mean(|at| {
-            let off = self.missed[at].mean() - mean;
-            self.missed[at].variance() + off * off
+            let missed = self.missed[at].belief();
+            let off = missed.mean() - mean;
+            missed.variance() + off * off
         });
-        Belief::new(mean * (mean / variance), mean / variance).unwrap_or(self.missed[0])
+        Belief::new(mean * (mean / variance), mean / variance).unwrap_or(self.missed[0].belief())
     }
 
     /// The share of the changes that are signalled, from the expected rates.
@@ -71,12 +72,12 @@ impl Trust {
     /// The channel with the expected rates and share.
     #[must_use]
     pub fn channel(&self) -> Channel {
-        Channel::from_parts(self.missed().mean(), self.signals.mean(), self.precision())
+        Channel::from_parts(self.missed().mean(), self.signals().mean(), self.precision())
     }
 
     /// The chances of the precisions.
     pub(super) fn chances(&self) -> [f64; PRECISIONS] {
-        let chances = self.weights.map(f64::exp);
+        let chances = self.weights.map(|weight| f64::from(weight).exp());
         let total: f64 = chances.iter().sum();
         chances.map(|chance| chance / total)
     }
@@ -93,7 +94,8 @@ impl Trust {
         if at == 0 || at + 1 == PRECISIONS {
             return None;
         }
-        let [below, top, above] = [self.weights[at - 1], self.weights[at], self.weights[at + 1]];
+        let [below, top, above] =
+            [self.weights[at - 1], self.weights[at], self.weights[at + 1]].map(f64::from);
         let bend = 2.0 * top - below - above;
         let deviation = 1.0 / bend.sqrt();
         (deviation < WIDE).then(|| Peak { at, past: 0.5 * (above - below) / bend, deviation })

@@ -25,6 +25,14 @@ impl Siblings {
         }
     }
 
+    /// Takes a source away that was added as it is here.
+    pub fn remove(&mut self, trust: &Trust) {
+        self.sources = (self.sources - 1.0).max(0.0);
+        for (sum, chance) in self.chances.iter_mut().zip(trust.chances()) {
+            *sum = (*sum - chance).max(0.0);
+        }
+    }
+
     /// Adds the sources of another sum.
     pub fn merge(&mut self, other: &Self) {
         self.sources += other.sources;
@@ -48,7 +56,7 @@ impl Siblings {
         let mut trust = *towards;
         let spread = towards.chances();
         for (at, weight) in trust.weights.iter_mut().enumerate() {
-            *weight = (self.chances[at] + strength * spread[at]).ln();
+            *weight = (self.chances[at] + strength * spread[at]).ln() as f32;
         }
         trust.balance();
         trust

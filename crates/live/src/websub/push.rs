@@ -1,16 +1,20 @@
 //! What a hub sends: the topic as it is now, mostly a feed. Its entries are signals for pages that are
 //! known, and the topic itself is one.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use freshet_heralds::{Kind, Limits, Url, read};
-use freshet_store::Aim;
+use freshet_heralds::{Entry, Kind, Limits, Url, read};
+use freshet_store::{Aim, Reader, StoreError};
+use tokio::sync::oneshot;
 
 use super::{BURST, PER_SECOND, Subscriber, signature};
 use crate::clock::Millis;
 use crate::daemon::{Handle, LiveError};
-use crate::voice::Word;
+use crate::heralds::{Hearsay, HeraldRule, Manner, Word, moment, news};
+use crate::turns::Notice;
+use crate::work::host_of;
 
 /// What is read of what a hub sends.
 const ENTRIES: u64 = 10_000;
@@ -58,45 +62,100 @@ impl Handle {
         let (feed, herald) = (to.feed, to.herald);
         let signature = signature.map(str::to_owned);
         let judge = move || {
-            signature
-                .is_some_and(|it| signature::is_good(&to.secret, &it, &body))
-                .then(|| words(&to.topic, &body, now))
+            let is_good = signature.is_some_and(|it| signature::is_good(&to.secret, &it, &body));
+            is_good.then(|| Sent::read(to.topic, &body, now))
         };
         let judged = tokio::task::spawn_blocking(judge).await;
-        let words = judged.map_err(|_| LiveError::Stopped)?;
-        self.websub().count(callback, words.is_some(), now);
-        let Some((mut words, is_feed)) = words else {
+        let sent = judged.map_err(|_| LiveError::Stopped)?;
+        self.websub().count(callback, sent.is_some(), now);
+        let Some(sent) = sent else {
             tracing::debug!(herald, "a hub sent what is not signed as it should be");
             return Ok(Pushed::Ignored);
         };
-        if !is_feed && let Some(url) = self.read(move |it| it.herald(feed)).await?.map(|it| it.name)
-        {
-            // It has to be read to know what is new in it.
-            words.push(Word { url, changed: None, print: None });
-        }
-        Ok(Pushed::Heard(self.speaks(herald, words).await?))
+        let words = self.read(move |reader| sent.words(reader, herald, feed)).await?;
+        let count = words.iter().filter(|it| it.signal).count();
+        let (done, room) = oneshot::channel();
+        let notice = Notice::Words { herald, root: herald, words, found: 0, reserved: 0, done };
+        self.shops().borrow().giver.notice(notice);
+        // Nobody answers if it has just been removed.
+        let _ = room.await;
+        Ok(Pushed::Heard(count))
     }
 }
 
-/// What a document that was sent says, and whether it is one that says something of pages.
-fn words(topic: &str, body: &[u8], now: Millis) -> (Vec<Word>, bool) {
-    let mut words = vec![Word { url: topic.to_owned(), changed: None, print: None }];
-    let Ok(base) = Url::parse(topic) else { return (words, false) };
-    let limits = Limits { entries: ENTRIES, bytes: BYTES, ..Limits::at(now / 1000) };
-    let report = read(&mut &*body, &base, limits, &mut |entry| {
-        if entry.kind == Kind::Page {
-            let millis = |seconds: i64| seconds.saturating_mul(1000);
-            let span = entry.changed.map(|it| it.span());
+/// What a hub sent, as it was read.
+struct Sent {
+    topic: String,
+    entries: Vec<Entry>,
+    /// Whether it says which pages have changed.
+    is_list: bool,
+    /// In seconds since 1970.
+    now: i64,
+}
+
+impl Sent {
+    fn read(topic: String, body: &[u8], now: Millis) -> Self {
+        let mut sent = Self { topic, entries: Vec::new(), is_list: false, now: now / 1000 };
+        let Ok(base) = Url::parse(&sent.topic) else { return sent };
+        let limits = Limits { entries: ENTRIES, bytes: BYTES, ..Limits::at(sent.now) };
+        let report = read(&mut &*body, &base, limits, &mut |entry| {
+            if entry.kind == Kind::Page {
+                sent.entries.push(entry);
+            }
+            ControlFlow::Continue(())
+        });
+        let is_list = report.format.is_feed() || report.format.is_sitemap();
+        sent.is_list = is_list && !sent.entries.is_empty();
+        sent
+    }
+
+    /// What is said of sources: of pages that the entries name, if it is news, and of the topic itself. The
+    /// feed is to be read if that tells more.
+    fn words(self, reader: &Reader, herald: u32, feed: u32) -> Result<Vec<Word>, StoreError> {
+        let Some(kept) = reader.herald(feed)? else { return Ok(Vec::new()) };
+        let base = Url::parse(&kept.name).or_else(|_| Url::parse(&self.topic));
+        let sieve = base.ok().map(|base| HeraldRule::of(&kept).sieve(&base));
+        let mut words = Vec::new();
+        let topic = host_of(&self.topic).map_or(self.topic, |(url, _)| url);
+        words.extend(reader.find(&topic)?.map(plainly));
+        let entries: Vec<Entry> = if self.is_list { self.entries } else { Vec::new() };
+        let urls: Vec<&str> = entries.iter().map(|it| it.url.as_str()).collect();
+        let (own, of_feed) = (reader.known(herald, &urls)?, reader.known(feed, &urls)?);
+        let manner = Manner { now: self.now, again: true, feed: true };
+        let mut tells_more = !self.is_list;
+        for ((entry, own), of_feed) in entries.iter().zip(own).zip(of_feed) {
+            if !sieve.as_ref().is_some_and(|it| it.hears(&entry.url)) {
+                continue;
+            }
+            let Some(mut known) = own else {
+                // It is added when the feed is read, by its rule.
+                tells_more |= sieve.as_ref().is_some_and(|it| it.wants(&entry.url).is_some());
+                continue;
+            };
+            known.said = known.said.or(of_feed.and_then(|it| it.said));
+            let Some(signal) = news(&known, entry, manner) else { continue };
+            let said = moment(entry, manner);
             words.push(Word {
-                url: entry.url,
-                changed: span.map(|it| (millis(*it.start()), millis(*it.end()))),
-                print: Some(entry.fingerprint),
+                hearsay: Hearsay {
+                    source: known.id,
+                    said: said.map(|it| (*it.span().start(), *it.span().end())),
+                },
+                signal,
+                moment: said.map(|it| it.at.saturating_mul(1000)),
+                print: entry.fingerprint,
             });
         }
-        ControlFlow::Continue(())
-    });
-    let is_feed = report.format.is_feed() || report.format.is_sitemap();
-    (words, is_feed && report.entries > 0)
+        words.extend(kept.source.filter(|_| tells_more).map(plainly));
+        // Of each source one word counts.
+        let mut seen = HashSet::new();
+        words.retain(|it| seen.insert(it.hearsay.source));
+        Ok(words)
+    }
+}
+
+/// That a source has changed, and nothing else.
+fn plainly(source: u32) -> Word {
+    Word { hearsay: Hearsay { source, said: None }, signal: true, moment: None, print: 0 }
 }
 
 impl Subscriber {
@@ -140,27 +199,26 @@ mod tests {
 
     const TOPIC: &str = "https://a.example/feed";
 
-    #[test]
-    fn entries_of_a_feed_and_the_topic_are_told() {
-        let feed = "<feed xmlns='http://www.w3.org/2005/Atom'><title>t</title>
-            <entry><id>1</id><link href='/one'/><updated>2026-11-01T00:00:00Z</updated></entry>
-            <entry><id>2</id><link href='https://b.example/two'/></entry></feed>";
-        let (words, is_feed) = words(TOPIC, feed.as_bytes(), 1_800_000_000_000);
-        assert!(is_feed);
-        let urls: Vec<_> = words.iter().map(|it| it.url.as_str()).collect();
-        assert_eq!(urls, [TOPIC, "https://a.example/one", "https://b.example/two"]);
-        assert_eq!(words[1].changed, Some((1_793_491_200_000, 1_793_491_200_000)));
-        assert!(words[2].changed.is_none() && words[2].print.is_some());
+    fn read(body: &str) -> Sent {
+        Sent::read(TOPIC.to_owned(), body.as_bytes(), 1_800_000_000_000)
     }
 
     #[test]
-    fn what_is_no_feed_tells_of_the_topic_alone() {
-        for body in
-            ["", "hello", "<html><body><a href='/x'>x</a></body></html>", "{}", "\u{0}\u{1}"]
-        {
-            let (words, is_feed) = words(TOPIC, body.as_bytes(), 0);
-            assert!(!is_feed, "{body}");
-            assert_eq!(words[0].url, TOPIC, "{body}");
+    fn entries_of_a_feed_are_read() {
+        let sent = read(
+            "<feed xmlns='http://www.w3.org/2005/Atom'><title>t</title>
+            <entry><id>1</id><link href='/one'/><updated>2026-11-01T00:00:00Z</updated></entry>
+            <entry><id>2</id><link href='https://b.example/two'/></entry></feed>",
+        );
+        let urls: Vec<_> = sent.entries.iter().map(|it| it.url.as_str()).collect();
+        assert_eq!(urls, ["https://a.example/one", "https://b.example/two"]);
+        assert!(sent.is_list);
+    }
+
+    #[test]
+    fn what_is_no_feed_says_nothing_of_pages() {
+        for body in ["", "<html><body><a href='/x'>x</a></body></html>", "{}", "\u{0}\u{1}"] {
+            assert!(!read(body).is_list, "{body}");
         }
     }
 
@@ -168,8 +226,7 @@ mod tests {
     fn a_document_without_end_is_read_up_to_a_limit() {
         let entry = |n: u64| format!("<item><link>https://a.example/{n}</link></item>");
         let items: String = (0..2 * ENTRIES).map(entry).collect();
-        let rss = format!("<rss version='2.0'><channel>{items}</channel></rss>");
-        let (words, _) = words(TOPIC, rss.as_bytes(), 0);
-        assert!(words.len() as u64 <= ENTRIES + 1, "{}", words.len());
+        let sent = read(&format!("<rss version='2.0'><channel>{items}</channel></rss>"));
+        assert!(sent.entries.len() as u64 <= ENTRIES, "{}", sent.entries.len());
     }
 }

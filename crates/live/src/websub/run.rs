@@ -12,6 +12,7 @@ use super::life::{self, Identity, Said};
 use super::{MOST, Offer, State, Subscriber, hub};
 use crate::clock::{Millis, days};
 use crate::daemon::{Handle, LiveError};
+use crate::heralds::HeraldChange;
 
 /// Hubs that are asked at a time.
 const ASKED: usize = 16;
@@ -82,7 +83,7 @@ async fn run(handle: Handle, mut stop: watch::Receiver<bool>) {
 
 /// When something is due, if hubs can be asked.
 fn next(handle: &Handle, subscriber: &Subscriber) -> Option<Millis> {
-    let base = handle.shops().borrow().signals.callback.clone();
+    let base = handle.shops().borrow().callback.clone();
     let state = subscriber.lock();
     let can = state.open && base.is_some();
     let rows = state.all.values().filter(|kept| !kept.asking).map(|kept| &kept.row);
@@ -91,7 +92,7 @@ fn next(handle: &Handle, subscriber: &Subscriber) -> Option<Millis> {
 
 /// Looks at what feeds offer, and now and then whether what is subscribed to is still wanted.
 async fn look(handle: &Handle, subscriber: &Subscriber, is_round: bool) -> Result<(), LiveError> {
-    let base = handle.shops().borrow().signals.callback.clone();
+    let base = handle.shops().borrow().callback.clone();
     let now = handle.now();
     let (offers, wanted) = {
         let mut state = subscriber.lock();
@@ -165,7 +166,8 @@ async fn take(
         old
     };
     if let Some(row) = old.filter(|row| row.topic != offer.topic || offer.hubs.is_empty()) {
-        handle.dismiss(row.herald).await?;
+        let change = HeraldChange { remove: vec![row.herald], ..HeraldChange::default() };
+        handle.change_heralds(change).await?;
     }
     if offer.hubs.is_empty() {
         return Ok(());
@@ -176,13 +178,14 @@ async fn take(
     if known.is_some_and(|it| it.parent != Some(offer.feed)) {
         return Ok(());
     }
-    let herald = handle
-        .introduce(NewHerald {
-            origin: HeraldOrigin::Part,
-            parent: Some(offer.feed),
-            ..NewHerald::speaks(HeraldKind::WebSub, offer.topic.clone(), now)
-        })
-        .await?;
+    let new = NewHerald {
+        origin: HeraldOrigin::Part,
+        parent: Some(offer.feed),
+        ..NewHerald::speaks(HeraldKind::WebSub, offer.topic.clone(), now)
+    };
+    let change = HeraldChange { add: vec![new], ..HeraldChange::default() };
+    let changed = handle.change_heralds(change).await?;
+    let herald = changed.added.first().ok_or(LiveError::Stopped)?.number;
     let Some(identity) = identity() else { return Ok(()) };
     let mut state = subscriber.lock();
     if state.all.len() >= MOST {

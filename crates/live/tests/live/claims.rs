@@ -335,7 +335,7 @@ async fn a_signal_of_an_observed_source_is_kept() {
     let home = home("");
     let daemon = home.start();
     add(&daemon, pages(2, 1)).await;
-    assert_eq!(daemon.handle().signal(vec![0, 1, 99]).await.unwrap(), 2);
+    assert_eq!(daemon.handle().signal("api", vec![0, 1, 99]).await.unwrap(), 2);
     assert_eq!(daemon.handle().sample(10).await.unwrap().len(), 2);
     assert_eq!(daemon.handle().plan().await.unwrap().sources, 2);
     daemon.stop().await;

@@ -234,8 +234,7 @@ async fn a_lease_that_ended_meanwhile_is_asked_for_again() {
 async fn a_feed_that_is_removed_is_unsubscribed_from() {
     let (home, hub, asked) = subscribed(1.0, 864_000).await;
     let callback = asked.field("hub.callback");
-    home.handle().dismiss(home.list()[0].feed).await.unwrap();
-    home.handle().websub().look_again();
+    home.handle().remove_herald(home.list()[0].feed).await.unwrap();
     let left = hub.verified("unsubscribe", 1).await;
     assert_eq!((left.field("hub.callback"), left.field("hub.topic")), (callback, TOPIC));
     assert_eq!(left.field("hub.secret"), "");

@@ -1,7 +1,7 @@
 //! What heralds said of sources, and what the engine has learnt of that. There are rows for sources that
 //! are known, and for no others.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use crate::add::hash;
 use crate::error::StoreError;
@@ -57,6 +57,12 @@ pub struct Voice {
     pub said: Option<Said>,
 }
 
+fn read_known(row: &Row<'_>) -> rusqlite::Result<Known> {
+    let (moment, print) = (row.get(2)?, row.get::<_, Option<i64>>(3)?);
+    let said = print.map(|print| (moment, print as u64));
+    Ok(Known { id: row.get(0)?, fetched: row.get(1)?, said })
+}
+
 impl Reader {
     /// Which of these URLs are those of sources, in their order, and what a herald said of them before.
     /// They are looked up in the order of the index.
@@ -80,14 +86,27 @@ impl Reader {
             )?;
             let mut known = vec![None; urls.len()];
             for (hash, at) in hashed {
-                let row = find.query_row(params![hash, urls[at].as_ref(), herald], |row| {
-                    let (moment, print) = (row.get(2)?, row.get::<_, Option<i64>>(3)?);
-                    let said = print.map(|print| (moment, print as u64));
-                    Ok(Known { id: row.get(0)?, fetched: row.get(1)?, said })
-                });
+                let values = params![hash, urls[at].as_ref(), herald];
+                let row = find.query_row(values, read_known);
                 known[at] = row.optional()?;
             }
             Ok(known)
+        })
+    }
+
+    /// The same of sources by their numbers.
+    pub fn known_numbers(
+        &self,
+        herald: u32,
+        ids: &[u32],
+    ) -> Result<Vec<Option<Known>>, StoreError> {
+        self.run(|connection| {
+            let mut find = connection.prepare_cached(
+                "SELECT c.id, c.fetched, e.said, e.print FROM schedule c
+                LEFT JOIN ear e ON e.source = c.id AND e.herald = ?2 WHERE c.id = ?1",
+            )?;
+            let each = ids.iter().map(|id| find.query_row([*id, herald], read_known).optional());
+            each.collect()
         })
     }
 

@@ -79,7 +79,7 @@ pub struct RemovedHeralds {
 
 impl Store {
     /// Adds heralds, all or none. One of a kind and a name that is known keeps its number and what was
-    /// learnt of it; what an owner says of it comes before what others do.
+    /// learnt of it; what it is to others does not change it, what its owner says does.
     pub fn add_heralds(&mut self, heralds: &[NewHerald]) -> Result<Vec<AddedHerald>, StoreError> {
         for it in heralds {
             if it.name.is_empty() {
@@ -141,16 +141,15 @@ fn put(
     it: &NewHerald,
     free: &mut impl Iterator<Item = u32>,
 ) -> rusqlite::Result<AddedHerald> {
-    let sql = "SELECT number, source, origin FROM herald WHERE kind = ?1 AND name = ?2";
+    let sql = "SELECT number, source FROM herald WHERE kind = ?1 AND name = ?2";
     let known = transaction.prepare_cached(sql)?.query_row(params![it.kind, it.name], |row| {
-        Ok((row.get::<_, u32>(0)?, row.get::<_, Option<u32>>(1)?, row.get::<_, HeraldOrigin>(2)?))
+        Ok((row.get::<_, u32>(0)?, row.get::<_, Option<u32>>(1)?))
     });
-    if let Some((number, source, origin)) = known.optional()? {
-        if it.origin.is_owners() || !origin.is_owners() {
-            let sql = "UPDATE herald SET origin = ?2, settings = ?3,
-                parent = CASE WHEN ?5 THEN NULL ELSE coalesce(parent, ?4) END WHERE number = ?1";
-            let parent = it.parent.filter(|&parent| parent != number);
-            let row = params![number, it.origin, it.settings, parent, it.origin.is_owners()];
+    if let Some((number, source)) = known.optional()? {
+        if it.origin.is_owners() {
+            let sql = "UPDATE herald SET origin = ?2, settings = ?3, parent = NULL
+                WHERE number = ?1";
+            let row = params![number, it.origin, it.settings];
             transaction.prepare_cached(sql)?.execute(row)?;
         }
         if let Some(source) = source.filter(|_| it.origin.is_owners() && !it.given.is_empty()) {

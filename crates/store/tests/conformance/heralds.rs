@@ -111,6 +111,8 @@ pub(super) fn known_urls_are_found_with_what_was_said_of_them(store: &mut Store)
     let first = Some((2, None, Some((None, 3))));
     assert_eq!(seen, [first, None, Some((1, Some(70), Some((Some(50), u64::MAX)))), None]);
     assert_eq!(store.known(7, &urls).unwrap()[0].unwrap().said, None);
+    let by_number = store.known_numbers(0, &[2, 77, 1]).unwrap();
+    assert_eq!(by_number, [known[0], None, known[2]]);
 }
 
 pub(super) fn what_was_said_and_learnt_is_kept_for_what_is_there(store: &mut Store) {
