@@ -25,6 +25,7 @@ use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
 use crate::heralds::{HeraldChange, HeraldError};
 use crate::hosts::HostNow;
+use crate::indexnow::Keys;
 use crate::load::{self, Rest};
 use crate::plan::{Plan, Sights};
 use crate::status::Status;
@@ -55,6 +56,7 @@ pub struct Handle {
     /// Destinations that were changed by somebody.
     destinations: broadcast::Sender<Option<u32>>,
     websub: Arc<Subscriber>,
+    keys: Arc<Keys>,
     store: PathBuf,
 }
 
@@ -186,7 +188,16 @@ impl Daemon {
         let tokens = Arc::new(watch::Sender::new(0));
         let (destinations, _) = broadcast::channel(WAITING);
         let (shop, status) = (seen, watched);
-        let handle = Handle { asks, status, shop, tokens, destinations, websub, store: path };
+        let handle = Handle {
+            asks,
+            status,
+            shop,
+            tokens,
+            destinations,
+            websub,
+            keys: Arc::default(),
+            store: path,
+        };
         let core = tokio::spawn(core.run());
         let websub = websub::start(handle.clone());
         Ok(Self { handle, core, writer, websub })
@@ -628,6 +639,11 @@ impl Handle {
     #[must_use]
     pub fn websub(&self) -> &Arc<Subscriber> {
         &self.websub
+    }
+
+    /// What is known of keys of sites.
+    pub(crate) fn keys(&self) -> &Arc<Keys> {
+        &self.keys
     }
 
     /// Has a subscription written before anybody else knows of it.

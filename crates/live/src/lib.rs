@@ -20,6 +20,7 @@ mod goal;
 mod heralds;
 mod host;
 mod hosts;
+mod indexnow;
 mod judge;
 mod kept;
 mod load;
@@ -54,6 +55,7 @@ pub use heralds::{
 };
 pub use host::{InvalidHost, host_filter};
 pub use hosts::{HostNow, RobotsRead, robots};
+pub use indexnow::{Announced, Announcement};
 pub use plan::{Plan, Sights};
 pub use span::{days_in, span};
 pub use status::Status;

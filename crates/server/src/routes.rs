@@ -9,6 +9,7 @@ mod diff;
 mod feeds;
 mod history;
 mod hosts;
+mod indexnow;
 mod plan;
 mod reports;
 mod search;
@@ -50,6 +51,7 @@ fn all() -> OpenApiRouter<Arc<App>> {
         .merge(curve::routes())
         .merge(signals::routes())
         .merge(websub::routes())
+        .merge(indexnow::routes())
         .merge(settings::routes())
         .merge(hosts::routes())
         .merge(claims::routes())

@@ -185,7 +185,7 @@ async fn subscribe(
 }
 
 /// Serves until the test ends.
-async fn axum_serve(listener: TcpListener, router: Router) {
+pub(crate) async fn axum_serve(listener: TcpListener, router: Router) {
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         let router = router.clone();
@@ -311,15 +311,20 @@ impl Home {
     pub(crate) async fn pages(&self, urls: &[&str]) -> Vec<u32> {
         let sources: Vec<_> = urls.iter().map(|url| serde_json::json!({ "url": url })).collect();
         let body = serde_json::json!({ "sources": sources }).to_string();
+        let answer = self.send("PUT", "/v1/sources", &body).await.ok();
+        let items = answer["items"].as_array().unwrap();
+        items.iter().map(|item| item["id"].as_u64().unwrap() as u32).collect()
+    }
+
+    /// A request from somewhere, with a body of JSON.
+    pub(crate) async fn send(&self, method: &str, path: &str, body: &str) -> Answer {
         let host = self.url.strip_prefix("http://").unwrap();
         let text = format!(
-            "PUT /v1/sources HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
             body.len()
         );
-        let answer = exchange(host, text.as_bytes()).await.ok();
-        let items = answer["items"].as_array().unwrap();
-        items.iter().map(|item| item["id"].as_u64().unwrap() as u32).collect()
+        exchange(host, text.as_bytes()).await
     }
 
     /// A feed names hubs.

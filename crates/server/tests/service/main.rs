@@ -11,6 +11,7 @@ mod feeds;
 mod history;
 mod hostile;
 mod hub;
+mod indexnow;
 mod pages_of_sources;
 mod plan;
 mod source_page;
