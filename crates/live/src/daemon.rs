@@ -141,7 +141,7 @@ impl Daemon {
         let (heralds, told) = Heralds::load(&store, back)?;
         engine.step(day, told, &mut Vec::new());
         load::sources(&store, &mut engine, day, back)?;
-        load::ears(&store, &mut engine, day, back)?;
+        load::ears(&store, &mut engine, day)?;
         let (notices, noticed) = mpsc::unbounded_channel();
         let giver = Giver::Core(notices);
         let shop = Arc::new(Shop::new(&config, clock, store.path().to_owned(), giver));

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::Known;
 use crate::clock::Millis;
 use crate::core::{Core, EditOver};
-use crate::edit::{Applied, Edit, EditError, Wanted};
+use crate::edit::{Applied, EditError, Wanted};
 use crate::heralds::{HeraldChange, HeraldWanted};
 use crate::turns::Found;
 use crate::work::host_name;
@@ -26,7 +26,7 @@ impl Core {
     /// Pages become sources, as far as the limit allows.
     pub(super) fn find(
         &mut self,
-        root: u32,
+        (herald, root): (u32, u32),
         most: u64,
         mut wanted: Vec<Wanted>,
         done: oneshot::Sender<Found>,
@@ -51,7 +51,9 @@ impl Core {
         }
         let (told, answer) = oneshot::channel();
         let now = self.shop.clock.now();
-        if self.writer.send(Write::Edit(Edit::Add(wanted), now, told)).is_err() {
+        let mut counted = vec![root, herald];
+        counted.dedup();
+        if self.writer.send(Write::Found(wanted, counted, now, told)).is_err() {
             return;
         }
         let (reply, applied) = oneshot::channel::<Result<Applied, EditError>>();
