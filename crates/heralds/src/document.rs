@@ -51,6 +51,7 @@ struct Frame {
 #[derive(Default)]
 struct Before {
     elements: u32,
+    /// Whether the first is one of pages for people.
     html: bool,
     text: bool,
 }
@@ -192,7 +193,7 @@ impl<'t, 'a> Document<'t, 'a> {
                 self.teller.format = Format::Html;
                 return ControlFlow::Break(());
             }
-            self.before.html |= names::is_html(local);
+            self.before.html |= self.before.elements == 0 && names::is_html(local);
             self.before.elements += 1;
             let enough = self.before.elements > MOST_BEFORE;
             return if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
