@@ -55,15 +55,15 @@ fn damaged_and_cut_off() {
 
 #[test]
 fn a_bomb_is_read_to_the_limit_only() {
-    let text = sitemap(&"<url><loc>https://a.example/x</loc></url>".repeat(100_000));
-    let space = sitemap(&" ".repeat(100 << 20));
+    let text = sitemap(&"<url><loc>https://a.example/x</loc></url>".repeat(10_000));
+    let space = sitemap(&" ".repeat(4 << 20));
     for bomb in [gzip(text.as_bytes()), gzip(&gzip(text.as_bytes())), gzip(&gzip(space.as_bytes()))]
     {
-        let few = Limits { bytes: 1 << 20, ..limits() };
+        let few = Limits { bytes: 1 << 17, ..limits() };
         let (entries, report) = read_all(&bomb, few);
         assert!(report.defects.has(Defect::GzipBomb) && !report.complete, "{report:?}");
         assert!(!report.defects.has(Defect::CutOff));
-        assert!(entries.len() <= (1 << 20) / 40);
+        assert!(entries.len() <= (1 << 17) / 40);
     }
 }
 

@@ -145,7 +145,7 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(5000))]
 
     #[test]
     fn any_bytes(document in vec(any::<u8>(), 0..200), chunk in 1..64_usize) {
