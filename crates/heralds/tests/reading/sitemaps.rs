@@ -44,6 +44,16 @@ fn prefixes_and_other_vocabularies() {
 }
 
 #[test]
+fn translations_are_no_addresses() {
+    let text = sitemap(
+        "<url><link rel='alternate' hreflang='de' href='https://a.example/de'/>
+        <xhtml:link rel='alternate' hreflang='fr' href='https://a.example/fr'/>
+        <loc>https://a.example/x</loc><lastmod>2024-01-02</lastmod></url>",
+    );
+    check(text, Format::Sitemap, "/x@0Day", "");
+}
+
+#[test]
 fn of_news_the_later_date_counts() {
     let news = |lastmod: &str| {
         sitemap(&format!(
