@@ -130,6 +130,8 @@ async fn the_parts_of_an_index_come_and_go_with_it() {
     assert_eq!((last.format.as_str(), last.parts), ("sitemap-index", 3));
     assert_eq!(last.defects["part-again"], 1);
     assert_eq!(root.parts, 2);
+    // It is looked at for new parts each day.
+    assert_eq!(root.source.unwrap().max_interval, 1.0);
     let reader = home.reader();
     let named = |name: &str| {
         reader.find_herald(freshet_store::HeraldKind::Sitemap, &site.url(name)).unwrap()
