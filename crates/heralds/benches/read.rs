@@ -1,11 +1,13 @@
 //! Entries a second of each format on one core, against plain tokenising of the same bytes.
 //!
-//! `cargo bench -p freshet-heralds --bench read [-- ENTRIES]`; the documents are made while they are read.
+//! `cargo bench -p freshet-heralds --bench read [-- ENTRIES]`. Before that, ten million entries are made while they
+//! are read, to see how much memory that takes.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
+use std::fs;
 use std::hint::black_box;
-use std::io::Write;
+use std::io::{self, BufReader, Read, Write};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -21,6 +23,7 @@ const NOW: i64 = 1_800_000_000;
 fn main() {
     let mut arguments = std::env::args().skip(1).filter_map(|it| it.parse().ok());
     let entries: usize = arguments.next().unwrap_or(500_000);
+    stream(10_000_000);
     println!("{entries} entries, best of {ROUNDS}");
     println!(
         "{:>14} {:>8} {:>12} {:>14} {:>8}",
@@ -39,6 +42,55 @@ fn main() {
         }
     });
     line("urls, parsed", list.len(), entries, took, parsed);
+}
+
+/// A sitemap that is made while it is read.
+struct Made {
+    next: usize,
+    count: usize,
+    bytes: Vec<u8>,
+    place: usize,
+}
+
+impl Read for Made {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.place == self.bytes.len() && self.next < self.count {
+            self.bytes.clear();
+            self.place = 0;
+            let until = self.count.min(self.next + 1000);
+            (self.next..until).for_each(|number| self.bytes.extend(entry(number).bytes()));
+            self.next = until;
+        }
+        let length = out.len().min(self.bytes.len() - self.place);
+        out[..length].copy_from_slice(&self.bytes[self.place..self.place + length]);
+        self.place += length;
+        Ok(length)
+    }
+}
+
+fn stream(count: usize) {
+    let before = peak();
+    let made = Made { next: 0, count, bytes: b"<urlset>".to_vec(), place: 0 };
+    let begin = Instant::now();
+    let base = Url::parse("https://www.example.org/sitemap.xml").unwrap();
+    let limits = Limits { entries: u64::MAX, bytes: u64::MAX, ..Limits::at(NOW) };
+    let report = read(&mut BufReader::new(made), &base, limits, &mut |entry| {
+        black_box(entry);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(report.entries, count as u64);
+    let took = begin.elapsed().as_secs_f64();
+    println!(
+        "{count} entries made and read in {took:.1} s, with {} KB more memory",
+        peak() - before
+    );
+}
+
+/// The most memory that this process has had, in KB.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|it| it.trim().strip_suffix("kB")?.trim().parse().ok()).unwrap_or(0)
 }
 
 fn compare(name: &str, document: &[u8], plain: &[u8], entries: usize) {
@@ -95,15 +147,17 @@ fn sitemap(entries: usize) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
         <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n",
     );
-    for number in 0..entries {
-        let (day, second) = (number % 28 + 1, number % 60);
-        text += &format!(
-            "  <url>\n    <loc>{}</loc>\n    <lastmod>2026-11-{day:02}T12:00:{second:02}+00:00</lastmod>\n    \
-            <changefreq>weekly</changefreq>\n    <priority>0.5</priority>\n  </url>\n",
-            url(number)
-        );
-    }
+    (0..entries).for_each(|number| text += &entry(number));
     text + "</urlset>\n"
+}
+
+fn entry(number: usize) -> String {
+    let (day, second) = (number % 28 + 1, number % 60);
+    format!(
+        "  <url>\n    <loc>{}</loc>\n    <lastmod>2026-11-{day:02}T12:00:{second:02}+00:00</lastmod>\n    \
+        <changefreq>weekly</changefreq>\n    <priority>0.5</priority>\n  </url>\n",
+        url(number)
+    )
 }
 
 fn rss(entries: usize) -> String {

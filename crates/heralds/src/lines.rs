@@ -39,9 +39,9 @@ pub(crate) fn read(text: &mut Text<'_>, teller: &mut Teller<'_>) -> bool {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let is_absolute = Url::parse(line).is_ok_and(|it| it.has_host());
+        let is_absolute = line.contains("://");
         if teller.format == Format::Unknown {
-            if !is_absolute {
+            if !is_absolute || !Url::parse(line).is_ok_and(|it| it.has_host()) {
                 others += 1;
                 if others > PATIENCE {
                     return false;

@@ -2,6 +2,8 @@
 
 use url::Url;
 
+use crate::address::LONGEST;
+
 /// Hubs that are kept, at most.
 const MOST_HUBS: usize = 8;
 
@@ -36,7 +38,8 @@ impl Links {
     pub(crate) fn add(&mut self, rel: &str, target: &str, base: &Url) {
         let has = |wanted: &str| rel.split_whitespace().any(|it| it.eq_ignore_ascii_case(wanted));
         let (is_hub, is_itself) = (has("hub"), has("self"));
-        if !is_hub && !is_itself || target.trim().is_empty() {
+        let is_address = !target.trim().is_empty() && target.len() <= LONGEST;
+        if !is_hub && !is_itself || !is_address {
             return;
         }
         let Ok(mut url) = base.join(target.trim()) else { return };

@@ -15,17 +15,15 @@ use crate::report::Format;
 use crate::teller::Teller;
 use crate::text::Text;
 
-/// Elements that were begun and not ended, after which the reader is to forget them: it keeps their names.
-const FORGET: i64 = 4096;
+/// Bytes of names after which another reader goes on: it keeps those of elements that do not end.
+const FORGET: usize = 1 << 20;
 /// Bytes that are looked at to see whether an element begins an entry.
 const NAME: usize = 96;
 
 /// How the reading of a stretch ended.
 enum Way {
-    /// The document is over, or is to be read no further.
+    /// There is no more, or it is to be read no further.
     Over,
-    /// The text is over.
-    End,
     /// It goes on right here.
     On,
     /// It is not XML here.
@@ -40,7 +38,6 @@ pub(crate) fn read(text: &mut Text<'_>, teller: &mut Teller<'_>) -> bool {
         match stretch(text, &mut document, &mut buffer) {
             Way::Over => break,
             Way::On => {}
-            Way::End => break,
             Way::Lost => {
                 document.give_up();
                 if document.format() == Format::Unknown || !find_entry(text, &document) {
@@ -63,23 +60,20 @@ fn stretch(text: &mut Text<'_>, document: &mut Document<'_, '_>, buffer: &mut Ve
     config.allow_dangling_amp = true;
     config.allow_unmatched_ends = true;
     config.check_end_names = false;
-    let mut open = 0;
+    let mut kept = 0;
     loop {
         buffer.clear();
         piece.begin();
         let going = match reader.read_event_into(buffer) {
             Ok(Event::Start(start)) => {
-                open += 1;
+                kept += start.name().as_ref().len() + size_of::<usize>();
                 document.begin(&start)
             }
             Ok(Event::Empty(start)) => {
                 let begun = document.begin(&start);
                 if begun.is_break() { begun } else { document.end(start.name().as_ref()) }
             }
-            Ok(Event::End(end)) => {
-                open -= 1;
-                document.end(end.name().as_ref())
-            }
+            Ok(Event::End(end)) => document.end(end.name().as_ref()),
             Ok(Event::Text(text)) => {
                 if text.starts_with('&') {
                     document.defect(Defect::BareAmpersand);
@@ -97,7 +91,7 @@ fn stretch(text: &mut Text<'_>, document: &mut Document<'_, '_>, buffer: &mut Ve
             }
             Ok(Event::DocType(text)) => document.doctype(&text),
             Ok(Event::Comment(_) | Event::Decl(_) | Event::PI(_)) => ControlFlow::Continue(()),
-            Ok(Event::Eof) => return Way::End,
+            Ok(Event::Eof) => return Way::Over,
             Err(Error::IllFormed(_)) => {
                 document.defect(Defect::BadXml);
                 ControlFlow::Continue(())
@@ -109,7 +103,7 @@ fn stretch(text: &mut Text<'_>, document: &mut Document<'_, '_>, buffer: &mut Ve
             Err(_) => {
                 let is_end = reader.get_mut().fill_buf().is_ok_and(<[u8]>::is_empty);
                 if is_end {
-                    return Way::End;
+                    return Way::Over;
                 }
                 document.defect(Defect::BadXml);
                 return Way::Lost;
@@ -118,7 +112,7 @@ fn stretch(text: &mut Text<'_>, document: &mut Document<'_, '_>, buffer: &mut Ve
         if going.is_break() {
             return Way::Over;
         }
-        if open > FORGET {
+        if kept > FORGET {
             return Way::On;
         }
     }

@@ -17,7 +17,7 @@ use crate::adjust::{Adjusted, InForce, Unfit};
 use crate::claim::{Claim, Claimed, Report, Seen, Taken};
 use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
-use crate::core::{Ask, Checked, Core, Flow, Heralds, Told, engine_settings, known};
+use crate::core::{Ask, Checked, Core, Flow, Heralds, Told, engine_settings};
 use crate::crew::Crew;
 use crate::destination::{Changed, DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
@@ -146,7 +146,7 @@ impl Daemon {
         let (heralds, told) = Heralds::load(&store, back)?;
         engine.step(day, told, &mut Vec::new());
         load::sources(&store, &mut engine, day, back)?;
-        load::ears(&store, &mut engine, day, back)?;
+        load::ears(&store, &mut engine, day)?;
         let (notices, noticed) = mpsc::unbounded_channel();
         let giver = Giver::Core(notices);
         let shop = Arc::new(Shop::new(&config, clock, store.path().to_owned(), giver));
@@ -366,7 +366,7 @@ impl Handle {
                 source: address.id,
                 url: address.url,
                 validators: address.validators,
-                reason: known(*reason).word(),
+                reason: reason.word(),
             })
         });
         let (lease, until, next) = (granted.lease, granted.until, granted.next);

@@ -68,6 +68,7 @@ pub(crate) enum Notice {
     },
     /// A herald names pages that are to be sources.
     Found {
+        herald: u32,
         root: u32,
         /// How many it may add, in all.
         most: u64,

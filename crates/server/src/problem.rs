@@ -154,16 +154,35 @@ impl From<Unfit> for Problem {
     }
 }
 
+impl From<HeraldError> for Problem {
+    fn from(error: HeraldError) -> Self {
+        let hint = error.hint();
+        let problem = match error {
+            HeraldError::Store(error) => return error.into(),
+            HeraldError::Stopped => return stopped(),
+            HeraldError::Url(why) => Self::field("url", why.to_string())
+                .hint("give the whole URL, such as `https://example.com/sitemap.xml`"),
+            HeraldError::Given { field, what } => Self::field(field, what),
+            HeraldError::Unknown(_) => Self::absent(error.to_string()),
+            HeraldError::Part { .. } | HeraldError::Named { .. } => {
+                Self::new(StatusCode::CONFLICT, error.to_string())
+            }
+        };
+        match hint {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        }
+    }
+}
+
 impl From<LiveError> for Problem {
     fn from(error: LiveError) -> Self {
         match error {
             LiveError::Store(error) => error.into(),
             LiveError::Edit(error) => error.into(),
             LiveError::Unfit(unfit) => unfit.into(),
-            LiveError::Herald(HeraldError::Store(error)) => error.into(),
-            LiveError::Herald(HeraldError::Stopped) | LiveError::Stopped => stopped(),
-            LiveError::Herald(error @ HeraldError::Unknown(_)) => Self::absent(error.to_string()),
-            LiveError::Herald(error) => Self::new(StatusCode::BAD_REQUEST, error.to_string()),
+            LiveError::Herald(error) => error.into(),
+            LiveError::Stopped => stopped(),
             LiveError::NoSource(_) => Self::absent(error.to_string()),
             LiveError::Rests { seconds, .. } => {
                 let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string());

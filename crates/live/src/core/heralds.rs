@@ -197,13 +197,16 @@ impl Core {
 
     /// What readers of heralds have to say.
     pub(super) fn herald_noticed(&mut self, notice: Notice) {
+        if self.flow.stopping {
+            return;
+        }
         match notice {
             Notice::Words { herald, root, words, found, reserved, done } => {
                 // A reader whom nobody answers stops.
                 if !self.flow.heralds.known.contains_key(&herald) {
                     return;
                 }
-                self.count_found(herald, root, found, reserved);
+                self.count_found(root, found, reserved);
                 self.take_words(herald, &words);
                 if self.flow.batch.said.len() < UNWRITTEN {
                     let _ = done.send(());
@@ -214,7 +217,9 @@ impl Core {
                     self.write();
                 }
             }
-            Notice::Found { root, most, wanted, done } => self.find(root, most, wanted, done),
+            Notice::Found { herald, root, most, wanted, done } => {
+                self.find((herald, root), most, wanted, done);
+            }
             Notice::Parts { herald, root, urls, is_whole, done } => {
                 self.take_parts((herald, root), urls, is_whole, done);
             }
@@ -222,18 +227,11 @@ impl Core {
         }
     }
 
-    fn count_found(&mut self, herald: u32, root: u32, found: u32, reserved: u32) {
-        if reserved == 0 {
-            return;
-        }
+    /// What was taken off the limit of a rule and was known after all goes back.
+    fn count_found(&mut self, root: u32, found: u32, reserved: u32) {
         if let Some(known) = self.flow.heralds.known.get_mut(&root) {
             known.found = known.found.saturating_sub(u64::from(reserved.saturating_sub(found)));
         }
-        for number in if root == herald { vec![root] } else { vec![root, herald] } {
-            let record = HeraldRecord { herald: number, found, ..HeraldRecord::default() };
-            self.flow.batch.heralds.push(record);
-        }
-        self.flow.stale = true;
     }
 
     fn take_words(&mut self, herald: u32, words: &[Word]) {

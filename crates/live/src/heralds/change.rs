@@ -15,10 +15,6 @@ use crate::load::description;
 use crate::span::span;
 use crate::work::host_of;
 
-/// Days between two reads, at least and at most, unless they are given. What seems to be worth nothing is
-/// looked at now and then: it may have become better.
-const LEAST: f64 = 5.0 / 1440.0;
-const MOST: f64 = 7.0;
 /// Heralds that are looked through at once.
 const PAGE: usize = 1_000;
 
@@ -221,6 +217,12 @@ impl HeraldGiven {
 }
 
 impl HeraldWanted {
+    /// Days between two reads at least, unless they are given.
+    pub const MIN_INTERVAL: f64 = 5.0 / 1440.0;
+    /// Days between two reads at most, unless they are given: what seems to be worth nothing is looked at
+    /// now and then, since it may have become better.
+    pub const MAX_INTERVAL: f64 = 7.0;
+
     /// A sitemap of which nothing else is said.
     #[must_use]
     pub fn sitemap(url: impl Into<String>) -> Self {
@@ -238,17 +240,11 @@ impl HeraldWanted {
     pub(crate) fn check(&self, now: Millis) -> Result<NewHerald, HeraldError> {
         let (url, host) = host_of(&self.url)?;
         self.rule.check().map_err(|(field, what)| HeraldError::Given { field, what })?;
-        let mut given = self.given.check()?;
-        given.min_interval = Some(given.min_interval.unwrap_or(LEAST));
-        given.max_interval = Some(given.max_interval.unwrap_or(MOST));
-        if let (Some(least), Some(most)) = (given.min_interval, given.max_interval)
-            && least > most
-        {
-            given.min_interval = Some(most);
-        }
+        let given = self.given.check()?;
+        let intervals = Some((Self::MIN_INTERVAL, Self::MAX_INTERVAL));
         let kind = if self.feed { HeraldKind::Feed } else { HeraldKind::Sitemap };
         let settings = self.rule.to_text();
-        Ok(NewHerald { settings, given, ..NewHerald::read(kind, url, host, now) })
+        Ok(NewHerald { settings, given, intervals, ..NewHerald::read(kind, url, host, now) })
     }
 }
 

@@ -47,15 +47,15 @@ fn is_zero(it: &u64) -> bool {
 /// What is in the way of a document as a whole: the first that it has is its outcome. With those of the
 /// second list it is read as far as it goes each time.
 const FATAL: [Defect; 9] = [
+    Defect::BadGzip,
+    Defect::Unreadable,
     Defect::Empty,
     Defect::Html,
     Defect::NoFeed,
-    Defect::Unknown,
-    Defect::BadGzip,
     Defect::CutOff,
-    Defect::Unreadable,
     Defect::BadJson,
     Defect::TooDeep,
+    Defect::Unknown,
 ];
 const LIMITS: [Defect; 3] = [Defect::GzipBomb, Defect::TooLarge, Defect::TooMany];
 /// Hubs that are remembered.

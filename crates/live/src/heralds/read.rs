@@ -404,9 +404,10 @@ impl<'a> Desk<'a> {
         }
         let (done, answer) = oneshot::channel();
         let wanted = some.iter().map(|(wanted, _)| wanted.clone()).collect();
-        let (root, most) = (self.work.root().number, self.sieve.most());
+        let (herald, root) = (self.work.herald.number, self.work.root().number);
+        let most = self.sieve.most();
         let Some(Found { added, over, reserved }) =
-            self.wait(Notice::Found { root, most, wanted, done }, answer)
+            self.wait(Notice::Found { herald, root, most, wanted, done }, answer)
         else {
             return;
         };

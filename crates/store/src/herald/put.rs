@@ -27,6 +27,9 @@ pub struct NewHerald {
     pub settings: String,
     /// What is given of the source that is read.
     pub given: Patch,
+    /// The shortest and the longest time between two reads, in days, of one that is new and has none
+    /// given.
+    pub intervals: Option<(f64, f64)>,
     /// When it is added.
     pub made: i64,
 }
@@ -52,6 +55,7 @@ impl NewHerald {
             parent: None,
             settings: String::new(),
             given: Patch::default(),
+            intervals: None,
             made,
         }
     }
@@ -164,6 +168,11 @@ fn put(
         Some(host) => {
             let mut source = NewSource::new(it.name.as_str(), host.as_str(), it.made);
             source.given = it.given.clone();
+            if let Some((least, most)) = it.intervals {
+                let most = source.given.max_interval.unwrap_or(most);
+                let least = source.given.min_interval.unwrap_or(least).min(most);
+                (source.given.min_interval, source.given.max_interval) = (Some(least), Some(most));
+            }
             Some(add::insert_apart(transaction, &source, HERALD)?)
         }
         None => None,

@@ -45,12 +45,14 @@ pub(super) fn heralds_have_small_numbers_and_names_of_their_own(store: &mut Stor
 }
 
 pub(super) fn what_an_owner_says_of_a_herald_comes_first(store: &mut Store) {
-    let robots = NewHerald { origin: HeraldOrigin::Robots, ..sitemap(SITEMAP) };
+    let intervals = Some((0.5, 7.0));
+    let robots = NewHerald { origin: HeraldOrigin::Robots, intervals, ..sitemap(SITEMAP) };
     let number = store.add_heralds(std::slice::from_ref(&robots)).unwrap()[0].number;
     let given = Patch { max_interval: Some(2.0), ..Patch::default() };
     let given = NewHerald { settings: "mine".to_owned(), given, ..sitemap(SITEMAP) };
     let source = store.add_heralds(&[given]).unwrap()[0].source.unwrap();
     store.add_heralds(&[robots, part(SITEMAP, 7)]).unwrap();
+    assert_eq!(store.source(source).unwrap().unwrap().min_interval, 0.5);
     let it = store.herald(number).unwrap().unwrap();
     assert_eq!((it.origin, it.settings.as_str(), it.parent), (HeraldOrigin::Given, "mine", None));
     assert_eq!(store.source(source).unwrap().unwrap().max_interval, 2.0);

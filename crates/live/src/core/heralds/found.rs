@@ -4,13 +4,13 @@
 use std::collections::{HashMap, HashSet};
 
 use freshet_fetch::RobotsFile;
-use freshet_store::{HeraldOrigin, KeptRobots, NewHerald};
+use freshet_store::{HeraldOrigin, KeptRobots, NewHerald, Patch};
 use tokio::sync::oneshot;
 
 use super::Known;
 use crate::clock::Millis;
 use crate::core::{Core, EditOver};
-use crate::edit::{Applied, Edit, EditError, Wanted};
+use crate::edit::{Applied, EditError, Wanted};
 use crate::heralds::{HeraldChange, HeraldWanted};
 use crate::turns::Found;
 use crate::work::host_name;
@@ -19,6 +19,8 @@ use crate::writer::Write;
 /// Heralds at most, and those that belong to one.
 const MOST: usize = 200_000;
 const PARTS: usize = 20_000;
+/// Days after which an index is read, unless somebody said otherwise: new parts come to be known by it.
+const INDEX_INTERVAL: f64 = 1.0;
 /// Sitemaps of one robots.txt that are read.
 const MOST_NAMED: usize = 20;
 
@@ -26,7 +28,7 @@ impl Core {
     /// Pages become sources, as far as the limit allows.
     pub(super) fn find(
         &mut self,
-        root: u32,
+        (herald, root): (u32, u32),
         most: u64,
         mut wanted: Vec<Wanted>,
         done: oneshot::Sender<Found>,
@@ -51,7 +53,9 @@ impl Core {
         }
         let (told, answer) = oneshot::channel();
         let now = self.shop.clock.now();
-        if self.writer.send(Write::Edit(Edit::Add(wanted), now, told)).is_err() {
+        let mut counted = vec![root, herald];
+        counted.dedup();
+        if self.writer.send(Write::Found(wanted, counted, now, told)).is_err() {
             return;
         }
         let (reply, applied) = oneshot::channel::<Result<Applied, EditError>>();
@@ -94,6 +98,15 @@ impl Core {
             let sources = urls.iter().map(|url| old.get(url.as_str()).and_then(|it| it.1));
             let _ = done.send(sources.collect());
             return;
+        }
+        // What it says of pages its parts say: it is looked at for the parts themselves.
+        let source = all.known.get(&herald).and_then(|it| it.source);
+        if let Some(source) = source.filter(|_| old.is_empty()) {
+            let often = self.shop.readers.with(|reader| reader.source(source)).ok().flatten();
+            if often.is_some_and(|it| it.max_interval == HeraldWanted::MAX_INTERVAL) {
+                let max_interval = Some(INDEX_INTERVAL);
+                change.patches.push((source, Patch { max_interval, ..Patch::default() }));
+            }
         }
         let of_root = all.known.keys().filter(|it| all.root(**it) == root).count();
         let mut room = MOST.saturating_sub(all.known.len()).min(PARTS.saturating_sub(of_root));
