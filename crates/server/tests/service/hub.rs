@@ -277,7 +277,8 @@ impl Home {
 
     pub(crate) fn config(&self, settings: &str) -> Config {
         let settings = settings.replace("URL", &self.url);
-        let text = format!("crew = 0\n{settings}\n[hosts]\ngap = \"0s\"\nconnections = 100\n");
+        let crew = if settings.contains("crew") { "" } else { "crew = 0" };
+        let text = format!("{crew}\n{settings}\n[hosts]\ngap = \"0s\"\nconnections = 100\n");
         Config::parse(&text, &self.folder.path().join("freshet.toml")).unwrap()
     }
 

@@ -20,8 +20,10 @@ const KEY: &str = "0123456789abcdef";
 
 /// A site: what it has, what it was asked for, and whether it holds its answers back.
 #[derive(Clone)]
-struct Site {
+pub(crate) struct Site {
     host: String,
+    /// What stands in `Link` headers.
+    pub(crate) links: Arc<Mutex<String>>,
     files: Arc<Mutex<HashMap<String, String>>>,
     asked: Arc<Mutex<Vec<String>>>,
     held: Arc<Mutex<bool>>,
@@ -29,26 +31,26 @@ struct Site {
 }
 
 impl Site {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = listener.local_addr().unwrap().to_string();
-        let (files, asked, held, go) = Default::default();
-        let site = Self { host, files, asked, held, go };
+        let (links, files, asked, held, go) = Default::default();
+        let site = Self { host, links, files, asked, held, go };
         let router = Router::new().fallback(get(file)).with_state(site.clone());
         tokio::spawn(async move { axum_serve(listener, router).await });
         site
     }
 
-    fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.host)
     }
 
-    fn has(&self, path: &str, text: &str) {
+    pub(crate) fn has(&self, path: &str, text: &str) {
         self.files.lock().unwrap().insert(path.to_owned(), text.to_owned());
     }
 
     /// How often something was asked for.
-    fn asked(&self, path: &str) -> usize {
+    pub(crate) fn asked(&self, path: &str) -> usize {
         self.asked.lock().unwrap().iter().filter(|it| *it == path).count()
     }
 }
@@ -63,7 +65,10 @@ async fn file(State(site): State<Site>, uri: Uri) -> Response {
     match found {
         Some(text) => match text.strip_prefix("to ") {
             Some(to) => (StatusCode::FOUND, [("location", to.to_owned())]).into_response(),
-            None => text.into_response(),
+            None => {
+                let links = site.links.lock().unwrap().clone();
+                ([("link", links)], text).into_response()
+            }
         },
         None => StatusCode::NOT_FOUND.into_response(),
     }

@@ -1,8 +1,10 @@
 //! WebSub against a hub written by its specification.
 
+use freshet_live::HeraldWanted;
 use freshet_store::HeraldKind;
 
 use crate::hub::{Habit, Home, Hub, call, form, send, signature, until};
+use crate::indexnow::Site;
 
 const TOPIC: &str = "https://a.example/feed.atom";
 const FEED: &str = "https://a.example/feed";
@@ -372,4 +374,54 @@ async fn who_sends_too_much_is_told_to_wait() {
     assert_eq!(statuses[..10], [404; 10]);
     assert_eq!(statuses[10..], [429; 2]);
     assert_eq!(call(callback, "").await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_feed_that_is_read_is_subscribed_to_at_the_hub_that_it_names() {
+    for by_header in [true, false] {
+        let (hub, site) = (Hub::start(Habit::Verify(864_000)).await, Site::start().await);
+        let home = Home::start(1.0, &format!("crew = 4\n{OPEN}")).await;
+        let (at, itself, page) = (hub.url("hub"), site.url("/self"), site.url("/page"));
+        let other = entry(&site.url("/other"), "2024-01-01T00:00:00Z");
+        let links = format!("<link rel='hub' href='{at}'/><link rel='self' href='{itself}'/>");
+        if by_header {
+            *site.links.lock().unwrap() = format!("<{at}>; rel=\"hub\", <{itself}>; rel=\"self\"");
+        }
+        let entries = [if by_header { String::new() } else { links }, other];
+        site.has("/feed", &atom(&entries));
+        site.has("/page", "as it was");
+        let id = home.pages(&[&page]).await[0];
+        let is_there = async || {
+            let found = home.handle().read(move |reader| reader.source(id)).await.unwrap();
+            found.and_then(|it| it.fetched)
+        };
+        until(is_there).await;
+        let feed = home.handle().add_herald(HeraldWanted::feed(site.url("/feed"))).await.unwrap();
+        let asked = hub.verified("subscribe", 1).await;
+        assert_eq!((asked.field("hub.topic"), asked.path.as_str()), (itself.as_str(), "hub"));
+        let it = home.is(|it| it.state == "active").await;
+        assert_eq!(it.feed, feed.number);
+        // What is in a feed and was not is news, what was said before is not.
+        let (callback, secret) = (asked.field("hub.callback"), asked.field("hub.secret"));
+        for (title, signals) in [("one", 1), ("one", 1), ("two", 2)] {
+            let new = format!(
+                "<entry><id>{page}</id><title>{title}</title><link href='{page}'/></entry>"
+            );
+            let body = atom(&[new]);
+            let answer = send(callback, Some(&signature(secret, &body)), &body).await;
+            assert_eq!(answer.status, 202);
+            let herald = home.handle().herald(it.herald).await.unwrap().unwrap();
+            assert_eq!(herald.report.map(|it| it.signals), Some(signals), "{title}");
+            // Heard, and in the store before the next one comes.
+            let is_kept = async || {
+                let voices = home.handle().read(move |reader| reader.voices(id)).await.unwrap();
+                voices.into_iter().find(|it| it.herald == herald.herald.number)?.said
+            };
+            until(is_kept).await;
+        }
+        // With the feed goes what it named.
+        home.handle().remove_herald(feed.number).await.unwrap();
+        hub.verified("unsubscribe", 1).await;
+        assert!(home.handle().herald(it.herald).await.unwrap().is_none());
+    }
 }
