@@ -18,6 +18,7 @@ mod signals;
 mod source;
 mod sources;
 mod stream;
+mod subscriptions;
 pub(crate) mod tokens;
 mod upsert;
 mod versions;
@@ -50,6 +51,7 @@ fn all() -> OpenApiRouter<Arc<App>> {
         .merge(plan::routes())
         .merge(curve::routes())
         .merge(signals::routes())
+        .merge(subscriptions::routes())
         .merge(websub::routes())
         .merge(indexnow::routes())
         .merge(settings::routes())

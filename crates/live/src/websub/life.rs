@@ -158,7 +158,7 @@ pub(super) fn answered(it: &mut Subscription, said: Said, now: Millis) -> bool {
             let failures = std::mem::replace(&mut it.failures, before);
             it.next = now + wait(it, SOON, LATEST.0, now).max(after.unwrap_or(0).min(LATEST.1));
             it.failures = failures;
-            failures % TRIES == 0 && turn(it, now)
+            failures.is_multiple_of(TRIES) && turn(it, now)
         }
         Said::No(note) => {
             it.note = note;

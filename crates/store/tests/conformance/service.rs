@@ -247,6 +247,8 @@ pub(crate) fn subscriptions_are_kept_by_where_hubs_call_back(store: &mut Store) 
     store.put_subscriptions(&[a.clone(), b.clone()], &[]).unwrap();
     assert_eq!(store.subscriptions().unwrap(), [a, b.clone()]);
     let again = Subscription { aim: Aim::Leave, verified: Some(2), ..one("a") };
-    store.put_subscriptions(&[again.clone()], &["b".to_owned(), "x".to_owned()]).unwrap();
+    store
+        .put_subscriptions(std::slice::from_ref(&again), &["b".to_owned(), "x".to_owned()])
+        .unwrap();
     assert_eq!(store.subscriptions().unwrap(), [again]);
 }
