@@ -84,6 +84,16 @@ pub fn check_within(
     assert_eq!((report.entries, report.parts), (count(Kind::Page), count(Kind::Part)));
 }
 
+#[test]
+fn the_page_says_what_each_defect_means() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/signals.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let rows = page.lines().skip_while(|line| *line != "| name | what it means |").skip(2);
+    let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+    let row = |it: &Defect| format!("| `{it}` | {} |", it.about());
+    assert_eq!(rows, Defect::ALL.iter().map(row).collect::<Vec<_>>());
+}
+
 /// A sitemap of these entries.
 pub fn sitemap(entries: &str) -> String {
     format!("<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entries}</urlset>")
