@@ -425,3 +425,30 @@ async fn a_feed_that_is_read_is_subscribed_to_at_the_hub_that_it_names() {
         assert!(home.handle().herald(it.herald).await.unwrap().is_none());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hubs_need_no_token_and_whoever_reads_sees_no_secret() {
+    let (home, _hub, asked) = subscribed(1.0, 864_000).await;
+    let (callback, secret) = (asked.field("hub.callback"), asked.field("hub.secret"));
+    assert_eq!(send(callback, None, "x").await.status, 202);
+    let list = home.send("GET", "/v1/subscriptions", "").await;
+    let item = &list.ok()["items"][0];
+    assert_eq!((&item["topic"], &item["state"]), (&TOPIC.into(), &"active".into()));
+    assert_eq!((&item["pushes"], &item["ignored"]), (&1.into(), &1.into()));
+    let path = callback.rsplit('/').next().unwrap();
+    assert!(!list.body.contains(secret) && !list.body.contains(path));
+    let metrics = home.send("GET", "/metrics", "").await.body;
+    assert!(metrics.contains("freshet_hub_pushes_total{result=\"ignored\"} 1"), "{metrics}");
+    assert!(!metrics.contains(path));
+    let token = freshet_store::Token {
+        name: "reader".to_owned(),
+        hash: freshet_server::Secret::random().unwrap().hash(),
+        scopes: 1,
+        made: 0,
+        used: None,
+    };
+    home.handle().put_token(token).await.unwrap();
+    home.send("GET", "/v1/subscriptions", "").await.refuses(401, None);
+    assert_eq!(send(callback, None, "x").await.status, 202);
+    home.send("POST", "/indexnow", "{}").await.refuses(404, None);
+}
