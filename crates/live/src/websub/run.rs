@@ -272,7 +272,13 @@ impl State {
     /// Forgets what has been over for long enough.
     fn tidy(&mut self, now: Millis) {
         let rows = self.all.values().map(|kept| &kept.row);
-        let over = rows.filter(|row| row.aim == Aim::Ended && row.next <= now);
+        // Where nobody can be told that it is over, it is over with the lease.
+        let is_untold = self.base.is_none();
+        let over = rows.filter(|row| match row.aim {
+            Aim::Stay => false,
+            Aim::Leave => is_untold && row.until.is_none_or(|until| until <= now),
+            Aim::Ended => row.next <= now,
+        });
         let over: Vec<String> = over.map(|row| row.callback.clone()).collect();
         for callback in over {
             self.forget(&callback);
