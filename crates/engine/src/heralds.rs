@@ -13,6 +13,9 @@ pub(crate) use delay::{After, Delay};
 pub(crate) use ear::{Ear, Listening, TRIAL};
 pub(crate) use voice::{Kept, Reader, Voice};
 
+/// Changes that are as good as the share of all sources' changes that is told of.
+const ALIKE: f64 = 10.0;
+
 /// All heralds and all ears.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Heralds {
@@ -132,7 +135,9 @@ impl Heralds {
         if let Some(voice) = self.voices.get_mut(herald).and_then(Option::as_deref_mut) {
             let among = trust.among(&voice.prior());
             let ear = &mut self.ears[place as usize];
-            ear.reading = among.reading();
+            ear.reading = voice
+                .recall()
+                .map_or(among.reading(), |recall| among.reading().with_recall(recall, ALIKE));
             if !ear.is_on_trial() {
                 voice.learn(&before, &trust, &among);
             }

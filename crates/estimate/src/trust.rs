@@ -157,7 +157,6 @@ impl Trust {
             let missed = Belief::new(left * changes.days(), changes.days());
             self.missed[at] = Short::new(missed.unwrap_or(changes));
         }
-        self.weights = [0.0; PRECISIONS];
         self.with_usual(changes.mean())
     }
 

@@ -13,6 +13,8 @@ const SURE: f64 = 2.0;
 const KEPT: f32 = 0.9;
 /// How much better another ear must foretell to be listened to instead, as a logarithm.
 const BETTER: f32 = 0.5;
+/// The share of what a source is worth that it is worth anyway if signals do not matter.
+const NO_MORE: f64 = 0.9;
 /// Heralds of one source.
 const MOST: usize = 8;
 
@@ -184,7 +186,8 @@ impl Engine {
             if ear.is_on_trial() {
                 self.heralds.set_trust(place, trust.counted(heard));
                 if ear.fetches + 1 == TRIAL {
-                    let belief = self.belief(&self.sources[id as usize]);
+                    let source = &self.sources[id as usize];
+                    let belief = self.known_belief(source).unwrap_or(self.belief(source));
                     self.heralds.set_trust(place, trust.counted(heard).settled(belief));
                 }
                 self.heralds.set_fetches(place, ear.fetches + 1);
@@ -193,7 +196,9 @@ impl Engine {
             }
             let trust = trust.doubt(days, half_life, SURE);
             self.heralds.forget(place, trust);
-            self.heralds.set_trust(place, trust.fetched(heard, changed));
+            let learnt = trust.fetched(heard, changed);
+            let known = self.known_belief(&self.sources[id as usize]);
+            self.heralds.set_trust(place, known.map_or(learnt, |belief| learnt.settled(belief)));
             if let Some(voice) = self.heralds.voice_mut(ear.herald) {
                 let kept = &mut voice.kept;
                 let count = match (ear.count > 0, changed) {
@@ -292,11 +297,13 @@ impl Engine {
         }
     }
 
-    /// Whether signals are why a source is worth its price.
-    pub(super) fn is_moved(&self, now: f64, source: &Source) -> bool {
+    /// Whether signals are why a source that is worth so much is worth its price.
+    pub(super) fn is_moved(&self, now: f64, source: &Source, rank: f64) -> bool {
         let ear = self.heralds.first_heard(source.ear());
-        ear.is_some_and(|ear| ear.signals > 0.0)
-            && self.worth_unsaid(now, source) < self.price_at(source.host)
+        ear.is_some_and(|ear| ear.signals > 0.0) && {
+            let unsaid = self.worth_unsaid(now, source);
+            unsaid < NO_MORE * rank && unsaid < self.price_at(source.host)
+        }
     }
 
     /// Finds the place of a source again for which a fetch is worth something else now.
