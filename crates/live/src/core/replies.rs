@@ -185,7 +185,7 @@ impl Core {
     }
 
     fn reload(&mut self, config: Config) {
-        let (named, now) = (config.signals.wanted.clone(), self.shop.clock.now());
+        let (named, now) = (config.signals.clone(), self.shop.clock.now());
         self.follow(config);
         let change =
             self.shop.readers.with(|reader| Ok(HeraldChange::to_file(reader, &named, now)));
