@@ -46,7 +46,7 @@ pub use destination::{DestinationEdit, DestinationError, edit_destination};
 pub use detectors::Rules;
 pub use edit::{Applied, Edit, EditError, Given, Wanted, Which, apply};
 pub use explained::Explained;
-pub use freshet_engine::{Glance, Known, Sight, Standing};
+pub use freshet_engine::{Announced, Glance, HeraldReport, Known, Sight, Standing};
 pub use goal::goal;
 pub use heralds::{
     Hearsay, HeraldError, HeraldGiven, HeraldNow, HeraldRead, HeraldRule, HeraldWanted,

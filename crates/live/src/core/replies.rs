@@ -64,6 +64,10 @@ impl Core {
                 let _ = reply.send(self.heard_from(herald, &said));
             }
             Ask::Heralds(change, reply) => self.change_heralds(change, reply),
+            Ask::Announced(id, reply) => {
+                self.tell(Event::Tick);
+                let _ = reply.send(self.engine.announced(id));
+            }
             Ask::HeraldReports(numbers, reply) => {
                 let _ = reply.send(self.herald_reports(&numbers));
             }
