@@ -18,6 +18,7 @@ const PURE: &[&str] = &[
     "freshet-crew",
     "freshet-capture",
     "freshet-detect",
+    "freshet-heralds",
     "freshet-engine",
     "freshet-sim",
     "freshet-lab",

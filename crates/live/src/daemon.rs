@@ -8,7 +8,7 @@ use std::time::Duration;
 use freshet_detect::{Detector, Document, Reading};
 use freshet_engine::{Glance, Known};
 use freshet_fetch::{InvalidRequest, Request};
-use freshet_store::{Reader, Store, StoreError, Token};
+use freshet_store::{HeraldKind, Reader, Store, StoreError, Token};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -17,12 +17,13 @@ use crate::adjust::{Adjusted, InForce, Unfit};
 use crate::claim::{Claim, Claimed, Report, Seen, Taken};
 use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
-use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings};
+use crate::core::{Ask, Checked, Core, Flow, Heralds, Told, engine_settings};
 use crate::crew::Crew;
 use crate::destination::{Changed, DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
 use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
+use crate::heralds::{HeraldChange, HeraldError};
 use crate::hosts::HostNow;
 use crate::load::{self, Rest};
 use crate::plan::{Plan, Sights};
@@ -69,6 +70,9 @@ pub enum LiveError {
     /// A change says no.
     #[error("{0}")]
     Edit(#[from] EditError),
+    /// A signal source says no.
+    #[error("{0}")]
+    Herald(#[from] HeraldError),
     /// A setting says no.
     #[error("{0}")]
     Unfit(#[from] Unfit),
@@ -96,6 +100,7 @@ impl LiveError {
             Self::Store(error) => error.hint(),
             Self::NoSource(url) => Some(format!("add it with `freshet add {url}`")),
             Self::Config(error) => error.hint(),
+            Self::Herald(error) => error.hint(),
             Self::Rests { .. } => Some("try it again then".to_owned()),
             Self::Edit(_) | Self::Unfit(_) | Self::Thread(_) | Self::Stopped => None,
         }
@@ -119,6 +124,8 @@ impl Daemon {
         }
         writer::keep(&mut store, config.retention, config.size)?;
         store.set_watch(config.watch);
+        let named = HeraldChange::to_file(&store, &config.signals, now)?;
+        named.apply(&mut store)?;
         let rest = Rest::read(&store)?;
         let allowance = rest.allowance.resume(config.bytes, day);
         let count = usize::try_from(store.count(&freshet_store::Query::default())?);
@@ -131,16 +138,21 @@ impl Daemon {
                 "the clock was set back since the last run: what is due keeps its distance"
             );
         }
+        let (heralds, told) = Heralds::load(&store, back)?;
+        engine.step(day, told, &mut Vec::new());
         load::sources(&store, &mut engine, day, back)?;
+        load::ears(&store, &mut engine, day)?;
         let (notices, noticed) = mpsc::unbounded_channel();
         let giver = Giver::Core(notices);
         let shop = Arc::new(Shop::new(&config, clock, store.path().to_owned(), giver));
         let mut flow = Flow::default();
+        flow.heralds = heralds;
         load::manners(&store, &mut engine, &mut flow.strangers, now, back)?;
         flow.claims.resume(store.leases()?, &mut engine, now, day);
         let cursor = store.last_cursor()?;
         let path = store.path().to_owned();
-        tracing::info!(sources = engine.len(), store = %path.display(), "started");
+        let pages = engine.len().saturating_sub(flow.heralds.read());
+        tracing::info!(sources = pages, store = %path.display(), "started");
 
         let (orders, ordered) = mpsc::unbounded_channel();
         let (tell, written) = mpsc::unbounded_channel();
@@ -396,12 +408,14 @@ impl Handle {
         Ok(each.collect())
     }
 
-    /// Sources say that they have changed. Gives how many of them there are.
+    /// Somebody says that sources have changed; `by` is who. Those whose every change is announced
+    /// believe it; of others it counts as far as it has proved true. Gives how many of them there are.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn signal(&self, sources: Vec<u32>) -> Result<u64, LiveError> {
-        self.answer(|reply| Ask::Signal(sources, reply)).await
+    /// If it cannot be written who says it, or the daemon has stopped.
+    pub async fn signal(&self, by: &str, sources: Vec<u32>) -> Result<u64, LiveError> {
+        let herald = self.herald_named(HeraldKind::Api, by).await?;
+        self.answer(|reply| Ask::Signal(sources, herald, reply)).await
     }
 
     /// What a fetch is worth now, and what it buys.
@@ -500,7 +514,10 @@ impl Handle {
         self.destinations.subscribe()
     }
 
-    async fn answer<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, LiveError> {
+    pub(crate) async fn answer<T>(
+        &self,
+        ask: impl FnOnce(oneshot::Sender<T>) -> Ask,
+    ) -> Result<T, LiveError> {
         let (reply, answer) = oneshot::channel();
         self.ask(ask(reply)).await?;
         answer.await.map_err(|_| LiveError::Stopped)
@@ -599,7 +616,7 @@ impl Handle {
         &self.store
     }
 
-    async fn ask(&self, ask: Ask) -> Result<(), LiveError> {
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<(), LiveError> {
         self.asks.send(ask).await.map_err(|_| LiveError::Stopped)
     }
 }
@@ -613,6 +630,7 @@ impl Shop {
             clock: Arc::new(clock),
             giver: Arc::new(giver),
             gap: config.gap,
+            signals: config.signals.limits,
         }
     }
 
@@ -625,6 +643,7 @@ impl Shop {
             clock: Arc::clone(&self.clock),
             giver: Arc::clone(&self.giver),
             gap: config.gap,
+            signals: config.signals.limits,
         })
     }
 }

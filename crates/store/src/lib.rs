@@ -27,6 +27,7 @@ mod checkpoint;
 mod destination;
 mod edit;
 mod error;
+mod herald;
 mod history;
 mod host;
 mod job;
@@ -55,6 +56,10 @@ pub use check::Health;
 pub use checkpoint::Checkpointed;
 pub use destination::{Dead, Destination, NewDead, Step};
 pub use error::StoreError;
+pub use herald::{
+    AddedHerald, Ear, Herald, HeraldKind, HeraldOrigin, HeraldQuery, HeraldRecord, Known,
+    NewHerald, RemovedHeralds, Said, Voice,
+};
 pub use history::{Decision, Observation};
 pub use host::{Host, HostFilter, HostRecord};
 pub use job::{Address, Job, Validators};

@@ -8,8 +8,8 @@ use freshet_model::Budget;
 use freshet_store::Retention;
 use url::Url;
 
-use super::notify;
 use super::{Config, Crew, Raw, RawCrew, RawKeep, RawServer, Secrets, Server};
+use super::{notify, signals};
 use crate::detectors::Rules;
 use crate::goal::goal;
 
@@ -67,6 +67,7 @@ pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
         detect: Rules::new(raw.detect, rules)?,
         server: server(raw.server)?,
         watch: notify::watch(&raw.watch)?,
+        signals: signals::check(raw.signals)?,
         notify,
         secrets,
     })
