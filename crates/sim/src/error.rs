@@ -94,10 +94,7 @@ pub enum SimError {
     #[error("cannot plan: {0}")]
     Plan(String),
     /// So many events would take for ever.
-    #[error(
-        "about {requests:.3e} requests, {changes:.3e} changes and {signals:.3e} signals are too many to \
-         simulate (at most {limit:e})"
-    )]
+    #[error("{} are too many to simulate (at most {limit:e})", events(*.requests, *.changes, *.signals))]
     TooMuch {
         /// Requests to expect.
         requests: f64,
@@ -108,4 +105,14 @@ pub enum SimError {
         /// How many events are allowed.
         limit: f64,
     },
+}
+
+/// Events to expect; signals only if there are any.
+fn events(requests: f64, changes: f64, signals: f64) -> String {
+    match signals > 0.0 {
+        false => format!("about {requests:.3e} requests and {changes:.3e} changes"),
+        true => format!(
+            "about {requests:.3e} requests, {changes:.3e} changes and {signals:.3e} signals"
+        ),
+    }
 }
