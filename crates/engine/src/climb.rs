@@ -52,9 +52,11 @@ impl Engine {
         let mut days: Vec<f64> =
             (0..=POINTS).map(|at| from + length * f64::from(at) / f64::from(POINTS)).collect();
         days.extend([it.now, it.due]);
-        if source.is_observed() && source.pending > 0 {
+        let first = self.heralds.first_heard(source.ear()).filter(|ear| ear.count > 0);
+        let first = first.map(|ear| source.last + f64::from(ear.first_after));
+        if let Some(first) = first.or((source.announced_changes() > 0).then(|| source.first())) {
             // It jumps when the first change is announced.
-            days.extend([source.first().next_down(), source.first()]);
+            days.extend([first.next_down(), first]);
         }
         days.retain(|day| (from..=from + length).contains(day));
         days.sort_by(f64::total_cmp);

@@ -2,6 +2,7 @@
 
 mod describe;
 mod hand_out;
+mod hear;
 mod learn;
 mod visit;
 
@@ -16,6 +17,7 @@ use crate::calendar::Queue;
 use crate::chunks::Chunks;
 use crate::event::{Action, Event};
 use crate::heap::Heap;
+use crate::heralds::Heralds;
 use crate::host::Host;
 use crate::memory::Memory;
 use crate::ranked::Ranked;
@@ -53,6 +55,7 @@ pub struct Engine {
     /// Goals that are not the settings': few.
     pub(crate) goals: Vec<Goal>,
     pub(crate) hosts: Chunks<Host, 256>,
+    pub(crate) heralds: Heralds,
     /// Descriptions that are still to be taken in.
     inbox: VecDeque<Bulk>,
     /// A long list of them that has been taken in.
@@ -126,6 +129,7 @@ impl Engine {
             count: 0,
             goals: Vec::new(),
             hosts: Chunks::default(),
+            heralds: Heralds::default(),
             inbox: VecDeque::new(),
             spent: Vec::new(),
             queue: Queue::default(),
@@ -218,9 +222,8 @@ impl Engine {
             }
             let importance = f64::from(source.importance);
             all += importance;
-            if !source.is_new() && source.pending == 0 {
-                let days = (self.now - source.seen()).max(0.0);
-                fresh += importance * self.belief(source).no_change(days);
+            if !source.is_new() && source.announced_changes() == 0 {
+                fresh += importance * self.fresh_now(source);
             }
         }
         (all > 0.0).then(|| fresh / all)
@@ -302,11 +305,12 @@ impl Engine {
             Event::HostGap { host, days } => self.set_gap(host, days),
             Event::Signal(id) if self.inbox.is_empty() => self.signal(now, id),
             Event::Signal(id) => self.inbox.push_back(Bulk::Signal(id)),
-            Event::Heralds(_)
-            | Event::Dismissed(_)
-            | Event::Overheard(_)
-            | Event::Heard(_)
-            | Event::Read { .. } => {}
+            Event::Heralds(some) => self.take_in(now, Bulk::Heralds(some, 0), actions),
+            Event::Dismissed(some) => self.take_in(now, Bulk::Dismissed(some, 0), actions),
+            Event::Overheard(some) => self.take_in(now, Bulk::Overheard(some, 0), actions),
+            Event::Heard(signal) if self.inbox.is_empty() => self.heard(now, signal),
+            Event::Heard(signal) => self.inbox.push_back(Bulk::Heard(signal)),
+            Event::Read { herald, found } => self.read(now, herald, found),
             Event::Fetched { id, outcome } => self.fetched(now, id, outcome, now, actions),
             Event::Reported { id, outcome, day } => self.fetched(now, id, outcome, day, actions),
             Event::PutOff { id, days, unasked } => self.put_off(now, id, days, unasked),
@@ -436,7 +440,7 @@ impl Engine {
                 let compared = self.due(now, source, entry);
                 day - source.last > SLOW * (compared - source.last)
             };
-            if day < f64::INFINITY && !(goal.levels_off() && is_slow()) {
+            if day < f64::INFINITY && !(self.levels_off(source) && is_slow()) {
                 return (State::Coming, day, aim);
             }
         }

@@ -136,7 +136,7 @@ impl Engine {
             belief,
             between: belief.credible(0.95),
             pending: source.is_observed().then_some(source.pending),
-            announced: None,
+            announced: self.announced(id),
             worth,
             price,
             outlook: self.outlook,

@@ -1,9 +1,13 @@
 //! Who says that sources have changed: sitemaps, feeds, hubs, owners.
 
+use freshet_estimate::Trust;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
+use crate::heralds::{Ear, Kept};
+use crate::recall::{sealed, unsealed};
 use crate::snapshot::SnapshotError;
+use crate::source::{Source, State};
 
 /// Somebody who says that sources have changed, truly or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,11 +86,19 @@ pub struct HeraldReport {
 
 /// What was learnt of a herald, worth keeping while there is no engine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HeraldMemory {}
+pub struct HeraldMemory(Kept);
 
 /// What was learnt of a herald about one source, and what it said since the last fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EarMemory {}
+pub struct EarMemory {
+    pub(crate) trust: Trust,
+    count: u32,
+    signals: f32,
+    first_after: f32,
+    last_after: f32,
+    score: f32,
+    changed: bool,
+}
 
 /// What signals have to do with the day on which a source is due.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,71 +122,136 @@ pub struct Announced {
 }
 
 impl HeraldMemory {
-    /// The same by a clock that shows so many days less.
-    #[must_use]
-    pub fn earlier(self, _days: f64) -> Self {
-        self
-    }
-
-    /// As bytes.
+    /// As bytes: some hundred.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        Vec::new()
+        sealed(self)
     }
 
     /// From bytes.
     ///
     /// # Errors
     /// If the bytes are something else, damaged, or of another version.
-    pub fn from_bytes(_bytes: &[u8]) -> Result<Self, SnapshotError> {
-        Ok(Self {})
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
+        unsealed(bytes)
+    }
+
+    /// The same by a clock that shows so many days less.
+    #[must_use]
+    pub fn earlier(self, days: f64) -> Self {
+        Self(self.0.earlier(days))
+    }
+
+    /// What there is of it that can be meant.
+    pub(crate) fn kept(&self, now: f64) -> Kept {
+        if self.0.is_sound() { self.0.not_after(now) } else { Kept::default() }
     }
 }
 
 impl EarMemory {
-    /// The same by a clock that shows so many days less.
-    #[must_use]
-    pub fn earlier(self, _days: f64) -> Self {
-        self
-    }
-
-    /// As bytes.
+    /// As bytes: some three hundred.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        Vec::new()
+        sealed(self)
     }
 
     /// From bytes.
     ///
     /// # Errors
     /// If the bytes are something else, damaged, or of another version.
-    pub fn from_bytes(_bytes: &[u8]) -> Result<Self, SnapshotError> {
-        Ok(Self {})
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
+        unsealed(bytes)
+    }
+
+    fn of(ear: &Ear, trust: &Trust) -> Self {
+        let Ear { count, signals, first_after, last_after, score, changed, .. } = *ear;
+        Self { trust: *trust, count, signals, first_after, last_after, score, changed }
+    }
+
+    /// Whether its numbers can be meant.
+    pub(crate) fn is_sound(&self) -> bool {
+        let parts = [self.signals, self.first_after, self.last_after];
+        parts.iter().all(|it| *it >= 0.0 && it.is_finite())
+            && self.score <= 0.0
+            && self.score.is_finite()
+            && self.trust.is_sound()
+    }
+
+    pub(crate) fn write(&self, ear: &mut Ear) {
+        (ear.count, ear.signals) = (self.count, self.signals);
+        (ear.first_after, ear.last_after) = (self.first_after, self.last_after);
+        (ear.score, ear.changed) = (self.score, self.changed);
     }
 }
 
 impl Engine {
     /// What is known of a herald; `None` if there is no such herald.
     #[must_use]
-    pub fn herald(&self, _number: u32) -> Option<HeraldReport> {
-        None
+    pub fn herald(&self, number: u32) -> Option<HeraldReport> {
+        let voice = self.heralds.voice(number)?;
+        let kept = &voice.kept;
+        let source = voice.source.and_then(|id| self.sources.get(id as usize));
+        let source = source.filter(|it| it.state != State::Absent);
+        let rate = voice.read_rate();
+        Some(HeraldReport {
+            source: voice.source,
+            sources: voice.sources(),
+            signals: kept.signals,
+            late: kept.late,
+            tried: kept.tried,
+            proved: kept.proved,
+            missed: kept.missed,
+            precision: voice.precision(),
+            recall: voice.recall(),
+            delay: kept.delay.mean(),
+            reads: kept.reads,
+            read_every: rate.map(f64::recip).filter(|_| source.is_some()),
+            spent: source.map_or(0.0, |it| f64::from(it.cost) * rate.unwrap_or(0.0)),
+            found: kept.found,
+            worth: source.filter(|it| !it.is_new()).map(|it| self.worth(self.now, it)),
+            brought: kept.brought,
+        })
     }
 
-    /// What was learnt of a herald, worth keeping.
+    /// What was learnt of a herald, worth keeping; `None` if there is no such herald.
     #[must_use]
-    pub fn herald_memory(&self, _number: u32) -> Option<HeraldMemory> {
-        None
+    pub fn herald_memory(&self, number: u32) -> Option<HeraldMemory> {
+        Some(HeraldMemory(self.heralds.voice(number)?.kept))
     }
 
     /// What was learnt of heralds about a source, with their numbers.
     #[must_use]
-    pub fn ear_memories(&self, _id: u32) -> Vec<(u32, EarMemory)> {
-        Vec::new()
+    pub fn ear_memories(&self, id: u32) -> Vec<(u32, EarMemory)> {
+        let source = self.sources.get(id as usize).filter(|it| it.state != State::Absent);
+        let chain = self.heralds.chain(source.and_then(Source::ear));
+        let memory = |place: u32| {
+            let ear = self.heralds.ear(place).filter(|ear| self.heralds.is_heard(ear))?;
+            Some((ear.herald, EarMemory::of(ear, self.heralds.trust(place)?)))
+        };
+        chain.into_iter().filter_map(memory).collect()
     }
 
-    /// What heralds have to do with a source.
+    /// What heralds have to do with a source; `None` if nobody is listened to about it.
     #[must_use]
-    pub fn announced(&self, _id: u32) -> Option<Announced> {
-        None
+    pub fn announced(&self, id: u32) -> Option<Announced> {
+        let source = self.sources.get(id as usize).filter(|it| it.state != State::Absent)?;
+        let ear = self.heralds.first_heard(source.ear())?;
+        let day = |after: f32| source.last + f64::from(after);
+        Some(Announced {
+            herald: ear.herald,
+            signals: ear.count,
+            weight: f64::from(ear.signals),
+            days: (ear.count > 0).then(|| (day(ear.first_after), day(ear.last_after))),
+            precision: ear.reading.precision(),
+            recall: ear.reading.recall(),
+            fresh: self.fresh_now(source),
+            due_without: self.due_unsaid(self.now, source, self.price_at(source.host)),
+        })
+    }
+
+    /// What was said about how many sources, by one herald or another, is remembered.
+    #[must_use]
+    pub fn ears(&self) -> usize {
+        self.heralds.ears()
     }
 }

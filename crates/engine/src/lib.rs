@@ -10,6 +10,7 @@ mod event;
 mod explain;
 mod heap;
 mod herald;
+mod heralds;
 mod host;
 mod known;
 mod measure;

@@ -3,7 +3,7 @@
 use freshet_estimate::first_change;
 
 use crate::engine::Engine;
-use crate::source::State;
+use crate::source::{Source, State};
 
 /// How the copy of a source was since its last fetch, in days, each times its importance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,7 +32,7 @@ impl Engine {
         let fresh = match changed {
             false => days,
             // The first change was announced.
-            true if source.is_observed() && source.pending > 0 => {
+            true if source.announced_changes() > 0 => {
                 (source.first() - source.last).clamp(0.0, days)
             }
             true => first_change(belief.mean(), days),
@@ -41,7 +41,23 @@ impl Engine {
         Some(Measured {
             held: importance * days,
             fresh: importance * fresh,
-            expected: importance * belief.fresh_days(days),
+            expected: importance * self.expected_days(source, days),
         })
+    }
+
+    /// The days of so many for which a copy was expected to be like its source.
+    fn expected_days(&self, source: &Source, days: f64) -> f64 {
+        let Some(ear) = self.heralds.first_heard(source.ear()) else {
+            return self.belief(source).fresh_days(days);
+        };
+        let missed = ear.reading.missed();
+        let all = missed.fresh_days(days);
+        if ear.count == 0 {
+            return all;
+        }
+        // As if all signals had come with the first.
+        let before = missed.fresh_days(f64::from(ear.first_after).min(days));
+        let none = (1.0 - ear.reading.precision()).powf(f64::from(ear.signals));
+        before + none * (all - before)
     }
 }

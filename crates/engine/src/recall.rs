@@ -73,7 +73,8 @@ impl Learnt {
     fn of(source: &Source) -> Self {
         let mut flags = Flags::default();
         KEPT.into_iter().for_each(|flag| flags.set(flag, source.flags.has(flag)));
-        let Source { last, due, changes, days, seen_after, first_after, pending, .. } = *source;
+        let Source { last, due, changes, days, seen_after, first_after, .. } = *source;
+        let pending = source.announced_changes();
         let Source { failures, state, .. } = *source;
         Self { last, due, changes, days, seen_after, first_after, pending, failures, state, flags }
     }
@@ -84,6 +85,7 @@ impl Learnt {
         let after = |it: f32| if it > 0.0 { it } else { 0.0 };
         source.seen_after = after(self.seen_after);
         source.first_after = after(self.first_after);
+        // Whether it counts is known when the owner has said whether changes are announced.
         source.pending = self.pending;
         source.failures = self.failures;
         KEPT.into_iter().for_each(|flag| source.flags.set(flag, self.flags.has(flag)));
@@ -255,7 +257,7 @@ impl Engine {
 /// Of the layout of these bytes.
 const VERSION: u8 = 1;
 
-fn sealed(it: &impl Serialize) -> Vec<u8> {
+pub(crate) fn sealed(it: &impl Serialize) -> Vec<u8> {
     // Nothing in them is unknown to the format, and memory does not refuse bytes.
     let mut bytes = postcard::to_extend(it, vec![VERSION]).unwrap_or_default();
     let sum = checksum(&bytes) as u32;
@@ -263,7 +265,7 @@ fn sealed(it: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-fn unsealed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError> {
+pub(crate) fn unsealed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError> {
     let (body, sum) = bytes.split_last_chunk::<4>().ok_or(SnapshotError::NotASnapshot)?;
     match body.split_first() {
         Some((&VERSION, _)) if checksum(body) as u32 != u32::from_le_bytes(*sum) => {

@@ -6,15 +6,16 @@ use freshet_estimate::Belief;
 use crate::engine::Engine;
 use crate::explain::Standing;
 use crate::source::{Flags, Goal, Source, State};
-use crate::value::View;
+use crate::value::{Hears, View};
 
 /// A source as it is at a moment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Sight {
     id: u32,
     source: Source,
     belief: Belief,
     goal: Goal,
+    hears: Hears,
     now: f64,
     price: f64,
     /// The day from which on its host may be asked.
@@ -110,7 +111,12 @@ impl Sight {
     }
 
     fn view(&self) -> View<'_> {
-        View { source: &self.source, belief: self.belief, goal: self.goal }
+        View {
+            source: &self.source,
+            belief: self.belief,
+            goal: self.goal,
+            hears: self.hears.clone(),
+        }
     }
 }
 
@@ -124,6 +130,7 @@ impl Engine {
             source,
             belief: self.belief(&source),
             goal: self.goal(&source),
+            hears: self.hears(&source),
             now: self.now,
             price: self.price_at(source.host),
             free: self.hosts[source.host as usize].free,

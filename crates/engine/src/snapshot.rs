@@ -8,7 +8,7 @@ use crate::source::State;
 /// What a snapshot begins with.
 const MARK: &[u8; 16] = b"freshet engine\r\n";
 /// Of the layout of a snapshot.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 /// Mark, version and checksum.
 const HEADER: usize = 16 + 4 + 8;
 /// Bytes of a source, about.

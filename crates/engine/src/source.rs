@@ -163,6 +163,8 @@ pub(crate) struct Source {
     pub(crate) min_interval: f32,
     pub(crate) max_interval: f32,
     pub(crate) host: u32,
+    /// Of a source whose changes are all announced, how many are pending; of another, its
+    /// [link](Source::link).
     pub(crate) pending: u32,
     /// Its place among the ready sources of its host; of one that is being fetched, the host that it
     /// belongs to afterwards.
@@ -213,6 +215,16 @@ impl Flags {
             self.0 &= !flag.0;
         }
     }
+}
+
+/// Who else has to do with a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    None,
+    /// A herald speaks of it: the place of what it said.
+    Ear(u32),
+    /// It is read to hear this herald.
+    Herald(u32),
 }
 
 impl Source {
@@ -274,6 +286,45 @@ impl Source {
         (self.seen_after, self.first_after) = (after(self.seen()), after(self.first()));
         self.last = day;
         self.flags.set(Flags::NEW, false);
+    }
+
+    /// Who else has to do with it.
+    #[inline]
+    pub(crate) fn link(&self) -> Link {
+        match self.pending {
+            0 => Link::None,
+            _ if self.is_observed() => Link::None,
+            it if it & Self::HERALD != 0 => Link::Herald(it & !Self::HERALD),
+            it => Link::Ear(it - 1),
+        }
+    }
+
+    /// The number in `pending` that says that it is read to hear a herald.
+    const HERALD: u32 = 1 << 31;
+
+    /// Has no effect on one whose changes are all announced.
+    pub(crate) fn set_link(&mut self, link: Link) {
+        if self.is_observed() {
+            return;
+        }
+        self.pending = match link {
+            Link::None => 0,
+            Link::Ear(place) => place + 1,
+            Link::Herald(number) => number | Self::HERALD,
+        };
+    }
+
+    /// The place of the ear that it listens with.
+    pub(crate) fn ear(&self) -> Option<u32> {
+        match self.link() {
+            Link::Ear(place) => Some(place),
+            _ => None,
+        }
+    }
+
+    /// Announced changes that are not fetched.
+    pub(crate) fn announced_changes(&self) -> u32 {
+        if self.is_observed() { self.pending } else { 0 }
     }
 
     pub(crate) fn is_observed(&self) -> bool {

@@ -308,7 +308,9 @@ impl Engine {
             if host.survey != survey.number {
                 (host.survey, host.fit) = (survey.number, Fit::new(host.prior));
             }
-            if source.days > 0.0 || source.changes > 0.0 {
+            if let Some(ear) = source.ear().and_then(|place| self.heralds.ear(place)) {
+                host.fit.add(ear.reading.changes());
+            } else if source.days > 0.0 || source.changes > 0.0 {
                 host.fit.add(source.learnt_on(host.prior));
             } else {
                 // All of them add the same.
@@ -321,7 +323,7 @@ impl Engine {
                     host.fit.merge(one);
                 }
             }
-            if one_of(FITTED) {
+            if one_of(FITTED) && source.ear().is_none() {
                 fit.add(source.learnt_on(self.prior));
             }
         }
@@ -366,7 +368,7 @@ impl Engine {
 
     /// The same of one that will be worth the price; of one that is far off, no later day.
     fn day_to_come(&self, now: f64, source: &Source, survey: &Survey) -> Option<f64> {
-        let is_convex = !self.goal(source).levels_off();
+        let is_convex = !self.levels_off(source);
         if source.due >= survey.from && is_convex {
             // A price that is lower by some share shortens no interval by more than that.
             if let Some(shrink) = survey.shrink {

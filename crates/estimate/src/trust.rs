@@ -138,6 +138,14 @@ impl Trust {
         self
     }
 
+    /// Whether its numbers can be meant: of one that was read from somewhere.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let positive = |it: f32| it > 0.0 && it.is_finite();
+        self.missed.iter().chain([&self.signals]).all(|it| positive(it.shape) && positive(it.days))
+            && self.weights.iter().all(|it| (LEAST..=0.0).contains(it))
+    }
+
     /// Takes the same from all weights, so that the largest is 0.
     fn balance(&mut self) {
         let top = self.weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Engine;
 use crate::event::{Action, Alarm};
+use crate::herald::{EarMemory, Herald, HeraldMemory, Signal};
 use crate::host::Host;
 use crate::recall::Learnt;
 use crate::source::{Description, Flags, Goal, Source, State};
@@ -15,6 +16,10 @@ pub(crate) enum Bulk {
     Recalled(Vec<(Description, Learnt)>, usize),
     Removed(Vec<u32>, usize),
     Signal(u32),
+    Heralds(Vec<(Herald, Option<HeraldMemory>)>, usize),
+    Dismissed(Vec<u32>, usize),
+    Overheard(Vec<(u32, u32, EarMemory)>, usize),
+    Heard(Signal),
 }
 
 /// Descriptions that one step takes in.
@@ -23,6 +28,15 @@ const STRIDE: usize = 1024;
 const MANY: usize = 50;
 /// Goals that differ from the settings'.
 const GOALS: usize = 255;
+
+/// Takes in what one step has time for. Says whether that was the last.
+fn go_on<T>(some: &[T], next: &mut usize, left: &mut usize, mut take_in: impl FnMut(&T)) -> bool {
+    let end = some.len().min(*next + *left);
+    some[*next..end].iter().for_each(&mut take_in);
+    *left -= end - *next;
+    *next = end;
+    end == some.len()
+}
 
 impl Engine {
     /// Takes in a few at once, more step by step.
@@ -40,36 +54,34 @@ impl Engine {
         {
             let over = match &mut bulk {
                 Bulk::Described(some, next) => {
-                    let end = some.len().min(*next + left);
-                    for description in &some[*next..end] {
-                        self.describe(now, description, None, actions);
-                    }
-                    left -= end - *next;
-                    *next = end;
-                    end == some.len()
+                    go_on(some, next, &mut left, |it| self.describe(now, it, None, actions))
                 }
-                Bulk::Recalled(some, next) => {
-                    let end = some.len().min(*next + left);
-                    for (description, learnt) in &some[*next..end] {
-                        self.describe(now, description, Some(learnt), actions);
-                    }
-                    left -= end - *next;
-                    *next = end;
-                    end == some.len()
-                }
+                Bulk::Recalled(some, next) => go_on(some, next, &mut left, |(it, learnt)| {
+                    self.describe(now, it, Some(learnt), actions);
+                }),
                 Bulk::Removed(some, next) => {
-                    let end = some.len().min(*next + left);
-                    for &id in &some[*next..end] {
-                        self.remove(now, id);
-                    }
-                    left -= end - *next;
-                    *next = end;
-                    end == some.len()
+                    go_on(some, next, &mut left, |id| self.remove(now, *id))
                 }
                 Bulk::Signal(id) => {
                     left -= 1;
                     self.signal(now, *id);
                     true
+                }
+                Bulk::Heard(signal) => {
+                    left -= 1;
+                    self.heard(now, *signal);
+                    true
+                }
+                Bulk::Heralds(some, next) => go_on(some, next, &mut left, |(it, memory)| {
+                    self.describe_herald(now, *it, memory.as_ref());
+                }),
+                Bulk::Dismissed(some, next) => {
+                    go_on(some, next, &mut left, |number| self.dismiss(now, *number))
+                }
+                Bulk::Overheard(some, next) => {
+                    go_on(some, next, &mut left, |(id, herald, memory)| {
+                        self.overhear(now, *id, *herald, memory);
+                    })
                 }
             };
             if !over {
@@ -142,8 +154,10 @@ impl Engine {
         if let Some(day) = it.fetched.map(|day| day.min(now))
             && (source.is_new() || day > source.last)
         {
-            source.copied(day);
+            self.copied_with_ears(it.id, day, false);
+            self.sources[id].copied(day);
         }
+        let source = &mut self.sources[id];
         source.importance = it.importance.clamp(0.0, 1e30) as f32;
         let paid = f64::from(source.cost);
         source.cost = it.cost.clamp(1e-30, 1e30) as f32;
@@ -156,7 +170,15 @@ impl Engine {
         source.max_interval = it.max_interval as f32;
         source.goal = goal;
         source.flags.set(Flags::KNOWN, it.belief.is_some());
+        if before != State::Absent && source.is_observed() != it.observed {
+            // What was announced and what was said are two things.
+            self.unlink(it.id);
+        }
+        let source = &mut self.sources[id];
         source.flags.set(Flags::OBSERVED, it.observed);
+        if before == State::Absent && !it.observed {
+            source.pending = 0;
+        }
         source.flags.set(Flags::PAUSED, it.paused);
         match before {
             // It comes back from where it was sent to, and moves then.
@@ -219,6 +241,7 @@ impl Engine {
             self.hosts[host as usize].asked -= 1;
             self.line_up(now, host);
         }
+        self.unlink(id);
         self.sources[id as usize].state = State::Absent;
         self.memory.forget(id);
         self.count -= 1;

@@ -92,7 +92,7 @@ impl Engine {
             let aim = self.next_worth(rank);
             let day = self.due(now, &source, aim);
             let is_slow =
-                self.goal(&source).levels_off() && day - source.last > SLOW * (now - source.last);
+                self.levels_off(&source) && day - source.last > SLOW * (now - source.last);
             if day > now && day < f64::INFINITY && !is_slow {
                 self.rhythm.aim = self.rhythm.aim.max(aim);
                 self.sources[id as usize].state = State::Coming;
@@ -117,7 +117,7 @@ impl Engine {
     pub(super) fn rank_anew(&mut self, now: f64, id: u32) {
         let source = self.sources[id as usize];
         let rank = self.rank(now, &source);
-        let is_usual = !self.goal(&source).levels_off() && !source.is_observed();
+        let is_usual = !self.levels_off(&source) && !source.is_observed();
         let is_alone = self.hosts[source.host as usize].price <= 0.0;
         if rank < ALMOST * self.price && is_usual && is_alone && !source.is_retried() {
             // The price has risen: it comes again.
@@ -353,6 +353,9 @@ impl Engine {
                 self.leave_ready(id);
             }
             self.ask(now, id);
+            if reason == Reason::Pending && source.ear().is_some() {
+                self.follow(now, &source, rank);
+            }
             if self.capacity != u32::MAX {
                 self.capacity -= 1;
             }
@@ -368,7 +371,9 @@ impl Engine {
         let host = source.host;
         (source.state, source.due, source.place) = (State::Asked, f64::INFINITY, host);
         source.flags.set(Flags::SIGNALLED, false);
+        let ear = source.ear();
         self.bucket.pay(f64::from(source.cost));
+        self.begin_to_listen(ear);
         self.leave_line(host);
         let gap = self.gap(host);
         let it = &mut self.hosts[host as usize];
@@ -398,7 +403,7 @@ impl Engine {
             Reason::New
         } else if source.is_overdue(now) {
             Reason::Overdue
-        } else if source.is_observed() {
+        } else if source.is_observed() || self.is_moved(now, source) {
             Reason::Pending
         } else if rank < FALLEN * self.entry(source.host) {
             Reason::Spare

@@ -124,16 +124,22 @@ impl Engine {
             _ if source.is_new() => {}
             // What there was to see has been announced.
             _ if source.is_observed() => self.learn(id, day - source.seen(), Seen::Nothing),
+            Some(seen) if source.ear().is_some() => {
+                self.learn_of_heralds(id, day - source.last, seen == Seen::Something);
+            }
             Some(seen) => self.learn(id, day - source.last, seen),
             None => {}
         }
+        self.copied_with_ears(id, day, seen == Some(Seen::Something));
         let source = &mut self.sources[id as usize];
         source.copied(day);
         source.failures = 0;
         source.flags.set(Flags::RETRIED, false);
         source.flags.set(Flags::GONE, false);
         // What was announced while it was under way may not be in it.
-        source.pending = u32::from(source.flags.has(Flags::SIGNALLED));
+        if source.is_observed() {
+            source.pending = u32::from(source.flags.has(Flags::SIGNALLED));
+        }
         source.flags.set(Flags::SIGNALLED, false);
         self.wait_again(now, id, None);
     }

@@ -1,0 +1,329 @@
+//! What heralds say, and what that proves to mean.
+
+use freshet_estimate::{Belief, Trust};
+
+use super::Engine;
+use crate::herald::{EarMemory, Herald, HeraldMemory, Said, Signal};
+use crate::heralds::{After, Ear};
+use crate::source::{Link, Source, State};
+
+/// What was learnt of all changes before the first signal tells of those without one as if no more than
+/// so many had been seen: they may be fewer.
+const SEEN_BEFORE: f64 = 2.0;
+/// What each fetch leaves of how well an ear foretold those before it.
+const KEPT: f32 = 0.9;
+/// How much better another ear must foretell to be listened to instead, as a logarithm.
+const BETTER: f32 = 0.5;
+/// Heralds of one source.
+const MOST: usize = 8;
+
+impl Engine {
+    pub(super) fn describe_herald(&mut self, now: f64, it: Herald, memory: Option<&HeraldMemory>) {
+        if it.number >= Herald::NUMBERS {
+            return;
+        }
+        let is_new = self.heralds.voice(it.number).is_none();
+        let voice = self.heralds.voice_or_new(it.number);
+        if let Some(memory) = memory.filter(|_| is_new) {
+            voice.kept = memory.kept(now);
+        }
+        let before = std::mem::replace(&mut voice.source, it.source);
+        if before != it.source
+            && let Some(id) = before
+        {
+            self.unlink(id);
+        }
+        if let Some(id) = it.source
+            && let Some(source) = self.sources.get(id as usize)
+            && source.state != State::Absent
+            && !source.is_observed()
+        {
+            self.unlink(id);
+            self.sources[id as usize].set_link(Link::Herald(it.number));
+            self.place_anew(now, id);
+        }
+    }
+
+    pub(super) fn dismiss(&mut self, now: f64, number: u32) {
+        let Some(voice) = self.heralds.dismiss(number) else { return };
+        if let Some(id) = voice.source
+            && self.sources.get(id as usize).is_some_and(|it| it.link() == Link::Herald(number))
+        {
+            self.unlink(id);
+            self.place_anew(now, id);
+        }
+    }
+
+    /// A source has nothing to do with heralds any more. What they told of its change rate stays.
+    pub(super) fn unlink(&mut self, id: u32) {
+        let source = self.sources[id as usize];
+        if let Some(first) = source.ear() {
+            let belief = self.belief(&source);
+            for place in self.heralds.chain(Some(first)) {
+                self.heralds.drop_ear(place);
+            }
+            self.learn_by_itself(id, belief);
+        }
+        self.sources[id as usize].pending = 0;
+    }
+
+    fn learn_by_itself(&mut self, id: u32, belief: Belief) {
+        let source = &mut self.sources[id as usize];
+        if !source.is_known() {
+            let prior = self.hosts[source.host as usize].prior.belief();
+            source.set_learnt(belief.shape() - prior.shape(), belief.days() - prior.days());
+        }
+    }
+
+    /// What was said of a source before, to another engine.
+    pub(super) fn overhear(&mut self, now: f64, id: u32, herald: u32, memory: &EarMemory) {
+        let is_there = self.sources.get(id as usize).is_some_and(|it| {
+            it.state != State::Absent && !it.is_observed() && !matches!(it.link(), Link::Herald(_))
+        });
+        if !is_there || self.ear_of(id, herald).is_some() || !memory.is_sound() {
+            return;
+        }
+        if let Some(place) = self.add_ear(id, herald, |_| memory.trust)
+            && let Some(ear) = self.heralds.ear_mut(place)
+        {
+            memory.write(ear);
+            self.weigh_ear(place);
+            self.listen_to_the_best(id);
+            self.place_anew(now, id);
+        }
+    }
+
+    /// A herald says that a source has changed.
+    pub(super) fn heard(&mut self, now: f64, signal: Signal) {
+        let Signal { id, herald, said } = signal;
+        let Some(&source) = self.sources.get(id as usize) else { return };
+        let Some(voice) = self.heralds.voice_mut(herald) else { return };
+        if source.state == State::Absent {
+            return;
+        }
+        voice.kept.signals = voice.kept.signals.saturating_add(1);
+        if source.is_observed() {
+            return self.signal(now, id);
+        }
+        if source.is_new() || matches!(source.link(), Link::Herald(_)) {
+            return;
+        }
+        let said = said.filter(|it| it.day.is_finite() && it.grain >= 0.0 && it.grain.is_finite());
+        let weight = said.map(|said| later_than(said, source.last, now));
+        if weight.is_some_and(|weight| weight <= 0.0) {
+            voice.kept.late = voice.kept.late.saturating_add(1);
+            return;
+        }
+        if let Some(said) = said {
+            voice.kept.delay.said(now - said.day - 0.5 * said.grain.min(now - said.day).max(0.0));
+        }
+        let delay = voice.kept.delay;
+        let place = self.ear_of(id, herald).or_else(|| {
+            let is_room = self.heralds.chain(source.ear()).len() < MOST;
+            is_room.then(|| self.add_ear(id, herald, |prior| prior))?
+        });
+        let Some(place) = place else { return };
+        let Some(ear) = self.heralds.ear_mut(place) else { return };
+        let days = now - source.last;
+        let weight = weight.unwrap_or_else(|| if ear.changed { delay.weight(days) } else { 1.0 });
+        ear.hear(days, weight, source.state == State::Asked);
+        self.place_anew(now, id);
+    }
+
+    /// The place of what a herald said of a source.
+    fn ear_of(&self, id: u32, herald: u32) -> Option<u32> {
+        let chain = self.heralds.chain(self.sources[id as usize].ear());
+        chain.into_iter().find(|place| {
+            let ear = self.heralds.ear(*place);
+            ear.is_some_and(|ear| ear.herald == herald && self.heralds.is_heard(ear))
+        })
+    }
+
+    /// A herald speaks of a source for the first time. What is believed of it is found from what is
+    /// usual with this herald and what is known of the source's changes.
+    fn add_ear(&mut self, id: u32, herald: u32, trust: impl Fn(Trust) -> Trust) -> Option<u32> {
+        let source = self.sources[id as usize];
+        let voice = self.heralds.voice(herald)?;
+        let generation = voice.generation;
+        let recall = voice.recall().unwrap_or(0.0);
+        let prior = self.hosts[source.host as usize].prior.belief();
+        let belief = self.belief(&source);
+        let (own, days) = (belief.shape() - prior.shape(), belief.days() - prior.days());
+        let missed = if own >= 0.0 && days >= 0.0 {
+            let few = (SEEN_BEFORE / own).min(1.0);
+            let shape = (1.0 - recall).max(0.05) * prior.shape() + few * own;
+            Belief::new(shape, prior.days() + few * days).unwrap_or(prior)
+        } else {
+            prior
+        };
+        let trust = trust(voice.prior().with_missed(missed));
+        let place = self.heralds.add(Ear::new(id, herald, generation, trust.reading()), trust)?;
+        let ear = self.heralds.ear_mut(place)?;
+        ear.set_next(source.ear());
+        self.sources[id as usize].set_link(Link::Ear(place));
+        self.weigh_ear(place);
+        self.listen_to_the_best(id);
+        Some(place)
+    }
+
+    /// What a signal about a source is worth, for who asks whether to read the herald.
+    pub(super) fn weigh_ear(&mut self, place: u32) {
+        let Some(&ear) = self.heralds.ear(place) else { return };
+        let source = self.sources[ear.source as usize];
+        let jump = self.jump(&source, &ear.reading);
+        let price = self.price_at(source.host) * f64::from(source.cost);
+        let gain = (f64::from(source.importance) * jump - price).max(0.0);
+        if let Some(ear) = self.heralds.ear_mut(place) {
+            ear.jump = jump.min(1e30) as f32;
+        }
+        self.heralds.weigh(place, gain);
+    }
+
+    /// A fetch tells how true what heralds said was.
+    pub(super) fn learn_of_heralds(&mut self, id: u32, days: f64, changed: bool) {
+        if days.is_nan() || days <= 0.0 {
+            return;
+        }
+        self.rhythm.answers += 1.0;
+        let half_life = self.settings.half_life.unwrap_or(self.memory.half_life());
+        let prior = self.hosts[self.sources[id as usize].host as usize].prior;
+        for place in self.heralds.chain(self.sources[id as usize].ear()) {
+            let Some(&ear) = self.heralds.ear(place) else { continue };
+            let Some(&trust) = self.heralds.trust(place) else { continue };
+            let heard = ear.heard(days);
+            let usual = self.heralds.voice(ear.herald).map(|it| it.prior().with_changes(prior));
+            let trust = usual.map_or(trust, |usual| trust.forget(&usual, days, half_life));
+            self.heralds.set_trust(place, trust.fetched(heard, changed));
+            if let Some(voice) = self.heralds.voice_mut(ear.herald) {
+                let kept = &mut voice.kept;
+                let count = match (ear.count > 0, changed) {
+                    (true, true) => {
+                        kept.tried += 1;
+                        Some(&mut kept.proved)
+                    }
+                    (true, false) => Some(&mut kept.tried),
+                    (false, true) => Some(&mut kept.missed),
+                    (false, false) => None,
+                };
+                if let Some(count) = count {
+                    *count += 1;
+                }
+                if ear.changed && ear.count > 0 {
+                    let (first, last) = (f64::from(ear.first_after), f64::from(ear.last_after));
+                    let after = After { count: ear.count, first, last };
+                    kept.delay.learn(&ear.reading, days, &after, changed);
+                }
+            }
+            let same = ear.reading.no_change(heard);
+            let chance = if changed { 1.0 - same } else { same };
+            if let Some(ear) = self.heralds.ear_mut(place) {
+                ear.score = KEPT * ear.score + chance.max(1e-6).ln() as f32;
+            }
+            self.weigh_ear(place);
+        }
+        self.listen_to_the_best(id);
+    }
+
+    /// A source listens with the ear that foretold best; ears of heralds that are no more are dropped.
+    fn listen_to_the_best(&mut self, id: u32) {
+        let chain = self.heralds.chain(self.sources[id as usize].ear());
+        let is_heard =
+            |place: &u32| self.heralds.ear(*place).is_some_and(|it| self.heralds.is_heard(it));
+        let (mut kept, gone): (Vec<u32>, Vec<u32>) = chain.into_iter().partition(is_heard);
+        if gone.is_empty() && kept.len() < 2 {
+            return;
+        }
+        if kept.is_empty() {
+            self.unlink(id);
+            return;
+        }
+        let score = |place: &u32| self.heralds.ear(*place).map_or(f32::MIN, |it| it.score);
+        let best = (0..kept.len()).max_by(|a, b| score(&kept[*a]).total_cmp(&score(&kept[*b])));
+        if let Some(best) = best.filter(|best| score(&kept[*best]) > score(&kept[0]) + BETTER) {
+            kept.swap(0, best);
+        }
+        for at in 0..kept.len() {
+            let next = kept.get(at + 1).copied();
+            if let Some(ear) = self.heralds.ear_mut(kept[at]) {
+                ear.set_next(next);
+            }
+        }
+        self.sources[id as usize].set_link(Link::Ear(kept[0]));
+        gone.into_iter().for_each(|place| self.heralds.drop_ear(place));
+    }
+
+    /// A fetch begins: what is said from now on may not be in it.
+    pub(super) fn begin_to_listen(&mut self, first: Option<u32>) {
+        let mut place = first;
+        while let Some(ear) = place.and_then(|place| self.heralds.ear_mut(place)) {
+            ear.begin();
+            place = ear.next();
+        }
+    }
+
+    /// There is a copy of a day.
+    pub(super) fn copied_with_ears(&mut self, id: u32, day: f64, changed: bool) {
+        let source = self.sources[id as usize];
+        let mut place = source.ear();
+        while let Some(ear) = place.and_then(|place| self.heralds.ear_mut(place)) {
+            ear.copied(day - source.last);
+            ear.changed = changed;
+            place = ear.next();
+        }
+    }
+
+    /// A herald was read to its end.
+    pub(super) fn read(&mut self, now: f64, herald: u32, found: u32) {
+        if let Some(voice) = self.heralds.voice_mut(herald) {
+            voice.read(now, found);
+            if let Some(id) = voice.source {
+                self.place_anew(now, id);
+            }
+        }
+    }
+
+    /// A source that is led to by signals is fetched.
+    pub(super) fn follow(&mut self, now: f64, source: &Source, rank: f64) {
+        let without = self.worth_unsaid(now, source).max(self.price_at(source.host));
+        let gain = (rank - without).clamp(0.0, 1e30);
+        let herald = self.heralds.first_heard(source.ear()).map(|ear| ear.herald);
+        if let Some(voice) = herald.and_then(|herald| self.heralds.voice_mut(herald)) {
+            voice.kept.brought += gain;
+        }
+    }
+
+    /// Whether signals are why a source is worth its price.
+    pub(super) fn is_moved(&self, now: f64, source: &Source) -> bool {
+        let ear = self.heralds.first_heard(source.ear());
+        ear.is_some_and(|ear| ear.signals > 0.0)
+            && self.worth_unsaid(now, source) < self.price_at(source.host)
+    }
+
+    /// Finds the place of a source again for which a fetch is worth something else now.
+    fn place_anew(&mut self, now: f64, id: u32) {
+        let source = &self.sources[id as usize];
+        match source.state {
+            State::Waiting | State::Coming if !source.is_retried() && self.price > 0.0 => {
+                self.enqueue(now, id);
+            }
+            State::Ready => self.rank_anew(now, id),
+            _ => {}
+        }
+    }
+}
+
+/// The chance that a change that is said to have been on a day was after another one.
+fn later_than(said: Said, day: f64, now: f64) -> f64 {
+    let Said { day: from, grain } = said;
+    if grain > 0.0 {
+        // Not after the moment at which it is said.
+        let to = (from + grain).min(now).max(from);
+        if to > from {
+            ((to - day) / (to - from)).clamp(0.0, 1.0)
+        } else {
+            f64::from(u8::from(from > day))
+        }
+    } else {
+        f64::from(u8::from(from > day))
+    }
+}

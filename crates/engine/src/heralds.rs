@@ -1,0 +1,154 @@
+//! Heralds, and what is remembered of each about each source that it has spoken of.
+
+mod delay;
+mod ear;
+mod voice;
+
+use freshet_estimate::Trust;
+use serde::{Deserialize, Serialize};
+
+use crate::chunks::Chunks;
+
+pub(crate) use delay::{After, Delay};
+pub(crate) use ear::{Ear, Listening};
+pub(crate) use voice::{Kept, Reader, Voice};
+
+/// All heralds and all ears.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Heralds {
+    voices: Vec<Option<Box<Voice>>>,
+    /// How often a herald was new: what was heard of one with the same number is not of it.
+    generation: u32,
+    ears: Chunks<Ear, 256>,
+    /// What is believed, at the same places: needed only when something is learnt.
+    trusts: Chunks<Trust, 64>,
+    /// Places whose ears are no more.
+    free: Vec<u32>,
+}
+
+impl Heralds {
+    pub(crate) fn voice(&self, number: u32) -> Option<&Voice> {
+        self.voices.get(number as usize)?.as_deref()
+    }
+
+    pub(crate) fn voice_mut(&mut self, number: u32) -> Option<&mut Voice> {
+        self.voices.get_mut(number as usize)?.as_deref_mut()
+    }
+
+    /// The herald of this number, new if there was none.
+    pub(crate) fn voice_or_new(&mut self, number: u32) -> &mut Voice {
+        let at = number as usize;
+        if self.voices.len() <= at {
+            self.voices.resize_with(at + 1, || None);
+        }
+        let generation = &mut self.generation;
+        self.voices[at].get_or_insert_with(|| {
+            *generation = generation.wrapping_add(1);
+            Box::new(Voice::new(*generation))
+        })
+    }
+
+    pub(crate) fn dismiss(&mut self, number: u32) -> Option<Box<Voice>> {
+        self.voices.get_mut(number as usize)?.take()
+    }
+
+    /// Ears in use.
+    pub(crate) fn ears(&self) -> usize {
+        self.ears.len() - self.free.len()
+    }
+
+    pub(crate) fn ear(&self, place: u32) -> Option<&Ear> {
+        self.ears.get(place as usize)
+    }
+
+    pub(crate) fn ear_mut(&mut self, place: u32) -> Option<&mut Ear> {
+        self.ears.get_mut(place as usize)
+    }
+
+    pub(crate) fn trust(&self, place: u32) -> Option<&Trust> {
+        self.trusts.get(place as usize)
+    }
+
+    /// Whether the herald of an ear is still listened to.
+    pub(crate) fn is_heard(&self, ear: &Ear) -> bool {
+        self.voice(ear.herald).is_some_and(|voice| voice.generation == ear.generation)
+    }
+
+    /// The first ear of a chain whose herald is still listened to.
+    pub(crate) fn first_heard(&self, mut place: Option<u32>) -> Option<&Ear> {
+        while let Some(ear) = place.and_then(|place| self.ear(place)) {
+            if self.is_heard(ear) {
+                return Some(ear);
+            }
+            place = ear.next();
+        }
+        None
+    }
+
+    /// Places of a chain of ears.
+    pub(crate) fn chain(&self, first: Option<u32>) -> Vec<u32> {
+        let mut places = Vec::new();
+        let mut place = first;
+        while let Some(at) = place {
+            places.push(at);
+            place = self.ear(at).and_then(Ear::next);
+        }
+        places
+    }
+
+    /// A new ear, counted with its herald.
+    pub(crate) fn add(&mut self, ear: Ear, trust: Trust) -> Option<u32> {
+        let place = if let Some(place) = self.free.pop() {
+            self.ears[place as usize] = ear;
+            self.trusts[place as usize] = trust;
+            place
+        } else {
+            let place = u32::try_from(self.ears.len()).ok().filter(|place| *place < Ear::PLACES)?;
+            self.ears.push(ear);
+            self.trusts.push(trust);
+            place
+        };
+        self.count(place, 1.0);
+        Some(place)
+    }
+
+    /// What is believed changes.
+    pub(crate) fn set_trust(&mut self, place: u32, trust: Trust) {
+        self.count(place, -1.0);
+        self.trusts[place as usize] = trust;
+        self.ears[place as usize].reading = trust.reading();
+        self.count(place, 1.0);
+    }
+
+    /// An ear is no more. It must be in no chain.
+    pub(crate) fn drop_ear(&mut self, place: u32) {
+        self.count(place, -1.0);
+        self.weigh(place, 0.0);
+        if let Some(ear) = self.ears.get_mut(place as usize) {
+            ear.source = u32::MAX;
+            self.free.push(place);
+        }
+    }
+
+    /// Adds an ear to what its herald knows of all of its ears, or takes it away.
+    fn count(&mut self, place: u32, sign: f64) {
+        let ear = self.ears[place as usize];
+        let trust = &self.trusts[place as usize];
+        let voice = self.voices.get_mut(ear.herald as usize).and_then(Option::as_deref_mut);
+        if let Some(voice) = voice.filter(|it| it.generation == ear.generation) {
+            voice.count(&ear.reading, trust, sign);
+        }
+    }
+
+    /// What a signal about the source of an ear is worth, with what its herald's others are.
+    pub(crate) fn weigh(&mut self, place: u32, worth: f64) {
+        let Some(ear) = self.ears.get_mut(place as usize) else { return };
+        let voice = self.voices.get_mut(ear.herald as usize).and_then(Option::as_deref_mut);
+        let Some(voice) = voice.filter(|it| it.generation == ear.generation) else { return };
+        voice.add_mass(ear.bin, -f64::from(ear.mass));
+        let rate = ear.reading.signals();
+        ear.bin = Voice::bin(rate);
+        ear.mass = (worth * rate).clamp(0.0, 1e30) as f32;
+        voice.add_mass(ear.bin, f64::from(ear.mass));
+    }
+}

@@ -1,0 +1,137 @@
+//! What is remembered of a herald about one source.
+
+use freshet_estimate::{Heard, Reading};
+use serde::{Deserialize, Serialize};
+
+/// What a herald said of a source since its last fetch, and what that means.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ear {
+    pub(crate) source: u32,
+    pub(crate) herald: u32,
+    pub(crate) generation: u32,
+    /// The place of another ear of the same source, plus 1.
+    next: u32,
+    /// Signals since the last fetch, and those of them that came while it was under way.
+    pub(crate) count: u32,
+    pub(crate) late_count: u32,
+    /// What they count.
+    pub(crate) signals: f32,
+    pub(crate) late_signals: f32,
+    /// When the first and the last of them came, in days after the last fetch.
+    pub(crate) first_after: f32,
+    pub(crate) last_after: f32,
+    /// What is believed, in short.
+    pub(crate) reading: Reading,
+    /// What a fetch is worth just after one signal, for each unit of importance.
+    pub(crate) jump: f32,
+    /// How well it foretold what fetches found, as a logarithm: the nearer to 0 the better.
+    pub(crate) score: f32,
+    /// What it adds to the worth of reading its herald, and where.
+    pub(crate) mass: f32,
+    pub(crate) bin: u8,
+    /// The last fetch found a change: a signal may be of that one.
+    pub(crate) changed: bool,
+}
+
+impl Ear {
+    /// The largest place of an ear, plus 1.
+    pub(crate) const PLACES: u32 = 1 << 30;
+
+    pub(crate) fn new(source: u32, herald: u32, generation: u32, reading: Reading) -> Self {
+        Self {
+            source,
+            herald,
+            generation,
+            next: 0,
+            count: 0,
+            late_count: 0,
+            signals: 0.0,
+            late_signals: 0.0,
+            first_after: 0.0,
+            last_after: 0.0,
+            reading,
+            jump: 0.0,
+            score: 0.0,
+            mass: 0.0,
+            bin: 0,
+            changed: false,
+        }
+    }
+
+    /// The place of another ear of the same source.
+    pub(crate) fn next(&self) -> Option<u32> {
+        self.next.checked_sub(1)
+    }
+
+    pub(crate) fn set_next(&mut self, place: Option<u32>) {
+        self.next = place.map_or(0, |place| place + 1);
+    }
+
+    /// A signal came, so many days after the last fetch.
+    pub(crate) fn hear(&mut self, days: f64, weight: f64, is_under_way: bool) {
+        self.last_after = days as f32;
+        if self.count == 0 {
+            self.first_after = self.last_after;
+        }
+        self.count = self.count.saturating_add(1);
+        self.signals += weight as f32;
+        if is_under_way {
+            self.late_count = self.late_count.saturating_add(1);
+            self.late_signals += weight as f32;
+        }
+    }
+
+    /// The source is fetched: what comes from now on may not be in the copy.
+    pub(crate) fn begin(&mut self) {
+        (self.late_count, self.late_signals) = (0, 0.0);
+    }
+
+    /// A copy was made, so many days after the one before: only signals that came while it was under way
+    /// are left.
+    pub(crate) fn copied(&mut self, days: f64) {
+        (self.count, self.signals) = (self.late_count, self.late_signals);
+        self.begin();
+        let after =
+            |it: f32| if self.count > 0 { (f64::from(it) - days).max(0.0) as f32 } else { 0.0 };
+        (self.first_after, self.last_after) = (after(self.first_after), after(self.last_after));
+        if self.count > 0 {
+            self.first_after = 0.0;
+        }
+    }
+
+    /// What was heard in so many days.
+    pub(crate) fn heard(&self, days: f64) -> Heard {
+        Heard { days, signals: f64::from(self.signals) }
+    }
+}
+
+/// A source with the ear that it listens with: all that its worth depends on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Listening {
+    pub(crate) reading: Reading,
+    pub(crate) signals: f32,
+    pub(crate) first_after: f32,
+    pub(crate) last_after: f32,
+    pub(crate) jump: f32,
+}
+
+impl From<&Ear> for Listening {
+    fn from(ear: &Ear) -> Self {
+        let Ear { reading, signals, first_after, last_after, jump, .. } = *ear;
+        Self { reading, signals, first_after, last_after, jump }
+    }
+}
+
+impl Listening {
+    /// What was heard in so many days.
+    pub(crate) fn heard(&self, days: f64) -> Heard {
+        // Of the time before the first signal, nothing.
+        let signals = if days < f64::from(self.first_after) { 0.0 } else { self.signals };
+        Heard { days, signals: f64::from(signals) }
+    }
+
+    /// The same as if nothing had been said.
+    pub(crate) fn deaf(self) -> Self {
+        Self { signals: 0.0, ..self }
+    }
+}
