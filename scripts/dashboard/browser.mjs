@@ -6,7 +6,7 @@ import { expect, same } from "./expect.mjs";
 import { MARK } from "./web.mjs";
 
 /** How long anything may take to appear, in milliseconds. */
-const PATIENCE = 15_000;
+const PATIENCE = 60_000;
 
 /** Debian's browser, with no way to other machines. */
 export async function openBrowser() {

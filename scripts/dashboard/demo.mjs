@@ -7,7 +7,7 @@ import { expect, until } from "./expect.mjs";
 import { startDemo } from "./freshet.mjs";
 
 export async function demo(browser, binary, pictures) {
-  const running = await startDemo(binary, "60s");
+  const running = await startDemo(binary, "600s");
   try {
     const visitor = await Visitor.enter(browser, running.url);
     const page = await visitor.open("/");

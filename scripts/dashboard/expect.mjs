@@ -15,7 +15,7 @@ export function same(found, wanted, words) {
 }
 
 /** Waits until something holds, and gives what it gave. */
-export async function until(words, look, seconds = 20) {
+export async function until(words, look, seconds = 60) {
   const end = Date.now() + 1000 * seconds;
   let last = null;
   while (Date.now() < end) {

@@ -23,7 +23,8 @@ allow = ["127.0.0.0/8"]
 export async function start(binary, args, folder, says) {
   const log = join(folder, `${args[0]}.log`);
   const child = spawn(binary, args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
-  child.stderr.pipe(createWriteStream(log));
+  const written = child.stderr.pipe(createWriteStream(log));
+  const whole = new Promise((resolve) => written.on("close", resolve));
   const ended = new Promise((resolve) => child.on("exit", resolve));
   const kill = () => child.kill("SIGKILL");
   process.on("exit", kill);
@@ -38,6 +39,8 @@ export async function start(binary, args, folder, says) {
     async stop() {
       child.kill("SIGINT");
       const code = await ended;
+      // All that it said is in the log.
+      await whole;
       process.off("exit", kill);
       return code;
     },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { openBrowser } from "./browser.mjs";
 import { demo } from "./demo.mjs";
-import { expect } from "./expect.mjs";
+import { expect, until } from "./expect.mjs";
 import { changed, fill } from "./fill.mjs";
 import { addByPaste, logIn, logOut, moveBudget, outlive, pauseMany, readDiff, seeChange, tell, tune } from "./flow.mjs";
 import { startDaemon } from "./freshet.mjs";
@@ -57,9 +57,10 @@ async function dashboard(browser) {
   const seen = source && await step("a change arrives without a reload", () => seeChange(visitor, daemon, site, source.id));
   if (seen) await step("read the diff inline and side by side", () => readDiff(seen.page, site));
   if (hook && seen) {
-    await step("the webhook is told of it, signed", () => {
-      const letter = receiver.letters.find((it) => JSON.parse(it.body).entries?.some((entry) => entry.source === source.id));
-      expect(letter && isSigned(hook.secret, letter), "it was not told, or not signed");
+    await step("the webhook is told of it, signed", async () => {
+      const isOf = (it) => JSON.parse(it.body).entries?.some((entry) => entry.source === source.id);
+      const letter = await until("it is told", () => receiver.letters.find(isOf));
+      expect(isSigned(hook.secret, letter), "it is not signed");
     });
   }
   const change = mean && await step("the hostile page changes", () => changed(daemon, site, "/hostile", mean.id));

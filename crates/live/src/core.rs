@@ -21,7 +21,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 pub(crate) use self::claims::{Claims, Granted, Told};
-pub(crate) use self::decide::{believed, decision, known};
+use self::decide::known;
+pub(crate) use self::decide::{believed, decision};
 use crate::adjust::{Adjusted, InForce};
 use crate::bytes::Allowance;
 use crate::claim::Taken;
@@ -233,7 +234,7 @@ impl Core {
         for action in &actions {
             if let Action::Fetch { id, reason } = action {
                 self.flow.claims.take_back(*id);
-                self.decided(*id, known(*reason));
+                self.decided(*id, known(&self.engine, *id, *reason));
             }
         }
         actions

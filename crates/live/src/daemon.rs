@@ -17,7 +17,7 @@ use crate::adjust::{Adjusted, InForce, Unfit};
 use crate::claim::{Claim, Claimed, Report, Seen, Taken};
 use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
-use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings, known};
+use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings};
 use crate::crew::Crew;
 use crate::destination::{Changed, DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
@@ -335,7 +335,7 @@ impl Handle {
                 source: address.id,
                 url: address.url,
                 validators: address.validators,
-                reason: known(*reason).word(),
+                reason: reason.word(),
             })
         });
         let (lease, until, next) = (granted.lease, granted.until, granted.next);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use freshet_fetch::{Blame, FetchError, Fetcher, Outcome, Refusal, Zone};
 use tokio::net::UdpSocket;
 
-use crate::server::{Server, Step, ok, redirect};
+use crate::server::{Closed, Server, Step, ok, redirect};
 use crate::{failed, fetch, fetcher_with, text};
 
 /// A name server that says by the number of the question where all names are, and for how long.
@@ -183,7 +183,8 @@ async fn names_can_be_given_addresses_and_are_judged_all_the_same() {
 #[tokio::test]
 async fn a_name_with_a_thousand_addresses() {
     // All of them are judged; of those that pass a few are tried, so that each has time.
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = Closed::new();
+    let gone = closed.address;
     let names = NameServer::new(60, |_| vec![LOOPBACK; 60]).await;
     let url = format!("http://many.example:{}/", gone.port());
     assert_eq!(failed(fetch(&names.fetcher(&[]), &url).await).name(), "connect");

@@ -9,7 +9,7 @@ use tokio::io::{AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::certificates::{Authority, VALID, named};
-use crate::server::{Server, Step, ok, read_head};
+use crate::server::{Closed, Server, Step, ok, read_head};
 use crate::{failed, fetch, quick_with, settings, text};
 
 /// A proxy that makes tunnels to one server, whatever it is asked for. Says whom it was asked for.
@@ -162,7 +162,8 @@ async fn a_proxy_that_does_not_let_us_through() {
 
 #[tokio::test]
 async fn a_proxy_that_is_not_there() {
-    let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let closed = Closed::new();
+    let gone = closed.address;
     for more in ["", ", trusted = true"] {
         let fetcher = through(&Server::at(gone), &[NAMES], more);
         let answer = fetch(&fetcher, "http://a.example/").await;

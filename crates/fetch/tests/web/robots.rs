@@ -11,7 +11,7 @@ use tokio::time::{advance, pause, resume};
 use crate::certificates::{Authority, VALID, named};
 use crate::encodings::gzip;
 use crate::guard::FRONT;
-use crate::server::{Server, Step, ok, redirect, reply};
+use crate::server::{Closed, Server, Step, ok, redirect, reply};
 use crate::{failed, fetch, fetcher_with, text};
 
 const RULES: &str = "user-agent: *\ndisallow: /no\ncrawl-delay: 7\nsitemap: https://x.test/s.xml\n";
@@ -102,7 +102,8 @@ async fn a_file_that_cannot_be_reached_allows_nothing() {
 
 #[tokio::test]
 async fn a_host_that_is_not_there_allows_nothing() {
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = Closed::new();
+    let gone = closed.address;
     let error = failed(fetch(&obeying(), &format!("http://{gone}/")).await);
     assert!(matches!(error, FetchError::Connect { .. }), "{error:?}");
 }
@@ -112,7 +113,7 @@ async fn a_file_that_takes_too_long_allows_nothing() {
     let server = with_robots(vec![Step::Hang]).await;
     let fetcher = fetcher_with(&["robots = true", "first_byte = \"100ms\""]);
     assert_eq!(failed(fetch(&fetcher, &server.url("/")).await).name(), "timeout");
-    let fetcher = fetcher_with(&["robots = true", "total = \"200ms\""]);
+    let fetcher = fetcher_with(&["robots = true", "total = \"1s\""]);
     assert_eq!(failed(fetch(&fetcher, &server.url("/")).await).name(), "timeout");
     assert_eq!(server.paths(), ["/robots.txt", "/robots.txt"]);
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 /// What a server does next.
 #[derive(Clone)]
@@ -15,6 +15,20 @@ pub(crate) enum Step {
     /// Nothing, until the other side goes.
     Hang,
     Close,
+}
+
+/// A port of loopback at which nobody listens, kept from everybody else.
+pub(crate) struct Closed {
+    pub(crate) address: SocketAddr,
+    _socket: TcpSocket,
+}
+
+impl Closed {
+    pub(crate) fn new() -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        Self { address: socket.local_addr().unwrap(), _socket: socket }
+    }
 }
 
 /// A server on a free port of loopback.

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 use crate::certificates::{Authority, Shown, VALID, named};
 use crate::names::NameServer;
-use crate::server::{Server, Step, ok, reply};
+use crate::server::{Closed, Server, Step, ok, reply};
 use crate::{failed, fetch, fetcher_with};
 
 /// Fetches with robots.txt obeyed and not. Both must fail for the same reason; the record tells them
@@ -67,7 +67,8 @@ async fn no_name_server() {
 
 #[tokio::test]
 async fn nobody_listens() {
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = Closed::new();
+    let gone = closed.address;
     check(
         &format!("http://{gone}/"),
         &[],
@@ -81,7 +82,8 @@ async fn nobody_listens() {
 async fn all_addresses_are_tried_and_the_last_is_named() {
     let names = NameServer::new(60, |_| vec![Ipv4Addr::LOCALHOST; 1]).await;
     let dns = format!("dns = [\"{}\"]", names.address);
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = Closed::new();
+    let gone = closed.address;
     let url = format!("http://gone.example:{}/", gone.port());
     check(&url, &[&dns], Blame::Host, |error| error.name() == "connect").await;
 }
@@ -165,12 +167,16 @@ async fn a_broken_file_is_a_fault_of_the_host() {
     let short = vec![Step::Send(short.into()), Step::Close];
     let slow =
         vec![Step::Send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc".into()), Step::Hang];
-    for (steps, name) in
-        [(gzip, "encoding"), (odd, "unknown-encoding"), (short, "truncated"), (slow, "timeout")]
-    {
+    let (patient, hurried) = ("body = \"60s\"", "body = \"100ms\"");
+    for (steps, limit, name) in [
+        (gzip, patient, "encoding"),
+        (odd, patient, "unknown-encoding"),
+        (short, patient, "truncated"),
+        (slow, hurried, "timeout"),
+    ] {
         let server = Server::always(steps).await;
         for (robots, blame) in [("robots = true", Blame::Host), ("robots = false", Blame::Source)] {
-            let fetcher = fetcher_with(&[robots, "body = \"100ms\""]);
+            let fetcher = fetcher_with(&[robots, limit]);
             let answer = fetch(&fetcher, &server.url("/")).await;
             assert_eq!(answer.blame(), Some(blame), "{name}, {robots}");
             assert_eq!(failed(answer).name(), name);

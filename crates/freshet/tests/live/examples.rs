@@ -26,17 +26,6 @@ fn example(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name).display().to_string()
 }
 
-/// Where the service is, by the daemon's log.
-fn service(home: &Home) -> String {
-    let found = || {
-        let log = home.log();
-        let rest = log.split("the service is at ").nth(1)?.to_owned();
-        rest.split_once("/v1/docs").map(|(service, _)| service.to_owned())
-    };
-    until("the service is there", || found().is_some());
-    found().unwrap()
-}
-
 fn keeps_a_site_fresh(crawler: impl FnOnce(&str, &str) -> Command) {
     let site = Site::start();
     let home = Home::new(OTHERS);
@@ -49,7 +38,7 @@ fn keeps_a_site_fresh(crawler: impl FnOnce(&str, &str) -> Command) {
     home.run(&arguments).ok();
     let token = home.run(&["token", "add", "crawler", "--scope", "claim"]).ok().out;
     let _daemon = home.spawn(&["run", "--listen", "127.0.0.1:0"]);
-    let mut command = crawler(&service(&home), token.trim());
+    let mut command = crawler(&home.service(), token.trim());
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let _crawler = Crawler(command.stderr(Stdio::null()).spawn().unwrap());
     let sources = || home.lines(&["ls", "--json"]);

@@ -102,6 +102,17 @@ impl Home {
         self.read("log")
     }
 
+    /// Where the service is, by the daemon's log.
+    pub(crate) fn service(&self) -> String {
+        let found = || {
+            let log = self.log();
+            let rest = log.split("the service is at ").nth(1)?.to_owned();
+            rest.split_once("/v1/docs").map(|(service, _)| service.to_owned())
+        };
+        until("the service is there", || found().is_some());
+        found().unwrap()
+    }
+
     /// Lines of JSON that a command prints.
     #[track_caller]
     pub(crate) fn lines(&self, arguments: &[&str]) -> Vec<Value> {

@@ -17,7 +17,7 @@ fn a_change_is_seen_from_the_first_command_to_the_last() {
     assert!(home.read("fresh.toml").contains("budget = \"500/day\""));
     home.run(&["init", "fresh.toml"]).says(2, "exists already");
     home.run(&["init", "fresh.toml", "--force"]).ok();
-    home.configure(FAST);
+    home.configure(&format!("{FAST}[keep]\nobservations = 1000000\n"));
     home.run(&["status"]).code.filter(|code| *code == 1).unwrap();
     let url = site.url("/tea");
     let added = home.run(&["add", &url, "--importance", "5", "--tag", "shop"]).ok();
@@ -56,7 +56,7 @@ fn a_change_is_seen_from_the_first_command_to_the_last() {
     assert_eq!((&status["running"], &status["sources"]), (&true.into(), &1.into()));
     assert_eq!(status["daemon"]["changes"], 1);
     assert!(status["daemon"]["freshness"].as_f64().unwrap() > 0.0);
-    let shown = home.run(&["show", &url, "--json"]).json();
+    let shown = home.run(&["show", &url, "--limit", "1000000", "--json"]).json();
     let history = shown["history"].as_array().unwrap();
     assert_eq!(history.iter().filter(|it| it["outcome"] == "changed").count(), 1, "{shown}");
     assert_eq!(shown["kept"].as_array().unwrap().len(), 2);

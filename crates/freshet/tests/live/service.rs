@@ -18,16 +18,12 @@ fn ask(address: &str, path: &str, token: &str) -> u16 {
     text.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0)
 }
 
-fn free() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
-}
-
 #[test]
 fn tokens_count_at_once_with_a_daemon_and_without() {
     let home = Home::new(FAST);
     assert!(home.run(&["token", "ls"]).ok().err.contains("no tokens"));
-    let address = free();
-    let daemon = home.spawn(&["run", "--listen", &address]);
+    let daemon = home.spawn(&["run", "--listen", "127.0.0.1:0"]);
+    let address = home.service().strip_prefix("http://").unwrap().to_owned();
     until("it answers without a token", || ask(&address, "/v1/status", "") == 200);
     let token = home.run(&["token", "add", "one"]).ok().out;
     assert_eq!(ask(&address, "/v1/status", ""), 401);

@@ -6,11 +6,11 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::hash::BuildHasher;
 use std::time::Duration;
 
-use freshet_engine::{Action, Blame, Engine, Event, Outcome, Reason};
-use freshet_store::Batch;
+use freshet_engine::{Action, Blame, Engine, Event, Outcome};
+use freshet_store::{Batch, Reason};
 use tokio::sync::oneshot;
 
-use super::Core;
+use super::{Core, known};
 use crate::claim::{Lease, Taken};
 use crate::clock::{Millis, millis};
 use crate::judge::Judged;
@@ -194,7 +194,7 @@ impl Core {
             for action in self.step(event) {
                 match action {
                     Action::Fetch { id, reason } if sources.len() < most as usize => {
-                        sources.push((id, reason));
+                        sources.push((id, known(&self.engine, id, reason)));
                     }
                     action => self.follow_up(action),
                 }

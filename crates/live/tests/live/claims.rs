@@ -8,7 +8,8 @@ use freshet_store::{ChangeFilter, Outcome};
 
 use crate::web::{Home, add, until};
 
-const LEASE: Duration = Duration::from_secs(60);
+/// Longer than any test takes.
+const LEASE: Duration = Duration::from_secs(3600);
 
 fn pages(hosts: usize, each: usize) -> Vec<Wanted> {
     let all = (0..hosts).flat_map(|host| (0..each).map(move |page| (host, page)));
@@ -41,7 +42,7 @@ async fn claim(daemon: &Daemon, most: u32) -> Claim {
 
 /// Claims until there is something.
 async fn claim_some(daemon: &Daemon, most: u32) -> Claim {
-    for _ in 0..6_000 {
+    for _ in 0..12_000 {
         let claim = claim(daemon, most).await;
         if !claim.items.is_empty() {
             return claim;
@@ -208,7 +209,8 @@ async fn what_is_not_reported_goes_back_and_a_late_report_does_no_harm() {
     add(&daemon, pages(3, 1)).await;
     let short = Duration::from_millis(50);
     let mut lost = Vec::new();
-    while lost.len() < 3 {
+    // Some of them may come twice before all have come.
+    while lost.iter().map(|(_, id)| id).collect::<HashSet<_>>().len() < 3 {
         let claim = daemon.handle().claim(10, short).await.unwrap();
         lost.extend(claim.items.iter().map(|item| (claim.lease, item.source)));
         tokio::task::yield_now().await;
@@ -230,6 +232,7 @@ async fn claims_keep_to_the_budget_over_restarts() {
     // A burst of ten, and then one in a minute.
     let text = "crew = 0\nbudget = \"1440/day\"\nburst = 10\n[hosts]\ngap = \"0s\"\n";
     let home = Home::new(text, 1.0);
+    let begun = tokio::time::Instant::now();
     let mut claimed = 0;
     for round in 0..5 {
         let daemon = home.start();
@@ -241,7 +244,8 @@ async fn claims_keep_to_the_budget_over_restarts() {
         }
         daemon.stop().await;
     }
-    assert!((1..=12).contains(&claimed), "{claimed}");
+    let most = 12 + begun.elapsed().as_secs() as usize / 60;
+    assert!((1..=most).contains(&claimed), "{claimed} of {most}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,9 @@ async fn goes_on_where_it_ended() {
     for page in 0..10 {
         site.set(&format!("/{page}"), "first");
     }
-    let home = Home::new("budget = \"100000/day\"\n[hosts]\ngap = \"0s\"\n", 1440.0);
+    // Nothing is forgotten, though a day passes in a minute.
+    let text = "budget = \"100000/day\"\n[hosts]\ngap = \"0s\"\n[keep]\nobservations = 1000000\n";
+    let home = Home::new(text, 1440.0);
     let daemon = home.start();
     add(&daemon, (0..10).map(|page| site.wanted(&format!("/{page}"))).collect()).await;
     until("all have a copy", || site.fetches().len() == 10).await;
@@ -28,7 +30,7 @@ async fn goes_on_where_it_ended() {
     daemon.stop().await;
     assert_eq!(changes().len(), 1);
     let firsts = |id| {
-        let history = reader.history(id, 10_000).unwrap();
+        let history = reader.history(id, 1_000_000).unwrap();
         history.iter().filter(|it| it.outcome == Outcome::First).count()
     };
     assert!((0..10).all(|id| firsts(id) == 1));

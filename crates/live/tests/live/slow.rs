@@ -13,7 +13,7 @@ async fn one_slow_page_does_not_stop_its_host() {
     site.put("/slow", Page { never: true, ..Page::default() });
     site.set("/quick", "text");
     let mut home = Home::new("budget = \"100000000/day\"\n[hosts]\ngap = \"0s\"\n", 1.0);
-    home.fetch = "robots = false\n[fetch.limits]\nfirst_byte = \"200ms\"".to_owned();
+    home.fetch = "robots = false\n[fetch.limits]\nfirst_byte = \"2s\"".to_owned();
     let daemon = home.start();
     add(&daemon, vec![site.wanted("/slow")]).await;
     let reader = home.reader();
@@ -38,7 +38,9 @@ async fn hosts_that_never_answer_keep_no_fetcher_from_others() {
     site.set("/", "text");
     dead.put("/", Page { never: true, ..Page::default() });
     let mut home = Home::new("budget = \"1000000000/day\"\n[hosts]\ngap = \"100ms\"\n", 1.0);
-    home.fetch = "robots = false".to_owned();
+    // Nobody gives up on them before the test is over.
+    let never = "[fetch.limits]\nfirst_byte = \"1h\"\ntotal = \"1h\"";
+    home.fetch = format!("robots = false\n{never}");
     let daemon = home.start();
     let hosts = |site: &Site, count: usize| {
         let port = site.address.port();

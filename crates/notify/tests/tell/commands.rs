@@ -116,6 +116,20 @@ fn is_over(pid: &str) -> bool {
 /// Waits for a child for ever.
 const HANGS: &str = "sleep 1000 & echo $! > \"$1/child\"; echo $$ > \"$1/pid\"; wait";
 
+/// Runs a script until it has come so far that it names its processes: where much else is going on, its
+/// limit may be over before.
+async fn until_it_has_begun(folder: &Path, run: impl AsyncFn()) -> (String, String) {
+    let of = |name: &str| read(&folder.join(name)).trim().to_owned();
+    for _ in 0..60 {
+        run().await;
+        let (pid, child) = (of("pid"), of("child"));
+        if !pid.is_empty() && !child.is_empty() {
+            return (pid, child);
+        }
+    }
+    panic!("it never began");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_hangs_is_ended_at_its_limit() {
     let folder = tempfile::tempdir().unwrap();
@@ -123,10 +137,11 @@ async fn one_that_hangs_is_ended_at_its_limit() {
     let config = config.replace("[notify]\n", "[notify]\nlimit = \"1s\"\n");
     let home = Home::new(&config).await;
     let target = Target::try_from(command("tell")).unwrap();
-    let trouble = home.notifier.test("x", &target).await.unwrap_err();
-    assert_eq!(trouble.what, "`tell` took longer than 1s and was ended");
-    let of = |name: &str| read(&folder.path().join(name)).trim().to_owned();
-    let (pid, child) = (of("pid"), of("child"));
+    let (pid, child) = until_it_has_begun(folder.path(), async || {
+        let trouble = home.notifier.test("x", &target).await.unwrap_err();
+        assert_eq!(trouble.what, "`tell` took longer than 1s and was ended");
+    })
+    .await;
     until("both have ended", async || is_over(&pid) && is_over(&child)).await;
     home.stop().await;
 }
@@ -142,11 +157,11 @@ async fn one_that_flees_into_another_session_is_ended_at_its_limit() {
     let config = config.replace("[notify]\n", "[notify]\nlimit = \"1s\"\n");
     let home = Home::new(&config).await;
     let target = Target::try_from(command("tell")).unwrap();
-    let trouble = home.notifier.test("x", &target).await.unwrap_err();
-    assert_eq!(trouble.what, "`tell` took longer than 1s and was ended");
-    let of = |name: &str| read(&folder.path().join(name)).trim().to_owned();
-    let (pid, child) = (of("pid"), of("child"));
-    assert!(!pid.is_empty() && !child.is_empty());
+    let (pid, child) = until_it_has_begun(folder.path(), async || {
+        let trouble = home.notifier.test("x", &target).await.unwrap_err();
+        assert_eq!(trouble.what, "`tell` took longer than 1s and was ended");
+    })
+    .await;
     until("both have ended", async || is_over(&pid) && is_over(&child)).await;
     home.stop().await;
 }

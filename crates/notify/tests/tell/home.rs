@@ -1,6 +1,8 @@
 //! A daemon that fetches nothing, a notifier, and a log that a test writes.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use freshet_live::{Clock, Config, Daemon, DestinationEdit, Edit, Handle, Wanted};
@@ -8,9 +10,9 @@ use freshet_notify::{Key, Notifier, RawTarget, RawTo, RawWebhook, Settings, Targ
 use freshet_store::{Batch, Destination, Fetched, NewChange, Outcome};
 use tempfile::TempDir;
 
-/// Waits until something holds; half a minute at most.
+/// Waits until something holds; for a minute at least.
 pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
-    for _ in 0..1500 {
+    for _ in 0..3000 {
         if holds().await {
             return;
         }
@@ -23,6 +25,8 @@ pub(crate) struct Home {
     folder: TempDir,
     config: String,
     daemon: Option<Daemon>,
+    /// How far the daemon's clock is ahead.
+    ahead: Arc<AtomicI64>,
     pub(crate) handle: Handle,
     pub(crate) notifier: Notifier,
 }
@@ -37,9 +41,11 @@ pub(crate) fn wall() -> i64 {
     i64::try_from(since.as_millis()).unwrap()
 }
 
-fn start(folder: &Path, config: &str) -> (Daemon, Handle, Notifier) {
+fn start(folder: &Path, config: &str, ahead: &Arc<AtomicI64>) -> (Daemon, Handle, Notifier) {
     let config = Config::parse(config, &folder.join("freshet.toml")).unwrap();
-    let daemon = Daemon::start(config.clone(), Clock::new(Box::new(wall), 1.0)).unwrap();
+    let ahead = Arc::clone(ahead);
+    let clock = Clock::new(Box::new(move || wall() + ahead.load(Ordering::Relaxed)), 1.0);
+    let daemon = Daemon::start(config.clone(), clock).unwrap();
     let handle = daemon.handle();
     let notifier = Notifier::start(handle.clone(), Settings::of(&config));
     (daemon, handle, notifier)
@@ -48,9 +54,10 @@ fn start(folder: &Path, config: &str) -> (Daemon, Handle, Notifier) {
 impl Home {
     pub(crate) async fn new(config: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (daemon, handle, notifier) = start(folder.path(), config);
-        let home =
-            Self { folder, config: config.to_owned(), daemon: Some(daemon), handle, notifier };
+        let ahead = Arc::default();
+        let (daemon, handle, notifier) = start(folder.path(), config, &ahead);
+        let (config, daemon) = (config.to_owned(), Some(daemon));
+        let home = Self { folder, config, daemon, ahead, handle, notifier };
         let urls = ["https://a.example/", "https://a.example/news", "https://b.example/"];
         let wanted = urls.map(|url| Wanted { url: url.to_owned(), ..Wanted::default() });
         home.handle.edit(Edit::Add(wanted.to_vec())).await.unwrap();
@@ -64,7 +71,7 @@ impl Home {
         if let Some(config) = config {
             self.config = config.to_owned();
         }
-        let (daemon, handle, notifier) = start(self.folder.path(), &self.config);
+        let (daemon, handle, notifier) = start(self.folder.path(), &self.config, &self.ahead);
         (self.daemon, self.handle, self.notifier) = (Some(daemon), handle, notifier);
     }
 
@@ -113,6 +120,12 @@ impl Home {
         // The daemon does not see what it has not fetched.
         self.wake().await;
         recorded.cursors.into_iter().flatten().next_back().unwrap()
+    }
+
+    /// So much time passes.
+    pub(crate) async fn pass(&self, time: Duration) {
+        self.ahead.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::Relaxed);
+        self.wake().await;
     }
 
     pub(crate) async fn wake(&self) {

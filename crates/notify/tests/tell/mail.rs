@@ -1,6 +1,7 @@
 //! Mail, to a server on loopback.
 
 use std::fs;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -129,12 +130,14 @@ async fn a_digest_is_one_mail_with_all_of_them() {
     let smtp = Smtp::new(Way::Open, 0, "").await;
     let home = Home::new(&config(folder.path(), &smtp, "none", false, false)).await;
     let mut raw = email(&["one@example.com"]);
-    raw.digest = Some("1s".into());
+    raw.digest = Some("1h".into());
     raw.text = Some("{{cursor}} {{summary}}\n".into());
     let id = home.tell("post", raw).await;
     home.change(0, "first").await;
     home.change(1, "second").await;
     let last = home.change(0, "third").await;
+    assert!(smtp.mails().is_empty());
+    home.pass(Duration::from_secs(3600)).await;
     until("it is told", async || home.row(id).await.cursor == last).await;
     let mails = smtp.mails();
     assert_eq!(mails.len(), 1);

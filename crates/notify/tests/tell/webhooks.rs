@@ -112,12 +112,14 @@ async fn only_what_is_wanted_is_told() {
 async fn a_digest_is_one_message() {
     let (home, receiver) = (Home::new(QUICK).await, Receiver::good().await);
     let mut raw = hook(&receiver.url);
-    raw.digest = Some("1s".into());
+    raw.digest = Some("1h".into());
     home.tell("hook", raw).await;
     let mut cursors = Vec::new();
     for source in [0, 1, 2, 0] {
         cursors.push(home.change(source, "x").await);
     }
+    assert_eq!(receiver.count(), 0);
+    home.pass(Duration::from_secs(3600)).await;
     until("it arrives", async || !receiver.cursors().is_empty()).await;
     assert_eq!((receiver.came().len(), receiver.cursors()), (1, cursors));
     home.stop().await;

@@ -176,7 +176,7 @@ impl Service {
 
     /// Claims until there is something.
     pub(crate) async fn claim(&self, max: u32) -> Value {
-        for _ in 0..3000 {
+        for _ in 0..6000 {
             let claim = self.ask("POST", "/v1/claims", json!({ "max": max })).await.ok();
             if !claim["items"].as_array().unwrap().is_empty() {
                 return claim;

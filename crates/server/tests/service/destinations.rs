@@ -51,7 +51,7 @@ impl Hook {
 }
 
 async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
-    for _ in 0..1500 {
+    for _ in 0..3000 {
         if holds().await {
             return;
         }
