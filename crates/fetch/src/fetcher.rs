@@ -183,6 +183,9 @@ impl Inner {
             Ok(reply) => {
                 trace.retry_after = headers::retry_after(&reply.headers);
                 kind = headers::content_type(&reply.headers);
+                if (300..400).contains(&reply.status) {
+                    trace.leads_to = headers::location(&reply.headers, url);
+                }
                 // Its status has said what counts: an answer that breaks off is one all the same.
                 let read = self.exchange.read_part(reply, &mut hop, ANSWER);
                 if let Ok(Ok((part, _))) = timeout(ANSWERED_FOR, read).await {
@@ -211,6 +214,7 @@ impl Inner {
         let status = reply.status;
         trace.retry_after = headers::retry_after(&reply.headers);
         trace.cache = headers::cache_hint(&reply.headers);
+        trace.links = headers::links(&reply.headers);
         let Some(hop) = trace.hops.last_mut() else {
             return Err(FetchError::Status { status }.into());
         };

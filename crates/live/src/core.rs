@@ -42,6 +42,7 @@ use crate::hosts::HostNow;
 use crate::plan::{Plan, Sights};
 use crate::status::Status;
 use crate::turns::{Left, Notice, Strangers, Turn, Want};
+use crate::websub::Subscriber;
 use crate::work::{Finished, Shop};
 use crate::writer::{Edited, Write, Wrote};
 
@@ -129,6 +130,8 @@ pub(crate) struct Core {
     pub(crate) status: watch::Sender<Status>,
     pub(crate) flow: Flow,
     pub(crate) count: Status,
+    /// Who is told of hubs.
+    pub(crate) websub: Arc<Subscriber>,
 }
 
 /// Where fetches are between the engine and the store.
@@ -156,7 +159,7 @@ pub(crate) struct Flow {
     /// Fetches that the engine has been told it can ask for, and that are not over.
     given: u32,
     /// What is to be written next, and how many fetches are being written.
-    batch: Batch,
+    pub(crate) batch: Batch,
     writing: Option<usize>,
     written: Vec<u32>,
     /// Until when what comes is gathered, since the last one was sent to be written.
@@ -167,7 +170,7 @@ pub(crate) struct Flow {
     /// The same as of the batch that is being written.
     will_cover: f64,
     /// What is written is not what there is.
-    stale: bool,
+    pub(crate) stale: bool,
     /// Who waits for a source to be recorded.
     waiting: HashMap<u32, Vec<oneshot::Sender<Checked>>>,
     /// Sources that are fetched because somebody waits.

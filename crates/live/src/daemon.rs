@@ -8,7 +8,7 @@ use std::time::Duration;
 use freshet_detect::{Detector, Document, Reading};
 use freshet_engine::{Glance, Known};
 use freshet_fetch::{InvalidRequest, Request};
-use freshet_store::{HeraldKind, Reader, Store, StoreError, Token};
+use freshet_store::{HeraldKind, Reader, Store, StoreError, Subscription, Token};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -25,10 +25,12 @@ use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
 use crate::heralds::{HeraldChange, HeraldError};
 use crate::hosts::HostNow;
+use crate::indexnow::Keys;
 use crate::load::{self, Rest};
 use crate::plan::{Plan, Sights};
 use crate::status::Status;
 use crate::turns::{Giver, Left, Turn, Want};
+use crate::websub::{self, Subscriber};
 use crate::work::{Readers, Shop};
 use crate::writer;
 
@@ -40,6 +42,7 @@ pub struct Daemon {
     handle: Handle,
     core: JoinHandle<bool>,
     writer: thread::JoinHandle<Store>,
+    websub: websub::Running,
 }
 
 /// A way to ask a daemon. Clones ask the same one.
@@ -52,6 +55,8 @@ pub struct Handle {
     tokens: Arc<watch::Sender<u64>>,
     /// Destinations that were changed by somebody.
     destinations: broadcast::Sender<Option<u32>>,
+    websub: Arc<Subscriber>,
+    keys: Arc<Keys>,
     store: PathBuf,
 }
 
@@ -151,6 +156,7 @@ impl Daemon {
         flow.claims.resume(store.leases()?, &mut engine, now, day);
         let cursor = store.last_cursor()?;
         let path = store.path().to_owned();
+        let websub = Arc::new(Subscriber::new(store.subscriptions()?));
         let pages = engine.len().saturating_sub(flow.heralds.read());
         tracing::info!(sources = pages, store = %path.display(), "started");
 
@@ -177,12 +183,24 @@ impl Daemon {
             flow,
             notices: noticed,
             count,
+            websub: Arc::clone(&websub),
         };
         let tokens = Arc::new(watch::Sender::new(0));
         let (destinations, _) = broadcast::channel(WAITING);
-        let handle =
-            Handle { asks, status: watched, shop: seen, tokens, destinations, store: path };
-        Ok(Self { handle, core: tokio::spawn(core.run()), writer })
+        let (shop, status) = (seen, watched);
+        let handle = Handle {
+            asks,
+            status,
+            shop,
+            tokens,
+            destinations,
+            websub,
+            keys: Arc::default(),
+            store: path,
+        };
+        let core = tokio::spawn(core.run());
+        let websub = websub::start(handle.clone());
+        Ok(Self { handle, core, writer, websub })
     }
 
     /// A way to ask it.
@@ -194,6 +212,7 @@ impl Daemon {
     /// Ends it: what is under way is finished if that takes no longer than some seconds, and all is
     /// written. Says whether it could be.
     pub async fn stop(self) -> bool {
+        self.websub.stop().await;
         let _ = self.handle.asks.send(Ask::Stop).await;
         let written = self.core.await.unwrap_or(false);
         // Its store is closed when nobody can write to it any more.
@@ -616,6 +635,27 @@ impl Handle {
         &self.store
     }
 
+    /// What is subscribed to at hubs.
+    #[must_use]
+    pub fn websub(&self) -> &Arc<Subscriber> {
+        &self.websub
+    }
+
+    /// What is known of keys of sites.
+    pub(crate) fn keys(&self) -> &Arc<Keys> {
+        &self.keys
+    }
+
+    /// Has a subscription written before anybody else knows of it.
+    pub(crate) async fn keep_subscription(&self, row: Subscription) -> Result<(), LiveError> {
+        self.write(move |store| store.put_subscriptions(&[row], &[])).await
+    }
+
+    /// What fetches share, as it is and will be.
+    pub(crate) fn shops(&self) -> watch::Receiver<Arc<Shop>> {
+        self.shop.clone()
+    }
+
     pub(crate) async fn ask(&self, ask: Ask) -> Result<(), LiveError> {
         self.asks.send(ask).await.map_err(|_| LiveError::Stopped)
     }
@@ -631,6 +671,8 @@ impl Shop {
             giver: Arc::new(giver),
             gap: config.gap,
             signals: config.signals.limits,
+            callback: config.signals.callback.clone(),
+            indexnow: config.signals.indexnow,
         }
     }
 
@@ -644,6 +686,8 @@ impl Shop {
             giver: Arc::clone(&self.giver),
             gap: config.gap,
             signals: config.signals.limits,
+            callback: config.signals.callback.clone(),
+            indexnow: config.signals.indexnow,
         })
     }
 }

@@ -20,6 +20,7 @@ mod goal;
 mod heralds;
 mod host;
 mod hosts;
+mod indexnow;
 mod judge;
 mod kept;
 mod load;
@@ -29,6 +30,7 @@ mod span;
 mod status;
 mod summary;
 mod turns;
+mod websub;
 mod work;
 mod writer;
 
@@ -53,7 +55,9 @@ pub use heralds::{
 };
 pub use host::{InvalidHost, host_filter};
 pub use hosts::{HostNow, RobotsRead, robots};
+pub use indexnow::{Announced, Announcement};
 pub use plan::{Plan, Sights};
 pub use span::{days_in, span};
 pub use status::Status;
+pub use websub::{Confirmed, Mode, Offer, Pushed, Subscribed, Subscriber};
 pub use work::host_of;

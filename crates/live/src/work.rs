@@ -31,6 +31,9 @@ pub(crate) struct Shop {
     pub(crate) gap: f64,
     /// How far sitemaps and feeds are read.
     pub(crate) signals: ReadLimits,
+    /// Where hubs reach the service, and whether owners of sites may speak by IndexNow.
+    pub(crate) callback: Option<String>,
+    pub(crate) indexnow: bool,
 }
 
 /// A fetch to be made.

@@ -7,7 +7,7 @@ pub(crate) const APPLICATION: i64 = 0x0046_5348; // "FSH"
 
 /// Each step brings a file from its place in the list to the next.
 pub(crate) const STEPS: &[&str] =
-    &[FIRST, SECOND, SERVICE, DELIVERY, PULSE, DECISION, TOLD, LEASES, HERALDS];
+    &[FIRST, SECOND, SERVICE, DELIVERY, PULSE, DECISION, TOLD, LEASES, HERALDS, SUBSCRIPTIONS];
 
 /// Columns of `schedule` stand in the order of use: `load` reads up to `learnt` and no further.
 ///
@@ -310,6 +310,30 @@ CREATE TABLE ear (
     PRIMARY KEY (source, herald)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ear_herald ON ear (herald, source);
+";
+
+/// What is subscribed to at hubs. `hubs` has one on each line.
+const SUBSCRIPTIONS: &str = "
+CREATE TABLE subscription (
+    callback TEXT PRIMARY KEY,
+    secret TEXT NOT NULL,
+    base TEXT NOT NULL,
+    feed INTEGER NOT NULL,
+    herald INTEGER NOT NULL,
+    topic TEXT NOT NULL,
+    hubs TEXT NOT NULL,
+    hub INTEGER NOT NULL,
+    aim INTEGER NOT NULL,
+    asked INTEGER,
+    verified INTEGER,
+    until INTEGER,
+    next INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    note TEXT NOT NULL,
+    pushes INTEGER NOT NULL,
+    ignored INTEGER NOT NULL,
+    pushed INTEGER
+) STRICT, WITHOUT ROWID;
 ";
 
 /// What a file says of itself: whether it is empty, whose it is, and its version.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use freshet_fetch::{RawSize, SIZES, size};
 use serde::Deserialize;
+use url::Url;
 
 use crate::heralds::{HeraldGiven, HeraldRule, HeraldWanted};
 
@@ -18,6 +19,20 @@ pub struct Signals {
     pub limits: ReadLimits,
     /// Sitemaps and feeds that are read.
     pub wanted: Vec<HeraldWanted>,
+    /// Where hubs reach the service, without a slash at the end; `None`: nowhere, and nothing is
+    /// subscribed to.
+    pub callback: Option<String>,
+    /// Whether owners of sites may say so by IndexNow.
+    pub indexnow: bool,
+}
+
+impl Signals {
+    /// The name by which hubs call the service.
+    #[must_use]
+    pub fn host(&self) -> Option<String> {
+        let url = Url::parse(self.callback.as_deref()?).ok()?;
+        url.host_str().map(str::to_owned)
+    }
 }
 
 /// How far sitemaps and feeds are read.
@@ -47,6 +62,8 @@ pub(super) struct RawSignals {
     bytes: Option<RawSize>,
     sitemap: Vec<RawHerald>,
     feed: Vec<RawHerald>,
+    callback: Option<String>,
+    indexnow: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -93,7 +110,15 @@ pub(super) fn check(raw: RawSignals) -> Result<Signals, String> {
         }
     }
     let robots_pages = raw.robots_pages.unwrap_or(PAGES).max(1);
-    Ok(Signals { robots: raw.robots.unwrap_or(true), robots_pages, limits, wanted })
+    let callback = match raw.callback.as_deref() {
+        None | Some("") => None,
+        Some(text) => {
+            let url = super::check::public("signals.callback", text)?;
+            Some(url.as_str().trim_end_matches('/').to_owned())
+        }
+    };
+    let (robots, indexnow) = (raw.robots.unwrap_or(true), raw.indexnow.unwrap_or(false));
+    Ok(Signals { robots, robots_pages, limits, wanted, callback, indexnow })
 }
 
 fn herald(raw: RawHerald, feed: bool) -> Result<HeraldWanted, String> {

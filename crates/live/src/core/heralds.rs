@@ -13,9 +13,10 @@ use tokio::sync::oneshot;
 use super::Core;
 use crate::clock::millis;
 use crate::heralds::{
-    Hearsay, HeraldChange, HeraldError, HeraldRule, HeraldsChanged, ReadOver, Word,
+    Hearsay, HeraldChange, HeraldError, HeraldRead, HeraldRule, HeraldsChanged, ReadOver, Word,
 };
 use crate::turns::Notice;
+use crate::websub::Offer;
 use crate::writer::Write;
 
 /// What was said and is not written: who reads on waits at more.
@@ -157,6 +158,7 @@ impl Core {
                 self.tell(Event::Removed(gone.sources.clone()));
                 self.tell(Event::Dismissed(gone.heralds.clone()));
                 self.forget(&gone.heralds, &gone.sources);
+                self.websub.look_again();
             }
             let mut told = Vec::with_capacity(changed.heralds.len());
             for it in &changed.heralds {
@@ -309,11 +311,21 @@ impl Core {
         if let Some(found) = found {
             self.tell(Event::Read { herald, found });
         }
+        if let (Some(read), Some(_)) = (&read, found) {
+            self.offer(herald, read);
+        }
         let outcome = read.map(|read| read.to_text());
         let record = HeraldRecord { herald, heard, outcome, ..HeraldRecord::default() };
         self.flow.batch.heralds.push(record);
         self.flow.heralds.learnt.insert(herald);
         self.flow.stale = true;
+    }
+
+    /// A feed may name hubs, which tell when it changes.
+    fn offer(&self, feed: u32, read: &HeraldRead) {
+        let Some(known) = self.flow.heralds.known.get(&feed) else { return };
+        let topic = read.itself.clone().unwrap_or_else(|| known.name.clone());
+        self.websub.offer(Offer { feed, topic, hubs: read.hubs.clone() });
     }
 
     pub(super) fn herald_reports(&self, numbers: &[u32]) -> Vec<Option<HeraldReport>> {

@@ -167,7 +167,10 @@ impl Handle {
         added.first().copied().ok_or(HeraldError::Stopped)
     }
 
-    async fn change_heralds(&self, change: HeraldChange) -> Result<HeraldsChanged, HeraldError> {
+    pub(crate) async fn change_heralds(
+        &self,
+        change: HeraldChange,
+    ) -> Result<HeraldsChanged, HeraldError> {
         let (reply, answer) = oneshot::channel();
         let asked = self.ask(Ask::Heralds(change, reply)).await;
         asked.map_err(|_| HeraldError::Stopped)?;

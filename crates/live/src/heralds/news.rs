@@ -8,22 +8,22 @@ const AHEAD: i64 = 86_400;
 
 /// What a document is, as far as it matters for what it says of pages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(crate) struct Manner {
     /// Now, in seconds since 1970.
-    pub(super) now: i64,
+    pub(crate) now: i64,
     /// Whether it was read before.
-    pub(super) again: bool,
+    pub(crate) again: bool,
     /// Whether it is a feed: what stands in it is what is new, and a text that is another one counts.
-    pub(super) feed: bool,
+    pub(crate) feed: bool,
 }
 
 /// The moment that is said, unless it is to come.
-pub(super) fn moment(entry: &Entry, manner: Manner) -> Option<Said> {
+pub(crate) fn moment(entry: &Entry, manner: Manner) -> Option<Said> {
     entry.changed.filter(|said| *said.span().start() <= manner.now + AHEAD)
 }
 
 /// Whether to remember what is said of a source, and whether it is news.
-pub(super) fn news(known: &Known, entry: &Entry, manner: Manner) -> Option<bool> {
+pub(crate) fn news(known: &Known, entry: &Entry, manner: Manner) -> Option<bool> {
     let said = moment(entry, manner);
     // Perhaps later than the copy: what it is worth then is up to the engine.
     let is_later = |said: Said| {

@@ -90,6 +90,18 @@ impl HeraldRead {
         self.outcome = outcome(report).unwrap_or("read").to_owned();
     }
 
+    /// Takes note of what the answer's `Link` headers say: that comes before what the document says
+    /// (WebSub §4).
+    pub(crate) fn linked(&mut self, links: &[String], base: &freshet_heralds::Url) {
+        let links = freshet_heralds::links(links.iter().map(String::as_str), base);
+        if !links.hub.is_empty() {
+            self.hubs = links.hub.iter().take(HUBS).map(ToString::to_string).collect();
+        }
+        if let Some(itself) = links.itself {
+            self.itself = Some(itself.into());
+        }
+    }
+
     /// In words.
     #[must_use]
     pub fn words(&self) -> String {

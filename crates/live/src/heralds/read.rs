@@ -138,6 +138,7 @@ impl Shop {
         let number = work.herald.number;
         let is_first = work.herald.heard.is_none();
         let base = answer.trace.final_url().cloned().or_else(|| Url::parse(&job.url).ok());
+        let linked = base.clone();
         let over = Arc::new(AtomicBool::new(false));
         let guard = Wanted(Arc::clone(&over));
         let shop = Arc::clone(self);
@@ -153,7 +154,10 @@ impl Shop {
             let over = ReadOver { herald: number, read: None, found: None };
             return (Judged { outcome, record }, over);
         };
-        let Done { read, failed, news, found, ours } = done;
+        let Done { mut read, failed, news, found, ours } = done;
+        if let Some(base) = &linked {
+            read.linked(&answer.trace.links, base);
+        }
         record.note = read.words();
         let outcome = if let Some(trouble) = ours {
             record.note = trouble;

@@ -80,7 +80,8 @@ cases! {
         tokens_are_kept_by_name,
         a_lease_is_kept_for_what_is_not_reported,
         a_destination_goes_on_from_its_cursor,
-        what_is_given_up_is_kept_up_to_a_number;
+        what_is_given_up_is_kept_up_to_a_number,
+        subscriptions_are_kept_by_where_hubs_call_back;
     versions:
         content_comes_back_as_it_was,
         the_newest_versions_stay,

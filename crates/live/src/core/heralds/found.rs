@@ -82,7 +82,9 @@ impl Core {
         if !all.known.contains_key(&herald) {
             return;
         }
-        let old = all.known.iter().filter(|(_, it)| it.parent == Some(herald));
+        let is_part =
+            |it: &Known| it.parent == Some(herald) && it.kind != freshet_store::HeraldKind::WebSub;
+        let old = all.known.iter().filter(|(_, it)| is_part(it));
         let old: HashMap<&str, (u32, Option<u32>)> =
             old.map(|(number, it)| (it.name.as_str(), (*number, it.source))).collect();
         let mut change = HeraldChange::default();
