@@ -55,7 +55,7 @@ pub use heralds::{
 };
 pub use host::{InvalidHost, host_filter};
 pub use hosts::{HostNow, RobotsRead, robots};
-pub use indexnow::{Announced, Announcement};
+pub use indexnow::{Accepted, Announcement};
 pub use plan::{Plan, Sights};
 pub use span::{days_in, span};
 pub use status::Status;
