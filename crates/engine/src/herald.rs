@@ -4,7 +4,7 @@ use freshet_estimate::Trust;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
-use crate::heralds::{Ear, Kept};
+use crate::heralds::{Ear, Kept, TRIAL};
 use crate::recall::{sealed, unsealed};
 use crate::snapshot::SnapshotError;
 use crate::source::{Source, State};
@@ -97,6 +97,7 @@ pub struct EarMemory {
     first_after: f32,
     last_after: f32,
     score: f32,
+    fetches: u8,
     changed: bool,
 }
 
@@ -164,8 +165,9 @@ impl EarMemory {
     }
 
     fn of(ear: &Ear, trust: &Trust) -> Self {
-        let Ear { count, signals, first_after, last_after, score, changed, .. } = *ear;
-        Self { trust: *trust, count, signals, first_after, last_after, score, changed }
+        let Ear { count, signals, first_after, last_after, score, fetches, changed, .. } = *ear;
+        let trust = *trust;
+        Self { trust, count, signals, first_after, last_after, score, fetches, changed }
     }
 
     /// Whether its numbers can be meant.
@@ -175,6 +177,11 @@ impl EarMemory {
             && self.score <= 0.0
             && self.score.is_finite()
             && self.trust.is_sound()
+    }
+
+    /// How many fetches there were.
+    pub(crate) fn fetches(&self) -> u8 {
+        self.fetches.min(TRIAL)
     }
 
     pub(crate) fn write(&self, ear: &mut Ear) {

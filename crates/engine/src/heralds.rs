@@ -10,8 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::chunks::Chunks;
 
 pub(crate) use delay::{After, Delay};
-pub(crate) use ear::{Ear, Listening};
+pub(crate) use ear::{Ear, Listening, TRIAL};
 pub(crate) use voice::{Kept, Reader, Voice};
+
+/// Changes that are as good as the share of all sources' changes that is told of.
+const ALIKE: f64 = 10.0;
 
 /// All heralds and all ears.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -74,10 +77,10 @@ impl Heralds {
         self.voice(ear.herald).is_some_and(|voice| voice.generation == ear.generation)
     }
 
-    /// The first ear of a chain whose herald is still listened to.
+    /// The first ear of a chain whose herald is still listened to, and that is on trial no more.
     pub(crate) fn first_heard(&self, mut place: Option<u32>) -> Option<&Ear> {
         while let Some(ear) = place.and_then(|place| self.ear(place)) {
-            if self.is_heard(ear) {
+            if self.is_heard(ear) && !ear.is_on_trial() {
                 return Some(ear);
             }
             place = ear.next();
@@ -112,11 +115,33 @@ impl Heralds {
         Some(place)
     }
 
-    /// What is believed changes.
+    /// An ear is on trial no more, or on trial.
+    pub(crate) fn set_fetches(&mut self, place: u32, fetches: u8) {
+        self.count(place, -1.0);
+        self.ears[place as usize].fetches = fetches;
+        self.count(place, 1.0);
+    }
+
+    /// Something was forgotten.
+    pub(crate) fn forget(&mut self, place: u32, trust: Trust) {
+        self.trusts[place as usize] = trust;
+    }
+
+    /// Something was learnt.
     pub(crate) fn set_trust(&mut self, place: u32, trust: Trust) {
         self.count(place, -1.0);
-        self.trusts[place as usize] = trust;
-        self.ears[place as usize].reading = trust.reading();
+        let before = std::mem::replace(&mut self.trusts[place as usize], trust);
+        let herald = self.ears[place as usize].herald as usize;
+        if let Some(voice) = self.voices.get_mut(herald).and_then(Option::as_deref_mut) {
+            let among = trust.among(&voice.prior());
+            let ear = &mut self.ears[place as usize];
+            ear.reading = voice
+                .recall()
+                .map_or(among.reading(), |recall| among.reading().with_recall(recall, ALIKE));
+            if !ear.is_on_trial() {
+                voice.learn(&before, &trust, &among);
+            }
+        }
         self.count(place, 1.0);
     }
 
@@ -133,10 +158,12 @@ impl Heralds {
     /// Adds an ear to what its herald knows of all of its ears, or takes it away.
     fn count(&mut self, place: u32, sign: f64) {
         let ear = self.ears[place as usize];
-        let trust = &self.trusts[place as usize];
+        if ear.is_on_trial() {
+            return;
+        }
         let voice = self.voices.get_mut(ear.herald as usize).and_then(Option::as_deref_mut);
         if let Some(voice) = voice.filter(|it| it.generation == ear.generation) {
-            voice.count(&ear.reading, trust, sign);
+            voice.count(&ear.reading, sign);
         }
     }
 

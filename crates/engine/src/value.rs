@@ -29,12 +29,16 @@ impl Engine {
         if let Some(ear) = self.heralds.first_heard(source.ear()) {
             return ear.reading.changes();
         }
-        if source.is_known() {
+        let known = self.known_belief(source);
+        known.unwrap_or_else(|| source.learnt_on(self.hosts[source.host as usize].prior))
+    }
+
+    /// What the owner knows about a source's change rate.
+    pub(crate) fn known_belief(&self, source: &Source) -> Option<Belief> {
+        source.is_known().then(|| {
             let (shape, days) = (f64::from(source.changes), f64::from(source.days));
             Belief::new(shape, days).unwrap_or(self.prior.belief())
-        } else {
-            source.learnt_on(self.hosts[source.host as usize].prior)
-        }
+        })
     }
 
     /// A source with what is believed and wanted of it.

@@ -19,6 +19,9 @@ const PRECISIONS: usize = 25;
 /// forgetting can bring it back.
 const LEAST: f32 = -1e6;
 
+/// The share of the changes that are not signalled, at least, before anything was learnt of that.
+const LEFT: f64 = 0.1;
+
 /// A belief about a source and its signals: the rate `γ` of the signals, the share `π` of them that
 /// stand for a change, and the rate `α` of the changes that have none.
 ///
@@ -38,6 +41,8 @@ const LEAST: f32 = -1e6;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
     signals: Short,
+    /// Changes a day that would surprise nobody, signalled or not.
+    usual: f32,
     weights: [f32; PRECISIONS],
     missed: [Short; PRECISIONS],
 }
@@ -89,21 +94,70 @@ impl Trust {
         }
         Self {
             signals: Short { shape: 0.5, days: 3.5 },
+            usual: 0.5 / 3.5,
             weights,
             missed: [Short { shape: 0.5, days: 3.5 }; PRECISIONS],
         }
     };
 
+    /// The same before anything was learnt of the precision, not even what is usual: what is learnt from here
+    /// on is [read among](Self::among) others.
+    pub const UNSPOKEN: Self = Self { weights: [0.0; PRECISIONS], ..Self::SCEPTICAL };
+
+    /// The same if precisions are spread as in another belief, besides what was learnt.
+    #[must_use]
+    pub fn among(mut self, others: &Self) -> Self {
+        for (weight, other) in self.weights.iter_mut().zip(others.weights) {
+            *weight += other;
+        }
+        self.balance();
+        self
+    }
+
     /// The same with the rate of the changes as in this prior.
     #[must_use]
     pub fn with_changes(self, prior: Prior) -> Self {
-        Self { missed: [Short::new(prior.belief()); PRECISIONS], ..self }
+        Self { missed: [Short::new(prior.belief()); PRECISIONS], ..self }.with_usual(prior.mean())
+    }
+
+    /// The same if so many changes a day would surprise nobody: signals that come many times as often
+    /// cannot all be true.
+    #[must_use]
+    pub fn with_usual(self, changes: f64) -> Self {
+        Self { usual: short(changes), ..self }
     }
 
     /// The same with this belief about the changes that are not signalled.
     #[must_use]
     pub fn with_missed(self, missed: Belief) -> Self {
         Self { missed: [Short::new(missed); PRECISIONS], ..self }
+    }
+
+    /// After a fetch of which it is only counted how many signals came.
+    #[must_use]
+    pub fn counted(mut self, heard: Heard) -> Self {
+        let Heard { days, signals } = heard;
+        if days > 0.0 && days.is_finite() && signals >= 0.0 && signals.is_finite() {
+            let rate = self.signals.belief();
+            let rate = Belief::new(rate.shape() + signals, rate.days() + days);
+            self.signals = rate.map_or(self.signals, Short::new);
+        }
+        self
+    }
+
+    /// The same if all changes together are known by this belief, and the signals by how many there were: of
+    /// each precision, those are not signalled that are left. So what is learnt from here on is which of the
+    /// changes signals stand for, and not that a source that has more of both has more changes.
+    #[must_use]
+    pub fn settled(mut self, changes: Belief) -> Self {
+        let signals = self.signals.belief().mean();
+        for at in 0..PRECISIONS {
+            let mean = changes.mean();
+            let left = (mean - share(odds(at)) * signals).max(LEFT * mean);
+            let missed = Belief::new(left * changes.days(), changes.days());
+            self.missed[at] = Short::new(missed.unwrap_or(changes));
+        }
+        self.with_usual(changes.mean())
     }
 
     /// After a fetch, with what was heard since the one before and whether it found a change.
@@ -118,9 +172,7 @@ impl Trust {
         if !valid {
             return self;
         }
-        let rate = self.signals.belief();
-        let rate = Belief::new(rate.shape() + signals, rate.days() + days);
-        self.signals = rate.map_or(self.signals, Short::new);
+        self = self.counted(heard);
         for at in 0..PRECISIONS {
             let missed = self.missed[at].belief();
             // ln(1 − π) at these odds.
@@ -138,11 +190,37 @@ impl Trust {
         self
     }
 
+    /// Forgets for `days` what was learnt of the precision, and how sure the rates are: they stay what they
+    /// are, known as if from less, down to so many changes.
+    #[must_use]
+    pub fn doubt(mut self, days: f64, half_life: f64, changes: f64) -> Self {
+        if days.is_nan() || half_life.is_nan() || days <= 0.0 || half_life <= 0.0 {
+            return self;
+        }
+        let kept = if half_life.is_infinite() { 1.0 } else { (-days / half_life).exp2() };
+        let doubt = |it: Short| {
+            let (shape, days) = (f64::from(it.shape), f64::from(it.days));
+            let kept = if shape > changes { kept.max(changes / shape) } else { 1.0 };
+            Short { shape: short(kept * shape), days: short(kept * days) }
+        };
+        self.signals = doubt(self.signals);
+        for at in 0..PRECISIONS {
+            self.weights[at] *= kept as f32;
+            self.missed[at] = doubt(self.missed[at]);
+        }
+        self
+    }
+
     /// Whether its numbers can be meant: of one that was read from somewhere.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let positive = |it: f32| it > 0.0 && it.is_finite();
-        self.missed.iter().chain([&self.signals]).all(|it| positive(it.shape) && positive(it.days))
+        positive(self.usual)
+            && self
+                .missed
+                .iter()
+                .chain([&self.signals])
+                .all(|it| positive(it.shape) && positive(it.days))
             && self.weights.iter().all(|it| (LEAST..=0.0).contains(it))
     }
 

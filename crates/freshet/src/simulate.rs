@@ -8,6 +8,7 @@ mod names;
 mod picture;
 mod report;
 mod scenario;
+mod signals;
 mod summary;
 mod table;
 mod verdict;
@@ -38,6 +39,13 @@ pub(crate) struct Simulated<'a> {
     pub(crate) report: &'a Report,
 }
 
+impl Simulated<'_> {
+    /// Whether anybody says that sources have changed.
+    pub(crate) fn has_signals(&self) -> bool {
+        self.world.signals.is_some()
+    }
+}
+
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_directory(out)?;
@@ -46,7 +54,8 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
             _ => None,
         };
         let inputs = [arguments.table.as_ref(), trace, arguments.pages.as_ref()];
-        for input in inputs.into_iter().chain([arguments.scenario.as_ref()]).flatten() {
+        let others = [arguments.scenario.as_ref(), arguments.signal_trace.as_ref()];
+        for input in inputs.into_iter().chain(others).flatten() {
             for name in files::NAMES {
                 check_not_input(&out.join(name), input)?;
             }
@@ -68,6 +77,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
         observed: arguments.options.observed,
         faults: arguments.fault.clone(),
         scenario: scenario.scenario.clone(),
+        signals: world.signals.as_ref().map(|it| it.signals.clone()),
         seeds: arguments.seeds as usize,
         seed: arguments.seed,
         ..Experiment::new(world.origin.clone())
@@ -134,7 +144,17 @@ fn policies(arguments: &SimulateArguments, objective: Aim) -> Result<Vec<Choice>
     }
     if asked.is_empty() {
         let usual = |kind: &&PolicyKind| **kind != PolicyKind::Greedy && kind.serves(objective);
-        return Ok(PolicyKind::ALL.iter().filter(usual).map(|&kind| kind.into()).collect());
+        let mut all: Vec<Choice> =
+            PolicyKind::ALL.iter().filter(usual).map(|&kind| kind.into()).collect();
+        if arguments.signals.is_some() || arguments.signal_trace.is_some() {
+            // What others make of signals, beside what the same policy makes of them.
+            for choice in ["engine:blind", "engine:ignoring", "lambda:ignoring"] {
+                let choice: Choice = choice.parse().map_err(|error| Failure::new(&error))?;
+                let beside = all.iter().position(|it| it.kind == choice.kind);
+                all.insert(beside.map_or(all.len(), |at| at + 1), choice);
+            }
+        }
+        return Ok(all);
     }
     match asked.iter().enumerate().find(|(at, choice)| asked[..*at].contains(choice)) {
         None => Ok(asked.clone()),
@@ -165,6 +185,10 @@ fn failure(error: &SimError, timing: Timing) -> Failure {
             "choose another `--timing`, or give chances below 1: `--timing slots` is for `--web slots`",
         ),
         SimError::Plan(_) => failure.hint("choose another `--budget`, in fetches a day"),
+        SimError::NoRecord => failure.hint("give the changes with --trace, or leave out --signal-trace"),
+        SimError::Strangers { .. } => failure.hint(
+            "both traces must call a page by the same `path`, or `page_id` if there is none",
+        ),
         SimError::TooMuch { .. } => failure.hint("take fewer sources or days, or a smaller budget"),
     }
 }

@@ -25,6 +25,9 @@ pub enum LabError {
     /// A capture.
     #[error(transparent)]
     Capture(#[from] freshet_capture::CaptureError),
+    /// A channel of signals.
+    #[error(transparent)]
+    Channel(#[from] freshet_estimate::InvalidChannel),
     /// A simulation.
     #[error(transparent)]
     Sim(#[from] freshet_sim::SimError),

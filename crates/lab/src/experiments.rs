@@ -16,6 +16,7 @@ mod cho_table_5;
 mod cho_table_7;
 mod kolobov_fig_1;
 mod kolobov_fig_2;
+mod kolobov_fig_2_noisy;
 mod kolobov_fig_3;
 mod kolobov_prop_9;
 mod kolobov_web;
@@ -27,6 +28,7 @@ mod liu_props_10_to_12;
 mod liu_table_1_1;
 mod liu_table_1_2;
 mod liu_table_1_3;
+mod noisy_index;
 mod ours_belief;
 mod ours_intervals;
 mod ours_kth_change;
@@ -61,6 +63,7 @@ pub const CATALOGUE: &[Experiment] = &[
     azar_algorithms::EXPERIMENT,
     kolobov_fig_1::EXPERIMENT,
     kolobov_fig_2::EXPERIMENT,
+    kolobov_fig_2_noisy::EXPERIMENT,
     kolobov_fig_3::EXPERIMENT,
     kolobov_prop_9::EXPERIMENT,
     liu_table_1_1::EXPERIMENT,

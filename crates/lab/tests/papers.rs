@@ -135,6 +135,23 @@ fn kolobov() {
 }
 
 #[test]
+fn kolobov_figure_2_noisy() {
+    let outcome = run("kolobov-fig-2-noisy");
+    counts(&outcome, [1, 20, 2, 0]);
+    let check = |observation: &str, believed: f64, index: f64| {
+        let near = |rule: &str, ours: f64| {
+            check(&outcome, &format!("{observation}: {rule}"), ours, 0.01 * ours, Shape);
+        };
+        near("LC-CO, which believes them", believed);
+        near("our index", index);
+    };
+    check("perfect", 0.215, 0.173);
+    check("recall 0.95, precision 0.95", 0.309, 0.240);
+    // Below 1 it is worth listening, by the rule of the paper.
+    check("recall 0.2, precision 0.95", 3.19, 0.600);
+}
+
+#[test]
 fn kolobov_figure_3() {
     counts(&run("kolobov-fig-3"), [0, 7, 1, 0]);
 }

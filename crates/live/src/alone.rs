@@ -61,6 +61,10 @@ fn engines(
         fault = fault.take().or(told.err());
     };
     let take = |row: Scheduled<'_>| {
+        // What is read to hear a herald is no page.
+        if row.herald && wanted.is_none() {
+            return;
+        }
         some.take(description(&row), Learnt::from_bytes(row.learnt).ok());
         if some.ids.len() == SOME {
             tell(&mut some);

@@ -14,7 +14,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_engine::{Action, Alarm, Engine, Event, Glance, HeraldReport, Known, Settings};
+use freshet_engine::{
+    Action, Alarm, Announced, Engine, Event, Glance, HeraldReport, Known, Settings,
+};
 use freshet_fetch::Hop;
 use freshet_store::{Batch, Decision, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -66,6 +68,8 @@ pub(crate) enum Ask {
     Hear(u32, Vec<Hearsay>, oneshot::Sender<u64>),
     /// Heralds come, go, or are described anew.
     Heralds(HeraldChange, oneshot::Sender<Result<HeraldsChanged, HeraldError>>),
+    /// What signals have to do with the day on which a source is due.
+    Announced(u32, oneshot::Sender<Option<Announced>>),
     /// What is known of heralds, by their numbers.
     HeraldReports(Vec<u32>, oneshot::Sender<Vec<Option<HeraldReport>>>),
     Plan(oneshot::Sender<Plan>),

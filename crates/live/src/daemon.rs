@@ -129,7 +129,7 @@ impl Daemon {
         }
         writer::keep(&mut store, config.retention, config.size)?;
         store.set_watch(config.watch);
-        let named = HeraldChange::to_file(&store, &config.signals.wanted, now)?;
+        let named = HeraldChange::to_file(&store, &config.signals, now)?;
         named.apply(&mut store)?;
         let rest = Rest::read(&store)?;
         let allowance = rest.allowance.resume(config.bytes, day);

@@ -2,6 +2,7 @@
 //! those who speak by themselves.
 
 mod change;
+mod desk;
 mod handle;
 mod news;
 mod outcome;

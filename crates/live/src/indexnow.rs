@@ -52,7 +52,7 @@ pub struct Announcement {
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Announced {
+pub enum Accepted {
     /// The key is right, and so many sources were told of.
     Heard(u64),
     /// It is not known yet whether the key is right; or nothing is known of these pages, and it does not
@@ -177,13 +177,13 @@ impl Handle {
     ///
     /// # Errors
     /// If the store cannot be read or written, or the daemon has stopped.
-    pub async fn announced(&self, it: Announcement) -> Result<Announced, LiveError> {
+    pub async fn announce(&self, it: Announcement) -> Result<Accepted, LiveError> {
         let now = self.now();
         let Announcement { host, key, place, urls } = it;
         // Whoever does not know the key keeps nobody from speaking who does.
         let counted = self.keys().lock().words.count(format!("{host} {key}"), WORDS, now);
         if let Err(seconds) = counted {
-            return Ok(Announced::TooMany(seconds));
+            return Ok(Accepted::TooMany(seconds));
         }
         let name = host.clone();
         let sources = self
@@ -199,20 +199,20 @@ impl Handle {
             })
             .await?;
         if sources.is_empty() {
-            return Ok(Announced::Pending);
+            return Ok(Accepted::Pending);
         }
         let mut found = match self.look(place, key, now) {
             Ok(found) => found,
-            Err(seconds) => return Ok(Announced::TooMany(seconds)),
+            Err(seconds) => return Ok(Accepted::TooMany(seconds)),
         };
         let known = *found.borrow();
         match known {
-            Some(true) => return self.tell_of(host, sources).await.map(Announced::Heard),
-            Some(false) => return Ok(Announced::WrongKey),
+            Some(true) => return self.tell_of(host, sources).await.map(Accepted::Heard),
+            Some(false) => return Ok(Accepted::WrongKey),
             None => {}
         }
         if !self.keys().wait(sources.len()) {
-            return Ok(Announced::TooMany(60));
+            return Ok(Accepted::TooMany(60));
         }
         // Whoever asked may go: what was said is told as soon as the key is there.
         let handle = self.clone();
@@ -220,15 +220,15 @@ impl Handle {
             let is_there = found.wait_for(Option::is_some).await.ok().and_then(|it| *it);
             let count = sources.len();
             let announced = match is_there {
-                Some(true) => handle.tell_of(host, sources).await.map(Announced::Heard),
-                _ => Ok(Announced::WrongKey),
+                Some(true) => handle.tell_of(host, sources).await.map(Accepted::Heard),
+                _ => Ok(Accepted::WrongKey),
             };
             handle.keys().done(count);
             announced
         });
         match timeout(PATIENCE, rest).await {
             Ok(announced) => announced.map_err(|_| LiveError::Stopped)?,
-            Err(_) => Ok(Announced::Pending),
+            Err(_) => Ok(Accepted::Pending),
         }
     }
 

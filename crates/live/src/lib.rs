@@ -48,14 +48,14 @@ pub use destination::{DestinationEdit, DestinationError, edit_destination};
 pub use detectors::Rules;
 pub use edit::{Applied, Edit, EditError, Given, Wanted, Which, apply};
 pub use explained::Explained;
-pub use freshet_engine::{Glance, Known, Sight, Standing};
+pub use freshet_engine::{Announced, Glance, HeraldReport, Known, Sight, Standing};
 pub use goal::goal;
 pub use heralds::{
     Hearsay, HeraldError, HeraldGiven, HeraldNow, HeraldRead, HeraldRule, HeraldWanted,
 };
 pub use host::{InvalidHost, host_filter};
 pub use hosts::{HostNow, RobotsRead, robots};
-pub use indexnow::{Announced, Announcement};
+pub use indexnow::{Accepted, Announcement};
 pub use plan::{Plan, Sights};
 pub use span::{days_in, span};
 pub use status::Status;

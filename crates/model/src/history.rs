@@ -85,6 +85,34 @@ impl History {
         self.times.len()
     }
 
+    /// What happened between two times: of sources that were there in between, the changes in it.
+    #[must_use]
+    pub fn between(&self, from: f64, to: f64) -> Self {
+        let mut ids = Strings::default();
+        let mut lives = Vec::new();
+        let mut changes = Vec::new();
+        for (source, life) in self.lives.iter().enumerate() {
+            let life = Life { birth: life.birth.max(from), end: life.end.min(to) };
+            if life.birth >= life.end {
+                continue;
+            }
+            let number = lives.len() as u32;
+            let within = self.changes(source).iter().filter(|&&time| from <= time && time <= to);
+            changes.extend(within.map(|&time| (number, time)));
+            ids.push(self.ids.get(source).unwrap_or_default());
+            lives.push(life);
+        }
+        Self::new(ids, lives, &changes)
+    }
+
+    /// The first and the last change of all; `None` if there is none.
+    #[must_use]
+    pub fn first_and_last(&self) -> Option<(f64, f64)> {
+        let ends = |(first, last): (f64, f64), &time: &f64| (first.min(time), last.max(time));
+        let first = *self.times.first()?;
+        Some(self.times.iter().fold((first, first), ends))
+    }
+
     /// From the first birth to the last end; `None` without sources.
     #[must_use]
     pub fn span(&self) -> Option<Life> {
@@ -107,5 +135,12 @@ mod tests {
         assert_eq!(history.changes(1), [4.0, 5.0]);
         assert_eq!(history.span(), Some(Life { birth: 0.0, end: 12.0 }));
         assert_eq!((history.len(), history.total()), (2, 3));
+        assert_eq!(history.first_and_last(), Some((3.0, 5.0)));
+        let part = history.between(4.5, 9.0);
+        assert_eq!((part.changes(0), part.changes(1)), (&[][..], &[5.0][..]));
+        assert_eq!(part.span(), Some(Life { birth: 4.5, end: 9.0 }));
+        let late = history.between(10.0, 11.0);
+        assert_eq!(late.ids.iter().collect::<Vec<_>>(), ["b"]);
+        assert_eq!((late.total(), late.first_and_last()), (0, None));
     }
 }

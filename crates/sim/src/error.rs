@@ -68,6 +68,20 @@ pub enum SimError {
         /// Why not.
         why: crate::InvalidTurn,
     },
+    /// Recorded signals have times, and a web that is made up has no dates.
+    #[error("recorded signals are about a record of changes, and the changes here are made up")]
+    NoRecord,
+    /// Signals about others.
+    #[error(
+        "the signals are about {signals} sources, and none of them is among the {sources} of the \
+         trace: they go by name"
+    )]
+    Strangers {
+        /// How many sources the signals are about.
+        signals: usize,
+        /// How many there are.
+        sources: usize,
+    },
     /// A policy cannot be asked for this.
     #[error("the policy `{policy}` is not for the objective {objective}")]
     Policy {
@@ -80,15 +94,25 @@ pub enum SimError {
     #[error("cannot plan: {0}")]
     Plan(String),
     /// So many events would take for ever.
-    #[error(
-        "about {requests:.3e} requests and {changes:.3e} changes are too many to simulate (at most {limit:e})"
-    )]
+    #[error("{} are too many to simulate (at most {limit:e})", events(*.requests, *.changes, *.signals))]
     TooMuch {
         /// Requests to expect.
         requests: f64,
         /// Changes to expect.
         changes: f64,
+        /// Signals to expect.
+        signals: f64,
         /// How many events are allowed.
         limit: f64,
     },
+}
+
+/// Events to expect; signals only if there are any.
+fn events(requests: f64, changes: f64, signals: f64) -> String {
+    match signals > 0.0 {
+        false => format!("about {requests:.3e} requests and {changes:.3e} changes"),
+        true => format!(
+            "about {requests:.3e} requests, {changes:.3e} changes and {signals:.3e} signals"
+        ),
+    }
 }

@@ -13,6 +13,7 @@ use crate::report::{PolicyReport, Report, costs};
 use crate::run::{Run, run, run_at_most};
 use crate::scenario::Scenario;
 use crate::setting::Setting;
+use crate::signals::Signals;
 use crate::web::{Origin, Web};
 
 /// What to simulate.
@@ -39,6 +40,8 @@ pub struct Experiment {
     pub faults: Vec<Fault>,
     /// What happens on known days.
     pub scenario: Scenario,
+    /// Who says that sources have changed, if anybody does.
+    pub signals: Option<Signals>,
     /// How many seeds.
     pub seeds: usize,
     /// The first.
@@ -67,7 +70,7 @@ const DAYS: f64 = 180.0;
 const SAMPLE: usize = 4000;
 /// How close a rule's requests must come to the budget.
 const CLOSE: f64 = 2e-3;
-/// Changes and requests in one run: some hours.
+/// Changes, requests and signals in one run: some hours.
 const MOST_EVENTS: f64 = 2e10;
 
 impl Experiment {
@@ -89,6 +92,7 @@ impl Experiment {
             observed: Observed::default(),
             faults: Vec::new(),
             scenario: Scenario::default(),
+            signals: None,
             seeds: 5,
             seed: 1,
             pieces: 60,
@@ -220,7 +224,10 @@ impl Experiment {
 
     fn web(&self, calendar: &Calendar, seed: usize) -> Result<Web, SimError> {
         let seed = self.seed.wrapping_add(seed as u64);
-        let web = Web::new(&self.origin, &self.faults, calendar.days, seed)?;
+        let mut web = Web::new(&self.origin, &self.faults, calendar.days, seed)?;
+        if let Some(signals) = &self.signals {
+            web = web.with_signals(signals, &self.origin)?;
+        }
         if self.scenario.turns.is_empty() {
             return Ok(web);
         }
@@ -255,10 +262,12 @@ impl Experiment {
             Origin::Recorded(history, _) => history.total() as f64,
             _ => web.most_changes() * calendar.days,
         };
-        if requests + changes <= MOST_EVENTS {
+        let signals = web.heralded.as_ref().map_or(0.0, |it| it.a_day(web, calendar.days));
+        let signals = signals * calendar.days;
+        if requests + changes + signals <= MOST_EVENTS {
             Ok(())
         } else {
-            Err(SimError::TooMuch { requests, changes, limit: MOST_EVENTS })
+            Err(SimError::TooMuch { requests, changes, signals, limit: MOST_EVENTS })
         }
     }
 }

@@ -24,6 +24,7 @@ mod seed;
 
 mod fault;
 mod scenario;
+mod signals;
 mod web;
 
 mod backlog;
@@ -55,5 +56,6 @@ pub use report::{Measured, PolicyReport, Report, Series, Spread};
 pub use run::{Run, run};
 pub use scenario::{Allowance, Happening, InvalidTurn, Scenario, Turn, Which};
 pub use setting::Setting;
+pub use signals::{InvalidSignals, Quality, Signals};
 pub use story::{Moment, Standpoint, Story, What};
 pub use web::{Origin, Web};

@@ -35,6 +35,8 @@ pub enum Event {
     Removed(u32),
     /// A source whose changes are all announced has changed.
     Changed(u32),
+    /// Somebody says that a source has changed, truly or not.
+    Signalled(u32),
     /// A fetch has come back.
     Fetched {
         /// Of which source.
@@ -68,6 +70,11 @@ pub enum Outcome {
 pub trait Policy {
     /// The day on which it wants to act next; infinite if it waits for events only.
     fn wake(&self) -> f64;
+
+    /// Whether it makes anything of [signals](Event::Signalled). They are not told to others.
+    fn hears(&self) -> bool {
+        false
+    }
 
     /// Takes note of an event, and says what to fetch now.
     fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>);

@@ -7,6 +7,7 @@ use crate::fault::Health;
 use crate::ledger::{Calendar, Ledger, Stale};
 use crate::policy::{Event, Outcome, Policy};
 use crate::process::Stream;
+use crate::signals::Speech;
 use crate::web::Web;
 use freshet_schedule::Agenda;
 
@@ -17,7 +18,7 @@ pub struct Run {
     pub ledger: Ledger,
     /// The most requests that one host had in one measured day.
     pub host_load: u32,
-    /// Changes and requests that were simulated.
+    /// Changes, requests and signals that were simulated.
     pub events: u64,
 }
 
@@ -55,6 +56,8 @@ struct World<'a> {
     backlog: Option<Backlog>,
     /// Announced changes.
     announced: Agenda,
+    /// Signals that may be false, if there is anybody to hear them.
+    speech: Option<Speech<'a>>,
     /// Slow answers.
     answers: Agenda,
     /// Requests to each host on one day.
@@ -94,7 +97,8 @@ fn play(
     at_most: u64,
 ) -> (Run, bool) {
     let mut left = at_most;
-    let mut world = World { backlog, ..World::new(web, calendar) };
+    let speech = if policy.hears() { Speech::new(web, calendar.days) } else { None };
+    let mut world = World { backlog, speech, ..World::new(web, calendar) };
     let (mut arrivals, mut departures) = world.people(calendar.days);
     let mut fetches = Vec::new();
     let mut course = web.course.iter().peekable();
@@ -103,14 +107,15 @@ fn play(
             .wake()
             .min(course.peek().map_or(f64::INFINITY, |(day, _)| *day))
             .min(world.announced.first())
+            .min(world.next_signal())
             .min(world.answers.first())
             .min(arrivals.first())
             .min(departures.first());
         if now >= calendar.days || left == 0 {
             break;
         }
-        // Changes come before the fetches of the same moment, arrivals before them, the course of the
-        // scenario before all.
+        // Changes and signals come before the fetches of the same moment, arrivals before them, the course
+        // of the scenario before all.
         if let Some(&(_, event)) = course.next_if(|(day, _)| *day <= now) {
             policy.step(now, event, &mut fetches);
         } else if let Some((_, source)) = arrivals.pop_due(now) {
@@ -123,6 +128,10 @@ fn play(
         } else if let Some((_, source)) = world.announced.pop_due(now) {
             if world.announce(source) {
                 policy.step(now, Event::Changed(source), &mut fetches);
+            }
+        } else if let Some(source) = world.pop_signal(now) {
+            if world.says(source) {
+                policy.step(now, Event::Signalled(source), &mut fetches);
             }
         } else if let Some((_, source)) = world.answers.pop_due(now) {
             let outcome = world.answer(source, now);
@@ -160,6 +169,7 @@ impl<'a> World<'a> {
             ledger: Ledger::new(calendar),
             backlog: None,
             announced: Agenda::default(),
+            speech: None,
             answers: Agenda::default(),
             loads: vec![(0, 0); population.hosts()],
             host_load: 0,
@@ -202,6 +212,9 @@ impl<'a> World<'a> {
         if web.population.complete[source as usize] {
             self.announced.push(it.next, source);
         }
+        if let Some(speech) = &mut self.speech {
+            speech.arrive(source, now);
+        }
     }
 
     /// Whether the policy is told: it is not if the host is gone.
@@ -212,7 +225,24 @@ impl<'a> World<'a> {
         let known = self.web.faults.end(it.host) > now;
         it.state = if known { State::Absent } else { State::Gone };
         it.next = f64::INFINITY;
+        if let Some(speech) = &mut self.speech {
+            speech.depart(source);
+        }
         known
+    }
+
+    fn next_signal(&self) -> f64 {
+        self.speech.as_ref().map_or(f64::INFINITY, Speech::first)
+    }
+
+    fn pop_signal(&mut self, now: f64) -> Option<u32> {
+        self.speech.as_mut()?.pop_due(now)
+    }
+
+    /// A signal has come. Says whether there is anything that it could be about.
+    fn says(&mut self, source: u32) -> bool {
+        self.events += 1;
+        self.speech.as_ref().is_some_and(|speech| speech.concerns(source))
     }
 
     /// An announced change has come. Says whether there is anybody to tell.

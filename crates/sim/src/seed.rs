@@ -15,6 +15,9 @@ pub(crate) enum Purpose {
     Faults = 4,
     Policy = 5,
     Scenario = 6,
+    Signals = 7,
+    FalseSignals = 8,
+    Delays = 9,
 }
 
 pub(crate) fn random(seed: u64, purpose: Purpose) -> Random {

@@ -61,6 +61,8 @@ pub enum What {
     Changed,
     /// It has changed, and says so.
     Announced,
+    /// Somebody says that it has changed, truly or not.
+    Signalled,
     /// A fetch has come back.
     Fetched {
         /// Why it was asked for.

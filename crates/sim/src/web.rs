@@ -15,6 +15,7 @@ use crate::process::recorded::Recorded;
 use crate::process::{Process, Stream, WebKind};
 use crate::scenario::{Allowance, Happening, Scenario, orders};
 use crate::seed::{Purpose, of_source};
+use crate::signals::Heralded;
 
 /// Where a web comes from.
 #[derive(Clone, Debug)]
@@ -35,7 +36,11 @@ pub struct Web {
     pub(crate) faults: Faults,
     /// What policies are told on known days.
     pub(crate) course: Vec<(f64, Event)>,
+    /// Who says that sources have changed, if anybody does.
+    pub(crate) heralded: Option<Heralded>,
     seed: u64,
+    /// Day 0 of a record, in seconds since 1970.
+    start: f64,
 }
 
 impl Web {
@@ -44,6 +49,7 @@ impl Web {
     /// # Errors
     /// If there is nothing in it, or rates are no chances where they must be.
     pub fn new(origin: &Origin, faults: &[Fault], days: f64, seed: u64) -> Result<Self, SimError> {
+        let mut start = 0.0;
         let (population, process): (Population, Box<dyn Process>) = match origin {
             Origin::Synthetic(synthetic, kind) => {
                 let population = synthetic.population(seed);
@@ -56,7 +62,7 @@ impl Web {
                 (population, process)
             }
             Origin::Recorded(history, importance) => {
-                let start = history.span().map_or(0.0, |span| span.birth);
+                start = history.span().map_or(0.0, |span| span.birth);
                 let population = Population::of_history(history, start, *importance, seed);
                 (population, Box::new(Recorded { history: Arc::clone(history), start }))
             }
@@ -66,7 +72,7 @@ impl Web {
         }
         check_chances(origin, &population)?;
         let faults = Faults::new(faults, population.hosts(), days, seed);
-        Ok(Self { population, process, faults, course: Vec::new(), seed })
+        Ok(Self { population, process, faults, course: Vec::new(), heralded: None, seed, start })
     }
 
     /// The same, with what happens on known days; `budget_of` says what a budget comes to among its
@@ -190,7 +196,20 @@ impl Web {
     /// The changes per day of each source between two days, for those who know.
     #[must_use]
     pub fn mean_rates(&self, from: f64, to: f64) -> Vec<f64> {
-        (0..self.population.len()).map(|i| self.process.mean_rate(i, from, to)).collect()
+        (0..self.population.len()).map(|i| self.mean_rate(i, from, to)).collect()
+    }
+
+    /// That of one.
+    pub(crate) fn mean_rate(&self, source: usize, from: f64, to: f64) -> f64 {
+        self.process.mean_rate(source, from, to)
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(crate) fn start(&self) -> f64 {
+        self.start
     }
 
     pub(crate) fn stream(&self, source: usize) -> Stream {

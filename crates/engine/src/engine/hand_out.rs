@@ -403,7 +403,7 @@ impl Engine {
             Reason::New
         } else if source.is_overdue(now) {
             Reason::Overdue
-        } else if source.is_observed() || self.is_moved(now, source) {
+        } else if source.is_observed() || self.is_moved(now, source, rank) {
             Reason::Pending
         } else if rank < FALLEN * self.entry(source.host) {
             Reason::Spare

@@ -4,16 +4,17 @@ use freshet_estimate::{Belief, Trust};
 
 use super::Engine;
 use crate::herald::{EarMemory, Herald, HeraldMemory, Said, Signal};
-use crate::heralds::{After, Ear};
+use crate::heralds::{After, Ear, TRIAL};
 use crate::source::{Link, Source, State};
 
-/// What was learnt of all changes before the first signal tells of those without one as if no more than
-/// so many had been seen: they may be fewer.
-const SEEN_BEFORE: f64 = 2.0;
+/// Changes that a rate is known by at least, however long ago it was learnt.
+const SURE: f64 = 2.0;
 /// What each fetch leaves of how well an ear foretold those before it.
 const KEPT: f32 = 0.9;
 /// How much better another ear must foretell to be listened to instead, as a logarithm.
 const BETTER: f32 = 0.5;
+/// The share of what a source is worth that it is worth anyway if signals do not matter.
+const NO_MORE: f64 = 0.9;
 /// Heralds of one source.
 const MOST: usize = 8;
 
@@ -87,6 +88,7 @@ impl Engine {
             && let Some(ear) = self.heralds.ear_mut(place)
         {
             memory.write(ear);
+            self.heralds.set_fetches(place, memory.fetches());
             self.weigh_ear(place);
             self.listen_to_the_best(id);
             self.place_anew(now, id);
@@ -127,7 +129,9 @@ impl Engine {
         let days = now - source.last;
         let weight = weight.unwrap_or_else(|| if ear.changed { delay.weight(days) } else { 1.0 });
         ear.hear(days, weight, source.state == State::Asked);
-        self.place_anew(now, id);
+        if ear.is_news() {
+            self.place_anew(now, id);
+        }
     }
 
     /// The place of what a herald said of a source.
@@ -145,19 +149,9 @@ impl Engine {
         let source = self.sources[id as usize];
         let voice = self.heralds.voice(herald)?;
         let generation = voice.generation;
-        let recall = voice.recall().unwrap_or(0.0);
-        let prior = self.hosts[source.host as usize].prior.belief();
-        let belief = self.belief(&source);
-        let (own, days) = (belief.shape() - prior.shape(), belief.days() - prior.days());
-        let missed = if own >= 0.0 && days >= 0.0 {
-            let few = (SEEN_BEFORE / own).min(1.0);
-            let shape = (1.0 - recall).max(0.05) * prior.shape() + few * own;
-            Belief::new(shape, prior.days() + few * days).unwrap_or(prior)
-        } else {
-            prior
-        };
-        let trust = trust(voice.prior().with_missed(missed));
-        let place = self.heralds.add(Ear::new(id, herald, generation, trust.reading()), trust)?;
+        let trust = trust(Trust::UNSPOKEN.with_usual(self.belief(&source).mean()));
+        let reading = trust.among(&voice.prior()).reading();
+        let place = self.heralds.add(Ear::new(id, herald, generation, reading), trust)?;
         let ear = self.heralds.ear_mut(place)?;
         ear.set_next(source.ear());
         self.sources[id as usize].set_link(Link::Ear(place));
@@ -184,16 +178,27 @@ impl Engine {
         if days.is_nan() || days <= 0.0 {
             return;
         }
-        self.rhythm.answers += 1.0;
         let half_life = self.settings.half_life.unwrap_or(self.memory.half_life());
-        let prior = self.hosts[self.sources[id as usize].host as usize].prior;
         for place in self.heralds.chain(self.sources[id as usize].ear()) {
             let Some(&ear) = self.heralds.ear(place) else { continue };
             let Some(&trust) = self.heralds.trust(place) else { continue };
             let heard = ear.heard(days);
-            let usual = self.heralds.voice(ear.herald).map(|it| it.prior().with_changes(prior));
-            let trust = usual.map_or(trust, |usual| trust.forget(&usual, days, half_life));
-            self.heralds.set_trust(place, trust.fetched(heard, changed));
+            if ear.is_on_trial() {
+                self.heralds.set_trust(place, trust.counted(heard));
+                if ear.fetches + 1 == TRIAL {
+                    let source = &self.sources[id as usize];
+                    let belief = self.known_belief(source).unwrap_or(self.belief(source));
+                    self.heralds.set_trust(place, trust.counted(heard).settled(belief));
+                }
+                self.heralds.set_fetches(place, ear.fetches + 1);
+                self.weigh_ear(place);
+                continue;
+            }
+            let trust = trust.doubt(days, half_life, SURE);
+            self.heralds.forget(place, trust);
+            let learnt = trust.fetched(heard, changed);
+            let known = self.known_belief(&self.sources[id as usize]);
+            self.heralds.set_trust(place, known.map_or(learnt, |belief| learnt.settled(belief)));
             if let Some(voice) = self.heralds.voice_mut(ear.herald) {
                 let kept = &mut voice.kept;
                 let count = match (ear.count > 0, changed) {
@@ -292,11 +297,13 @@ impl Engine {
         }
     }
 
-    /// Whether signals are why a source is worth its price.
-    pub(super) fn is_moved(&self, now: f64, source: &Source) -> bool {
+    /// Whether signals are why a source that is worth so much is worth its price.
+    pub(super) fn is_moved(&self, now: f64, source: &Source, rank: f64) -> bool {
         let ear = self.heralds.first_heard(source.ear());
-        ear.is_some_and(|ear| ear.signals > 0.0)
-            && self.worth_unsaid(now, source) < self.price_at(source.host)
+        ear.is_some_and(|ear| ear.signals > 0.0) && {
+            let unsaid = self.worth_unsaid(now, source);
+            unsaid < NO_MORE * rank && unsaid < self.price_at(source.host)
+        }
     }
 
     /// Finds the place of a source again for which a fetch is worth something else now.

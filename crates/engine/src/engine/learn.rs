@@ -124,10 +124,15 @@ impl Engine {
             _ if source.is_new() => {}
             // What there was to see has been announced.
             _ if source.is_observed() => self.learn(id, day - source.seen(), Seen::Nothing),
-            Some(seen) if source.ear().is_some() => {
+            Some(seen) => {
+                // Who listens is fetched when something was said: that tells nothing of all changes alone.
+                if self.heralds.first_heard(source.ear()).is_none() {
+                    self.learn(id, day - source.last, seen);
+                } else {
+                    self.rhythm.answers += 1.0;
+                }
                 self.learn_of_heralds(id, day - source.last, seen == Seen::Something);
             }
-            Some(seen) => self.learn(id, day - source.last, seen),
             None => {}
         }
         self.copied_with_ears(id, day, seen == Some(Seen::Something));

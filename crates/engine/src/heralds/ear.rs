@@ -3,6 +3,11 @@
 use freshet_estimate::{Heard, Reading};
 use serde::{Deserialize, Serialize};
 
+/// Fetches before what is said counts: until then the source shows how often it changes.
+pub(crate) const TRIAL: u8 = 3;
+/// The share by which signals must be more to be news.
+const MORE: f32 = 0.15;
+
 /// What a herald said of a source since its last fetch, and what that means.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ear {
@@ -17,6 +22,8 @@ pub(crate) struct Ear {
     /// What they count.
     pub(crate) signals: f32,
     pub(crate) late_signals: f32,
+    /// What they counted when the source was last given a day.
+    pub(crate) placed: f32,
     /// When the first and the last of them came, in days after the last fetch.
     pub(crate) first_after: f32,
     pub(crate) last_after: f32,
@@ -29,6 +36,8 @@ pub(crate) struct Ear {
     /// What it adds to the worth of reading its herald, and where.
     pub(crate) mass: f32,
     pub(crate) bin: u8,
+    /// Fetches since it was new, as far as they matter.
+    pub(crate) fetches: u8,
     /// The last fetch found a change: a signal may be of that one.
     pub(crate) changed: bool,
 }
@@ -47,6 +56,7 @@ impl Ear {
             late_count: 0,
             signals: 0.0,
             late_signals: 0.0,
+            placed: 0.0,
             first_after: 0.0,
             last_after: 0.0,
             reading,
@@ -54,8 +64,14 @@ impl Ear {
             score: 0.0,
             mass: 0.0,
             bin: 0,
+            fetches: 0,
             changed: false,
         }
+    }
+
+    /// Whether it is only counted yet how often it is spoken to.
+    pub(crate) fn is_on_trial(&self) -> bool {
+        self.fetches < TRIAL
     }
 
     /// The place of another ear of the same source.
@@ -81,6 +97,15 @@ impl Ear {
         }
     }
 
+    /// Whether so much more was said since the source was last given a day that it may be another one now.
+    pub(crate) fn is_news(&mut self) -> bool {
+        let is_news = self.signals > (1.0 + MORE) * self.placed;
+        if is_news {
+            self.placed = self.signals;
+        }
+        is_news
+    }
+
     /// The source is fetched: what comes from now on may not be in the copy.
     pub(crate) fn begin(&mut self) {
         (self.late_count, self.late_signals) = (0, 0.0);
@@ -90,6 +115,7 @@ impl Ear {
     /// are left.
     pub(crate) fn copied(&mut self, days: f64) {
         (self.count, self.signals) = (self.late_count, self.late_signals);
+        self.placed = self.signals;
         self.begin();
         let after =
             |it: f32| if self.count > 0 { (f64::from(it) - days).max(0.0) as f32 } else { 0.0 };

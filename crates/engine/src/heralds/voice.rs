@@ -11,6 +11,11 @@ pub(crate) const BINS: usize = 28;
 const FIRST: f64 = -14.0;
 /// Imaginary siblings with which the prior of a source is found.
 const STRENGTH: f64 = 2.0;
+/// Sources from which it is learnt how true signals are, at least and at most.
+const FEWEST: f64 = 4.0;
+const MANY: f64 = 1000.0;
+/// Fetches of late from which it is learnt how true all signals are, if they are all alike.
+const FETCHES: f64 = 4000.0;
 /// Days after which a read counts half in how often it is read.
 const HALF_LIFE: f64 = 30.0;
 /// Reads of a herald before it is worth no more than its signals.
@@ -22,8 +27,8 @@ pub(crate) struct Voice {
     pub(crate) generation: u32,
     /// The source that is read to hear it.
     pub(crate) source: Option<u32>,
-    /// Sums over its ears: the precisions, changes a day with a signal and without, signals a day.
-    siblings: Siblings,
+    /// How many ears there are, and sums over them: changes a day with a signal and without, signals a day.
+    ears: u32,
     told: f64,
     missed: f64,
     signals: f64,
@@ -44,6 +49,8 @@ pub(crate) struct Kept {
     pub(crate) found: u64,
     pub(crate) brought: f64,
     pub(crate) delay: Delay,
+    /// How true its signals were of late, about one source and another.
+    siblings: Siblings,
     /// Reads, pages found and days of late: up to the last read.
     reads_of_late: f64,
     found_of_late: f64,
@@ -56,7 +63,7 @@ impl Voice {
         Self {
             generation,
             source: None,
-            siblings: Siblings::default(),
+            ears: 0,
             told: 0.0,
             missed: 0.0,
             signals: 0.0,
@@ -66,26 +73,32 @@ impl Voice {
     }
 
     /// Adds an ear to the sums, or takes it away.
-    pub(crate) fn count(&mut self, reading: &Reading, trust: &Trust, sign: f64) {
-        if sign > 0.0 {
-            self.siblings.add(trust);
-        } else {
-            self.siblings.remove(trust);
-        }
+    pub(crate) fn count(&mut self, reading: &Reading, sign: f64) {
+        self.ears =
+            if sign > 0.0 { self.ears.saturating_add(1) } else { self.ears.saturating_sub(1) };
         let add = |sum: &mut f64, what: f64| *sum = (*sum + sign * what).max(0.0);
         add(&mut self.told, reading.told());
         add(&mut self.missed, reading.missed().mean());
         add(&mut self.signals, reading.signals());
     }
 
+    /// Learns from a fetch of a source how true its signals are: as from the latest of each source that it
+    /// speaks of, or of many.
+    pub(crate) fn learn(&mut self, before: &Trust, after: &Trust, among: &Trust) {
+        let of_late = f64::from(self.ears.max(1)).clamp(FEWEST, MANY);
+        self.kept.siblings.fade(1.0 - 1.0 / of_late);
+        self.kept.siblings.add(among);
+        self.kept.siblings.learn(before, after, FETCHES);
+    }
+
     /// Sources that it has spoken of.
     pub(crate) fn sources(&self) -> u32 {
-        u32::try_from(self.siblings.sources()).unwrap_or(u32::MAX)
+        self.ears
     }
 
     /// What is believed of its signals about a source of which it says something for the first time.
     pub(crate) fn prior(&self) -> Trust {
-        self.siblings.finish(&Trust::SCEPTICAL, STRENGTH)
+        self.kept.siblings.finish(&Trust::SCEPTICAL, STRENGTH)
     }
 
     /// The share of its signals that stand for a change; `None` while nothing was learnt.
@@ -158,6 +171,7 @@ impl Kept {
         parts.into_iter().all(|it| it >= 0.0 && it.is_finite())
             && self.last_read.is_none_or(f64::is_finite)
             && self.delay.is_sound()
+            && self.siblings.is_sound()
     }
 }
 

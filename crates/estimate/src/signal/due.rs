@@ -15,12 +15,13 @@ impl Channel {
             price,
             |days| self.quick_value(penalty, Heard { days, signals }),
             1.0 / self.missed,
+            1e-10,
         )
     }
 }
 
 /// The first day on which a value that never falls reaches a price, from a scale to start at.
-pub(super) fn first_day(price: f64, value: impl Fn(f64) -> f64, scale: f64) -> f64 {
+pub(super) fn first_day(price: f64, value: impl Fn(f64) -> f64, scale: f64, precision: f64) -> f64 {
     if price.is_nan() || value(f64::INFINITY) < price {
         return f64::INFINITY;
     }
@@ -42,7 +43,7 @@ pub(super) fn first_day(price: f64, value: impl Fn(f64) -> f64, scale: f64) -> f
     // False position, with the end that stays counted half (Illinois).
     let mut side = 0;
     for _ in 0..STEPS {
-        if high - low <= 1e-10 * high {
+        if high - low <= precision * high {
             break;
         }
         let secant = low + (high - low) * (below / (below - above));
@@ -55,7 +56,7 @@ pub(super) fn first_day(price: f64, value: impl Fn(f64) -> f64, scale: f64) -> f
             }
             (low, below, side) = (middle, over, -1);
         } else {
-            if over < 1e-11 * price {
+            if over < 0.1 * precision * price {
                 return middle;
             }
             if side == 1 {

@@ -7,6 +7,11 @@ use crate::signal::Channel;
 /// From this spread of the odds on, in steps, sums over the steps are as good as integrals.
 const WIDE: f64 = 0.7;
 
+/// So many times the usual changes a day are rare, and more of them ever more so: the chance falls with
+/// this power.
+const RARELY: f64 = 3.0;
+const TAIL: f64 = 2.0;
+
 /// Where the odds are, if they are known to less than a step.
 struct Peak {
     /// The likeliest step, and how much past it.
@@ -77,9 +82,24 @@ impl Trust {
 
     /// The chances of the precisions.
     pub(super) fn chances(&self) -> [f64; PRECISIONS] {
-        let chances = self.weights.map(|weight| f64::from(weight).exp());
-        let total: f64 = chances.iter().sum();
-        chances.map(|chance| chance / total)
+        shares(self.logs())
+    }
+
+    /// The same apart from how many true signals a day are likely.
+    pub(super) fn spread(&self) -> [f64; PRECISIONS] {
+        shares(self.weights.map(f64::from))
+    }
+
+    /// The logarithms of the chances of the precisions, less a constant: what was learnt, and how likely so
+    /// many true signals a day are.
+    fn logs(&self) -> [f64; PRECISIONS] {
+        let often = self.signals().mean() / (RARELY * f64::from(self.usual));
+        let mut logs = self.weights.map(f64::from);
+        for (at, log) in logs.iter_mut().enumerate() {
+            *log -= TAIL * (share(odds(at)) * often).ln_1p();
+        }
+        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        logs.map(|log| log - top)
     }
 
     fn mean(&self, f: impl Fn(usize) -> f64) -> f64 {
@@ -89,15 +109,22 @@ impl Trust {
     /// The top of the parabola through the largest weight and its neighbours, if it is narrow and none
     /// of them is the first or the last.
     fn peak(&self) -> Option<Peak> {
-        let largest = |a: &usize, b: &usize| self.weights[*a].total_cmp(&self.weights[*b]);
+        let logs = self.logs();
+        let largest = |a: &usize, b: &usize| logs[*a].total_cmp(&logs[*b]);
         let at = (0..PRECISIONS).max_by(largest)?;
         if at == 0 || at + 1 == PRECISIONS {
             return None;
         }
-        let [below, top, above] =
-            [self.weights[at - 1], self.weights[at], self.weights[at + 1]].map(f64::from);
+        let [below, top, above] = [logs[at - 1], logs[at], logs[at + 1]];
         let bend = 2.0 * top - below - above;
         let deviation = 1.0 / bend.sqrt();
         (deviation < WIDE).then(|| Peak { at, past: 0.5 * (above - below) / bend, deviation })
     }
+}
+
+/// The shares of numbers that are known by their logarithms.
+fn shares(logs: [f64; PRECISIONS]) -> [f64; PRECISIONS] {
+    let all = logs.map(f64::exp);
+    let total: f64 = all.iter().sum();
+    all.map(|it| it / total)
 }

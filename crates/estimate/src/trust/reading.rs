@@ -55,6 +55,18 @@ impl Reading {
         Belief::new(mean * missed.days(), missed.days()).unwrap_or(missed)
     }
 
+    /// The same if it is known from elsewhere, as if from so many changes, that this share of all changes has
+    /// a signal: all changes together stay as many.
+    #[must_use]
+    pub fn with_recall(self, recall: f64, changes: f64) -> Self {
+        let missed = self.missed();
+        let usual = (1.0 - recall.clamp(0.0, 1.0)) * self.changes().mean();
+        let own = missed.shape();
+        let mean = (own * missed.mean() + changes * usual) / (own + changes);
+        let missed = Belief::new(mean * missed.days(), missed.days()).unwrap_or(missed);
+        Self { missed: Short::new(missed), ..self }
+    }
+
     /// The chance that nothing changed.
     #[must_use]
     pub fn no_change(&self, heard: Heard) -> f64 {

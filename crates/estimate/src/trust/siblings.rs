@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{PRECISIONS, Trust};
 
+/// The chance that all sources have one precision.
+const ALIKE: f64 = 0.95;
+
 /// Sums over the sources that one signal source speaks of, from which the prior of a new one follows:
 /// how their precisions are spread, each source counted by the chances that it has for each.
 ///
@@ -14,6 +17,8 @@ use super::{PRECISIONS, Trust};
 pub struct Siblings {
     sources: f64,
     chances: [f64; PRECISIONS],
+    /// How likely all that was seen is if one precision is that of all, as logarithms.
+    together: [f64; PRECISIONS],
 }
 
 impl Siblings {
@@ -25,12 +30,31 @@ impl Siblings {
         }
     }
 
-    /// Takes a source away that was added as it is here.
-    pub fn remove(&mut self, trust: &Trust) {
-        self.sources = (self.sources - 1.0).max(0.0);
-        for (sum, chance) in self.chances.iter_mut().zip(trust.chances()) {
-            *sum = (*sum - chance).max(0.0);
+    /// Learns from a fetch of a source, by what was believed of it before and after: how likely what was
+    /// seen is if all sources have one precision. Of so many fetches of late.
+    pub fn learn(&mut self, before: &Trust, after: &Trust, of_late: f64) {
+        let kept = 1.0 - 1.0 / of_late.max(1.0);
+        for (at, log) in self.together.iter_mut().enumerate() {
+            *log = kept * *log + f64::from(after.weights[at]) - f64::from(before.weights[at]);
         }
+        let top = self.together.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.together.iter_mut().for_each(|log| *log = (*log - top).max(f64::from(super::LEAST)));
+    }
+
+    /// Counts what was added as this share of what it was.
+    pub fn fade(&mut self, share: f64) {
+        let share = share.clamp(0.0, 1.0);
+        self.sources *= share;
+        self.chances.iter_mut().for_each(|sum| *sum *= share);
+    }
+
+    /// Whether its numbers can be meant: of one that was read from somewhere.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let positive = |it: f64| it >= 0.0 && it.is_finite();
+        positive(self.sources)
+            && self.chances.iter().all(|it| positive(*it))
+            && self.together.iter().all(|it| *it <= 0.0 && it.is_finite())
     }
 
     /// Adds the sources of another sum.
@@ -54,9 +78,15 @@ impl Siblings {
     pub fn finish(&self, towards: &Trust, strength: f64) -> Trust {
         let strength = if strength > 0.0 && strength.is_finite() { strength } else { 1.0 };
         let mut trust = *towards;
-        let spread = towards.chances();
+        let spread = towards.spread();
+        // They are all alike, or each has its own.
+        let mut alike = self.together.map(f64::exp);
+        alike.iter_mut().zip(spread).for_each(|(one, share)| *one *= share);
+        let total: f64 = alike.iter().sum();
+        let all = self.sources + strength;
         for (at, weight) in trust.weights.iter_mut().enumerate() {
-            *weight = (self.chances[at] + strength * spread[at]).ln() as f32;
+            let own = (self.chances[at] + strength * spread[at]) / all;
+            *weight = (ALIKE * alike[at] / total + (1.0 - ALIKE) * own).ln() as f32;
         }
         trust.balance();
         trust

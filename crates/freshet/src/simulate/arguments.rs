@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use freshet_model::Budget;
-use freshet_sim::{Choice, Distribution, Fault, PolicyKind, Synthetic, WebKind};
+use freshet_sim::{Choice, Distribution, Fault, PolicyKind, Signals, Synthetic, WebKind};
 
 use crate::arguments::{RhythmArguments, SOURCE_HELP};
 use crate::simulate::aim::AimArguments;
@@ -75,6 +75,17 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_name = "FILE", help_heading = "The web")]
     pub(crate) scenario: Option<PathBuf>,
 
+    /// Who says that sources have changed, truly or not: recall=0.8,precision=0.5,delay=2h (a change
+    /// has a signal with this chance, this share of the signals is true, they come so late on average;
+    /// left out: 1, 1 and 0), or liar:every=1d (all sources at once, changed or not)
+    #[arg(long, value_name = "SIGNALS", help_heading = "The web")]
+    pub(crate) signals: Option<Signals>,
+
+    /// With --trace, what was really said: a second trace whose rows are signals about pages of the same
+    /// names. The time that both cover is simulated
+    #[arg(long, value_name = "FILE", help_heading = "The web")]
+    pub(crate) signal_trace: Option<PathBuf>,
+
     /// How long [default: the whole trace, or 180 days]
     #[arg(long, value_name = "DAYS", allow_hyphen_values = true, value_parser = days)]
     pub(crate) days: Option<f64>,
@@ -88,8 +99,8 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_name = "B", default_value = "0.2/source/day", allow_hyphen_values = true)]
     pub(crate) budget: Budget,
 
-    /// The policies to compare, separated by commas; --help lists them [default: all
-    /// that are for the objective but greedy]
+    /// The policies to compare, separated by commas; --help lists them [default: all that are for the
+    /// objective but greedy; with signals also engine:ignoring, engine:blind and lambda:ignoring]
     #[arg(long, value_name = "POLICY,…", value_delimiter = ',')]
     pub(crate) policies: Vec<Choice>,
 
@@ -162,6 +173,10 @@ their intervals are stretched by one factor, `scale`, until they meet it:
         text,
         "{}.
 
+Signals (--signals, --signal-trace): engine learns what they are worth, engine:ignoring does not hear
+them, and engine:blind takes each for a change and waits for nothing else, as do lambda and
+lambda-approx, but with a chance. The others hear none.
+
 {SOURCE_HELP}
 
 Here `host` is for the busiest host and for --fault; `cost`, `min_rate` and `max_rate` are not
@@ -173,6 +188,7 @@ Examples:
   freshet simulate sources.csv --budget 500/day --policies optimum,uniform,nutch --json
   freshet simulate --trace git:. --budget 1%/day
   freshet simulate --objective capture --life changes:3 --urgency decay:6h
+  freshet simulate --signals recall=0.8,precision=0.5,delay=2h --policies engine,engine:ignoring,lambda
   freshet simulate --explain 7
   freshet simulate --sources 3000 --scenario s.toml --out results
 

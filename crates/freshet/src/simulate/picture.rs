@@ -100,7 +100,9 @@ pub(crate) fn policies(simulated: &Simulated<'_>) -> String {
             .series(Series::intervals(name, &scaled(low), &scaled(high), &row).look(looks[at]))
             .series(Series::points(name, &scaled(mean), &row).look(looks[at]));
     }
-    for (place, label) in [(verdict.bound, yardstick(report)), (verdict.uniform, "uniform")] {
+    for (place, label) in
+        [(verdict.bound, yardstick(report, simulated.has_signals())), (verdict.uniform, "uniform")]
+    {
         if let Some(at) = place {
             panel = panel.mark(Mark::vertical(spreads[at].mean * measure.scale, label));
         }

@@ -29,6 +29,8 @@ pub(crate) struct Object<'a> {
     observed_share: Option<f64>,
     per_host: Option<f64>,
     faults: Vec<String>,
+    signals: Option<String>,
+    signal_trace: Option<&'a str>,
     scenario: Vec<TurnObject>,
     policies: Vec<PolicyObject>,
     series_days: Vec<f64>,
@@ -113,6 +115,12 @@ impl<'a> Object<'a> {
             observed_share: made.map(|made| made.observed),
             per_host: made.map(|made| made.per_host),
             faults: arguments.fault.iter().map(ToString::to_string).collect(),
+            signals: world
+                .signals
+                .as_ref()
+                .filter(|it| it.trace.is_none())
+                .map(|it| it.signals.to_string()),
+            signal_trace: world.signals.as_ref().and_then(|it| it.trace.as_deref()),
             scenario: scenario.scenario.turns.iter().map(turn).collect(),
             policies: report.policies.iter().map(policy).collect(),
             series_days: simulated.series_days(),

@@ -127,7 +127,7 @@ fn table(simulated: &Simulated<'_>, verdict: &Verdict) -> Vec<String> {
     };
     let delay = Shown::new(report, "delay", |it| it.delay).in_days();
     let columns = |halves: bool| {
-        let mut columns = vec![Column::new(["", "policy"], names(report, verdict))];
+        let mut columns = vec![Column::new(["", "policy"], names(simulated, verdict))];
         columns.extend(own.iter().map(|shown| shown.column("objective:", true, Digits::Fine)));
         columns.extend(others.iter().map(|shown| shown.column("", halves, Digits::Known)));
         columns.push(percent(report, ["changes", "seen"], 0, |it| it.captured.mean));
@@ -148,9 +148,10 @@ fn table(simulated: &Simulated<'_>, verdict: &Verdict) -> Vec<String> {
     lines(&if width(&full) <= WIDEST { full } else { columns(false) })
 }
 
-fn names(report: &Report, verdict: &Verdict) -> Vec<String> {
+fn names(simulated: &Simulated<'_>, verdict: &Verdict) -> Vec<String> {
+    let (report, hears) = (simulated.report, simulated.has_signals());
     let name = |(at, it): (usize, &PolicyReport)| match Some(at) {
-        at if at == verdict.bound => format!("{} ({})", it.policy, yardstick(report)),
+        at if at == verdict.bound => format!("{} ({})", it.policy, yardstick(report, hears)),
         at if at == verdict.best => format!("{} (best)", it.policy),
         _ => it.policy.to_string(),
     };
@@ -158,8 +159,9 @@ fn names(report: &Report, verdict: &Verdict) -> Vec<String> {
 }
 
 /// What the policy is that others are compared with.
-pub(crate) fn yardstick(report: &Report) -> &'static str {
+pub(crate) fn yardstick(report: &Report, signals: bool) -> &'static str {
     match report.objective {
+        Aim::Keep(_) if signals => "without signals",
         Aim::Keep(_) => "bound",
         Aim::Capture(_) => "offline",
     }
@@ -193,6 +195,9 @@ fn words(simulated: &Simulated<'_>, verdict: &Verdict) -> String {
                 "{} does better than wic, which is greedy and in no way a bound.",
                 name(best)
             ),
+            way if way > 1.0 && simulated.has_signals() => {
+                format!("{} does better than optimum, which hears no signals.", name(best))
+            }
             way if way > 1.0 => format!(
                 "{} does better than optimum, which is a bound only where rates are constant.",
                 name(best)

@@ -14,6 +14,7 @@ use crate::number::count;
 use crate::output::note;
 use crate::progress::Progress;
 use crate::simulate::arguments::{Shape, SimulateArguments, Trace};
+use crate::simulate::signals::{self, Asked};
 use crate::trace::from_git;
 
 /// A web, and what is said of it.
@@ -22,6 +23,8 @@ pub(crate) struct World {
     pub(crate) name: Name,
     /// Whether sources have hosts.
     pub(crate) hosts: bool,
+    /// Who says that sources have changed, if anybody does.
+    pub(crate) signals: Option<Asked>,
 }
 
 /// Where a web comes from.
@@ -33,6 +36,7 @@ pub(crate) enum Name {
 
 pub(crate) fn world(arguments: &SimulateArguments) -> Result<World, Failure> {
     refuse(arguments)?;
+    signals::refuse(arguments)?;
     match (&arguments.table, &arguments.trace) {
         (Some(path), _) => of_table(path, arguments),
         (None, Some(trace)) => of_trace(trace, arguments),
@@ -116,7 +120,8 @@ fn made_up(arguments: &SimulateArguments) -> World {
         observed: arguments.observed_share.unwrap_or(shape.observed),
         per_host: arguments.per_host.unwrap_or(shape.per_host),
     };
-    World { origin: Origin::Synthetic(synthetic, kind), name: Name::MadeUp, hosts: true }
+    let signals = Asked::made_up(arguments);
+    World { origin: Origin::Synthetic(synthetic, kind), name: Name::MadeUp, hosts: true, signals }
 }
 
 fn of_table(path: &Path, arguments: &SimulateArguments) -> Result<World, Failure> {
@@ -143,13 +148,24 @@ fn of_table(path: &Path, arguments: &SimulateArguments) -> Result<World, Failure
         note(&format!("{name}: no column `host`: each source is taken to have a host of its own"));
     }
     let kind = arguments.web.unwrap_or(WebKind::Poisson);
-    Ok(World { origin: Origin::Table(Arc::new(table), kind), name: Name::Table(name), hosts })
+    let origin = Origin::Table(Arc::new(table), kind);
+    Ok(World { origin, name: Name::Table(name), hosts, signals: Asked::made_up(arguments) })
 }
 
 fn of_trace(trace: &Trace, arguments: &SimulateArguments) -> Result<World, Failure> {
     let history = match trace {
         Trace::Git(path) => from_git(path, &GitOptions::default())?.history,
-        Trace::File(path) => from_files(path, arguments)?,
+        Trace::File(path) => {
+            let pages = arguments.pages.clone().or_else(|| pages_beside(path));
+            from_files(path, pages, arguments.ignore_extra)?
+        }
+    };
+    let (signals, history) = match &arguments.signal_trace {
+        None => (Asked::made_up(arguments), history),
+        Some(path) => {
+            let (asked, history) = signals::recorded(path, trace, &history, arguments)?;
+            (Some(asked), history)
+        }
     };
     if let (Some(days), Some(span)) = (arguments.days, history.span()) {
         let all = (span.end - span.birth) / 86_400.0;
@@ -162,11 +178,15 @@ fn of_trace(trace: &Trace, arguments: &SimulateArguments) -> Result<World, Failu
     }
     let importance = arguments.importance.unwrap_or(Distribution::Equal(1.0));
     let origin = Origin::Recorded(Arc::new(history), importance);
-    Ok(World { origin, name: Name::Trace(trace.to_string()), hosts: true })
+    Ok(World { origin, name: Name::Trace(trace.to_string()), hosts: true, signals })
 }
 
-fn from_files(path: &Path, arguments: &SimulateArguments) -> Result<History, Failure> {
-    let pages: Option<PathBuf> = arguments.pages.clone().or_else(|| pages_beside(path));
+/// A trace from a file, with its file of pages if there is one.
+pub(crate) fn from_files(
+    path: &Path,
+    pages: Option<PathBuf>,
+    ignore_extra: bool,
+) -> Result<History, Failure> {
     if pages.is_none() {
         note(&format!(
             "{}: no file of pages beside it: those that changed are taken to be there from the \
@@ -177,7 +197,7 @@ fn from_files(path: &Path, arguments: &SimulateArguments) -> Result<History, Fai
     let pages = pages.as_deref().map(Input::from_argument);
     let mut progress = Progress::new("reading");
     let trace = Input::from_argument(path);
-    Ok(read_trace(&trace, pages.as_ref(), arguments.ignore_extra, &mut |so_far| {
+    Ok(read_trace(&trace, pages.as_ref(), ignore_extra, &mut |so_far| {
         progress.report(so_far.fraction, &format!("{} changes", count(so_far.rows as usize)));
     })?)
 }
@@ -185,7 +205,9 @@ fn from_files(path: &Path, arguments: &SimulateArguments) -> Result<History, Fai
 impl World {
     /// The web in a few words.
     pub(crate) fn words(&self) -> String {
-        match (&self.name, &self.origin) {
+        let signals =
+            self.signals.as_ref().map_or_else(String::new, |it| format!(", {}", it.words()));
+        let web = match (&self.name, &self.origin) {
             (Name::Table(name), Origin::Table(_, kind)) => format!("table {name}, web {kind}"),
             (Name::Trace(name), Origin::Recorded(_, importance)) => {
                 format!("trace {name}, importance {}", distribution(importance))
@@ -199,7 +221,8 @@ impl World {
                 format!("web {kind}, rates {rates}, importance {importance}{observed}")
             }
             _ => String::new(),
-        }
+        };
+        web + &signals
     }
 }
 

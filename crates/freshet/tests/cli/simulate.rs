@@ -249,6 +249,55 @@ fn a_trace_is_a_web() {
 }
 
 #[test]
+fn signals_are_heard_by_those_who_hear() {
+    let folder = Folder::new(&[]);
+    let run = |signals: &str| {
+        let policies = "engine:ignoring,engine:blind,lambda,lambda:ignoring,nutch";
+        folder.json(&format!("{SMALL} --policies {policies} --quiet {signals}"))
+    };
+    let (without, with) = (run(""), run("--signals recall=0.9,precision=0.5,delay=1h"));
+    assert_eq!(with["signals"], "recall=0.9,precision=0.5,delay=1h");
+    assert_eq!((&without["signals"], &with["signal_trace"]), (&Value::Null, &Value::Null));
+    let same: Vec<&str> = policies(&with)
+        .iter()
+        .zip(policies(&without))
+        .filter(|(with, without)| with == without)
+        .map(|(with, _)| name(with))
+        .collect();
+    assert_eq!(same, ["engine:ignoring", "lambda:ignoring", "nutch"]);
+    // Unless told otherwise, what can be made of signals is shown side by side.
+    let all = folder.json(&format!("{SMALL} --quiet --signals liar"));
+    let names: Vec<&str> = policies(&all).iter().map(name).collect();
+    assert_eq!(names[..3], ["engine", "engine:ignoring", "engine:blind"]);
+    assert!(names.contains(&"lambda:ignoring"), "{names:?}");
+    assert_eq!(all["signals"], "liar:every=1d");
+}
+
+#[test]
+fn signals_of_a_second_trace() {
+    let folder = trace();
+    // Of the same pages by other numbers, from day 5 to day 15.
+    let pages = "page_id,birth_unix,end_unix,path\n7,0,1296000,b/three\n8,0,1296000,a/one\n";
+    let said = "page_id,unix_time\n8,432000\n7,600000\n8,1000000\n8,1200000\n";
+    fs::write(folder.path("s_pages.csv"), pages).unwrap();
+    fs::write(folder.path("s.csv"), said).unwrap();
+    let run = "simulate --trace t.csv --signal-trace s.csv --budget 1/source/day --seeds 1 --json";
+    let ran = folder.run(&format!("{run} --policies engine,lambda,uniform"));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&result["signal_trace"], &result["signals"]), (&"s.csv".into(), &Value::Null));
+    assert_eq!(number(&result, "days"), Some(10.0));
+    assert!(ran.err.contains("t.csv: 10 of its 20 days are simulated"), "{}", ran.err);
+    assert!(ran.err.contains("signals of s.csv"), "{}", ran.err);
+
+    fs::write(folder.path("x.csv"), "page_id,unix_time\n9,432000\n9,600000\n").unwrap();
+    let ran = folder.run("simulate --trace t.csv --signal-trace x.csv");
+    let fact = "the signals are about 1 sources, and none of them is among the 3 of the trace";
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains(fact) && ran.err.contains("hint: both traces"), "{}", ran.err);
+}
+
+#[test]
 fn burn_in_is_days_or_a_share() {
     let folder = Folder::new(&[]);
     for (given, expect) in [("5", 5.0), ("25%", 5.0), ("0", 0.0)] {
@@ -356,6 +405,16 @@ fn options_that_contradict_each_other() {
         "give it as the column `importance` of the table",
     );
     check_refused(
+        "--trace t.csv --signal-trace t.csv --signals liar",
+        "--signals liar:every=1d makes up signals, and the trace `t.csv` has its own",
+        "leave out --signals or --signal-trace",
+    );
+    check_refused(
+        "--signal-trace t.csv",
+        "--signal-trace `t.csv` says when pages of a trace were said to change, and there is no trace",
+        "give the changes themselves with --trace, or make signals up with --signals",
+    );
+    check_refused(
         "--trace t.csv --web bursty",
         "--web bursty makes up changes, and the trace `t.csv` has its own",
         "leave out --web or --trace",
@@ -452,6 +511,9 @@ fn values_that_are_none_of_the_known() {
         ("--web wild", "possible values: poisson, bursty"),
         ("--rates wild", "`wild` is not a distribution such as `equal`"),
         ("--fault timeout", "`timeout` is not a fault such as `timeout:0.3`"),
+        ("--signals recall", "`recall` is not a setting of signals: settings are `recall`"),
+        ("--signals precision=0", "precision `0` is not a share above 0 and up to 1"),
+        ("--signals liar:every=0s", "every `0s` is not a time such as `30m`"),
         ("--burn-in half", "`half` is not a time such as `30` (days) or `25%` (of all days)"),
         ("--budget lots", "`lots` is not a budget such as `5000/day`"),
         ("--objective best", "possible values: harmonic, freshness, age, capture"),

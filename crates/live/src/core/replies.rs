@@ -64,6 +64,10 @@ impl Core {
                 let _ = reply.send(self.heard_from(herald, &said));
             }
             Ask::Heralds(change, reply) => self.change_heralds(change, reply),
+            Ask::Announced(id, reply) => {
+                self.tell(Event::Tick);
+                let _ = reply.send(self.engine.announced(id));
+            }
             Ask::HeraldReports(numbers, reply) => {
                 let _ = reply.send(self.herald_reports(&numbers));
             }
@@ -185,7 +189,7 @@ impl Core {
     }
 
     fn reload(&mut self, config: Config) {
-        let (named, now) = (config.signals.wanted.clone(), self.shop.clock.now());
+        let (named, now) = (config.signals.clone(), self.shop.clock.now());
         self.follow(config);
         let change =
             self.shop.readers.with(|reader| Ok(HeraldChange::to_file(reader, &named, now)));

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::rule::HeraldRule;
 use crate::clock::Millis;
+use crate::config::Signals;
 use crate::load::description;
 use crate::span::span;
 use crate::work::host_of;
@@ -163,30 +164,42 @@ impl HeraldChange {
     }
 
     /// What it takes that those which the configuration names are there, and those that it named and does
-    /// not name any more are not.
+    /// not name any more are not; and none that a robots.txt names, if it says so.
     pub(crate) fn to_file(
         store: &freshet_store::Reader,
-        wanted: &[HeraldWanted],
+        signals: &Signals,
         now: Millis,
     ) -> Result<Self, HeraldError> {
         let mut change = Self::default();
-        for it in wanted {
+        for it in &signals.wanted {
             let new = NewHerald { origin: HeraldOrigin::File, ..it.check(now)? };
             change.add.push(new);
         }
-        let mut query = HeraldQuery { limit: PAGE, ..HeraldQuery::default() };
-        query.origin = Some(HeraldOrigin::File);
-        loop {
-            let some = store.heralds(&query)?;
-            let Some(last) = some.last() else { break };
-            query.after = Some(last.number);
-            let is_wanted = |it: &Herald| {
-                change.add.iter().any(|new| (new.kind, &new.name) == (it.kind, &it.name))
-            };
-            let gone = some.iter().filter(|it| !is_wanted(it)).map(|it| it.number);
-            change.remove.extend(gone);
+        for it in of_origin(store, HeraldOrigin::File)? {
+            let is_wanted = |new: &NewHerald| (new.kind, &new.name) == (it.kind, &it.name);
+            if !change.add.iter().any(is_wanted) {
+                change.remove.push(it.number);
+            }
+        }
+        if !signals.robots {
+            let named = of_origin(store, HeraldOrigin::Robots)?;
+            change.remove.extend(named.iter().map(|it| it.number));
         }
         Ok(change)
+    }
+}
+
+fn of_origin(
+    store: &freshet_store::Reader,
+    origin: HeraldOrigin,
+) -> Result<Vec<Herald>, StoreError> {
+    let mut query = HeraldQuery { origin: Some(origin), limit: PAGE, ..HeraldQuery::default() };
+    let mut all = Vec::new();
+    loop {
+        let some = store.heralds(&query)?;
+        let Some(last) = some.last() else { return Ok(all) };
+        query.after = Some(last.number);
+        all.extend(some);
     }
 }
 

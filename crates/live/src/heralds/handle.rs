@@ -1,6 +1,6 @@
 //! Heralds, for those who ask the daemon.
 
-use freshet_engine::HeraldReport;
+use freshet_engine::{Announced, HeraldReport};
 use freshet_store::{
     AddedHerald, Herald, HeraldKind, HeraldOrigin, HeraldQuery, NewHerald, Source,
 };
@@ -145,6 +145,15 @@ impl Handle {
     /// If the daemon has stopped.
     pub async fn hear(&self, herald: u32, said: Vec<Hearsay>) -> Result<u64, LiveError> {
         self.answer(|reply| Ask::Hear(herald, said, reply)).await
+    }
+
+    /// What signals have to do with the day on which a source is due; `None` if nobody who is trusted has
+    /// spoken of it.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn announced(&self, source: u32) -> Result<Option<Announced>, LiveError> {
+        self.answer(|reply| Ask::Announced(source, reply)).await
     }
 
     async fn kept(&self, number: u32) -> Result<Herald, HeraldError> {

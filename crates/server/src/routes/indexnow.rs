@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use freshet_live::{Announced, Announcement, host_of};
+use freshet_live::{Accepted, Announcement, host_of};
 use serde::Deserialize;
 use url::Url;
 use utoipa::ToSchema;
@@ -109,13 +109,13 @@ fn is_on(app: &App) -> Result<(), Problem> {
 }
 
 async fn answer(app: &App, said: IndexNow, field: &'static str) -> Result<Response, Problem> {
-    let announced = app.handle.announced(check(said, field)?).await?;
+    let announced = app.handle.announce(check(said, field)?).await?;
     let refuse = |status, detail| Err(Problem::new(status, detail));
     match announced {
-        Announced::Heard(_) => Ok(StatusCode::OK.into_response()),
-        Announced::Pending => Ok(StatusCode::ACCEPTED.into_response()),
-        Announced::WrongKey => refuse(StatusCode::FORBIDDEN, "the key is not on the site"),
-        Announced::TooMany(seconds) => {
+        Accepted::Heard(_) => Ok(StatusCode::OK.into_response()),
+        Accepted::Pending => Ok(StatusCode::ACCEPTED.into_response()),
+        Accepted::WrongKey => refuse(StatusCode::FORBIDDEN, "the key is not on the site"),
+        Accepted::TooMany(seconds) => {
             let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too much is said");
             Err(problem.after(seconds))
         }

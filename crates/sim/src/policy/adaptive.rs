@@ -107,7 +107,7 @@ impl<R: Rule> Policy for Adaptive<R> {
                     self.agenda.push(now + wait * self.scale, source);
                 }
             }
-            Event::Changed(_) | Event::Budget(_) | Event::Rates => {}
+            Event::Changed(_) | Event::Signalled(_) | Event::Budget(_) | Event::Rates => {}
         }
     }
 }

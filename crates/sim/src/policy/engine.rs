@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use freshet_engine::{Action, Blame, Description, Goal, Settings};
+use freshet_engine::{Action, Blame, Description, Goal, Herald, Settings, Signal};
 
 use freshet_estimate::{Belief, Fit, Prior, fit_beliefs};
 
@@ -20,12 +20,27 @@ pub(super) struct Engine {
     there: Vec<bool>,
     /// The change rates of later times, if it is told the change rates.
     later: VecDeque<Vec<f64>>,
+    hearing: Hearing,
 }
+
+/// What it makes of signals.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hearing {
+    /// It learns what they are worth.
+    Learning,
+    /// Nothing.
+    None,
+    /// Each is a change, and there are no others.
+    Blind,
+}
+
+/// The only one who says that sources have changed.
+const HERALD: u32 = 0;
 
 impl Definition for Engine {
     const NAME: &'static str = "engine";
     const ABOUT: &'static str = "freshet: learns all change rates as it goes";
-    const VARIANTS: &'static [&'static str] = &["prior", "known"];
+    const VARIANTS: &'static [&'static str] = &["prior", "known", "ignoring", "blind"];
 
     fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
         Ok(Box::new(Self::new(setting, variant)))
@@ -36,6 +51,12 @@ impl Engine {
     pub(super) fn new(setting: &Setting<'_>, variant: Option<&str>) -> Self {
         let population = &setting.web.population;
         let known = variant == Some("known");
+        let hearing = match variant {
+            Some("ignoring") => Hearing::None,
+            Some("blind") => Hearing::Blind,
+            _ => Hearing::Learning,
+        };
+        let blind = |i: usize| hearing == Hearing::Blind && setting.web.is_signalled(i);
         let rates = knowledge(setting, false).change_rate;
         let prior = match variant {
             Some("prior") => true_prior(&rates),
@@ -44,7 +65,7 @@ impl Engine {
         let describe = |i: usize| Description {
             host: population.host[i],
             importance: population.importance[i],
-            observed: population.complete[i],
+            observed: population.complete[i] || blind(i),
             belief: known.then(|| sure(rates[i])),
             ..Description::new(i as u32)
         };
@@ -63,12 +84,17 @@ impl Engine {
         let mut engine = freshet_engine::Engine::new(0.0, settings);
         let mut actions = Vec::new();
         engine.step(0.0, freshet_engine::Event::Capacity(u32::MAX), &mut actions);
+        if hearing == Hearing::Learning && setting.web.heralded.is_some() {
+            let herald = Herald { number: HERALD, source: None };
+            let heralds = freshet_engine::Event::Heralds(vec![(herald, None)]);
+            engine.step(0.0, heralds, &mut actions);
+        }
         let descriptions = (0..population.len()).map(describe).collect();
         let mut later =
             if known { setting.web.known_rates(setting.calendar.days) } else { VecDeque::new() };
         later.pop_front();
         let there = vec![false; population.len()];
-        Self { engine, descriptions, actions, there, later }
+        Self { engine, descriptions, actions, there, later, hearing }
     }
 
     /// The engine itself.
@@ -116,6 +142,10 @@ impl Policy for Engine {
         self.engine.wake()
     }
 
+    fn hears(&self) -> bool {
+        self.hearing != Hearing::None
+    }
+
     fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {
         let event = match event {
             Event::Wake => freshet_engine::Event::Tick,
@@ -133,6 +163,14 @@ impl Policy for Engine {
             }
             Event::Rates => freshet_engine::Event::Described(self.turn_rates()),
             Event::Changed(source) => freshet_engine::Event::Signal(source),
+            Event::Signalled(source) => match self.hearing {
+                Hearing::Learning => {
+                    let signal = Signal { id: source, herald: HERALD, said: None };
+                    freshet_engine::Event::Heard(signal)
+                }
+                Hearing::Blind => freshet_engine::Event::Signal(source),
+                Hearing::None => return,
+            },
             Event::Fetched { source, outcome } => freshet_engine::Event::Fetched {
                 id: source,
                 outcome: match outcome {

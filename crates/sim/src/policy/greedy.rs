@@ -141,7 +141,7 @@ impl Policy for Greedy {
                 }
                 self.crowd.plan_anew(now);
             }
-            Event::Changed(_) | Event::Fetched { .. } => {}
+            Event::Changed(_) | Event::Signalled(_) | Event::Fetched { .. } => {}
         }
     }
 }

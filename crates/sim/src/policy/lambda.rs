@@ -20,9 +20,10 @@ pub(super) struct Lambda;
 impl Definition for Lambda {
     const NAME: &'static str = "lambda";
     const ABOUT: &'static str = "Kolobov et al. 2019, Alg. 4: estimates by likelihood, plans daily";
+    const VARIANTS: &'static [&'static str] = &[IGNORING];
 
-    fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
-        Learner::build(setting, Kin::Full)
+    fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
+        Learner::build(setting, Kin::Full, variant)
     }
 }
 
@@ -31,9 +32,10 @@ pub(super) struct LambdaApprox;
 impl Definition for LambdaApprox {
     const NAME: &'static str = "lambda-approx";
     const ABOUT: &'static str = "the same, with rates in proportion to importance (Prop. 9)";
+    const VARIANTS: &'static [&'static str] = &[IGNORING];
 
-    fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
-        Learner::build(setting, Kin::Approximate)
+    fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
+        Learner::build(setting, Kin::Approximate, variant)
     }
 }
 
@@ -44,9 +46,12 @@ impl Definition for LambdaFloor {
     const ABOUT: &'static str = "the same for freshness, with a floor of 0.4 of the equal rate";
 
     fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
-        Learner::build(setting, Kin::Floor)
+        Learner::build(setting, Kin::Floor, None)
     }
 }
+
+/// The variant that takes no notice of signals.
+const IGNORING: &str = "ignoring";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kin {
@@ -85,19 +90,31 @@ struct Learner {
     plan_at: f64,
     agenda: Agenda,
     random: Random,
+    /// Whether a signal is taken as a change.
+    hears: bool,
 }
 
 impl Learner {
-    fn build(setting: &Setting<'_>, kin: Kin) -> Result<Box<dyn Policy>, SimError> {
+    fn build(
+        setting: &Setting<'_>,
+        kin: Kin,
+        variant: Option<&str>,
+    ) -> Result<Box<dyn Policy>, SimError> {
         let population = &setting.web.population;
         let n = population.len();
-        let listens = kin != Kin::Floor && population.complete.contains(&true);
+        // Who sends signals is taken to signal each change and nothing else: the paper knows complete
+        // observations and none.
+        let hears = kin != Kin::Floor && variant != Some(IGNORING);
+        let is_complete =
+            |i: usize| population.complete[i] || (hears && setting.web.is_signalled(i));
+        let complete: Vec<bool> = (0..n).map(is_complete).collect();
+        let listens = kin != Kin::Floor && complete.contains(&true);
         Ok(Box::new(Self {
             kin,
             columns: Columns {
                 importance: population.importance.clone(),
                 change_rate: vec![GUESS; n],
-                complete: listens.then(|| population.complete.clone()),
+                complete: listens.then_some(complete),
                 later: VecDeque::new(),
             },
             budget: setting.budget,
@@ -112,6 +129,7 @@ impl Learner {
             plan_at: 0.0,
             agenda: Agenda::default(),
             random: random(setting.seed, Purpose::Policy),
+            hears,
         }))
     }
 
@@ -195,6 +213,10 @@ impl Policy for Learner {
         self.agenda.first().min(self.plan_at)
     }
 
+    fn hears(&self) -> bool {
+        self.hears
+    }
+
     fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {
         match event {
             Event::Wake if self.plan_at <= now => self.plan(now),
@@ -214,7 +236,7 @@ impl Policy for Learner {
             Event::Removed(source) | Event::Fetched { source, outcome: Outcome::Gone } => {
                 self.crowd.remove(now, source);
             }
-            Event::Changed(source) => {
+            Event::Changed(source) | Event::Signalled(source) => {
                 let i = source as usize;
                 self.counted[i] += 1;
                 if self.listens_to(i)

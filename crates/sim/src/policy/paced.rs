@@ -263,7 +263,7 @@ impl Policy for Paced {
                 self.columns.turn_rates();
                 self.crowd.plan_anew(now);
             }
-            Event::Fetched { .. } => {}
+            Event::Signalled(_) | Event::Fetched { .. } => {}
         }
     }
 }

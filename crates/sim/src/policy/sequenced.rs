@@ -196,7 +196,7 @@ impl Policy for Sequenced {
                 self.columns.turn_rates();
                 self.crowd.plan_anew(now);
             }
-            Event::Changed(_) | Event::Fetched { .. } => {}
+            Event::Changed(_) | Event::Signalled(_) | Event::Fetched { .. } => {}
         }
     }
 }

@@ -203,7 +203,7 @@ impl Policy for Wic {
                 self.set_chances();
             }
             // What comes of a fetch makes no difference to an offline schedule.
-            Event::Changed(_) | Event::Fetched { .. } => {}
+            Event::Changed(_) | Event::Signalled(_) | Event::Fetched { .. } => {}
         }
     }
 }

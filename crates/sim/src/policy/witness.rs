@@ -128,6 +128,7 @@ impl<'a> Witness<'a> {
                 Some(What::Removed)
             }
             Event::Changed(source) if source == self.source => Some(What::Announced),
+            Event::Signalled(source) if source == self.source => Some(What::Signalled),
             Event::Fetched { source, outcome } if source == self.source => {
                 let (asked, reason, _) = self.asked.unwrap_or((now, Reason::Worth, None));
                 if matches!(outcome, Outcome::Changed { .. } | Outcome::Unchanged) {
@@ -153,6 +154,10 @@ impl Policy for Witness<'_> {
             false => f64::INFINITY,
         };
         self.inner.wake().min(self.next).min(look)
+    }
+
+    fn hears(&self) -> bool {
+        self.inner.hears()
     }
 
     fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {

@@ -24,7 +24,9 @@ impl Weight {
 pub(super) fn weight(moment: &Moment) -> Weight {
     match moment.what {
         What::Changed | What::Announced if moment.missed > 1 => Weight::Told,
-        What::Fetched { .. } | What::Changed | What::Announced | What::Waits => Weight::Ordinary,
+        What::Fetched { .. } | What::Changed | What::Announced | What::Signalled | What::Waits => {
+            Weight::Ordinary
+        }
         _ => Weight::Turning,
     }
 }
@@ -39,6 +41,8 @@ pub(super) fn words(moment: &Moment) -> String {
         }
         What::Changed => "changes: not seen yet".to_owned(),
         What::Announced => "changes, and says so".to_owned(),
+        What::Signalled if moment.missed == 0 => "signalled, and the copy is up to date".to_owned(),
+        What::Signalled => "signalled".to_owned(),
         What::Fetched { reason, outcome, asked } => {
             let late = match moment.day - asked {
                 wait if wait > 0.0 => format!(", answered after {}", span(wait)),
@@ -171,6 +175,7 @@ fn event(what: &What) -> &'static str {
         What::Removed => "removed",
         What::Changed => "changed",
         What::Announced => "announced",
+        What::Signalled => "signalled",
         What::Fetched { .. } => "fetched",
         What::GivenUp => "given-up",
         What::HostDown => "host-down",

@@ -91,7 +91,7 @@ async fn no_more_are_added_than_the_rule_allows_over_all_parts_and_restarts() {
 async fn sitemaps_of_robots_txt_are_read_if_enough_is_known_there() {
     for (known, is_read) in [(2, false), (3, true)] {
         let text = format!("{CALM}[signals]\nrobots_pages = 3\n");
-        let (site, home) = (Site::start().await, Home::new(&text, 1.0));
+        let (site, mut home) = (Site::start().await, Home::new(&text, 1.0));
         site.set("/robots.txt", "User-agent: *\nDisallow: /private\nSitemap: /s.xml\n");
         site.raw("/s.xml", pages(&site, &paths(3), None));
         for path in paths(3) {
@@ -111,8 +111,14 @@ async fn sitemaps_of_robots_txt_are_read_if_enough_is_known_there() {
             assert_eq!(it.rule.speaks_for.as_deref(), Some(speaks_for.as_str()));
             let refused = daemon.handle().remove_herald(it.herald.number).await.unwrap_err();
             assert!(refused.hint().unwrap().contains("robots = false"), "{refused}");
+            daemon.stop().await;
+            home.text = format!("{CALM}[signals]\nrobots = false\n");
+            let daemon = home.start();
+            assert_eq!(all(&daemon).await.len(), 0);
+            daemon.stop().await;
+        } else {
+            daemon.stop().await;
         }
-        daemon.stop().await;
     }
 }
 

@@ -29,13 +29,15 @@ async fn signals_and_trust_outlive_the_process() {
     site.raw("/s.xml", sitemap(&entries));
     let before = read_again(&daemon, number).await;
     let told = before.report.unwrap();
-    assert_eq!((told.signals, told.proved), (2, 1), "{told:?}");
+    assert_eq!((told.signals, told.reads), (2, 3), "{told:?}");
     daemon.stop().await;
 
     let daemon = home.start();
     let after = daemon.handle().herald(number).await.unwrap().unwrap();
-    let told = after.report.unwrap();
-    assert_eq!((told.signals, told.proved, told.reads), (2, 1, before.report.unwrap().reads));
+    let counts = |it: freshet_live::HeraldReport| {
+        (it.signals, it.late, it.tried, it.proved, it.missed, it.reads, it.found)
+    };
+    assert_eq!(counts(after.report.unwrap()), counts(told));
     until("what was pending is found", || changed(1)).await;
     // What was said is remembered: it is no news.
     let last = read_again(&daemon, number).await.last.unwrap();

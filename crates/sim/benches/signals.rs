@@ -1,0 +1,85 @@
+//! What signals are worth to those who learn it, ignore them, or believe them, over recall and precision.
+//!
+//! `cargo bench -p freshet-sim --bench signals [-- SEEDS [DELAY]]`, with a delay such as `6h`
+
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
+
+use freshet_plan::Objective;
+use freshet_sim::{Distribution, Experiment, Origin, Report, Signals, Spread, Synthetic, WebKind};
+
+const RECALLS: [f64; 5] = [0.2, 0.5, 0.8, 0.95, 1.0];
+const PRECISIONS: [f64; 7] = [0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0];
+/// The first is what all are compared with.
+const POLICIES: [&str; 5] =
+    ["engine:ignoring", "engine", "engine:blind", "lambda:ignoring", "lambda"];
+
+/// The web that `freshet simulate` makes up, but smaller.
+const WEB: Synthetic = Synthetic {
+    sources: 300,
+    rates: Distribution::LogNormal { median: 0.2, sigma: 1.5 },
+    importance: Distribution::LogNormal { median: 1.0, sigma: 1.5 },
+    observed: 0.0,
+    per_host: 10.0,
+};
+
+fn main() {
+    // Cargo adds `--bench` of its own.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
+    let seeds = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(10);
+    let delay = arguments.get(1).map_or("0", String::as_str);
+    println!(
+        "{} sources, 0.2 requests a day each, 180 days of which the last 90 count, {seeds} seeds, delay \
+         {delay}",
+        WEB.sources
+    );
+    println!(
+        "cost against engine:ignoring on the same changes, in %, with 95 % intervals; less is better"
+    );
+    for objective in [Objective::Harmonic, Objective::Freshness] {
+        println!("\n{objective}");
+        let head = POLICIES[1..].iter().map(|name| format!(" {name:>16}")).collect::<String>();
+        println!("{:>7} {:>9}{head} {:>20}", "recall", "precision", "engine over lambda");
+        for recall in RECALLS {
+            for precision in PRECISIONS {
+                let signals = format!("recall={recall},precision={precision},delay={delay}");
+                row(objective, &signals, seeds, [recall, precision]);
+            }
+        }
+        for every in ["1h", "1d", "7d"] {
+            let signals = format!("liar:every={every}");
+            println!("{signals}");
+            row(objective, &signals, seeds, [f64::NAN, 0.0]);
+        }
+    }
+}
+
+fn row(objective: Objective, signals: &str, seeds: usize, place: [f64; 2]) {
+    let mut experiment = Experiment::new(Origin::Synthetic(WEB, WebKind::Poisson));
+    experiment.policies = POLICIES.map(|name| name.parse().unwrap()).to_vec();
+    experiment.objective = objective.into();
+    experiment.signals = Some(signals.parse::<Signals>().unwrap());
+    experiment.seeds = seeds;
+    let report = experiment.run(&|_| {}).unwrap();
+    let cells: String = (1..POLICIES.len())
+        .map(|at| format!(" {:>16}", percent(&difference(&report, at, 0))))
+        .collect();
+    let over = percent(&difference(&report, 1, 4));
+    println!("{:>7} {:>9}{cells} {over:>20}", place[0], place[1]);
+}
+
+/// How much more one costs than another, as a share, seed by seed.
+fn difference(report: &Report, one: usize, other: usize) -> Spread {
+    let costs = |at: usize| {
+        let runs = report.policies[at].runs.iter();
+        runs.map(|run| run.ledger.measured().cost(report.objective)).collect::<Vec<f64>>()
+    };
+    let (one, other) = (costs(one), costs(other));
+    let base = other.iter().sum::<f64>() / other.len() as f64;
+    let shares: Vec<f64> = one.iter().zip(&other).map(|(a, b)| (a - b) / base).collect();
+    Spread::of(&shares)
+}
+
+fn percent(spread: &Spread) -> String {
+    let half = spread.interval.map_or(f64::NAN, |(low, high)| 50.0 * (high - low));
+    format!("{:+.1} ± {half:.1}", 100.0 * spread.mean)
+}
