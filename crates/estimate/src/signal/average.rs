@@ -107,7 +107,9 @@ mod tests {
             for signals in [0.0, 0.4, 1.0, 3.0] {
                 let value = |days: f64| trust.value(penalty, Heard { days, signals });
                 let price = value(0.7);
-                assert!((trust.due(penalty, signals, price) / 0.7 - 1.0).abs() < 1e-3);
+                let due = trust.due(penalty, signals, price);
+                assert!((value(due) / price - 1.0).abs() < 1e-4, "{due}");
+                assert!((due / 0.7 - 1.0).abs() < 0.02, "{due}");
                 let at_once = trust.due(penalty, signals, 0.5 * value(0.0));
                 assert_eq!(at_once, 0.0);
             }
