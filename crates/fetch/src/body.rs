@@ -1,7 +1,7 @@
 //! The body of an answer, read within all limits.
 
 use std::error::Error;
-use std::io;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -28,6 +28,20 @@ struct Wanted {
     body: u64,
     /// Whether what is beyond is left out, and no error.
     part: bool,
+    /// How long it may take.
+    time: Duration,
+}
+
+/// Where a body goes that is too long to be held, and how long it may be.
+pub struct Aside<'a> {
+    /// It is written here while it comes, decompressed, in pieces of some KiB.
+    pub to: &'a mut (dyn Write + Send),
+    /// Bytes on the wire at most.
+    pub wire_bytes: u64,
+    /// Bytes after decompression at most.
+    pub body_bytes: u64,
+    /// How long the whole body may take.
+    pub body: Duration,
 }
 
 impl Exchange {
@@ -39,8 +53,22 @@ impl Exchange {
         sizes: &mut Sizes,
     ) -> Result<Vec<u8>, FetchError> {
         let limits = &self.settings.limits;
-        let wanted = Wanted { wire: limits.wire_bytes, body: limits.body_bytes, part: false };
-        Ok(self.receive(reply, hop, sizes, &wanted).await?.0)
+        let (wire, body, time) = (limits.wire_bytes, limits.body_bytes, limits.body);
+        let wanted = Wanted { wire, body, part: false, time };
+        Ok(self.receive(reply, hop, sizes, &wanted, None).await?.0)
+    }
+
+    /// Reads a whole body, and keeps none of it.
+    pub(crate) async fn read_aside(
+        &self,
+        reply: Reply,
+        hop: &mut Hop,
+        sizes: &mut Sizes,
+        aside: &mut Aside<'_>,
+    ) -> Result<(), FetchError> {
+        let Aside { to, wire_bytes, body_bytes, body } = aside;
+        let wanted = Wanted { wire: *wire_bytes, body: *body_bytes, part: false, time: *body };
+        self.receive(reply, hop, sizes, &wanted, Some(*to)).await.map(|_| ())
     }
 
     /// Reads so many bytes of a body, and says whether there are more.
@@ -51,8 +79,9 @@ impl Exchange {
         most: usize,
     ) -> Result<(Vec<u8>, bool), FetchError> {
         let most = most as u64;
-        let wanted = Wanted { wire: most + FRAMES, body: most, part: true };
-        self.receive(reply, hop, &mut Sizes::default(), &wanted).await
+        let time = self.settings.limits.body;
+        let wanted = Wanted { wire: most + FRAMES, body: most, part: true, time };
+        self.receive(reply, hop, &mut Sizes::default(), &wanted, None).await
     }
 
     async fn receive(
@@ -61,6 +90,7 @@ impl Exchange {
         hop: &mut Hop,
         sizes: &mut Sizes,
         wanted: &Wanted,
+        aside: Option<&mut (dyn Write + Send)>,
     ) -> Result<(Vec<u8>, bool), FetchError> {
         let limits = &self.settings.limits;
         let codings = headers::codings(&reply.headers)?;
@@ -71,8 +101,11 @@ impl Exchange {
             return Err(too_large);
         }
         let expect = declared.unwrap_or(0).min(1 << 20) as usize;
-        let mut decoder = Decoder::new(&codings, expect, wanted.body);
-        let deadline = arrived + limits.body;
+        let mut decoder = match aside {
+            Some(to) => Decoder::aside(&codings, wanted.body, to),
+            None => Decoder::new(&codings, expect, wanted.body),
+        };
+        let deadline = arrived + wanted.time;
         let before = link.received.bytes();
         let ahead = FRAMES + 2 * limits.head_bytes;
         loop {
@@ -94,7 +127,7 @@ impl Exchange {
                     return Err(FetchError::Timeout { phase: Phase::Idle, after: limits.idle });
                 }
                 Err(_) => {
-                    return Err(FetchError::Timeout { phase: Phase::Body, after: limits.body });
+                    return Err(FetchError::Timeout { phase: Phase::Body, after: wanted.time });
                 }
             };
             let Some(data) = frame.data_ref() else { continue };

@@ -1,6 +1,7 @@
 //! Bodies out of their encodings, piece by piece and never past a limit.
 
 use std::fmt;
+use std::io::Write;
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::{Decompress, FlushDecompress, Status};
@@ -73,18 +74,49 @@ impl fmt::Display for Coding {
     }
 }
 
-/// Takes a body piece by piece and keeps what it decodes to.
-pub(crate) struct Decoder {
+/// Takes a body piece by piece and keeps what it decodes to, or hands it on.
+pub(crate) struct Decoder<'a> {
     /// The last that was applied first.
     stages: Vec<Stage>,
-    out: Vec<u8>,
+    out: Out<'a>,
     limit: u64,
 }
 
-impl Decoder {
+/// Where a body goes.
+struct Out<'a> {
+    kept: Vec<u8>,
+    /// Then nothing is kept.
+    aside: Option<&'a mut (dyn Write + Send)>,
+    length: u64,
+}
+
+impl Out<'_> {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), FetchError> {
+        self.length += bytes.len() as u64;
+        match &mut self.aside {
+            Some(aside) => {
+                aside.write_all(bytes).map_err(|error| FetchError::Aside { kind: error.kind() })
+            }
+            None => {
+                self.kept.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<'a> Decoder<'a> {
     pub(crate) fn new(codings: &[Coding], expect: usize, limit: u64) -> Self {
         let stages = codings.iter().rev().map(|&coding| Stage::new(coding)).collect();
-        Self { stages, out: Vec::with_capacity(expect), limit }
+        let out = Out { kept: Vec::with_capacity(expect), aside: None, length: 0 };
+        Self { stages, out, limit }
+    }
+
+    /// Hands on what it decodes to, and keeps none of it.
+    pub(crate) fn aside(codings: &[Coding], limit: u64, to: &'a mut (dyn Write + Send)) -> Self {
+        let mut decoder = Self::new(codings, 0, limit);
+        decoder.out.aside = Some(to);
+        decoder
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), FetchError> {
@@ -95,30 +127,30 @@ impl Decoder {
     pub(crate) fn finish(self) -> Result<Vec<u8>, FetchError> {
         match self.stages.iter().find(|stage| stage.begun && !stage.at_end) {
             Some(stage) => Err(FetchError::Encoding { coding: stage.coding, ended: true }),
-            None => Ok(self.out),
+            None => Ok(self.out.kept),
         }
     }
 
     /// Bytes so far.
     pub(crate) fn len(&self) -> u64 {
-        self.out.len() as u64
+        self.out.length
     }
 
     /// What there is so far.
     pub(crate) fn into_part(self) -> Vec<u8> {
-        self.out
+        self.out.kept
     }
 }
 
 fn push(
     stages: &mut [Stage],
     mut bytes: &[u8],
-    out: &mut Vec<u8>,
+    out: &mut Out<'_>,
     limit: u64,
 ) -> Result<(), FetchError> {
     let Some((stage, rest)) = stages.split_first_mut() else {
-        let room = limit.saturating_sub(out.len() as u64);
-        out.extend_from_slice(&bytes[..bytes.len().min(room.try_into().unwrap_or(usize::MAX))]);
+        let room = limit.saturating_sub(out.length);
+        out.put(&bytes[..bytes.len().min(room.try_into().unwrap_or(usize::MAX))])?;
         return if bytes.len() as u64 > room {
             Err(FetchError::TooLarge { what: Size::Body, limit })
         } else {

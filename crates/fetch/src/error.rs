@@ -167,6 +167,12 @@ pub enum FetchError {
         /// What the system said.
         kind: io::ErrorKind,
     },
+    /// What came could not be put where it was to go.
+    #[error("what came cannot be put aside: {kind}")]
+    Aside {
+        /// What the system said.
+        kind: io::ErrorKind,
+    },
     /// A command that did not succeed.
     #[error("the command `{name}` failed{}", Code(*.code))]
     Command {
@@ -290,6 +296,7 @@ impl FetchError {
             | Self::NoNameServer { theirs: false, .. }
             | Self::Proxy { .. }
             | Self::NoProxy { .. }
+            | Self::Aside { .. }
             | Self::Timeout { phase: Phase::Proxy, .. } => Blame::Us,
             Self::File { .. } | Self::Command { .. } | Self::Url { .. } => Blame::Source,
             Self::Timeout { phase: Phase::Local | Phase::Body | Phase::Total, .. } => Blame::Source,
@@ -328,6 +335,7 @@ impl FetchError {
             Self::Proxy { .. } | Self::NoProxy { .. } => "proxy",
             Self::Timeout { .. } => "timeout",
             Self::TooLarge { .. } => "too-large",
+            Self::Aside { .. } => "not-put-aside",
             Self::Protocol { .. } => "protocol",
             Self::Truncated { .. } => "truncated",
             Self::Encoding { .. } => "encoding",

@@ -10,6 +10,7 @@ use hyper::header::{
 use tokio::time::{Instant, timeout};
 use url::Url;
 
+use crate::body::Aside;
 use crate::connect::Stop;
 use crate::decode::Coding;
 use crate::error::{FetchError, Phase, ProtocolFault};
@@ -58,10 +59,22 @@ impl Fetcher {
     ///
     /// It must be called within a tokio runtime that has input, output and time.
     pub async fn fetch(&self, request: &Request) -> Answer {
+        self.fetch_within(request, None).await
+    }
+
+    /// Fetches what may be too long to be held: the body is put aside while it comes, and the content of
+    /// the answer is empty. If it fails, some of the body may be there.
+    pub async fn fetch_aside(&self, request: &Request, aside: &mut Aside<'_>) -> Answer {
+        self.fetch_within(request, Some(aside)).await
+    }
+
+    async fn fetch_within(&self, request: &Request, aside: Option<&mut Aside<'_>>) -> Answer {
         let clock = Instant::now();
-        let limit = self.inner.settings().limits.total;
+        let limits = &self.inner.settings().limits;
+        let more = aside.as_ref().map_or(Duration::ZERO, |it| it.body.saturating_sub(limits.body));
+        let limit = limits.total.saturating_add(more);
         let mut trace = Trace::default();
-        let outcome = match timeout(limit, self.inner.follow(request, &mut trace)).await {
+        let outcome = match timeout(limit, self.inner.follow(request, &mut trace, aside)).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(Stop::Refused(refusal))) => Outcome::Refused(refusal),
             Ok(Err(Stop::Failed(error))) => Outcome::Failed(error),
@@ -96,7 +109,12 @@ impl Inner {
         &self.exchange.settings
     }
 
-    async fn follow(&self, request: &Request, trace: &mut Trace) -> Result<Outcome, Stop> {
+    async fn follow(
+        &self,
+        request: &Request,
+        trace: &mut Trace,
+        mut aside: Option<&mut Aside<'_>>,
+    ) -> Result<Outcome, Stop> {
         if matches!(request.verb, Verb::Post(_)) {
             return self.send(request, trace).await;
         }
@@ -110,7 +128,7 @@ impl Inner {
             if trace.hops.len() == 1
                 && let Some(read) = local::read(self.settings(), &url).await
             {
-                return read.map(|body| self.local(body, trace));
+                return self.local(read?, trace, aside);
             }
             if !is_web(&url) {
                 return Err(Stop::Refused(Refusal::Scheme { scheme: url.scheme().to_owned() }));
@@ -137,7 +155,8 @@ impl Inner {
             let mut road = Road { gate: request.gate.as_ref(), requests };
             let delay = robots.as_ref().and_then(|it| it.file.crawl_delay);
             let reply = self.exchange.ask(hop, &request.verb, headers, delay, &mut road).await?;
-            match self.judge(request, is_conditional, reply, trace).await? {
+            let aside = aside.as_deref_mut();
+            match self.judge(request, is_conditional, reply, trace, aside).await? {
                 Next::Done(outcome) => return Ok(outcome),
                 Next::Go(next) => url = next,
             }
@@ -164,6 +183,9 @@ impl Inner {
             Ok(reply) => {
                 trace.retry_after = headers::retry_after(&reply.headers);
                 kind = headers::content_type(&reply.headers);
+                if (300..400).contains(&reply.status) {
+                    trace.leads_to = headers::location(&reply.headers, url);
+                }
                 // Its status has said what counts: an answer that breaks off is one all the same.
                 let read = self.exchange.read_part(reply, &mut hop, ANSWER);
                 if let Ok(Ok((part, _))) = timeout(ANSWERED_FOR, read).await {
@@ -187,10 +209,12 @@ impl Inner {
         is_conditional: bool,
         reply: Reply,
         trace: &mut Trace,
+        aside: Option<&mut Aside<'_>>,
     ) -> Result<Next, Stop> {
         let status = reply.status;
         trace.retry_after = headers::retry_after(&reply.headers);
         trace.cache = headers::cache_hint(&reply.headers);
+        trace.links = headers::links(&reply.headers);
         let Some(hop) = trace.hops.last_mut() else {
             return Err(FetchError::Status { status }.into());
         };
@@ -202,6 +226,9 @@ impl Inner {
                 let host = hop.url.host_str().map(str::to_owned);
                 let body = if matches!(request.verb, Verb::Head) {
                     self.exchange.drain(reply).await;
+                    Vec::new()
+                } else if let Some(aside) = aside {
+                    self.exchange.read_aside(reply, hop, &mut trace.sizes, aside).await?;
                     Vec::new()
                 } else {
                     self.exchange.read(reply, hop, &mut trace.sizes).await?
@@ -288,9 +315,19 @@ impl Inner {
         headers
     }
 
-    fn local(&self, body: Vec<u8>, trace: &mut Trace) -> Outcome {
+    fn local(
+        &self,
+        mut body: Vec<u8>,
+        trace: &mut Trace,
+        aside: Option<&mut Aside<'_>>,
+    ) -> Result<Outcome, Stop> {
         trace.sizes.body = body.len() as u64;
-        Outcome::Content(Content { body, media_type: None, label: None, host: None })
+        if let Some(aside) = aside {
+            let put = aside.to.write_all(&body);
+            put.map_err(|error| FetchError::Aside { kind: error.kind() })?;
+            body = Vec::new();
+        }
+        Ok(Outcome::Content(Content { body, media_type: None, label: None, host: None }))
     }
 }
 

@@ -4,7 +4,7 @@
 use std::time::{Duration, SystemTime};
 
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, LINK, LOCATION,
     RETRY_AFTER, TRANSFER_ENCODING,
 };
 use url::Url;
@@ -17,6 +17,9 @@ use crate::secret::shown;
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 /// Characters of a header that an error repeats.
 const SHOWN: usize = 200;
+/// `Link` headers that are kept, and how long each may be.
+const MOST_LINKS: usize = 16;
+const LONGEST_LINK: usize = 4096;
 
 /// How long a host wants to be left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +161,12 @@ pub(crate) fn raw_location(headers: &HeaderMap) -> Option<String> {
     let text = shown(&bytes.escape_ascii().to_string());
     let is_long = text.chars().count() > SHOWN;
     Some(text.chars().take(SHOWN).chain(is_long.then_some('…')).collect())
+}
+
+/// The values of `Link` headers: some, and not without end.
+pub(crate) fn links(headers: &HeaderMap) -> Vec<String> {
+    let texts = headers.get_all(LINK).iter().filter_map(|it| it.to_str().ok());
+    texts.filter(|it| it.len() <= LONGEST_LINK).take(MOST_LINKS).map(str::to_owned).collect()
 }
 
 /// Where a redirect goes. Bytes that are not ASCII are taken as they are sent, percent-encoded.

@@ -48,6 +48,7 @@ mod settings;
 mod tls;
 mod zone;
 
+pub use body::Aside;
 pub use charset::{Charset, Known, Text};
 pub use decode::Coding;
 pub use error::{Blame, FetchError, Phase, ProtocolFault, Size, TlsFault};

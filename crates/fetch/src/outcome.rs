@@ -126,6 +126,11 @@ pub struct Trace {
     pub cache: CacheHint,
     /// What makes the next fetch conditional.
     pub validators: Option<Validators>,
+    /// Where an answer to what was [sent](crate::Request::post) leads: such redirects are the caller's to
+    /// follow.
+    pub leads_to: Option<Url>,
+    /// What its `Link` headers say, as far as that is not too much.
+    pub links: Vec<String>,
     /// How the body was compressed, the first one applied first.
     pub codings: Vec<Coding>,
     /// Bytes of the content's body, also if it failed.

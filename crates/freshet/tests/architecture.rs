@@ -18,6 +18,7 @@ const PURE: &[&str] = &[
     "freshet-crew",
     "freshet-capture",
     "freshet-detect",
+    "freshet-heralds",
     "freshet-engine",
     "freshet-sim",
     "freshet-lab",
@@ -34,7 +35,9 @@ const OWNED: &[(&[&str], &[&str])] = &[
     (&["freshet-fetch", "freshet-demo", "freshet-server"], &["hyper"]),
     (&["freshet-server"], &["axum", "utoipa-axum", "prometheus-client"]),
     (&["freshet-store"], &["rusqlite"]),
-    (&["freshet-notify"], &["lettre", "hmac"]),
+    (&["freshet-notify"], &["lettre"]),
+    // Those who sign what they send, and who check what was sent to them.
+    (&["freshet-notify", "freshet-live"], &["hmac"]),
     (&["freshet"], &["clap", "indicatif", "anyhow"]),
 ];
 

@@ -1,7 +1,7 @@
 //! What can be known and done while no daemon runs: by the store, and an engine of a few sources.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use freshet_detect::Reading;
 use freshet_engine::{Description, Engine, Event, Explanation, HostMemory, Learnt};
@@ -61,6 +61,10 @@ fn engines(
         fault = fault.take().or(told.err());
     };
     let take = |row: Scheduled<'_>| {
+        // What is read to hear a herald is no page.
+        if row.herald && wanted.is_none() {
+            return;
+        }
         some.take(description(&row), Learnt::from_bytes(row.learnt).ok());
         if some.ids.len() == SOME {
             tell(&mut some);
@@ -152,7 +156,7 @@ fn purse(config: &Config, reader: &Reader, now: Millis) -> Result<Engine, StoreE
 
 /// Fetches on behalf of a person while no daemon runs.
 pub struct Alone {
-    shop: Shop,
+    shop: Arc<Shop>,
     config: Config,
 }
 
@@ -180,7 +184,7 @@ impl Alone {
     }
 
     fn with(config: Config, clock: Clock, giver: Giver) -> Self {
-        let shop = Shop::new(&config, clock, config.store.clone(), giver);
+        let shop = Arc::new(Shop::new(&config, clock, config.store.clone(), giver));
         Self { shop, config }
     }
 

@@ -3,6 +3,7 @@
 mod check;
 mod notify;
 mod place;
+mod signals;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -19,6 +20,8 @@ use crate::detectors::Rules;
 
 pub use notify::{Mail, MailTls, Notify};
 use notify::{RawMail, RawNotify, RawWatch};
+use signals::RawSignals;
+pub use signals::{ReadLimits, Signals};
 
 /// What an owner says, checked.
 #[derive(Clone)]
@@ -53,6 +56,8 @@ pub struct Config {
     pub server: Server,
     /// What is told of sources beside their changes.
     pub watch: Watch,
+    /// Who is listened to when they say that sources have changed.
+    pub signals: Signals,
     /// How those who want to know are told.
     pub notify: Notify,
     /// Where it is written, and which secrets are not where they should be.
@@ -115,6 +120,7 @@ struct Raw {
     rules: Vec<RawRule>,
     server: RawServer,
     watch: RawWatch,
+    signals: RawSignals,
     notify: RawNotify,
     mail: Option<RawMail>,
     commands: BTreeMap<String, Vec<String>>,

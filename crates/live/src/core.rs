@@ -4,6 +4,7 @@
 mod claims;
 mod decide;
 mod dispatch;
+mod heralds;
 mod record;
 mod replies;
 mod turns;
@@ -13,7 +14,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_engine::{Action, Alarm, Engine, Event, Glance, Known, Settings};
+use freshet_engine::{
+    Action, Alarm, Announced, Engine, Event, Glance, HeraldReport, Known, Settings,
+};
 use freshet_fetch::Hop;
 use freshet_store::{Batch, Decision, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -23,6 +26,8 @@ use tokio::time::{Instant, sleep_until};
 pub(crate) use self::claims::{Claims, Granted, Told};
 use self::decide::known;
 pub(crate) use self::decide::{believed, decision};
+pub(crate) use self::heralds::Heralds;
+use self::heralds::HeraldsOver;
 use crate::adjust::{Adjusted, InForce};
 use crate::bytes::Allowance;
 use crate::claim::Taken;
@@ -32,10 +37,12 @@ use crate::crew::Crew;
 use crate::edit::{Applied, Edit, EditError};
 use crate::errand::PutOff;
 use crate::explained::Explained;
+use crate::heralds::{Hearsay, HeraldChange, HeraldError, HeraldsChanged};
 use crate::hosts::HostNow;
 use crate::plan::{Plan, Sights};
 use crate::status::Status;
 use crate::turns::{Left, Notice, Strangers, Turn, Want};
+use crate::websub::Subscriber;
 use crate::work::{Finished, Shop};
 use crate::writer::{Edited, Write, Wrote};
 
@@ -55,8 +62,16 @@ pub(crate) enum Ask {
     /// Somebody can make so many fetches, for so long.
     Claim(u32, Duration, oneshot::Sender<Granted>),
     Report(Vec<Told>, oneshot::Sender<Vec<Taken>>),
-    /// Sources say that they have changed.
-    Signal(Vec<u32>, oneshot::Sender<u64>),
+    /// Somebody says that sources have changed.
+    Signal(Vec<u32>, u32, oneshot::Sender<u64>),
+    /// The same of a herald that speaks by itself.
+    Hear(u32, Vec<Hearsay>, oneshot::Sender<u64>),
+    /// Heralds come, go, or are described anew.
+    Heralds(HeraldChange, oneshot::Sender<Result<HeraldsChanged, HeraldError>>),
+    /// What signals have to do with the day on which a source is due.
+    Announced(u32, oneshot::Sender<Option<Announced>>),
+    /// What is known of heralds, by their numbers.
+    HeraldReports(Vec<u32>, oneshot::Sender<Vec<Option<HeraldReport>>>),
     Plan(oneshot::Sender<Plan>),
     /// What is known of so many sources at most, spread over all.
     Sample(usize, oneshot::Sender<Vec<(u32, Known)>>),
@@ -115,6 +130,8 @@ pub(crate) struct Core {
     pub(crate) status: watch::Sender<Status>,
     pub(crate) flow: Flow,
     pub(crate) count: Status,
+    /// Who is told of hubs.
+    pub(crate) websub: Arc<Subscriber>,
 }
 
 /// Where fetches are between the engine and the store.
@@ -142,7 +159,7 @@ pub(crate) struct Flow {
     /// Fetches that the engine has been told it can ask for, and that are not over.
     given: u32,
     /// What is to be written next, and how many fetches are being written.
-    batch: Batch,
+    pub(crate) batch: Batch,
     writing: Option<usize>,
     written: Vec<u32>,
     /// Until when what comes is gathered, since the last one was sent to be written.
@@ -153,7 +170,7 @@ pub(crate) struct Flow {
     /// The same as of the batch that is being written.
     will_cover: f64,
     /// What is written is not what there is.
-    stale: bool,
+    pub(crate) stale: bool,
     /// Who waits for a source to be recorded.
     waiting: HashMap<u32, Vec<oneshot::Sender<Checked>>>,
     /// Sources that are fetched because somebody waits.
@@ -166,6 +183,9 @@ pub(crate) struct Flow {
     pub(crate) claims: Claims,
     /// Edits that the writer works on.
     edits: JoinSet<EditOver>,
+    /// The same of heralds.
+    changes: JoinSet<HeraldsOver>,
+    pub(crate) heralds: Heralds,
     stopping: bool,
     beats: u64,
 }
@@ -193,6 +213,7 @@ impl Core {
                 Some(notice) = self.notices.recv() => self.noticed(notice),
                 Some(over) = self.flow.tasks.join_next_with_id() => self.is_over(over),
                 Some(edited) = self.flow.edits.join_next() => self.was_edited(edited.ok()),
+                Some(changed) = self.flow.changes.join_next() => self.heralds_changed(changed.ok()),
                 ask = self.asks.recv() => match ask {
                     Some(Ask::Stop) | None => break,
                     Some(ask) => self.asked(ask),
@@ -295,7 +316,7 @@ impl Core {
 
     /// The budget may be by the number of sources, and by what a fetch usually brings.
     fn adapt(&mut self) {
-        let settings = engine_settings(&self.config, self.engine.len(), &self.allowance);
+        let settings = engine_settings(&self.config, self.pages(), &self.allowance);
         let is = self.engine.settings().budget;
         let to = settings.budget;
         let same = if self.config.bytes.is_some() { (to / is - 1.0).abs() < 0.1 } else { to == is };

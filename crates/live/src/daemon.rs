@@ -8,7 +8,7 @@ use std::time::Duration;
 use freshet_detect::{Detector, Document, Reading};
 use freshet_engine::{Glance, Known};
 use freshet_fetch::{InvalidRequest, Request};
-use freshet_store::{Reader, Store, StoreError, Token};
+use freshet_store::{HeraldKind, Reader, Store, StoreError, Subscription, Token};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -17,17 +17,20 @@ use crate::adjust::{Adjusted, InForce, Unfit};
 use crate::claim::{Claim, Claimed, Report, Seen, Taken};
 use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
-use crate::core::{Ask, Checked, Core, Flow, Told, engine_settings};
+use crate::core::{Ask, Checked, Core, Flow, Heralds, Told, engine_settings};
 use crate::crew::Crew;
 use crate::destination::{Changed, DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
 use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
+use crate::heralds::{HeraldChange, HeraldError};
 use crate::hosts::HostNow;
+use crate::indexnow::Keys;
 use crate::load::{self, Rest};
 use crate::plan::{Plan, Sights};
 use crate::status::Status;
 use crate::turns::{Giver, Left, Turn, Want};
+use crate::websub::{self, Subscriber};
 use crate::work::{Readers, Shop};
 use crate::writer;
 
@@ -39,6 +42,7 @@ pub struct Daemon {
     handle: Handle,
     core: JoinHandle<bool>,
     writer: thread::JoinHandle<Store>,
+    websub: websub::Running,
 }
 
 /// A way to ask a daemon. Clones ask the same one.
@@ -51,6 +55,8 @@ pub struct Handle {
     tokens: Arc<watch::Sender<u64>>,
     /// Destinations that were changed by somebody.
     destinations: broadcast::Sender<Option<u32>>,
+    websub: Arc<Subscriber>,
+    keys: Arc<Keys>,
     store: PathBuf,
 }
 
@@ -69,6 +75,9 @@ pub enum LiveError {
     /// A change says no.
     #[error("{0}")]
     Edit(#[from] EditError),
+    /// A signal source says no.
+    #[error("{0}")]
+    Herald(#[from] HeraldError),
     /// A setting says no.
     #[error("{0}")]
     Unfit(#[from] Unfit),
@@ -96,6 +105,7 @@ impl LiveError {
             Self::Store(error) => error.hint(),
             Self::NoSource(url) => Some(format!("add it with `freshet add {url}`")),
             Self::Config(error) => error.hint(),
+            Self::Herald(error) => error.hint(),
             Self::Rests { .. } => Some("try it again then".to_owned()),
             Self::Edit(_) | Self::Unfit(_) | Self::Thread(_) | Self::Stopped => None,
         }
@@ -119,6 +129,8 @@ impl Daemon {
         }
         writer::keep(&mut store, config.retention, config.size)?;
         store.set_watch(config.watch);
+        let named = HeraldChange::to_file(&store, &config.signals, now)?;
+        named.apply(&mut store)?;
         let rest = Rest::read(&store)?;
         let allowance = rest.allowance.resume(config.bytes, day);
         let count = usize::try_from(store.count(&freshet_store::Query::default())?);
@@ -131,16 +143,22 @@ impl Daemon {
                 "the clock was set back since the last run: what is due keeps its distance"
             );
         }
+        let (heralds, told) = Heralds::load(&store, back)?;
+        engine.step(day, told, &mut Vec::new());
         load::sources(&store, &mut engine, day, back)?;
+        load::ears(&store, &mut engine, day)?;
         let (notices, noticed) = mpsc::unbounded_channel();
         let giver = Giver::Core(notices);
         let shop = Arc::new(Shop::new(&config, clock, store.path().to_owned(), giver));
         let mut flow = Flow::default();
+        flow.heralds = heralds;
         load::manners(&store, &mut engine, &mut flow.strangers, now, back)?;
         flow.claims.resume(store.leases()?, &mut engine, now, day);
         let cursor = store.last_cursor()?;
         let path = store.path().to_owned();
-        tracing::info!(sources = engine.len(), store = %path.display(), "started");
+        let websub = Arc::new(Subscriber::new(store.subscriptions()?));
+        let pages = engine.len().saturating_sub(flow.heralds.read());
+        tracing::info!(sources = pages, store = %path.display(), "started");
 
         let (orders, ordered) = mpsc::unbounded_channel();
         let (tell, written) = mpsc::unbounded_channel();
@@ -165,12 +183,24 @@ impl Daemon {
             flow,
             notices: noticed,
             count,
+            websub: Arc::clone(&websub),
         };
         let tokens = Arc::new(watch::Sender::new(0));
         let (destinations, _) = broadcast::channel(WAITING);
-        let handle =
-            Handle { asks, status: watched, shop: seen, tokens, destinations, store: path };
-        Ok(Self { handle, core: tokio::spawn(core.run()), writer })
+        let (shop, status) = (seen, watched);
+        let handle = Handle {
+            asks,
+            status,
+            shop,
+            tokens,
+            destinations,
+            websub,
+            keys: Arc::default(),
+            store: path,
+        };
+        let core = tokio::spawn(core.run());
+        let websub = websub::start(handle.clone());
+        Ok(Self { handle, core, writer, websub })
     }
 
     /// A way to ask it.
@@ -182,6 +212,7 @@ impl Daemon {
     /// Ends it: what is under way is finished if that takes no longer than some seconds, and all is
     /// written. Says whether it could be.
     pub async fn stop(self) -> bool {
+        self.websub.stop().await;
         let _ = self.handle.asks.send(Ask::Stop).await;
         let written = self.core.await.unwrap_or(false);
         // Its store is closed when nobody can write to it any more.
@@ -396,12 +427,14 @@ impl Handle {
         Ok(each.collect())
     }
 
-    /// Sources say that they have changed. Gives how many of them there are.
+    /// Somebody says that sources have changed; `by` is who. Those whose every change is announced
+    /// believe it; of others it counts as far as it has proved true. Gives how many of them there are.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn signal(&self, sources: Vec<u32>) -> Result<u64, LiveError> {
-        self.answer(|reply| Ask::Signal(sources, reply)).await
+    /// If it cannot be written who says it, or the daemon has stopped.
+    pub async fn signal(&self, by: &str, sources: Vec<u32>) -> Result<u64, LiveError> {
+        let herald = self.herald_named(HeraldKind::Api, by).await?;
+        self.answer(|reply| Ask::Signal(sources, herald, reply)).await
     }
 
     /// What a fetch is worth now, and what it buys.
@@ -500,7 +533,10 @@ impl Handle {
         self.destinations.subscribe()
     }
 
-    async fn answer<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, LiveError> {
+    pub(crate) async fn answer<T>(
+        &self,
+        ask: impl FnOnce(oneshot::Sender<T>) -> Ask,
+    ) -> Result<T, LiveError> {
         let (reply, answer) = oneshot::channel();
         self.ask(ask(reply)).await?;
         answer.await.map_err(|_| LiveError::Stopped)
@@ -599,7 +635,28 @@ impl Handle {
         &self.store
     }
 
-    async fn ask(&self, ask: Ask) -> Result<(), LiveError> {
+    /// What is subscribed to at hubs.
+    #[must_use]
+    pub fn websub(&self) -> &Arc<Subscriber> {
+        &self.websub
+    }
+
+    /// What is known of keys of sites.
+    pub(crate) fn keys(&self) -> &Arc<Keys> {
+        &self.keys
+    }
+
+    /// Has a subscription written before anybody else knows of it.
+    pub(crate) async fn keep_subscription(&self, row: Subscription) -> Result<(), LiveError> {
+        self.write(move |store| store.put_subscriptions(&[row], &[])).await
+    }
+
+    /// What fetches share, as it is and will be.
+    pub(crate) fn shops(&self) -> watch::Receiver<Arc<Shop>> {
+        self.shop.clone()
+    }
+
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<(), LiveError> {
         self.asks.send(ask).await.map_err(|_| LiveError::Stopped)
     }
 }
@@ -613,6 +670,9 @@ impl Shop {
             clock: Arc::new(clock),
             giver: Arc::new(giver),
             gap: config.gap,
+            signals: config.signals.limits,
+            callback: config.signals.callback.clone(),
+            indexnow: config.signals.indexnow,
         }
     }
 
@@ -625,6 +685,9 @@ impl Shop {
             clock: Arc::clone(&self.clock),
             giver: Arc::clone(&self.giver),
             gap: config.gap,
+            signals: config.signals.limits,
+            callback: config.signals.callback.clone(),
+            indexnow: config.signals.indexnow,
         })
     }
 }

@@ -253,7 +253,8 @@ impl Which {
             }
         }
         for &id in &self.ids {
-            if store.source(id)?.is_some() {
+            // What is read to hear a herald is no page.
+            if store.source(id)?.is_some_and(|it| !it.herald) {
                 ids.push(id);
             }
         }

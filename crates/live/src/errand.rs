@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use freshet_fetch::{Answer, Blame, Gate, Knock, Request, RobotsFile};
+use freshet_fetch::{Answer, Aside, Blame, Gate, Knock, Request, RobotsFile};
 use freshet_store::KeptRobots;
 use tokio::time::{Instant, sleep};
 use url::Url;
@@ -49,9 +49,33 @@ impl<'a> Errand<'a> {
 
     /// Makes the fetch. Says what came, and whether it came from another host.
     pub(crate) async fn run(&mut self, request: Request) -> (Answer, bool) {
+        self.run_within(request, None).await
+    }
+
+    /// The same, and the body is put aside.
+    pub(crate) async fn run_aside(
+        &mut self,
+        request: Request,
+        aside: &mut Aside<'_>,
+    ) -> (Answer, bool) {
+        self.run_within(request, Some(aside)).await
+    }
+
+    async fn run_within(
+        &mut self,
+        request: Request,
+        aside: Option<&mut Aside<'_>>,
+    ) -> (Answer, bool) {
         let (gate, mut knocks) = Gate::new();
         let request = request.through(gate);
-        let mut fetch = std::pin::pin!(self.shop.fetcher.fetch(&request));
+        let fetcher = &self.shop.fetcher;
+        let fetch = async {
+            match aside {
+                Some(aside) => fetcher.fetch_aside(&request, aside).await,
+                None => fetcher.fetch(&request).await,
+            }
+        };
+        let mut fetch = std::pin::pin!(fetch);
         let answer = loop {
             tokio::select! {
                 biased;

@@ -17,8 +17,10 @@ mod edit;
 mod errand;
 mod explained;
 mod goal;
+mod heralds;
 mod host;
 mod hosts;
+mod indexnow;
 mod judge;
 mod kept;
 mod load;
@@ -28,6 +30,7 @@ mod span;
 mod status;
 mod summary;
 mod turns;
+mod websub;
 mod work;
 mod writer;
 
@@ -35,7 +38,9 @@ pub use adjust::{Adjusted, InForce, Unfit};
 pub use alone::{Alone, Looked, beliefs, explain};
 pub use claim::{Claim, Claimed, InvalidLease, Lease, Report, Seen, Taken};
 pub use clock::{Clock, Jump, Millis, Wall, days, millis};
-pub use config::{Config, ConfigError, Crew, Mail, MailTls, Notify, Secrets, Server};
+pub use config::{
+    Config, ConfigError, Crew, Mail, MailTls, Notify, ReadLimits, Secrets, Server, Signals,
+};
 pub use control::{Answer, Call, Client, Control, ControlError, socket_of};
 pub use crew::CrewState;
 pub use daemon::{Daemon, Handle, LiveError};
@@ -43,11 +48,16 @@ pub use destination::{DestinationEdit, DestinationError, edit_destination};
 pub use detectors::Rules;
 pub use edit::{Applied, Edit, EditError, Given, Wanted, Which, apply};
 pub use explained::Explained;
-pub use freshet_engine::{Glance, Known, Sight, Standing};
+pub use freshet_engine::{Announced, Glance, HeraldReport, Known, Sight, Standing};
 pub use goal::goal;
+pub use heralds::{
+    Hearsay, HeraldError, HeraldGiven, HeraldNow, HeraldRead, HeraldRule, HeraldWanted,
+};
 pub use host::{InvalidHost, host_filter};
 pub use hosts::{HostNow, RobotsRead, robots};
+pub use indexnow::{Accepted, Announcement};
 pub use plan::{Plan, Sights};
 pub use span::{days_in, span};
 pub use status::Status;
+pub use websub::{Confirmed, Mode, Offer, Pushed, Subscribed, Subscriber};
 pub use work::host_of;

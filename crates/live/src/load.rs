@@ -1,6 +1,6 @@
 //! From the store to an engine that goes on where the last one ended.
 
-use freshet_engine::{Description, Engine, Event, HostMemory, Learnt, Settings};
+use freshet_engine::{Action, Description, EarMemory, Engine, Event, HostMemory, Learnt, Settings};
 use freshet_store::{Manner, Reader, Scheduled, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -105,14 +105,7 @@ pub(crate) fn sources(
 ) -> Result<(), StoreError> {
     let mut actions = Vec::new();
     let (mut recalled, mut described) = (Vec::with_capacity(SOME), Vec::new());
-    let mut tell = |event: Event, engine: &mut Engine| {
-        engine.step(day, event, &mut actions);
-        // All at once: nobody waits for a step yet.
-        while !engine.is_settled() {
-            engine.step(day, Event::Tick, &mut actions);
-        }
-        actions.clear();
-    };
+    let mut tell = |event, engine: &mut Engine| tell(engine, day, event, &mut actions);
     reader.load(|row| {
         let description = description(&row);
         match Learnt::from_bytes(row.learnt) {
@@ -129,6 +122,30 @@ pub(crate) fn sources(
     })?;
     tell(Event::Recalled(recalled), engine);
     tell(Event::Described(described), engine);
+    Ok(())
+}
+
+/// Tells an engine something all at once: nobody waits for a step yet.
+fn tell(engine: &mut Engine, day: f64, event: Event, actions: &mut Vec<Action>) {
+    engine.step(day, event, actions);
+    while !engine.is_settled() {
+        engine.step(day, Event::Tick, actions);
+    }
+    actions.clear();
+}
+
+/// Tells an engine what was learnt of heralds about sources.
+pub(crate) fn ears(reader: &Reader, engine: &mut Engine, day: f64) -> Result<(), StoreError> {
+    let mut actions = Vec::new();
+    let mut some = Vec::new();
+    reader.ears(|ear| {
+        let Ok(memory) = EarMemory::from_bytes(&ear.learnt) else { return };
+        some.push((ear.source, ear.herald, memory));
+        if some.len() == SOME {
+            tell(engine, day, Event::Overheard(std::mem::take(&mut some)), &mut actions);
+        }
+    })?;
+    tell(engine, day, Event::Overheard(some), &mut actions);
     Ok(())
 }
 

@@ -14,6 +14,9 @@ pub struct Status {
     pub since: Millis,
     /// Sources.
     pub sources: u64,
+    /// Signal sources: sitemaps, feeds, and whoever else says that sources have changed.
+    #[serde(default)]
+    pub signal_sources: u64,
     /// Fetches that may be made in a day.
     pub budget: f64,
     /// Bytes that may come in a day, if that is limited.

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use freshet_store::{KeptRobots, Manner};
+use freshet_store::{Added, KeptRobots, Manner};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::{Clock, days, millis};
 use crate::control::{Answer, Call, Client};
+use crate::edit::Wanted;
+use crate::heralds::Word;
 use crate::work::Readers;
 
 /// A host may ask for a gap of so many days.
@@ -54,6 +56,46 @@ pub(crate) enum Notice {
     Want(Want, Option<u32>, oneshot::Sender<Turn>),
     Left(Left, Option<u32>),
     Robots(KeptRobots),
+    /// What a herald says. Answered when there is room for more.
+    Words {
+        herald: u32,
+        root: u32,
+        words: Vec<Word>,
+        /// Pages that were added, of those that were taken off the limit for it.
+        found: u32,
+        reserved: u32,
+        done: oneshot::Sender<()>,
+    },
+    /// A herald names pages that are to be sources.
+    Found {
+        herald: u32,
+        root: u32,
+        /// How many it may add, in all.
+        most: u64,
+        wanted: Vec<Wanted>,
+        done: oneshot::Sender<Found>,
+    },
+    /// A herald consists of these. Answered with the sources that are read to hear them, as far as they
+    /// are read.
+    Parts {
+        herald: u32,
+        root: u32,
+        urls: Vec<String>,
+        /// Whether there are no others.
+        is_whole: bool,
+        done: oneshot::Sender<Vec<Option<u32>>>,
+    },
+}
+
+/// What became of pages that were to be sources.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The first of them, as many as there was room for.
+    pub(crate) added: Vec<Added>,
+    /// Those that there was no room for.
+    pub(crate) over: u64,
+    /// What was taken off the limit.
+    pub(crate) reserved: u32,
 }
 
 /// Who gives turns.
@@ -196,6 +238,13 @@ impl Giver {
             Self::Alone(strangers) => {
                 lock(strangers).left(&left, clock.day(), gap);
             }
+        }
+    }
+
+    /// Tells the loop, if there is one.
+    pub(crate) fn notice(&self, notice: Notice) {
+        if let Self::Core(core) = self {
+            let _ = core.send(notice);
         }
     }
 

@@ -1,6 +1,6 @@
 //! One fetch: from a source's number to what came of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -10,8 +10,10 @@ use freshet_store::{Reader, StoreError};
 use url::Url;
 
 use crate::clock::Clock;
+use crate::config::ReadLimits;
 use crate::detectors::Detectors;
 use crate::errand::{Errand, PutOff};
+use crate::heralds::ReadOver;
 use crate::judge::{Judged, judge};
 use crate::turns::Giver;
 
@@ -27,6 +29,11 @@ pub(crate) struct Shop {
     pub(crate) giver: Arc<Giver>,
     /// Days between two requests to one host.
     pub(crate) gap: f64,
+    /// How far sitemaps and feeds are read.
+    pub(crate) signals: ReadLimits,
+    /// Where hubs reach the service, and whether owners of sites may speak by IndexNow.
+    pub(crate) callback: Option<String>,
+    pub(crate) indexnow: bool,
 }
 
 /// A fetch to be made.
@@ -54,6 +61,8 @@ pub(crate) struct Finished {
     /// How long the request took, and how long reading the document did.
     pub(crate) fetching: Duration,
     pub(crate) requests: u32,
+    /// Of a sitemap or feed, what came of reading it.
+    pub(crate) read: Option<ReadOver>,
 }
 
 /// Readers of the store, one for each who reads at a time.
@@ -70,6 +79,11 @@ impl Readers {
     /// Of the same store.
     pub(crate) fn another(&self) -> Self {
         Self::new(self.path.clone())
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Lets one read.
@@ -91,7 +105,7 @@ impl Readers {
 
 impl Shop {
     /// Fetches a source and judges what comes.
-    pub(crate) async fn work(&self, order: Order) -> Finished {
+    pub(crate) async fn work(self: &Arc<Self>, order: Order) -> Finished {
         let Order { id, at_once, way } = order;
         let mut finished = Finished {
             id,
@@ -102,6 +116,7 @@ impl Shop {
             slow: false,
             fetching: Duration::ZERO,
             requests: 0,
+            read: None,
         };
         let job = match self.readers.with(|reader| reader.job(id)) {
             Ok(Some(job)) => job,
@@ -120,7 +135,15 @@ impl Shop {
             last_modified: job.validators.last_modified.clone(),
         });
         let mut errand = Errand::new(self, host_name(&url), at_once);
-        let (answer, away) = errand.run(request.going_on(way)).await;
+        let request = request.going_on(way);
+        let mut spool = None;
+        let (answer, away) = if job.herald.is_some() {
+            let (came, body) = self.fetch_herald(&mut errand, request).await;
+            spool = body;
+            came
+        } else {
+            errand.run(request).await
+        };
         finished.fetching = answer.trace.total;
         finished.requests = answer.trace.requests;
         finished.crawl_delay = errand.delay;
@@ -135,6 +158,12 @@ impl Shop {
             let wall = SystemTime::UNIX_EPOCH + Duration::from_millis(at.max(0).unsigned_abs());
             said(wait.length(wall))
         });
+        drop(errand);
+        if let Some(herald) = job.herald {
+            let (judged, read) = self.hear(&job, herald, (&answer, spool), (at, wait, away)).await;
+            (finished.judged, finished.read) = (Some(judged), Some(read));
+            return finished;
+        }
         let detector = self.detectors.of(&url, &job.settings);
         let is_long = answer.trace.sizes.body > LONG as u64;
         let judge = || {
@@ -142,14 +171,19 @@ impl Shop {
             judge(&job, &detector, version, &answer, at, wait)
         };
         let mut judged = if is_long { tokio::task::block_in_place(judge) } else { judge() };
-        if let Outcome::Failed { blame: blame @ Blame::Host, .. } = &mut judged.outcome
-            && away
-        {
-            // It was the fault of another host, and that one is told.
-            *blame = Blame::Source;
-        }
+        judged.outcome = blamed(judged.outcome, away);
         finished.judged = Some(judged);
         finished
+    }
+}
+
+/// The fault of another host is told to that one.
+pub(crate) fn blamed(outcome: Outcome, away: bool) -> Outcome {
+    match outcome {
+        Outcome::Failed { blame: Blame::Host, retry_after } if away => {
+            Outcome::Failed { blame: Blame::Source, retry_after }
+        }
+        other => other,
     }
 }
 

@@ -5,19 +5,23 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use freshet_engine::{Description, Learnt};
-use freshet_store::{Batch, Recorded, Retention, State, Store, StoreError, Watch};
+use freshet_store::{Batch, HeraldRecord, Recorded, Retention, State, Store, StoreError, Watch};
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::clock::Millis;
-use crate::edit::{Applied, Edit, EditError, apply};
+use crate::edit::{Applied, Edit, EditError, Wanted, apply};
+use crate::heralds::{HeraldChange, HeraldsChanged};
 use crate::load::description;
 
 /// What is to be written.
 pub(crate) enum Write {
     Batch(Box<Batch>),
     Edit(Edit, Millis, oneshot::Sender<Result<Edited, EditError>>),
+    /// The same of sources that heralds named, and counted with these.
+    Found(Vec<Wanted>, Vec<u32>, Millis, oneshot::Sender<Result<Edited, EditError>>),
+    Heralds(HeraldChange, oneshot::Sender<Result<HeraldsChanged, StoreError>>),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
     Tidy(Millis),
     Keep(Retention, Option<u64>, Watch, Millis),
@@ -134,6 +138,12 @@ fn carry_out(store: &mut Store, order: Write, wrote: &mpsc::UnboundedSender<Wrot
         Write::Edit(edit, now, reply) => {
             let _ = reply.send(change(store, &edit, now));
         }
+        Write::Found(wanted, heralds, now, reply) => {
+            let _ = reply.send(find(store, wanted, &heralds, now));
+        }
+        Write::Heralds(change, reply) => {
+            let _ = reply.send(change.apply(store));
+        }
         Write::Backup(path, force, reply) => {
             let _ = reply.send(store.backup(&path, force));
         }
@@ -160,6 +170,20 @@ pub(crate) fn keep(
 ) -> Result<(), StoreError> {
     store.set_retention(retention);
     store.limit_size(size.unwrap_or(u64::MAX))
+}
+
+/// Adds sources that heralds named.
+fn find(
+    store: &mut Store,
+    wanted: Vec<Wanted>,
+    heralds: &[u32],
+    now: Millis,
+) -> Result<Edited, EditError> {
+    let edited = change(store, &Edit::Add(wanted), now)?;
+    let found = u32::try_from(edited.applied.new).unwrap_or(u32::MAX);
+    let record = |&herald: &u32| HeraldRecord { herald, found, ..HeraldRecord::default() };
+    store.record(&Batch { heralds: heralds.iter().map(record).collect(), ..Batch::default() })?;
+    Ok(edited)
 }
 
 fn change(store: &mut Store, edit: &Edit, now: Millis) -> Result<Edited, EditError> {

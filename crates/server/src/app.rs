@@ -20,6 +20,8 @@ use crate::web::Web;
 
 /// Requests that read the store at a time: more would only wait for each other.
 const READING: usize = 16;
+/// Hubs that send something at a time.
+const PUSHING: usize = 8;
 /// A token is noted as used at most once in so many milliseconds.
 const NOTED: Millis = 300_000;
 
@@ -37,6 +39,10 @@ pub(crate) struct App {
     /// Names that it may be called by, beside its addresses.
     pub(crate) hosts: Vec<String>,
     pub(crate) failures: Failures,
+    /// Who calls back where nobody asked for it.
+    pub(crate) guesses: Failures,
+    /// Held while a hub sends something.
+    pub(crate) pushing: Semaphore,
     /// What pages share.
     pub(crate) web: Web,
     /// What is really so, where somebody knows.
@@ -76,6 +82,8 @@ impl App {
             url: settings.url,
             hosts: settings.hosts,
             failures: Failures::default(),
+            guesses: Failures::default(),
+            pushing: Semaphore::new(PUSHING),
             web: Web::new()?,
             truth: settings.truth,
             closing,

@@ -29,6 +29,7 @@ no request of HTTP/1.1, or has too large a head, is answered so too (400, 414, 4
 
 const TAGS: &[(&str, &str)] = &[
     ("sources", "What is kept fresh"),
+    ("signals", "Who says that sources have changed, beside their owner"),
     ("history", "What happened to a source, and why it is due when it is"),
     ("versions", "What is kept of a source"),
     ("changes", "The log of changes"),

@@ -35,6 +35,8 @@ pub(crate) fn needs(method: &Method, path: &str) -> Option<Scope> {
     }
     match path {
         "/healthz" | "/readyz" | "/v1/openapi.json" | "/v1/docs" if is_reading => None,
+        // They carry a secret of their own.
+        _ if path == "/indexnow" || path.starts_with("/websub/") => None,
         "/v1/claims" | "/v1/reports" => Some(Scope::Claim),
         _ if path == "/v1/tokens" || path.starts_with("/v1/tokens/") => Some(Scope::Admin),
         _ if is_reading => Some(Scope::Read),

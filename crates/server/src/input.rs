@@ -120,16 +120,26 @@ pub(crate) fn field_of<T: DeserializeOwned>(given: &RawValue, name: &str) -> Opt
 }
 
 async fn read(request: Request, app: &App, most: usize) -> Result<Bytes, Problem> {
-    let (parts, mut body) = request.into_parts();
+    let (parts, body) = request.into_parts();
     if !is_json(&parts.headers) {
         let detail = "the body is not said to be JSON";
         let problem = Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
         return Err(problem.hint("send it with `Content-Type: application/json`"));
     }
-    let bytes = timeout(app.limits.body, within(&parts.headers, &mut body, most)).await;
+    any(&parts.headers, body, app, most).await
+}
+
+/// A body of any kind, of at most so many bytes.
+pub(crate) async fn any(
+    headers: &HeaderMap,
+    mut body: Body,
+    app: &App,
+    most: usize,
+) -> Result<Bytes, Problem> {
+    let bytes = timeout(app.limits.body, within(headers, &mut body, most)).await;
     if matches!(&bytes, Ok(Err(problem)) if problem.status == StatusCode::PAYLOAD_TOO_LARGE.as_u16())
     {
-        let _ = timeout(app.limits.body, waste(&parts.headers, body)).await;
+        let _ = timeout(app.limits.body, waste(headers, body)).await;
     }
     bytes.map_err(|_| {
         let detail = format!("the body did not come within {:?}", app.limits.body);

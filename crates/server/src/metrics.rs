@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use freshet_live::Status;
+use freshet_live::{Pushed, Status};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
@@ -41,8 +41,14 @@ pub(crate) struct Metrics {
     asked: Family<Asked, Counter>,
     took: Family<Route, Histogram>,
     pub(crate) refused: Counter,
+    pushes: Family<Came, Counter>,
     pub(crate) connections: Gauge<i64, AtomicI64>,
     live: Live,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Came {
+    result: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -87,6 +93,8 @@ impl Default for Metrics {
             Histogram::new(exponential_buckets(0.000_1, 4.0, 9))
         });
         let refused = Counter::default();
+        let pushes = Family::<Came, Counter>::default();
+        registry.register("hub_pushes", "What hubs have sent", pushes.clone());
         let connections = Gauge::<i64, AtomicI64>::default();
         registry.register("http_requests", "Requests that were answered", asked.clone());
         registry.register("http_seconds", "How long answers took", took.clone());
@@ -100,7 +108,7 @@ impl Default for Metrics {
             registry.register(*name, *help, number.clone());
             live.numbers.push((*figure, number));
         }
-        Self { registry, asked, took, refused, connections, live }
+        Self { registry, asked, took, refused, pushes, connections, live }
     }
 }
 
@@ -125,6 +133,16 @@ impl Metrics {
         let asked = Asked { method, route: route.to_owned(), status: status.as_u16() };
         self.asked.get_or_create(&asked).inc();
         self.took.get_or_create(&Route { route: asked.route }).observe(time.as_secs_f64());
+    }
+
+    /// One more that a hub has sent.
+    pub(crate) fn pushed(&self, pushed: Pushed) {
+        let result = match pushed {
+            Pushed::Heard(_) => "heard",
+            Pushed::Ignored => "ignored",
+            Pushed::Unknown | Pushed::Gone | Pushed::TooMany(_) => "refused",
+        };
+        self.pushes.get_or_create(&Came { result }).inc();
     }
 
     /// All of it, as text.

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use freshet_live::{EditError, LiveError, Unfit};
+use freshet_live::{EditError, HeraldError, LiveError, Unfit};
 use freshet_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -154,12 +154,34 @@ impl From<Unfit> for Problem {
     }
 }
 
+impl From<HeraldError> for Problem {
+    fn from(error: HeraldError) -> Self {
+        let hint = error.hint();
+        let problem = match error {
+            HeraldError::Store(error) => return error.into(),
+            HeraldError::Stopped => return stopped(),
+            HeraldError::Url(why) => Self::field("url", why.to_string())
+                .hint("give the whole URL, such as `https://example.com/sitemap.xml`"),
+            HeraldError::Given { field, what } => Self::field(field, what),
+            HeraldError::Unknown(_) => Self::absent(error.to_string()),
+            HeraldError::Part { .. } | HeraldError::Named { .. } => {
+                Self::new(StatusCode::CONFLICT, error.to_string())
+            }
+        };
+        match hint {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        }
+    }
+}
+
 impl From<LiveError> for Problem {
     fn from(error: LiveError) -> Self {
         match error {
             LiveError::Store(error) => error.into(),
             LiveError::Edit(error) => error.into(),
             LiveError::Unfit(unfit) => unfit.into(),
+            LiveError::Herald(error) => error.into(),
             LiveError::Stopped => stopped(),
             LiveError::NoSource(_) => Self::absent(error.to_string()),
             LiveError::Rests { seconds, .. } => {

@@ -9,6 +9,7 @@ mod diff;
 mod feeds;
 mod history;
 mod hosts;
+mod indexnow;
 mod plan;
 mod reports;
 mod search;
@@ -17,9 +18,11 @@ mod signals;
 mod source;
 mod sources;
 mod stream;
+mod subscriptions;
 pub(crate) mod tokens;
 mod upsert;
 mod versions;
+mod websub;
 
 use std::sync::Arc;
 
@@ -48,6 +51,9 @@ fn all() -> OpenApiRouter<Arc<App>> {
         .merge(plan::routes())
         .merge(curve::routes())
         .merge(signals::routes())
+        .merge(subscriptions::routes())
+        .merge(websub::routes())
+        .merge(indexnow::routes())
         .merge(settings::routes())
         .merge(hosts::routes())
         .merge(claims::routes())

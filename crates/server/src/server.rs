@@ -155,6 +155,7 @@ pub struct Server {
     listening: JoinHandle<()>,
     closing: watch::Sender<bool>,
     seats: Arc<Seats>,
+    handle: Handle,
 }
 
 impl Server {
@@ -174,10 +175,12 @@ impl Server {
         let wanted = settings.connections;
         let seats = Seats::new(files::connections(wanted, Seats::files(wanted)));
         let hub = Hub::start(handle.clone());
+        let daemon = handle.clone();
         let app = Arc::new(App::new(handle, hub, settings, address, closed)?);
         let router = routes::router(&app);
         let listening = tokio::spawn(listen(listener, router, app, Arc::clone(&seats)));
-        Ok(Self { address, listening, closing, seats })
+        daemon.websub().open(true);
+        Ok(Self { address, listening, closing, seats, handle: daemon })
     }
 
     /// Where it listens.
@@ -188,6 +191,7 @@ impl Server {
 
     /// Ends it: what was asked is answered if that takes no longer than a moment, and streams end.
     pub async fn stop(self) {
+        self.handle.websub().open(false);
         self.listening.abort();
         let _ = self.closing.send(true);
         let _ = self.listening.await;

@@ -91,7 +91,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
 
 /// Whether a path is one of a page, and not of the API.
 pub(crate) fn is_page(path: &str) -> bool {
-    !(path.starts_with("/v1/") || matches!(path, "/v1" | "/metrics" | "/healthz" | "/readyz"))
+    let is_api = matches!(path, "/v1" | "/metrics" | "/healthz" | "/readyz" | "/indexnow");
+    !(is_api || path.starts_with("/v1/") || path.starts_with("/websub/"))
 }
 
 /// What a page needs: `None` if anybody may see it.

@@ -113,7 +113,7 @@ fn upsert(transaction: &Transaction<'_>, sources: &[NewSource]) -> rusqlite::Res
         if added.new {
             last = i64::from(added.id) + 1;
             places.push((host, added.id));
-            inserts.insert(source, added.id, host)?;
+            inserts.insert(source, added.id, host, 0)?;
             edit::file_under_tags(transaction, added.id, source.given.tags.as_deref())?;
         } else {
             if !source.given.is_empty() {
@@ -141,6 +141,20 @@ fn upsert(transaction: &Transaction<'_>, sources: &[NewSource]) -> rusqlite::Res
     let before = counter(transaction, "sources")?;
     set_counter(transaction, "sources", before + last - next)?;
     Ok(added)
+}
+
+/// Adds a source that is no page: it has flags, and stands in none of the indexes.
+pub(crate) fn insert_apart(
+    transaction: &Transaction<'_>,
+    source: &NewSource,
+    flags: i64,
+) -> rusqlite::Result<u32> {
+    let next = counter(transaction, "next_source")?;
+    let hosts = number_hosts(transaction, std::slice::from_ref(source))?;
+    let (id, host) = (next as u32, hosts[source.host.as_str()]);
+    Inserts::prepare(transaction)?.insert(source, id, host, flags)?;
+    set_counter(transaction, "next_source", next + 1)?;
+    Ok(id)
 }
 
 struct Numbered {
@@ -254,7 +268,13 @@ impl<'a> Inserts<'a> {
         })
     }
 
-    fn insert(&mut self, source: &NewSource, id: u32, host: u32) -> rusqlite::Result<()> {
+    fn insert(
+        &mut self,
+        source: &NewSource,
+        id: u32,
+        host: u32,
+        flags: i64,
+    ) -> rusqlite::Result<()> {
         let given = &source.given;
         let tags = given.tags.as_deref().map(join_tags).unwrap_or_default();
         let settings = given.settings.as_deref().unwrap_or_default();
@@ -266,7 +286,7 @@ impl<'a> Inserts<'a> {
             given.cost.unwrap_or(1.0),
             given.min_interval.unwrap_or(0.0),
             given.max_interval.filter(|days| days.is_finite()),
-            given.flags().1,
+            given.flags().1 | flags,
             given.goal.as_deref().filter(|goal| !goal.is_empty()),
             Some(&source.learnt).filter(|learnt| !learnt.is_empty()),
         ])?;

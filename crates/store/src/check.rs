@@ -24,7 +24,8 @@ impl Health {
 /// What must be equal, and how it is called if it is not.
 const LAWS: &[(&str, &str)] = &[
     (
-        "SELECT (SELECT count(*) FROM source) = (SELECT value FROM counter WHERE name = 'sources')",
+        "SELECT (SELECT count(*) FROM schedule WHERE NOT flags & 4)
+            = (SELECT value FROM counter WHERE name = 'sources')",
         "the number of sources differs from their count",
     ),
     (
@@ -33,13 +34,27 @@ const LAWS: &[(&str, &str)] = &[
         "a source has no schedule, or a schedule no source",
     ),
     (
-        "SELECT (SELECT count(*) FROM url_hash) = (SELECT count(*) FROM source)",
+        "SELECT (SELECT count(*) FROM url_hash)
+            = (SELECT count(*) FROM schedule WHERE NOT flags & 4)",
         "the index of URLs does not fit the sources",
     ),
     (
         "SELECT (SELECT count(*) FROM host_source h JOIN schedule c ON c.id = h.source
-            WHERE c.host = h.host) = (SELECT count(*) FROM source)",
+            WHERE c.host = h.host) = (SELECT count(*) FROM schedule WHERE NOT flags & 4)",
         "the index of hosts does not fit the sources",
+    ),
+    (
+        "SELECT NOT EXISTS (SELECT 1 FROM (SELECT id FROM schedule WHERE flags & 4) c
+            FULL JOIN (SELECT source FROM herald WHERE source IS NOT NULL) h ON h.source = c.id
+            WHERE h.source IS NULL OR c.id IS NULL)",
+        "a signal source has nothing to be read, or what is read belongs to none",
+    ),
+    (
+        "SELECT NOT EXISTS (SELECT 1 FROM ear e WHERE
+            NOT EXISTS (SELECT 1 FROM schedule c WHERE c.id = e.source)
+            OR NOT EXISTS (SELECT 1 FROM herald h WHERE h.number = e.herald)
+                AND NOT EXISTS (SELECT 1 FROM dismissed d WHERE d.number = e.herald))",
+        "something was said of a source that is not there, or by nobody",
     ),
     (
         "SELECT NOT EXISTS (SELECT 1 FROM content c

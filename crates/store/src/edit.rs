@@ -4,6 +4,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use crate::add::hash;
 use crate::error::StoreError;
+use crate::herald;
 use crate::history;
 use crate::meta::{counter, set_counter};
 use crate::source::{Patch, join_tags, split_tags};
@@ -23,8 +24,8 @@ impl Store {
         })
     }
 
-    /// Removes sources with their history and versions, all or none. The change log stays. Gives how
-    /// many of them there were.
+    /// Removes sources with their history and versions, all or none. The change log stays. Those that are
+    /// read to hear heralds go with these only. Gives how many of the others there were.
     pub fn remove(&mut self, ids: &[u32]) -> Result<usize, StoreError> {
         self.write(|transaction| {
             let mut removed = 0;
@@ -127,7 +128,8 @@ fn take_from_tags(transaction: &Transaction<'_>, id: u32, tags: &[String]) -> ru
 }
 
 fn remove(transaction: &Transaction<'_>, id: u32) -> rusqlite::Result<bool> {
-    let sql = "SELECT url, tags, host, last FROM source JOIN schedule USING (id) WHERE id = ?1";
+    let sql = "SELECT url, tags, host, last FROM source JOIN schedule USING (id)
+        WHERE id = ?1 AND NOT flags & 4";
     let found = transaction.prepare_cached(sql)?.query_row([id], |row| {
         Ok((
             row.get::<_, String>(0)?,
@@ -137,15 +139,27 @@ fn remove(transaction: &Transaction<'_>, id: u32) -> rusqlite::Result<bool> {
         ))
     });
     let Some((url, tags, host, last)) = found.optional()? else { return Ok(false) };
-    history::forget(transaction, id, last)?;
-    version::remove_below(transaction, id, i64::MAX)?;
+    erase_all(transaction, id, last)?;
     take_from_tags(transaction, id, &split_tags(&tags))?;
     let hash = hash(&url, counter(transaction, "salt")?);
     let sql = "DELETE FROM url_hash WHERE hash = ?1 AND source = ?2";
     transaction.prepare_cached(sql)?.execute(params![hash, id])?;
     let sql = "DELETE FROM host_source WHERE host = ?1 AND source = ?2";
     transaction.prepare_cached(sql)?.execute([host, id])?;
-    transaction.prepare_cached("DELETE FROM schedule WHERE id = ?1")?.execute([id])?;
-    transaction.prepare_cached("DELETE FROM source WHERE id = ?1")?.execute([id])?;
     Ok(true)
+}
+
+/// Removes a source that stands in none of the indexes.
+pub(crate) fn erase(transaction: &Transaction<'_>, id: u32) -> rusqlite::Result<()> {
+    let sql = "SELECT last FROM schedule WHERE id = ?1";
+    let last = transaction.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?;
+    erase_all(transaction, id, last.flatten())
+}
+
+fn erase_all(transaction: &Transaction<'_>, id: u32, last: Option<i64>) -> rusqlite::Result<()> {
+    history::forget(transaction, id, last)?;
+    version::remove_below(transaction, id, i64::MAX)?;
+    herald::forget_source(transaction, id)?;
+    transaction.prepare_cached("DELETE FROM schedule WHERE id = ?1")?.execute([id])?;
+    transaction.prepare_cached("DELETE FROM source WHERE id = ?1")?.execute([id]).map(|_| ())
 }

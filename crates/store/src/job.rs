@@ -29,6 +29,8 @@ pub struct Job {
     pub settings: String,
     /// The number of the newest version; 0 if there is none.
     pub version: u32,
+    /// The herald that is heard by reading it; `None` if it is a page.
+    pub herald: Option<u32>,
 }
 
 /// What is to be asked of whom.
@@ -42,8 +44,8 @@ pub struct Address {
     pub validators: Validators,
 }
 
-const SQL: &str = "SELECT id, url, etag, last_modified, reading, settings, version
-    FROM source WHERE id = ?1";
+const SQL: &str = "SELECT id, url, etag, last_modified, reading, settings, version,
+    (SELECT number FROM herald h WHERE h.source = ?1) FROM source WHERE id = ?1";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
     Ok(Job {
@@ -53,6 +55,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
         reading: row.get::<_, Option<Vec<u8>>>(4)?.unwrap_or_default(),
         settings: row.get(5)?,
         version: row.get(6)?,
+        herald: row.get(7)?,
     })
 }
 

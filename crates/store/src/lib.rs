@@ -27,6 +27,7 @@ mod checkpoint;
 mod destination;
 mod edit;
 mod error;
+mod herald;
 mod history;
 mod host;
 mod job;
@@ -45,6 +46,7 @@ mod retention;
 mod schema;
 mod source;
 mod store;
+mod subscription;
 mod token;
 mod version;
 mod watch;
@@ -55,6 +57,10 @@ pub use check::Health;
 pub use checkpoint::Checkpointed;
 pub use destination::{Dead, Destination, NewDead, Step};
 pub use error::StoreError;
+pub use herald::{
+    AddedHerald, Ear, Herald, HeraldKind, HeraldOrigin, HeraldQuery, HeraldRecord, Known,
+    NewHerald, RemovedHeralds, Said, Voice,
+};
 pub use history::{Decision, Observation};
 pub use host::{Host, HostFilter, HostRecord};
 pub use job::{Address, Job, Validators};
@@ -70,6 +76,7 @@ pub use record::{Batch, Fetched, Learnt, Recorded};
 pub use retention::{Retention, Tidied};
 pub use source::{NewSource, Patch, Source};
 pub use store::Store;
+pub use subscription::{Aim, Subscription};
 pub use token::Token;
 pub use version::{NewVersion, Packed, Version, VersionMeta};
 pub use watch::{Late, Watch};

@@ -1,4 +1,4 @@
-//! Finding sources.
+//! Finding sources. Those that are read to hear heralds are found by their numbers only.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::meta::counter;
 use crate::outcome::State;
 use crate::reader::Reader;
-use crate::source::{OBSERVED, PAUSED, Source, split_tags};
+use crate::source::{HERALD, OBSERVED, PAUSED, Source, split_tags};
 
 /// Which sources. What is `None` does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,6 +59,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Source> {
         max_interval: row.get::<_, Option<f64>>(6)?.unwrap_or(f64::INFINITY),
         paused: flags & PAUSED != 0,
         observed: flags & OBSERVED != 0,
+        herald: flags & HERALD != 0,
         tags: split_tags(row.get_ref(8)?.as_str()?),
         settings: row.get(9)?,
         goal: row.get::<_, Option<String>>(10)?.unwrap_or_default(),
@@ -135,6 +136,10 @@ impl Query {
         }
         if let Some(text) = &self.text {
             clauses.add("instr(s.url, :text) > 0", ":text", text);
+        }
+        // What is read to hear heralds stands under no tag and no host.
+        if self.tag.is_none() && self.hosts.is_empty() {
+            clauses.conditions.push("NOT c.flags & 4".into());
         }
         if let Some(after) = &self.after {
             clauses.add(place.1, ":after", after);

@@ -15,7 +15,7 @@ use crate::meta::counter;
 use crate::open;
 use crate::outcome::State;
 use crate::reader::Reader;
-use crate::source::{OBSERVED, PAUSED};
+use crate::source::{HERALD, OBSERVED, PAUSED};
 
 /// Numbers of sources in a chunk.
 const CHUNK: i64 = 2_048;
@@ -43,6 +43,8 @@ pub struct Scheduled<'a> {
     pub paused: bool,
     /// Whether its changes are announced.
     pub observed: bool,
+    /// Whether it is read to hear a herald.
+    pub herald: bool,
     /// What is wanted of it; empty for nothing special.
     pub goal: &'a str,
     /// When the copy was last made or confirmed.
@@ -100,6 +102,7 @@ impl Chunk {
                 max_interval: row.get::<_, Option<f64>>(5)?.unwrap_or(f64::INFINITY),
                 paused: flags & PAUSED != 0,
                 observed: flags & OBSERVED != 0,
+                herald: flags & HERALD != 0,
                 goal: "",
                 fetched: row.get(8)?,
                 due: row.get(9)?,

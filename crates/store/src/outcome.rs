@@ -1,7 +1,5 @@
 //! How fetches end, what that makes of a source, and what is told of it.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-
 /// How a fetch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
@@ -123,22 +121,25 @@ impl Kind {
 // The numbers are the places in `ALL`, and stand in files: they never change.
 macro_rules! stored_as_number {
     ($type:ty) => {
-        impl ToSql for $type {
-            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-                Ok(ToSqlOutput::from(*self as i64))
+        impl rusqlite::types::ToSql for $type {
+            fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+                Ok(rusqlite::types::ToSqlOutput::from(*self as i64))
             }
         }
 
-        impl FromSql for $type {
-            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        impl rusqlite::types::FromSql for $type {
+            fn column_result(
+                value: rusqlite::types::ValueRef<'_>,
+            ) -> rusqlite::types::FromSqlResult<Self> {
                 let number = value.as_i64()?;
                 let place = usize::try_from(number).ok();
                 let known = place.and_then(|place| Self::ALL.get(place).copied());
-                known.ok_or(FromSqlError::OutOfRange(number))
+                known.ok_or(rusqlite::types::FromSqlError::OutOfRange(number))
             }
         }
     };
 }
+pub(crate) use stored_as_number;
 
 stored_as_number!(Kind);
 stored_as_number!(Outcome);

@@ -4,6 +4,7 @@ use rusqlite::{CachedStatement, OptionalExtension, Transaction, params};
 
 use crate::change::{self, NewChange};
 use crate::error::StoreError;
+use crate::herald::{self, Ear, HeraldRecord, Said};
 use crate::history::Decision;
 use crate::host::{self, HostRecord};
 use crate::job::Validators;
@@ -110,6 +111,12 @@ pub struct Batch {
     pub leases: Vec<Lease>,
     /// Leases that are over, or of which all is reported.
     pub dropped: Vec<u128>,
+    /// What is known of heralds.
+    pub heralds: Vec<HeraldRecord>,
+    /// What heralds said of sources, in its order.
+    pub said: Vec<Said>,
+    /// What was learnt of heralds about sources.
+    pub ears: Vec<Ear>,
 }
 
 /// What became of a batch.
@@ -155,6 +162,8 @@ impl Store {
             host::keep(transaction, &batch.hosts)?;
             manners::keep(transaction, &batch.manners, &batch.robots)?;
             lease::keep(transaction, &batch.leases, &batch.dropped)?;
+            herald::keep(transaction, &batch.heralds)?;
+            herald::keep_ears(transaction, &batch.said, &batch.ears)?;
             meta::keep_spent(transaction, &batch.ledger)?;
             pulse::keep(transaction, &batch.pulses)?;
             if let Some(rest) = &batch.rest {
@@ -180,7 +189,7 @@ impl<'a> Keeper<'a> {
         Ok(Self {
             transaction,
             before: transaction.prepare_cached(
-                "SELECT fetches, last, failures, fetched, changed, state, told
+                "SELECT fetches, last, failures, fetched, changed, state, told, flags & 4
                 FROM schedule WHERE id = ?1",
             )?,
             observe: transaction.prepare_cached(
@@ -216,9 +225,12 @@ impl<'a> Keeper<'a> {
             let (failures, fetched, changed) = (row.get(2)?, row.get(3)?, row.get(4)?);
             let (state, told) = (row.get(5)?, row.get(6)?);
             let before = Before { failures, fetched, changed, state, told };
-            Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?, before))
+            let is_page = row.get::<_, i64>(7)? == 0;
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?, before, is_page))
         });
-        let Some((fetches, previous, before)) = found.optional()? else { return Ok(None) };
+        let Some((fetches, previous, before, is_page)) = found.optional()? else {
+            return Ok(None);
+        };
         self.observe.execute(params![
             fetch.source,
             fetches + 1,
@@ -248,7 +260,7 @@ impl<'a> Keeper<'a> {
             (fetch.outcome == Outcome::Changed).then_some(fetch.at),
             last,
         ])?;
-        let told = watch.tell(self.transaction, fetch, &before)?;
+        let told = if is_page { watch.tell(self.transaction, fetch, &before)? } else { None };
         let changed = keep_copy(self.transaction, fetch, retention, before.fetched)?;
         Ok(Some(changed.or(told)))
     }

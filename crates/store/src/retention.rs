@@ -4,6 +4,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use crate::change;
 use crate::error::StoreError;
+use crate::herald;
 use crate::manners;
 use crate::meta::{counter, set_counter};
 use crate::pulse;
@@ -217,6 +218,7 @@ impl Store {
             let changes = change::forget(transaction, before, CHANGES)?;
             let more = sweep.version.is_some() || sweep.observation.is_some();
             let more = more || changes == CHANGES as u64;
+            let more = herald::tidy_ears(transaction)? || more;
             Ok(Tidied { versions, observations, changes, more })
         })?;
         self.sweep = sweep;

@@ -7,7 +7,7 @@ pub(crate) const APPLICATION: i64 = 0x0046_5348; // "FSH"
 
 /// Each step brings a file from its place in the list to the next.
 pub(crate) const STEPS: &[&str] =
-    &[FIRST, SECOND, SERVICE, DELIVERY, PULSE, DECISION, TOLD, LEASES];
+    &[FIRST, SECOND, SERVICE, DELIVERY, PULSE, DECISION, TOLD, LEASES, HERALDS, SUBSCRIPTIONS];
 
 /// Columns of `schedule` stand in the order of use: `load` reads up to `learnt` and no further.
 ///
@@ -272,6 +272,70 @@ CREATE TABLE lease (
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// Who says that sources have changed, and what was said. A source that is read to hear somebody has the
+/// flag 4 and stands in none of the indexes of sources: it is no page. `dismissed` has the numbers of
+/// those of whom something is left.
+const HERALDS: &str = "
+CREATE INDEX schedule_herald ON schedule (id) WHERE flags & 4;
+
+CREATE TABLE herald (
+    number INTEGER PRIMARY KEY,
+    kind INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    source INTEGER,
+    parent INTEGER,
+    origin INTEGER NOT NULL,
+    settings TEXT NOT NULL DEFAULT '',
+    found INTEGER NOT NULL DEFAULT 0,
+    made INTEGER NOT NULL,
+    heard INTEGER,
+    outcome TEXT,
+    learnt BLOB,
+    UNIQUE (kind, name)
+) STRICT;
+CREATE INDEX herald_source ON herald (source) WHERE source IS NOT NULL;
+CREATE INDEX herald_parent ON herald (parent) WHERE parent IS NOT NULL;
+
+CREATE TABLE dismissed (
+    number INTEGER PRIMARY KEY
+) STRICT;
+
+CREATE TABLE ear (
+    source INTEGER NOT NULL,
+    herald INTEGER NOT NULL,
+    at INTEGER,
+    said INTEGER,
+    print INTEGER,
+    learnt BLOB,
+    PRIMARY KEY (source, herald)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ear_herald ON ear (herald, source);
+";
+
+/// What is subscribed to at hubs. `hubs` has one on each line.
+const SUBSCRIPTIONS: &str = "
+CREATE TABLE subscription (
+    callback TEXT PRIMARY KEY,
+    secret TEXT NOT NULL,
+    base TEXT NOT NULL,
+    feed INTEGER NOT NULL,
+    herald INTEGER NOT NULL,
+    topic TEXT NOT NULL,
+    hubs TEXT NOT NULL,
+    hub INTEGER NOT NULL,
+    aim INTEGER NOT NULL,
+    asked INTEGER,
+    verified INTEGER,
+    until INTEGER,
+    next INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    note TEXT NOT NULL,
+    pushes INTEGER NOT NULL,
+    ignored INTEGER NOT NULL,
+    pushed INTEGER
+) STRICT, WITHOUT ROWID;
+";
+
 /// What a file says of itself: whether it is empty, whose it is, and its version.
 pub(crate) struct Mark {
     pub(crate) empty: bool,
@@ -343,6 +407,38 @@ mod tests {
         assert!(migrate(&mut connection, 1, &steps).is_err());
         assert_eq!(version(&connection), 1);
         assert!(connection.prepare("SELECT * FROM b").is_err());
+    }
+
+    #[test]
+    fn a_file_of_every_older_version_becomes_one_of_this() {
+        for older in 1..STEPS.len() {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("freshet.db");
+            let mut connection = Connection::open(&path).unwrap();
+            migrate(&mut connection, 0, &STEPS[..older]).unwrap();
+            let rows = "INSERT INTO source (id, url, added) VALUES (0, 'https://example.com/', 3);
+                INSERT INTO host (id, name) VALUES (0, 'example.com');
+                INSERT INTO schedule (id, host, importance, cost, min_interval, flags)
+                    VALUES (0, 0, 1, 1, 0, 1);
+                INSERT INTO host_source VALUES (0, 0);
+                INSERT INTO url_hash VALUES (7, 0);
+                UPDATE counter SET value = 1
+                    WHERE name IN ('sources', 'next_source', 'next_host');";
+            connection.execute_batch(rows).unwrap();
+            drop(connection);
+            let mut store = crate::Store::open(&path, 0).unwrap();
+            let sitemap = crate::NewHerald::read(
+                crate::HeraldKind::Sitemap,
+                "https://example.com/sitemap.xml",
+                "example.com",
+                0,
+            );
+            let added = store.add_heralds(&[sitemap]).unwrap();
+            assert_eq!((added[0].number, added[0].source), (0, Some(1)), "from {older}");
+            let source = store.source(0).unwrap().unwrap();
+            assert_eq!((source.paused, source.herald), (true, false), "from {older}");
+            assert_eq!(store.check().unwrap().faults, [""; 0], "from {older}");
+        }
     }
 
     #[test]

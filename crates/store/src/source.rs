@@ -6,6 +6,8 @@ use crate::outcome::State;
 /// Bits of the column `flags`.
 pub(crate) const PAUSED: i64 = 1;
 pub(crate) const OBSERVED: i64 = 2;
+/// It is read to hear a herald, and no page.
+pub(crate) const HERALD: i64 = 4;
 /// Stands between tags in the columns `tags`.
 pub(crate) const BETWEEN_TAGS: char = '\n';
 
@@ -30,6 +32,8 @@ pub struct Source {
     pub paused: bool,
     /// Whether its changes are announced.
     pub observed: bool,
+    /// Whether it is read to hear a herald, and is no page.
+    pub herald: bool,
     /// Names to find it by.
     pub tags: Vec<String>,
     /// How it is read, as a text that the store does not look into.

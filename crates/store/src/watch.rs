@@ -192,7 +192,7 @@ fn late(
     let sql = "SELECT c.id, c.told, c.failures, coalesce(o.note, ''), c.fetched,
         coalesce(c.changed, s.added), c.state = ?5
         FROM schedule c JOIN source s ON s.id = c.id LEFT JOIN observation o ON o.id = c.last
-        WHERE c.id BETWEEN ?1 AND ?2 AND NOT c.flags & 1 AND (
+        WHERE c.id BETWEEN ?1 AND ?2 AND NOT c.flags & 5 AND (
             (?3 > 0 AND c.failures >= ?3 AND NOT c.told & 1) OR
             (?4 > 0 AND c.state = ?5 AND NOT c.told & 2
                 AND c.fetched - coalesce(c.changed, s.added) >= ?4))

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use freshet_engine::{
-    Action, Description, Engine, Event, Goal, Herald, Outcome, Reason, Settings, Signal,
+    Action, Description, Engine, Event, Goal, Herald, Outcome, Said, Settings, Signal,
 };
 use freshet_estimate::Penalty;
 use rand::{RngExt, SeedableRng};
@@ -26,6 +26,8 @@ pub(crate) enum Hearer {
     Deaf,
     /// The engine listens.
     Listening,
+    /// What the herald says is read, as the engine likes, and has moments.
+    Reading,
 }
 
 /// A web and what happens in it.
@@ -45,8 +47,8 @@ pub(crate) struct Attained {
     pub(crate) freshness: f64,
     pub(crate) harmonic: f64,
     pub(crate) fetches: u32,
-    /// Of them, those that signals led to.
-    pub(crate) led: u32,
+    /// Reads of the herald.
+    pub(crate) reads: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,18 +111,22 @@ impl World {
         let mut engine = Engine::new(0.0, settings);
         let mut actions = Vec::new();
         engine.step(0.0, Event::Capacity(u32::MAX), &mut actions);
-        let all: Vec<_> =
-            (0..self.pages).map(|id| Description { host: id, ..Description::new(id) }).collect();
-        let all = all.into_iter().map(|it| Description { host: 0, ..it }).collect();
+        let is_read = hearer == Hearer::Reading;
+        let mut all: Vec<_> = (0..self.pages).map(Description::new).collect();
+        let herald = Herald { number: 0, source: is_read.then_some(self.pages) };
+        all.extend(
+            herald.source.map(|id| Description { max_interval: 7.0, ..Description::new(id) }),
+        );
         engine.step(0.0, Event::Described(all), &mut actions);
-        let herald = Herald { number: 0, source: None };
+        let mut unread: Vec<(u32, f64)> = Vec::new();
         engine.step(0.0, Event::Heralds(vec![(herald, None)]), &mut actions);
         let new = || Page { pending: 1, under_way: 0, since: 0.0 };
         let mut pages: Vec<Page> = (0..self.pages).map(|_| new()).collect();
+        let mut reads = 0;
         let mut answers: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
         let happenings = self.happenings(told);
         let mut next = 0;
-        let (mut fresh, mut harmonic, mut fetches, mut led) = (0.0, 0.0, 0, 0);
+        let (mut fresh, mut harmonic, mut fetches) = (0.0, 0.0, 0);
         let count = |page: &mut Page, now: f64, fresh: &mut f64, harmonic: &mut f64| {
             let days = now - page.since.max(self.from);
             if days > 0.0 {
@@ -155,7 +161,23 @@ impl World {
                 Some((What::Signal, id)) => match hearer {
                     Hearer::Listening => Event::Heard(Signal { id, herald: 0, said: None }),
                     Hearer::Deaf => continue,
+                    Hearer::Reading => {
+                        unread.push((id, now));
+                        continue;
+                    }
                 },
+                Some((What::Answer, id)) if id == self.pages => {
+                    let outcome =
+                        if unread.is_empty() { Outcome::Unchanged } else { Outcome::Changed };
+                    engine.step(now, Event::Fetched { id, outcome }, &mut actions);
+                    for (id, day) in unread.drain(..) {
+                        let said = Some(Said { day, grain: 0.0 });
+                        let heard = Event::Heard(Signal { id, herald: 0, said });
+                        engine.step(now, heard, &mut actions);
+                    }
+                    reads += 1;
+                    Event::Read { herald: 0, found: 0 }
+                }
                 Some((What::Answer, id)) => {
                     let page = &mut pages[id as usize];
                     count(page, now, &mut fresh, &mut harmonic);
@@ -168,11 +190,12 @@ impl World {
             };
             engine.step(now, event, &mut actions);
             for action in actions.drain(..) {
-                if let Action::Fetch { id, reason } = action {
-                    pages[id as usize].under_way = 0;
+                if let Action::Fetch { id, .. } = action {
+                    if let Some(page) = pages.get_mut(id as usize) {
+                        page.under_way = 0;
+                    }
                     answers.push(Reverse(((now + 1e-6).to_bits(), id)));
                     fetches += 1;
-                    led += u32::from(reason == Reason::Pending);
                 }
             }
         }
@@ -180,7 +203,8 @@ impl World {
             count(page, self.days, &mut fresh, &mut harmonic);
         }
         let all = f64::from(self.pages) * (self.days - self.from);
-        let attained = Attained { freshness: fresh / all, harmonic: harmonic / all, fetches, led };
+        let attained =
+            Attained { freshness: fresh / all, harmonic: harmonic / all, fetches, reads };
         (attained, engine)
     }
 }

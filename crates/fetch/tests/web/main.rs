@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod answers;
+mod aside;
 mod certificates;
 mod encodings;
 mod frames;

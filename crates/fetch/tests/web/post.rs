@@ -75,6 +75,9 @@ async fn any_status_is_an_answer_and_a_redirect_is_not_followed() {
         let answer = post(&fetcher(), &url, "x").await;
         assert_eq!(answer.trace.status(), Some(status));
         assert_eq!(answer.trace.hops.len(), 1);
+        // Where it would go is told.
+        let to = answer.trace.leads_to.as_ref().map(ToString::to_string);
+        assert_eq!(to, (status == 307).then(|| private.clone()));
         content(answer);
     }
     assert!(reached.lock().unwrap().is_empty());

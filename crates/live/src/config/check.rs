@@ -8,8 +8,8 @@ use freshet_model::Budget;
 use freshet_store::Retention;
 use url::Url;
 
-use super::notify;
 use super::{Config, Crew, Raw, RawCrew, RawKeep, RawServer, Secrets, Server};
+use super::{notify, signals};
 use crate::detectors::Rules;
 use crate::goal::goal;
 
@@ -50,6 +50,10 @@ pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
         Settings::but_secrets(raw.fetch).map_err(|why| format!("fetch: {why}"))?;
     let missing = missing.map(|why| format!("fetch: {why}"));
     let (notify, mail) = notify::check(raw.notify, raw.mail, raw.commands)?;
+    let signals = signals::check(raw.signals)?;
+    let mut server = server(raw.server)?;
+    // Whoever is told to call back there calls it so.
+    server.hosts.extend(signals.host().filter(|name| !server.hosts.contains(name)));
     let secrets = Secrets { path: path.to_owned(), fetch: missing, mail };
     Ok(Config {
         budget,
@@ -65,9 +69,10 @@ pub(super) fn check(raw: Raw, path: &Path) -> Result<Config, String> {
         size: raw.keep.size.as_ref().map(store_size).transpose()?,
         fetch,
         detect: Rules::new(raw.detect, rules)?,
-        server: server(raw.server)?,
+        server,
         watch: notify::watch(&raw.watch)?,
         notify,
+        signals,
         secrets,
     })
 }
@@ -91,7 +96,7 @@ fn server(raw: RawServer) -> Result<Server, String> {
         ));
     }
     let mut hosts: Vec<_> = raw.hosts.iter().map(|name| name.to_ascii_lowercase()).collect();
-    let url = raw.url.as_deref().map(public).transpose()?;
+    let url = raw.url.as_deref().map(|url| public("server.url", url)).transpose()?;
     let named = url.as_ref().and_then(|url| url.host_str()).map(str::to_owned);
     hosts.extend(named.filter(|name| !hosts.contains(name)));
     let url = url.map(|url| url.as_str().trim_end_matches('/').to_owned());
@@ -102,15 +107,15 @@ fn server(raw: RawServer) -> Result<Server, String> {
     Ok(Server { listen, said: raw.listen.is_some(), url, hosts, connections })
 }
 
-/// Where clients reach the service.
-fn public(text: &str) -> Result<Url, String> {
+/// Where others reach the service.
+pub(super) fn public(field: &str, text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| {
         let is_web = matches!(url.scheme(), "http" | "https") && url.host_str().is_some();
         let is_bare = url.query().is_none() && url.fragment().is_none();
         is_web && is_bare && url.username().is_empty() && url.password().is_none()
     });
     url.ok_or_else(|| {
-        format!("server.url: `{text}` is not an address such as \"https://freshet.example.com\"")
+        format!("{field}: `{text}` is not an address such as \"https://freshet.example.com\"")
     })
 }
 

@@ -76,6 +76,8 @@ fn allowed(field: &str) -> Option<&'static str> {
         "keep.days" => "a number of days above 0",
         "keep.size" => "\"10GB\"",
         "server.url" => "an address in quotes: \"https://freshet.example.com\"",
+        "signals.callback" => "an address in quotes: \"https://freshet.example.com\"",
+        "signals.indexnow" => "true or false",
         "watch.failures" => "a whole number of fetches; 0 for never",
         "watch.quiet" => "a time in quotes: \"30 days\"",
         "notify.attempts" => "a whole number, 1 or more",

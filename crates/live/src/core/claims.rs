@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 use super::{Core, known};
 use crate::claim::{Lease, Taken};
 use crate::clock::{Millis, millis};
+use crate::config::Crew;
 use crate::judge::Judged;
 
 /// Sources of one claim at most.
@@ -193,6 +194,10 @@ impl Core {
             let before = sources.len();
             for action in self.step(event) {
                 match action {
+                    // What heralds say is heard here: nobody else could.
+                    Action::Fetch { id, .. } if self.flow.heralds.is_read(id) => {
+                        self.read_ourselves(id);
+                    }
                     Action::Fetch { id, reason } if sources.len() < most as usize => {
                         sources.push((id, known(&self.engine, id, reason)));
                     }
@@ -214,6 +219,16 @@ impl Core {
             self.tell(Event::Withdrawn(left));
         }
         self.flow.claims.waiting.push_back(Asked { sources, length, next, reply });
+    }
+
+    /// A sitemap or feed is not for others to read. Where nobody is to fetch but others, it waits.
+    fn read_ourselves(&mut self, id: u32) {
+        if self.config.crew == Crew::Fixed(0) {
+            self.flow.decided.remove(&id);
+            return self.tell(Event::PutOff { id, days: 1.0, unasked: true });
+        }
+        self.flow.given += 1;
+        self.flow.outbox.push_back(id);
     }
 
     /// Hands out what is paid for.

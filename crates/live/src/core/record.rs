@@ -44,7 +44,8 @@ impl Core {
     }
 
     fn came(&mut self, finished: Finished) {
-        let Finished { id, judged, put_off, way, crawl_delay, slow, fetching, requests } = finished;
+        let Finished { id, judged, put_off, way, crawl_delay, slow, fetching, requests, read } =
+            finished;
         self.count.requests += u64::from(requests);
         let host = self.engine.host(id);
         if let (Some(host), Some(days)) = (host, crawl_delay) {
@@ -62,6 +63,10 @@ impl Core {
             let outcome = Outcome::Failed { blame: Blame::Us, retry_after: None };
             return self.tell(Event::Fetched { id, outcome });
         };
+        // All that it said was heard before.
+        if let Some(read) = read {
+            self.read_is_over(read);
+        }
         // So does one that its server cannot make; 503 is what a server says of itself.
         let is_broken = matches!(judged.record.status, 500..=502 | 504..=599);
         let outcome = self.blamed(id, judged.outcome, slow || is_broken);
@@ -114,6 +119,7 @@ impl Core {
             note = record.note,
             "fetched"
         );
+        self.remember_ears(id);
         self.spend(0.0, record.bytes);
         *self.flow.unwritten.entry(id).or_default() += 1;
         self.flow.batch.fetches.push(record);
@@ -254,6 +260,7 @@ impl Core {
             self.spend(paid, 0);
             self.flow.ledgered = self.flow.will_cover;
         }
+        self.remember_heralds();
         let mut batch = std::mem::take(&mut self.flow.batch);
         // What was asked for and has not begun is not spent.
         let held = self.flow.outbox.iter().chain(&self.flow.early).copied();
@@ -306,6 +313,7 @@ impl Core {
                     self.told(*cursor);
                 }
                 self.done_waiting();
+                self.read_on();
                 self.flow.claims.was_written();
             }
             Err((error, batch)) => self.could_not_write(&error.to_string(), *batch),
@@ -329,6 +337,9 @@ impl Core {
         batch.pulses.extend(later.pulses);
         batch.leases.extend(later.leases);
         batch.dropped.extend(later.dropped);
+        batch.heralds.extend(later.heralds);
+        batch.said.extend(later.said);
+        batch.ears.extend(later.ears);
         self.flow.batch = batch;
         self.flow.covered = f64::NEG_INFINITY;
         (self.flow.stale, self.flow.held) = (true, true);

@@ -11,6 +11,7 @@ use crate::adjust::{Adjusted, InForce};
 use crate::config::Config;
 use crate::edit::EditError;
 use crate::explained::Explained;
+use crate::heralds::{Hearsay, HeraldChange};
 use crate::hosts;
 use crate::plan::{Plan, Sights};
 use crate::status::Status;
@@ -56,15 +57,28 @@ impl Core {
             }
             Ask::Claim(most, length, reply) => self.claim(most, length, reply),
             Ask::Report(told, reply) => self.reported(told, reply),
-            Ask::Signal(ids, reply) => {
-                let known = ids.into_iter().filter(|&id| self.signalled(id)).count();
-                let _ = reply.send(known as u64);
+            Ask::Signal(ids, herald, reply) => {
+                let _ = reply.send(self.signals(ids, herald));
+            }
+            Ask::Hear(herald, said, reply) => {
+                let _ = reply.send(self.heard_from(herald, &said));
+            }
+            Ask::Heralds(change, reply) => self.change_heralds(change, reply),
+            Ask::Announced(id, reply) => {
+                self.tell(Event::Tick);
+                let _ = reply.send(self.engine.announced(id));
+            }
+            Ask::HeraldReports(numbers, reply) => {
+                let _ = reply.send(self.herald_reports(&numbers));
             }
             Ask::Plan(reply) => {
-                let _ = reply.send(Plan::of(&self.engine));
+                let plan = Plan::of(&self.engine);
+                let _ = reply.send(Plan { sources: self.pages() as u64, ..plan });
             }
             Ask::Sample(most, reply) => {
-                let _ = reply.send(sample(&self.engine, most));
+                let mut sample = sample(&self.engine, most);
+                sample.retain(|(id, _)| !self.flow.heralds.is_read(*id));
+                let _ = reply.send(sample);
             }
             Ask::Hosts(ids, reply) => {
                 let _ = reply.send(hosts::some(&self.engine, &ids));
@@ -73,7 +87,9 @@ impl Core {
                 let _ = reply.send(hosts::worst(&self.engine, most));
             }
             Ask::See(from, reply) => {
-                let _ = reply.send(Sights::of(&self.engine, from));
+                let mut sights = Sights::of(&self.engine, from);
+                sights.each.retain(|it| !self.flow.heralds.is_read(it.id()));
+                let _ = reply.send(sights);
             }
             Ask::Glance(ids, reply) => {
                 let each = ids.into_iter().filter_map(|id| self.engine.glance(id));
@@ -133,6 +149,18 @@ impl Core {
         let _ = reply.send(applied);
     }
 
+    /// Somebody says that sources have changed. Those whose every change is announced believe it; of
+    /// others it counts as far as it has proved true. Gives how many of them there are.
+    fn signals(&mut self, ids: Vec<u32>, herald: u32) -> u64 {
+        let is_observed = |it: &Self, id| it.engine.known(id).is_some_and(|it| it.observed);
+        let (observed, others): (Vec<u32>, Vec<u32>) =
+            ids.into_iter().partition(|&id| is_observed(self, id));
+        let known = observed.into_iter().filter(|&id| self.signalled(id)).count() as u64;
+        let others: Vec<Hearsay> =
+            others.into_iter().map(|source| Hearsay { source, said: None }).collect();
+        known + self.heard_from(herald, &others)
+    }
+
     /// A source says that it has changed. Says whether there is such a source.
     fn signalled(&mut self, id: u32) -> bool {
         self.tell(Event::Signal(id));
@@ -161,7 +189,18 @@ impl Core {
     }
 
     fn reload(&mut self, config: Config) {
+        let (named, now) = (config.signals.clone(), self.shop.clock.now());
         self.follow(config);
+        let change =
+            self.shop.readers.with(|reader| Ok(HeraldChange::to_file(reader, &named, now)));
+        match change {
+            Ok(Ok(change)) if !change.is_empty() => {
+                self.change_heralds(change, oneshot::channel().0);
+            }
+            Ok(Err(why)) => tracing::warn!("signal sources stay as they are: {why}"),
+            Err(why) => tracing::warn!("signal sources stay as they are: {why}"),
+            Ok(Ok(_)) => {}
+        }
         tracing::info!("the configuration was read again");
     }
 
@@ -180,7 +219,7 @@ impl Core {
         self.shop = self.shop.with(&config);
         self.shops.send_replace(Arc::clone(&self.shop));
         self.config = config;
-        let settings = engine_settings(&self.config, self.engine.len(), &self.allowance);
+        let settings = engine_settings(&self.config, self.pages(), &self.allowance);
         self.tell(Event::Settings(settings));
     }
 
@@ -191,7 +230,8 @@ impl Core {
         let (wake, budget) = (self.engine.wake(), self.engine.settings().budget);
         Status {
             at: self.shop.clock.now(),
-            sources: self.engine.len() as u64,
+            sources: self.pages() as u64,
+            signal_sources: self.flow.heralds.len() as u64,
             budget,
             bytes_budget: self.config.bytes,
             freshness: self.engine.freshness().unwrap_or(0.0),

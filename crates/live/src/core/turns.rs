@@ -21,10 +21,12 @@ impl Core {
             }
             Notice::Left(left, number) => self.left(&left, number),
             Notice::Robots(file) => {
+                self.robots_found(&file, self.shop.clock.now());
                 self.flow.batch.robots.push(file);
                 self.flow.stale = true;
                 self.write();
             }
+            heralds => self.herald_noticed(heralds),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use freshet_live::{Adjusted, Claim, Daemon, Lease, Report, Seen, Taken, Wanted};
+use freshet_live::{Adjusted, Claim, Daemon, HeraldWanted, Lease, Report, Seen, Taken, Wanted};
 use freshet_store::{ChangeFilter, Outcome};
 
 use crate::web::{Home, add, until};
@@ -339,8 +339,26 @@ async fn a_signal_of_an_observed_source_is_kept() {
     let home = home("");
     let daemon = home.start();
     add(&daemon, pages(2, 1)).await;
-    assert_eq!(daemon.handle().signal(vec![0, 1, 99]).await.unwrap(), 2);
+    assert_eq!(daemon.handle().signal("api", vec![0, 1, 99]).await.unwrap(), 2);
     assert_eq!(daemon.handle().sample(10).await.unwrap().len(), 2);
     assert_eq!(daemon.handle().plan().await.unwrap().sources, 2);
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_heralds_say_is_not_for_others_to_read() {
+    let home = home("");
+    let daemon = home.start();
+    let sitemap = HeraldWanted::sitemap("https://host0.example/sitemap.xml");
+    daemon.handle().add_herald(sitemap).await.unwrap();
+    add(&daemon, pages(2, 1)).await;
+    let mut claimed = Vec::new();
+    while claimed.len() < 2 {
+        claimed.extend(claim_some(&daemon, 10).await.items.into_iter().map(|it| it.url));
+    }
+    assert!(claimed.iter().all(|url| !url.contains("sitemap")), "{claimed:?}");
+    // Where only others fetch, it waits.
+    let explained = daemon.handle().explain_number(0).await.unwrap().unwrap();
+    assert!(explained.due.unwrap() > explained.now + 3_600_000, "{}", explained.headline);
     daemon.stop().await;
 }

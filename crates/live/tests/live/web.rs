@@ -28,6 +28,10 @@ pub(crate) struct Page {
     pub(crate) to: Option<String>,
     /// No answer ever comes.
     pub(crate) never: bool,
+    /// The body as it is, and nothing around the text.
+    pub(crate) body: Option<Bytes>,
+    /// Its `ETag`: who shows it is told that nothing has changed.
+    pub(crate) etag: Option<String>,
 }
 
 /// A request that the server got.
@@ -104,6 +108,16 @@ impl Site {
         if let Some(to) = &page.to {
             answer = answer.header("location", to);
         }
+        if let Some(etag) = &page.etag {
+            let shown = request.headers().get("if-none-match").and_then(|it| it.to_str().ok());
+            if shown == Some(etag) {
+                return Response::builder().status(304).body(Full::default()).unwrap();
+            }
+            answer = answer.header("etag", etag);
+        }
+        if let Some(body) = &page.body {
+            return answer.body(Full::from(body.clone())).unwrap();
+        }
         let text = &page.text;
         let kind = if path == "/robots.txt" { "text/plain" } else { "text/html" };
         let body = if path == "/robots.txt" {
@@ -120,6 +134,11 @@ impl Site {
 
     pub(crate) fn set(&self, path: &str, text: &str) {
         self.put(path, Page { text: text.to_owned(), ..Page::default() });
+    }
+
+    /// A document that is no page.
+    pub(crate) fn raw(&self, path: &str, body: impl Into<Bytes>) {
+        self.put(path, Page { body: Some(body.into()), ..Page::default() });
     }
 
     pub(crate) fn redirect(&self, path: &str, to: String) {

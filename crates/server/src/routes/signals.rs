@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use freshet_live::host_of;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::guard::Who;
 use crate::input::{Bulk, Each, Many};
 use crate::problem::Problem;
 
@@ -67,11 +68,13 @@ struct Signalled {
 /// Say that sources have changed
 ///
 /// It raises what a fetch of them is worth; when they are fetched is up to the budget. Of sources with
-/// `observed` no fetch is made without one.
+/// `observed` no fetch is made without one, and it is believed. Of others it counts as far as what came
+/// with the same token has proved true.
 #[utoipa::path(post, path = "/v1/signals", tag = "sources", request_body = SignalsInput,
     responses((status = 200, description = "They are taken note of", body = Signalled)))]
 async fn signal(
     State(app): State<Arc<App>>,
+    Extension(who): Extension<Who>,
     Many(input): Many<SignalsInput, 16>,
 ) -> Result<Json<Signalled>, Problem> {
     let SignalsInput { urls, ids } = input;
@@ -103,7 +106,8 @@ async fn signal(
     ids.extend(found);
     ids.sort_unstable();
     ids.dedup();
-    Ok(Json(Signalled { signalled: app.handle.signal(ids).await?, unknown, refused }))
+    let by = who.name.as_deref().unwrap_or("api");
+    Ok(Json(Signalled { signalled: app.handle.signal(by, ids).await?, unknown, refused }))
 }
 
 fn good<T: DeserializeOwned>(all: Vec<Each<T>>, refused: &mut Vec<Problem>) -> Vec<T> {

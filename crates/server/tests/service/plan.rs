@@ -1,5 +1,7 @@
 //! What a fetch is worth, what budgets buy, and how it goes.
 
+use freshet_server::Scope;
+use freshet_store::{HeraldKind, HeraldQuery};
 use serde_json::{Value, json};
 
 use crate::client::Service;
@@ -74,6 +76,27 @@ async fn signals_hosts_and_health_are_told() {
     ] {
         assert!(metrics.contains(line), "no {line} in {metrics}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_is_of_whoever_has_the_token() {
+    let service = Service::start().await;
+    service.add(&["https://a.example/", "https://b.example/"]).await;
+    let body = json!({ "ids": [0, 1] });
+    assert_eq!(service.ask("POST", "/v1/signals", body.clone()).await.ok()["signalled"], 2);
+    let secret = service.token("robot", &[Scope::Write]).await;
+    let bearer = format!("Bearer {secret}");
+    let headers = [("Content-Type", "application/json"), ("Authorization", bearer.as_str())];
+    for _ in 0..2 {
+        service.send("POST", "/v1/signals", &headers, &body.to_string()).await.ok();
+    }
+    let all = service.daemon.handle().heralds(HeraldQuery::default()).await.unwrap();
+    let seen: Vec<_> = all
+        .iter()
+        .map(|it| (it.herald.kind, it.herald.name.as_str(), it.report.unwrap().signals))
+        .collect();
+    assert_eq!(seen, [(HeraldKind::Api, "api", 2), (HeraldKind::Api, "robot", 4)]);
+    assert!(all.iter().all(|it| it.source.is_none()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,6 +5,7 @@
 
 mod changes;
 mod finding;
+mod heralds;
 mod records;
 mod service;
 mod sources;
@@ -57,6 +58,16 @@ cases! {
         pulses_add_up_and_are_kept_for_400_days,
         loading_gives_every_source_as_it_is,
         jobs_come_in_the_order_asked_for;
+    heralds:
+        heralds_have_small_numbers_and_names_of_their_own,
+        what_an_owner_says_of_a_herald_comes_first,
+        what_is_read_to_hear_a_herald_is_no_page,
+        a_page_and_a_herald_can_have_one_url,
+        known_urls_are_found_with_what_was_said_of_them,
+        what_was_said_and_learnt_is_kept_for_what_is_there,
+        a_herald_goes_with_its_parts_and_what_it_said,
+        a_herald_that_said_much_is_forgotten_bit_by_bit,
+        nothing_is_told_of_what_is_read_to_hear_a_herald;
     changes:
         cursors_rise_and_pages_leave_nothing_out,
         filters_take_what_they_say,
@@ -69,7 +80,8 @@ cases! {
         tokens_are_kept_by_name,
         a_lease_is_kept_for_what_is_not_reported,
         a_destination_goes_on_from_its_cursor,
-        what_is_given_up_is_kept_up_to_a_number;
+        what_is_given_up_is_kept_up_to_a_number,
+        subscriptions_are_kept_by_where_hubs_call_back;
     versions:
         content_comes_back_as_it_was,
         the_newest_versions_stay,

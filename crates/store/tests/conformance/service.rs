@@ -1,7 +1,8 @@
 //! Who may ask, who is told, and what is told beside changes.
 
 use freshet_store::{
-    Batch, ChangeFilter, Fetched, Kind, Lease, NewDead, Outcome, Step, Store, Token, Watch,
+    Aim, Batch, ChangeFilter, Fetched, Kind, Lease, NewDead, Outcome, Step, Store, Subscription,
+    Token, Watch,
 };
 
 use crate::{record, some_sources};
@@ -218,4 +219,36 @@ pub(crate) fn a_lease_is_kept_for_what_is_not_reported(store: &mut Store) {
     let fetches = vec![Fetched::new(1, 150, Outcome::Failed), Fetched::new(0, 210, Outcome::First)];
     store.record(&Batch { fetches, dropped: vec![1 << 100, 5], ..Batch::default() }).unwrap();
     assert_eq!(store.leases().unwrap(), [lease(7, 100, vec![3, 2])]);
+}
+
+pub(crate) fn subscriptions_are_kept_by_where_hubs_call_back(store: &mut Store) {
+    let one = |callback: &str| Subscription {
+        callback: callback.to_owned(),
+        secret: "not to be shown".to_owned(),
+        base: "https://freshet.example".to_owned(),
+        feed: 3,
+        herald: 4,
+        topic: "https://a.example/feed?x=ü".to_owned(),
+        hubs: vec!["https://hub.example/".to_owned(), "https://other.example/".to_owned()],
+        hub: 1,
+        aim: Aim::Stay,
+        asked: Some(1),
+        verified: None,
+        until: Some(7 * DAY),
+        next: 5,
+        failures: 2,
+        note: "why".to_owned(),
+        pushes: u64::from(u32::MAX) + 1,
+        ignored: 3,
+        pushed: None,
+    };
+    let (a, b) = (one("a"), Subscription { aim: Aim::Ended, hubs: Vec::new(), ..one("b") });
+    assert!(!format!("{a:?}").contains("not to be shown"));
+    store.put_subscriptions(&[a.clone(), b.clone()], &[]).unwrap();
+    assert_eq!(store.subscriptions().unwrap(), [a, b.clone()]);
+    let again = Subscription { aim: Aim::Leave, verified: Some(2), ..one("a") };
+    store
+        .put_subscriptions(std::slice::from_ref(&again), &["b".to_owned(), "x".to_owned()])
+        .unwrap();
+    assert_eq!(store.subscriptions().unwrap(), [again]);
 }

@@ -431,6 +431,7 @@ mod tests {
             max_interval: f64::INFINITY,
             paused: false,
             observed: false,
+            herald: false,
             tags: Vec::new(),
             settings: String::new(),
             goal: String::new(),
