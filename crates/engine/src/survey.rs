@@ -308,8 +308,9 @@ impl Engine {
             if host.survey != survey.number {
                 (host.survey, host.fit) = (survey.number, Fit::new(host.prior));
             }
-            if let Some(ear) = source.ear().and_then(|place| self.heralds.ear(place)) {
-                host.fit.add(ear.reading.changes());
+            let told = self.heralds.first_heard(source.ear()).map(|ear| ear.reading.changes());
+            if let Some(told) = told {
+                host.fit.add(told);
             } else if source.days > 0.0 || source.changes > 0.0 {
                 host.fit.add(source.learnt_on(host.prior));
             } else {
@@ -323,8 +324,9 @@ impl Engine {
                     host.fit.merge(one);
                 }
             }
-            if one_of(FITTED) && source.ear().is_none() {
-                fit.add(source.learnt_on(self.prior));
+            if one_of(FITTED) {
+                // Those who listen are among the ones that change often: the prior of the others is theirs too.
+                fit.add(told.unwrap_or_else(|| source.learnt_on(self.prior)));
             }
         }
         if source.state == State::Ready && survey.places {

@@ -13,11 +13,11 @@ const PRECISIONS: [f64; 7] = [0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0];
 const POLICIES: [&str; 5] =
     ["engine:ignoring", "engine", "engine:blind", "lambda:ignoring", "lambda"];
 
-/// The web that `freshet simulate` makes up, but smaller.
+/// Changes every few days, some ten times as often as others, and some ten times as important.
 const WEB: Synthetic = Synthetic {
-    sources: 300,
-    rates: Distribution::LogNormal { median: 0.2, sigma: 1.5 },
-    importance: Distribution::LogNormal { median: 1.0, sigma: 1.5 },
+    sources: 100,
+    rates: Distribution::LogNormal { median: 0.3, sigma: 1.0 },
+    importance: Distribution::LogNormal { median: 1.0, sigma: 1.0 },
     observed: 0.0,
     per_host: 10.0,
 };
@@ -25,10 +25,10 @@ const WEB: Synthetic = Synthetic {
 fn main() {
     // Cargo adds `--bench` of its own.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
-    let seeds = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(10);
+    let seeds = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(6);
     let delay = arguments.get(1).map_or("0", String::as_str);
     println!(
-        "{} sources, 0.2 requests a day each, 180 days of which the last 90 count, {seeds} seeds, delay \
+        "{} sources, 0.2 requests a day each, 120 days of which the last 60 count, {seeds} seeds, delay \
          {delay}",
         WEB.sources
     );
@@ -59,6 +59,7 @@ fn row(objective: Objective, signals: &str, seeds: usize, place: [f64; 2]) {
     experiment.objective = objective.into();
     experiment.signals = Some(signals.parse::<Signals>().unwrap());
     experiment.seeds = seeds;
+    experiment.days = Some(120.0);
     let report = experiment.run(&|_| {}).unwrap();
     let cells: String = (1..POLICIES.len())
         .map(|at| format!(" {:>16}", percent(&difference(&report, at, 0))))

@@ -1,6 +1,7 @@
 //! Policies side by side on a web that changes.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -295,6 +296,28 @@ fn signals_of_a_second_trace() {
     let fact = "the signals are about 1 sources, and none of them is among the 3 of the trace";
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains(fact) && ran.err.contains("hint: both traces"), "{}", ran.err);
+}
+
+/// The raw bytes of real pages change a hundred times as often as their text: a signal that misses next to
+/// nothing and is next to never true.
+#[test]
+fn a_real_and_very_noisy_stream_of_signals_does_no_harm() {
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
+    if !traces.is_dir() {
+        eprintln!("skipped: there are no traces in {}", traces.display());
+        return;
+    }
+    let of = |name: &str| traces.join(format!("{name}.csv.gz")).display().to_string();
+    let result = Folder::new(&[]).json(&format!(
+        "simulate --trace {} --signal-trace {} --objective freshness --budget 0.1/source/day --days 120 \
+         --seeds 1 --policies engine,engine:ignoring,engine:blind --quiet",
+        of("ota_contrib"),
+        of("ota_contrib_rawsnap")
+    ));
+    let [hears, ignores, believes] =
+        [0, 1, 2].map(|at| policies(&result)[at]["freshness"]["mean"].as_f64().unwrap());
+    assert!(hears > 0.98 * ignores, "{hears} instead of {ignores}");
+    assert!(believes < 0.98 * ignores, "{believes} instead of {ignores}");
 }
 
 #[test]
