@@ -13,7 +13,7 @@ mod spool;
 pub(crate) use self::change::{HeraldChange, HeraldsChanged};
 pub use self::change::{HeraldError, HeraldGiven, HeraldWanted};
 pub use self::handle::HeraldNow;
-pub(crate) use self::news::{Manner, moment, news};
+pub(crate) use self::news::{Manner, moment, news, once};
 pub use self::outcome::HeraldRead;
 pub(crate) use self::read::ReadOver;
 pub use self::rule::HeraldRule;

@@ -98,6 +98,12 @@ impl Heralds {
         self.sources.contains_key(&source)
     }
 
+    /// Whether a herald is the one that a source is, or was, read to hear: another may have its number by
+    /// now.
+    fn is_same(&self, herald: u32, source: Option<u32>) -> bool {
+        self.known.get(&herald).is_some_and(|it| it.source == source)
+    }
+
     /// How many sources are read to hear heralds.
     pub(crate) fn read(&self) -> usize {
         self.sources.len()
@@ -201,13 +207,16 @@ impl Core {
             return;
         }
         match notice {
-            Notice::Words { herald, root, words, found, reserved, done } => {
+            Notice::Words { herald, source, root, words, found, reserved, done } => {
                 // A reader whom nobody answers stops.
-                if !self.flow.heralds.known.contains_key(&herald) {
+                if !self.flow.heralds.is_same(herald, source) {
                     return;
                 }
                 self.count_found(root, found, reserved);
                 self.take_words(herald, &words);
+                if source.is_none() {
+                    self.spoke(herald);
+                }
                 if self.flow.batch.said.len() < UNWRITTEN {
                     let _ = done.send(());
                 } else {
@@ -217,11 +226,15 @@ impl Core {
                     self.write();
                 }
             }
-            Notice::Found { herald, root, most, wanted, done } => {
-                self.find((herald, root), most, wanted, done);
+            Notice::Found { herald, source, root, most, wanted, done } => {
+                if self.flow.heralds.is_same(herald, source) {
+                    self.find((herald, root), most, wanted, done);
+                }
             }
-            Notice::Parts { herald, root, urls, is_whole, done } => {
-                self.take_parts((herald, root), urls, is_whole, done);
+            Notice::Parts { herald, source, root, urls, is_whole, done } => {
+                if self.flow.heralds.is_same(herald, source) {
+                    self.take_parts((herald, root), urls, is_whole, done);
+                }
             }
             _ => {}
         }
@@ -267,10 +280,15 @@ impl Core {
             return 0;
         }
         let known = said.iter().filter(|it| self.hear(herald, **it)).count();
+        self.spoke(herald);
+        known as u64
+    }
+
+    /// Has written when somebody who speaks by themselves last did.
+    fn spoke(&mut self, herald: u32) {
         let heard = Some(self.shop.clock.now());
         self.flow.batch.heralds.push(HeraldRecord { herald, heard, ..HeraldRecord::default() });
         self.flow.stale = true;
-        known as u64
     }
 
     /// Has written what was learnt of heralds about a source.
@@ -303,8 +321,8 @@ impl Core {
 
     /// A read of a herald is over: the engine has heard all that it said.
     pub(super) fn read_is_over(&mut self, over: ReadOver) {
-        let ReadOver { herald, read, found } = over;
-        if !self.flow.heralds.known.contains_key(&herald) {
+        let ReadOver { herald, source, read, found } = over;
+        if !self.flow.heralds.is_same(herald, Some(source)) {
             return;
         }
         let heard = found.map(|_| self.shop.clock.now());

@@ -69,10 +69,10 @@ impl Site {
                 tokio::spawn(async move {
                     let answer = service_fn(move |request| {
                         let answer = site.answer(&request);
-                        let never = site.never(request.uri().path());
+                        let (site, path) = (site.clone(), request.uri().path().to_owned());
                         async move {
-                            if never {
-                                std::future::pending::<()>().await;
+                            while site.never(&path) {
+                                tokio::time::sleep(Duration::from_millis(5)).await;
                             }
                             Ok::<_, Infallible>(answer)
                         }

@@ -79,9 +79,6 @@ impl Core {
         done: oneshot::Sender<Vec<Option<u32>>>,
     ) {
         let all = &self.flow.heralds;
-        if !all.known.contains_key(&herald) {
-            return;
-        }
         let is_part =
             |it: &Known| it.parent == Some(herald) && it.kind != freshet_store::HeraldKind::WebSub;
         let old = all.known.iter().filter(|(_, it)| is_part(it));
