@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use freshet_live::{Edit, Which};
 use freshet_store::{ChangeFilter, Outcome, Reader};
 
 use crate::web::{Home, Page, Site, add, often, until};
@@ -222,4 +223,24 @@ async fn a_get_that_is_put_off_comes_without_another_head() {
     daemon.stop().await;
     assert_eq!(asked(&site, "/"), "GGGGhG");
     assert!(reader.history(0, ALL).unwrap().iter().all(|it| it.outcome != Outcome::Failed));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heads_that_tell_nothing_end_it() {
+    let (site, other) = (Site::start().await, Site::start().await);
+    site.put("/a", stubborn(10, "a"));
+    other.put("/", stubborn(10, "a"));
+    // What another origin says is not compared with what we have of this one.
+    site.redirect("/r", other.url("/"));
+    let home = Home::new(FAST, 1.0);
+    let daemon = home.start();
+    add(&daemon, vec![often(site.wanted("/a"))]).await;
+    until("HEAD is asked", || count(&asked(&site, "/a"), 'h') > 0).await;
+    let which = Which { urls: vec![site.url("/a")], ..Which::default() };
+    daemon.handle().edit(Edit::Remove(which)).await.unwrap();
+    add(&daemon, vec![often(site.wanted("/r"))]).await;
+    until("it is fetched a lot", || asked(&site, "/r").len() > 30).await;
+    daemon.stop().await;
+    assert_eq!(count(&asked(&site, "/r"), 'h'), 5, "{}", asked(&site, "/r"));
+    assert_eq!(count(&asked(&other, "/"), 'h'), 5);
 }
