@@ -673,6 +673,8 @@ impl Shop {
             signals: config.signals.limits,
             callback: config.signals.callback.clone(),
             indexnow: config.signals.indexnow,
+            heads: Arc::default(),
+            head_over: config.signals.head_over,
         }
     }
 
@@ -688,6 +690,8 @@ impl Shop {
             signals: config.signals.limits,
             callback: config.signals.callback.clone(),
             indexnow: config.signals.indexnow,
+            heads: Arc::clone(&self.heads),
+            head_over: config.signals.head_over,
         })
     }
 }

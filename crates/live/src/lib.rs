@@ -17,6 +17,7 @@ mod edit;
 mod errand;
 mod explained;
 mod goal;
+mod heads;
 mod heralds;
 mod host;
 mod hosts;
