@@ -1,6 +1,7 @@
 //! Who says that sources have changed: sitemaps and feeds, which are read as sources are fetched, and
 //! those who speak by themselves.
 
+mod alone;
 mod change;
 mod desk;
 mod handle;
@@ -10,6 +11,7 @@ mod read;
 mod rule;
 mod spool;
 
+pub use self::alone::{add_herald, remove_herald};
 pub(crate) use self::change::{HeraldChange, HeraldsChanged};
 pub use self::change::{HeraldError, HeraldGiven, HeraldWanted};
 pub use self::handle::HeraldNow;

@@ -14,6 +14,7 @@ mod hub;
 mod indexnow;
 mod pages_of_sources;
 mod plan;
+mod signal_sources;
 mod source_page;
 mod sources;
 mod stream;
