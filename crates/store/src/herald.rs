@@ -209,6 +209,13 @@ impl Reader {
         self.rows(&sql, values, read)
     }
 
+    /// How many heralds are parts of one.
+    pub fn count_parts(&self, number: u32) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM herald WHERE parent = ?1";
+        let count = self.row(sql, [number], |row| row.get::<_, i64>(0))?;
+        Ok(count.unwrap_or(0) as u64)
+    }
+
     /// How many heralds there are, and how many of them are parts of others.
     pub fn count_heralds(&self) -> Result<(u64, u64), StoreError> {
         let sql = "SELECT count(*), count(parent) FROM herald";

@@ -11,9 +11,6 @@ use super::{Hearsay, HeraldError, HeraldGiven, HeraldRead, HeraldRule, HeraldWan
 use crate::core::Ask;
 use crate::daemon::{Handle, LiveError};
 
-/// Parts that are counted.
-const COUNTED: usize = 100_000;
-
 /// A herald as it is now.
 #[derive(Clone, Debug)]
 pub struct HeraldNow {
@@ -45,9 +42,7 @@ impl Handle {
                         Some(source) => reader.source(source)?,
                         None => None,
                     };
-                    let parent = Some(herald.number);
-                    let parts = HeraldQuery { parent, limit: COUNTED, ..HeraldQuery::default() };
-                    let parts = reader.heralds(&parts)?.len() as u64;
+                    let parts = reader.count_parts(herald.number)?;
                     found.push((herald, source, parts));
                 }
                 Ok(found)
