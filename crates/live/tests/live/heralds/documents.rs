@@ -5,7 +5,9 @@ use std::io::Write;
 use freshet_live::HeraldWanted;
 use freshet_store::Outcome;
 
-use super::{CALM, date, first_read, index, pages, paths, read, read_again, sitemap, with_copies};
+use super::{
+    CALM, all, date, first_read, index, pages, paths, read, read_again, sitemap, with_copies,
+};
 use crate::web::{Home, Page, Site, until};
 
 fn gzip(text: &str) -> Vec<u8> {
@@ -168,8 +170,16 @@ async fn an_index_that_names_pages_instead_has_no_parts_any_more() {
     let whole = pages(&site, &paths(2), Some(&date(-9)));
     site.raw("/index.xml", index(&[site.url("/a.xml")]));
     site.raw("/a.xml", whole.clone());
-    let root = read(&daemon, HeraldWanted::sitemap(site.url("/index.xml"))).await;
+    let mut wanted = HeraldWanted::sitemap(site.url("/index.xml"));
+    wanted.given.min_interval = Some(0.25);
+    wanted.given.max_interval = Some(0.5);
+    let root = read(&daemon, wanted).await;
     assert_eq!(root.parts, 1);
+    // How often it is to be read holds for its parts.
+    let part = all(&daemon).await.pop().unwrap();
+    let source = part.source.unwrap();
+    assert_eq!(part.herald.parent, Some(root.herald.number));
+    assert_eq!((source.min_interval, source.max_interval), (0.25, 0.5));
     // Not if it is broken off: the rest may name parts.
     site.raw("/index.xml", whole[..whole.len() - 9].to_owned());
     assert_eq!(read_again(&daemon, root.herald.number).await.parts, 1);
