@@ -65,7 +65,9 @@ fn share(report: &HeraldReport, budget: f64) -> String {
         _ if report.spent <= 0.0 => "none".to_owned(),
         share if !share.is_finite() => "–".to_owned(),
         share if share < 0.001 => "under 0.1 %".to_owned(),
-        share => words::percent(share),
+        share if share < 1.0 => words::percent(share),
+        // By hand it can be read more often than the budget pays for.
+        share => format!("{} %", words::count((100.0 * share) as u64)),
     }
 }
 
@@ -89,7 +91,7 @@ fn state(it: &HeraldNow, now: Millis) -> (String, &'static str, String) {
         return ("paused".to_owned(), "warn", format!("last read {at}"));
     }
     let Some(last) = &it.last else {
-        return ("not read yet".to_owned(), "", "that comes by itself, soon".to_owned());
+        return ("not read yet".to_owned(), "", "it is, as soon as the budget allows".to_owned());
     };
     let failures = match source.failures {
         0 | 1 => String::new(),
@@ -129,14 +131,14 @@ impl Row {
             origin: format!("{}{parts}", SignalSource::origin(it.herald.origin)),
             precision: or_dash(report.precision, round),
             proved: match report.tried {
-                0 => "not known yet".to_owned(),
+                0 => String::new(),
                 tried => {
                     format!("{} of {} fetches", words::count(report.proved), words::count(tried))
                 }
             },
             recall: or_dash(report.recall, round),
             missed: match (report.recall, report.missed) {
-                (None, _) => "not known yet".to_owned(),
+                (None, _) => String::new(),
                 (_, 0) => "missed none".to_owned(),
                 (_, missed) => format!("missed {}", words::count(missed)),
             },
@@ -233,6 +235,11 @@ fn verdict(it: &HeraldReport) -> String {
     )
 }
 
+/// A figure, and what there is to say of it.
+fn with(figure: &str, more: &str) -> String {
+    if more.is_empty() { "not known yet".to_owned() } else { format!("{figure} ({more})") }
+}
+
 fn facts(
     it: &HeraldNow,
     report: &HeraldReport,
@@ -245,8 +252,8 @@ fn facts(
             format!("{}, {} late", words::count(report.signals), words::count(report.late)),
         ),
         ("About", words::plural(u64::from(report.sources), "source", "sources")),
-        ("True", format!("{} ({})", row.precision, row.proved)),
-        ("Tells of", format!("{} of the changes ({})", row.recall, row.missed)),
+        ("True", with(&row.precision, &row.proved)),
+        ("Tells of", with(&row.recall, &row.missed)),
         ("After the change", row.delay.clone()),
         ("Brought", row.brought.clone()),
     ];
@@ -271,7 +278,7 @@ fn last(it: &HeraldNow, now: Millis) -> Vec<(&'static str, String)> {
     let (Some(source), Some(last)) = (&it.source, &it.last) else { return Vec::new() };
     let mut facts = vec![
         ("When", moment::last(source.tried, now)),
-        ("Outcome", last.words()),
+        ("Outcome", if last.outcome == "read" { last.format.clone() } else { last.words() }),
         ("Pages", format!("{}, {} known", words::count(last.pages), words::count(last.known))),
         ("Said to have changed", words::count(last.signals)),
     ];
