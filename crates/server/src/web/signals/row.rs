@@ -102,6 +102,10 @@ fn state(it: &HeraldNow, now: Millis) -> (String, &'static str, String) {
             let over = words::plural(last.over, "page", "pages");
             ("read".to_owned(), "warn", format!("{at}; {over} not added: its limit is reached"))
         }
+        "read" if last.parts > 0 && last.pages == 0 => {
+            let parts = words::plural(last.parts, "part", "parts");
+            ("read".to_owned(), "good", format!("{at}: an index of {parts}"))
+        }
         "read" => {
             let pages = words::plural(last.pages, "page", "pages");
             let said = words::plural(last.signals, "signal", "signals");
