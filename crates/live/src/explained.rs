@@ -235,7 +235,8 @@ impl Explained {
             between: it.between,
             worth: it.worth.is_finite().then_some(it.worth),
             price: it.price,
-            fresh: age.map(|days| it.belief.no_change(days)),
+            // What was said, or was not, tells more than time alone.
+            fresh: age.map(|days| it.announced.map_or(it.belief.no_change(days), |it| it.fresh)),
             because: word(it.because).to_owned(),
             last: it.last.map(millis),
             now: millis(it.now),

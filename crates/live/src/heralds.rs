@@ -16,7 +16,7 @@ pub(crate) use self::change::{HeraldChange, HeraldsChanged};
 pub use self::change::{HeraldError, HeraldGiven, HeraldWanted};
 pub use self::handle::HeraldNow;
 pub(crate) use self::news::{Manner, moment, news, once};
-pub use self::outcome::HeraldRead;
+pub use self::outcome::{HeraldRead, defect_about};
 pub(crate) use self::read::ReadOver;
 pub use self::rule::HeraldRule;
 

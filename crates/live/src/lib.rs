@@ -53,7 +53,7 @@ pub use freshet_engine::{Announced, Glance, HeraldReport, Known, Sight, Standing
 pub use goal::goal;
 pub use heralds::{
     Hearsay, HeraldError, HeraldGiven, HeraldNow, HeraldRead, HeraldRule, HeraldWanted, add_herald,
-    remove_herald,
+    defect_about, remove_herald,
 };
 pub use host::{InvalidHost, host_filter};
 pub use hosts::{HostNow, RobotsRead, robots};

@@ -2,7 +2,7 @@
 
 mod found;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use freshet_engine::{EarMemory, Event, HeraldMemory, HeraldReport, Signal};
 use freshet_store::{
@@ -47,6 +47,8 @@ pub(crate) struct Heralds {
     sources: HashMap<u32, u32>,
     /// Of which something was learnt that is not written.
     learnt: HashSet<u32>,
+    /// Signals that were heard, by the kind of who gave them.
+    pub(super) heard: BTreeMap<String, u64>,
     /// Who reads on when all is written.
     waiting: Vec<oneshot::Sender<()>>,
 }
@@ -265,6 +267,10 @@ impl Core {
         let (id, said) = (hearsay.source, hearsay.said(self.engine.now()));
         self.tell(Event::Heard(Signal { id, herald, said }));
         let Some(learnt) = self.engine.learnt(id) else { return false };
+        if let Some(known) = self.flow.heralds.known.get(&herald) {
+            let word = known.kind.word();
+            *self.flow.heralds.heard.entry(word.to_owned()).or_default() += 1;
+        }
         let due = learnt.due().map(millis);
         let learnt = Learnt { source: id, learnt: Some(learnt.to_bytes()), due };
         self.flow.batch.learnt.push(learnt);

@@ -82,7 +82,7 @@ struct ListQuery {
 pub(crate) async fn view(app: &App, number: u32) -> Result<SignalSource, Problem> {
     let found = app.handle.herald(number).await?;
     let found = found.ok_or_else(|| unknown(number))?;
-    Ok(SignalSource::of(found, app.handle.plan().await?.budget))
+    Ok(SignalSource::of(found, app.handle.status().await?.budget))
 }
 
 fn unknown(number: u32) -> Problem {
@@ -120,7 +120,7 @@ async fn list(
             *name == host || host_of(name).is_ok_and(|(_, own)| own == host)
         });
     }
-    let budget = app.handle.plan().await?.budget;
+    let budget = app.handle.status().await?.budget;
     let items = found.into_iter().map(|it| SignalSource::of(it, budget)).collect();
     Ok(Json(Page { items, next }))
 }

@@ -15,6 +15,7 @@ mod indexnow;
 mod pages_of_sources;
 mod plan;
 mod signal_sources;
+mod signals_page;
 mod source_page;
 mod sources;
 mod stream;

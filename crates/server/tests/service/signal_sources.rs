@@ -136,6 +136,9 @@ async fn they_are_listed_by_kind_and_host_in_pages() {
     assert_eq!(list("&host=a.example").await.len(), 3);
     assert_eq!(list("&host=example").await.len(), 0);
     assert_eq!(list("&kind=api").await, ["api"]);
+    let metrics = service.get("/metrics").await.body;
+    assert!(metrics.contains("freshet_signals_total{kind=\"api\"} 1\n"), "{metrics}");
+    assert!(metrics.contains("freshet_signal_sources 6"), "{metrics}");
     // Who speaks by itself is not read.
     let api = service.get("/v1/signal-sources?kind=api").await.ok()["items"][0].clone();
     assert_eq!((&api["rule"], &api["signals"]), (&Value::Null, &json!(1)));

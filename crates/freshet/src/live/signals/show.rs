@@ -12,8 +12,8 @@ use super::{OneArguments, budget, find, learn, now_of};
 use crate::clock;
 use crate::failure::Failure;
 use crate::live::home::{ConfigArguments, Home};
-use crate::live::moment::{from_now, last};
-use crate::number::{count, days, plural, significant};
+use crate::live::moment::{from_now, last, length};
+use crate::number::{count, plural, significant};
 use crate::output::{json_line, note, print_json, print_line, print_text};
 use crate::terminal;
 
@@ -108,8 +108,13 @@ fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |it| format!("{:.0} %", 100.0 * it))
 }
 
+/// Days, as short as can be.
 fn time(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), days)
+    match value.map(|days| days * 86_400_000.0) {
+        None => "–".to_owned(),
+        Some(millis) if millis < 1000.0 => "< 1 s".to_owned(),
+        Some(millis) => length(millis as i64),
+    }
 }
 
 /// The share of a budget, of which a little is not nothing.
@@ -117,7 +122,9 @@ fn part(it: &HeraldReport, budget: f64) -> String {
     match it.spent / budget {
         share if !share.is_finite() || it.spent <= 0.0 => "–".to_owned(),
         share if share < 0.001 => "< 0.1 %".to_owned(),
-        share => format!("{:.1} %", 100.0 * share),
+        share if share < 1.0 => format!("{:.1} %", 100.0 * share),
+        // By hand it can be read more often than the budget pays for.
+        share => format!("{} %", count((100.0 * share) as usize)),
     }
 }
 
@@ -125,8 +132,8 @@ fn table(some: &[HeraldNow], budget: f64, now: i64, head: bool) -> String {
     let mut out = String::new();
     if head {
         out.push_str(
-            "number  kind       true  tells       later   read every   budget   brought        \
-             last  outcome         URL\n",
+            "number  kind       true  tells    later  read every   budget   brought        last  outcome         \
+             URL\n",
         );
     }
     for it in some {
@@ -134,7 +141,7 @@ fn table(some: &[HeraldNow], budget: f64, now: i64, head: bool) -> String {
         let at = it.source.as_ref().and_then(|it| it.tried).or(it.herald.heard);
         let _ = writeln!(
             out,
-            "{:>6}  {:<8}  {:>5}  {:>5}  {:>10}  {:>11}  {:>7}  {:>8}  {:>10}  {:<14}  {}",
+            "{:>6}  {:<8}  {:>5}  {:>5}  {:>7}  {:>10}  {:>7}  {:>8}  {:>10}  {:<14}  {}",
             it.herald.number,
             it.herald.kind.word(),
             percent(report.precision),
@@ -201,7 +208,7 @@ fn about(reader: &Reader, it: &HeraldNow, budget: f64, now: i64) -> Result<Strin
     if let Some(source) = &it.source {
         let every = report.read_every.map_or_else(String::new, |every| {
             let share = part(&report, budget);
-            format!(", every {} of late, which takes {share} of the budget", days(every))
+            format!(", every {} of late, which takes {share} of the budget", time(Some(every)))
         });
         let reads = plural(report.reads as usize, "time", "times");
         row(&mut out, "read", &format!("{reads}{every}"));
@@ -258,13 +265,15 @@ fn learnt(out: &mut String, it: &HeraldReport) {
     );
     row(out, "true", &words);
     if let Some(recall) = it.recall {
-        let missed = plural(it.missed as usize, "change", "changes");
-        let words =
-            format!("of {} of the changes; nothing was said of {missed}", percent(Some(recall)));
+        let missed = match it.missed {
+            0 => "it has missed none".to_owned(),
+            missed => format!("it has missed {}", count(missed as usize)),
+        };
+        let words = format!("of {} of the changes; {missed}", percent(Some(recall)));
         row(out, "tells", &words);
     }
     if let Some(delay) = it.delay {
-        row(out, "later", &format!("a signal comes {} after its change", days(delay)));
+        row(out, "later", &format!("a signal comes {} after its change", time(Some(delay))));
     }
     row(out, "brought", &format!("{} over the price of its fetches", significant(it.brought)));
 }
