@@ -152,6 +152,26 @@ async fn sitemaps_of_robots_txt_are_read_if_enough_is_known_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_sitemap_that_robots_txt_does_not_name_any_more_goes() {
+    let text = format!("{CALM}[signals]\nrobots_pages = 1\n");
+    let (site, mut home) = (Site::start().await, Home::new(&text, 1.0));
+    home.fetch = "[fetch.limits]\nrobots = \"1ms\"\n".to_owned();
+    site.set("/robots.txt", "User-agent: *\nAllow: /\nSitemap: /s.xml\n");
+    site.raw("/s.xml", pages(&site, &paths(1), None));
+    let daemon = with_copies(&home, &site, &paths(1)).await;
+    until("its sitemap is read", || site.fetches().contains_key("/s.xml")).await;
+    // A file that is not there says nothing of sitemaps.
+    site.put("/robots.txt", Page { status: 404, ..Page::default() });
+    daemon.handle().check_number(0).await.unwrap();
+    assert_eq!(all(&daemon).await.len(), 1);
+    site.set("/robots.txt", "User-agent: *\nAllow: /\n");
+    while !all(&daemon).await.is_empty() {
+        daemon.handle().check_number(0).await.unwrap();
+    }
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_sitemap_that_robots_txt_does_not_allow_is_not_read() {
     let (site, home) = (Site::start().await, Home::new(CALM, 1.0));
     site.set("/robots.txt", "User-agent: *\nDisallow: /private\n");
