@@ -41,7 +41,7 @@ pub(super) struct AddArguments {
     #[arg(long)]
     discover: bool,
 
-    /// Only those that match this: [SCHEME://]HOST[:PORT][/PATH] with `*`; can be given again
+    /// Only those that match this: `[SCHEME://]HOST[:PORT][/PATH]` with `*`; can be given again
     #[arg(long, value_name = "PATTERN", requires = "discover")]
     include: Vec<String>,
 
