@@ -226,15 +226,15 @@ impl Core {
                     self.write();
                 }
             }
-            Notice::Found { herald, source, root, most, wanted, done } => {
-                if self.flow.heralds.is_same(herald, source) {
-                    self.find((herald, root), most, wanted, done);
-                }
+            Notice::Found { herald, source, root, most, wanted, done }
+                if self.flow.heralds.is_same(herald, source) =>
+            {
+                self.find((herald, root), most, wanted, done);
             }
-            Notice::Parts { herald, source, root, urls, is_whole, done } => {
-                if self.flow.heralds.is_same(herald, source) {
-                    self.take_parts((herald, root), urls, is_whole, done);
-                }
+            Notice::Parts { herald, source, root, urls, is_whole, done }
+                if self.flow.heralds.is_same(herald, source) =>
+            {
+                self.take_parts((herald, root), urls, is_whole, done);
             }
             _ => {}
         }
