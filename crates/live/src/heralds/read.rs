@@ -20,10 +20,6 @@ use crate::work::{Shop, blamed};
 /// How deep an index may be in others.
 pub(super) const DEPTH: u32 = 2;
 
-/// Days after which one is asked for again at the earliest that is not there, or that may not be read.
-const MISSING: f64 = 1.0 / 24.0;
-const FORBIDDEN: f64 = 1.0;
-
 /// A read that is over.
 #[derive(Debug)]
 pub(crate) struct ReadOver {
@@ -123,11 +119,8 @@ impl Shop {
         };
         judged.outcome = match blamed(judged.outcome, away) {
             // Nobody gives up what was named to be read: it may be back any day.
-            Outcome::Gone => {
-                let is_missing = matches!(answer.outcome, Came::Gone);
-                let retry_after = Some(if is_missing { MISSING } else { FORBIDDEN });
-                Outcome::Failed { blame: Blame::Source, retry_after }
-            }
+            // A time to wait would be for its whole host.
+            Outcome::Gone => Outcome::Failed { blame: Blame::Source, retry_after: None },
             other => other,
         };
         let (read, found) = match &answer.outcome {

@@ -8,7 +8,7 @@ use freshet_store::Outcome;
 use super::{
     CALM, all, date, first_read, index, pages, paths, read, read_again, sitemap, with_copies,
 };
-use crate::web::{Home, Page, Site, until};
+use crate::web::{Home, Page, Site, add, until};
 
 fn gzip(text: &str) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -160,6 +160,21 @@ async fn a_sitemap_that_is_not_there_is_looked_for_again_soon_and_for_ever() {
         let due = due.expect("it has a day");
         assert!(due < daemon.handle().now() + 31 * 86_400_000, "{due}");
     }
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_waits_for_a_sitemap_that_cannot_be_read() {
+    let (site, home) = (Site::start().await, Home::new(CALM, 1.0));
+    site.set("/robots.txt", "User-agent: *\nDisallow: /private\n");
+    let daemon = home.start();
+    for (path, outcome) in [("/none.xml", "gone"), ("/private/s.xml", "disallowed")] {
+        let it = read(&daemon, HeraldWanted::sitemap(site.url(path))).await;
+        assert_eq!(it.last.unwrap().outcome, outcome);
+    }
+    site.set("/0", "a page of the same host");
+    add(&daemon, vec![site.wanted("/0")]).await;
+    until("it is fetched", || site.fetches().contains_key("/0")).await;
     daemon.stop().await;
 }
 
