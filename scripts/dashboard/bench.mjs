@@ -10,7 +10,7 @@ import { openBrowser } from "./browser.mjs";
 import { start } from "./freshet.mjs";
 
 const PAGES = ["/sources?sort=next", "/", "/what-if", "/sources", "/sources?sort=value", "/sources?sort=belief",
-  "/sources?text=page-77777", "/sources/add", "/sources/7", "/changes", "/hosts", "/hosts?all=1", "/settings"];
+  "/sources?text=page-77777", "/sources/add", "/sources/7", "/changes", "/signals", "/hosts", "/hosts?all=1", "/settings"];
 
 const [binary, count] = [process.argv[2], Number(process.argv[3])];
 const folder = await mkdtemp(join(tmpdir(), "freshet-bench-"));

@@ -26,7 +26,7 @@ export async function staysText(visitor, list) {
   // Forms that say back what was typed.
   const said = encodeURIComponent(`"><script>window.__xss=1</script>${TAG}`);
   for (const path of [`/changes?tag=${said}&host=${said}&url=${said}`, `/sources?text=${said}&tag=${said}&host=${said}`,
-    `/what-if?goal=${said}`, `/what-if?budget=${said}`, `/hosts?name=${said}`, `/login?next=${said}`, `/?span=${said}&said=${said}`,
+    `/what-if?goal=${said}`, `/what-if?budget=${said}`, `/signals?text=${said}`, `/hosts?name=${said}`, `/login?next=${said}`, `/?span=${said}&said=${said}`,
     `/${said}`, `/sources/${said}`]) {
     visitor.expected.push(/status of 4\d\d/);
     await page.goto(visitor.origin + path, { waitUntil: "load" });

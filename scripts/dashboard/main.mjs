@@ -44,7 +44,7 @@ async function dashboard(browser) {
   if (!visitor) return;
   await step("an empty dashboard says what to do next", () =>
     look(visitor, [["empty-overview", "/"], ["empty-what-if", "/what-if"], ["empty-sources", "/sources"],
-      ["empty-changes", "/changes"], ["empty-hosts", "/hosts"], ["login", "/login"]], pictures));
+      ["empty-changes", "/changes"], ["empty-signals", "/signals"], ["empty-hosts", "/hosts"], ["login", "/login"]], pictures));
   const empty = await visitor.open("/");
   await empty.getByRole("heading", { name: "Nothing to keep fresh yet" }).waitFor();
   const mean = await step("sources that mean harm are fetched", () => fill(daemon, site));

@@ -13,6 +13,7 @@ export function pages({ source, change, destination, host }) {
     ["diff-side", `/sources/${source}/diff?from=${from}&to=${to}&view=side`],
     ["tuner", `/sources/${source}/tune`],
     ["changes", "/changes"],
+    ["signals", "/signals"],
     ["hosts", "/hosts"],
     ["host", `/hosts?name=${encodeURIComponent(host)}`],
     ["hosts-all", "/hosts?all=1"],

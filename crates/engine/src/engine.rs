@@ -440,7 +440,7 @@ impl Engine {
                 let compared = self.due(now, source, entry);
                 day - source.last > SLOW * (compared - source.last)
             };
-            if day < f64::INFINITY && !(self.levels_off(source) && is_slow()) {
+            if day < f64::INFINITY && !(goal.levels_off() && is_slow()) {
                 return (State::Coming, day, aim);
             }
         }

@@ -46,7 +46,7 @@ pub struct Said {
 }
 
 /// What is known of a herald.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HeraldReport {
     /// The source that is read to hear it.
     pub source: Option<u32>,

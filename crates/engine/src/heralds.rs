@@ -4,6 +4,8 @@ mod delay;
 mod ear;
 mod voice;
 
+use std::collections::BTreeMap;
+
 use freshet_estimate::Trust;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +22,8 @@ const ALIKE: f64 = 10.0;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Heralds {
     voices: Vec<Option<Box<Voice>>>,
+    /// The heralds of the sources that are read.
+    by_source: BTreeMap<u32, u32>,
     /// How often a herald was new: what was heard of one with the same number is not of it.
     generation: u32,
     ears: Chunks<Ear, 256>,
@@ -52,7 +56,31 @@ impl Heralds {
     }
 
     pub(crate) fn dismiss(&mut self, number: u32) -> Option<Box<Voice>> {
+        self.set_source(number, None);
         self.voices.get_mut(number as usize)?.take()
+    }
+
+    /// The herald that a source is read to hear.
+    pub(crate) fn read_by(&self, source: u32) -> Option<u32> {
+        self.by_source.get(&source).copied()
+    }
+
+    /// A herald is heard by reading a source, or none; a source is read to hear one herald, the latest. Gives
+    /// the source that was read before.
+    pub(crate) fn set_source(&mut self, number: u32, source: Option<u32>) -> Option<u32> {
+        let voice = self.voices.get_mut(number as usize)?.as_deref_mut()?;
+        let before = std::mem::replace(&mut voice.source, source);
+        if let Some(before) = before {
+            self.by_source.remove(&before);
+        }
+        if let Some(source) = source
+            && let Some(other) = self.by_source.insert(source, number)
+            && other != number
+            && let Some(other) = self.voice_mut(other)
+        {
+            other.source = None;
+        }
+        before
     }
 
     /// Ears in use.

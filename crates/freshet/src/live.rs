@@ -17,6 +17,7 @@ mod notify;
 mod run;
 mod set;
 mod show;
+mod signals;
 mod status;
 mod token;
 mod which;
@@ -43,6 +44,7 @@ pub(crate) enum LiveCommand {
     Diff(diff::DiffArguments),
     #[command(subcommand)]
     Notify(notify::NotifyCommand),
+    Signals(Box<signals::SignalsArguments>),
     Set(Box<set::SetArguments>),
     Pause(set::PauseArguments),
     Resume(set::ResumeArguments),
@@ -66,6 +68,7 @@ pub(crate) fn run(command: &LiveCommand) -> Result<ExitCode, Failure> {
         LiveCommand::Changes(arguments) => changes::run(arguments),
         LiveCommand::Diff(arguments) => diff::run(arguments),
         LiveCommand::Notify(command) => notify::run(command),
+        LiveCommand::Signals(arguments) => signals::run(arguments),
         LiveCommand::Set(arguments) => set::run(arguments),
         LiveCommand::Pause(arguments) => set::pause(arguments),
         LiveCommand::Resume(arguments) => set::resume(arguments),

@@ -29,6 +29,8 @@ pub(crate) enum Ended {
 pub(crate) struct Unpacked<'a> {
     inner: Box<dyn BufRead + 'a>,
     failed: Rc<Cell<bool>>,
+    /// Whether some layer of compression gave more than it may.
+    over: Rc<Cell<bool>>,
     left: u64,
     pub(crate) count: u64,
     pub(crate) compressed: bool,
@@ -42,11 +44,14 @@ impl<'a> Unpacked<'a> {
         let mut unpacked = Self {
             inner: Box::new(source),
             failed,
+            over: Rc::default(),
             left: limit,
             count: 0,
             compressed: false,
             ended: None,
         };
+        // What is compressed twice can be long and come to nothing.
+        let most = limit.saturating_mul(2).saturating_add(CHUNK as u64);
         for layer in 0..=LAYERS {
             let head = unpacked.head();
             let inner = std::mem::replace(&mut unpacked.inner, Box::new(io::empty()));
@@ -57,7 +62,8 @@ impl<'a> Unpacked<'a> {
                 break;
             }
             unpacked.compressed = true;
-            let decoder = MultiGzDecoder::new(whole);
+            let over = Rc::clone(&unpacked.over);
+            let decoder = Within { inner: MultiGzDecoder::new(whole), left: most, over };
             unpacked.inner = Box::new(BufReader::with_capacity(CHUNK, decoder));
         }
         unpacked
@@ -76,6 +82,7 @@ impl<'a> Unpacked<'a> {
     fn note(&mut self, error: &io::Error) {
         self.ended.get_or_insert(match error.kind() {
             _ if self.failed.get() => Ended::Unreadable,
+            _ if self.over.get() => Ended::OverLimit,
             ErrorKind::UnexpectedEof => Ended::CutOff,
             _ => Ended::Damaged,
         });
@@ -117,6 +124,26 @@ impl<'a> Unpacked<'a> {
         self.inner.consume(length);
         self.left = self.left.saturating_sub(length as u64);
         self.count += length as u64;
+    }
+}
+
+/// What comes out of a layer of compression, up to a limit: what is in the next one may be nothing, however
+/// much that is.
+struct Within<R> {
+    inner: R,
+    left: u64,
+    over: Rc<Cell<bool>>,
+}
+
+impl<R: Read> Read for Within<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            self.over.set(true);
+            return Err(io::Error::other("it decompresses to more than the limit"));
+        }
+        let read = self.inner.read(out)?;
+        self.left = self.left.saturating_sub(read as u64);
+        Ok(read)
     }
 }
 

@@ -4,10 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use freshet_detect::Reading;
-use freshet_engine::{Description, Engine, Event, Explanation, HostMemory, Learnt};
+use freshet_engine::{
+    Description, EarMemory, Engine, Event, Explanation, HeraldMemory, HeraldReport, HostMemory,
+    Learnt,
+};
 use freshet_fetch::{Answer, InvalidRequest, Request};
 use freshet_store::{
-    Batch, Decision, HostRecord, Query, Reader, Reason, Scheduled, Spent, Store, StoreError,
+    Batch, Decision, Ear, Herald, HostRecord, Query, Reader, Reason, Scheduled, Spent, Store,
+    StoreError,
 };
 
 use crate::clock::{Clock, Millis, days, millis};
@@ -22,6 +26,11 @@ use crate::work::{Order, Shop};
 
 /// Sources of an engine at most.
 const SOME: usize = 4096;
+
+/// Sources that heralds have spoken of: those that are looked at to know the heralds, and those that are
+/// counted.
+const EARS: u32 = 100_000;
+const COUNTED: u32 = 10_000_000;
 
 /// What is known of these sources, or of all if none are named: tells of each, in order.
 ///
@@ -88,11 +97,58 @@ pub fn explain(
     now: Millis,
     id: u32,
 ) -> Result<Option<Explained>, StoreError> {
-    let mut explained = None;
-    engines(config, reader, now, Some(&[id]), |_, engine, place| {
-        explained = Explained::by(engine, place);
-    })?;
+    let mut few = Few::default();
+    reader
+        .scheduled(&[id], |row| few.take(description(&row), Learnt::from_bytes(row.learnt).ok()))?;
+    let ears = reader.ears_of(id)?;
+    for ear in &ears {
+        few.heralds.extend(reader.herald(ear.herald)?);
+    }
+    few.ears = ears;
+    let (engine, _) = few.engine(config, reader, now)?;
+    let mut explained = Explained::by(&engine, 0);
+    if let Some(explained) = &mut explained {
+        explained.name_herald(reader)?;
+    }
     Ok(explained)
+}
+
+/// What is known of heralds, as far as the store tells.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn herald_reports(
+    config: &Config,
+    reader: &Reader,
+    now: Millis,
+    heralds: &[Herald],
+) -> Result<Vec<Option<HeraldReport>>, StoreError> {
+    let mut few = Few { heralds: heralds.to_vec(), ..Few::default() };
+    let mut left = EARS;
+    for herald in heralds {
+        let ears = reader.ears_by(herald.number, left)?;
+        left -= u32::try_from(ears.len()).unwrap_or(u32::MAX).min(left);
+        few.ears.extend(ears);
+    }
+    let mut ids: Vec<u32> = few.ears.iter().map(|ear| ear.source).collect();
+    ids.extend(heralds.iter().filter_map(|it| it.source));
+    ids.sort_unstable();
+    ids.dedup();
+    reader
+        .scheduled(&ids, |row| few.take(description(&row), Learnt::from_bytes(row.learnt).ok()))?;
+    let (engine, ids) = few.engine(config, reader, now)?;
+    let report = |herald: &Herald| {
+        let sources = u32::try_from(reader.count_ears(herald.number, COUNTED)?).unwrap_or(u32::MAX);
+        // What a read is worth depends on all sources.
+        let report = engine.herald(herald.number).map(|it| HeraldReport {
+            sources,
+            worth: None,
+            source: it.source.and_then(|place| ids.get(place as usize).copied()),
+            ..it
+        });
+        Ok(report)
+    };
+    heralds.iter().map(report).collect()
 }
 
 /// A few sources, numbered anew from 0: an engine has room for all numbers below the largest.
@@ -102,6 +158,9 @@ struct Few {
     hosts: HashMap<u32, u32>,
     recalled: Vec<(Description, Learnt)>,
     described: Vec<Description>,
+    /// Who speaks of them, by the numbers of the store.
+    heralds: Vec<Herald>,
+    ears: Vec<Ear>,
 }
 
 impl Few {
@@ -132,9 +191,25 @@ impl Few {
                 engine.recall_host(place, &memory);
             }
         }
+        let places: HashMap<u32, u32> = self.ids.iter().copied().zip(0..).collect();
+        let herald = |it: &Herald| {
+            let memory = HeraldMemory::from_bytes(&it.learnt).ok();
+            let source = it.source.and_then(|source| places.get(&source).copied());
+            (freshet_engine::Herald { number: it.number, source }, memory)
+        };
+        let ear = |it: &Ear| {
+            let memory = EarMemory::from_bytes(&it.learnt).ok()?;
+            Some((*places.get(&it.source)?, it.herald, memory))
+        };
+        let events = [
+            Event::Heralds(self.heralds.iter().map(herald).collect()),
+            Event::Recalled(self.recalled),
+            Event::Described(self.described),
+            Event::Overheard(self.ears.iter().filter_map(ear).collect()),
+        ];
         // No tick once they are in: that would find a price for these alone.
         let mut actions = Vec::new();
-        for event in [Event::Recalled(self.recalled), Event::Described(self.described)] {
+        for event in events {
             engine.step(day, event, &mut actions);
             while !engine.is_settled() {
                 engine.step(day, Event::Tick, &mut actions);

@@ -7,12 +7,14 @@ mod server;
 
 use std::path::PathBuf;
 
+use freshet_engine::HeraldReport;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::destination::DestinationEdit;
 use crate::edit::{Applied, Edit};
 use crate::explained::Explained;
+use crate::heralds::HeraldWanted;
 use crate::status::Status;
 
 pub use client::Client;
@@ -49,6 +51,12 @@ pub enum Call {
     RemoveToken(String),
     /// Change whom it tells.
     Destination(DestinationEdit),
+    /// What is known of signal sources by their numbers.
+    Heralds(Vec<u32>),
+    /// Have a sitemap or feed read.
+    AddHerald(Box<HeraldWanted>),
+    /// Forget a signal source, with its parts.
+    RemoveHerald(u32),
     /// A turn at a host that is asked from outside.
     Turn {
         /// Its name.
@@ -85,6 +93,17 @@ pub enum Answer {
     Turn(Option<f64>),
     /// Whom it tells was changed: the number of the destination, or of letters.
     Destination(u64),
+    /// What is known of signal sources, in the order in which they were asked for.
+    Heralds(Vec<Option<HeraldReport>>),
+    /// The number of a signal source, and whether it is new.
+    AddedHerald {
+        /// Its number.
+        number: u32,
+        /// Whether it was not known before.
+        new: bool,
+    },
+    /// How many signal sources went.
+    RemovedHeralds(u64),
     /// It is done.
     Done,
     /// There was nothing to do.

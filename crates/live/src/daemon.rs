@@ -253,7 +253,17 @@ impl Handle {
     /// # Errors
     /// If the daemon has stopped.
     pub async fn explain_number(&self, id: u32) -> Result<Option<Explained>, LiveError> {
-        self.answer(|reply| Ask::Explain(id, reply)).await
+        let mut explained = self.answer(|reply| Ask::Explain(id, reply)).await?;
+        if explained.as_ref().is_some_and(|it| it.signals.is_some()) {
+            let named = self.read(move |reader| {
+                if let Some(it) = &mut explained {
+                    it.name_herald(reader)?;
+                }
+                Ok(explained)
+            });
+            explained = named.await?;
+        }
+        Ok(explained)
     }
 
     /// Fetches a source now. Returns when what came of it is recorded.
@@ -673,6 +683,8 @@ impl Shop {
             signals: config.signals.limits,
             callback: config.signals.callback.clone(),
             indexnow: config.signals.indexnow,
+            heads: Arc::default(),
+            head_over: config.signals.head_over,
         }
     }
 
@@ -688,6 +700,8 @@ impl Shop {
             signals: config.signals.limits,
             callback: config.signals.callback.clone(),
             indexnow: config.signals.indexnow,
+            heads: Arc::clone(&self.heads),
+            head_over: config.signals.head_over,
         })
     }
 }

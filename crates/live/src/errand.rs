@@ -11,7 +11,7 @@ use crate::turns::{Left, Turn, Want};
 use crate::work::{Shop, host_name, said};
 
 /// How long a fetch waits for a turn, in the world: it takes up a fetcher meanwhile.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 /// The same if somebody waits for it.
 const MORE_PATIENCE: Duration = Duration::from_secs(10);
 /// How often a host that others are at is asked for again.

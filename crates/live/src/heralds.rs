@@ -1,6 +1,7 @@
 //! Who says that sources have changed: sitemaps and feeds, which are read as sources are fetched, and
 //! those who speak by themselves.
 
+mod alone;
 mod change;
 mod desk;
 mod handle;
@@ -10,11 +11,12 @@ mod read;
 mod rule;
 mod spool;
 
+pub use self::alone::{add_herald, remove_herald};
 pub(crate) use self::change::{HeraldChange, HeraldsChanged};
 pub use self::change::{HeraldError, HeraldGiven, HeraldWanted};
 pub use self::handle::HeraldNow;
-pub(crate) use self::news::{Manner, moment, news};
-pub use self::outcome::HeraldRead;
+pub(crate) use self::news::{Manner, moment, news, once};
+pub use self::outcome::{HeraldRead, defect_about};
 pub(crate) use self::read::ReadOver;
 pub use self::rule::HeraldRule;
 

@@ -21,6 +21,8 @@ const MINUTE: Millis = 60_000;
 /// How long a key holds that was found, and for how long one that was not is not looked for again.
 const FOUND: Millis = 24 * 60 * MINUTE;
 const NOT_FOUND: Millis = 10 * MINUTE;
+/// The same if the site did not answer, which says nothing of the key.
+const NOT_SEEN: Millis = MINUTE;
 /// Keys that are kept in mind: of more, the oldest go.
 const KEYS: usize = 10_000;
 /// Keys that are looked for in a minute, and those of one host.
@@ -265,10 +267,15 @@ impl Handle {
         let handle = self.clone();
         tokio::spawn(async move {
             let shop = Arc::clone(&handle.shops().borrow());
-            let is_there = is_at(&shop, &place, &key).await;
-            tracing::debug!(%place, is_there, "looked for a key");
-            let now = handle.now();
-            let until = now + if is_there { FOUND } else { NOT_FOUND };
+            let seen = is_at(&shop, &place, &key).await;
+            tracing::debug!(%place, ?seen, "looked for a key");
+            let (now, is_there) = (handle.now(), seen == Some(true));
+            let until = now
+                + match seen {
+                    Some(true) => FOUND,
+                    Some(false) => NOT_FOUND,
+                    None => NOT_SEEN,
+                };
             handle.keys().lock().keep(name, Known::Is(is_there, until), now);
             tell.send_replace(Some(is_there));
         });
@@ -291,18 +298,19 @@ impl Keys {
     }
 }
 
-/// Whether a key stands at a place: there, and nowhere else that it leads to.
-async fn is_at(shop: &Shop, place: &Url, key: &str) -> bool {
-    let Ok(request) = Request::new(place.as_str()) else { return false };
+/// Whether a key stands at a place: there, and nowhere else that it leads to. `None` if nobody knows.
+async fn is_at(shop: &Shop, place: &Url, key: &str) -> Option<bool> {
+    let Ok(request) = Request::new(place.as_str()) else { return Some(false) };
     let mut errand = Errand::new(shop, String::new(), false);
     let (answer, _) = errand.run(request).await;
     let is_home = answer.trace.final_url().is_some_and(|url| host_name(url) == host_name(place));
     match answer.outcome {
         Outcome::Content(content) if is_home => {
             let body = content.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content.body);
-            body.len() <= LONGEST && body.trim_ascii() == key.as_bytes()
+            Some(body.len() <= LONGEST && body.trim_ascii() == key.as_bytes())
         }
-        _ => false,
+        Outcome::Failed(_) => None,
+        _ => Some(false),
     }
 }
 

@@ -76,7 +76,8 @@ pub(crate) fn judge(
     Judged { outcome, record }
 }
 
-fn validators(answer: &Answer) -> Validators {
+/// What makes the next fetch conditional.
+pub(crate) fn validators(answer: &Answer) -> Validators {
     let text = |value: &Option<String>| value.clone();
     answer.trace.validators.as_ref().map_or_else(Validators::default, |it| Validators {
         etag: text(&it.etag),

@@ -17,6 +17,7 @@ mod edit;
 mod errand;
 mod explained;
 mod goal;
+mod heads;
 mod heralds;
 mod host;
 mod hosts;
@@ -35,7 +36,7 @@ mod work;
 mod writer;
 
 pub use adjust::{Adjusted, InForce, Unfit};
-pub use alone::{Alone, Looked, beliefs, explain};
+pub use alone::{Alone, Looked, beliefs, explain, herald_reports};
 pub use claim::{Claim, Claimed, InvalidLease, Lease, Report, Seen, Taken};
 pub use clock::{Clock, Jump, Millis, Wall, days, millis};
 pub use config::{
@@ -47,11 +48,12 @@ pub use daemon::{Daemon, Handle, LiveError};
 pub use destination::{DestinationEdit, DestinationError, edit_destination};
 pub use detectors::Rules;
 pub use edit::{Applied, Edit, EditError, Given, Wanted, Which, apply};
-pub use explained::Explained;
+pub use explained::{Explained, SignalsNow};
 pub use freshet_engine::{Announced, Glance, HeraldReport, Known, Sight, Standing};
 pub use goal::goal;
 pub use heralds::{
-    Hearsay, HeraldError, HeraldGiven, HeraldNow, HeraldRead, HeraldRule, HeraldWanted,
+    Hearsay, HeraldError, HeraldGiven, HeraldNow, HeraldRead, HeraldRule, HeraldWanted, add_herald,
+    defect_about, remove_herald,
 };
 pub use host::{InvalidHost, host_filter};
 pub use hosts::{HostNow, RobotsRead, robots};

@@ -1,5 +1,7 @@
 //! How it goes, for people and for programs.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
@@ -17,6 +19,9 @@ pub struct Status {
     /// Signal sources: sitemaps, feeds, and whoever else says that sources have changed.
     #[serde(default)]
     pub signal_sources: u64,
+    /// Signals that were heard of sources since it runs, by the kind of who gave them.
+    #[serde(default)]
+    pub signals: BTreeMap<String, u64>,
     /// Fetches that may be made in a day.
     pub budget: f64,
     /// Bytes that may come in a day, if that is limited.

@@ -59,6 +59,8 @@ pub(crate) enum Notice {
     /// What a herald says. Answered when there is room for more.
     Words {
         herald: u32,
+        /// The source that was read to hear it: numbers of heralds are used again, those of sources are not.
+        source: Option<u32>,
         root: u32,
         words: Vec<Word>,
         /// Pages that were added, of those that were taken off the limit for it.
@@ -69,6 +71,7 @@ pub(crate) enum Notice {
     /// A herald names pages that are to be sources.
     Found {
         herald: u32,
+        source: Option<u32>,
         root: u32,
         /// How many it may add, in all.
         most: u64,
@@ -79,6 +82,7 @@ pub(crate) enum Notice {
     /// are read.
     Parts {
         herald: u32,
+        source: Option<u32>,
         root: u32,
         urls: Vec<String>,
         /// Whether there are no others.

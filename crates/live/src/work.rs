@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::config::ReadLimits;
 use crate::detectors::Detectors;
 use crate::errand::{Errand, PutOff};
+use crate::heads::{Asked, Heads, NOTE};
 use crate::heralds::ReadOver;
 use crate::judge::{Judged, judge};
 use crate::turns::Giver;
@@ -34,6 +35,9 @@ pub(crate) struct Shop {
     /// Where hubs reach the service, and whether owners of sites may speak by IndexNow.
     pub(crate) callback: Option<String>,
     pub(crate) indexnow: bool,
+    /// Where HEAD saves bodies, and how long a copy must be for that; `None` for nowhere.
+    pub(crate) heads: Arc<Heads>,
+    pub(crate) head_over: Option<u64>,
 }
 
 /// A fetch to be made.
@@ -135,24 +139,26 @@ impl Shop {
             last_modified: job.validators.last_modified.clone(),
         });
         let mut errand = Errand::new(self, host_name(&url), at_once);
+        let by_worth = !at_once && way.is_empty();
         let request = request.going_on(way);
         let mut spool = None;
-        let (answer, away) = if job.herald.is_some() {
-            let (came, body) = self.fetch_herald(&mut errand, request).await;
+        let asked = if job.herald.is_some() {
+            let ((answer, away), body) = self.fetch_herald(&mut errand, request).await;
             spool = body;
-            came
+            Asked { answer, away, head: None, by_head: false }
         } else {
-            errand.run(request).await
+            self.ask(&mut errand, &job, request, by_worth).await
         };
+        let (answer, away) = (&asked.answer, asked.away);
         finished.fetching = answer.trace.total;
         finished.requests = answer.trace.requests;
         finished.crawl_delay = errand.delay;
         finished.put_off = errand.put_off.take();
         if finished.put_off.is_some() {
-            finished.way = answer.trace.hops;
+            finished.way = asked.answer.trace.hops;
             return finished;
         }
-        finished.slow = is_slow(&answer);
+        finished.slow = is_slow(answer);
         let at = self.clock.now();
         let wait = answer.trace.retry_after.filter(|_| !away).map(|wait| {
             let wall = SystemTime::UNIX_EPOCH + Duration::from_millis(at.max(0).unsigned_abs());
@@ -160,7 +166,7 @@ impl Shop {
         });
         drop(errand);
         if let Some(herald) = job.herald {
-            let (judged, read) = self.hear(&job, herald, (&answer, spool), (at, wait, away)).await;
+            let (judged, read) = self.hear(&job, herald, (answer, spool), (at, wait, away)).await;
             (finished.judged, finished.read) = (Some(judged), Some(read));
             return finished;
         }
@@ -168,9 +174,13 @@ impl Shop {
         let is_long = answer.trace.sizes.body > LONG as u64;
         let judge = || {
             let version = |n| self.readers.with(|reader| reader.version(id, n)).ok().flatten();
-            judge(&job, &detector, version, &answer, at, wait)
+            judge(&job, &detector, version, answer, at, wait)
         };
         let mut judged = if is_long { tokio::task::block_in_place(judge) } else { judge() };
+        if asked.by_head {
+            NOTE.clone_into(&mut judged.record.note);
+        }
+        self.heads.learn(&url, &job.validators, &asked, judged.outcome);
         judged.outcome = blamed(judged.outcome, away);
         finished.judged = Some(judged);
         finished

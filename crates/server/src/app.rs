@@ -20,7 +20,7 @@ use crate::web::Web;
 
 /// Requests that read the store at a time: more would only wait for each other.
 const READING: usize = 16;
-/// Hubs that send something at a time.
+/// Hubs that send something at a time, and owners of sites who do.
 const PUSHING: usize = 8;
 /// A token is noted as used at most once in so many milliseconds.
 const NOTED: Millis = 300_000;
@@ -43,6 +43,8 @@ pub(crate) struct App {
     pub(crate) guesses: Failures,
     /// Held while a hub sends something.
     pub(crate) pushing: Semaphore,
+    /// Held while an owner of a site does: anybody may, and takes no turn from hubs.
+    pub(crate) announcing: Semaphore,
     /// What pages share.
     pub(crate) web: Web,
     /// What is really so, where somebody knows.
@@ -84,6 +86,7 @@ impl App {
             failures: Failures::default(),
             guesses: Failures::default(),
             pushing: Semaphore::new(PUSHING),
+            announcing: Semaphore::new(PUSHING),
             web: Web::new()?,
             truth: settings.truth,
             closing,

@@ -42,6 +42,7 @@ pub(crate) struct Metrics {
     took: Family<Route, Histogram>,
     pub(crate) refused: Counter,
     pushes: Family<Came, Counter>,
+    signals: Family<Kind, Counter>,
     pub(crate) connections: Gauge<i64, AtomicI64>,
     live: Live,
 }
@@ -49,6 +50,11 @@ pub(crate) struct Metrics {
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Came {
     result: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Kind {
+    kind: String,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -71,6 +77,7 @@ const FIGURES: &[Figure] = &[
     ("sources", "Sources that are kept fresh", |it| it.sources as f64),
     ("budget_per_day", "Fetches that may be made in a day", |it| it.budget),
     ("fetches", "Fetches since the start", |it| it.fetches as f64),
+    ("signal_sources", "Who says that sources have changed", |it| it.signal_sources as f64),
     ("requests", "Requests to hosts since the start", |it| it.requests as f64),
     ("fetched_bytes", "Bytes that came since the start", |it| it.bytes as f64),
     ("changes", "Changes that were found since the start", |it| it.changes as f64),
@@ -95,6 +102,9 @@ impl Default for Metrics {
         let refused = Counter::default();
         let pushes = Family::<Came, Counter>::default();
         registry.register("hub_pushes", "What hubs have sent", pushes.clone());
+        let signals = Family::<Kind, Counter>::default();
+        let help = "Signals that were heard of sources, by the kind of who gave them";
+        registry.register("signals", help, signals.clone());
         let connections = Gauge::<i64, AtomicI64>::default();
         registry.register("http_requests", "Requests that were answered", asked.clone());
         registry.register("http_seconds", "How long answers took", took.clone());
@@ -108,7 +118,7 @@ impl Default for Metrics {
             registry.register(*name, *help, number.clone());
             live.numbers.push((*figure, number));
         }
-        Self { registry, asked, took, refused, pushes, connections, live }
+        Self { registry, asked, took, refused, pushes, signals, connections, live }
     }
 }
 
@@ -149,6 +159,10 @@ impl Metrics {
     pub(crate) fn text(&self, status: &Status, followers: usize) -> String {
         for (figure, number) in &self.live.numbers {
             number.set(figure(status));
+        }
+        for (kind, heard) in &status.signals {
+            let counter = self.signals.get_or_create(&Kind { kind: kind.clone() });
+            counter.inc_by(heard.saturating_sub(counter.get()));
         }
         self.live.followers.set(i64::try_from(followers).unwrap_or(i64::MAX));
         let mut text = String::new();

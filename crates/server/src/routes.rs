@@ -14,6 +14,7 @@ mod plan;
 mod reports;
 mod search;
 mod settings;
+pub(crate) mod signal_sources;
 mod signals;
 mod source;
 mod sources;
@@ -51,6 +52,7 @@ fn all() -> OpenApiRouter<Arc<App>> {
         .merge(plan::routes())
         .merge(curve::routes())
         .merge(signals::routes())
+        .merge(signal_sources::routes())
         .merge(subscriptions::routes())
         .merge(websub::routes())
         .merge(indexnow::routes())

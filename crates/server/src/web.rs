@@ -10,6 +10,7 @@
 //! | `chart.rs`, `words.rs` | pictures with a table behind each; numbers and moments in words |
 //! | `live.rs` | when a page should look again |
 //! | `source.rs`, `source/` | one source: next fetch and why, belief, past, differences, what counts |
+//! | `signals.rs`, `signals/` | who says that sources have changed, and how far that is true |
 //! | `failed.rs` | what went wrong, as a page |
 //! | `asset.rs` | what pages are drawn with |
 //!
@@ -32,6 +33,7 @@ mod overview;
 mod said;
 mod session;
 mod settings;
+mod signals;
 mod source;
 mod sources;
 mod what_if;
@@ -84,6 +86,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(what_if::routes())
         .merge(changes::routes())
         .merge(hosts::routes())
+        .merge(signals::routes())
         .merge(settings::routes())
         .merge(sources::routes())
         .merge(source::routes())

@@ -134,6 +134,8 @@ pub struct HeraldQuery {
     pub origin: Option<HeraldOrigin>,
     /// A part of this one.
     pub parent: Option<u32>,
+    /// No part of another one.
+    pub whole: bool,
     /// With this in its name.
     pub text: Option<String>,
     /// With a larger number: where the page before ended.
@@ -201,12 +203,23 @@ impl Reader {
         let after = query.after.map_or(-1, i64::from);
         let values = params![query.kind, query.origin, query.parent, query.text, after, limit];
         // Parts are found by their index, all others by number.
-        let parent = if query.parent.is_some() { "parent = ?3" } else { "?3 IS NULL" };
+        let parent = match query.parent {
+            Some(_) => "parent = ?3",
+            None if query.whole => "?3 IS NULL AND parent IS NULL",
+            None => "?3 IS NULL",
+        };
         let sql = format!(
             "{COLUMNS} WHERE {parent} AND (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR origin = ?2)
             AND (?4 IS NULL OR instr(name, ?4) > 0) AND number > ?5 ORDER BY number LIMIT ?6"
         );
         self.rows(&sql, values, read)
+    }
+
+    /// How many parts a herald has.
+    pub fn count_parts(&self, number: u32) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM herald WHERE parent = ?1";
+        let count = self.row(sql, [number], |row| row.get::<_, i64>(0))?;
+        Ok(count.unwrap_or(0) as u64)
     }
 
     /// How many heralds there are, and how many of them are parts of others.

@@ -170,15 +170,21 @@ impl Engine {
         source.max_interval = it.max_interval as f32;
         source.goal = goal;
         source.flags.set(Flags::KNOWN, it.belief.is_some());
-        if before != State::Absent && source.is_observed() != it.observed {
+        let is_other = before != State::Absent && source.is_observed() != it.observed;
+        if is_other {
             // What was announced and what was said are two things.
             self.unlink(it.id);
+            self.sources[id].pending = 0;
         }
         let source = &mut self.sources[id];
         source.flags.set(Flags::OBSERVED, it.observed);
         if before == State::Absent && !it.observed {
             source.pending = 0;
         }
+        if before == State::Absent || is_other {
+            self.link_to_herald(it.id);
+        }
+        let source = &mut self.sources[id];
         source.flags.set(Flags::PAUSED, it.paused);
         match before {
             // It comes back from where it was sent to, and moves then.

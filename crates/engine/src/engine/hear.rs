@@ -28,28 +28,30 @@ impl Engine {
         if let Some(memory) = memory.filter(|_| is_new) {
             voice.kept = memory.kept(now);
         }
-        let before = std::mem::replace(&mut voice.source, it.source);
-        if before != it.source
-            && let Some(id) = before
-        {
+        let before = self.heralds.set_source(it.number, it.source);
+        if let Some(id) = before.filter(|_| before != it.source) {
             self.unlink(id);
+            self.place_anew(now, id);
         }
-        if let Some(id) = it.source
-            && let Some(source) = self.sources.get(id as usize)
-            && source.state != State::Absent
-            && !source.is_observed()
-        {
-            self.unlink(id);
-            self.sources[id as usize].set_link(Link::Herald(it.number));
+        if let Some(id) = it.source {
+            self.link_to_herald(id);
             self.place_anew(now, id);
         }
     }
 
+    /// A source that is read to hear a herald is linked with it.
+    pub(super) fn link_to_herald(&mut self, id: u32) {
+        let may = self.sources.get(id as usize).is_some_and(|it| !it.is_observed());
+        if let Some(number) = self.heralds.read_by(id).filter(|_| may) {
+            self.unlink(id);
+            self.sources[id as usize].set_link(Link::Herald(number));
+        }
+    }
+
     pub(super) fn dismiss(&mut self, now: f64, number: u32) {
-        let Some(voice) = self.heralds.dismiss(number) else { return };
-        if let Some(id) = voice.source
-            && self.sources.get(id as usize).is_some_and(|it| it.link() == Link::Herald(number))
-        {
+        let source = self.heralds.voice(number).and_then(|voice| voice.source);
+        self.heralds.dismiss(number);
+        if let Some(id) = source {
             self.unlink(id);
             self.place_anew(now, id);
         }
@@ -57,7 +59,10 @@ impl Engine {
 
     /// A source has nothing to do with heralds any more. What they told of its change rate stays.
     pub(super) fn unlink(&mut self, id: u32) {
-        let source = self.sources[id as usize];
+        let Some(&source) = self.sources.get(id as usize) else { return };
+        if source.is_observed() {
+            return;
+        }
         if let Some(first) = source.ear() {
             let belief = self.belief(&source);
             for place in self.heralds.chain(Some(first)) {
@@ -308,7 +313,7 @@ impl Engine {
 
     /// Finds the place of a source again for which a fetch is worth something else now.
     fn place_anew(&mut self, now: f64, id: u32) {
-        let source = &self.sources[id as usize];
+        let Some(source) = self.sources.get(id as usize) else { return };
         match source.state {
             State::Waiting | State::Coming if !source.is_retried() && self.price > 0.0 => {
                 self.enqueue(now, id);

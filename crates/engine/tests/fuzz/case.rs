@@ -68,6 +68,20 @@ pub(crate) enum Happening {
         failed: bool,
     },
     Signal(u32),
+    Herald {
+        number: u32,
+        source: Option<u32>,
+    },
+    Dismiss(u32),
+    Heard {
+        id: u32,
+        herald: u32,
+        said: Option<f64>,
+    },
+    Read {
+        herald: u32,
+        found: u32,
+    },
     Fetch(u32),
     Gap {
         host: u32,
@@ -182,6 +196,16 @@ impl fmt::Display for Happening {
                 rest.map_or(Ok(()), |days| write!(f, " {days:?}"))
             }
             Self::Signal(id) => write!(f, "signal {id}"),
+            Self::Herald { number, source } => {
+                write!(f, "herald {number}")?;
+                source.map_or(Ok(()), |id| write!(f, " {id}"))
+            }
+            Self::Dismiss(number) => write!(f, "dismiss {number}"),
+            Self::Heard { id, herald, said } => {
+                write!(f, "heard {id} {herald}")?;
+                said.map_or(Ok(()), |day| write!(f, " {day:?}"))
+            }
+            Self::Read { herald, found } => write!(f, "read {herald} {found}"),
             Self::Fetch(id) => write!(f, "fetch {id}"),
             Self::Gap { host, days } => write!(f, "gap {host} {days:?}"),
             Self::Capacity(u32::MAX) => f.write_str("capacity all"),
@@ -341,6 +365,17 @@ fn happening(verb: &str, mut words: Words<'_>) -> Result<Happening, String> {
             rest: words.next().map(value).transpose()?,
         },
         "signal" => Happening::Signal(value(word()?)?),
+        "herald" => Happening::Herald {
+            number: value(word()?)?,
+            source: words.next().map(value).transpose()?,
+        },
+        "dismiss" => Happening::Dismiss(value(word()?)?),
+        "heard" => Happening::Heard {
+            id: value(word()?)?,
+            herald: value(word()?)?,
+            said: words.next().map(value).transpose()?,
+        },
+        "read" => Happening::Read { herald: value(word()?)?, found: value(word()?)? },
         "fetch" => Happening::Fetch(value(word()?)?),
         "gap" => Happening::Gap { host: value(word()?)?, days: value(word()?)? },
         "capacity" => Happening::Capacity(match word()? {

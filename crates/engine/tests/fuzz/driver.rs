@@ -1,8 +1,8 @@
 //! Drives an engine through a case, and checks what holds whatever happens.
 
 use freshet_engine::{
-    Action, Alarm, Because, Blame, Description, Engine, Event, HostMemory, Learnt, Outcome,
-    Standing,
+    Action, Alarm, Because, Blame, Description, Engine, Event, Herald, HostMemory, Learnt, Outcome,
+    Said, Signal, Standing,
 };
 
 use crate::case::{Case, Happening};
@@ -135,6 +135,15 @@ impl<F: FnMut(&str)> Driven<F> {
                 self.step(Event::Visited { host, rest, failed }).map(drop)
             }
             Happening::Signal(id) => self.step(Event::Signal(id)).map(drop),
+            Happening::Herald { number, source } => {
+                self.step(Event::Heralds(vec![(Herald { number, source }, None)])).map(drop)
+            }
+            Happening::Dismiss(number) => self.step(Event::Dismissed(vec![number])).map(drop),
+            Happening::Heard { id, herald, said } => {
+                let said = said.map(|ago| Said { day: self.clock - ago, grain: ago.abs() / 2.0 });
+                self.step(Event::Heard(Signal { id, herald, said })).map(drop)
+            }
+            Happening::Read { herald, found } => self.step(Event::Read { herald, found }).map(drop),
             Happening::Gap { host, days } => self.step(Event::HostGap { host, days }).map(drop),
             Happening::Fetch(id) => self.step(Event::Fetching(id)).map(drop),
             Happening::Capacity(some) => self.step(Event::Capacity(some)).map(drop),
@@ -265,12 +274,14 @@ impl<F: FnMut(&str)> Driven<F> {
             Event::HostGap { host, days } => model.set_gap(host, days),
             Event::Removed(some) => model.post(some.into_iter().map(Letter::Removed)),
             Event::Signal(id) => model.post([Letter::Signal(id)].into_iter()),
-            // What heralds say moves days, and no rule that is held here.
-            Event::Heralds(_)
-            | Event::Dismissed(_)
-            | Event::Overheard(_)
-            | Event::Heard(_)
-            | Event::Read { .. } => {}
+            // What heralds say moves days, and no rule that is held here, but for those whose changes are all
+            // announced.
+            Event::Heralds(some) => {
+                model.post(some.into_iter().map(|(it, _)| Letter::Herald(it.number)));
+            }
+            Event::Dismissed(some) => model.post(some.into_iter().map(Letter::Dismissed)),
+            Event::Heard(it) => model.post([Letter::Heard(it.id, it.herald)].into_iter()),
+            Event::Overheard(_) | Event::Read { .. } => {}
             Event::Fetched { id, outcome } => model.answer(id, outcome, f64::INFINITY),
             Event::Reported { id, outcome, day } => model.answer(id, outcome, day),
             Event::PutOff { id, days, unasked } => model.put_off(id, days, unasked),

@@ -1,8 +1,8 @@
 //! What the driver of an engine knows without asking it: which fetches are allowed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use freshet_engine::{Blame, Description, Outcome, Settings, Standing};
+use freshet_engine::{Blame, Description, Herald, Outcome, Settings, Standing};
 
 use crate::purse::Purse;
 
@@ -60,6 +60,9 @@ pub(crate) enum Letter {
     Recalled(Box<Source>),
     Removed(u32),
     Signal(u32),
+    Herald(u32),
+    Dismissed(u32),
+    Heard(u32, u32),
 }
 
 #[derive(Clone, Debug)]
@@ -68,6 +71,7 @@ pub(crate) struct Model {
     pub(crate) settings: Settings,
     pub(crate) purse: Purse,
     pub(crate) capacity: u32,
+    heralds: BTreeSet<u32>,
     pub(crate) sources: BTreeMap<u32, Source>,
     pub(crate) hosts: BTreeMap<u32, Host>,
     /// Hosts with a smaller number are known, whether they have sources or not.
@@ -104,6 +108,7 @@ impl Model {
             hosts: BTreeMap::new(),
             numbered: 0,
             under_way: Vec::new(),
+            heralds: BTreeSet::new(),
             inbox: VecDeque::new(),
             refused: Vec::new(),
         }
@@ -140,6 +145,13 @@ impl Model {
                 Some(Letter::Recalled(it)) => drop(self.sources.insert(it.told.id, *it)),
                 Some(Letter::Removed(id)) => self.remove(id),
                 Some(Letter::Signal(id)) => self.signal(id),
+                Some(Letter::Herald(number)) if number >= Herald::NUMBERS => {}
+                Some(Letter::Herald(number)) => drop(self.heralds.insert(number)),
+                Some(Letter::Dismissed(number)) => drop(self.heralds.remove(&number)),
+                Some(Letter::Heard(id, herald)) if self.heralds.contains(&herald) => {
+                    self.signal(id);
+                }
+                Some(Letter::Heard(..)) => {}
             }
         }
     }
@@ -268,6 +280,7 @@ impl Model {
 
     /// The engine is another one, without sources. What was under way is forgotten.
     pub(crate) fn reopen(&mut self) -> BTreeMap<u32, Source> {
+        self.heralds.clear();
         self.capacity = 0;
         self.under_way.clear();
         for source in self.sources.values() {

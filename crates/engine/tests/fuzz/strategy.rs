@@ -44,6 +44,12 @@ fn happening() -> impl Strategy<Value = Happening> {
         2 => (host(), prop::option::of(amount(log(-5.0, 0.5))), any::<bool>())
             .prop_map(|(host, rest, failed)| Happening::Visited { host, rest, failed }),
         4 => id().prop_map(Happening::Signal),
+        2 => (0..3_u32, prop::option::of(id()))
+            .prop_map(|(number, source)| Happening::Herald { number, source }),
+        1 => (0..3_u32).prop_map(Happening::Dismiss),
+        6 => (id(), 0..3_u32, prop::option::of(amount(log(-3.0, 2.0))))
+            .prop_map(|(id, herald, said)| Happening::Heard { id, herald, said }),
+        1 => (0..3_u32, 0..9_u32).prop_map(|(herald, found)| Happening::Read { herald, found }),
         2 => id().prop_map(Happening::Fetch),
         1 => (0..5_u32, amount(log(-5.0, 0.5))).prop_map(|(host, days)| Happening::Gap { host, days }),
         1 => prop_oneof![0..5_u32, Just(u32::MAX)].prop_map(Happening::Capacity),

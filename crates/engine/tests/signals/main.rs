@@ -159,6 +159,23 @@ fn what_was_learnt_of_heralds_outlives_the_engine() {
 }
 
 #[test]
+fn a_herald_may_come_before_the_source_that_is_read_to_hear_it() {
+    let mut engine = taught(Settings { budget: 10.0, ..Settings::default() });
+    let mut tell = |event| engine.step(39.5, event, &mut Vec::new());
+    tell(Event::Heralds(vec![(Herald { number: 4, source: Some(7) }, None)]));
+    tell(Event::Described(vec![alone(7)]));
+    tell(Event::Fetching(7));
+    tell(Event::Fetched { id: 7, outcome: Outcome::Changed });
+    tell(Event::Read { herald: 4, found: 3 });
+    // What is said of a sitemap itself is not listened to.
+    tell(heard(7, None));
+    let it = engine.herald(4).unwrap();
+    assert_eq!((it.source, it.reads, it.found), (Some(7), 1, 3));
+    assert!(it.worth.is_some() && engine.announced(7).is_none());
+    assert!(engine.explain(7).unwrap().due < f64::INFINITY);
+}
+
+#[test]
 fn who_is_dismissed_is_heard_no_more() {
     let mut engine = taught(Settings { budget: 0.5, ..Settings::default() });
     let rate = engine.explain(1).unwrap().belief.mean();

@@ -6,7 +6,7 @@ use crate::belief::Belief;
 use crate::trust::{Reading, Trust};
 
 /// How near to the day on which the price is reached is near enough, as a share of the days.
-const NEARLY: f64 = 1e-4;
+const NEARLY: f64 = 1e-3;
 /// Rates at which the index is taken.
 const RATES: u32 = 16;
 /// Where signals tell of less than this share of the changes, they are left out.
@@ -31,7 +31,7 @@ impl Reading {
     }
 
     /// The days after the last fetch at which [`value`](Self::value) reaches `price`, with so many signals and
-    /// no further ones, to 1e-4; 0 if the signals alone are worth it, infinite if no time is.
+    /// no further ones, to 1e-3; 0 if the signals alone are worth it, infinite if no time is.
     #[must_use]
     pub fn due(&self, penalty: Counted, signals: f64, price: f64) -> f64 {
         let value = |days: f64| self.value(penalty, Heard { days, signals });
@@ -107,7 +107,8 @@ mod tests {
             for signals in [0.0, 0.4, 1.0, 3.0] {
                 let value = |days: f64| trust.value(penalty, Heard { days, signals });
                 let price = value(0.7);
-                assert!((trust.due(penalty, signals, price) / 0.7 - 1.0).abs() < 1e-3);
+                let due = trust.due(penalty, signals, price);
+                assert!((value(due) / price - 1.0).abs() < 1e-3, "{due}");
                 let at_once = trust.due(penalty, signals, 0.5 * value(0.0));
                 assert_eq!(at_once, 0.0);
             }

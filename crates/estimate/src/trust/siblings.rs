@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{PRECISIONS, Trust};
 
+/// Fetches that say little about all sources together.
+const FEW: f64 = 20.0;
 /// The chance that all sources have one precision.
 const ALIKE: f64 = 0.95;
 
@@ -19,6 +21,8 @@ pub struct Siblings {
     chances: [f64; PRECISIONS],
     /// How likely all that was seen is if one precision is that of all, as logarithms.
     together: [f64; PRECISIONS],
+    /// The fetches that this is from.
+    fetches: f64,
 }
 
 impl Siblings {
@@ -37,6 +41,7 @@ impl Siblings {
         for (at, log) in self.together.iter_mut().enumerate() {
             *log = kept * *log + f64::from(after.weights[at]) - f64::from(before.weights[at]);
         }
+        self.fetches = kept * self.fetches + 1.0;
         let top = self.together.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         self.together.iter_mut().for_each(|log| *log = (*log - top).max(f64::from(super::LEAST)));
     }
@@ -53,6 +58,7 @@ impl Siblings {
     pub fn is_sound(&self) -> bool {
         let positive = |it: f64| it >= 0.0 && it.is_finite();
         positive(self.sources)
+            && positive(self.fetches)
             && self.chances.iter().all(|it| positive(*it))
             && self.together.iter().all(|it| *it <= 0.0 && it.is_finite())
     }
@@ -63,6 +69,10 @@ impl Siblings {
         for (sum, more) in self.chances.iter_mut().zip(other.chances) {
             *sum += more;
         }
+        for (log, more) in self.together.iter_mut().zip(other.together) {
+            *log += more;
+        }
+        self.fetches += other.fetches;
     }
 
     /// How many sources were added.
@@ -84,9 +94,10 @@ impl Siblings {
         alike.iter_mut().zip(spread).for_each(|(one, share)| *one *= share);
         let total: f64 = alike.iter().sum();
         let all = self.sources + strength;
+        let is_alike = ALIKE * self.fetches / (self.fetches + FEW);
         for (at, weight) in trust.weights.iter_mut().enumerate() {
             let own = (self.chances[at] + strength * spread[at]) / all;
-            *weight = (ALIKE * alike[at] / total + (1.0 - ALIKE) * own).ln() as f32;
+            *weight = (is_alike * alike[at] / total + (1.0 - is_alike) * own).ln() as f32;
         }
         trust.balance();
         trust

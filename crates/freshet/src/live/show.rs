@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_live::{Answer, Call, Explained, explain};
+use freshet_live::{Answer, Call, Explained, SignalsNow, explain};
 use freshet_store::{Observation, Outcome, Source, VersionMeta};
 use serde::Serialize;
 
@@ -26,6 +26,7 @@ What the lines mean:
   changes  how often it changes, as far as its fetches tell
   fresh    the chance that the copy is up to date
   worth    what a fetch would bring now; it is made when that reaches the price
+  signals  what sitemaps, feeds and others said since the last fetch, and what that moved
   next     when it is fetched next, and why then
 
 Examples:
@@ -71,6 +72,21 @@ struct Believed {
     worth: Option<f64>,
     price: f64,
     fresh: Option<f64>,
+    signals: Option<Signals>,
+}
+
+/// What signals have to do with the next fetch.
+#[derive(Serialize)]
+struct Signals {
+    signal_source: u32,
+    url: String,
+    signals: u32,
+    first: Option<String>,
+    last: Option<String>,
+    precision: f64,
+    recall: f64,
+    due_without: Option<String>,
+    moved_seconds: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -211,6 +227,9 @@ fn believed(out: &mut String, source: &Source, it: &Explained, stands: Stands, n
         _ if it.price <= 0.0 => row(out, "price", "0: every fetch is worth it"),
         _ => row(out, "price", &significant(it.price)),
     }
+    if let Some(signals) = &it.signals {
+        row(out, "signals", &signals.words(it.worth_it.filter(|_| !it.unpaid), now));
+    }
     let due = it.due.map_or(String::new(), |due| format!(" ({})", from_now(due.max(now), now)));
     let stands = if stands.running { "" } else { "; no daemon runs" };
     match it.host_rests {
@@ -278,6 +297,23 @@ impl Believed {
             worth: it.worth,
             price: it.price,
             fresh: it.fresh,
+            signals: it.signals.as_ref().map(Signals::of),
+        }
+    }
+}
+
+impl Signals {
+    fn of(it: &SignalsNow) -> Self {
+        Self {
+            signal_source: it.number,
+            url: it.name.clone(),
+            signals: it.signals,
+            first: it.first.map(rfc3339),
+            last: it.last.map(rfc3339),
+            precision: it.precision,
+            recall: it.recall,
+            due_without: it.due_without.map(rfc3339),
+            moved_seconds: it.moved,
         }
     }
 }

@@ -301,6 +301,7 @@ fn signals_of_a_second_trace() {
 /// The raw bytes of real pages change a hundred times as often as their text: a signal that misses next to
 /// nothing and is next to never true.
 #[test]
+#[allow(clippy::print_stderr)]
 fn a_real_and_very_noisy_stream_of_signals_does_no_harm() {
     let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     if !traces.is_dir() {

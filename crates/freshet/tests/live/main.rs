@@ -4,6 +4,7 @@
 
 mod commands;
 mod examples;
+mod heralds;
 mod home;
 mod import;
 mod life;

@@ -117,3 +117,18 @@ fn what_stops_coming() {
         assert_eq!((told, report.complete), (10, true));
     }
 }
+
+#[test]
+fn what_is_long_in_the_middle_and_empty_inside_ends() {
+    // Members without content: the outer layer makes much of little, and the inner one nothing of much.
+    let nothing = gzip(b"");
+    let middle = nothing.repeat(4_000_000 / nothing.len());
+    let packed = gzip(&middle);
+    assert!(packed.len() < 100_000);
+    let base = Url::parse(BASE).unwrap();
+    let few = freshet_heralds::Limits { bytes: 1_000_000, ..limits() };
+    let report = read(&mut packed.as_slice(), &base, few, &mut |_| ControlFlow::Continue(()));
+    assert!(report.defects.has(Defect::GzipBomb) && !report.complete, "{report:?}");
+    let report = read(&mut packed.as_slice(), &base, limits(), &mut |_| ControlFlow::Continue(()));
+    assert!(report.defects.has(Defect::Empty), "{report:?}");
+}

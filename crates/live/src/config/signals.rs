@@ -24,6 +24,8 @@ pub struct Signals {
     pub callback: Option<String>,
     /// Whether owners of sites may say so by IndexNow.
     pub indexnow: bool,
+    /// Bytes of a copy above which a HEAD comes before the GET where that helps; `None`: never.
+    pub head_over: Option<u64>,
 }
 
 impl Signals {
@@ -64,6 +66,8 @@ pub(super) struct RawSignals {
     feed: Vec<RawHerald>,
     callback: Option<String>,
     indexnow: Option<bool>,
+    head: Option<bool>,
+    head_over: Option<RawSize>,
 }
 
 #[derive(Deserialize)]
@@ -88,6 +92,8 @@ struct RawHerald {
 
 /// Pages of a host that make its sitemap worth a look.
 const PAGES: u32 = 20;
+/// A copy above which a HEAD may save more than it costs.
+const HEAD_OVER: u64 = 64 * 1024;
 
 pub(super) fn check(raw: RawSignals) -> Result<Signals, String> {
     let mut limits = ReadLimits::default();
@@ -117,8 +123,12 @@ pub(super) fn check(raw: RawSignals) -> Result<Signals, String> {
             Some(url.as_str().trim_end_matches('/').to_owned())
         }
     };
+    let head_over = raw.head_over.as_ref().map_or(Some(HEAD_OVER), size).ok_or_else(|| {
+        format!("signals.head_over: not a size above 0 such as \"64KiB\": {SIZES}")
+    })?;
+    let head_over = Some(head_over).filter(|_| raw.head.unwrap_or(true));
     let (robots, indexnow) = (raw.robots.unwrap_or(true), raw.indexnow.unwrap_or(false));
-    Ok(Signals { robots, robots_pages, limits, wanted, callback, indexnow })
+    Ok(Signals { robots, robots_pages, limits, wanted, callback, indexnow, head_over })
 }
 
 fn herald(raw: RawHerald, feed: bool) -> Result<HeraldWanted, String> {
@@ -173,9 +183,18 @@ mod tests {
     }
 
     #[test]
+    fn heads_have_a_size_and_a_switch() {
+        let over = |text: &str| parse(text).unwrap().head_over;
+        assert_eq!(over(""), Some(65_536));
+        assert_eq!(over("head_over = \"1MiB\""), Some(1_048_576));
+        assert_eq!(over("head = false\nhead_over = 7"), None);
+    }
+
+    #[test]
     fn what_cannot_be_meant_is_named() {
         let why = |text: &str| parse(text).unwrap_err();
         assert!(why("bytes = 0").starts_with("signals.bytes: "));
+        assert!(why("head_over = \"much\"").starts_with("signals.head_over: "));
         assert!(why("[[sitemap]]\nurl = \"no url\"").starts_with("signals.sitemap: url: "));
         let odd = "[[feed]]\nurl = \"https://a.example/\"\n";
         let field = |line: &str| why(&format!("{odd}{line}"));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use freshet_engine::HeraldReport;
 use freshet_store::Token;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -182,6 +183,21 @@ async fn carry_out(call: Call, handle: &Handle) -> Answer {
             Ok(number) => Answer::Destination(number),
             Err(error) => refused(error.to_string(), error.hint()),
         },
+        Call::Heralds(numbers) => match handle.herald_reports(numbers).await {
+            Ok(reports) => {
+                let reports = reports.into_iter().map(|it| it.map(sayable_report));
+                Answer::Heralds(reports.collect())
+            }
+            Err(error) => live(error),
+        },
+        Call::AddHerald(wanted) => match handle.add_herald(*wanted).await {
+            Ok(it) => Answer::AddedHerald { number: it.number, new: it.new },
+            Err(error) => refused(error.to_string(), error.hint()),
+        },
+        Call::RemoveHerald(number) => match handle.remove_herald(number).await {
+            Ok(gone) => Answer::RemovedHeralds(gone),
+            Err(error) => refused(error.to_string(), error.hint()),
+        },
         Call::Turn { host, delay, patience, last } => {
             match handle.lend(Want { host, delay, patience, last }).await {
                 Ok(Turn::From(day) | Turn::NotBefore(day)) => Answer::Turn(Some(finite(day))),
@@ -228,10 +244,25 @@ fn sayable(mut status: Status) -> Status {
     status
 }
 
+fn sayable_report(mut it: HeraldReport) -> HeraldReport {
+    for number in
+        [&mut it.precision, &mut it.recall, &mut it.delay, &mut it.read_every, &mut it.worth]
+    {
+        *number = number.filter(|it| it.is_finite());
+    }
+    (it.spent, it.brought) = (finite(it.spent), finite(it.brought));
+    it
+}
+
 fn sayable_too(mut it: Explained) -> Explained {
     it.between = (finite(it.between.0), finite(it.between.1));
     it.changes_a_day = finite(it.changes_a_day);
     it.price = finite(it.price);
+    if let Some(it) = &mut it.signals {
+        for number in [&mut it.weight, &mut it.precision, &mut it.recall, &mut it.fresh] {
+            *number = finite(*number);
+        }
+    }
     (it.importance, it.cost) = (finite(it.importance), finite(it.cost));
     it
 }

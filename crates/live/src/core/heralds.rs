@@ -2,7 +2,7 @@
 
 mod found;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use freshet_engine::{EarMemory, Event, HeraldMemory, HeraldReport, Signal};
 use freshet_store::{
@@ -47,6 +47,8 @@ pub(crate) struct Heralds {
     sources: HashMap<u32, u32>,
     /// Of which something was learnt that is not written.
     learnt: HashSet<u32>,
+    /// Signals that were heard, by the kind of who gave them.
+    pub(super) heard: BTreeMap<String, u64>,
     /// Who reads on when all is written.
     waiting: Vec<oneshot::Sender<()>>,
 }
@@ -96,6 +98,12 @@ impl Heralds {
     /// Whether a source is read to hear a herald, and is no page.
     pub(crate) fn is_read(&self, source: u32) -> bool {
         self.sources.contains_key(&source)
+    }
+
+    /// Whether a herald is the one that a source is, or was, read to hear: another may have its number by
+    /// now.
+    fn is_same(&self, herald: u32, source: Option<u32>) -> bool {
+        self.known.get(&herald).is_some_and(|it| it.source == source)
     }
 
     /// How many sources are read to hear heralds.
@@ -201,13 +209,16 @@ impl Core {
             return;
         }
         match notice {
-            Notice::Words { herald, root, words, found, reserved, done } => {
+            Notice::Words { herald, source, root, words, found, reserved, done } => {
                 // A reader whom nobody answers stops.
-                if !self.flow.heralds.known.contains_key(&herald) {
+                if !self.flow.heralds.is_same(herald, source) {
                     return;
                 }
                 self.count_found(root, found, reserved);
                 self.take_words(herald, &words);
+                if source.is_none() {
+                    self.spoke(herald);
+                }
                 if self.flow.batch.said.len() < UNWRITTEN {
                     let _ = done.send(());
                 } else {
@@ -217,10 +228,14 @@ impl Core {
                     self.write();
                 }
             }
-            Notice::Found { herald, root, most, wanted, done } => {
+            Notice::Found { herald, source, root, most, wanted, done }
+                if self.flow.heralds.is_same(herald, source) =>
+            {
                 self.find((herald, root), most, wanted, done);
             }
-            Notice::Parts { herald, root, urls, is_whole, done } => {
+            Notice::Parts { herald, source, root, urls, is_whole, done }
+                if self.flow.heralds.is_same(herald, source) =>
+            {
                 self.take_parts((herald, root), urls, is_whole, done);
             }
             _ => {}
@@ -252,6 +267,10 @@ impl Core {
         let (id, said) = (hearsay.source, hearsay.said(self.engine.now()));
         self.tell(Event::Heard(Signal { id, herald, said }));
         let Some(learnt) = self.engine.learnt(id) else { return false };
+        if let Some(known) = self.flow.heralds.known.get(&herald) {
+            let word = known.kind.word();
+            *self.flow.heralds.heard.entry(word.to_owned()).or_default() += 1;
+        }
         let due = learnt.due().map(millis);
         let learnt = Learnt { source: id, learnt: Some(learnt.to_bytes()), due };
         self.flow.batch.learnt.push(learnt);
@@ -267,10 +286,15 @@ impl Core {
             return 0;
         }
         let known = said.iter().filter(|it| self.hear(herald, **it)).count();
+        self.spoke(herald);
+        known as u64
+    }
+
+    /// Has written when somebody who speaks by themselves last did.
+    fn spoke(&mut self, herald: u32) {
         let heard = Some(self.shop.clock.now());
         self.flow.batch.heralds.push(HeraldRecord { herald, heard, ..HeraldRecord::default() });
         self.flow.stale = true;
-        known as u64
     }
 
     /// Has written what was learnt of heralds about a source.
@@ -303,8 +327,8 @@ impl Core {
 
     /// A read of a herald is over: the engine has heard all that it said.
     pub(super) fn read_is_over(&mut self, over: ReadOver) {
-        let ReadOver { herald, read, found } = over;
-        if !self.flow.heralds.known.contains_key(&herald) {
+        let ReadOver { herald, source, read, found } = over;
+        if !self.flow.heralds.is_same(herald, Some(source)) {
             return;
         }
         let heard = found.map(|_| self.shop.clock.now());

@@ -232,6 +232,7 @@ impl Core {
             at: self.shop.clock.now(),
             sources: self.pages() as u64,
             signal_sources: self.flow.heralds.len() as u64,
+            signals: self.flow.heralds.heard.clone(),
             budget,
             bytes_budget: self.config.bytes,
             freshness: self.engine.freshness().unwrap_or(0.0),

@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use freshet_heralds::{Entry, Format, Kind, Limits, Report, Walk, WalkLimits};
-use freshet_store::{Known, StoreError};
+use freshet_store::{HeraldKind, HeraldQuery, Known, StoreError};
 use tokio::sync::oneshot;
 use url::Url;
 
-use super::news::{Manner, moment, news};
+use super::news::{Manner, moment, news, once};
 use super::outcome::{HeraldRead, is_failure};
 use super::read::{DEPTH, Work};
 use super::rule::{HeraldRule, Sieve};
@@ -66,7 +66,7 @@ impl<'a> Desk<'a> {
     ) -> Self {
         let rule = HeraldRule::of(work.root());
         // What a document is, is known when it is over; what it is called, before.
-        let feed = work.herald.kind == freshet_store::HeraldKind::Feed;
+        let feed = work.herald.kind == HeraldKind::Feed;
         let manner = Manner { now: at / 1000, again: work.herald.heard.is_some(), feed };
         let mut walk = Walk::new(WalkLimits { depth: DEPTH, parts: PARTS + work.above.len() + 2 });
         let depth = u32::try_from(work.above.len()).unwrap_or(u32::MAX);
@@ -112,8 +112,8 @@ impl<'a> Desk<'a> {
             if self.pages.len() < SOME { self.go_on() } else { self.look() }
         });
         let _ = self.look();
-        let is_whole = report.complete && report.format == Format::Index;
-        if !self.parts.is_empty() && self.is_wanted() {
+        let is_whole = report.complete && matches!(report.format, Format::Index | Format::Sitemap);
+        if self.is_wanted() && (!self.parts.is_empty() || is_whole && self.was_index(&report)) {
             self.take_parts(is_whole);
         }
         let ours = match self.trouble.take() {
@@ -122,6 +122,22 @@ impl<'a> Desk<'a> {
             None => None,
         };
         self.done(Some(&report), ours)
+    }
+
+    /// Whether it had parts, and names pages in their place.
+    fn was_index(&mut self, report: &Report) -> bool {
+        let (parent, kind) = (Some(self.work.herald.number), Some(HeraldKind::Sitemap));
+        let parts = HeraldQuery { parent, kind, limit: 1, ..HeraldQuery::default() };
+        if report.entries == 0 {
+            return false;
+        }
+        match self.shop.readers.with(|reader| reader.heralds(&parts)) {
+            Ok(parts) => !parts.is_empty(),
+            Err(error) => {
+                self.trouble = Some(error);
+                false
+            }
+        }
     }
 
     fn done(mut self, report: Option<&Report>, ours: Option<String>) -> Done {
@@ -157,7 +173,8 @@ impl<'a> Desk<'a> {
 
     /// Looks up the pages that have come together.
     fn look(&mut self) -> ControlFlow<()> {
-        let pages = std::mem::take(&mut self.pages);
+        let mut pages = std::mem::take(&mut self.pages);
+        once(&mut pages, self.manner);
         let number = self.work.herald.number;
         let urls: Vec<&str> = pages.iter().map(|it| it.url.as_str()).collect();
         let known = match self.shop.readers.with(|reader| reader.known(number, &urls)) {
@@ -204,11 +221,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Tells the loop, and waits until it has room for more.
-    fn tell(&mut self, mut words: Vec<Word>, found: u32, reserved: u32) {
-        // Of what is said twice, the later one counts.
-        words.sort_by_key(|it| (it.hearsay.source, it.moment));
-        words.reverse();
-        words.dedup_by_key(|it| it.hearsay.source);
+    fn tell(&mut self, words: Vec<Word>, found: u32, reserved: u32) {
         if words.is_empty() && reserved == 0 {
             return;
         }
@@ -217,7 +230,8 @@ impl<'a> Desk<'a> {
         self.news |= signals > 0 || found > 0;
         let (done, room) = oneshot::channel();
         let (herald, root) = (self.work.herald.number, self.work.root().number);
-        let notice = Notice::Words { herald, root, words, found, reserved, done };
+        let source = self.work.herald.source;
+        let notice = Notice::Words { herald, source, root, words, found, reserved, done };
         self.wait(notice, room);
     }
 
@@ -239,12 +253,9 @@ impl<'a> Desk<'a> {
         let (done, answer) = oneshot::channel();
         let wanted = some.iter().map(|(wanted, _)| wanted.clone()).collect();
         let (herald, root) = (self.work.herald.number, self.work.root().number);
-        let most = self.sieve.most();
-        let Some(Found { added, over, reserved }) =
-            self.wait(Notice::Found { herald, root, most, wanted, done }, answer)
-        else {
-            return;
-        };
+        let (source, most) = (self.work.herald.source, self.sieve.most());
+        let notice = Notice::Found { herald, source, root, most, wanted, done };
+        let Some(Found { added, over, reserved }) = self.wait(notice, answer) else { return };
         self.read.over += over;
         let mut words = Vec::new();
         for (added, (_, entry)) in added.iter().zip(some) {
@@ -265,7 +276,8 @@ impl<'a> Desk<'a> {
         let (done, answer) = oneshot::channel();
         let urls = parts.iter().map(|it| it.url.clone()).collect();
         let (herald, root) = (self.work.herald.number, self.work.root().number);
-        let notice = Notice::Parts { herald, root, urls, is_whole, done };
+        let source = self.work.herald.source;
+        let notice = Notice::Parts { herald, source, root, urls, is_whole, done };
         let Some(sources) = self.wait(notice, answer) else { return };
         let refused = parts.len().saturating_sub(sources.len());
         if refused > 0 {

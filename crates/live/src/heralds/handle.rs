@@ -2,7 +2,8 @@
 
 use freshet_engine::{Announced, HeraldReport};
 use freshet_store::{
-    AddedHerald, Herald, HeraldKind, HeraldOrigin, HeraldQuery, NewHerald, Source,
+    AddedHerald, Herald, HeraldKind, HeraldOrigin, HeraldQuery, NewHerald, Reader, Source,
+    StoreError,
 };
 use tokio::sync::oneshot;
 
@@ -10,9 +11,6 @@ use super::change::{HeraldChange, HeraldsChanged, change_of, may_go};
 use super::{Hearsay, HeraldError, HeraldGiven, HeraldRead, HeraldRule, HeraldWanted};
 use crate::core::Ask;
 use crate::daemon::{Handle, LiveError};
-
-/// Parts that are counted.
-const COUNTED: usize = 100_000;
 
 /// A herald as it is now.
 #[derive(Clone, Debug)]
@@ -31,35 +29,47 @@ pub struct HeraldNow {
     pub parts: u64,
 }
 
+impl HeraldNow {
+    /// Heralds by number, as the query asks for, without what an engine has learnt of them.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn all(reader: &Reader, query: &HeraldQuery) -> Result<Vec<Self>, StoreError> {
+        let heralds = reader.heralds(query)?.into_iter();
+        let all = heralds.map(|herald| {
+            let source = herald.source.map(|source| reader.source(source)).transpose()?.flatten();
+            let parts = reader.count_parts(herald.number)?;
+            let (rule, last) = (HeraldRule::of(&herald), HeraldRead::of(&herald));
+            Ok(Self { herald, rule, last, report: None, source, parts })
+        });
+        all.collect()
+    }
+}
+
 impl Handle {
     /// Heralds by number, as the query asks for.
     ///
     /// # Errors
     /// If the store cannot be read, or the daemon has stopped.
     pub async fn heralds(&self, query: HeraldQuery) -> Result<Vec<HeraldNow>, LiveError> {
-        let found = self
-            .read(move |reader| {
-                let mut found = Vec::new();
-                for herald in reader.heralds(&query)? {
-                    let source = match herald.source {
-                        Some(source) => reader.source(source)?,
-                        None => None,
-                    };
-                    let parent = Some(herald.number);
-                    let parts = HeraldQuery { parent, limit: COUNTED, ..HeraldQuery::default() };
-                    let parts = reader.heralds(&parts)?.len() as u64;
-                    found.push((herald, source, parts));
-                }
-                Ok(found)
-            })
-            .await?;
-        let numbers = found.iter().map(|(herald, ..)| herald.number).collect();
-        let reports = self.answer(|reply| Ask::HeraldReports(numbers, reply)).await?;
-        let each = found.into_iter().zip(reports).map(|((herald, source, parts), report)| {
-            let (rule, last) = (HeraldRule::of(&herald), HeraldRead::of(&herald));
-            HeraldNow { herald, rule, last, report, source, parts }
-        });
-        Ok(each.collect())
+        let mut found = self.read(move |reader| HeraldNow::all(reader, &query)).await?;
+        let numbers = found.iter().map(|it| it.herald.number).collect();
+        let reports = self.herald_reports(numbers).await?;
+        for (it, report) in found.iter_mut().zip(reports) {
+            it.report = report;
+        }
+        Ok(found)
+    }
+
+    /// What was learnt of heralds by their numbers, in that order.
+    ///
+    /// # Errors
+    /// If the daemon has stopped.
+    pub async fn herald_reports(
+        &self,
+        numbers: Vec<u32>,
+    ) -> Result<Vec<Option<HeraldReport>>, LiveError> {
+        self.answer(|reply| Ask::HeraldReports(numbers, reply)).await
     }
 
     /// A herald by its number.

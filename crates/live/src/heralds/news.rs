@@ -17,6 +17,20 @@ pub(crate) struct Manner {
     pub(crate) feed: bool,
 }
 
+/// Leaves one entry of each page: of several, the one with the latest date, and of those the first. What a
+/// document says of a page is the same then as long as it is the same document.
+pub(crate) fn once(entries: &mut Vec<Entry>, manner: Manner) {
+    let at = |place: usize| moment(&entries[place], manner).map(|said| said.at);
+    let url = |place: usize| entries[place].url.as_str();
+    let mut kept: Vec<usize> = (0..entries.len()).collect();
+    // Stable: of equal ones, the first stays before the others.
+    kept.sort_by(|a, b| url(*a).cmp(url(*b)).then_with(|| at(*b).cmp(&at(*a))));
+    kept.dedup_by(|a, b| url(*a) == url(*b));
+    kept.sort_unstable();
+    let (mut kept, mut places) = (kept.into_iter().peekable(), 0..);
+    entries.retain(|_| places.next().is_some_and(|place| kept.next_if_eq(&place).is_some()));
+}
+
 /// The moment that is said, unless it is to come.
 pub(crate) fn moment(entry: &Entry, manner: Manner) -> Option<Said> {
     entry.changed.filter(|said| *said.span().start() <= manner.now + AHEAD)
@@ -95,6 +109,24 @@ mod tests {
     fn a_date_to_come_is_none() {
         check(SITEMAP, Some((None, 1)), entry(Some(NOW + 2 * 86_400), 1), None);
         check(SITEMAP, Some((Some(400_000), 1)), entry(Some(i64::MAX / 4), 1), Some(false));
+    }
+
+    #[test]
+    fn of_what_is_said_twice_the_latest_counts_and_of_those_the_first() {
+        let all = [
+            ("b", Some(5), 1),
+            ("a", None, 2),
+            ("b", Some(7), 3),
+            ("a", None, 4),
+            ("b", Some(7), 5),
+            ("b", Some(NOW + 2 * 86_400), 6),
+            ("c", None, 7),
+        ];
+        let of = |(url, at, print): (&str, _, _)| Entry { url: url.to_owned(), ..entry(at, print) };
+        let mut entries: Vec<Entry> = all.into_iter().map(of).collect();
+        once(&mut entries, SITEMAP);
+        let prints: Vec<u64> = entries.iter().map(|it| it.fingerprint).collect();
+        assert_eq!(prints, [2, 3, 7]);
     }
 
     #[test]

@@ -109,8 +109,7 @@ impl HeraldRead {
         let mut words = match self.outcome.as_str() {
             "read" => format.clone(),
             other => {
-                let about = Defect::ALL.iter().find(|it| it.name() == other).map(|it| it.about());
-                format!("{other}: {}", about.unwrap_or("nothing was read"))
+                format!("{other}: {}", defect_about(other).unwrap_or("nothing was read"))
             }
         };
         if *parts > 0 {
@@ -127,6 +126,12 @@ impl HeraldRead {
         }
         words
     }
+}
+
+/// What a defect of a document means, by its name.
+#[must_use]
+pub fn defect_about(name: &str) -> Option<&'static str> {
+    Defect::ALL.iter().find(|it| it.name() == name).map(|it| it.about())
 }
 
 /// What was in the way, if something was.

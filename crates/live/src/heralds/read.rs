@@ -20,10 +20,16 @@ use crate::work::{Shop, blamed};
 /// How deep an index may be in others.
 pub(super) const DEPTH: u32 = 2;
 
+/// Days after which one is asked for again at the earliest that is not there, or that may not be read.
+const MISSING: f64 = 1.0 / 24.0;
+const FORBIDDEN: f64 = 1.0;
+
 /// A read that is over.
 #[derive(Debug)]
 pub(crate) struct ReadOver {
     pub(crate) herald: u32,
+    /// The source that was read.
+    pub(crate) source: u32,
     /// What came of it, if that is to be remembered.
     pub(crate) read: Option<HeraldRead>,
     /// Whether it came to its end, and how many pages were added because of it.
@@ -47,10 +53,11 @@ impl Drop for Wanted {
 }
 
 impl Work {
-    /// `None` if the herald is not there any more.
-    fn of(shop: &Shop, number: u32) -> Result<Option<Self>, StoreError> {
+    /// `None` if the herald is not there any more, or another one has its number.
+    fn of(shop: &Shop, number: u32, source: u32) -> Result<Option<Self>, StoreError> {
         shop.readers.with(|reader| {
-            let Some(herald) = reader.herald(number)? else { return Ok(None) };
+            let herald = reader.herald(number)?.filter(|it| it.source == Some(source));
+            let Some(herald) = herald else { return Ok(None) };
             let mut above: Vec<Herald> = Vec::new();
             let mut parent = herald.parent;
             while let Some(number) = parent.filter(|_| above.len() <= DEPTH as usize) {
@@ -101,7 +108,7 @@ impl Shop {
         use freshet_fetch::Outcome as Came;
         let spool = spool.filter(|_| matches!(answer.outcome, Came::Content(_)));
         if let Some(spool) = spool
-            && let Ok(Some(work)) = Work::of(self, herald)
+            && let Ok(Some(work)) = Work::of(self, herald, job.id)
         {
             return self.read_herald(job, work, (answer, spool), at).await;
         }
@@ -114,13 +121,21 @@ impl Shop {
             }
             _ => judge(job, &Detector::default(), |_| None, answer, at, wait),
         };
-        judged.outcome = blamed(judged.outcome, away);
+        judged.outcome = match blamed(judged.outcome, away) {
+            // Nobody gives up what was named to be read: it may be back any day.
+            Outcome::Gone => {
+                let is_missing = matches!(answer.outcome, Came::Gone);
+                let retry_after = Some(if is_missing { MISSING } else { FORBIDDEN });
+                Outcome::Failed { blame: Blame::Source, retry_after }
+            }
+            other => other,
+        };
         let (read, found) = match &answer.outcome {
             Came::NotModified => (None, Some(0)),
             Came::Failed(error) => (Some(HeraldRead::failed(error.name())), None),
             other => (Some(HeraldRead::failed(other.name())), None),
         };
-        (judged, ReadOver { herald, read, found })
+        (judged, ReadOver { herald, source: job.id, read, found })
     }
 
     /// Reads what came, beside all else.
@@ -151,7 +166,7 @@ impl Shop {
         let Some(done) = done else {
             record.note = "reading broke off".to_owned();
             let outcome = Outcome::Failed { blame: Blame::Us, retry_after: None };
-            let over = ReadOver { herald: number, read: None, found: None };
+            let over = ReadOver { herald: number, source: job.id, read: None, found: None };
             return (Judged { outcome, record }, over);
         };
         let Done { mut read, failed, news, found, ours } = done;
@@ -182,6 +197,7 @@ impl Shop {
         };
         let is_read = !matches!(outcome, Outcome::Failed { .. });
         let found = is_read.then_some(found);
-        (Judged { outcome, record }, ReadOver { herald: number, read: Some(read), found })
+        let over = ReadOver { herald: number, source: job.id, read: Some(read), found };
+        (Judged { outcome, record }, over)
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::{BURST, PER_SECOND, Subscriber, signature};
 use crate::clock::Millis;
 use crate::daemon::{Handle, LiveError};
-use crate::heralds::{Hearsay, HeraldRule, Manner, Word, moment, news};
+use crate::heralds::{Hearsay, HeraldRule, Manner, Word, moment, news, once};
 use crate::turns::Notice;
 use crate::work::host_of;
 
@@ -75,7 +75,15 @@ impl Handle {
         let words = self.read(move |reader| sent.words(reader, herald, feed)).await?;
         let count = words.iter().filter(|it| it.signal).count();
         let (done, room) = oneshot::channel();
-        let notice = Notice::Words { herald, root: herald, words, found: 0, reserved: 0, done };
+        let notice = Notice::Words {
+            herald,
+            source: None,
+            root: herald,
+            words,
+            found: 0,
+            reserved: 0,
+            done,
+        };
         self.shops().borrow().giver.notice(notice);
         // Nobody answers if it has just been removed.
         let _ = room.await;
@@ -113,15 +121,21 @@ impl Sent {
     /// feed is to be read if that tells more.
     fn words(self, reader: &Reader, herald: u32, feed: u32) -> Result<Vec<Word>, StoreError> {
         let Some(kept) = reader.herald(feed)? else { return Ok(Vec::new()) };
+        // Numbers are used again.
+        let own = reader.herald(herald)?;
+        if !own.is_some_and(|it| it.parent == Some(feed) && it.name == self.topic) {
+            return Ok(Vec::new());
+        }
         let base = Url::parse(&kept.name).or_else(|_| Url::parse(&self.topic));
         let sieve = base.ok().map(|base| HeraldRule::of(&kept).sieve(&base));
         let mut words = Vec::new();
         let topic = host_of(&self.topic).map_or(self.topic, |(url, _)| url);
         words.extend(reader.find(&topic)?.map(plainly));
-        let entries: Vec<Entry> = if self.is_list { self.entries } else { Vec::new() };
+        let manner = Manner { now: self.now, again: true, feed: true };
+        let mut entries: Vec<Entry> = if self.is_list { self.entries } else { Vec::new() };
+        once(&mut entries, manner);
         let urls: Vec<&str> = entries.iter().map(|it| it.url.as_str()).collect();
         let (own, of_feed) = (reader.known(herald, &urls)?, reader.known(feed, &urls)?);
-        let manner = Manner { now: self.now, again: true, feed: true };
         let mut tells_more = !self.is_list;
         for ((entry, own), of_feed) in entries.iter().zip(own).zip(of_feed) {
             if !sieve.as_ref().is_some_and(|it| it.hears(&entry.url)) {

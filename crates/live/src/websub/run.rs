@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_store::{Aim, HeraldKind, HeraldOrigin, NewHerald, Reader, StoreError, Subscription};
+use freshet_store::{
+    Aim, HeraldKind, HeraldOrigin, HeraldQuery, NewHerald, Reader, StoreError, Subscription,
+};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -12,7 +14,7 @@ use super::life::{self, Identity, Said};
 use super::{MOST, Offer, State, Subscriber, hub};
 use crate::clock::{Millis, days};
 use crate::daemon::{Handle, LiveError};
-use crate::heralds::HeraldChange;
+use crate::heralds::{HeraldChange, HeraldRead};
 
 /// Hubs that are asked at a time.
 const ASKED: usize = 16;
@@ -52,6 +54,12 @@ async fn run(handle: Handle, mut stop: watch::Receiver<bool>) {
     let mut asked = JoinSet::new();
     let mut round = Instant::now();
     let mut held = round;
+    // What was offered and not looked at before the end of the last process is in no document that comes:
+    // the feed may be as it was.
+    match handle.read(offered).await {
+        Ok(offers) => offers.into_iter().for_each(|offer| subscriber.offer(offer)),
+        Err(error) => tracing::warn!("cannot look for feeds with hubs: {error}"),
+    }
     loop {
         let is_round = round <= Instant::now();
         if is_round {
@@ -119,6 +127,22 @@ async fn look(handle: &Handle, subscriber: &Subscriber, is_round: bool) -> Resul
     }
     subscriber.lock().tidy(now);
     Ok(())
+}
+
+/// What feeds offered when they were last read.
+fn offered(reader: &Reader) -> Result<Vec<Offer>, StoreError> {
+    let mut query = HeraldQuery { limit: 1_000, ..HeraldQuery::default() };
+    let mut offers = Vec::new();
+    loop {
+        let some = reader.heralds(&query)?;
+        let Some(last) = some.last() else { return Ok(offers) };
+        query.after = Some(last.number);
+        for it in &some {
+            let Some(read) = HeraldRead::of(it).filter(|it| !it.hubs.is_empty()) else { continue };
+            let topic = read.itself.unwrap_or_else(|| it.name.clone());
+            offers.push(Offer { feed: it.number, topic, hubs: read.hubs });
+        }
+    }
 }
 
 /// Subscriptions whose heralds are gone.

@@ -162,9 +162,31 @@ async fn who_tells_the_truth_makes_a_page_due_sooner() {
     let it = handle.announced(0).await.unwrap().unwrap();
     assert_eq!((it.herald, it.signals), (number, 1), "{it:?}");
     assert!(it.precision > 0.5, "{it:?}");
-    let due = days(handle.explain(&site.url("/0")).await.unwrap().due.unwrap());
+    let explained = handle.explain(&site.url("/0")).await.unwrap();
+    let due = days(explained.due.unwrap());
     assert!(due < it.due_without, "{due} {it:?}");
+    // It is told with its name, and by how much it moved the fetch.
+    let said = explained.signals.unwrap();
+    assert_eq!((said.name.as_str(), said.kind.as_str()), (site.url("/s.xml").as_str(), "sitemap"));
+    let apart = 86_400.0 * (it.due_without - days(explained.worth_it.unwrap()));
+    assert!((said.moved.unwrap() - apart).abs() < 0.01 * apart + 60.0, "{said:?} {apart}");
+    let words = said.words(explained.worth_it, explained.now);
+    assert!(words.starts_with(&format!("1 signal of {}, ", site.url("/s.xml"))), "{words}");
+    assert!(words.contains(" instead of in "), "{words}");
+    assert!(explained.text.contains("  signals   1 signal of"), "{}", explained.text);
     daemon.stop().await;
+    // Without a daemon the store tells the same.
+    let (config, reader, now) = (home.config(), home.reader(), explained.now);
+    let alone = freshet_live::explain(&config, &reader, now, 0).unwrap().unwrap();
+    let alone = alone.signals.unwrap();
+    assert_eq!((alone.number, alone.signals, &alone.name), (said.number, 1, &said.name));
+    assert!((alone.precision - said.precision).abs() < 0.05, "{alone:?} {said:?}");
+    assert!(alone.moved.unwrap() > 0.0, "{alone:?}");
+    let heralds = [reader.herald(number).unwrap().unwrap()];
+    let reports = freshet_live::herald_reports(&config, &reader, now, &heralds).unwrap();
+    let report = reports[0].unwrap();
+    assert_eq!((report.sources, report.signals), (2, 30));
+    assert!(report.tried > 20 && report.precision.unwrap() > 0.5, "{report:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

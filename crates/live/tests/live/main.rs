@@ -5,6 +5,7 @@
 mod claims;
 mod clocks;
 mod faults;
+mod heads;
 mod heralds;
 mod keeps;
 mod politeness;

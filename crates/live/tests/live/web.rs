@@ -32,11 +32,16 @@ pub(crate) struct Page {
     pub(crate) body: Option<Bytes>,
     /// Its `ETag`: who shows it is told that nothing has changed.
     pub(crate) etag: Option<String>,
+    /// The same `ETag`, and whoever shows it gets the page all the same. `{}` is another each time.
+    pub(crate) stubborn: Option<String>,
+    /// What is answered to HEAD.
+    pub(crate) to_head: Option<u16>,
 }
 
 /// A request that the server got.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
+    pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) host: String,
     pub(crate) at: Instant,
@@ -69,10 +74,10 @@ impl Site {
                 tokio::spawn(async move {
                     let answer = service_fn(move |request| {
                         let answer = site.answer(&request);
-                        let never = site.never(request.uri().path());
+                        let (site, path) = (site.clone(), request.uri().path().to_owned());
                         async move {
-                            if never {
-                                std::future::pending::<()>().await;
+                            while site.never(&path) {
+                                tokio::time::sleep(Duration::from_millis(5)).await;
                             }
                             Ok::<_, Infallible>(answer)
                         }
@@ -94,12 +99,17 @@ impl Site {
         let path = request.uri().path().to_owned();
         let host = request.headers().get("host").and_then(|it| it.to_str().ok());
         let host = host.unwrap_or_default().to_owned();
-        state.seen.push(Seen { path: path.clone(), host, at: Instant::now() });
+        let method = request.method().to_string();
+        let is_head = method == "HEAD";
+        state.seen.push(Seen { method, path: path.clone(), host, at: Instant::now() });
         state.nonce += 1;
         let nonce = state.nonce;
         let Some(page) = state.pages.get(&path) else {
             return Response::builder().status(404).body(Full::default()).unwrap();
         };
+        if let Some(status) = page.to_head.filter(|_| is_head) {
+            return Response::builder().status(status).body(Full::default()).unwrap();
+        }
         let mut answer =
             Response::builder().status(if page.status == 0 { 200 } else { page.status });
         if let Some(seconds) = page.retry_after {
@@ -114,6 +124,9 @@ impl Site {
                 return Response::builder().status(304).body(Full::default()).unwrap();
             }
             answer = answer.header("etag", etag);
+        }
+        if let Some(etag) = &page.stubborn {
+            answer = answer.header("etag", etag.replace("{}", &nonce.to_string()));
         }
         if let Some(body) = &page.body {
             return answer.body(Full::from(body.clone())).unwrap();

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use freshet_live::Explained;
+use freshet_live::{Explained, SignalsNow};
 use freshet_notify::{Entry, rfc3339};
 use freshet_store::{ChangeFilter, Decision, Observation, Outcome};
 use serde::{Deserialize, Serialize};
@@ -218,6 +218,60 @@ struct ExplanationView {
     price: Option<f64>,
     /// The chance that the copy is what the source is; none without a copy.
     fresh: Option<f64>,
+    /// What signals have to do with it; none if nobody who is trusted has spoken of it.
+    announced: Option<AnnouncedView>,
+}
+
+/// What signals have to do with the moment at which a source is due.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Announced)]
+struct AnnouncedView {
+    /// The number of the signal source that is listened to: of several, the one that has been right most.
+    signal_source: u32,
+    /// Its URL or name.
+    url: String,
+    /// What it is: `sitemap`, `feed`, …
+    kind: String,
+    /// Its signals since the last fetch.
+    signals: u32,
+    /// What they count together: signals that may tell of what the copy has already count less.
+    weight: Option<f64>,
+    /// When the first of them came (RFC 3339, UTC).
+    first: Option<String>,
+    /// When the last of them came.
+    last: Option<String>,
+    /// The share of its signals about this source that stand for a change, as far as is believed.
+    precision: Option<f64>,
+    /// The share of this source's changes that it tells of.
+    recall: Option<f64>,
+    /// The chance that the copy is what the source is.
+    fresh: Option<f64>,
+    /// When the source would be due if these signals had not come; none: never.
+    due_without: Option<String>,
+    /// By how many seconds they moved the next fetch forward.
+    moved_seconds: Option<f64>,
+    /// All of that in a sentence.
+    text: String,
+}
+
+impl AnnouncedView {
+    fn of(it: SignalsNow, due: Option<i64>, now: i64) -> Self {
+        Self {
+            text: it.words(due, now),
+            signal_source: it.number,
+            url: it.name,
+            kind: it.kind,
+            signals: it.signals,
+            weight: finite(it.weight),
+            first: it.first.map(rfc3339),
+            last: it.last.map(rfc3339),
+            precision: finite(it.precision),
+            recall: finite(it.recall),
+            fresh: finite(it.fresh),
+            due_without: it.due_without.map(rfc3339),
+            moved_seconds: it.moved.and_then(finite),
+        }
+    }
 }
 
 /// JSON has no word for infinity.
@@ -239,6 +293,7 @@ impl ExplanationView {
             worth: it.worth.and_then(finite),
             price: finite(it.price).filter(|_| !it.unpaid),
             fresh: it.fresh.and_then(finite),
+            announced: it.signals.map(|signals| AnnouncedView::of(signals, it.worth_it, it.now)),
         }
     }
 }

@@ -86,7 +86,7 @@ async fn one(State(app): State<Arc<App>>, RawQuery(query): RawQuery) -> Result<R
 async fn many(State(app): State<Arc<App>>, request: Request) -> Result<Response, Problem> {
     is_on(&app)?;
     let (parts, body): (_, Body) = request.into_parts();
-    let Ok(_turn) = app.pushing.try_acquire() else {
+    let Ok(_turn) = app.announcing.try_acquire() else {
         let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "others speak at the time");
         return Err(problem.after(10));
     };

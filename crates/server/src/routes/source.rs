@@ -63,6 +63,9 @@ pub(crate) struct SourceView {
     pub(crate) failures: u32,
     /// The number of the newest version; 0 if there is none.
     pub(crate) version: u32,
+    /// The number of the signal source that is heard by reading it: then it is no page, and no list of
+    /// sources has it.
+    pub(crate) signal_source: Option<u32>,
 }
 
 /// What the last fetch made of a source.
@@ -119,7 +122,11 @@ impl SourceView {
                     name
                 }
             };
-            all.push(Self::of(source, host));
+            let herald = match source.herald {
+                true => reader.herald_of(source.id)?.map(|it| it.number),
+                false => None,
+            };
+            all.push(Self { signal_source: herald, ..Self::of(source, host) });
         }
         Ok(all)
     }
@@ -154,6 +161,7 @@ impl SourceView {
             fetches: it.fetches,
             failures: it.failures,
             version: it.version,
+            signal_source: None,
         }
     }
 }

@@ -16,7 +16,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use freshet_live::{Edit, Explained, LiveError, Which};
 use freshet_store::{ChangeFilter, Source, State as Standing};
@@ -161,6 +161,12 @@ async fn show(
     Query(asked): Query<ShowQuery>,
 ) -> Result<Response, Problem> {
     let (source, host) = find(&app, id).await?;
+    if source.herald
+        && let Some(herald) = app.read(move |reader| reader.herald_of(id)).await?
+    {
+        // What is read to hear somebody is no page.
+        return Ok(Redirect::to(&format!("/signals/{}", herald.number)).into_response());
+    }
     let form = EditForm::of(&source);
     let rows = Rows {
         fetches: asked.fetches.unwrap_or(ROWS).clamp(1, FETCHES),

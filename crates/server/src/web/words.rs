@@ -88,6 +88,12 @@ pub(crate) fn plural(value: u64, one: &str, many: &str) -> String {
     number::plural(usize::try_from(value).unwrap_or(usize::MAX), one, many)
 }
 
+/// A text as a sentence: with a full stop at its end.
+pub(crate) fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
+}
+
 /// Bytes: `1.2 MB`.
 pub(crate) fn bytes(value: u64) -> String {
     let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];

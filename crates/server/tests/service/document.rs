@@ -37,7 +37,7 @@ async fn every_route_is_told_of_with_all_its_answers() {
         }
         // Each of them is there.
         let there = path.replace("{id}", "0").replace("{n}", "0").replace("{tag}", "x.atom");
-        let there = there.replace("{name}", "x");
+        let there = there.replace("{name}", "x").replace("{number}", "0");
         // A stream has no end, but a beginning that is refused.
         let there = there.replace("/stream", "/stream?after=-1");
         let answer = service.send(method, &there, &[], "").await;

@@ -14,6 +14,8 @@ mod hub;
 mod indexnow;
 mod pages_of_sources;
 mod plan;
+mod signal_sources;
+mod signals_page;
 mod source_page;
 mod sources;
 mod stream;

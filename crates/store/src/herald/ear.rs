@@ -139,6 +139,20 @@ impl Reader {
         })
     }
 
+    /// What was learnt of heralds about a source.
+    pub fn ears_of(&self, source: u32) -> Result<Vec<Ear>, StoreError> {
+        let sql = "SELECT herald, source, learnt FROM ear WHERE source = ?1 AND learnt IS NOT NULL
+            ORDER BY herald";
+        self.rows(sql, [source], read_ear)
+    }
+
+    /// What was learnt of a herald about sources, of so many at most.
+    pub fn ears_by(&self, herald: u32, most: u32) -> Result<Vec<Ear>, StoreError> {
+        let sql = "SELECT herald, source, learnt FROM ear WHERE herald = ?1 AND learnt IS NOT NULL
+            ORDER BY source LIMIT ?2";
+        self.rows(sql, [herald, most], read_ear)
+    }
+
     /// How many sources a herald has spoken of, counted up to `most`.
     pub fn count_ears(&self, herald: u32, most: u32) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM ear WHERE herald = ?1 LIMIT ?2)";
@@ -158,6 +172,10 @@ impl Reader {
             ORDER BY source LIMIT ?3";
         self.rows(sql, params![herald, after.map_or(-1, i64::from), limit], |row| row.get(0))
     }
+}
+
+fn read_ear(row: &rusqlite::Row<'_>) -> rusqlite::Result<Ear> {
+    Ok(Ear { herald: row.get(0)?, source: row.get(1)?, learnt: row.get(2)? })
 }
 
 /// Keeps what was said and learnt, of heralds and sources that are there.

@@ -105,9 +105,11 @@ impl Store {
         })
     }
 
-    /// Says anew what is to be done with what a herald says. Says whether there is such a one.
+    /// Says anew what is to be done with what a herald says: it is read as a whole the next time, with its
+    /// parts, also if it is still the same. Says whether there is such a one.
     pub fn set_herald(&mut self, number: u32, settings: &str) -> Result<bool, StoreError> {
         self.write(|transaction| {
+            ask_anew(transaction, number, settings)?;
             let sql = "UPDATE herald SET settings = ?2 WHERE number = ?1";
             Ok(transaction.prepare_cached(sql)?.execute(params![number, settings])? > 0)
         })
@@ -151,6 +153,7 @@ fn put(
     });
     if let Some((number, source)) = known.optional()? {
         if it.origin.is_owners() {
+            ask_anew(transaction, number, &it.settings)?;
             let sql = "UPDATE herald SET origin = ?2, settings = ?3, parent = NULL
                 WHERE number = ?1";
             let row = params![number, it.origin, it.settings];
@@ -183,6 +186,17 @@ fn put(
     let row = params![number, kind, name, source, parent, origin, it.settings, it.made];
     transaction.prepare_cached(sql)?.execute(row)?;
     Ok(AddedHerald { number, source, new: true })
+}
+
+/// If there is something else to be done with what a herald says, what it said already matters once more.
+fn ask_anew(transaction: &Transaction<'_>, number: u32, settings: &str) -> rusqlite::Result<()> {
+    let sql = "UPDATE source SET etag = NULL, last_modified = NULL WHERE id IN (
+        WITH RECURSIVE below (number, source) AS (
+            SELECT number, source FROM herald WHERE number = ?1 AND settings != ?2
+            UNION SELECT h.number, h.source FROM herald h JOIN below b ON h.parent = b.number)
+        SELECT source FROM below WHERE source IS NOT NULL)";
+    transaction.prepare_cached(sql)?.execute(params![number, settings])?;
+    Ok(())
 }
 
 /// The smallest numbers that nobody has, and of which nothing is left.

@@ -11,7 +11,7 @@ use super::Known;
 use crate::clock::Millis;
 use crate::core::{Core, EditOver};
 use crate::edit::{Applied, EditError, Wanted};
-use crate::heralds::{HeraldChange, HeraldWanted};
+use crate::heralds::{HeraldChange, HeraldGiven, HeraldWanted};
 use crate::turns::Found;
 use crate::work::host_name;
 use crate::writer::Write;
@@ -79,9 +79,6 @@ impl Core {
         done: oneshot::Sender<Vec<Option<u32>>>,
     ) {
         let all = &self.flow.heralds;
-        if !all.known.contains_key(&herald) {
-            return;
-        }
         let is_part =
             |it: &Known| it.parent == Some(herald) && it.kind != freshet_store::HeraldKind::WebSub;
         let old = all.known.iter().filter(|(_, it)| is_part(it));
@@ -101,12 +98,18 @@ impl Core {
         }
         // What it says of pages its parts say: it is looked at for the parts themselves.
         let source = all.known.get(&herald).and_then(|it| it.source);
-        if let Some(source) = source.filter(|_| old.is_empty()) {
-            let often = self.shop.readers.with(|reader| reader.source(source)).ok().flatten();
-            if often.is_some_and(|it| it.max_interval == HeraldWanted::MAX_INTERVAL) {
+        let source = source.and_then(|it| self.shop.readers.with(|r| r.source(it)).ok().flatten());
+        let mut given = HeraldGiven::default();
+        if let Some(it) = source {
+            let (least, most) = (it.min_interval, it.max_interval);
+            if most == HeraldWanted::MAX_INTERVAL && old.is_empty() {
                 let max_interval = Some(INDEX_INTERVAL);
-                change.patches.push((source, Patch { max_interval, ..Patch::default() }));
+                change.patches.push((it.id, Patch { max_interval, ..Patch::default() }));
             }
+            // How often its owner wants it read holds for its parts: that is where pages are named.
+            given.min_interval = Some(least).filter(|it| *it != HeraldWanted::MIN_INTERVAL);
+            let usual = [HeraldWanted::MAX_INTERVAL, INDEX_INTERVAL];
+            given.max_interval = Some(most).filter(|it| !usual.contains(it));
         }
         let of_root = all.known.keys().filter(|it| all.root(**it) == root).count();
         let mut room = MOST.saturating_sub(all.known.len()).min(PARTS.saturating_sub(of_root));
@@ -119,7 +122,8 @@ impl Core {
                 break;
             }
             room -= usize::from(is_new);
-            let part = HeraldWanted::sitemap(url).check(now).ok();
+            let part = HeraldWanted { given: given.clone(), ..HeraldWanted::sitemap(url) };
+            let part = part.check(now).ok();
             places.push(part.is_some());
             let (origin, parent) = (HeraldOrigin::Part, Some(herald));
             change.add.extend(part.map(|it| NewHerald { origin, parent, ..it }));
@@ -143,8 +147,15 @@ impl Core {
         let Ok(url) = url::Url::parse(&file.url) else { return };
         let host = host_name(&url);
         let read = RobotsFile::from_bytes(url.clone(), &file.record, std::time::Duration::ZERO);
-        let named = read.map(|it| it.sitemaps).unwrap_or_default();
-        if !is_wanted || named.is_empty() {
+        // A file that is not there takes nothing away.
+        let Some(named) = read.filter(|it| it.rules().is_some()).map(|it| it.sitemaps) else {
+            return;
+        };
+        let of_host = |it: &Known| {
+            it.origin == HeraldOrigin::Robots && it.speaks_for.as_deref() == Some(host.as_str())
+        };
+        let is_known = || self.flow.heralds.known.values().any(of_host);
+        if !is_wanted || named.is_empty() && !is_known() {
             return;
         }
         let count = self.shop.readers.with(|reader| match reader.find_host(&host)? {
@@ -167,9 +178,6 @@ impl Core {
         }
         let all = &self.flow.heralds.known;
         let is_named = |it: &Known| change.add.iter().any(|new| new.name == it.name);
-        let of_host = |it: &Known| {
-            it.origin == HeraldOrigin::Robots && it.speaks_for.as_deref() == Some(host.as_str())
-        };
         let gone = all.iter().filter(|(_, it)| of_host(it) && !is_named(it)).map(|(n, _)| *n);
         change.remove = gone.collect();
         let is_known =
@@ -177,11 +185,8 @@ impl Core {
         change.add.retain(|new| !is_known(new));
         change.add.truncate(MOST.saturating_sub(all.len()));
         if !change.is_empty() {
-            tracing::info!(
-                host,
-                sitemaps = change.add.len(),
-                "sitemaps that its robots.txt names are read"
-            );
+            let (added, removed) = (change.add.len(), change.remove.len());
+            tracing::info!(host, added, removed, "sitemaps that its robots.txt names are read");
             self.change_heralds(change, oneshot::channel().0);
         }
     }

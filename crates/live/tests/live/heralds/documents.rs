@@ -5,8 +5,10 @@ use std::io::Write;
 use freshet_live::HeraldWanted;
 use freshet_store::Outcome;
 
-use super::{CALM, date, first_read, index, pages, paths, read, read_again, sitemap, with_copies};
-use crate::web::{Home, Page, Site};
+use super::{
+    CALM, all, date, first_read, index, pages, paths, read, read_again, sitemap, with_copies,
+};
+use crate::web::{Home, Page, Site, until};
 
 fn gzip(text: &str) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -114,6 +116,78 @@ async fn an_unchanged_document_is_not_sent_again() {
     assert_eq!(again.last, it.last);
     assert_eq!(again.report.unwrap().reads, 2);
     daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_stands_twice_in_a_feed_is_no_news_each_time() {
+    let (site, home) = (Site::start().await, Home::new(CALM, 1.0));
+    let daemon = with_copies(&home, &site, &paths(1)).await;
+    let page = site.url("/0");
+    let item = |title: &str, part: &str| {
+        format!("<item><title>{title}</title><link>{page}{part}</link></item>")
+    };
+    let feed = |items: &[String]| {
+        format!("<rss version='2.0'><channel>{}</channel></rss>", items.concat())
+    };
+    let two = [item("second", "#2"), item("first", "#1")];
+    site.raw("/feed", feed(&two));
+    let number = read(&daemon, HeraldWanted::feed(site.url("/feed"))).await.herald.number;
+    for _ in 0..3 {
+        assert_eq!(read_again(&daemon, number).await.last.unwrap().signals, 0);
+    }
+    site.raw("/feed", feed(&[&[item("third", "#3")], two.as_slice()].concat()));
+    assert_eq!(read_again(&daemon, number).await.last.unwrap().signals, 1);
+    assert_eq!(read_again(&daemon, number).await.last.unwrap().signals, 0);
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sitemap_that_is_not_there_is_looked_for_again_soon_and_for_ever() {
+    // An hour in a second.
+    let (site, home) = (Site::start().await, Home::new(CALM, 3600.0));
+    site.put("/s.xml", Page { status: 404, ..Page::default() });
+    let daemon = home.start();
+    let wanted = HeraldWanted::sitemap(site.url("/s.xml"));
+    let it = read(&daemon, wanted).await;
+    assert_eq!(it.last.unwrap().outcome, "gone");
+    // By itself, and sooner than a page that is gone.
+    let begin = daemon.handle().now();
+    until("it is asked for again", || site.fetches()["/s.xml"] > 2).await;
+    assert!(daemon.handle().now() - begin < 7 * 86_400_000);
+    // However often that was in vain, the next time has a day.
+    for _ in 0..8 {
+        let due = read_again(&daemon, it.herald.number).await.source.unwrap().due;
+        let due = due.expect("it has a day");
+        assert!(due < daemon.handle().now() + 31 * 86_400_000, "{due}");
+    }
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_that_names_pages_instead_has_no_parts_any_more() {
+    let (site, home) = (Site::start().await, Home::new(CALM, 1.0));
+    let daemon = with_copies(&home, &site, &paths(2)).await;
+    let whole = pages(&site, &paths(2), Some(&date(-9)));
+    site.raw("/index.xml", index(&[site.url("/a.xml")]));
+    site.raw("/a.xml", whole.clone());
+    let mut wanted = HeraldWanted::sitemap(site.url("/index.xml"));
+    wanted.given.min_interval = Some(0.25);
+    wanted.given.max_interval = Some(0.5);
+    let root = read(&daemon, wanted).await;
+    assert_eq!(root.parts, 1);
+    // How often it is to be read holds for its parts.
+    let part = all(&daemon).await.pop().unwrap();
+    let source = part.source.unwrap();
+    assert_eq!(part.herald.parent, Some(root.herald.number));
+    assert_eq!((source.min_interval, source.max_interval), (0.25, 0.5));
+    // Not if it is broken off: the rest may name parts.
+    site.raw("/index.xml", whole[..whole.len() - 9].to_owned());
+    assert_eq!(read_again(&daemon, root.herald.number).await.parts, 1);
+    site.raw("/index.xml", whole);
+    let root = read_again(&daemon, root.herald.number).await;
+    assert_eq!((root.parts, root.last.unwrap().known), (0, 2));
+    daemon.stop().await;
+    assert!(home.reader().check().unwrap().is_good());
 }
 
 #[tokio::test(flavor = "multi_thread")]

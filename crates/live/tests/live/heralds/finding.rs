@@ -1,10 +1,10 @@
 //! Pages that nobody knew, and sitemaps that a robots.txt names.
 
 use freshet_live::{HeraldError, HeraldGiven, HeraldRule, HeraldWanted};
-use freshet_store::{HeraldOrigin, Query};
+use freshet_store::{HeraldKind, HeraldOrigin, Query};
 
 use super::{CALM, all, first_read, index, pages, paths, read, read_again, sitemap, with_copies};
-use crate::web::{Home, Site, add, until};
+use crate::web::{Home, Page, Site, add, until};
 
 fn discover(url: String) -> HeraldWanted {
     let rule = HeraldRule { discover: true, ..HeraldRule::default() };
@@ -52,6 +52,35 @@ async fn pages_are_added_as_the_rule_says() {
     assert!(reader.find("http://other.example/blog/x").unwrap().is_some());
     daemon.stop().await;
     assert!(reader.check().unwrap().is_good());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_that_changes_holds_for_documents_that_do_not() {
+    let (site, home) = (Site::start().await, Home::new(CALM, 1.0));
+    let marked = |path: &str, body: String| {
+        let etag = Some("\"same\"".to_owned());
+        site.put(path, Page { body: Some(body.into()), etag, ..Page::default() });
+    };
+    marked("/index.xml", index(&[site.url("/a.xml")]));
+    marked("/a.xml", pages(&site, &paths(3), None));
+    let daemon = home.start();
+    let wanted = HeraldWanted::sitemap(site.url("/index.xml"));
+    let root = read(&daemon, wanted).await.herald.number;
+    let part =
+        home.reader().find_herald(HeraldKind::Sitemap, &site.url("/a.xml")).unwrap().unwrap();
+    let part = first_read(&daemon, part.number).await.herald;
+    let status = || home.reader().history(part.source.unwrap(), 1).unwrap()[0].status;
+    read_again(&daemon, part.number).await;
+    assert_eq!(status(), 304);
+    let rule = Some(HeraldRule { discover: true, ..HeraldRule::default() });
+    let given = HeraldGiven { rule, ..HeraldGiven::default() };
+    daemon.handle().change_herald(root, given.clone()).await.unwrap();
+    assert_eq!(read_again(&daemon, part.number).await.last.unwrap().found, 3);
+    // What is said again changes nothing.
+    daemon.handle().change_herald(root, given).await.unwrap();
+    read_again(&daemon, part.number).await;
+    assert_eq!(status(), 304);
+    daemon.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -120,6 +149,26 @@ async fn sitemaps_of_robots_txt_are_read_if_enough_is_known_there() {
             daemon.stop().await;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sitemap_that_robots_txt_does_not_name_any_more_goes() {
+    let text = format!("{CALM}[signals]\nrobots_pages = 1\n");
+    let (site, mut home) = (Site::start().await, Home::new(&text, 1.0));
+    home.fetch = "[fetch.limits]\nrobots = \"1ms\"\n".to_owned();
+    site.set("/robots.txt", "User-agent: *\nAllow: /\nSitemap: /s.xml\n");
+    site.raw("/s.xml", pages(&site, &paths(1), None));
+    let daemon = with_copies(&home, &site, &paths(1)).await;
+    until("its sitemap is read", || site.fetches().contains_key("/s.xml")).await;
+    // A file that is not there says nothing of sitemaps.
+    site.put("/robots.txt", Page { status: 404, ..Page::default() });
+    daemon.handle().check_number(0).await.unwrap();
+    assert_eq!(all(&daemon).await.len(), 1);
+    site.set("/robots.txt", "User-agent: *\nAllow: /\n");
+    while !all(&daemon).await.is_empty() {
+        daemon.handle().check_number(0).await.unwrap();
+    }
+    daemon.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,8 +3,10 @@
 use freshet_live::HeraldWanted;
 use freshet_store::HeraldOrigin;
 
-use super::{CALM, all, date, pages, paths, read, read_again, sitemap, with_copies};
-use crate::web::{Home, Site, until};
+use super::{
+    CALM, all, date, first_read, index, pages, paths, read, read_again, sitemap, with_copies,
+};
+use crate::web::{Home, Page, Site, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn signals_and_trust_outlive_the_process() {
@@ -91,6 +93,37 @@ async fn what_the_configuration_names_comes_and_goes_with_it() {
     home.text = named(&["/c.xml"]);
     let daemon = home.start();
     assert_eq!(names(&all(&daemon).await), [c]);
+    daemon.stop().await;
+    assert!(home.reader().check().unwrap().is_good());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_comes_when_its_herald_is_gone_is_not_of_the_one_that_has_its_number_now() {
+    let site = Site::start().await;
+    let named = |path: &str| format!("{CALM}[[signals.sitemap]]\nurl = \"{}\"\n", site.url(path));
+    let body = Some(index(&[site.url("/part.xml")]).into());
+    let page = Page { body, ..Page::default() };
+    site.put("/a.xml", Page { never: true, ..page.clone() });
+    site.raw("/b.xml", pages(&site, &paths(1), None));
+    let mut home = Home::new(&named("/a.xml"), 1.0);
+    let daemon = home.start();
+    until("it is asked for", || site.fetches().contains_key("/a.xml")).await;
+    let before = all(&daemon).await[0].herald.clone();
+    home.text = named("/b.xml");
+    daemon.handle().reload(home.config()).await.unwrap();
+    let after = loop {
+        match all(&daemon).await.as_slice() {
+            [it] if it.herald.name == site.url("/b.xml") => break it.herald.clone(),
+            _ => tokio::task::yield_now().await,
+        }
+    };
+    assert_eq!(before.number, after.number);
+    // Now it comes; the other is read after that, as they are of one host.
+    site.put("/a.xml", page);
+    let it = first_read(&daemon, after.number).await;
+    assert_eq!((it.last.unwrap().format.as_str(), it.parts), ("sitemap", 0));
+    assert_eq!(it.report.unwrap().reads, 1);
+    assert!(!site.fetches().contains_key("/part.xml"));
     daemon.stop().await;
     assert!(home.reader().check().unwrap().is_good());
 }

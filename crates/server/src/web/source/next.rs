@@ -17,13 +17,15 @@ pub(super) struct Next {
     pub(super) says: Vec<String>,
     /// Names and values.
     pub(super) facts: Vec<(&'static str, String)>,
+    /// What signals have to do with it: the number of who is listened to, and a sentence.
+    pub(super) signals: Option<(u32, String)>,
 }
 
 impl Next {
     pub(super) fn of(explained: Option<&Explained>, now: Millis) -> Self {
         let Some(it) = explained else {
             let headline = "Nothing is known of it yet.".to_owned();
-            return Self { headline, says: Vec::new(), facts: Vec::new() };
+            return Self { headline, says: Vec::new(), facts: Vec::new(), signals: None };
         };
         let mut says = Vec::new();
         let waits = matches!(it.standing.as_str(), "waiting" | "candidate");
@@ -39,7 +41,11 @@ impl Next {
         if waits {
             says.extend(earlier(it));
         }
-        Self { headline: headline(it, now), says, facts: facts(it, now) }
+        let signals = it.signals.as_ref().map(|signals| {
+            let words = signals.words(it.worth_it.filter(|_| waits && !it.unpaid), now);
+            (signals.number, words::sentence(&words))
+        });
+        Self { headline: headline(it, now), says, facts: facts(it, now), signals }
     }
 }
 
@@ -197,6 +203,15 @@ fn marks(it: &Explained, due: Option<Millis>, x: &Scale) -> Vec<Mark> {
         after.or(it.climb.last()).map_or(0.0, |point| point.1)
     };
     let mut marks = Vec::new();
+    let signal = it.signals.as_ref().and_then(|signals| signals.first);
+    let is_apart = |at: &Millis| {
+        let far = |other: Millis| (x.share(*at as f64) - x.share(other as f64)).abs() >= NEAR;
+        it.climb.first().is_some_and(|first| *at >= first.0) && far(it.now) && due.is_none_or(far)
+    };
+    if let Some(at) = signal.filter(is_apart) {
+        marks.push(Mark::Vertical(at as f64, String::new()));
+        marks.push(Mark::Dot(at as f64, on_curve(at), "signal".to_owned()));
+    }
     let mut point = |at: Millis, label: &str| {
         marks.push(Mark::Vertical(at as f64, String::new()));
         marks.push(Mark::Dot(at as f64, on_curve(at), label.to_owned()));
