@@ -105,10 +105,11 @@ impl Heralds {
         self.voice(ear.herald).is_some_and(|voice| voice.generation == ear.generation)
     }
 
-    /// The first ear of a chain whose herald is still listened to, and that is on trial no more.
+    /// The first ear of a chain whose herald is still listened to, that is on trial no more and hears more than
+    /// noise.
     pub(crate) fn first_heard(&self, mut place: Option<u32>) -> Option<&Ear> {
         while let Some(ear) = place.and_then(|place| self.ear(place)) {
-            if self.is_heard(ear) && !ear.is_on_trial() {
+            if self.is_heard(ear) && !ear.is_on_trial() && !ear.is_noise() {
                 return Some(ear);
             }
             place = ear.next();

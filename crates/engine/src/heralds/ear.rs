@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// Fetches before what is said counts: until then the source shows how often it changes.
 pub(crate) const TRIAL: u8 = 3;
+/// Signals for each change that are noise.
+const NOISE: f64 = 16.0;
 /// The share by which signals must be more to be news.
 const MORE: f32 = 0.15;
 
@@ -72,6 +74,12 @@ impl Ear {
     /// Whether it is only counted yet how often it is spoken to.
     pub(crate) fn is_on_trial(&self) -> bool {
         self.fetches < TRIAL
+    }
+
+    /// Whether there are so many more signals than changes that they are of no use even if they tell of every
+    /// change: what could be gained is less than what it costs to be wrong about them.
+    pub(crate) fn is_noise(&self) -> bool {
+        self.reading.signals() > NOISE * self.reading.changes().mean()
     }
 
     /// The place of another ear of the same source.
