@@ -172,6 +172,8 @@ impl Engine {
         let jump = self.jump(&source, &ear.reading);
         let price = self.price_at(source.host) * f64::from(source.cost);
         let gain = (f64::from(source.importance) * jump - price).max(0.0);
+        // What is not listened to brings nothing.
+        let gain = if ear.is_noise() { 0.0 } else { gain };
         if let Some(ear) = self.heralds.ear_mut(place) {
             ear.jump = jump.min(1e30) as f32;
         }
@@ -185,16 +187,16 @@ impl Engine {
         }
         let half_life = self.settings.half_life.unwrap_or(self.memory.half_life());
         for place in self.heralds.chain(self.sources[id as usize].ear()) {
-            let Some(&ear) = self.heralds.ear(place) else { continue };
-            let Some(&trust) = self.heralds.trust(place) else { continue };
+            let ear = self.heralds.ear(place).filter(|ear| self.heralds.is_heard(ear));
+            let Some((&ear, &trust)) = ear.zip(self.heralds.trust(place)) else { continue };
             let heard = ear.heard(days);
             if ear.is_on_trial() {
-                self.heralds.set_trust(place, trust.counted(heard));
+                let mut trust = trust.counted(heard);
                 if ear.fetches + 1 == TRIAL {
                     let source = &self.sources[id as usize];
-                    let belief = self.known_belief(source).unwrap_or(self.belief(source));
-                    self.heralds.set_trust(place, trust.counted(heard).settled(belief));
+                    trust = trust.settled(self.known_belief(source).unwrap_or(self.belief(source)));
                 }
+                self.heralds.set_trust(place, trust);
                 self.heralds.set_fetches(place, ear.fetches + 1);
                 self.weigh_ear(place);
                 continue;
@@ -206,19 +208,11 @@ impl Engine {
             self.heralds.set_trust(place, known.map_or(learnt, |belief| learnt.settled(belief)));
             if let Some(voice) = self.heralds.voice_mut(ear.herald) {
                 let kept = &mut voice.kept;
-                let count = match (ear.count > 0, changed) {
-                    (true, true) => {
-                        kept.tried += 1;
-                        Some(&mut kept.proved)
-                    }
-                    (true, false) => Some(&mut kept.tried),
-                    (false, true) => Some(&mut kept.missed),
-                    (false, false) => None,
-                };
-                if let Some(count) = count {
-                    *count += 1;
-                }
-                if ear.changed && ear.count > 0 {
+                let is_told = ear.count > 0;
+                kept.tried += u64::from(is_told);
+                kept.proved += u64::from(is_told && changed);
+                kept.missed += u64::from(!is_told && changed);
+                if ear.changed && is_told {
                     let (first, last) = (f64::from(ear.first_after), f64::from(ear.last_after));
                     let after = After { count: ear.count, first, last };
                     kept.delay.learn(&ear.reading, days, &after, changed);
