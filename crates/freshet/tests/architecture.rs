@@ -18,7 +18,7 @@ const PURE: &[&str] = &[
     "freshet-crew",
     "freshet-capture",
     "freshet-detect",
-    "freshet-heralds",
+    "freshet-signals",
     "freshet-engine",
     "freshet-sim",
     "freshet-lab",
@@ -37,7 +37,7 @@ const OWNED: &[(&[&str], &[&str])] = &[
     (&["freshet-store"], &["rusqlite"]),
     (&["freshet-notify"], &["lettre"]),
     // Those who sign what they send, and who check what was sent to them.
-    (&["freshet-notify", "freshet-live"], &["hmac"]),
+    (&["freshet-notify", "freshet-daemon"], &["hmac"]),
     (&["freshet"], &["clap", "indicatif", "anyhow"]),
 ];
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_live::{Handle, LiveError};
+use freshet_daemon::{Handle, LiveError};
 use freshet_store::{Destination, NewDead, Reader, Step, Store, StoreError};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep, sleep_until};

@@ -1,7 +1,7 @@
 //! Which entries of the log somebody wants to be told of.
 
+use freshet_daemon::host_filter;
 use freshet_fetch::Pattern;
-use freshet_live::host_filter;
 use freshet_store::{Change, ChangeFilter, HostFilter, Kind};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

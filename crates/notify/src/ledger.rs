@@ -1,7 +1,7 @@
 //! Writing down how far deliveries are. A write waits for the disk: what many have to say meanwhile is
 //! written as one.
 
-use freshet_live::{Handle, LiveError};
+use freshet_daemon::{Handle, LiveError};
 use freshet_store::Step;
 use tokio::sync::{mpsc, oneshot};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use freshet_live::{Mail, MailTls};
+use freshet_daemon::{Mail, MailTls};
 use lettre::address::Envelope;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};

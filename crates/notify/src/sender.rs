@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use freshet_daemon::{Config, Mail};
 use freshet_fetch::Fetcher;
-use freshet_live::{Config, Mail};
 use serde::Serialize;
 use thiserror::Error;
 use utoipa::ToSchema;
@@ -19,7 +19,7 @@ pub struct Settings {
     /// How requests are made.
     pub fetch: freshet_fetch::Settings,
     /// How often, and through what.
-    pub notify: freshet_live::Notify,
+    pub notify: freshet_daemon::Notify,
 }
 
 impl Settings {

@@ -9,7 +9,7 @@ mod client;
 
 use std::time::Instant;
 
-use freshet_live::{Clock, Config, Daemon};
+use freshet_daemon::{Clock, Config, Daemon};
 use freshet_server::{Server, Settings};
 use freshet_store::Store;
 

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::routing::get;
-use freshet_live::{Clock, Config, Daemon};
+use freshet_daemon::{Clock, Config, Daemon};
 use freshet_server::{Server, Settings};
 use freshet_store::Store;
 use hyper::server::conn::http1;

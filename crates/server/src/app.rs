@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use axum::http::StatusCode;
-use freshet_live::{Handle, LiveError, Millis};
+use freshet_daemon::{Handle, LiveError, Millis};
 use freshet_notify::Notifier;
 use freshet_store::{Reader, StoreError, Token};
 use tokio::sync::{Semaphore, watch};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use freshet_live::Handle;
+use freshet_daemon::Handle;
 use freshet_notify::{Entry, EntryKind};
 use freshet_store::{Change, ChangeFilter};
 use tokio::sync::{broadcast, watch};

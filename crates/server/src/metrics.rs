@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use freshet_live::{Pushed, Status};
+use freshet_daemon::{Pushed, Status};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 
-use freshet_live::Millis;
+use freshet_daemon::Millis;
 
 /// Failures of one peer that are answered as such, within a time.
 const MOST: u32 = 10;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use axum::http::StatusCode;
-use freshet_live::{Handle, Known};
+use freshet_daemon::{Handle, Known};
 use freshet_model::PerDay;
 use freshet_plan::{
     Evaluation, Objective, Options, PlanError, Solution, Sources, Target, evaluate, solve, target,

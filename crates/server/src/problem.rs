@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use freshet_live::{EditError, HeraldError, LiveError, Unfit};
+use freshet_daemon::{EditError, HeraldError, LiveError, Unfit};
 use freshet_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;

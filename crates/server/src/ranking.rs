@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use freshet_live::{Handle, LiveError, Sight};
+use freshet_daemon::{Handle, LiveError, Sight};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -190,7 +190,7 @@ impl Ranking {
 
     async fn sweep(&self, handle: &Handle, order: Order) -> Result<Column, LiveError> {
         let made = Instant::now();
-        let base = *self.base.get_or_init(|| freshet_live::days(handle.now()));
+        let base = *self.base.get_or_init(|| freshet_daemon::days(handle.now()));
         let (mut pieces, mut from) = (Vec::new(), Some(0));
         while let Some(first) = from {
             let sights = handle.see(first).await?;

@@ -13,7 +13,7 @@ use axum::extract::Request;
 use axum::http::header::CONNECTION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use freshet_live::{Handle, LiveError};
+use freshet_daemon::{Handle, LiveError};
 use freshet_notify::Notifier;
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use freshet_live::{HeraldNow, HeraldRead, HeraldReport, HeraldRule};
+use freshet_daemon::{HeraldNow, HeraldRead, HeraldReport, HeraldRule};
 use freshet_notify::rfc3339;
 use freshet_store::HeraldOrigin;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! What is really so, where somebody knows: the demo has made its web, and knows when pages changed.
 
-use freshet_live::Millis;
+use freshet_daemon::Millis;
 
 /// How fresh the copies of several keepers really were, over time.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use freshet_daemon::{Clock, Config, Crew, Daemon, Edit, Wanted};
 use freshet_fetch::RawSettings;
-use freshet_live::{Clock, Config, Crew, Daemon, Edit, Wanted};
 use tokio::runtime::Runtime;
 
 /// Sources: each is fetched a few times a second.

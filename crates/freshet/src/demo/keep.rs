@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use freshet_daemon::{Clock, Config, Crew, Daemon, Edit, Handle, Wanted};
 use freshet_demo::Assignment;
-use freshet_live::{Clock, Config, Crew, Daemon, Edit, Handle, Wanted};
 use freshet_notify::Notifier;
 use freshet_server::{ServeError, Server, Settings, Truth};
 use tokio::sync::{mpsc, watch};
@@ -60,7 +60,7 @@ pub(super) async fn keep(
     };
     let letters =
         freshet_notify::Settings { fetch: telling.try_into()?, notify: config.notify.clone() };
-    let from = freshet_live::millis(clock.now());
+    let from = freshet_daemon::millis(clock.now());
     let daemon = Daemon::start(config, Clock::from(Box::new(clock::millis), from, clock.factor()))?;
     let notifier = Notifier::start(daemon.handle(), letters);
     let known = truth::follow(standing);

@@ -55,7 +55,7 @@ impl Known {
             fresh: self
                 .moments
                 .iter()
-                .map(|it| (freshet_live::millis(it.day), it.fresh[client as usize]))
+                .map(|it| (freshet_daemon::millis(it.day), it.fresh[client as usize]))
                 .collect(),
             mean: last.mean(client),
             requests: last.tallies[client as usize].requests,
@@ -89,6 +89,6 @@ mod tests {
         assert_eq!(names, ["freshet", "equal polling", "Nutch's rule"]);
         assert_eq!(truth.lines[1].mean, 0.25);
         assert_eq!(truth.lines[0].requests, 9999);
-        assert_eq!(truth.lines[0].fresh.last(), Some(&(freshet_live::millis(9999.0), 0.5)));
+        assert_eq!(truth.lines[0].fresh.last(), Some(&(freshet_daemon::millis(9999.0), 0.5)));
     }
 }

@@ -4,8 +4,8 @@ use std::io::{self, BufRead};
 use std::process::ExitCode;
 
 use clap::Args;
+use freshet_daemon::{Applied, Edit, EditError, Given, Wanted, host_of};
 use freshet_fetch::{Refusal, Request};
-use freshet_live::{Applied, Edit, EditError, Given, Wanted, host_of};
 use freshet_store::NewSource;
 
 use crate::failure::Failure;

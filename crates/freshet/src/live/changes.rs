@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Args;
-use freshet_live::host_filter;
+use freshet_daemon::host_filter;
 use freshet_notify::{Entry, EntryKind};
 use freshet_store::{Change, ChangeFilter, Reader};
 

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Args;
-use freshet_live::{Alone, Answer, Call, Clock, Looked, host_of};
+use freshet_daemon::{Alone, Answer, Call, Clock, Looked, host_of};
 use freshet_store::{Observation, Outcome, Reader};
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};

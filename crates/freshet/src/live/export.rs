@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use freshet_live::beliefs;
+use freshet_daemon::beliefs;
 use freshet_model::Strings;
 use freshet_store::{Query, Reader, Source};
 use freshet_tables::{Table, write_atomic};

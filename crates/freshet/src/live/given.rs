@@ -1,8 +1,8 @@
 //! What can be said of a source, as it is typed.
 
 use clap::Args;
+use freshet_daemon::Given;
 use freshet_detect::RawSettings;
-use freshet_live::Given;
 use freshet_store::Source;
 
 use crate::failure::Failure;
@@ -86,7 +86,7 @@ pub(crate) struct GivenArguments {
 pub(crate) struct Interval(pub(crate) f64);
 
 fn interval(text: &str) -> Result<Interval, String> {
-    freshet_live::days_in(text)
+    freshet_daemon::days_in(text)
         .map(Interval)
         .ok_or_else(|| "give a time such as 30s, 10min, 1h, 2d, 1w or none".to_owned())
 }

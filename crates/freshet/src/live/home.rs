@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Args;
-use freshet_live::{
+use freshet_daemon::{
     Answer, Applied, Call, Client, Config, ConfigError, ControlError, DestinationEdit,
     DestinationError, Edit, EditError, LiveError, apply, edit_destination, socket_of,
 };

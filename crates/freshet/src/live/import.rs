@@ -14,7 +14,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use clap::Args;
-use freshet_live::{Applied, Edit, Wanted};
+use freshet_daemon::{Applied, Edit, Wanted};
 use freshet_store::{NewSource, Store};
 use freshet_tables::ListFormat;
 

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use freshet_live::{Config, Crew};
+    use freshet_daemon::{Config, Crew};
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use freshet_live::{beliefs, host_filter};
+use freshet_daemon::{beliefs, host_filter};
 use freshet_store::{Query, Reader, Source, State};
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! From a URL to its source, or to one that may have been meant.
 
-use freshet_live::host_of;
+use freshet_daemon::host_of;
 use freshet_store::{Query, Reader};
 
 use crate::failure::Failure;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use freshet_live::{Client, Clock, Config, Control, Daemon, Handle, LiveError};
+use freshet_daemon::{Client, Clock, Config, Control, Daemon, Handle, LiveError};
 use freshet_notify::{Notifier, Settings};
 use freshet_store::StoreError;
 use tokio::runtime::Builder;
@@ -47,7 +47,7 @@ Examples:
   freshet run
   freshet run --config watch/freshet.toml --log debug
   freshet run --listen 0.0.0.0:7343
-  freshet run --log info,freshet_live=debug 2> freshet.log")]
+  freshet run --log info,freshet_daemon=debug 2> freshet.log")]
 pub(crate) struct RunArguments {
     /// Where the service listens: an address with a port, or `off` [default: as in the configuration]
     #[arg(long, value_name = "ADDRESS", value_parser = serve::listen)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
+use freshet_daemon::{Applied, Edit, Given, Which};
 use freshet_detect::RawSettings;
-use freshet_live::{Applied, Edit, Given, Which};
 
 use crate::failure::Failure;
 use crate::live::given::GivenArguments;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_live::{Answer, Call, Explained, SignalsNow, explain};
+use freshet_daemon::{Answer, Call, Explained, SignalsNow, explain};
 use freshet_store::{Observation, Outcome, Source, VersionMeta};
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ mod show;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use freshet_live::{Answer, Call, HeraldError, HeraldNow, herald_reports, host_of};
+use freshet_daemon::{Answer, Call, HeraldError, HeraldNow, herald_reports, host_of};
 use freshet_store::{Herald, HeraldKind, HeraldQuery, Reader};
 
 use crate::clock;

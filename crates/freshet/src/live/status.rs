@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_live::{Answer, Call, Status};
+use freshet_daemon::{Answer, Call, Status};
 use freshet_notify::Health;
 use freshet_store::{Query, Reader, Spent, State};
 use serde::Serialize;

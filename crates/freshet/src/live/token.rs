@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use freshet_live::{Answer, Call};
+use freshet_daemon::{Answer, Call};
 use freshet_server::{Scope, Scopes, Secret};
 use freshet_store::Token;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_live::{Applied, Which};
+use freshet_daemon::{Applied, Which};
 use freshet_store::{Query, Reader, Source};
 
 use crate::failure::Failure;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use freshet_live::{Clock, Config, Daemon, DestinationEdit, Edit, Handle, Wanted};
+use freshet_daemon::{Clock, Config, Daemon, DestinationEdit, Edit, Handle, Wanted};
 use freshet_notify::{Key, Notifier, RawTarget, RawTo, RawWebhook, Settings, Target};
 use freshet_store::{Batch, Destination, Fetched, NewChange, Outcome};
 use tempfile::TempDir;

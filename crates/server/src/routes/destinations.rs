@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use freshet_live::{DestinationEdit, DestinationError};
+use freshet_daemon::{DestinationEdit, DestinationError};
 use freshet_notify::{Invalid, Key, RawTarget, RawTo, Receipt, Target, View, check_name};
 use freshet_store::Destination;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl From<DestinationError> for Problem {
             DestinationError::Changed(_) => Self::new(StatusCode::CONFLICT, detail),
             DestinationError::Missing(_) => Self::absent(detail),
             DestinationError::Store(error) => error.into(),
-            DestinationError::Stopped => freshet_live::LiveError::Stopped.into(),
+            DestinationError::Stopped => freshet_daemon::LiveError::Stopped.into(),
         }
     }
 }

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use freshet_live::{Explained, SignalsNow};
+use freshet_daemon::{Explained, SignalsNow};
 use freshet_notify::{Entry, rfc3339};
 use freshet_store::{ChangeFilter, Decision, Observation, Outcome};
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use freshet_live::{Accepted, Announcement, host_of};
+use freshet_daemon::{Accepted, Announcement, host_of};
 use serde::Deserialize;
 use url::Url;
 use utoipa::ToSchema;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use freshet_live::Status;
+use freshet_daemon::Status;
 use freshet_notify::{Health, rfc3339};
 use serde::Serialize;
 use utoipa::ToSchema;

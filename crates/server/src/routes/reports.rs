@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use freshet_live::{Lease, Report, Seen, Taken};
+use freshet_daemon::{Lease, Report, Seen, Taken};
 use freshet_store::Validators;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -217,7 +217,8 @@ async fn report(
 }
 
 fn lease(text: &str) -> Result<Lease, Problem> {
-    text.parse().map_err(|why: freshet_live::InvalidLease| Problem::field("lease", why.to_string()))
+    text.parse()
+        .map_err(|why: freshet_daemon::InvalidLease| Problem::field("lease", why.to_string()))
 }
 
 impl ReportInput {

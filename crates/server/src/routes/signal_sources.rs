@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use freshet_live::host_of;
+use freshet_daemon::host_of;
 use freshet_store::{HeraldKind, HeraldQuery};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;

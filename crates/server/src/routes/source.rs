@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use freshet_live::Given;
+use freshet_daemon::Given;
 use freshet_notify::rfc3339;
 use freshet_store::{Reader, Source, State, StoreError};
 use serde::{Deserialize, Serialize};

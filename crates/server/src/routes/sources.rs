@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use freshet_live::{Edit, Which, host_filter, host_of};
+use freshet_daemon::{Edit, Which, host_filter, host_of};
 use freshet_store::Query as Asked;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

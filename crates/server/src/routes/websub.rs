@@ -6,7 +6,7 @@ use axum::extract::{Extension, RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use freshet_live::{Confirmed, Mode, Pushed};
+use freshet_daemon::{Confirmed, Mode, Pushed};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 

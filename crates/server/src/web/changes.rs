@@ -7,7 +7,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
-use freshet_live::Millis;
+use freshet_daemon::Millis;
 use freshet_notify::{EntryKind, Filter, RawFilter};
 use freshet_store::{Change, Kind, Reader, StoreError};
 use serde::Deserialize;

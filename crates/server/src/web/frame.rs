@@ -9,7 +9,7 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY}
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use freshet_live::Millis;
+use freshet_daemon::Millis;
 use sha2::{Digest, Sha256};
 
 use super::asset;

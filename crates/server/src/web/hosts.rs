@@ -8,7 +8,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
-use freshet_live::{HostNow, Millis, RobotsRead, robots};
+use freshet_daemon::{HostNow, Millis, RobotsRead, robots};
 use freshet_model::moment;
 use freshet_store::Host;
 use serde::Deserialize;

@@ -11,7 +11,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
-use freshet_live::{Millis, Status};
+use freshet_daemon::{Millis, Status};
 use freshet_model::moment;
 use serde::Deserialize;
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
-use freshet_live::Millis;
+use freshet_daemon::Millis;
 use sha2::{Digest, Sha256};
 
 /// The name of the cookie.

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
-use freshet_live::{Adjusted, InForce};
+use freshet_daemon::{Adjusted, InForce};
 
 use self::destinations::DestinationRow;
 use self::objectives::{Choice, choices};

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
-use freshet_live::{HeraldGiven, HeraldNow};
+use freshet_daemon::{HeraldGiven, HeraldNow};
 use freshet_store::HeraldQuery;
 use serde::Deserialize;
 

@@ -18,7 +18,7 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_O
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use freshet_live::{Edit, Explained, LiveError, Which};
+use freshet_daemon::{Edit, Explained, LiveError, Which};
 use freshet_store::{ChangeFilter, Source, State as Standing};
 use serde::Deserialize;
 use tokio::time::timeout;

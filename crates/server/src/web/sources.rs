@@ -13,7 +13,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
-use freshet_live::{Glance, Millis, millis};
+use freshet_daemon::{Glance, Millis, millis};
 use freshet_store as store;
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 //! Numbers and moments in words, for pages.
 
-use freshet_live::Millis;
+use freshet_daemon::Millis;
 use freshet_model::{moment, number};
 use freshet_notify::rfc3339;
 

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, Once};
 use std::time::{Duration, SystemTime};
 
-use freshet_live::{Clock, Config, Daemon};
+use freshet_daemon::{Clock, Config, Daemon};
 use freshet_notify::Notifier;
 use freshet_server::{Scope, Secret, Server, Settings};
 use freshet_store::Token;

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use freshet_live::{Clock, Config, Daemon, Offer, Subscribed};
+use freshet_daemon::{Clock, Config, Daemon, Offer, Subscribed};
 use freshet_server::{Server, Settings};
 use freshet_store::{HeraldKind, NewHerald};
 use sha2::{Digest, Sha256};
@@ -298,7 +298,7 @@ impl Home {
         assert!(daemon.stop().await);
     }
 
-    pub(crate) fn handle(&self) -> freshet_live::Handle {
+    pub(crate) fn handle(&self) -> freshet_daemon::Handle {
         self.running.as_ref().unwrap().0.handle()
     }
 

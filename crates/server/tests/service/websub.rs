@@ -1,6 +1,6 @@
 //! WebSub against a hub written by its specification.
 
-use freshet_live::HeraldWanted;
+use freshet_daemon::HeraldWanted;
 use freshet_store::HeraldKind;
 
 use crate::hub::{Habit, Home, Hub, call, form, send, signature, until};

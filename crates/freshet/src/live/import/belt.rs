@@ -4,7 +4,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use freshet_live::Wanted;
+use freshet_daemon::Wanted;
 
 use super::place::{Bad, Found};
 use super::{Each, Notes};

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 
+use freshet_daemon::Wanted;
 use freshet_detect::{Layer, RawSettings, Settings};
-use freshet_live::Wanted;
 use serde_json::{Map, Value};
 
 use super::format::{open, unreadable};

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use freshet_live::{Given, Wanted};
+use freshet_daemon::{Given, Wanted};
 use serde::Deserialize;
 
 use super::format::{open, unreadable};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use freshet_live::Wanted;
+use freshet_daemon::Wanted;
 
 use crate::failure::Failure;
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
-use freshet_live::DestinationEdit;
+use freshet_daemon::DestinationEdit;
 use freshet_notify::{
     Key, RawCommand, RawEmail, RawTarget, RawTo, RawWebhook, Sender, Settings, Target, check_name,
 };

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_live::DestinationEdit;
+use freshet_daemon::DestinationEdit;
 use freshet_notify::{Sender, Settings, Target, Trouble};
 use tokio::runtime::{Builder, Runtime};
 

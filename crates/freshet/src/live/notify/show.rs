@@ -188,7 +188,7 @@ pub(crate) fn dead(arguments: &DeadArguments) -> Result<ExitCode, Failure> {
     }
     if arguments.forget && !letters.is_empty() {
         let dead = letters.iter().map(|it| it.id).collect();
-        let edit = freshet_live::DestinationEdit::Unbury { dead };
+        let edit = freshet_daemon::DestinationEdit::Unbury { dead };
         let gone = home.editor()?.destination(edit)?;
         note(&format!("forgot {gone}"));
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 
-use freshet_live::Status;
+use freshet_daemon::Status;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::live::status::price;

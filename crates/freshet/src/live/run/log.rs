@@ -12,7 +12,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::live::run::line::StatusLine;
 
-/// What is logged: `info`, or `info,freshet_live=debug`.
+/// What is logged: `info`, or `info,freshet_daemon=debug`.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter(Targets);
 
@@ -88,10 +88,10 @@ mod tests {
 
     #[test]
     fn levels_are_known() {
-        for good in ["info", "DEBUG", "warn,freshet_live=trace", "off"] {
+        for good in ["info", "DEBUG", "warn,freshet_daemon=trace", "off"] {
             assert!(good.parse::<Filter>().is_ok(), "{good}");
         }
-        for bad in ["loud", "info,freshet_live=loud", ""] {
+        for bad in ["loud", "info,freshet_daemon=loud", ""] {
             assert!(bad.parse::<Filter>().is_err(), "{bad}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use freshet_live::Handle;
+use freshet_daemon::Handle;
 use freshet_notify::Notifier;
 use freshet_server::{ServeError, Server, Settings};
 
@@ -24,7 +24,7 @@ pub(crate) fn listen(text: &str) -> Result<Listen, String> {
 /// Starts the service, where there is to be one. If it was not asked for and something is in its place,
 /// it goes without.
 pub(crate) async fn start(
-    config: &freshet_live::Server,
+    config: &freshet_daemon::Server,
     handle: Handle,
     notifier: Notifier,
 ) -> Result<Option<Server>, Failure> {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_live::{
+use freshet_daemon::{
     Answer, Call, HeraldGiven, HeraldRule, HeraldWanted, add_herald, remove_herald,
 };
 
@@ -87,7 +87,7 @@ pub(super) struct RmArguments {
 }
 
 fn time(text: &str) -> Result<f64, String> {
-    let days = freshet_live::days_in(text);
+    let days = freshet_daemon::days_in(text);
     days.ok_or_else(|| format!("`{text}` is not a time such as 30s, 10min, 1h or 2d"))
 }
 

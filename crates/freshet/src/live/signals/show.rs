@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_live::{HeraldNow, HeraldReport};
+use freshet_daemon::{HeraldNow, HeraldReport};
 use freshet_server::SignalSource;
 use freshet_store::{HeraldQuery, Reader};
 

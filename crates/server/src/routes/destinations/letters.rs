@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use freshet_live::DestinationEdit;
+use freshet_daemon::DestinationEdit;
 use freshet_notify::DeadView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

@@ -1,6 +1,6 @@
 //! What is said of a signal source.
 
-use freshet_live::{HeraldGiven, HeraldRule, HeraldWanted};
+use freshet_daemon::{HeraldGiven, HeraldRule, HeraldWanted};
 use serde::Deserialize;
 use utoipa::ToSchema;
 

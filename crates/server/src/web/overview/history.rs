@@ -1,6 +1,6 @@
 //! How it went: pictures over time.
 
-use freshet_live::Millis;
+use freshet_daemon::Millis;
 use freshet_store::Pulse;
 
 use crate::truth::Line;

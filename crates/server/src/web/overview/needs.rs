@@ -1,6 +1,6 @@
 //! What freshet cannot mend by itself.
 
-use freshet_live::{Millis, Status};
+use freshet_daemon::{Millis, Status};
 use freshet_model::moment;
 use freshet_store::{Query, Reader, State, StoreError};
 

@@ -1,6 +1,6 @@
 //! In a few sentences: are the copies fresh, what limits them, what to do.
 
-use freshet_live::Millis;
+use freshet_daemon::Millis;
 
 use crate::web::words;
 

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
-use freshet_live::{DestinationEdit, Millis};
+use freshet_daemon::{DestinationEdit, Millis};
 use freshet_model::moment;
 use freshet_notify::{
     DeadView, EntryKind, RawCommand, RawEmail, RawFilter, RawTarget, RawTo, RawWebhook, View,

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::post;
-use freshet_live::Millis;
+use freshet_daemon::Millis;
 use freshet_model::moment;
 use freshet_store::Token;
 

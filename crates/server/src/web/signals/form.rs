@@ -1,6 +1,6 @@
 //! The form that adds a sitemap or feed.
 
-use freshet_live::{HeraldGiven, HeraldRule, HeraldWanted};
+use freshet_daemon::{HeraldGiven, HeraldRule, HeraldWanted};
 
 use crate::problem::Problem;
 use crate::routes::{check_tags, check_url};

@@ -1,6 +1,6 @@
 //! A signal source in words.
 
-use freshet_live::{HeraldNow, HeraldReport, Millis};
+use freshet_daemon::{HeraldNow, HeraldReport, Millis};
 use freshet_model::moment;
 use freshet_store::{Herald, HeraldKind, HeraldOrigin, State};
 
@@ -217,7 +217,7 @@ impl Shown {
 
 /// What a defect means.
 fn about(name: &str) -> &'static str {
-    freshet_live::defect_about(name).unwrap_or_default()
+    freshet_daemon::defect_about(name).unwrap_or_default()
 }
 
 fn verdict(it: &HeraldReport) -> String {

@@ -1,6 +1,6 @@
 //! What is believed of how often a source changes, and how sure that is.
 
-use freshet_live::Explained;
+use freshet_daemon::Explained;
 
 use crate::web::chart::Scale;
 use crate::web::words;

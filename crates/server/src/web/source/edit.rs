@@ -1,6 +1,6 @@
 //! What an owner says of a source.
 
-use freshet_live::{Given, days_in, span};
+use freshet_daemon::{Given, days_in, span};
 use freshet_store::Source;
 
 use crate::problem::Problem;

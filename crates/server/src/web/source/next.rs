@@ -1,6 +1,6 @@
 //! When a source is fetched next, and why: in words, and as the climb of a fetch's worth to the price.
 
-use freshet_live::{Explained, Millis};
+use freshet_daemon::{Explained, Millis};
 use freshet_model::moment;
 
 use crate::web::chart::{Chart, Drawn, Form, Mark, Scale, Series};

@@ -1,6 +1,6 @@
 //! What happened to a source: fetches, why they were made, changes, versions.
 
-use freshet_live::Millis;
+use freshet_daemon::Millis;
 use freshet_store::{Change, Decision, Observation, Outcome, Reason, VersionMeta};
 
 use crate::web::chart::Scale;

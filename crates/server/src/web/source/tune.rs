@@ -6,8 +6,8 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use freshet_daemon::{Edit, Given, Handle, Which};
 use freshet_detect::{Basis, DetectError, Document, Layer, RawSettings, Settings};
-use freshet_live::{Edit, Given, Handle, Which};
 use freshet_store::{Reader, Source, StoreError, Version};
 
 use super::{Head, find};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use freshet_live::{Edit, Given, Wanted};
+use freshet_daemon::{Edit, Given, Wanted};
 
 use super::super::form::Fields;
 use super::super::frame::{Frame, page};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use freshet_live::{Applied, Edit, Given, Which, days_in};
+use freshet_daemon::{Applied, Edit, Given, Which, days_in};
 use freshet_store::Query;
 
 use super::super::form::Fields;

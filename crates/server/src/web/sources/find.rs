@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_live::host_filter;
+use freshet_daemon::host_filter;
 use freshet_store::{Query, Reader, State, StoreError};
 use tokio::time::Instant;
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use freshet_live::{Handle, Wanted};
+use freshet_daemon::{Handle, Wanted};
 use freshet_store::{Reader, StoreError};
 use freshet_tables::{ListError, ListFormat, read_list};
 

@@ -1,0 +1,115 @@
+//! A clock that is set while the daemon runs, and between two runs.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use freshet_daemon::{Clock, Daemon};
+use freshet_store::ChangeFilter;
+use tokio::time::Instant;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use crate::web::{Home, Site, add, until};
+
+const HOUR: i64 = 3_600_000;
+
+/// Warnings of this process.
+struct Warnings;
+
+static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+impl Visit for Warnings {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            SAID.lock().unwrap().push(format!("{value:?}"));
+        }
+    }
+}
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == tracing::Level::WARN
+    }
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut Warnings);
+    }
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+fn was_said(what: &str) -> bool {
+    SAID.lock().unwrap().iter().any(|it| it.contains(what))
+}
+
+/// A wall clock that can be set.
+fn wall(shift: &Arc<AtomicI64>) -> Clock {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let at = *START.get_or_init(Instant::now);
+    let shift = Arc::clone(shift);
+    let wall =
+        move || 1_700_000_000_000 + at.elapsed().as_millis() as i64 + shift.load(Ordering::Relaxed);
+    Clock::new(Box::new(wall), 1.0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_is_set_makes_no_burst_no_stall_and_no_negative_time() {
+    // Nobody else in this process says which warnings there are.
+    let _ = tracing::subscriber::set_global_default(Warnings);
+    let site = Site::start().await;
+    // Ten a second, of which all are worth it: all are overdue all the time.
+    let mut home =
+        Home::new("budget = \"864000/day\"\nburst = 10000\n[hosts]\ngap = \"0s\"\n", 1.0);
+    home.fetch = "robots = false".to_owned();
+    let pages = 40;
+    let mut round = 0;
+    let mut change = || {
+        round += 1;
+        (0..pages).for_each(|page| site.set(&format!("/{page}"), &format!("version {round}")));
+    };
+    change();
+    let shift = Arc::new(AtomicI64::new(0));
+    let start = || Daemon::start(home.config(), wall(&shift)).unwrap();
+    let begun = Instant::now();
+    let daemon = start();
+    add(&daemon, (0..pages).map(|page| site.wanted(&format!("/{page}"))).collect()).await;
+    let fetches = || site.fetches().values().sum::<usize>();
+    until("all have a copy", || site.fetches().len() == pages).await;
+
+    change();
+    shift.fetch_sub(HOUR, Ordering::Relaxed);
+    until("it is said", || was_said("set back: time goes on")).await;
+    let before = fetches();
+    until("it goes on", || fetches() > before + 20).await;
+
+    change();
+    let before = fetches();
+    shift.fetch_add(25 * HOUR, Ordering::Relaxed);
+    until("it is said", || was_said("set forward")).await;
+    until("it goes on", || fetches() > before + 20).await;
+    // All that was paid for since the start, of which some may have had to wait.
+    let made = fetches();
+    let paid = 10.0 * begun.elapsed().as_secs_f64();
+    assert!(made as f64 <= paid + 15.0, "{made} of {paid}");
+    daemon.stop().await;
+
+    // Set back between two runs: hosts and sources do not wait until it has caught up.
+    change();
+    shift.fetch_sub(24 * HOUR, Ordering::Relaxed);
+    let daemon = start();
+    assert!(was_said("since the last run"));
+    let before = fetches();
+    until("it goes on", || fetches() > before + 20).await;
+    daemon.stop().await;
+
+    let changes = home.reader().changes(0, 10_000, &ChangeFilter::default()).unwrap();
+    assert!(!changes.is_empty());
+    for it in changes {
+        assert!(it.change.unchanged.is_none_or(|then| then <= it.change.changed), "{it:?}");
+    }
+}

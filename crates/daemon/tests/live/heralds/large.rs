@@ -1,0 +1,70 @@
+//! Sitemaps that are much larger than what is known of them.
+
+use std::fs;
+
+use freshet_daemon::HeraldWanted;
+use freshet_store::HeraldQuery;
+
+use super::{CALM, date, index, paths, read, sitemap, with_copies};
+use crate::web::{Home, Site};
+
+const PARTS: usize = 6;
+const EACH: usize = 50_000;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_sitemap_leaves_rows_for_known_pages_only_and_the_loop_answers() {
+    let (site, home) = (Site::start().await, Home::new(CALM, 1.0));
+    let known = paths(5);
+    let daemon = with_copies(&home, &site, &known).await;
+    let part = |n: usize| format!("/part{n}.xml");
+    for n in 0..PARTS {
+        let strange = (0..EACH - 1).map(|it| (site.url(&format!("/none/{n}/{it}")), None));
+        let own = known.get(n).unwrap_or(&known[0]);
+        let own = std::iter::once((site.url(own), Some(date(-50))));
+        site.raw(&part(n), sitemap(&own.chain(strange).collect::<Vec<_>>()));
+    }
+    let urls: Vec<String> = (0..PARTS).map(|n| site.url(&part(n))).collect();
+    site.raw("/index.xml", index(&urls));
+    let root = read(&daemon, HeraldWanted::sitemap(site.url("/index.xml"))).await;
+    let parts = HeraldQuery { parent: Some(root.herald.number), ..HeraldQuery::default() };
+    let parts = daemon.handle().heralds(parts).await.unwrap();
+    let numbers: Vec<u32> = parts.iter().map(|it| it.herald.number).collect();
+    assert_eq!(parts.len(), PARTS);
+    // All at once, while somebody asks how it goes.
+    let mut reads = tokio::task::JoinSet::new();
+    for it in parts {
+        let handle = daemon.handle();
+        reads.spawn(async move {
+            handle.read_herald(it.herald.number).await.unwrap();
+            handle.herald(it.herald.number).await.unwrap().unwrap()
+        });
+    }
+    let mut answers = 0;
+    let mut pages = 0;
+    while !reads.is_empty() {
+        tokio::select! {
+            biased;
+            status = async { daemon.handle().status().await.unwrap() } => {
+                assert_eq!(status.sources, 5);
+                answers += 1;
+                while let Some(done) = reads.try_join_next() {
+                    let last = done.unwrap().last.unwrap();
+                    assert_eq!((last.outcome.as_str(), last.known), ("read", 1), "{last:?}");
+                    pages += last.pages;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+    assert_eq!(pages, (PARTS * EACH) as u64);
+    assert!(answers > 100, "{answers} answers meanwhile");
+    let reader = home.reader();
+    let rows: u64 = numbers.iter().map(|n| reader.count_ears(*n, u32::MAX).unwrap()).sum();
+    // Each part has said something of one page.
+    assert_eq!(rows, PARTS as u64);
+    daemon.stop().await;
+    assert!(reader.check().unwrap().is_good());
+    let left: Vec<_> =
+        fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name.to_string_lossy().starts_with("freshet.db")), "{left:?}");
+}

@@ -1,0 +1,72 @@
+//! What a daemon knew, the next one knows.
+
+use freshet_store::{ChangeFilter, Outcome};
+
+use crate::web::{Home, Site, add, until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn goes_on_where_it_ended() {
+    let site = Site::start().await;
+    for page in 0..10 {
+        site.set(&format!("/{page}"), "first");
+    }
+    // Nothing is forgotten, though a day passes in a minute.
+    let text = "budget = \"100000/day\"\n[hosts]\ngap = \"0s\"\n[keep]\nobservations = 1000000\n";
+    let home = Home::new(text, 1440.0);
+    let daemon = home.start();
+    add(&daemon, (0..10).map(|page| site.wanted(&format!("/{page}"))).collect()).await;
+    until("all have a copy", || site.fetches().len() == 10).await;
+    daemon.stop().await;
+
+    let reader = home.reader();
+    let before: Vec<_> = (0..10).map(|id| reader.source(id).unwrap().unwrap()).collect();
+    assert!(before.iter().all(|it| it.fetched.is_some()));
+    site.set("/3", "second");
+    let daemon = home.start();
+    let changes = || reader.changes(0, 100, &ChangeFilter::default()).unwrap();
+    until("the change is found", || !changes().is_empty()).await;
+    let explained = daemon.handle().explain(&site.url("/3")).await.unwrap();
+    assert!(explained.changes_a_day > 0.0);
+    daemon.stop().await;
+    assert_eq!(changes().len(), 1);
+    let firsts = |id| {
+        let history = reader.history(id, 1_000_000).unwrap();
+        history.iter().filter(|it| it.outcome == Outcome::First).count()
+    };
+    assert!((0..10).all(|id| firsts(id) == 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_budget_is_kept_over_restarts() {
+    let site = Site::start().await;
+    for page in 0..50 {
+        site.set(&format!("/{page}"), "text");
+    }
+    // One fetch in 50 ms, by the clock of the test.
+    let home = Home::new("budget = \"1200/day\"\n[hosts]\ngap = \"0s\"\n", 1440.0);
+    let begun = tokio::time::Instant::now();
+    let daemon = home.start();
+    add(&daemon, (0..50).map(|page| site.wanted(&format!("/{page}"))).collect()).await;
+    daemon.stop().await;
+    let fetches = || site.fetches().values().sum::<usize>();
+    for round in 1..10 {
+        let daemon = home.start();
+        until("some are fetched", || fetches() >= 5 * round).await;
+        daemon.stop().await;
+    }
+    let paid = begun.elapsed().as_secs_f64() / 0.05;
+    // What was paid in and ten at the first start, and no burst at each of the others.
+    assert!((fetches() as f64) < paid + 12.0, "{} fetches, {paid} paid for", fetches());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_store_has_one_daemon() {
+    let home = Home::new("", 1.0);
+    let daemon = home.start();
+    let second = freshet_daemon::Daemon::start(home.config(), home.clock());
+    let refused = second.err().unwrap();
+    assert!(refused.to_string().contains("in use by"), "{refused}");
+    daemon.stop().await;
+    home.start().stop().await;
+    assert!(home.path().join("freshet.db").exists());
+}
