@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use freshet_store::Validators;
+use freshet_store::StoredValidators;
 
 use crate::clock::Millis;
 
@@ -56,7 +56,7 @@ pub struct Claimed {
     /// What is to be fetched.
     pub url: String,
     /// What the server gave to ask with, as it was last reported.
-    pub validators: Validators,
+    pub validators: StoredValidators,
     /// Why, in a word: `new`, `worth`, `pending`, `overdue`, `retry` or `spare`.
     pub reason: &'static str,
 }
@@ -79,7 +79,7 @@ pub struct Report {
     /// How long it took.
     pub duration: Duration,
     /// What the server gave to ask with the next time.
-    pub validators: Option<Validators>,
+    pub validators: Option<StoredValidators>,
     /// What there is to say: of a change, what changed.
     pub note: String,
 }

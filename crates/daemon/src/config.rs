@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use freshet_engine::{Goal, Profile};
 use freshet_fetch::RawSize;
 use freshet_model::{Budget, PerDay};
-use freshet_store::{Retention, Watch};
+use freshet_store::{AlertThresholds, Retention};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -41,7 +41,7 @@ pub struct Config {
     /// Fetches from one host at a time.
     pub connections: u32,
     /// How many fetchers there are.
-    pub crew: Crew,
+    pub crew: ConcurrencySetting,
     /// Where everything is kept.
     pub store: PathBuf,
     /// What is kept, and for how long.
@@ -55,7 +55,7 @@ pub struct Config {
     /// Where the service is, and for whom.
     pub server: Server,
     /// What is told of sources beside their changes.
-    pub watch: Watch,
+    pub watch: AlertThresholds,
     /// Who is listened to when they say that sources have changed.
     pub signals: Signals,
     /// How those who want to know are told.
@@ -95,7 +95,7 @@ impl Server {
 
 /// How many fetchers there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Crew {
+pub enum ConcurrencySetting {
     /// As many as keep the rest busy, by what is measured; at most so many.
     Auto(u32),
     /// So many.

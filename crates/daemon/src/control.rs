@@ -7,14 +7,14 @@ mod server;
 
 use std::path::PathBuf;
 
-use freshet_engine::HeraldReport;
+use freshet_engine::SignalSourceReport;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::destination::DestinationEdit;
 use crate::edit::{Applied, Edit};
 use crate::explained::Explained;
-use crate::heralds::HeraldWanted;
+use crate::signal_sources::NewSignalSourceRequest;
 use crate::status::Status;
 
 pub use client::Client;
@@ -54,7 +54,7 @@ pub enum Call {
     /// What is known of signal sources by their numbers.
     Heralds(Vec<u32>),
     /// Have a sitemap or feed read.
-    AddHerald(Box<HeraldWanted>),
+    AddHerald(Box<NewSignalSourceRequest>),
     /// Forget a signal source, with its parts.
     RemoveHerald(u32),
     /// A turn at a host that is asked from outside.
@@ -94,7 +94,7 @@ pub enum Answer {
     /// Whom it tells was changed: the number of the destination, or of letters.
     Destination(u64),
     /// What is known of signal sources, in the order in which they were asked for.
-    Heralds(Vec<Option<HeraldReport>>),
+    Heralds(Vec<Option<SignalSourceReport>>),
     /// The number of a signal source, and whether it is new.
     AddedHerald {
         /// Its number.

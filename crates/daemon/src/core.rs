@@ -4,10 +4,10 @@
 mod claims;
 mod decide;
 mod dispatch;
-mod heralds;
+mod permits;
 mod record;
 mod replies;
-mod turns;
+mod signal_sources;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_engine::{
-    Action, Alarm, Announced, Engine, Event, Glance, HeraldReport, Known, Settings,
+    Action, Alarm, Engine, Event, PendingSignals, Settings, SignalSourceReport, SourceBelief,
+    SourceStatus,
 };
 use freshet_fetch::Hop;
 use freshet_store::{Batch, Decision, Store, StoreError};
@@ -23,65 +24,67 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-pub(crate) use self::claims::{Claims, Granted, Told};
+pub(crate) use self::claims::{Claims, Granted, JudgedReport};
 use self::decide::known;
 pub(crate) use self::decide::{believed, decision};
-pub(crate) use self::heralds::Heralds;
-use self::heralds::HeraldsOver;
+pub(crate) use self::signal_sources::SignalSources;
+use self::signal_sources::SignalSourcesDone;
 use crate::adjust::{Adjusted, InForce};
 use crate::bytes::Allowance;
 use crate::claim::Taken;
 use crate::clock::Jump;
 use crate::config::Config;
-use crate::crew::Crew;
 use crate::edit::{Applied, Edit, EditError};
-use crate::errand::PutOff;
 use crate::explained::Explained;
-use crate::heralds::{Hearsay, HeraldChange, HeraldError, HeraldsChanged};
+use crate::fetch_concurrency::FetchConcurrency;
 use crate::hosts::HostNow;
-use crate::plan::{Plan, Sights};
+use crate::permits::{Notice, Permit, PermitRequest, PermitReturn, UnlistedHosts};
+use crate::plan::{Plan, SourceSnapshots};
+use crate::polite_fetch::Postponement;
+use crate::signal_sources::{
+    SignalReport, SignalSourceChange, SignalSourceChanges, SignalSourceError,
+};
 use crate::status::Status;
-use crate::turns::{Left, Notice, Strangers, Turn, Want};
 use crate::websub::Subscriber;
-use crate::work::{Finished, Shop};
+use crate::work::{FetchContext, Finished};
 use crate::writer::{Edited, Write, Wrote};
 
 /// What the loop is asked for.
-pub(crate) enum Ask {
+pub(crate) enum Command {
     Edit(Edit, oneshot::Sender<Result<Applied, EditError>>),
     Explain(u32, oneshot::Sender<Option<Explained>>),
     /// Fetch a source now, whatever it is worth. Says when it is recorded.
     Check(u32, oneshot::Sender<Checked>),
     /// A turn at a host for somebody outside.
-    Lend(Want, oneshot::Sender<Turn>),
+    Lend(PermitRequest, oneshot::Sender<Permit>),
     /// What somebody outside heard from a host.
-    Heard(Left, oneshot::Sender<()>),
+    Heard(PermitReturn, oneshot::Sender<()>),
     Status(oneshot::Sender<Status>),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
     Write(Box<dyn FnOnce(&mut Store) + Send>),
     /// Somebody can make so many fetches, for so long.
     Claim(u32, Duration, oneshot::Sender<Granted>),
-    Report(Vec<Told>, oneshot::Sender<Vec<Taken>>),
+    Report(Vec<JudgedReport>, oneshot::Sender<Vec<Taken>>),
     /// Somebody says that sources have changed.
     Signal(Vec<u32>, u32, oneshot::Sender<u64>),
     /// The same of a herald that speaks by itself.
-    Hear(u32, Vec<Hearsay>, oneshot::Sender<u64>),
+    Hear(u32, Vec<SignalReport>, oneshot::Sender<u64>),
     /// Heralds come, go, or are described anew.
-    Heralds(HeraldChange, oneshot::Sender<Result<HeraldsChanged, HeraldError>>),
+    Heralds(SignalSourceChange, oneshot::Sender<Result<SignalSourceChanges, SignalSourceError>>),
     /// What signals have to do with the day on which a source is due.
-    Announced(u32, oneshot::Sender<Option<Announced>>),
+    Announced(u32, oneshot::Sender<Option<PendingSignals>>),
     /// What is known of heralds, by their numbers.
-    HeraldReports(Vec<u32>, oneshot::Sender<Vec<Option<HeraldReport>>>),
+    HeraldReports(Vec<u32>, oneshot::Sender<Vec<Option<SignalSourceReport>>>),
     Plan(oneshot::Sender<Plan>),
     /// What is known of so many sources at most, spread over all.
-    Sample(usize, oneshot::Sender<Vec<(u32, Known)>>),
+    Sample(usize, oneshot::Sender<Vec<(u32, SourceBelief)>>),
     /// What hosts are doing, by their numbers.
     Hosts(Vec<u32>, oneshot::Sender<Vec<HostNow>>),
     WorstHosts(usize, oneshot::Sender<Vec<HostNow>>),
     /// Sources as they are, from a number on.
-    See(u32, oneshot::Sender<Sights>),
+    See(u32, oneshot::Sender<SourceSnapshots>),
     /// Where sources stand.
-    Glance(Vec<u32>, oneshot::Sender<Vec<Glance>>),
+    Glance(Vec<u32>, oneshot::Sender<Vec<SourceStatus>>),
     Settings(oneshot::Sender<InForce>),
     Adjust(Adjusted, oneshot::Sender<Result<(), StoreError>>),
     Reload(Box<Config>),
@@ -94,21 +97,21 @@ pub(crate) enum Checked {
     Recorded,
     NoSource,
     /// A host is to be left alone.
-    PutOff(PutOff),
+    PutOff(Postponement),
 }
 
 /// How often the rest is said and tidied up, in the world's time.
-const BEAT: Duration = Duration::from_millis(500);
+const TICK: Duration = Duration::from_millis(500);
 /// Beats between two tidyings of the store.
 const TIDIED: u64 = 120;
 /// How long a fetch that was put off goes on where it stopped; later it begins anew.
 const STOPPED: Duration = Duration::from_secs(600);
 /// A fetch that takes longer waits for its host: another one may begin in its place.
-const STUCK: Duration = Duration::from_secs(2);
+const SLOW_FETCH: Duration = Duration::from_secs(2);
 /// Events that are taken at once before the engine's own work goes on.
 const SOME: usize = 256;
 /// How long fetches that are under way may take to end when the daemon is to stop.
-const FAREWELL: Duration = Duration::from_secs(7);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(7);
 /// Messages that are waited for after that.
 const LAST: Duration = Duration::from_secs(2);
 
@@ -118,17 +121,17 @@ pub(crate) struct Core {
     /// The configuration as it is written, and what was said since.
     pub(crate) file: Config,
     pub(crate) adjusted: Adjusted,
-    pub(crate) shop: Arc<Shop>,
+    pub(crate) shop: Arc<FetchContext>,
     /// The same for those who ask.
-    pub(crate) shops: watch::Sender<Arc<Shop>>,
-    pub(crate) crew: Crew,
+    pub(crate) shops: watch::Sender<Arc<FetchContext>>,
+    pub(crate) crew: FetchConcurrency,
     pub(crate) allowance: Allowance,
-    pub(crate) asks: mpsc::Receiver<Ask>,
+    pub(crate) asks: mpsc::Receiver<Command>,
     pub(crate) writer: mpsc::UnboundedSender<Write>,
     pub(crate) written: mpsc::UnboundedReceiver<Wrote>,
     pub(crate) notices: mpsc::UnboundedReceiver<Notice>,
     pub(crate) status: watch::Sender<Status>,
-    pub(crate) flow: Flow,
+    pub(crate) flow: InFlight,
     pub(crate) count: Status,
     /// Who is told of hubs.
     pub(crate) websub: Arc<Subscriber>,
@@ -136,7 +139,7 @@ pub(crate) struct Core {
 
 /// Where fetches are between the engine and the store.
 #[derive(Default)]
-pub(crate) struct Flow {
+pub(crate) struct InFlight {
     /// Asked for by the engine, and not begun.
     outbox: VecDeque<u32>,
     /// The same of sources whose last fetch is not in the store yet: what comes could not be compared.
@@ -146,7 +149,7 @@ pub(crate) struct Flow {
     /// Where fetches that were put off stopped, and when.
     ways: HashMap<u32, (Instant, Vec<Hop>)>,
     /// Hosts that the engine does not know.
-    pub(crate) strangers: Strangers,
+    pub(crate) strangers: UnlistedHosts,
     /// The last source of a host whose page took too long, while nothing else came from there.
     slow: HashMap<u32, u32>,
     /// What the ledger says was paid for.
@@ -184,8 +187,8 @@ pub(crate) struct Flow {
     /// Edits that the writer works on.
     edits: JoinSet<EditOver>,
     /// The same of heralds.
-    changes: JoinSet<HeraldsOver>,
-    pub(crate) heralds: Heralds,
+    changes: JoinSet<SignalSourcesDone>,
+    pub(crate) heralds: SignalSources,
     stopping: bool,
     beats: u64,
 }
@@ -199,7 +202,7 @@ pub(crate) struct EditOver {
 impl Core {
     /// Runs until it is asked to stop. Says whether all is written.
     pub(crate) async fn run(mut self) -> bool {
-        let mut beat = tokio::time::interval(BEAT);
+        let mut beat = tokio::time::interval(TICK);
         beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         self.tell(Event::Tick);
         loop {
@@ -215,7 +218,7 @@ impl Core {
                 Some(edited) = self.flow.edits.join_next() => self.was_edited(edited.ok()),
                 Some(changed) = self.flow.changes.join_next() => self.heralds_changed(changed.ok()),
                 ask = self.asks.recv() => match ask {
-                    Some(Ask::Stop) | None => break,
+                    Some(Command::Stop) | None => break,
                     Some(ask) => self.asked(ask),
                 },
                 _ = beat.tick() => self.beat(),
@@ -286,7 +289,7 @@ impl Core {
                     seconds = by.as_secs(),
                     "the clock was set forward, or the machine slept: what is overdue is spread"
                 );
-                self.engine.skip(day);
+                self.engine.skip_to(day);
                 self.allowance = self.allowance.resume(self.config.bytes, day);
             }
         }
@@ -295,7 +298,7 @@ impl Core {
 
     fn beat(&mut self) {
         self.flow.beats += 1;
-        let stuck = self.flow.sources.values().filter(|(_, at)| at.elapsed() > STUCK).count();
+        let stuck = self.flow.sources.values().filter(|(_, at)| at.elapsed() > SLOW_FETCH).count();
         self.flow.stuck = u32::try_from(stuck).unwrap_or(u32::MAX);
         self.adapt();
         self.end_leases();
@@ -329,7 +332,7 @@ impl Core {
         self.flow.stopping = true;
         self.flow.outbox.clear();
         self.flow.early.clear();
-        let deadline = Instant::now() + FAREWELL;
+        let deadline = Instant::now() + SHUTDOWN_GRACE;
         while !self.flow.tasks.is_empty() {
             tokio::select! {
                 Some(notice) = self.notices.recv() => self.noticed(notice),
@@ -356,7 +359,7 @@ impl Core {
                 () = sleep_until(last) => break,
             }
             if self.flow.held {
-                tokio::time::sleep(BEAT).await;
+                tokio::time::sleep(TICK).await;
             }
             if Instant::now() > last {
                 break;

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use freshet_detect::{Detector, Document, Reading};
-use freshet_engine::{Glance, Known};
+use freshet_engine::{SourceBelief, SourceStatus};
 use freshet_fetch::{InvalidRequest, Request};
-use freshet_store::{HeraldKind, Reader, Store, StoreError, Subscription, Token};
+use freshet_store::{Reader, SignalSourceKind, Store, StoreError, Subscription, Token};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -17,21 +17,21 @@ use crate::adjust::{Adjusted, InForce, Unfit};
 use crate::claim::{Claim, Claimed, Report, Seen, Taken};
 use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
-use crate::core::{Ask, Checked, Core, Flow, Heralds, Told, engine_settings};
-use crate::crew::Crew;
+use crate::core::{Checked, Command, Core, InFlight, JudgedReport, SignalSources, engine_settings};
 use crate::destination::{Changed, DestinationEdit, DestinationError, edit_destination};
 use crate::detectors::Detectors;
 use crate::edit::{Applied, Edit, EditError};
 use crate::explained::Explained;
-use crate::heralds::{HeraldChange, HeraldError};
+use crate::fetch_concurrency::FetchConcurrency;
 use crate::hosts::HostNow;
 use crate::indexnow::Keys;
-use crate::load::{self, Rest};
-use crate::plan::{Plan, Sights};
+use crate::load::{self, LoadedCheckpoint};
+use crate::permits::{HostPermits, Permit, PermitRequest, PermitReturn};
+use crate::plan::{Plan, SourceSnapshots};
+use crate::signal_sources::{SignalSourceChange, SignalSourceError};
 use crate::status::Status;
-use crate::turns::{Giver, Left, Turn, Want};
 use crate::websub::{self, Subscriber};
-use crate::work::{Readers, Shop};
+use crate::work::{FetchContext, Readers};
 use crate::writer;
 
 /// Questions that may wait.
@@ -48,9 +48,9 @@ pub struct Daemon {
 /// A way to ask a daemon. Clones ask the same one.
 #[derive(Clone)]
 pub struct Handle {
-    asks: mpsc::Sender<Ask>,
+    asks: mpsc::Sender<Command>,
     status: watch::Receiver<Status>,
-    shop: watch::Receiver<Arc<Shop>>,
+    shop: watch::Receiver<Arc<FetchContext>>,
     /// How often tokens came or went.
     tokens: Arc<watch::Sender<u64>>,
     /// Destinations that were changed by somebody.
@@ -62,7 +62,7 @@ pub struct Handle {
 
 /// Why there is no daemon, or none any more.
 #[derive(Debug, Error)]
-pub enum LiveError {
+pub enum DaemonError {
     /// The store says no.
     #[error("{0}")]
     Store(#[from] StoreError),
@@ -77,7 +77,7 @@ pub enum LiveError {
     Edit(#[from] EditError),
     /// A signal source says no.
     #[error("{0}")]
-    Herald(#[from] HeraldError),
+    Herald(#[from] SignalSourceError),
     /// A setting says no.
     #[error("{0}")]
     Unfit(#[from] Unfit),
@@ -97,7 +97,7 @@ pub enum LiveError {
     },
 }
 
-impl LiveError {
+impl DaemonError {
     /// The way out, if there is one to name.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
@@ -117,7 +117,7 @@ impl Daemon {
     ///
     /// # Errors
     /// If the store cannot be had, or a secret is not there.
-    pub fn start(config: Config, clock: Clock) -> Result<Self, LiveError> {
+    pub fn start(config: Config, clock: Clock) -> Result<Self, DaemonError> {
         config.fetch_secrets()?;
         config.mail_secret()?;
         let (now, day) = (clock.now(), clock.day());
@@ -128,12 +128,12 @@ impl Daemon {
             tracing::warn!("{why}: the configuration counts");
         }
         writer::keep(&mut store, config.retention, config.size)?;
-        store.set_watch(config.watch);
-        let named = HeraldChange::to_file(&store, &config.signals, now)?;
+        store.set_alert_thresholds(config.watch);
+        let named = SignalSourceChange::to_file(&store, &config.signals, now)?;
         named.apply(&mut store)?;
-        let rest = Rest::read(&store)?;
+        let rest = LoadedCheckpoint::read(&store)?;
         let allowance = rest.allowance.resume(config.bytes, day);
-        let count = usize::try_from(store.count(&freshet_store::Query::default())?);
+        let count = usize::try_from(store.count_sources(&freshet_store::SourceQuery::default())?);
         let settings = engine_settings(&config, count.unwrap_or(usize::MAX), &allowance);
         let mut engine = load::engine(&store, &rest, day, settings)?;
         let back = rest.back(day);
@@ -143,16 +143,16 @@ impl Daemon {
                 "the clock was set back since the last run: what is due keeps its distance"
             );
         }
-        let (heralds, told) = Heralds::load(&store, back)?;
+        let (heralds, told) = SignalSources::load(&store, back)?;
         engine.step(day, told, &mut Vec::new());
         load::sources(&store, &mut engine, day, back)?;
         load::ears(&store, &mut engine, day)?;
         let (notices, noticed) = mpsc::unbounded_channel();
-        let giver = Giver::Core(notices);
-        let shop = Arc::new(Shop::new(&config, clock, store.path().to_owned(), giver));
-        let mut flow = Flow::default();
+        let giver = HostPermits::Core(notices);
+        let shop = Arc::new(FetchContext::new(&config, clock, store.path().to_owned(), giver));
+        let mut flow = InFlight::default();
         flow.heralds = heralds;
-        load::manners(&store, &mut engine, &mut flow.strangers, now, back)?;
+        load::host_cooldowns(&store, &mut engine, &mut flow.strangers, now, back)?;
         flow.claims.resume(store.leases()?, &mut engine, now, day);
         let cursor = store.last_cursor()?;
         let path = store.path().to_owned();
@@ -169,7 +169,7 @@ impl Daemon {
         let (shops, seen) = watch::channel(Arc::clone(&shop));
         let core = Core {
             engine,
-            crew: Crew::new(config.crew),
+            crew: FetchConcurrency::new(config.crew),
             config,
             file,
             adjusted,
@@ -213,13 +213,13 @@ impl Daemon {
     /// written. Says whether it could be.
     pub async fn stop(self) -> bool {
         self.websub.stop().await;
-        let _ = self.handle.asks.send(Ask::Stop).await;
+        let _ = self.handle.asks.send(Command::Stop).await;
         let written = self.core.await.unwrap_or(false);
         // Its store is closed when nobody can write to it any more.
         let close = move || {
             let Ok(mut store) = self.writer.join() else { return };
             // Whoever copies the file from now on has all of it.
-            if let Err(error) = store.checkpoint() {
+            if let Err(error) = store.checkpoint_wal() {
                 tracing::warn!("what is in the log of the store stays there: {error}");
             }
         };
@@ -235,7 +235,7 @@ impl Handle {
     /// If something in it cannot be meant, or it cannot be written.
     pub async fn edit(&self, edit: Edit) -> Result<Applied, EditError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Ask::Edit(edit, reply)).await.map_err(|_| EditError::Stopped)?;
+        self.ask(Command::Edit(edit, reply)).await.map_err(|_| EditError::Stopped)?;
         answer.await.unwrap_or(Err(EditError::Stopped))
     }
 
@@ -243,17 +243,17 @@ impl Handle {
     ///
     /// # Errors
     /// If there is no such source, or the daemon has stopped.
-    pub async fn explain(&self, url: &str) -> Result<Explained, LiveError> {
+    pub async fn explain(&self, url: &str) -> Result<Explained, DaemonError> {
         let id = self.find(url)?;
-        self.explain_number(id).await?.ok_or_else(|| LiveError::NoSource(url.to_owned()))
+        self.explain_number(id).await?.ok_or_else(|| DaemonError::NoSource(url.to_owned()))
     }
 
     /// The same of a source by its number; `None` if there is no such source.
     ///
     /// # Errors
     /// If the daemon has stopped.
-    pub async fn explain_number(&self, id: u32) -> Result<Option<Explained>, LiveError> {
-        let mut explained = self.answer(|reply| Ask::Explain(id, reply)).await?;
+    pub async fn explain_number(&self, id: u32) -> Result<Option<Explained>, DaemonError> {
+        let mut explained = self.answer(|reply| Command::Explain(id, reply)).await?;
         if explained.as_ref().is_some_and(|it| it.signals.is_some()) {
             let named = self.read(move |reader| {
                 if let Some(it) = &mut explained {
@@ -270,10 +270,10 @@ impl Handle {
     ///
     /// # Errors
     /// If there is no such source, or the daemon has stopped.
-    pub async fn check(&self, url: &str) -> Result<(), LiveError> {
+    pub async fn check(&self, url: &str) -> Result<(), DaemonError> {
         let id = self.find(url)?;
         match self.check_number(id).await {
-            Err(LiveError::NoSource(_)) => Err(LiveError::NoSource(url.to_owned())),
+            Err(DaemonError::NoSource(_)) => Err(DaemonError::NoSource(url.to_owned())),
             checked => checked,
         }
     }
@@ -282,44 +282,44 @@ impl Handle {
     ///
     /// # Errors
     /// If there is no such source, or the daemon has stopped.
-    pub async fn check_number(&self, id: u32) -> Result<(), LiveError> {
-        match self.answer(|reply| Ask::Check(id, reply)).await? {
+    pub async fn check_number(&self, id: u32) -> Result<(), DaemonError> {
+        match self.answer(|reply| Command::Check(id, reply)).await? {
             Checked::Recorded => Ok(()),
-            Checked::NoSource => Err(LiveError::NoSource(id.to_string())),
+            Checked::NoSource => Err(DaemonError::NoSource(id.to_string())),
             Checked::PutOff(it) => {
-                Err(LiveError::Rests { host: it.host, seconds: it.days * 86_400.0 })
+                Err(DaemonError::Rests { host: it.host, seconds: it.days * 86_400.0 })
             }
         }
     }
 
     /// A turn at a host for somebody outside: the day from which on it is theirs.
-    pub(crate) async fn lend(&self, want: Want) -> Result<Turn, LiveError> {
+    pub(crate) async fn lend(&self, want: PermitRequest) -> Result<Permit, DaemonError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Ask::Lend(want, reply)).await?;
-        answer.await.map_err(|_| LiveError::Stopped)
+        self.ask(Command::Lend(want, reply)).await?;
+        answer.await.map_err(|_| DaemonError::Stopped)
     }
 
     /// What somebody outside heard from a host.
-    pub(crate) async fn heard(&self, left: Left) -> Result<(), LiveError> {
+    pub(crate) async fn heard(&self, left: PermitReturn) -> Result<(), DaemonError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Ask::Heard(left, reply)).await?;
-        answer.await.map_err(|_| LiveError::Stopped)
+        self.ask(Command::Heard(left, reply)).await?;
+        answer.await.map_err(|_| DaemonError::Stopped)
     }
 
-    fn find(&self, url: &str) -> Result<u32, LiveError> {
+    fn find(&self, url: &str) -> Result<u32, DaemonError> {
         let canonical = crate::work::host_of(url).map_or_else(|_| url.to_owned(), |(url, _)| url);
-        let found = Reader::open(&self.store)?.find(&canonical)?;
-        found.ok_or_else(|| LiveError::NoSource(url.to_owned()))
+        let found = Reader::open(&self.store)?.find_source(&canonical)?;
+        found.ok_or_else(|| DaemonError::NoSource(url.to_owned()))
     }
 
     /// How it goes now.
     ///
     /// # Errors
     /// If the daemon has stopped.
-    pub async fn status(&self) -> Result<Status, LiveError> {
+    pub async fn status(&self) -> Result<Status, DaemonError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Ask::Status(reply)).await?;
-        answer.await.map_err(|_| LiveError::Stopped)
+        self.ask(Command::Status(reply)).await?;
+        answer.await.map_err(|_| DaemonError::Stopped)
     }
 
     /// How it went at the last beat, and a way to wait for the next one.
@@ -332,10 +332,10 @@ impl Handle {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub async fn backup(&self, path: PathBuf, force: bool) -> Result<(), LiveError> {
+    pub async fn backup(&self, path: PathBuf, force: bool) -> Result<(), DaemonError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Ask::Backup(path, force, reply)).await?;
-        Ok(answer.await.map_err(|_| LiveError::Stopped)??)
+        self.ask(Command::Backup(path, force, reply)).await?;
+        Ok(answer.await.map_err(|_| DaemonError::Stopped)??)
     }
 
     /// Has something written to the store by the one who writes, in line with all else. When this
@@ -346,14 +346,14 @@ impl Handle {
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, LiveError> {
+    ) -> Result<T, DaemonError> {
         let (reply, answer) = oneshot::channel();
         let work = move |store: &mut Store| {
             // Who asked may have gone.
             let _ = reply.send(work(store));
         };
-        self.ask(Ask::Write(Box::new(work))).await?;
-        Ok(answer.await.map_err(|_| LiveError::Stopped)??)
+        self.ask(Command::Write(Box::new(work))).await?;
+        Ok(answer.await.map_err(|_| DaemonError::Stopped)??)
     }
 
     /// Gives somebody else sources to fetch: as many as are due now, and at most so many. What is not
@@ -361,10 +361,10 @@ impl Handle {
     ///
     /// # Errors
     /// If the store cannot be read, or the daemon has stopped.
-    pub async fn claim(&self, most: u32, length: Duration) -> Result<Claim, LiveError> {
+    pub async fn claim(&self, most: u32, length: Duration) -> Result<Claim, DaemonError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Ask::Claim(most, length, reply)).await?;
-        let granted = answer.await.map_err(|_| LiveError::Stopped)?;
+        self.ask(Command::Claim(most, length, reply)).await?;
+        let granted = answer.await.map_err(|_| DaemonError::Stopped)?;
         let shop = Arc::clone(&self.shop.borrow());
         let ids: Vec<u32> = granted.sources.iter().map(|(id, _)| *id).collect();
         let found = shop.readers.with(|reader| reader.addresses(&ids))?;
@@ -376,7 +376,7 @@ impl Handle {
                 source: address.id,
                 url: address.url,
                 validators: address.validators,
-                reason: reason.word(),
+                reason: reason.name(),
             })
         });
         let (lease, until, next) = (granted.lease, granted.until, granted.next);
@@ -387,7 +387,11 @@ impl Handle {
 
     /// What the guard keeps us from is not for others to fetch either; files and commands are of this
     /// machine alone.
-    async fn keep_to_the_guard(&self, shop: &Shop, claim: &mut Claim) -> Result<(), LiveError> {
+    async fn keep_to_the_guard(
+        &self,
+        shop: &FetchContext,
+        claim: &mut Claim,
+    ) -> Result<(), DaemonError> {
         let mut refused = Vec::new();
         claim.items.retain(|item| {
             let Err(why) = may_be_claimed(shop.fetcher.settings(), &item.url) else { return true };
@@ -414,7 +418,7 @@ impl Handle {
     ///
     /// # Errors
     /// If the daemon has stopped.
-    pub async fn report(&self, reports: &[Report]) -> Result<Vec<Taken>, LiveError> {
+    pub async fn report(&self, reports: &[Report]) -> Result<Vec<Taken>, DaemonError> {
         let shop = Arc::clone(&self.shop.borrow());
         let now = shop.clock.now();
         let mut told = Vec::with_capacity(reports.len());
@@ -423,13 +427,13 @@ impl Handle {
             let at = report.at.unwrap_or(now);
             let judged = shop.weigh(report, at);
             weighed.push(judged.is_some());
-            told.extend(judged.map(|judged| Told { lease: report.lease, at, judged }));
+            told.extend(judged.map(|judged| JudgedReport { lease: report.lease, at, judged }));
             // Others have a turn: a document takes its time.
             tokio::task::consume_budget().await;
         }
         let (reply, answer) = oneshot::channel();
-        self.ask(Ask::Report(told, reply)).await?;
-        let mut taken = answer.await.map_err(|_| LiveError::Stopped)?.into_iter();
+        self.ask(Command::Report(told, reply)).await?;
+        let mut taken = answer.await.map_err(|_| DaemonError::Stopped)?.into_iter();
         let each = weighed.into_iter().map(|weighed| {
             let taken = if weighed { taken.next() } else { None };
             taken.unwrap_or(Taken::NoSource)
@@ -442,66 +446,66 @@ impl Handle {
     ///
     /// # Errors
     /// If it cannot be written who says it, or the daemon has stopped.
-    pub async fn signal(&self, by: &str, sources: Vec<u32>) -> Result<u64, LiveError> {
-        let herald = self.herald_named(HeraldKind::Api, by).await?;
-        self.answer(|reply| Ask::Signal(sources, herald, reply)).await
+    pub async fn signal(&self, by: &str, sources: Vec<u32>) -> Result<u64, DaemonError> {
+        let herald = self.herald_named(SignalSourceKind::Api, by).await?;
+        self.answer(|reply| Command::Signal(sources, herald, reply)).await
     }
 
     /// What a fetch is worth now, and what it buys.
     ///
     /// # Errors
     /// If the daemon has stopped.
-    pub async fn plan(&self) -> Result<Plan, LiveError> {
-        self.answer(Ask::Plan).await
+    pub async fn plan(&self) -> Result<Plan, DaemonError> {
+        self.answer(Command::Plan).await
     }
 
     /// What is known of so many sources at most, spread over all.
     ///
     /// # Errors
     /// If the daemon has stopped.
-    pub async fn sample(&self, most: usize) -> Result<Vec<(u32, Known)>, LiveError> {
-        self.answer(|reply| Ask::Sample(most, reply)).await
+    pub async fn sample(&self, most: usize) -> Result<Vec<(u32, SourceBelief)>, DaemonError> {
+        self.answer(|reply| Command::Sample(most, reply)).await
     }
 
     /// What hosts are doing, by their numbers. Those of which nothing is known are left out.
     ///
     /// # Errors
     /// If the daemon has stopped.
-    pub async fn hosts(&self, ids: Vec<u32>) -> Result<Vec<HostNow>, LiveError> {
-        self.answer(|reply| Ask::Hosts(ids, reply)).await
+    pub async fn hosts(&self, ids: Vec<u32>) -> Result<Vec<HostNow>, DaemonError> {
+        self.answer(|reply| Command::Hosts(ids, reply)).await
     }
 
     /// Hosts that fail or cannot take all that is worth the price, at most so many, the worst first.
     ///
     /// # Errors
     /// If the daemon has stopped.
-    pub async fn worst_hosts(&self, most: usize) -> Result<Vec<HostNow>, LiveError> {
-        self.answer(|reply| Ask::WorstHosts(most, reply)).await
+    pub async fn worst_hosts(&self, most: usize) -> Result<Vec<HostNow>, DaemonError> {
+        self.answer(|reply| Command::WorstHosts(most, reply)).await
     }
 
     /// Sources as they are now, with numbers from one on: as many as can be looked at without keeping
-    /// fetches waiting. Who wants all goes on from [`Sights::next`].
+    /// fetches waiting. Who wants all goes on from [`SourceSnapshots::next`].
     ///
     /// # Errors
     /// If the daemon has stopped.
-    pub async fn see(&self, from: u32) -> Result<Sights, LiveError> {
-        self.answer(|reply| Ask::See(from, reply)).await
+    pub async fn see(&self, from: u32) -> Result<SourceSnapshots, DaemonError> {
+        self.answer(|reply| Command::See(from, reply)).await
     }
 
     /// Where some sources stand now, in the order of the numbers; those that are none are left out.
     ///
     /// # Errors
     /// If the daemon has stopped.
-    pub async fn glance(&self, ids: Vec<u32>) -> Result<Vec<Glance>, LiveError> {
-        self.answer(|reply| Ask::Glance(ids, reply)).await
+    pub async fn glance(&self, ids: Vec<u32>) -> Result<Vec<SourceStatus>, DaemonError> {
+        self.answer(|reply| Command::Glance(ids, reply)).await
     }
 
     /// The settings that can be changed while it runs.
     ///
     /// # Errors
     /// If the daemon has stopped.
-    pub async fn settings(&self) -> Result<InForce, LiveError> {
-        self.answer(Ask::Settings).await
+    pub async fn settings(&self) -> Result<InForce, DaemonError> {
+        self.answer(Command::Settings).await
     }
 
     /// Changes settings, in place of all that was said since the configuration was written. They hold
@@ -509,10 +513,10 @@ impl Handle {
     ///
     /// # Errors
     /// If something cannot be meant or written, or the daemon has stopped.
-    pub async fn adjust(&self, adjusted: Adjusted) -> Result<(), LiveError> {
+    pub async fn adjust(&self, adjusted: Adjusted) -> Result<(), DaemonError> {
         let mut trial = Config::plain(1.0, freshet_fetch::RawSettings::default())?;
         adjusted.apply(&mut trial)?;
-        Ok(self.answer(|reply| Ask::Adjust(adjusted, reply)).await??)
+        Ok(self.answer(|reply| Command::Adjust(adjusted, reply)).await??)
     }
 
     /// Changes whom it tells. When this returns, it is durable.
@@ -524,7 +528,7 @@ impl Handle {
         let changed = edit.id();
         let done = self.write(move |store| Ok(edit_destination(store, &edit, now))).await;
         let done = done.map_err(|error| match error {
-            LiveError::Store(error) => DestinationError::Store(error),
+            DaemonError::Store(error) => DestinationError::Store(error),
             _ => DestinationError::Stopped,
         })?;
         let made = done.as_ref().ok().and_then(|it| u32::try_from(*it).ok());
@@ -545,21 +549,21 @@ impl Handle {
 
     pub(crate) async fn answer<T>(
         &self,
-        ask: impl FnOnce(oneshot::Sender<T>) -> Ask,
-    ) -> Result<T, LiveError> {
+        ask: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, DaemonError> {
         let (reply, answer) = oneshot::channel();
         self.ask(ask(reply)).await?;
-        answer.await.map_err(|_| LiveError::Stopped)
+        answer.await.map_err(|_| DaemonError::Stopped)
     }
 
     /// Goes on with another configuration. The store stays where it is.
     ///
     /// # Errors
     /// If a secret is not there, or the daemon has stopped.
-    pub async fn reload(&self, config: Config) -> Result<(), LiveError> {
+    pub async fn reload(&self, config: Config) -> Result<(), DaemonError> {
         config.fetch_secrets()?;
         config.mail_secret()?;
-        self.ask(Ask::Reload(Box::new(config))).await
+        self.ask(Command::Reload(Box::new(config))).await
     }
 
     /// What its clock shows.
@@ -575,10 +579,10 @@ impl Handle {
     pub async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, LiveError> {
+    ) -> Result<T, DaemonError> {
         let shop = Arc::clone(&self.shop.borrow());
         let read = tokio::task::spawn_blocking(move || shop.readers.with(read));
-        Ok(read.await.map_err(|_| LiveError::Stopped)??)
+        Ok(read.await.map_err(|_| DaemonError::Stopped)??)
     }
 
     /// Why a URL would not be fetched, as far as it tells by itself: no name is looked up. `None` if it
@@ -617,8 +621,8 @@ impl Handle {
     ///
     /// # Errors
     /// If it cannot be written, or the daemon has stopped.
-    pub async fn put_token(&self, token: Token) -> Result<(), LiveError> {
-        self.write(move |store| store.put_token(&token)).await?;
+    pub async fn put_token(&self, token: Token) -> Result<(), DaemonError> {
+        self.write(move |store| store.upsert_token(&token)).await?;
         self.tokens.send_modify(|count| *count += 1);
         Ok(())
     }
@@ -627,7 +631,7 @@ impl Handle {
     ///
     /// # Errors
     /// If it cannot be written, or the daemon has stopped.
-    pub async fn remove_token(&self, name: String) -> Result<bool, LiveError> {
+    pub async fn remove_token(&self, name: String) -> Result<bool, DaemonError> {
         let was = self.write(move |store| store.remove_token(&name)).await?;
         self.tokens.send_modify(|count| *count += 1);
         Ok(was)
@@ -657,22 +661,22 @@ impl Handle {
     }
 
     /// Has a subscription written before anybody else knows of it.
-    pub(crate) async fn keep_subscription(&self, row: Subscription) -> Result<(), LiveError> {
-        self.write(move |store| store.put_subscriptions(&[row], &[])).await
+    pub(crate) async fn keep_subscription(&self, row: Subscription) -> Result<(), DaemonError> {
+        self.write(move |store| store.update_subscriptions(&[row], &[])).await
     }
 
     /// What fetches share, as it is and will be.
-    pub(crate) fn shops(&self) -> watch::Receiver<Arc<Shop>> {
+    pub(crate) fn shops(&self) -> watch::Receiver<Arc<FetchContext>> {
         self.shop.clone()
     }
 
-    pub(crate) async fn ask(&self, ask: Ask) -> Result<(), LiveError> {
-        self.asks.send(ask).await.map_err(|_| LiveError::Stopped)
+    pub(crate) async fn ask(&self, ask: Command) -> Result<(), DaemonError> {
+        self.asks.send(ask).await.map_err(|_| DaemonError::Stopped)
     }
 }
 
-impl Shop {
-    pub(crate) fn new(config: &Config, clock: Clock, store: PathBuf, giver: Giver) -> Self {
+impl FetchContext {
+    pub(crate) fn new(config: &Config, clock: Clock, store: PathBuf, giver: HostPermits) -> Self {
         Self {
             fetcher: freshet_fetch::Fetcher::new(config.fetch.clone()),
             detectors: Detectors::new(config.detect.clone()),

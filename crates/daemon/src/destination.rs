@@ -137,24 +137,24 @@ pub fn edit_destination(
                 Some(after) => *after,
                 None => store.last_cursor()?,
             };
-            Ok(store.put_destination(name, settings, cursor, now)?.into())
+            Ok(store.upsert_destination(name, settings, cursor, now)?.into())
         }
         DestinationEdit::Change { id, settings, before } => {
             let it = find(store, *id)?;
             if it.settings != *before {
                 return Err(DestinationError::Changed(*id));
             }
-            Ok(store.put_destination(&it.name, settings, it.cursor, now)?.into())
+            Ok(store.upsert_destination(&it.name, settings, it.cursor, now)?.into())
         }
         DestinationEdit::Rekey { id, settings, before } => {
             if find(store, *id)?.settings != *before {
                 return Err(DestinationError::Changed(*id));
             }
-            store.rekey_destination(*id, settings)?;
+            store.set_destination_settings(*id, settings)?;
             Ok((*id).into())
         }
         DestinationEdit::Pause { id, paused } => {
-            match store.pause_destination(*id, *paused, now)? {
+            match store.set_destination_paused(*id, *paused, now)? {
                 true => Ok((*id).into()),
                 false => Err(DestinationError::Missing(*id)),
             }
@@ -163,8 +163,8 @@ pub fn edit_destination(
             true => Ok((*id).into()),
             false => Err(DestinationError::Missing(*id)),
         },
-        DestinationEdit::Redelivered { dead } => Ok(store.redelivered(*dead, now)?.into()),
-        DestinationEdit::Unbury { dead } => Ok(store.unbury(dead)? as u64),
+        DestinationEdit::Redelivered { dead } => Ok(store.complete_redelivery(*dead, now)?.into()),
+        DestinationEdit::Unbury { dead } => Ok(store.remove_dead_letters(dead)? as u64),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Changes that an owner makes to sources: the same with a daemon and without one.
 
-use freshet_engine::Learnt;
+use freshet_engine::LearnedState;
 use freshet_fetch::InvalidRequest;
-use freshet_store::{Added, NewSource, Patch, Query, Store, StoreError};
+use freshet_store::{AddResult, NewSource, SourcePatch, SourceQuery, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -20,9 +20,9 @@ const PAGE: usize = 10_000;
 #[serde(rename_all = "snake_case")]
 pub enum Edit {
     /// Sources are wanted; those that are there get what is said anew.
-    Add(Vec<Wanted>),
+    Add(Vec<NewSourceRequest>),
     /// Something is said of sources that are there.
-    Change(Which, Box<Given>),
+    Change(Which, Box<SourceSettings>),
     /// Sources are no longer wanted.
     Remove(Which),
 }
@@ -43,18 +43,18 @@ pub struct Which {
 
 /// A source that is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct NewSourceRequest {
     /// What is fetched.
     pub url: String,
     /// What is said of it.
-    #[serde(default, skip_serializing_if = "Given::is_empty")]
-    pub given: Given,
+    #[serde(default, skip_serializing_if = "SourceSettings::is_empty")]
+    pub given: SourceSettings,
 }
 
 /// What is said of a source. What is `None` stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Given {
+pub struct SourceSettings {
     /// Changes a day that are expected before the first fetch: a beginning, from which is learnt. Of a
     /// source that is known it says nothing.
     pub change_rate: Option<f64>,
@@ -92,7 +92,7 @@ pub struct Applied {
     /// Of sources that were to be added, what became of each, in their order. Not told through the
     /// daemon's door.
     #[serde(skip)]
-    pub added: Vec<Added>,
+    pub added: Vec<AddResult>,
     #[serde(skip)]
     pub(crate) described: Vec<u32>,
     #[serde(skip)]
@@ -131,7 +131,7 @@ const EXPECTED: f64 = 2.0;
 /// Days in which there was no change, of what is expected never to change.
 const NEVER: f64 = 1000.0;
 
-impl Given {
+impl SourceSettings {
     fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -144,10 +144,10 @@ impl Given {
         } else {
             (rate * NEVER, NEVER)
         };
-        Learnt::expected(days(now), changes, time).to_bytes()
+        LearnedState::with_expected_changes(days(now), changes, time).to_bytes()
     }
 
-    fn check(&self, url: &str) -> Result<Patch, EditError> {
+    fn check(&self, url: &str) -> Result<SourcePatch, EditError> {
         let refuse = |field, what: String| EditError::Given { url: url.to_owned(), field, what };
         if let Some(text) = self.goal.as_deref().filter(|text| !text.is_empty()) {
             goal(text).map_err(|why| refuse("objective", format!("objective: {why}")))?;
@@ -172,7 +172,7 @@ impl Given {
                 format!("the shortest interval, {least}, is longer than the longest, {most}");
             return Err(refuse("min_interval", what));
         }
-        Ok(Patch {
+        Ok(SourcePatch {
             importance: self.importance,
             cost: self.cost,
             min_interval: self.min_interval,
@@ -186,11 +186,11 @@ impl Given {
     }
 }
 
-impl Wanted {
+impl NewSourceRequest {
     /// A source of which nothing else is said.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), given: Given::default() }
+        Self { url: url.into(), given: SourceSettings::default() }
     }
 
     /// As the store takes it.
@@ -201,8 +201,8 @@ impl Wanted {
         let (url, host) = host_of(&self.url)?;
         let mut source = NewSource::new(url, host, now);
         if !self.given.is_empty() {
-            source.given = self.given.check(&self.url)?;
-            source.learnt = self.given.expected(now);
+            source.patch = self.given.check(&self.url)?;
+            source.learned = self.given.expected(now);
         }
         Ok(source)
     }
@@ -217,8 +217,8 @@ pub fn apply(store: &mut Store, edit: &Edit, now: Millis) -> Result<Applied, Edi
     match edit {
         Edit::Add(some) => {
             let sources = some.iter().map(|it| it.check(now)).collect::<Result<Vec<_>, _>>()?;
-            for added in store.add(&sources)? {
-                if added.new {
+            for added in store.add_sources(&sources)? {
+                if added.is_new {
                     applied.new += 1;
                 } else {
                     applied.known += 1;
@@ -230,12 +230,12 @@ pub fn apply(store: &mut Store, edit: &Edit, now: Millis) -> Result<Applied, Edi
         Edit::Change(which, given) => {
             let patch = given.check(which.urls.first().map_or("these sources", |url| url))?;
             applied.described = which.find(store, &mut applied.unknown)?;
-            store.change(&applied.described, &patch)?;
+            store.update_sources(&applied.described, &patch)?;
             applied.known = applied.described.len() as u64;
         }
         Edit::Remove(which) => {
             applied.gone = which.find(store, &mut applied.unknown)?;
-            store.remove(&applied.gone)?;
+            store.remove_sources(&applied.gone)?;
             applied.removed = applied.gone.len() as u64;
         }
     }
@@ -247,19 +247,20 @@ impl Which {
         let mut ids = Vec::new();
         for url in &self.urls {
             let canonical = host_of(url).map_or_else(|_| url.clone(), |(url, _)| url);
-            match store.find(&canonical)? {
+            match store.find_source(&canonical)? {
                 Some(id) => ids.push(id),
                 None => unknown.push(url.clone()),
             }
         }
         for &id in &self.ids {
             // What is read to hear a herald is no page.
-            if store.source(id)?.is_some_and(|it| !it.herald) {
+            if store.source(id)?.is_some_and(|it| !it.is_signal_source) {
                 ids.push(id);
             }
         }
         if self.tag.is_some() || self.host.is_some() {
-            let mut query = Query { tag: self.tag.clone(), limit: PAGE, ..Query::default() };
+            let mut query =
+                SourceQuery { tag: self.tag.clone(), limit: PAGE, ..SourceQuery::default() };
             if let Some(name) = &self.host {
                 let filter = host_filter(name)?;
                 query.scheme = filter.scheme;
@@ -269,7 +270,7 @@ impl Which {
                 }
             }
             loop {
-                let page = store.list(&query)?;
+                let page = store.list_sources(&query)?;
                 ids.extend(page.sources.iter().map(|source| source.id));
                 query.after = page.next;
                 if query.after.is_none() {

@@ -183,8 +183,8 @@ impl Explained {
     /// Finds out what the signal source is called that speaks of it.
     pub(crate) fn name_herald(&mut self, reader: &Reader) -> Result<(), StoreError> {
         let Some(signals) = &mut self.signals else { return Ok(()) };
-        let Some(herald) = reader.herald(signals.number)? else { return Ok(()) };
-        (signals.name, signals.kind) = (herald.name, herald.kind.word().to_owned());
+        let Some(herald) = reader.signal_source(signals.number)? else { return Ok(()) };
+        (signals.name, signals.kind) = (herald.name, herald.kind.name().to_owned());
         let words = signals.words(self.worth_it.filter(|_| !self.unpaid), self.now);
         self.text += &format!("\n  signals   {words}");
         Ok(())
@@ -194,7 +194,7 @@ impl Explained {
     #[must_use]
     pub fn by(engine: &Engine, id: u32) -> Option<Self> {
         let (it, budget) = (engine.explain(id)?, engine.settings().budget);
-        let climb = engine.climb(&it).into_iter().filter(|(_, worth)| worth.is_finite());
+        let climb = engine.value_curve(&it).into_iter().filter(|(_, worth)| worth.is_finite());
         let climb = climb.map(|(day, worth)| (millis(day), worth)).collect();
         let (host, signals) = (HostNow::of(engine, &it.host), SignalsNow::of(engine, &it));
         Some(Self { climb, host, signals, ..Self::of(&it, budget) })

@@ -7,12 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use freshet_engine::Outcome;
 use freshet_fetch::{Answer, FetchError, Outcome as Came, Phase, Request};
-use freshet_store::{Job, Validators};
+use freshet_store::{FetchJob, StoredValidators};
 use url::Url;
 
-use crate::errand::{Errand, PATIENCE};
 use crate::judge::validators;
-use crate::work::{Shop, host_name};
+use crate::polite_fetch::{PATIENCE, PoliteFetch};
+use crate::work::{FetchContext, host_name};
 
 /// Pages that must come as a whole with our own validators, and no 304 between them.
 const TRIALS: u32 = 3;
@@ -48,11 +48,11 @@ struct Host {
 
 /// What a HEAD said of a page.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum HeadResult {
     /// It is the one that the copy is of.
-    Same(Validators),
+    Same(StoredValidators),
     /// It is another, or nobody knows.
-    Other(Validators),
+    Other(StoredValidators),
     /// There was no answer to go by.
     Nothing,
 }
@@ -63,7 +63,7 @@ pub(crate) struct Asked {
     /// Whether it came from another host.
     pub(crate) away: bool,
     /// What the HEAD before the GET said, if there were both.
-    pub(crate) head: Option<Said>,
+    pub(crate) head: Option<HeadResult>,
     /// Whether it ended with the HEAD: nothing has changed.
     pub(crate) by_head: bool,
 }
@@ -97,7 +97,7 @@ impl Heads {
     }
 
     /// Learns from an answer to a GET that showed `had`, after a HEAD or without one.
-    pub(crate) fn learn(&self, url: &Url, had: &Validators, asked: &Asked, found: Outcome) {
+    pub(crate) fn learn(&self, url: &Url, had: &StoredValidators, asked: &Asked, found: Outcome) {
         let host = host_name(url);
         let mut hosts = self.hosts();
         match asked.answer.outcome {
@@ -124,10 +124,12 @@ impl Heads {
         }
         match &asked.head {
             None => {}
-            Some(Said::Nothing) => it.leave_out(),
-            Some(Said::Same(said) | Said::Other(said)) if !are_equal(said, &got) => it.leave_out(),
-            Some(Said::Same(_)) => {}
-            Some(Said::Other(_)) => {
+            Some(HeadResult::Nothing) => it.leave_out(),
+            Some(HeadResult::Same(said) | HeadResult::Other(said)) if !are_equal(said, &got) => {
+                it.leave_out()
+            }
+            Some(HeadResult::Same(_)) => {}
+            Some(HeadResult::Other(_)) => {
                 it.useless += u32::from(!is_changed);
                 if it.useless >= USELESS {
                     it.leave_out();
@@ -147,8 +149,8 @@ impl Host {
     }
 }
 
-impl Said {
-    fn of(answer: &Answer, url: &Url, had: &Validators) -> Self {
+impl HeadResult {
+    fn of(answer: &Answer, url: &Url, had: &StoredValidators) -> Self {
         if !matches!(answer.outcome, Came::Content(_)) {
             return Self::Nothing;
         }
@@ -162,13 +164,13 @@ impl Said {
     }
 }
 
-impl Shop {
+impl FetchContext {
     /// Asks for a page: by HEAD first if it is `by_worth` alone that it is asked for, and a HEAD may save
     /// the body.
     pub(crate) async fn ask(
         &self,
-        errand: &mut Errand<'_>,
-        job: &Job,
+        errand: &mut PoliteFetch<'_>,
+        job: &FetchJob,
         request: Request,
         by_worth: bool,
     ) -> Asked {
@@ -184,8 +186,8 @@ impl Shop {
             if errand.put_off.is_some() || !may_go_on(&answer) {
                 return Asked { answer, away, head: None, by_head: false };
             }
-            let said = Said::of(&answer, &url, &job.validators);
-            if matches!(said, Said::Same(_)) && !self.heads.is_checked(&host) {
+            let said = HeadResult::of(&answer, &url, &job.validators);
+            if matches!(said, HeadResult::Same(_)) && !self.heads.is_checked(&host) {
                 answer.outcome = Came::NotModified;
                 return Asked { answer, away, head: None, by_head: true };
             }
@@ -201,9 +203,9 @@ impl Shop {
         Asked { answer, away, head, by_head: false }
     }
 
-    fn is_worth_a_head(&self, job: &Job, host: &str) -> bool {
+    fn is_worth_a_head(&self, job: &FetchJob, host: &str) -> bool {
         let Some(over) = self.head_over else { return false };
-        let Validators { etag, last_modified } = &job.validators;
+        let StoredValidators { etag, last_modified } = &job.validators;
         if job.version == 0 || etag.is_none() && last_modified.is_none() {
             return false;
         }
@@ -242,19 +244,19 @@ fn is_here(answer: &Answer, url: &Url) -> bool {
 }
 
 /// Whether all that we had is there again.
-fn are_same(had: &Validators, got: &Validators) -> bool {
+fn are_same(had: &StoredValidators, got: &StoredValidators) -> bool {
     let is_there = had.etag.is_some() || had.last_modified.is_some();
     let etag = had.etag.is_none() || tag(had) == tag(got);
     let date = had.last_modified.is_none() || had.last_modified == got.last_modified;
     is_there && etag && date
 }
 
-fn are_equal(one: &Validators, other: &Validators) -> bool {
+fn are_equal(one: &StoredValidators, other: &StoredValidators) -> bool {
     tag(one) == tag(other) && one.last_modified == other.last_modified
 }
 
 /// A tag without its strength, which says nothing of whether two of them are of one page.
-fn tag(it: &Validators) -> Option<&str> {
+fn tag(it: &StoredValidators) -> Option<&str> {
     it.etag.as_deref().map(|tag| tag.strip_prefix("W/").unwrap_or(tag))
 }
 
@@ -270,9 +272,9 @@ fn is_picked(count: u32) -> bool {
 mod tests {
     use super::*;
 
-    fn of(etag: Option<&str>, date: Option<&str>) -> Validators {
+    fn of(etag: Option<&str>, date: Option<&str>) -> StoredValidators {
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        Validators { etag: owned(etag), last_modified: owned(date) }
+        StoredValidators { etag: owned(etag), last_modified: owned(date) }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use freshet_engine::{Engine, HostState};
 use freshet_fetch::RobotsFile;
-use freshet_store::{KeptRobots, Reader, StoreError};
+use freshet_store::{Reader, RobotsRecord, StoreError};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -121,7 +121,7 @@ pub fn robots(reader: &Reader, host: &str) -> Result<Vec<RobotsRead>, StoreError
     Ok(read)
 }
 
-fn as_read(url: Url, kept: &KeptRobots) -> Option<RobotsRead> {
+fn as_read(url: Url, kept: &RobotsRecord) -> Option<RobotsRead> {
     let file = RobotsFile::from_bytes(url, &kept.record, std::time::Duration::ZERO)?;
     let rules = file.rules();
     let mut lines: Vec<(Option<usize>, String)> = Vec::new();

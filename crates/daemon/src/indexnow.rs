@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use freshet_fetch::{Outcome, Request};
-use freshet_store::HeraldKind;
+use freshet_store::SignalSourceKind;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use url::Url;
 
 use crate::clock::Millis;
-use crate::daemon::{Handle, LiveError};
-use crate::errand::Errand;
-use crate::heralds::Hearsay;
-use crate::work::{Shop, host_name};
+use crate::daemon::{DaemonError, Handle};
+use crate::polite_fetch::PoliteFetch;
+use crate::signal_sources::SignalReport;
+use crate::work::{FetchContext, host_name};
 
 const MINUTE: Millis = 60_000;
 /// How long a key holds that was found, and for how long one that was not is not looked for again.
@@ -74,7 +74,7 @@ pub(crate) struct Keys {
 
 #[derive(Default)]
 struct State {
-    known: HashMap<(Url, String), Known>,
+    known: HashMap<(Url, String), KeyState>,
     /// Keys that may be looked for at once, and when that was so.
     room: Option<(f64, Millis)>,
     /// What was said with keys of hosts in a minute, and since when.
@@ -87,7 +87,7 @@ struct State {
 }
 
 #[derive(Clone)]
-enum Known {
+enum KeyState {
     /// Whether it is there, and until when that holds.
     Is(bool, Millis),
     /// It is being looked for.
@@ -144,14 +144,14 @@ impl State {
         Ok(())
     }
 
-    fn keep(&mut self, key: (Url, String), known: Known, now: Millis) {
+    fn keep(&mut self, key: (Url, String), known: KeyState, now: Millis) {
         if self.known.len() >= KEYS {
-            self.known.retain(|_, it| !matches!(it, Known::Is(_, until) if *until <= now));
+            self.known.retain(|_, it| !matches!(it, KeyState::Is(_, until) if *until <= now));
         }
         if self.known.len() >= KEYS {
-            let ends = |known: &Known| match known {
-                Known::Is(_, until) => *until,
-                Known::Asked(_) => Millis::MAX,
+            let ends = |known: &KeyState| match known {
+                KeyState::Is(_, until) => *until,
+                KeyState::Asked(_) => Millis::MAX,
             };
             let first =
                 self.known.iter().min_by_key(|(_, it)| ends(it)).map(|(key, _)| key.clone());
@@ -179,7 +179,7 @@ impl Handle {
     ///
     /// # Errors
     /// If the store cannot be read or written, or the daemon has stopped.
-    pub async fn announce(&self, it: Announcement) -> Result<Accepted, LiveError> {
+    pub async fn announce(&self, it: Announcement) -> Result<Accepted, DaemonError> {
         let now = self.now();
         let Announcement { host, key, place, urls } = it;
         // Whoever does not know the key keeps nobody from speaking who does.
@@ -195,7 +195,7 @@ impl Handle {
                 }
                 let mut sources = Vec::new();
                 for url in &urls {
-                    sources.extend(reader.find(url)?);
+                    sources.extend(reader.find_source(url)?);
                 }
                 Ok(sources)
             })
@@ -229,16 +229,16 @@ impl Handle {
             announced
         });
         match timeout(PATIENCE, rest).await {
-            Ok(announced) => announced.map_err(|_| LiveError::Stopped)?,
+            Ok(announced) => announced.map_err(|_| DaemonError::Stopped)?,
             Err(_) => Ok(Accepted::Pending),
         }
     }
 
-    async fn tell_of(&self, host: String, mut sources: Vec<u32>) -> Result<u64, LiveError> {
+    async fn tell_of(&self, host: String, mut sources: Vec<u32>) -> Result<u64, DaemonError> {
         sources.sort_unstable();
         sources.dedup();
-        let herald = self.herald_named(HeraldKind::IndexNow, &host).await?;
-        let said = sources.into_iter().map(|source| Hearsay { source, said: None }).collect();
+        let herald = self.herald_named(SignalSourceKind::IndexNow, &host).await?;
+        let said = sources.into_iter().map(|source| SignalReport { source, said: None }).collect();
         self.hear(herald, said).await
     }
 
@@ -254,15 +254,15 @@ impl Handle {
         let name = (place.clone(), key.clone());
         let mut state = keys.lock();
         match state.known.get(&name) {
-            Some(Known::Is(is_there, until)) if now < *until => {
+            Some(KeyState::Is(is_there, until)) if now < *until => {
                 return Ok(watch::channel(Some(*is_there)).1);
             }
-            Some(Known::Asked(asked)) => return Ok(asked.clone()),
+            Some(KeyState::Asked(asked)) => return Ok(asked.clone()),
             _ => {}
         }
         state.may_look(host_name(&place), now)?;
         let (tell, told) = watch::channel(None);
-        state.keep(name.clone(), Known::Asked(told.clone()), now);
+        state.keep(name.clone(), KeyState::Asked(told.clone()), now);
         drop(state);
         let handle = self.clone();
         tokio::spawn(async move {
@@ -276,7 +276,7 @@ impl Handle {
                     Some(false) => NOT_FOUND,
                     None => NOT_SEEN,
                 };
-            handle.keys().lock().keep(name, Known::Is(is_there, until), now);
+            handle.keys().lock().keep(name, KeyState::Is(is_there, until), now);
             tell.send_replace(Some(is_there));
         });
         Ok(told)
@@ -299,9 +299,9 @@ impl Keys {
 }
 
 /// Whether a key stands at a place: there, and nowhere else that it leads to. `None` if nobody knows.
-async fn is_at(shop: &Shop, place: &Url, key: &str) -> Option<bool> {
+async fn is_at(shop: &FetchContext, place: &Url, key: &str) -> Option<bool> {
     let Ok(request) = Request::new(place.as_str()) else { return Some(false) };
-    let mut errand = Errand::new(shop, String::new(), false);
+    let mut errand = PoliteFetch::new(shop, String::new(), false);
     let (answer, _) = errand.run(request).await;
     let is_home = answer.trace.final_url().is_some_and(|url| host_name(url) == host_name(place));
     match answer.outcome {
@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(state.checks, 31);
         let place = |n: usize| Url::parse(&format!("https://a.example/{n}")).unwrap();
         for n in 0..KEYS + 5 {
-            state.keep((place(n), String::new()), Known::Is(true, n as Millis), 0);
+            state.keep((place(n), String::new()), KeyState::Is(true, n as Millis), 0);
         }
         assert_eq!(state.known.len(), KEYS);
         assert!(!state.known.contains_key(&(place(0), String::new())));

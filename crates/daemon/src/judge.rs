@@ -3,7 +3,9 @@
 use freshet_detect::{Detector, Document, Kind, Reading, Stored, Verdict, digest};
 use freshet_engine::{Blame, Outcome};
 use freshet_fetch::{Answer, Content};
-use freshet_store::{Fetched, Job, NewChange, NewVersion, Packed, Validators};
+use freshet_store::{
+    CompressedContent, FetchJob, FetchRecord, NewChange, NewVersion, StoredValidators,
+};
 
 use crate::clock::Millis;
 use crate::kept::{Kept, kept, with_mark};
@@ -20,13 +22,13 @@ const SHORT: usize = 512;
 /// What an answer means.
 pub(crate) struct Judged {
     pub(crate) outcome: Outcome,
-    pub(crate) record: Fetched,
+    pub(crate) record: FetchRecord,
 }
 
 /// Judges an answer that came at a time. `wait` is how many days the host wants to be left alone, and
 /// `since` when the source was last seen as it is kept.
 pub(crate) fn judge(
-    job: &Job,
+    job: &FetchJob,
     detector: &Detector,
     reader: impl Fn(u32) -> Option<freshet_store::Version>,
     answer: &Answer,
@@ -34,10 +36,10 @@ pub(crate) fn judge(
     wait: Option<f64>,
 ) -> Judged {
     use freshet_fetch::Outcome as Came;
-    let mut record = Fetched::new(job.id, at, freshet_store::Outcome::Unchanged);
+    let mut record = FetchRecord::new(job.id, at, freshet_store::StoredOutcome::Unchanged);
     record.status = answer.trace.status().unwrap_or(0);
     record.bytes = answer.trace.sizes.wire;
-    record.duration = u32::try_from(answer.trace.total.as_millis()).unwrap_or(u32::MAX);
+    record.duration_ms = u32::try_from(answer.trace.total.as_millis()).unwrap_or(u32::MAX);
     let outcome = match &answer.outcome {
         Came::NotModified => Outcome::Unchanged,
         Came::Content(content) => {
@@ -45,22 +47,22 @@ pub(crate) fn judge(
             read(job, detector, reader, content, &mut record)
         }
         Came::Gone => {
-            record.outcome = freshet_store::Outcome::Gone;
+            record.outcome = freshet_store::StoredOutcome::Gone;
             Outcome::Gone
         }
         // Neither changes soon: they are asked for as rarely as what is gone.
         Came::Disallowed(_) if answer.blame().is_none() => {
-            record.outcome = freshet_store::Outcome::Disallowed;
+            record.outcome = freshet_store::StoredOutcome::Disallowed;
             record.note = "robots.txt does not allow it".to_owned();
             Outcome::Gone
         }
         Came::Refused(refusal) => {
-            record.outcome = freshet_store::Outcome::Disallowed;
+            record.outcome = freshet_store::StoredOutcome::Disallowed;
             record.note = refusal.to_string();
             Outcome::Gone
         }
         Came::Disallowed(_) | Came::Failed(_) => {
-            record.outcome = freshet_store::Outcome::Failed;
+            record.outcome = freshet_store::StoredOutcome::Failed;
             record.note = match &answer.outcome {
                 Came::Failed(error) => error.to_string(),
                 _ => "robots.txt cannot be had".to_owned(),
@@ -77,9 +79,9 @@ pub(crate) fn judge(
 }
 
 /// What makes the next fetch conditional.
-pub(crate) fn validators(answer: &Answer) -> Validators {
+pub(crate) fn validators(answer: &Answer) -> StoredValidators {
     let text = |value: &Option<String>| value.clone();
-    answer.trace.validators.as_ref().map_or_else(Validators::default, |it| Validators {
+    answer.trace.validators.as_ref().map_or_else(StoredValidators::default, |it| StoredValidators {
         etag: text(&it.etag),
         last_modified: text(&it.last_modified),
     })
@@ -92,11 +94,11 @@ struct Old {
 }
 
 fn read(
-    job: &Job,
+    job: &FetchJob,
     detector: &Detector,
     version: impl Fn(u32) -> Option<freshet_store::Version>,
     content: &Content,
-    record: &mut Fetched,
+    record: &mut FetchRecord,
 ) -> Outcome {
     let charset = content.charset();
     let document = Document {
@@ -109,11 +111,11 @@ fn read(
 
 /// Whether a document is another one than the last.
 pub(crate) fn read_document(
-    job: &Job,
+    job: &FetchJob,
     detector: &Detector,
     version: impl Fn(u32) -> Option<freshet_store::Version>,
     document: &Document<'_>,
-    record: &mut Fetched,
+    record: &mut FetchRecord,
 ) -> Outcome {
     let old = Kept::from_bytes(&job.reading);
     // Equal bytes need no reading.
@@ -124,16 +126,16 @@ pub(crate) fn read_document(
     if !new.unmatched.is_empty() {
         record.note = format!("nothing matches `{}`", new.unmatched.join("`, `"));
     }
-    let keep = |record: &mut Fetched| {
+    let keep = |record: &mut FetchRecord| {
         record.reading = Some(kept(&new));
         record.version = Some(NewVersion {
             digest: new.mark.fingerprint.to_be_bytes(),
-            kind: document.content_type.unwrap_or_default().to_owned(),
-            content: Packed::of(document.bytes),
+            content_kind: document.content_type.unwrap_or_default().to_owned(),
+            content: CompressedContent::compress(document.bytes),
         });
     };
     let Some(kept) = old else {
-        record.outcome = freshet_store::Outcome::First;
+        record.outcome = freshet_store::StoredOutcome::First;
         keep(record);
         return Outcome::Copied;
     };
@@ -141,7 +143,7 @@ pub(crate) fn read_document(
     let mut verdict = detector.judge(&old.stored, None, &new);
     let again = || {
         let old = version(job.version)?;
-        let kind = Some(old.meta.kind.as_str()).filter(|kind| !kind.is_empty());
+        let kind = Some(old.meta.content_kind.as_str()).filter(|kind| !kind.is_empty());
         Some(detector.read(&Document { bytes: &old.content, content_type: kind, charset: None }))
     };
     if verdict == Verdict::Incomparable {
@@ -166,7 +168,7 @@ pub(crate) fn read_document(
             if old.text.is_none() {
                 old.text = again().map(|reading| reading.text);
             }
-            record.outcome = freshet_store::Outcome::Changed;
+            record.outcome = freshet_store::StoredOutcome::Changed;
             record.change = Some(change(&old, &new, similarity, record.at));
             keep(record);
             Outcome::Changed
@@ -191,8 +193,8 @@ fn change(old: &Old, new: &Reading, similarity: f64, at: Millis) -> NewChange {
         _ => rewritten(&new.text),
     };
     NewChange {
-        unchanged: None,
-        changed: at,
+        last_unchanged_at: None,
+        first_changed_at: at,
         old_digest: Some(old.stored.mark.fingerprint.to_be_bytes()),
         new_digest: new.mark.fingerprint.to_be_bytes(),
         old_size: old.text.as_ref().map(|text| text.len() as u64),

@@ -1,13 +1,15 @@
 //! From the store to an engine that goes on where the last one ended.
 
-use freshet_engine::{Action, Description, EarMemory, Engine, Event, HostMemory, Learnt, Settings};
-use freshet_store::{Manner, Reader, Scheduled, StoreError};
+use freshet_engine::{
+    Action, Description, Engine, Event, HostCheckpoint, LearnedState, Settings, SignalHistoryMemory,
+};
+use freshet_store::{HostCooldown, Reader, ScheduleRow, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Allowance;
 use crate::clock::{Millis, days};
 use crate::goal::goal;
-use crate::turns::Strangers;
+use crate::permits::UnlistedHosts;
 
 /// Sources that the engine is told of at once.
 const SOME: usize = 1 << 16;
@@ -20,12 +22,12 @@ const SET: f64 = 1.0 / 86_400.0;
 
 /// What is kept that belongs to no source and no host.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct Rest {
+pub(crate) struct LoadedCheckpoint {
     pub(crate) engine: Vec<u8>,
     pub(crate) allowance: Allowance,
 }
 
-impl Rest {
+impl LoadedCheckpoint {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         // Nothing in it is unknown to the format.
         postcard::to_extend(self, Vec::new()).unwrap_or_default()
@@ -38,7 +40,7 @@ impl Rest {
     }
 
     pub(crate) fn read(reader: &Reader) -> Result<Self, StoreError> {
-        let bytes = reader.rest()?.unwrap_or_default();
+        let bytes = reader.engine_checkpoint()?.unwrap_or_default();
         Ok(postcard::from_bytes(&bytes).unwrap_or_default())
     }
 }
@@ -46,7 +48,7 @@ impl Rest {
 /// An engine without sources, with all that is known of hosts.
 pub(crate) fn engine(
     reader: &Reader,
-    rest: &Rest,
+    rest: &LoadedCheckpoint,
     day: f64,
     settings: Settings,
 ) -> Result<Engine, StoreError> {
@@ -57,27 +59,27 @@ pub(crate) fn engine(
                 tracing::warn!("the price is found anew: {why}");
             }
             let mut engine = Engine::new(day, settings);
-            engine.grant(AT_FIRST);
+            engine.grant_budget(AT_FIRST);
             engine
         }
     };
-    reader.hosts(|host| {
-        if let Ok(memory) = HostMemory::from_bytes(&host.record) {
-            engine.recall_host(host.id, &memory.earlier(rest.back(day)));
+    reader.for_each_host(|host| {
+        if let Ok(memory) = HostCheckpoint::from_bytes(&host.record) {
+            engine.restore_host(host.id, &memory.shift_back(rest.back(day)));
         }
     })?;
     Ok(engine)
 }
 
 /// Hosts that are to be left alone though nobody knew a source of theirs. They may have one by now.
-pub(crate) fn manners(
+pub(crate) fn host_cooldowns(
     reader: &Reader,
     engine: &mut Engine,
-    strangers: &mut Strangers,
+    strangers: &mut UnlistedHosts,
     now: Millis,
     back: f64,
 ) -> Result<(), StoreError> {
-    for Manner { host, until } in reader.manners(now)? {
+    for HostCooldown { host, until } in reader.host_cooldowns(now)? {
         let until = days(until) - back;
         let known = reader.find_host(&host)?.filter(|it| engine.host_state(it.id).is_some());
         match known {
@@ -106,10 +108,10 @@ pub(crate) fn sources(
     let mut actions = Vec::new();
     let (mut recalled, mut described) = (Vec::with_capacity(SOME), Vec::new());
     let mut tell = |event, engine: &mut Engine| tell(engine, day, event, &mut actions);
-    reader.load(|row| {
+    reader.load_schedule(|row| {
         let description = description(&row);
-        match Learnt::from_bytes(row.learnt) {
-            Ok(learnt) => recalled.push((description, learnt.earlier(back))),
+        match LearnedState::from_bytes(row.learned) {
+            Ok(learnt) => recalled.push((description, learnt.shift_back(back))),
             Err(_) => described.push(description),
         }
         if recalled.len() == SOME {
@@ -138,9 +140,9 @@ fn tell(engine: &mut Engine, day: f64, event: Event, actions: &mut Vec<Action>) 
 pub(crate) fn ears(reader: &Reader, engine: &mut Engine, day: f64) -> Result<(), StoreError> {
     let mut actions = Vec::new();
     let mut some = Vec::new();
-    reader.ears(|ear| {
-        let Ok(memory) = EarMemory::from_bytes(&ear.learnt) else { return };
-        some.push((ear.source, ear.herald, memory));
+    reader.for_each_signal_history(|ear| {
+        let Ok(memory) = SignalHistoryMemory::from_bytes(&ear.learned) else { return };
+        some.push((ear.source, ear.signal_source, memory));
         if some.len() == SOME {
             tell(engine, day, Event::Overheard(std::mem::take(&mut some)), &mut actions);
         }
@@ -149,7 +151,7 @@ pub(crate) fn ears(reader: &Reader, engine: &mut Engine, day: f64) -> Result<(),
     Ok(())
 }
 
-pub(crate) fn description(row: &Scheduled<'_>) -> Description {
+pub(crate) fn description(row: &ScheduleRow<'_>) -> Description {
     Description {
         id: row.id,
         host: row.host,
@@ -161,7 +163,7 @@ pub(crate) fn description(row: &Scheduled<'_>) -> Description {
         paused: row.paused,
         min_interval: row.min_interval,
         max_interval: row.max_interval,
-        fetched: row.fetched.map(days),
+        fetched: row.fetched_at.map(days),
         belief: None,
     }
 }

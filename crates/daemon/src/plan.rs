@@ -1,6 +1,6 @@
 //! What a fetch is worth now: everywhere, and where a host cannot take all.
 
-use freshet_engine::{Engine, Sight};
+use freshet_engine::{Engine, SourceSnapshot};
 
 /// Numbers that are looked at in one step of the loop: fetches wait no longer than a millisecond.
 const SEEN: u32 = 8192;
@@ -24,14 +24,14 @@ pub struct Plan {
 
 /// Some of all sources as they are at a moment.
 #[derive(Clone, Debug, Default)]
-pub struct Sights {
+pub struct SourceSnapshots {
     /// The sources, in order of their numbers.
-    pub each: Vec<Sight>,
+    pub each: Vec<SourceSnapshot>,
     /// The number after the last that was looked at; `None` if there are no more.
     pub next: Option<u32>,
 }
 
-impl Sights {
+impl SourceSnapshots {
     /// Of sources with numbers from one on, as many as the loop has time for.
     pub(crate) fn of(engine: &Engine, from: u32) -> Self {
         let all = engine.numbers();

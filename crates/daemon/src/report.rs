@@ -1,33 +1,33 @@
 //! From what somebody else saw to what it means, and to the record.
 
 use freshet_engine::{Blame, Outcome};
-use freshet_store::{Fetched, Job, NewChange, Outcome as Stored};
+use freshet_store::{FetchJob, FetchRecord, NewChange, StoredOutcome as Stored};
 use url::Url;
 
 use crate::claim::{Report, Seen};
 use crate::clock::Millis;
 use crate::judge::{Judged, read_document};
-use crate::work::Shop;
+use crate::work::FetchContext;
 
 /// Bytes of a reading that is a digest from outside and no more.
 const DIGEST: usize = 16;
 /// A reading of which nothing is known but that somebody made it: it can be compared with nothing.
 const SEEN: &[u8] = &[0];
 
-impl Shop {
+impl FetchContext {
     /// What a report means, seen at a time; `None` if there is no such source.
     pub(crate) fn weigh(&self, report: &Report, at: Millis) -> Option<Judged> {
-        let job = match self.readers.with(|reader| reader.job(report.source)) {
+        let job = match self.readers.with(|reader| reader.fetch_job(report.source)) {
             Ok(job) => job?,
             Err(error) => {
                 tracing::error!(source = report.source, "cannot read the store: {error}");
                 return None;
             }
         };
-        let mut record = Fetched::new(job.id, at, Stored::Unchanged);
+        let mut record = FetchRecord::new(job.id, at, Stored::Unchanged);
         record.status = report.status;
         record.bytes = report.bytes;
-        record.duration = u32::try_from(report.duration.as_millis()).unwrap_or(u32::MAX);
+        record.duration_ms = u32::try_from(report.duration.as_millis()).unwrap_or(u32::MAX);
         record.note.clone_from(&report.note);
         record.validators.clone_from(&report.validators);
         let outcome = match &report.seen {
@@ -76,7 +76,7 @@ impl Shop {
     }
 }
 
-fn compare(job: &Job, digest: u128, record: &mut Fetched) -> Outcome {
+fn compare(job: &FetchJob, digest: u128, record: &mut FetchRecord) -> Outcome {
     let new = digest.to_be_bytes();
     let old: Option<[u8; DIGEST]> = job.reading.as_slice().try_into().ok();
     if old == Some(new) {
@@ -93,11 +93,11 @@ fn compare(job: &Job, digest: u128, record: &mut Fetched) -> Outcome {
     }
 }
 
-fn changed(record: &mut Fetched, old: Option<[u8; DIGEST]>, new: [u8; DIGEST]) -> Outcome {
+fn changed(record: &mut FetchRecord, old: Option<[u8; DIGEST]>, new: [u8; DIGEST]) -> Outcome {
     record.outcome = Stored::Changed;
     record.change = Some(NewChange {
-        unchanged: None,
-        changed: record.at,
+        last_unchanged_at: None,
+        first_changed_at: record.at,
         old_digest: old,
         new_digest: new,
         old_size: None,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
-use crate::crew::CrewState;
+use crate::fetch_concurrency::CrewState;
 
 /// How it goes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

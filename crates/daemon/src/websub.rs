@@ -18,7 +18,7 @@ mod signature;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use freshet_store::{Aim, Subscription};
+use freshet_store::{Subscription, SubscriptionIntent};
 use tokio::sync::Notify;
 
 pub use self::life::Mode;
@@ -134,7 +134,7 @@ impl State {
     /// The one that is to stay, of a feed.
     fn of(&self, feed: u32) -> Option<&Subscription> {
         let mut rows = self.all.values().map(|kept| &kept.row);
-        rows.find(|row| row.feed == feed && row.aim == Aim::Stay)
+        rows.find(|row| row.feed == feed && row.intent == SubscriptionIntent::Subscribe)
     }
 
     /// Another hub, another identity: none learns what is for the other.
@@ -229,7 +229,11 @@ impl Subscriber {
     #[must_use]
     pub fn list(&self, now: Millis) -> Vec<Subscribed> {
         let state = self.lock();
-        let rows = state.all.values().map(|kept| &kept.row).filter(|row| row.aim != Aim::Ended);
+        let rows = state
+            .all
+            .values()
+            .map(|kept| &kept.row)
+            .filter(|row| row.intent != SubscriptionIntent::Ended);
         let mut all: Vec<_> = rows.map(|row| state.view(row, now)).collect();
         all.sort_by(|a, b| (a.feed, &a.topic).cmp(&(b.feed, &b.topic)));
         all
@@ -240,12 +244,12 @@ impl State {
     fn view(&self, row: &Subscription, now: Millis) -> Subscribed {
         let is_off = !self.open || self.base.is_none();
         let holds = life::holds(row, now);
-        let state = match row.aim {
-            Aim::Leave | Aim::Ended => "leaving",
-            Aim::Stay if holds => "active",
-            Aim::Stay if is_off => "off",
-            Aim::Stay if row.note.is_empty() => "asked",
-            Aim::Stay => "failing",
+        let state = match row.intent {
+            SubscriptionIntent::Unsubscribe | SubscriptionIntent::Ended => "leaving",
+            SubscriptionIntent::Subscribe if holds => "active",
+            SubscriptionIntent::Subscribe if is_off => "off",
+            SubscriptionIntent::Subscribe if row.note.is_empty() => "asked",
+            SubscriptionIntent::Subscribe => "failing",
         };
         let note = match state {
             "off" => "nothing is subscribed to: say under [signals] in freshet.toml where hubs reach the \
@@ -255,16 +259,16 @@ impl State {
         };
         Subscribed {
             feed: row.feed,
-            herald: row.herald,
+            herald: row.signal_source,
             topic: row.topic.clone(),
             hub: life::hub(row).to_owned(),
             state,
-            until: row.until.filter(|_| holds),
-            next: row.next,
+            until: row.expires_at.filter(|_| holds),
+            next: row.next_action_at,
             note,
             pushes: row.pushes,
-            ignored: row.ignored,
-            pushed: row.pushed,
+            ignored: row.rejected_pushes,
+            pushed: row.last_push_at,
         }
     }
 }

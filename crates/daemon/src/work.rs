@@ -12,22 +12,22 @@ use url::Url;
 use crate::clock::Clock;
 use crate::config::ReadLimits;
 use crate::detectors::Detectors;
-use crate::errand::{Errand, PutOff};
 use crate::heads::{Asked, Heads, NOTE};
-use crate::heralds::ReadOver;
 use crate::judge::{Judged, judge};
-use crate::turns::Giver;
+use crate::permits::HostPermits;
+use crate::polite_fetch::{PoliteFetch, Postponement};
+use crate::signal_sources::ReadOver;
 
 /// Documents longer than this are read beside the others.
 const LONG: usize = 1 << 18;
 
 /// What all fetches share.
-pub(crate) struct Shop {
+pub(crate) struct FetchContext {
     pub(crate) fetcher: Fetcher,
     pub(crate) detectors: Detectors,
     pub(crate) readers: Readers,
     pub(crate) clock: Arc<Clock>,
-    pub(crate) giver: Arc<Giver>,
+    pub(crate) giver: Arc<HostPermits>,
     /// Days between two requests to one host.
     pub(crate) gap: f64,
     /// How far sitemaps and feeds are read.
@@ -55,7 +55,7 @@ pub(crate) struct Finished {
     /// `None` if the source is not there any more, or cannot be asked for.
     pub(crate) judged: Option<Judged>,
     /// It did not come to its end: a host is to be left alone.
-    pub(crate) put_off: Option<PutOff>,
+    pub(crate) put_off: Option<Postponement>,
     /// Where it stopped then.
     pub(crate) way: Vec<Hop>,
     /// Days between two fetches that the host asks for, if it says so.
@@ -107,7 +107,7 @@ impl Readers {
     }
 }
 
-impl Shop {
+impl FetchContext {
     /// Fetches a source and judges what comes.
     pub(crate) async fn work(self: &Arc<Self>, order: Order) -> Finished {
         let Order { id, at_once, way } = order;
@@ -122,7 +122,7 @@ impl Shop {
             requests: 0,
             read: None,
         };
-        let job = match self.readers.with(|reader| reader.job(id)) {
+        let job = match self.readers.with(|reader| reader.fetch_job(id)) {
             Ok(Some(job)) => job,
             Ok(None) => return finished,
             Err(error) => {
@@ -138,11 +138,11 @@ impl Shop {
             etag: job.validators.etag.clone(),
             last_modified: job.validators.last_modified.clone(),
         });
-        let mut errand = Errand::new(self, host_name(&url), at_once);
+        let mut errand = PoliteFetch::new(self, host_name(&url), at_once);
         let by_worth = !at_once && way.is_empty();
         let request = request.going_on(way);
         let mut spool = None;
-        let asked = if job.herald.is_some() {
+        let asked = if job.signal_source.is_some() {
             let ((answer, away), body) = self.fetch_herald(&mut errand, request).await;
             spool = body;
             Asked { answer, away, head: None, by_head: false }
@@ -165,7 +165,7 @@ impl Shop {
             said(wait.length(wall))
         });
         drop(errand);
-        if let Some(herald) = job.herald {
+        if let Some(herald) = job.signal_source {
             let (judged, read) = self.hear(&job, herald, (answer, spool), (at, wait, away)).await;
             (finished.judged, finished.read) = (Some(judged), Some(read));
             return finished;

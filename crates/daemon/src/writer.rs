@@ -4,27 +4,30 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use freshet_engine::{Description, Learnt};
-use freshet_store::{Batch, HeraldRecord, Recorded, Retention, State, Store, StoreError, Watch};
+use freshet_engine::{Description, LearnedState};
+use freshet_store::{
+    AlertThresholds, Batch, RecordResult, Retention, SignalSourceUpdate, SourceState, Store,
+    StoreError,
+};
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::clock::Millis;
-use crate::edit::{Applied, Edit, EditError, Wanted, apply};
-use crate::heralds::{HeraldChange, HeraldsChanged};
+use crate::edit::{Applied, Edit, EditError, NewSourceRequest, apply};
 use crate::load::description;
+use crate::signal_sources::{SignalSourceChange, SignalSourceChanges};
 
 /// What is to be written.
 pub(crate) enum Write {
     Batch(Box<Batch>),
     Edit(Edit, Millis, oneshot::Sender<Result<Edited, EditError>>),
     /// The same of sources that heralds named, and counted with these.
-    Found(Vec<Wanted>, Vec<u32>, Millis, oneshot::Sender<Result<Edited, EditError>>),
-    Heralds(HeraldChange, oneshot::Sender<Result<HeraldsChanged, StoreError>>),
+    Found(Vec<NewSourceRequest>, Vec<u32>, Millis, oneshot::Sender<Result<Edited, EditError>>),
+    Heralds(SignalSourceChange, oneshot::Sender<Result<SignalSourceChanges, StoreError>>),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
     Tidy(Millis),
-    Keep(Retention, Option<u64>, Watch, Millis),
+    Keep(Retention, Option<u64>, AlertThresholds, Millis),
     /// Whatever else somebody writes.
     Other(Box<dyn FnOnce(&mut Store) + Send>),
 }
@@ -34,7 +37,7 @@ pub(crate) struct Edited {
     pub(crate) applied: Applied,
     pub(crate) described: Vec<Description>,
     /// The same of new sources of which something is expected.
-    pub(crate) expected: Vec<(Description, Learnt)>,
+    pub(crate) expected: Vec<(Description, LearnedState)>,
 }
 
 /// What was written.
@@ -50,7 +53,7 @@ pub(crate) struct Written {
     pub(crate) fetches: usize,
     pub(crate) took: Duration,
     /// If it could not be written, the batch again.
-    pub(crate) result: Result<Recorded, (StoreError, Box<Batch>)>,
+    pub(crate) result: Result<RecordResult, (StoreError, Box<Batch>)>,
 }
 
 /// Looking at all sources for what has been so for a while, beside all else.
@@ -62,7 +65,7 @@ struct Look {
 impl Look {
     /// One, if there may be something to find.
     fn begin(store: &Store, now: Millis) -> Option<Self> {
-        match store.is_late() {
+        match store.is_alert_scan_due() {
             Ok(late) => late.then_some(Self { after: None, now }),
             Err(error) => {
                 tracing::warn!("cannot look at what is watched: {error}");
@@ -73,12 +76,12 @@ impl Look {
 
     /// Looks at some of them. Gives where to go on, if anywhere.
     fn go_on(self, store: &mut Store, wrote: &mpsc::UnboundedSender<Wrote>) -> Option<Self> {
-        match store.tell_late(self.after, self.now) {
+        match store.scan_for_alerts(self.after, self.now) {
             Ok(late) => {
                 if let Some(cursor) = late.cursor {
                     let _ = wrote.send(Wrote::Told(cursor));
                 }
-                late.next.map(|after| Self { after: Some(after), ..self })
+                late.resume_after.map(|after| Self { after: Some(after), ..self })
             }
             // What is not told now is told after the next start, or with a fetch that shows it.
             Err(error) => {
@@ -128,7 +131,7 @@ fn carry_out(store: &mut Store, order: Write, wrote: &mpsc::UnboundedSender<Wrot
     match order {
         Write::Batch(batch) => {
             let start = Instant::now();
-            let result = store.record(&batch);
+            let result = store.record_batch(&batch);
             let took = start.elapsed();
             let fetches = batch.fetches.len();
             let result = result.map_err(|error| (error, batch));
@@ -148,13 +151,13 @@ fn carry_out(store: &mut Store, order: Write, wrote: &mpsc::UnboundedSender<Wrot
             let _ = reply.send(store.backup(&path, force));
         }
         Write::Tidy(now) => {
-            if let Err(error) = store.tidy(now) {
+            if let Err(error) = store.prune(now) {
                 tracing::warn!("cannot tidy the store: {error}");
             }
         }
         Write::Other(work) => work(store),
         Write::Keep(retention, size, watch, _) => {
-            store.set_watch(watch);
+            store.set_alert_thresholds(watch);
             if let Err(error) = keep(store, retention, size) {
                 tracing::warn!("cannot limit the store: {error}");
             }
@@ -175,14 +178,21 @@ pub(crate) fn keep(
 /// Adds sources that heralds named.
 fn find(
     store: &mut Store,
-    wanted: Vec<Wanted>,
+    wanted: Vec<NewSourceRequest>,
     heralds: &[u32],
     now: Millis,
 ) -> Result<Edited, EditError> {
     let edited = change(store, &Edit::Add(wanted), now)?;
     let found = u32::try_from(edited.applied.new).unwrap_or(u32::MAX);
-    let record = |&herald: &u32| HeraldRecord { herald, found, ..HeraldRecord::default() };
-    store.record(&Batch { heralds: heralds.iter().map(record).collect(), ..Batch::default() })?;
+    let record = |&herald: &u32| SignalSourceUpdate {
+        signal_source: herald,
+        sources_added: found,
+        ..SignalSourceUpdate::default()
+    };
+    store.record_batch(&Batch {
+        signal_sources: heralds.iter().map(record).collect(),
+        ..Batch::default()
+    })?;
     Ok(edited)
 }
 
@@ -190,11 +200,11 @@ fn change(store: &mut Store, edit: &Edit, now: Millis) -> Result<Edited, EditErr
     let applied = apply(store, edit, now)?;
     let mut described = Vec::with_capacity(applied.described.len());
     let mut expected = Vec::new();
-    store.scheduled(&applied.described, |row| {
+    store.load_schedule_of(&applied.described, |row| {
         // The engine knows better when it was fetched.
         let description = Description { fetched: None, ..description(&row) };
-        match Learnt::from_bytes(row.learnt) {
-            Ok(learnt) if row.state == State::New => expected.push((description, learnt)),
+        match LearnedState::from_bytes(row.learned) {
+            Ok(learnt) if row.state == SourceState::New => expected.push((description, learnt)),
             _ => described.push(description),
         }
     })?;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use freshet_daemon::{
-    Answer, Call, Client, Clock, Config, Control, ControlError, Daemon, Edit, Wanted, socket_of,
+    Answer, Call, Client, Clock, Config, Control, ControlError, Daemon, Edit, NewSourceRequest,
+    socket_of,
 };
 use tempfile::TempDir;
 
@@ -63,7 +64,7 @@ async fn questions_are_answered_one_after_another() {
     let store = open.store();
     let asked = tokio::task::spawn_blocking(move || {
         let mut client = Client::connect(&store).unwrap().unwrap();
-        let add = Call::Edit(Edit::Add(vec![Wanted::new("http://a.invalid/")]));
+        let add = Call::Edit(Edit::Add(vec![NewSourceRequest::new("http://a.invalid/")]));
         let Answer::Applied(applied) = client.ask(add).unwrap() else { panic!() };
         let Answer::Status(status) = client.ask(Call::Status).unwrap() else { panic!() };
         let explain = |url: &str| Call::Explain(url.to_owned());

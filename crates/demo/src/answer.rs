@@ -12,7 +12,7 @@ use hyper::header::{
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
 use crate::clock::DAY;
-use crate::manners::{Trouble, delay, trouble, validated};
+use crate::faults::{ServerFault, delay, trouble, validated};
 use crate::page::{Subject, html};
 use crate::site::Site;
 use crate::truth::{Client, Version};
@@ -51,11 +51,11 @@ pub(crate) async fn answer<B>(
         let now = site.clock.now();
         match trouble(site.world.seed(), site.world.host(page), page, now) {
             None => {}
-            Some(Trouble::Broken) => {
+            Some(ServerFault::Broken) => {
                 return Ok(plain(StatusCode::INTERNAL_SERVER_ERROR, "something broke\n"));
             }
-            Some(Trouble::Dropped) => return Err(io::ErrorKind::ConnectionAborted.into()),
-            Some(Trouble::TooMany { seconds }) => {
+            Some(ServerFault::Dropped) => return Err(io::ErrorKind::ConnectionAborted.into()),
+            Some(ServerFault::TooMany { seconds }) => {
                 let mut answer = plain(StatusCode::TOO_MANY_REQUESTS, "later, please\n");
                 put(answer.headers_mut(), RETRY_AFTER, &seconds.to_string());
                 return Ok(answer);

@@ -13,7 +13,7 @@ mod world;
 
 mod truth;
 
-mod manners;
+mod faults;
 mod page;
 mod words;
 

@@ -29,13 +29,13 @@ mod sketch;
 mod diff;
 
 mod charset;
-mod eight;
 mod filter;
 mod html;
 mod json;
 mod noise;
 mod normal;
 mod pdf;
+mod swar;
 mod xml;
 
 pub use charset::is_charset;

@@ -9,7 +9,7 @@
 //! the counters is the number of words that only one text has (Alon, Matias & Szegedy 1996), with a
 //! relative standard error of √(2/64) = 18 %: of a text that changed by 5 %, it says 5 ± 0.9 %.
 
-use crate::eight::{HIGH, alphanumeric, bits_before, eight};
+use crate::swar::{HIGH, alphanumeric, bits_before, load_word};
 
 /// Counters in a sketch.
 pub(crate) const COUNTERS: usize = 64;
@@ -146,7 +146,7 @@ pub(crate) fn next_hash(text: &str, from: usize) -> Option<(u64, usize)> {
 fn hash_of_ascii(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
     let (mut hash, mut at) = (SEED, start);
     loop {
-        let eight = eight(bytes, at)?;
+        let eight = load_word(bytes, at)?;
         let ends = !alphanumeric(eight) & HIGH;
         if ends == 0 {
             hash = mix(hash ^ eight);

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
-use freshet_engine::{Action, Description, Engine, Event, Outcome, Settings, Sight};
+use freshet_engine::{Action, Description, Engine, Event, Outcome, Settings, SourceSnapshot};
 use freshet_estimate::Belief;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -238,7 +238,8 @@ fn bench(sources: usize, known: bool, clock: ClockId) {
     let used = resident().saturating_sub(before).saturating_sub(driver);
     println!("  {:.0} bytes a source then", used as f64 / sources as f64);
     let start = Instant::now();
-    let sights: Vec<Sight> = (0..sources as u32).filter_map(|id| bench.engine.sight(id)).collect();
+    let sights: Vec<SourceSnapshot> =
+        (0..sources as u32).filter_map(|id| bench.engine.sight(id)).collect();
     let took = start.elapsed().as_secs_f64();
     let each = |seconds: f64| 1e9 * seconds / sources as f64;
     let start = Instant::now();

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bucket_arena::{BucketArena, Slab};
 use crate::heap::{Entry, Heap};
-use crate::piles::{Piles, Slab};
 
 /// Entries that a bucket is meant for, at least; and how many buckets there are at most.
 const BUCKET: usize = 64;
@@ -29,7 +29,7 @@ struct Calendar {
     near: Heap,
     /// The buckets before this one are empty.
     next: usize,
-    buckets: Piles,
+    buckets: BucketArena,
     /// How many entries are in buckets.
     later: usize,
     /// Where the first bucket begins, and how many there are in a day.
@@ -43,7 +43,7 @@ impl Calendar {
         let count = (entries / BUCKET).min(BUCKETS);
         let in_a_day = count as f64 / (end - start);
         let count = if in_a_day.is_normal() && in_a_day > 0.0 { count } else { 0 };
-        Self { buckets: Piles::new(count), start, in_a_day, ..Self::default() }
+        Self { buckets: BucketArena::new(count), start, in_a_day, ..Self::default() }
     }
 
     /// The bucket that a day belongs to; infinite if that is the last one or later.

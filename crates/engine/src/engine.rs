@@ -2,8 +2,8 @@
 
 mod describe;
 mod hand_out;
-mod hear;
 mod learn;
+mod signal_learning;
 mod visit;
 
 use std::collections::VecDeque;
@@ -17,11 +17,11 @@ use crate::calendar::Queue;
 use crate::chunks::Chunks;
 use crate::event::{Action, Event};
 use crate::heap::Heap;
-use crate::heralds::Heralds;
 use crate::host::Host;
 use crate::memory::Memory;
 use crate::ranked::Ranked;
 use crate::settings::Settings;
+use crate::signal_sources::SignalSources;
 use crate::source::{Description, Goal, Source, State};
 use crate::survey::{Rhythm, Survey};
 
@@ -55,7 +55,7 @@ pub struct Engine {
     /// Goals that are not the settings': few.
     pub(crate) goals: Vec<Goal>,
     pub(crate) hosts: Chunks<Host, 256>,
-    pub(crate) heralds: Heralds,
+    pub(crate) heralds: SignalSources,
     /// Descriptions that are still to be taken in.
     inbox: VecDeque<Bulk>,
     /// A long list of them that has been taken in.
@@ -129,7 +129,7 @@ impl Engine {
             count: 0,
             goals: Vec::new(),
             hosts: Chunks::default(),
-            heralds: Heralds::default(),
+            heralds: SignalSources::default(),
             inbox: VecDeque::new(),
             spent: Vec::new(),
             queue: Queue::default(),

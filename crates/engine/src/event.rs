@@ -1,8 +1,8 @@
 //! What the engine is told, and what it says.
 
-use crate::herald::{EarMemory, Herald, HeraldMemory, Signal};
-use crate::recall::Learnt;
+use crate::recall::LearnedState;
 use crate::settings::Settings;
+use crate::signal_source::{Signal, SignalHistoryMemory, SignalSource, SignalSourceMemory};
 use crate::source::Description;
 
 /// Whose fault it is that a fetch failed.
@@ -47,7 +47,7 @@ pub enum Event {
     Described(Vec<Description>),
     /// Sources that another engine knew come with what it had learnt. Those that are there already are
     /// described anew only.
-    Recalled(Vec<(Description, Learnt)>),
+    Recalled(Vec<(Description, LearnedState)>),
     /// Sources are no longer wanted.
     Removed(Vec<u32>),
     /// Somebody fetches a source without being asked to. It is paid for like others, on credit if need
@@ -101,12 +101,12 @@ pub enum Event {
     Signal(u32),
     /// Heralds are new, or described anew: what was learnt of those that were there is kept. They may
     /// come with what another engine had learnt of them.
-    Heralds(Vec<(Herald, Option<HeraldMemory>)>),
+    Heralds(Vec<(SignalSource, Option<SignalSourceMemory>)>),
     /// Heralds are listened to no more, and what was learnt of them is forgotten.
     Dismissed(Vec<u32>),
     /// What another engine had learnt of heralds about sources: source, herald, what was learnt. After
     /// both of them.
-    Overheard(Vec<(u32, u32, EarMemory)>),
+    Overheard(Vec<(u32, u32, SignalHistoryMemory)>),
     /// A herald says that a source has changed.
     Heard(Signal),
     /// A herald was read to its end, and so many new sources were found by it. All that it said this

@@ -5,7 +5,7 @@ use std::fmt;
 use freshet_estimate::Belief;
 
 use crate::engine::Engine;
-use crate::herald::Announced;
+use crate::signal_source::PendingSignals;
 use crate::source::{Flags, Goal, Source, State};
 
 /// Why a source is due when it is: what [`Engine::explain`] says. Days are the engine's.
@@ -32,7 +32,7 @@ pub struct Explanation {
     /// Changes that were announced and not fetched; `None` if none are announced at all.
     pub pending: Option<u32>,
     /// What heralds have to do with it; `None` if nobody spoke of it.
-    pub announced: Option<Announced>,
+    pub announced: Option<PendingSignals>,
     /// What a fetch is worth now for each unit of cost.
     pub worth: f64,
     /// What a fetch must be worth now, here.

@@ -2,38 +2,41 @@
 //! clock, does no input or output, and the same events give the same actions.
 
 mod bucket;
+mod bucket_arena;
 mod calendar;
 mod chunks;
-mod climb;
 mod engine;
 mod event;
 mod explain;
 mod heap;
-mod herald;
-mod heralds;
 mod host;
-mod known;
 mod measure;
 mod memory;
-mod piles;
 mod price;
 mod ranked;
 mod recall;
 mod settings;
-mod sight;
+mod signal_source;
+mod signal_sources;
 mod snapshot;
 mod source;
+mod source_belief;
+mod source_snapshot;
 mod survey;
 mod value;
+mod value_curve;
 
 pub use engine::Engine;
 pub use event::{Action, Alarm, Blame, Event, Outcome, Reason};
 pub use explain::{Because, Explanation, HostState, Standing};
-pub use herald::{Announced, EarMemory, Herald, HeraldMemory, HeraldReport, Said, Signal};
-pub use known::Known;
-pub use measure::Measured;
-pub use recall::{HostMemory, Learnt};
+pub use measure::FreshnessMeasurement;
+pub use recall::{HostCheckpoint, LearnedState};
 pub use settings::{InvalidSetting, Profile, Settings};
-pub use sight::{Glance, Sight};
+pub use signal_source::{
+    PendingSignals, Signal, SignalHistoryMemory, SignalReceipt, SignalSource, SignalSourceMemory,
+    SignalSourceReport,
+};
 pub use snapshot::SnapshotError;
 pub use source::{Description, Goal};
+pub use source_belief::SourceBelief;
+pub use source_snapshot::{SourceSnapshot, SourceStatus};

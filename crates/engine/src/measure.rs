@@ -7,21 +7,26 @@ use crate::source::{Source, State};
 
 /// How the copy of a source was since its last fetch, in days, each times its importance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Measured {
+pub struct FreshnessMeasurement {
     /// How long it was held.
     pub held: f64,
     /// How long it was like the source: of one that was found changed until the first change, as far as
     /// is believed.
     pub fresh: f64,
     /// How long it was expected to be.
-    pub expected: f64,
+    pub expected_fresh: f64,
 }
 
 impl Engine {
     /// What a fetch that is answered now tells of the copy before it. To be asked before the engine is
     /// told of the fetch. `None` if there was no copy, or no time has passed.
     #[must_use]
-    pub fn measured(&self, id: u32, now: f64, changed: bool) -> Option<Measured> {
+    pub fn measure_freshness(
+        &self,
+        id: u32,
+        now: f64,
+        changed: bool,
+    ) -> Option<FreshnessMeasurement> {
         let source = self.sources.get(id as usize)?;
         let days = now - source.last;
         let is_time = days > 0.0 && days.is_finite();
@@ -38,10 +43,10 @@ impl Engine {
             true => first_change(belief.mean(), days),
         };
         let importance = f64::from(source.importance);
-        Some(Measured {
+        Some(FreshnessMeasurement {
             held: importance * days,
             fresh: importance * fresh,
-            expected: importance * self.expected_days(source, days),
+            expected_fresh: importance * self.expected_days(source, days),
         })
     }
 

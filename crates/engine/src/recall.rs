@@ -13,7 +13,7 @@ use crate::source::{Flags, Goal, Source, State};
 
 /// What was learnt of a source, and the day that it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Learnt {
+pub struct LearnedState {
     last: f64,
     due: f64,
     changes: f32,
@@ -29,11 +29,11 @@ pub struct Learnt {
 /// Flags that are kept: the others are the owner's, or of the moment.
 const KEPT: [Flags; 3] = [Flags::RETRIED, Flags::GONE, Flags::NEW];
 
-impl Learnt {
+impl LearnedState {
     /// What an owner expects of a source that was never fetched, as if so many changes had been seen in
     /// so many days: what its fetches tell is added to it.
     #[must_use]
-    pub fn expected(now: f64, changes: f64, days: f64) -> Self {
+    pub fn with_expected_changes(now: f64, changes: f64, days: f64) -> Self {
         let mut flags = Flags::default();
         flags.set(Flags::NEW, true);
         let (changes, days) = (changes as f32, days as f32);
@@ -58,7 +58,7 @@ impl Learnt {
 
     /// The same by a clock that shows so many days less.
     #[must_use]
-    pub fn earlier(mut self, days: f64) -> Self {
+    pub fn shift_back(mut self, days: f64) -> Self {
         self.last -= days;
         self.due -= days;
         self
@@ -66,7 +66,7 @@ impl Learnt {
 
     /// The last fetch that was answered, if there was one.
     #[must_use]
-    pub fn fetched(&self) -> Option<f64> {
+    pub fn last_fetch(&self) -> Option<f64> {
         (!self.flags.has(Flags::NEW)).then_some(self.last)
     }
 
@@ -115,15 +115,15 @@ impl Learnt {
 
 /// What was learnt of a host, and until when it rests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HostMemory {
+pub struct HostCheckpoint {
     prior: Prior,
-    free: f64,
+    free_at: f64,
     gap: f64,
     failures: u8,
     down: bool,
 }
 
-impl HostMemory {
+impl HostCheckpoint {
     /// As bytes: some thirty.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -141,20 +141,20 @@ impl HostMemory {
     /// The day from which on it may be asked again.
     #[must_use]
     pub fn free(&self) -> f64 {
-        self.free
+        self.free_at
     }
 
     /// The same by a clock that shows so many days less.
     #[must_use]
-    pub fn earlier(mut self, days: f64) -> Self {
-        self.free -= days;
+    pub fn shift_back(mut self, days: f64) -> Self {
+        self.free_at -= days;
         self
     }
 }
 
 /// The rest: what belongs to no source and no host.
 #[derive(Serialize, Deserialize)]
-struct Rest {
+struct EngineCheckpoint {
     goal: Goal,
     tokens: f64,
     price: f64,
@@ -167,23 +167,23 @@ struct Rest {
 impl Engine {
     /// What was learnt of a source; `None` if there is no such source.
     #[must_use]
-    pub fn learnt(&self, id: u32) -> Option<Learnt> {
+    pub fn learned_state(&self, id: u32) -> Option<LearnedState> {
         let source = self.sources.get(id as usize)?;
-        (source.state != State::Absent).then(|| Learnt::of(source))
+        (source.state != State::Absent).then(|| LearnedState::of(source))
     }
 
     /// What was learnt of a host; `None` if there is no such host.
     #[must_use]
-    pub fn host_memory(&self, host: u32) -> Option<HostMemory> {
+    pub fn host_checkpoint(&self, host: u32) -> Option<HostCheckpoint> {
         let Host { prior, free, gap, failures, down, .. } = *self.hosts.get(host as usize)?;
-        Some(HostMemory { prior, free, gap, failures, down })
+        Some(HostCheckpoint { prior, free_at: free, gap, failures, down })
     }
 
     /// What belongs to no source and no host: the price, and what is left of the budget less a reserve,
     /// for fetches that will be asked for before this is written again. Some three hundred bytes.
     #[must_use]
-    pub fn rest(&self, reserve: f64) -> Vec<u8> {
-        sealed(&Rest {
+    pub fn checkpoint(&self, reserve: f64) -> Vec<u8> {
+        sealed(&EngineCheckpoint {
             goal: self.settings.goal,
             tokens: self.bucket.tokens() - reserve,
             price: self.price,
@@ -196,12 +196,12 @@ impl Engine {
 
     /// An engine without sources that goes on where another one ended. What was left of the budget is
     /// still there; what it would have paid out meanwhile is not. Hosts come next
-    /// ([`recall_host`](Self::recall_host)), then sources ([`Recalled`](crate::Event::Recalled)).
+    /// ([`restore_host`](Self::recall_host)), then sources ([`Recalled`](crate::Event::Recalled)).
     ///
     /// # Errors
-    /// If the bytes are not what [`rest`](Self::rest) gave, are damaged, or are of another version.
+    /// If the bytes are not what [`checkpoint`](Self::rest) gave, are damaged, or are of another version.
     pub fn resume(now: f64, settings: Settings, rest: &[u8]) -> Result<Self, SnapshotError> {
-        let rest: Rest = unsealed(rest)?;
+        let rest: EngineCheckpoint = unsealed(rest)?;
         let mut engine = Self::new(now, settings);
         engine.bucket.resume(rest.tokens);
         engine.prior = rest.prior;
@@ -217,19 +217,19 @@ impl Engine {
     }
 
     /// Something to begin with: so much may be spent at once, up to what may be after a time of rest.
-    pub fn grant(&mut self, amount: f64) {
+    pub fn grant_budget(&mut self, amount: f64) {
         self.bucket.resume(self.bucket.tokens().max(amount));
     }
 
     /// What was paid for twice is given back, up to the brim.
-    pub fn refund(&mut self, amount: f64) {
+    pub fn refund_budget(&mut self, amount: f64) {
         if amount.is_finite() && amount > 0.0 {
             self.bucket.give_back(amount);
         }
     }
 
     /// Time has passed that nobody was there for: the budget does not grow by it.
-    pub fn skip(&mut self, now: f64) {
+    pub fn skip_to(&mut self, now: f64) {
         if now.is_finite() {
             self.now = self.now.max(now);
             self.bucket.skip(now);
@@ -238,14 +238,14 @@ impl Engine {
 
     /// What was learnt of a host that has no sources yet. It is left alone for the usual gap at least:
     /// when it was asked last is not known.
-    pub fn recall_host(&mut self, number: u32, memory: &HostMemory) {
+    pub fn restore_host(&mut self, number: u32, memory: &HostCheckpoint) {
         if number >= crate::Description::NUMBERS {
             return;
         }
         while self.hosts.len() <= number as usize {
             self.hosts.push(Host::new(self.prior));
         }
-        let free = if memory.free.is_nan() { self.now } else { memory.free };
+        let free = if memory.free_at.is_nan() { self.now } else { memory.free_at };
         let host = &mut self.hosts[number as usize];
         host.prior = memory.prior;
         host.gap = if memory.gap > 0.0 { memory.gap } else { 0.0 };

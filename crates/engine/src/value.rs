@@ -3,7 +3,7 @@
 use freshet_estimate::{Belief, Counted, Heard, Life, Penalty, Pending, Reading};
 
 use crate::engine::Engine;
-use crate::heralds::{Listening, Reader};
+use crate::signal_sources::{Listening, Reader};
 use crate::source::{Goal, Link, Source};
 
 /// What a source that is fetched at any price counts, so that it is first; the more important first.

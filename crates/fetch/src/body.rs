@@ -23,7 +23,7 @@ const DRAINED_FOR: Duration = Duration::from_secs(1);
 const FRAMES: u64 = 64 * 1024;
 
 /// What of a body is wanted.
-struct Wanted {
+struct BodyPlan {
     wire: u64,
     body: u64,
     /// Whether what is beyond is left out, and no error.
@@ -33,7 +33,7 @@ struct Wanted {
 }
 
 /// Where a body goes that is too long to be held, and how long it may be.
-pub struct Aside<'a> {
+pub struct BodySink<'a> {
     /// It is written here while it comes, decompressed, in pieces of some KiB.
     pub to: &'a mut (dyn Write + Send),
     /// Bytes on the wire at most.
@@ -54,7 +54,7 @@ impl Exchange {
     ) -> Result<Vec<u8>, FetchError> {
         let limits = &self.settings.limits;
         let (wire, body, time) = (limits.wire_bytes, limits.body_bytes, limits.body);
-        let wanted = Wanted { wire, body, part: false, time };
+        let wanted = BodyPlan { wire, body, part: false, time };
         Ok(self.receive(reply, hop, sizes, &wanted, None).await?.0)
     }
 
@@ -64,10 +64,10 @@ impl Exchange {
         reply: Reply,
         hop: &mut Hop,
         sizes: &mut Sizes,
-        aside: &mut Aside<'_>,
+        aside: &mut BodySink<'_>,
     ) -> Result<(), FetchError> {
-        let Aside { to, wire_bytes, body_bytes, body } = aside;
-        let wanted = Wanted { wire: *wire_bytes, body: *body_bytes, part: false, time: *body };
+        let BodySink { to, wire_bytes, body_bytes, body } = aside;
+        let wanted = BodyPlan { wire: *wire_bytes, body: *body_bytes, part: false, time: *body };
         self.receive(reply, hop, sizes, &wanted, Some(*to)).await.map(|_| ())
     }
 
@@ -80,7 +80,7 @@ impl Exchange {
     ) -> Result<(Vec<u8>, bool), FetchError> {
         let most = most as u64;
         let time = self.settings.limits.body;
-        let wanted = Wanted { wire: most + FRAMES, body: most, part: true, time };
+        let wanted = BodyPlan { wire: most + FRAMES, body: most, part: true, time };
         self.receive(reply, hop, &mut Sizes::default(), &wanted, None).await
     }
 
@@ -89,7 +89,7 @@ impl Exchange {
         reply: Reply,
         hop: &mut Hop,
         sizes: &mut Sizes,
-        wanted: &Wanted,
+        wanted: &BodyPlan,
         aside: Option<&mut (dyn Write + Send)>,
     ) -> Result<(Vec<u8>, bool), FetchError> {
         let limits = &self.settings.limits;

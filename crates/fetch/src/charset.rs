@@ -15,12 +15,12 @@ const GUESSED_FROM: usize = 256 * 1024;
 pub struct Charset {
     encoding: &'static Encoding,
     /// How it is known.
-    pub known: Known,
+    pub known: CharsetSource,
 }
 
 /// How an encoding is known, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Known {
+pub enum CharsetSource {
     /// By a byte-order mark.
     Mark,
     /// By the header `Content-Type`.
@@ -46,15 +46,15 @@ impl Charset {
     #[must_use]
     pub fn find(body: &[u8], header: Option<&str>, host: Option<&str>) -> Self {
         if let Some((encoding, _)) = Encoding::for_bom(body) {
-            return Self { encoding, known: Known::Mark };
+            return Self { encoding, known: CharsetSource::Mark };
         }
         if let Some(encoding) = header.and_then(|label| Encoding::for_label(label.as_bytes())) {
-            return Self { encoding, known: Known::Header };
+            return Self { encoding, known: CharsetSource::Header };
         }
         if let Some(encoding) = declared(&body[..body.len().min(PRESCAN)]) {
-            return Self { encoding, known: Known::Page };
+            return Self { encoding, known: CharsetSource::Page };
         }
-        Self { encoding: guess(body, host), known: Known::Guess }
+        Self { encoding: guess(body, host), known: CharsetSource::Guess }
     }
 
     /// Its name in the Encoding standard.
@@ -71,7 +71,7 @@ impl Charset {
     }
 }
 
-impl Known {
+impl CharsetSource {
     /// Its name for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(body: &[u8], header: Option<&str>, name: &str, known: Known) {
+    fn check(body: &[u8], header: Option<&str>, name: &str, known: CharsetSource) {
         let charset = Charset::find(body, header, Some("example.com"));
         assert_eq!((charset.name(), charset.known), (name, known), "{}", body.escape_ascii());
     }
@@ -184,14 +184,19 @@ mod tests {
     #[test]
     fn the_surest_source_wins() {
         let meta = b"<html><meta charset=koi8-r>";
-        check(b"\xef\xbb\xbfx", Some("iso-8859-1"), "UTF-8", Known::Mark);
-        check(b"\xff\xfex\0", None, "UTF-16LE", Known::Mark);
-        check(meta, Some("iso-8859-1"), "windows-1252", Known::Header);
-        check(meta, Some("no-such-thing"), "KOI8-R", Known::Page);
-        check(meta, None, "KOI8-R", Known::Page);
-        check("schön".as_bytes(), None, "UTF-8", Known::Guess);
-        check(b"sch\xf6n und gr\xfcn, \xfcber alle Ma\xdfen", None, "windows-1252", Known::Guess);
-        check(b"", None, "UTF-8", Known::Guess);
+        check(b"\xef\xbb\xbfx", Some("iso-8859-1"), "UTF-8", CharsetSource::Mark);
+        check(b"\xff\xfex\0", None, "UTF-16LE", CharsetSource::Mark);
+        check(meta, Some("iso-8859-1"), "windows-1252", CharsetSource::Header);
+        check(meta, Some("no-such-thing"), "KOI8-R", CharsetSource::Page);
+        check(meta, None, "KOI8-R", CharsetSource::Page);
+        check("schön".as_bytes(), None, "UTF-8", CharsetSource::Guess);
+        check(
+            b"sch\xf6n und gr\xfcn, \xfcber alle Ma\xdfen",
+            None,
+            "windows-1252",
+            CharsetSource::Guess,
+        );
+        check(b"", None, "UTF-8", CharsetSource::Guess);
     }
 
     #[test]
@@ -199,25 +204,35 @@ mod tests {
         let wide = |bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
             "<?xml version='1.0'?><p>grün</p>".encode_utf16().flat_map(bytes).collect()
         };
-        check(&wide(u16::to_le_bytes), None, "UTF-16LE", Known::Page);
-        check(&wide(u16::to_be_bytes), None, "UTF-16BE", Known::Page);
-        check(b"<META CHARSET = 'Shift_JIS' >", None, "Shift_JIS", Known::Page);
+        check(&wide(u16::to_le_bytes), None, "UTF-16LE", CharsetSource::Page);
+        check(&wide(u16::to_be_bytes), None, "UTF-16BE", CharsetSource::Page);
+        check(b"<META CHARSET = 'Shift_JIS' >", None, "Shift_JIS", CharsetSource::Page);
         check(
             b"<meta http-equiv=\"Content-Type\" content=\"text/html; charset=gb2312\">",
             None,
             "GBK",
-            Known::Page,
+            CharsetSource::Page,
         );
-        check(b"<?xml version='1.0' encoding='iso-8859-2'?><a/>", None, "ISO-8859-2", Known::Page);
-        check(b"<meta charset=utf-16>", None, "UTF-8", Known::Page);
-        check(b"<!-- <meta charset=koi8-r> --><meta charset=big5>", None, "Big5", Known::Page);
-        check(b"<metadata charset=koi8-r>", None, "UTF-8", Known::Guess);
-        check(b"<meta charset", None, "UTF-8", Known::Guess);
-        check(b"<meta charset=", None, "UTF-8", Known::Guess);
-        check(b"<?xml encoding", None, "UTF-8", Known::Guess);
+        check(
+            b"<?xml version='1.0' encoding='iso-8859-2'?><a/>",
+            None,
+            "ISO-8859-2",
+            CharsetSource::Page,
+        );
+        check(b"<meta charset=utf-16>", None, "UTF-8", CharsetSource::Page);
+        check(
+            b"<!-- <meta charset=koi8-r> --><meta charset=big5>",
+            None,
+            "Big5",
+            CharsetSource::Page,
+        );
+        check(b"<metadata charset=koi8-r>", None, "UTF-8", CharsetSource::Guess);
+        check(b"<meta charset", None, "UTF-8", CharsetSource::Guess);
+        check(b"<meta charset=", None, "UTF-8", CharsetSource::Guess);
+        check(b"<?xml encoding", None, "UTF-8", CharsetSource::Guess);
         let mut late = vec![b' '; PRESCAN];
         late.extend(b"<meta charset=koi8-r>");
-        check(&late, None, "UTF-8", Known::Guess);
+        check(&late, None, "UTF-8", CharsetSource::Guess);
     }
 
     #[test]

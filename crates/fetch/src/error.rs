@@ -64,7 +64,7 @@ pub enum FetchError {
         fault: TlsFault,
     },
     /// The proxy did not let us through.
-    #[error("the proxy did not connect to the host: {}", Said(*.status))]
+    #[error("the proxy did not connect to the host: {}", StatusText(*.status))]
     Proxy {
         /// What it answered, if it did.
         status: Option<u16>,
@@ -392,7 +392,7 @@ impl fmt::Display for Size {
 }
 
 struct Or(Size);
-struct Said(Option<u16>);
+struct StatusText(Option<u16>);
 struct Kind(Option<io::ErrorKind>);
 struct Place<'a>(Option<&'a str>);
 struct Of(Option<u64>);
@@ -407,7 +407,7 @@ impl fmt::Display for Or {
     }
 }
 
-impl fmt::Display for Said {
+impl fmt::Display for StatusText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(status) => write!(f, "it answered {status}"),

@@ -14,10 +14,10 @@ use url::{Position, Url};
 
 use crate::connect::{Connector, MOST_HEADERS, Stop, within};
 use crate::error::{FetchError, Phase, ProtocolFault, Size, TlsFault};
-use crate::gate::Road;
 use crate::link::{Link, Pool};
 use crate::outcome::Hop;
 use crate::request::Verb;
+use crate::request_hook::Road;
 use crate::route::Route;
 use crate::settings::Settings;
 

@@ -10,18 +10,18 @@ use hyper::header::{
 use tokio::time::{Instant, timeout};
 use url::Url;
 
-use crate::body::Aside;
+use crate::body::BodySink;
 use crate::connect::Stop;
 use crate::decode::Coding;
 use crate::error::{FetchError, Phase, ProtocolFault};
 use crate::exchange::{Exchange, Reply};
-use crate::gate::Road;
 use crate::guard::Refusal;
 use crate::headers;
 use crate::local;
 use crate::outcome::{Answer, Content, Hop, Outcome, Trace};
 use crate::permission::{Permission, Permissions};
 use crate::request::{Request, Validators, Verb};
+use crate::request_hook::Road;
 use crate::settings::Settings;
 
 /// What is read of an answer to what was sent.
@@ -64,11 +64,11 @@ impl Fetcher {
 
     /// Fetches what may be too long to be held: the body is put aside while it comes, and the content of
     /// the answer is empty. If it fails, some of the body may be there.
-    pub async fn fetch_aside(&self, request: &Request, aside: &mut Aside<'_>) -> Answer {
+    pub async fn fetch_aside(&self, request: &Request, aside: &mut BodySink<'_>) -> Answer {
         self.fetch_within(request, Some(aside)).await
     }
 
-    async fn fetch_within(&self, request: &Request, aside: Option<&mut Aside<'_>>) -> Answer {
+    async fn fetch_within(&self, request: &Request, aside: Option<&mut BodySink<'_>>) -> Answer {
         let clock = Instant::now();
         let limits = &self.inner.settings().limits;
         let more = aside.as_ref().map_or(Duration::ZERO, |it| it.body.saturating_sub(limits.body));
@@ -113,7 +113,7 @@ impl Inner {
         &self,
         request: &Request,
         trace: &mut Trace,
-        mut aside: Option<&mut Aside<'_>>,
+        mut aside: Option<&mut BodySink<'_>>,
     ) -> Result<Outcome, Stop> {
         if matches!(request.verb, Verb::Post(_)) {
             return self.send(request, trace).await;
@@ -209,7 +209,7 @@ impl Inner {
         is_conditional: bool,
         reply: Reply,
         trace: &mut Trace,
-        aside: Option<&mut Aside<'_>>,
+        aside: Option<&mut BodySink<'_>>,
     ) -> Result<Next, Stop> {
         let status = reply.status;
         trace.retry_after = headers::retry_after(&reply.headers);
@@ -319,7 +319,7 @@ impl Inner {
         &self,
         mut body: Vec<u8>,
         trace: &mut Trace,
-        aside: Option<&mut Aside<'_>>,
+        aside: Option<&mut BodySink<'_>>,
     ) -> Result<Outcome, Stop> {
         trace.sizes.body = body.len() as u64;
         if let Some(aside) = aside {

@@ -5,8 +5,8 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use thiserror::Error;
 use url::Url;
 
-use crate::gate::Gate;
 use crate::outcome::Hop;
+use crate::request_hook::RequestHook;
 use crate::secret::shown;
 use crate::settings::is_ours;
 
@@ -17,7 +17,7 @@ pub struct Request {
     pub(crate) validators: Option<Validators>,
     pub(crate) headers: HeaderMap,
     pub(crate) verb: Verb,
-    pub(crate) gate: Option<Gate>,
+    pub(crate) gate: Option<RequestHook>,
     /// Where it has been, and where it stopped.
     pub(crate) way: Vec<Hop>,
 }
@@ -145,7 +145,7 @@ impl Request {
 
     /// Asks at a gate before each of its requests.
     #[must_use]
-    pub fn through(mut self, gate: Gate) -> Self {
+    pub fn through(mut self, gate: RequestHook) -> Self {
         self.gate = Some(gate);
         self
     }

@@ -9,13 +9,13 @@ use clap::{Args, Parser, Subcommand};
 use freshet_model::{Budget, PerDay};
 use freshet_plan::{Objective, Observed, Options, Policy, Target, Timing};
 
-use crate::crew::CrewArguments;
-use crate::demo::DemoArguments;
-use crate::detect::DetectArguments;
-use crate::fetch::FetchArguments;
-use crate::lab::LabArguments;
-use crate::live::LiveCommand;
-use crate::simulate::SimulateArguments;
+use crate::commands::InstanceCommand;
+use crate::commands::crew::CrewArguments;
+use crate::commands::demo::DemoArguments;
+use crate::commands::detect::DetectArguments;
+use crate::commands::fetch::FetchArguments;
+use crate::commands::lab::LabArguments;
+use crate::commands::simulate::SimulateArguments;
 
 /// Keeps local copies of remote sources fresh under a request budget.
 #[derive(Debug, Parser)]
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Demo(DemoArguments),
     #[command(flatten)]
-    Live(LiveCommand),
+    Instance(InstanceCommand),
     Plan(PlanArguments),
     Curve(CurveArguments),
     Simulate(Box<SimulateArguments>),

@@ -2,30 +2,21 @@
 
 mod arguments;
 mod clock;
-mod crew;
-mod curve;
-mod demo;
-mod detect;
+mod commands;
 mod failure;
-mod fetch;
-mod lab;
-mod live;
-mod load;
 mod number;
 mod output;
-mod picture;
-mod plan;
 mod progress;
-mod simulate;
-mod summary;
+mod source_table;
 mod terminal;
-mod trace;
+mod time_format;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
+use crate::commands::{crew, curve, demo, detect, fetch, lab, plan, simulate, trace};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
@@ -61,7 +52,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Detect(arguments) => return detect::run(&arguments),
         Command::Lab(arguments) => return lab::run(&arguments),
         Command::Demo(arguments) => return demo::run(&arguments),
-        Command::Live(command) => return live::run(&command),
+        Command::Instance(command) => return commands::run(&command),
         Command::Fetch(arguments) => return fetch::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Trace(command) => trace::run(&command),

@@ -31,7 +31,7 @@ pub struct Feed<'a> {
 /// in.
 #[must_use]
 pub fn feed(about: &Feed<'_>, changes: &[Change]) -> String {
-    let updated = changes.iter().map(|it| it.change.changed).max().unwrap_or(about.made);
+    let updated = changes.iter().map(|it| it.change.first_changed_at).max().unwrap_or(about.made);
     let mut xml = String::with_capacity(1024 + 1024 * changes.len());
     xml.push_str("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n");
     xml.push_str("<feed xmlns=\"http://www.w3.org/2005/Atom\">\n");
@@ -48,7 +48,7 @@ pub fn feed(about: &Feed<'_>, changes: &[Change]) -> String {
 }
 
 fn entry(xml: &mut String, about: &Feed<'_>, change: &Change) {
-    let it = Entry::of(change);
+    let it = Entry::from_change(change);
     xml.push_str("<entry>\n");
     tag(xml, "id", &guid(about.identity, &format!("change {}", it.cursor)));
     tag(xml, "title", &format!("{}: {}", it.url, what(&it)));

@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 use crate::mail;
-use crate::sender::{Fault, Parcel, Receipt, Sender, Trouble};
+use crate::sender::{DeliveryError, Envelope, FailureKind, Receipt, Sender};
 use crate::target::{RawCommand, Target};
 use crate::template::{FIELDS, cut, line, value};
 use crate::tree;
@@ -23,33 +23,38 @@ const INHERITED: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
 /// The longest value of a variable.
 const LONGEST: usize = 32 * 1024;
 
-pub(crate) fn unknown(name: &str) -> Trouble {
+pub(crate) fn unknown(name: &str) -> DeliveryError {
     let what = format!("no command `{name}` is named under [commands] in the configuration");
-    Trouble::new(what, Fault::Later)
+    DeliveryError::new(what, FailureKind::Transient)
 }
 
 pub(crate) async fn send(
     sender: &Sender,
     target: &Target,
     command: &RawCommand,
-    parcel: &Parcel<'_>,
-) -> Result<Receipt, Trouble> {
+    parcel: &Envelope<'_>,
+) -> Result<Receipt, DeliveryError> {
     let line = sender.commands.get(&command.name).ok_or_else(|| unknown(&command.name))?;
     let mut run = prepare(line, parcel).ok_or_else(|| unknown(&command.name))?;
     let input = input(target, parcel);
     let mark = tree::mark();
     run.env(tree::MARK, &mark);
     let child = run.spawn().map_err(|error| {
-        Trouble::new(format!("`{}` cannot be run: {error}", command.name), Fault::Later)
+        DeliveryError::new(
+            format!("`{}` cannot be run: {error}", command.name),
+            FailureKind::Transient,
+        )
     })?;
     let name = &command.name;
     let done = timeout(sender.limit, attend(Group::new(child, mark), &input)).await;
     let (code, output) = match done {
         Ok(Ok(done)) => done,
-        Ok(Err(what)) => return Err(Trouble::new(format!("`{name}` {what}"), Fault::Later)),
+        Ok(Err(what)) => {
+            return Err(DeliveryError::new(format!("`{name}` {what}"), FailureKind::Transient));
+        }
         Err(_) => {
             let what = format!("`{name}` took longer than {:?} and was ended", sender.limit);
-            return Err(Trouble::new(what, Fault::Later));
+            return Err(DeliveryError::new(what, FailureKind::Transient));
         }
     };
     let said = cut(&crate::template::line(&String::from_utf8_lossy(&output)), 300);
@@ -58,20 +63,20 @@ pub(crate) async fn send(
             Some(code) => format!("ended with {code}"),
             None => "was ended by a signal".to_owned(),
         };
-        let mut trouble = Trouble::new(format!("`{name}` {how}"), Fault::Later);
-        trouble.answer = Some(said);
+        let mut trouble = DeliveryError::new(format!("`{name}` {how}"), FailureKind::Transient);
+        trouble.response = Some(said);
         return Err(trouble);
     }
     Ok(Receipt {
         kind: target.kind(),
-        to: target.place(),
+        to: target.redacted_address(),
         id: parcel.id.to_owned(),
         sent: format!("{} bytes on its standard input", input.len()),
         answer: if said.is_empty() { "ended with 0".to_owned() } else { said },
     })
 }
 
-fn prepare(words: &[String], parcel: &Parcel<'_>) -> Option<Command> {
+fn prepare(words: &[String], parcel: &Envelope<'_>) -> Option<Command> {
     let (program, arguments) = words.split_first()?;
     let mut run = Command::new(program);
     run.args(arguments).env_clear();
@@ -80,7 +85,7 @@ fn prepare(words: &[String], parcel: &Parcel<'_>) -> Option<Command> {
             run.env(name, value);
         }
     }
-    let entries = &parcel.letter.entries;
+    let entries = &parcel.payload.entries;
     run.env("FRESHET_DESTINATION", parcel.name)
         .env("FRESHET_DELIVERY", parcel.id)
         .env("FRESHET_COUNT", entries.len().to_string());
@@ -91,7 +96,7 @@ fn prepare(words: &[String], parcel: &Parcel<'_>) -> Option<Command> {
             run.env(format!("FRESHET_{}", field.to_ascii_uppercase()), value);
         }
     }
-    if let Some(gap) = parcel.letter.gap {
+    if let Some(gap) = parcel.payload.gap {
         run.env("FRESHET_GAP", format!("{}-{}", gap.from, gap.to));
     }
     run.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -101,12 +106,12 @@ fn prepare(words: &[String], parcel: &Parcel<'_>) -> Option<Command> {
 }
 
 /// What it reads: the text that its owner wants, or a line of JSON for each entry.
-fn input(target: &Target, parcel: &Parcel<'_>) -> Vec<u8> {
+fn input(target: &Target, parcel: &Envelope<'_>) -> Vec<u8> {
     if target.text.is_some() {
-        return mail::text(target, parcel.letter, usize::MAX).into_bytes();
+        return mail::text(target, parcel.payload, usize::MAX).into_bytes();
     }
     let mut lines = Vec::new();
-    for entry in &parcel.letter.entries {
+    for entry in &parcel.payload.entries {
         lines.extend(serde_json::to_vec(entry).unwrap_or_default());
         lines.push(b'\n');
     }

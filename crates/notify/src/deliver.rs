@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_daemon::{Handle, LiveError};
-use freshet_store::{Destination, NewDead, Reader, Step, Store, StoreError};
+use freshet_daemon::{DaemonError, Handle};
+use freshet_store::{DeliveryStep, Destination, NewDeadLetter, Reader, Store, StoreError};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::gather::{self, Next, millis};
 use crate::ledger::Ledger;
-use crate::letter::Letter;
-use crate::sender::{Fault, Parcel, Sender, Trouble};
+use crate::payload::Payload;
+use crate::sender::{DeliveryError, Envelope, FailureKind, Sender};
 use crate::target::Target;
 use crate::wait::{chance, is_over, wait};
 
@@ -105,7 +105,7 @@ impl Delivery {
             let waits = match self.round().await {
                 Ok(Some(waits)) => waits,
                 Ok(None) => return,
-                Err(LiveError::Stopped) => return,
+                Err(DaemonError::Stopped) => return,
                 Err(error) => {
                     tracing::warn!(destination = self.id, "cannot tell of changes: {error}");
                     Wait::Until(self.handle.now() + millis(NAP))
@@ -148,7 +148,7 @@ impl Delivery {
 
     /// Tells what is next, if something is. Gives what is to be waited for then; `None` if there is
     /// nobody to be told any more.
-    async fn round(&mut self) -> Result<Option<Wait>, LiveError> {
+    async fn round(&mut self) -> Result<Option<Wait>, DaemonError> {
         let id = self.id;
         let row = self.read(move |reader| reader.destination(id)).await?;
         let Some(row) = row else { return Ok(None) };
@@ -157,10 +157,10 @@ impl Delivery {
         }
         let now = self.handle.now();
         // What is further away than anything is put off was written before the clock was set back.
-        if let Some(next) = row.next.filter(|&next| next > now && next - now <= LONGEST) {
+        if let Some(next) = row.retry_at.filter(|&next| next > now && next - now <= LONGEST) {
             return self.hasten(&row, next, now).await.map(Some);
         }
-        let target = match Target::read(&row.settings) {
+        let target = match Target::parse(&row.settings) {
             Ok(target) => Arc::new(target),
             Err(why) => {
                 tracing::warn!(destination = %row.name, "its settings make no sense: {why}");
@@ -184,7 +184,7 @@ impl Delivery {
             Next::Later(at) => Ok(Some(Wait::Until(at))),
             Next::Tell { letter, until, begun } => {
                 if !begun {
-                    self.ledger.write(Step::Begun { id, until }).await?;
+                    self.ledger.write(DeliveryStep::Started { id, until }).await?;
                 }
                 self.tell(&row, &target, &letter, until).await.map(Some)
             }
@@ -195,17 +195,22 @@ impl Delivery {
     async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, LiveError> {
+    ) -> Result<T, DaemonError> {
         let _turn = self.turns.read.acquire().await;
         self.handle.read(read).await
     }
 
     /// What is put off is tried sooner if what it failed with has changed since, unless the other side
     /// wants to be left alone.
-    async fn hasten(&mut self, row: &Destination, next: i64, now: i64) -> Result<Wait, LiveError> {
+    async fn hasten(
+        &mut self,
+        row: &Destination,
+        next: i64,
+        now: i64,
+    ) -> Result<Wait, DaemonError> {
         let sender = Arc::clone(&self.sender.borrow());
         let known = std::mem::replace(&mut self.known, Arc::clone(&sender));
-        let target = Target::read(&row.settings).ok();
+        let target = Target::parse(&row.settings).ok();
         let differs = target.is_some_and(|target| sender.differs(&known, &target));
         let sooner = if differs {
             now
@@ -219,7 +224,7 @@ impl Delivery {
             return Ok(Wait::Until(next));
         }
         let id = row.id;
-        self.handle.write(move |store| store.hasten_delivery(id, sooner)).await?;
+        self.handle.write(move |store| store.bring_retry_forward(id, sooner)).await?;
         Ok(Wait::Until(sooner))
     }
 
@@ -228,13 +233,13 @@ impl Delivery {
         &mut self,
         row: &Destination,
         target: &Target,
-        letter: &Letter,
+        letter: &Payload,
         until: i64,
-    ) -> Result<Wait, LiveError> {
+    ) -> Result<Wait, DaemonError> {
         let body = letter.body();
-        let name = Letter::id(&self.identity, row.id, &body);
+        let name = Payload::id(&self.identity, row.id, &body);
         let now = self.handle.now();
-        let parcel = Parcel { name: &row.name, id: &name, letter, body: &body, now };
+        let parcel = Envelope { name: &row.name, id: &name, payload: letter, body: &body, now };
         let sender = Arc::clone(&self.sender.borrow());
         let send = async {
             let _turn = self.turns.send.acquire().await;
@@ -249,7 +254,9 @@ impl Delivery {
         let trouble = match sent {
             Ok(receipt) => {
                 tracing::debug!(destination = %row.name, delivery = name, "{}", receipt.answer);
-                self.ledger.write(Step::Done { id, cursor: until, at: Some(now) }).await?;
+                self.ledger
+                    .write(DeliveryStep::Completed { id, cursor: until, at: Some(now) })
+                    .await?;
                 return Ok(Wait::No);
             }
             Err(trouble) => trouble,
@@ -261,16 +268,16 @@ impl Delivery {
     async fn fail(
         &mut self,
         row: &Destination,
-        letter: &Letter,
+        letter: &Payload,
         until: i64,
         body: Vec<u8>,
-        trouble: Trouble,
+        trouble: DeliveryError,
         sender: &Sender,
-    ) -> Result<Wait, LiveError> {
+    ) -> Result<Wait, DaemonError> {
         let (id, now) = (row.id, self.handle.now());
         let attempts = row.attempts.saturating_add(1);
-        let error = trouble.what.clone();
-        if trouble.fault == Fault::Unwanted {
+        let error = trouble.message.clone();
+        if trouble.kind == FailureKind::Unsubscribed {
             tracing::warn!(
                 destination = %row.name,
                 "{error}: it is paused until `freshet notify resume {}`",
@@ -281,8 +288,15 @@ impl Delivery {
             self.handle
                 .write(as_it_was(row, move |store| {
                     let next = now;
-                    store.deliver(&[Step::PutOff { id, settings, attempts, now, next, error }])?;
-                    store.pause_destination(id, true, now).map(|_| ())
+                    store.record_delivery_steps(&[DeliveryStep::Postponed {
+                        id,
+                        settings,
+                        attempts,
+                        now,
+                        next,
+                        error,
+                    }])?;
+                    store.set_destination_paused(id, true, now).map(|_| ())
                 }))
                 .await?;
             return Ok(Wait::Edit);
@@ -291,17 +305,26 @@ impl Delivery {
             tracing::warn!(destination = %row.name, attempts, "{error}: given up, see `freshet notify dead {}`", row.name);
             let first = letter.entries.first().map(|it| it.cursor);
             let first = first.or(letter.gap.map(|gap| gap.from)).unwrap_or(until);
-            let dead =
-                NewDead { destination: id, first, last: until, at: now, attempts, error, body };
-            self.handle.write(as_it_was(row, move |store| store.bury(&dead))).await?;
+            let dead = NewDeadLetter {
+                destination: id,
+                first_cursor: first,
+                last_cursor: until,
+                at: now,
+                attempts,
+                error,
+                body,
+            };
+            self.handle.write(as_it_was(row, move |store| store.add_dead_letter(&dead))).await?;
             return Ok(Wait::No);
         }
-        let wait = wait(attempts, sender.wait, chance(), trouble.wait);
+        let wait = wait(attempts, sender.wait, chance(), trouble.retry_after);
         tracing::info!(destination = %row.name, attempts, "{error}: again in {wait:?}");
         let next = now.saturating_add(millis(wait));
-        self.wished = trouble.wait.map_or(0, |_| next);
+        self.wished = trouble.retry_after.map_or(0, |_| next);
         let settings = row.settings.clone();
-        self.ledger.write(Step::PutOff { id, settings, attempts, now, next, error }).await?;
+        self.ledger
+            .write(DeliveryStep::Postponed { id, settings, attempts, now, next, error })
+            .await?;
         Ok(Wait::Until(next))
     }
 
@@ -311,9 +334,8 @@ impl Delivery {
         self.noted = Instant::now();
         let noted = self.handle.write(move |store| match store.destination(id)? {
             // Not if something is under way.
-            Some(row) if row.until.is_none() && row.attempts == 0 && row.cursor < seen => {
-                store.deliver(&[Step::Done { id, cursor: seen, at: None }])
-            }
+            Some(row) if row.until.is_none() && row.attempts == 0 && row.cursor < seen => store
+                .record_delivery_steps(&[DeliveryStep::Completed { id, cursor: seen, at: None }]),
             _ => Ok(()),
         });
         if let Err(error) = noted.await

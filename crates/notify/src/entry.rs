@@ -1,6 +1,6 @@
 //! An entry of the change log as programs read it, wherever they read it.
 
-use freshet_store::{Change, Kind};
+use freshet_store::{Change, ChangeKind};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -75,9 +75,9 @@ pub struct Links {
 impl Entry {
     /// A change as it was logged.
     #[must_use]
-    pub fn of(it: &Change) -> Self {
+    pub fn from_change(it: &Change) -> Self {
         let change = &it.change;
-        let is_change = it.kind == Kind::Changed;
+        let is_change = it.kind == ChangeKind::Changed;
         Self {
             cursor: it.cursor,
             kind: it.kind.into(),
@@ -86,8 +86,8 @@ impl Entry {
             host: it.host.clone(),
             tags: it.tags.clone(),
             importance: it.importance,
-            last_unchanged: change.unchanged.map(rfc3339),
-            first_changed: rfc3339(change.changed),
+            last_unchanged: change.last_unchanged_at.map(rfc3339),
+            first_changed: rfc3339(change.first_changed_at),
             old_digest: change.old_digest.map(hex),
             new_digest: is_change.then(|| hex(change.new_digest)),
             old_size: change.old_size,
@@ -139,19 +139,19 @@ impl std::str::FromStr for EntryKind {
     }
 }
 
-impl From<Kind> for EntryKind {
-    fn from(kind: Kind) -> Self {
+impl From<ChangeKind> for EntryKind {
+    fn from(kind: ChangeKind) -> Self {
         match kind {
-            Kind::Changed => Self::Changed,
-            Kind::Failing => Self::Failing,
-            Kind::Recovered => Self::Recovered,
-            Kind::Quiet => Self::Quiet,
-            Kind::Gone => Self::Gone,
+            ChangeKind::Changed => Self::Changed,
+            ChangeKind::Failing => Self::Failing,
+            ChangeKind::Recovered => Self::Recovered,
+            ChangeKind::Quiet => Self::Quiet,
+            ChangeKind::Gone => Self::Gone,
         }
     }
 }
 
-impl From<EntryKind> for Kind {
+impl From<EntryKind> for ChangeKind {
     fn from(kind: EntryKind) -> Self {
         match kind {
             EntryKind::Changed => Self::Changed,

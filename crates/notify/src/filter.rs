@@ -2,7 +2,7 @@
 
 use freshet_daemon::host_filter;
 use freshet_fetch::Pattern;
-use freshet_store::{Change, ChangeFilter, HostFilter, Kind};
+use freshet_store::{Change, ChangeFilter, ChangeKind, HostFilter};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use url::Url;
@@ -12,21 +12,21 @@ use crate::entry::EntryKind;
 
 /// What cannot be meant.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{field}: {what}")]
-pub struct Invalid {
+#[error("{field}: {reason}")]
+pub struct InvalidSetting {
     /// In which field: `filter.url`.
     pub field: String,
     /// What is wrong with it.
-    pub what: String,
+    pub reason: String,
 }
 
-impl Invalid {
+impl InvalidSetting {
     pub(crate) fn new(field: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { field: field.into(), what: what.into() }
+        Self { field: field.into(), reason: what.into() }
     }
 
     /// The same of a field of something else.
-    pub(crate) fn of(mut self, whole: &str) -> Self {
+    pub(crate) fn within(mut self, whole: &str) -> Self {
         self.field = format!("{whole}.{}", self.field);
         self
     }
@@ -75,7 +75,7 @@ impl Filter {
     #[must_use]
     pub fn matches(&self, it: &Change) -> bool {
         let raw = &self.raw;
-        let is_change = it.kind == Kind::Changed;
+        let is_change = it.kind == ChangeKind::Changed;
         raw.tag.as_ref().is_none_or(|tag| it.tags.contains(tag))
             && self.host.as_ref().is_none_or(|host| host.matches(&it.host, &it.url))
             && raw.min_importance.is_none_or(|least| it.importance >= least)
@@ -87,13 +87,13 @@ impl Filter {
 
     /// As much of it as the log can be asked for. What comes must be looked at all the same.
     #[must_use]
-    pub fn in_log(&self) -> ChangeFilter {
+    pub fn change_filter(&self) -> ChangeFilter {
         let raw = &self.raw;
         let kinds = if raw.kinds.is_empty() { &EntryKind::ALL[..] } else { &raw.kinds };
         ChangeFilter {
             host: self.host.clone(),
             tag: raw.tag.clone(),
-            importance: raw.min_importance,
+            min_importance: raw.min_importance,
             kinds: kinds.iter().map(|&kind| kind.into()).collect(),
             ..ChangeFilter::default()
         }
@@ -107,19 +107,22 @@ impl Filter {
 }
 
 impl TryFrom<RawFilter> for Filter {
-    type Error = Invalid;
+    type Error = InvalidSetting;
 
-    fn try_from(raw: RawFilter) -> Result<Self, Invalid> {
+    fn try_from(raw: RawFilter) -> Result<Self, InvalidSetting> {
         if raw.tag.as_ref().is_some_and(|tag| tag.is_empty() || tag.contains('\n')) {
-            return Err(Invalid::new("tag", "a tag is one line, and not empty"));
+            return Err(InvalidSetting::new("tag", "a tag is one line, and not empty"));
         }
         let host = raw.host.as_deref().map(host_filter).transpose();
-        let host = host.map_err(|why| Invalid::new("host", why.to_string()))?;
+        let host = host.map_err(|why| InvalidSetting::new("host", why.to_string()))?;
         if let Some(least) = raw.min_importance.filter(|it| !(it.is_finite() && *it >= 0.0)) {
-            return Err(Invalid::new("min_importance", format!("{least} is not 0 or more")));
+            return Err(InvalidSetting::new("min_importance", format!("{least} is not 0 or more")));
         }
         if let Some(most) = raw.max_similarity.filter(|it| !(0.0..=1.0).contains(it)) {
-            return Err(Invalid::new("max_similarity", format!("{most} is not from 0 to 1")));
+            return Err(InvalidSetting::new(
+                "max_similarity",
+                format!("{most} is not from 0 to 1"),
+            ));
         }
         let url = raw.url.as_deref().map(Place::parse).transpose()?;
         Ok(Self { raw, host, url })
@@ -127,13 +130,15 @@ impl TryFrom<RawFilter> for Filter {
 }
 
 impl Place {
-    fn parse(text: &str) -> Result<Self, Invalid> {
+    fn parse(text: &str) -> Result<Self, InvalidSetting> {
         let local = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "file" | "exec"));
         if let Some(url) = local {
             return Ok(Self::Exactly(url.into()));
         }
         let pattern = text.parse().map(Self::Like);
-        pattern.map_err(|why: freshet_fetch::InvalidPattern| Invalid::new("url", why.to_string()))
+        pattern.map_err(|why: freshet_fetch::InvalidPattern| {
+            InvalidSetting::new("url", why.to_string())
+        })
     }
 
     fn matches(&self, url: &str) -> bool {
@@ -150,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    fn change(kind: Kind) -> Change {
+    fn change(kind: ChangeKind) -> Change {
         Change {
             cursor: 1,
             kind,
@@ -160,8 +165,8 @@ mod tests {
             tags: vec!["news".into(), "daily".into()],
             importance: 2.0,
             change: NewChange {
-                unchanged: None,
-                changed: 0,
+                last_unchanged_at: None,
+                first_changed_at: 0,
                 old_digest: None,
                 new_digest: [0; 16],
                 old_size: None,
@@ -177,7 +182,7 @@ mod tests {
     #[track_caller]
     fn check(written: &str, expect: Result<bool, &str>) {
         let raw: RawFilter = serde_json::from_str(written).unwrap();
-        let found = Filter::try_from(raw).map(|it| it.matches(&change(Kind::Changed)));
+        let found = Filter::try_from(raw).map(|it| it.matches(&change(ChangeKind::Changed)));
         assert_eq!(found.map_err(|why| why.field), expect.map_err(str::to_owned), "{written}");
     }
 
@@ -211,6 +216,9 @@ mod tests {
     fn what_is_no_change_is_not_judged_by_how_alike_it_is() {
         let raw = RawFilter { max_similarity: Some(0.1), ..RawFilter::default() };
         let filter = Filter::try_from(raw).unwrap();
-        assert!(filter.matches(&change(Kind::Failing)) && !filter.matches(&change(Kind::Changed)));
+        assert!(
+            filter.matches(&change(ChangeKind::Failing))
+                && !filter.matches(&change(ChangeKind::Changed))
+        );
     }
 }

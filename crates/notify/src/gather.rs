@@ -5,8 +5,8 @@ use std::time::Duration;
 use freshet_store::{Destination, Reader, StoreError};
 
 use crate::entry::Entry;
-use crate::letter::{Gap, Letter};
-use crate::target::{RawTo, Target};
+use crate::payload::{Gap, Payload};
+use crate::target::{RawChannel, Target};
 
 /// Entries that are read from the log at once, and pages in one go.
 const PAGE: usize = 500;
@@ -22,7 +22,7 @@ const LARGE: usize = 1 << 20;
 pub(crate) enum Next {
     /// This, and with it all up to a cursor.
     Tell {
-        letter: Letter,
+        letter: Payload,
         until: i64,
         /// Whether it was begun before: then it is the same as before.
         begun: bool,
@@ -44,7 +44,7 @@ pub(crate) fn next(
     now: i64,
 ) -> Result<Next, StoreError> {
     let last = reader.last_cursor()?;
-    let forgotten = reader.forgotten()?;
+    let forgotten = reader.pruned_cursor()?;
     let mut after = row.cursor.max(seen);
     let mut gap = None;
     if after < forgotten {
@@ -54,13 +54,13 @@ pub(crate) fn next(
     }
     let most = match (target.digest, &target.raw().to) {
         (Some(_), _) => MANY,
-        (None, RawTo::Webhook(_)) => SOME,
+        (None, RawChannel::Webhook(_)) => SOME,
         (None, _) => 1,
     };
     // What was begun goes on, if anything of it is left.
     let begun = row.until.filter(|&until| until > after);
     let end = begun.unwrap_or(i64::MAX);
-    let log = target.filter.in_log();
+    let log = target.filter.change_filter();
     let (mut entries, mut first, mut bytes) = (Vec::new(), None, 0);
     let mut looked = after;
     let (mut is_whole, mut is_all) = (false, false);
@@ -75,9 +75,9 @@ pub(crate) fn next(
             }
             looked = change.cursor;
             if target.filter.matches(&change) {
-                first.get_or_insert(change.change.changed);
+                first.get_or_insert(change.change.first_changed_at);
                 bytes += change.url.len() + change.change.summary.len();
-                entries.push(Entry::of(&change));
+                entries.push(Entry::from_change(&change));
             }
         }
         is_whole |= entries.len() == most;
@@ -108,7 +108,7 @@ pub(crate) fn next(
     // It can be more than is looked at in one go: what was looked at in vain before is not written down at
     // once. What is not in this letter is told in the next one.
     let until = begun.filter(|_| is_all).unwrap_or(looked).max(after);
-    Ok(Next::Tell { letter: Letter::of(entries, gap), until, begun: begun == Some(until) })
+    Ok(Next::Tell { letter: Payload::of(entries, gap), until, begun: begun == Some(until) })
 }
 
 pub(crate) fn millis(time: Duration) -> i64 {
@@ -117,7 +117,9 @@ pub(crate) fn millis(time: Duration) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use freshet_store::{Batch, Fetched, NewChange, NewSource, Outcome, Retention, Store};
+    use freshet_store::{
+        Batch, FetchRecord, NewChange, NewSource, Retention, Store, StoredOutcome,
+    };
 
     use super::*;
     use crate::target::{RawCommand, RawTarget};
@@ -126,20 +128,22 @@ mod tests {
     fn store(moments: &[i64]) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(&folder.path().join("x.db"), 0).unwrap();
-        store.add(&[NewSource::new("https://a.example/", "a.example", 0)]).unwrap();
+        store.add_sources(&[NewSource::new("https://a.example/", "a.example", 0)]).unwrap();
         for &at in moments {
-            store.record(&Batch { fetches: vec![changed(0, at)], ..Batch::default() }).unwrap();
+            store
+                .record_batch(&Batch { fetches: vec![changed(0, at)], ..Batch::default() })
+                .unwrap();
         }
-        store.put_destination("x", "", 0, 0).unwrap();
+        store.upsert_destination("x", "", 0, 0).unwrap();
         (folder, store)
     }
 
     /// A fetch that shows a change.
-    fn changed(source: u32, at: i64) -> Fetched {
-        let mut fetch = Fetched::new(source, at, Outcome::Changed);
+    fn changed(source: u32, at: i64) -> FetchRecord {
+        let mut fetch = FetchRecord::new(source, at, StoredOutcome::Changed);
         fetch.change = Some(NewChange {
-            unchanged: None,
-            changed: at,
+            last_unchanged_at: None,
+            first_changed_at: at,
             old_digest: None,
             new_digest: [1; 16],
             old_size: None,
@@ -151,7 +155,7 @@ mod tests {
     }
 
     fn target(digest: Option<&str>) -> Target {
-        let mut raw = RawTarget::new(RawTo::Command(RawCommand { name: "x".to_owned() }));
+        let mut raw = RawTarget::new(RawChannel::Command(RawCommand { name: "x".to_owned() }));
         raw.digest = digest.map(str::to_owned);
         raw.try_into().unwrap()
     }
@@ -187,8 +191,8 @@ mod tests {
         let day = 86_400_000;
         let (_folder, mut store) = store(&[1, 2, 3, 5 * day]);
         store.set_retention(Retention { change_days: 1.0, ..Retention::default() });
-        store.tidy(5 * day).unwrap();
-        assert_eq!(store.forgotten().unwrap(), 3);
+        store.prune(5 * day).unwrap();
+        assert_eq!(store.pruned_cursor().unwrap(), 3);
         let target = target(None);
         let next = |row: &Destination| next(&store, row, &target, 0, 5 * day).unwrap();
         // Who wanted all that there is, and who had read some of it.
@@ -202,12 +206,12 @@ mod tests {
     #[test]
     fn what_was_begun_is_told_to_its_end() {
         let (_folder, mut store) = store(&[]);
-        store.add(&[NewSource::new("https://b.example/", "b.example", 0)]).unwrap();
+        store.add_sources(&[NewSource::new("https://b.example/", "b.example", 0)]).unwrap();
         let all = i64::try_from(PAGE * PAGES).unwrap() + 1;
         // Two are wanted, with only the first of them within reach.
         let fetches = (1..=all).map(|at| changed(u32::from(at >= all - 1), at)).collect();
-        store.record(&Batch { fetches, ..Batch::default() }).unwrap();
-        let hour = target(Some("1h")).with(|raw| raw.filter.url = Some("b.example".to_owned()));
+        store.record_batch(&Batch { fetches, ..Batch::default() }).unwrap();
+        let hour = target(Some("1h")).modify(|raw| raw.filter.url = Some("b.example".to_owned()));
         let hour = hour.unwrap();
         let next = |row: &Destination| next(&store, row, &hour, 0, 1 << 40).unwrap();
         let first = next(&row(&store, 0, Some(all)));

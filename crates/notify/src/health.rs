@@ -15,7 +15,7 @@ const NAMED: usize = 100;
 /// How it goes with all destinations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = DestinationHealth)]
-pub struct Health {
+pub struct DestinationHealth {
     /// How many there are.
     pub all: u64,
     /// How many of them are paused.
@@ -25,13 +25,13 @@ pub struct Health {
     /// Deliveries that were given up, and are kept.
     pub dead: u64,
     /// Those that are paused, cannot be told, or have deliveries that were given up; at most 100.
-    pub troubled: Vec<Troubled>,
+    pub troubled: Vec<UnhealthyDestination>,
 }
 
 /// A destination with which something is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = TroubledDestination)]
-pub struct Troubled {
+pub struct UnhealthyDestination {
     /// What its owner calls it.
     pub name: String,
     /// `webhook`, `email` or `command`; `unknown` if its settings are of another freshet.
@@ -55,25 +55,26 @@ pub struct Troubled {
     pub moments: (Option<i64>, Option<i64>),
 }
 
-impl Health {
+impl DestinationHealth {
     /// As the store has it.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn of(reader: &Reader) -> Result<Self, StoreError> {
+    pub fn read(reader: &Reader) -> Result<Self, StoreError> {
         let (all, paused, failing) = reader.count_destinations()?;
         if all == 0 {
             return Ok(Self::default());
         }
-        let dead: HashMap<u32, u64> = reader.count_all_dead()?.into_iter().collect();
-        let rows = reader.troubled_destinations(NAMED)?;
+        let dead: HashMap<u32, u64> =
+            reader.count_dead_letters_by_destination()?.into_iter().collect();
+        let rows = reader.unhealthy_destinations(NAMED)?;
         let troubled = rows.into_iter().map(|row| {
-            let target = Target::read(&row.settings).ok();
-            let since = if row.paused { row.rested } else { row.failed };
-            let next = row.next.filter(|_| !row.paused);
-            Troubled {
+            let target = Target::parse(&row.settings).ok();
+            let since = if row.paused { row.paused_since } else { row.failing_since };
+            let next = row.retry_at.filter(|_| !row.paused);
+            UnhealthyDestination {
                 kind: target.as_ref().map_or("unknown", Target::kind),
-                to: target.map(|it| it.place()).unwrap_or_default(),
+                to: target.map(|it| it.redacted_address()).unwrap_or_default(),
                 name: row.name,
                 paused: row.paused,
                 attempts: row.attempts,

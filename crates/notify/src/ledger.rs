@@ -1,14 +1,14 @@
 //! Writing down how far deliveries are. A write waits for the disk: what many have to say meanwhile is
 //! written as one.
 
-use freshet_daemon::{Handle, LiveError};
-use freshet_store::Step;
+use freshet_daemon::{DaemonError, Handle};
+use freshet_store::DeliveryStep;
 use tokio::sync::{mpsc, oneshot};
 
 /// Steps that are written at once.
 const MANY: usize = 1000;
 
-type Entry = (Step, oneshot::Sender<Result<(), LiveError>>);
+type Entry = (DeliveryStep, oneshot::Sender<Result<(), DaemonError>>);
 
 /// Where deliveries write down how far they are. Clones are the same one.
 #[derive(Clone)]
@@ -23,10 +23,10 @@ impl Ledger {
     }
 
     /// Writes down a step. When this returns, it is durable.
-    pub(crate) async fn write(&self, step: Step) -> Result<(), LiveError> {
+    pub(crate) async fn write(&self, step: DeliveryStep) -> Result<(), DaemonError> {
         let (reply, written) = oneshot::channel();
-        self.0.send((step, reply)).map_err(|_| LiveError::Stopped)?;
-        written.await.unwrap_or(Err(LiveError::Stopped))
+        self.0.send((step, reply)).map_err(|_| DaemonError::Stopped)?;
+        written.await.unwrap_or(Err(DaemonError::Stopped))
     }
 }
 
@@ -35,14 +35,14 @@ async fn keep(handle: Handle, mut entered: mpsc::UnboundedReceiver<Entry>) {
     while entered.recv_many(&mut entries, MANY).await > 0 {
         let (steps, replies): (Vec<_>, Vec<_>) = entries.drain(..).unzip();
         let all = steps.clone();
-        let mut written = handle.write(move |store| store.deliver(&all)).await;
+        let mut written = handle.write(move |store| store.record_delivery_steps(&all)).await;
         let is_one = steps.len() == 1;
         for (step, reply) in steps.into_iter().zip(replies) {
             // What keeps one from being written need not keep the others.
             let own = match &mut written {
                 Ok(()) => Ok(()),
                 failed if is_one => std::mem::replace(failed, Ok(())),
-                Err(_) => handle.write(move |store| store.deliver(&[step])).await,
+                Err(_) => handle.write(move |store| store.record_delivery_steps(&[step])).await,
             };
             // Who asked may have gone.
             let _ = reply.send(own);

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use freshet_daemon::{Mail, MailTls};
-use lettre::address::Envelope;
+use lettre::address::Envelope as SmtpEnvelope;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 use tokio::time::timeout;
 
 use crate::entry::Entry;
-use crate::letter::Letter;
 use crate::mime::{self, Mailbox};
-use crate::sender::{Fault, Parcel, Receipt, Sender, Trouble};
+use crate::payload::Payload;
+use crate::sender::{DeliveryError, Envelope, FailureKind, Receipt, Sender};
 use crate::target::{RawEmail, Target};
 use crate::template::{cut, line, lines};
 
@@ -24,39 +24,45 @@ const SUBJECT: usize = 200;
 /// Entries whose text is written out in one mail.
 const WRITTEN: usize = 200;
 
-pub(crate) fn no_server() -> Trouble {
+pub(crate) fn no_server() -> DeliveryError {
     let what = "no mail server is named: say [mail] server and from in the configuration";
-    Trouble::new(what, Fault::Later)
+    DeliveryError::new(what, FailureKind::Transient)
 }
 
 pub(crate) async fn send(
     sender: &Sender,
     target: &Target,
     email: &RawEmail,
-    parcel: &Parcel<'_>,
-) -> Result<Receipt, Trouble> {
+    parcel: &Envelope<'_>,
+) -> Result<Receipt, DeliveryError> {
     let server = sender.mail.as_ref().ok_or_else(no_server)?;
-    let (envelope, message) = message(server, target, email, parcel)
-        .map_err(|why| Trouble::new(format!("cannot be written as mail: {why}"), Fault::Lasting))?;
+    let (envelope, message) = message(server, target, email, parcel).map_err(|why| {
+        DeliveryError::new(format!("cannot be written as mail: {why}"), FailureKind::Permanent)
+    })?;
     let roots = sender.fetcher.settings().roots();
-    let transport = transport(server, roots)
-        .map_err(|why| Trouble::new(format!("no secure connection: {why}"), Fault::Later))?;
+    let transport = transport(server, roots).map_err(|why| {
+        DeliveryError::new(format!("no secure connection: {why}"), FailureKind::Transient)
+    })?;
     let name = format!("{}:{}", server.server, server.port);
     let sent = timeout(LIMIT, transport.send_raw(&envelope, &message)).await;
     let sent = sent.map_err(|_| {
-        Trouble::new(format!("{name} took longer than {} s", LIMIT.as_secs()), Fault::Later)
+        DeliveryError::new(
+            format!("{name} took longer than {} s", LIMIT.as_secs()),
+            FailureKind::Transient,
+        )
     })?;
     match sent {
         Ok(answer) => Ok(Receipt {
             kind: target.kind(),
-            to: target.place(),
+            to: target.redacted_address(),
             id: parcel.id.to_owned(),
             sent: "a mail".to_owned(),
             answer: cut(&line(&answer.message().collect::<Vec<_>>().join(" ")), 300),
         }),
         Err(error) => {
-            let fault = if error.is_permanent() { Fault::Lasting } else { Fault::Later };
-            Err(Trouble::new(cut(&line(&said(&name, &error)), 300), fault))
+            let fault =
+                if error.is_permanent() { FailureKind::Permanent } else { FailureKind::Transient };
+            Err(DeliveryError::new(cut(&line(&said(&name, &error)), 300), fault))
         }
     }
 }
@@ -107,14 +113,14 @@ fn message(
     server: &Mail,
     target: &Target,
     email: &RawEmail,
-    parcel: &Parcel<'_>,
-) -> Result<(Envelope, Vec<u8>), String> {
+    parcel: &Envelope<'_>,
+) -> Result<(SmtpEnvelope, Vec<u8>), String> {
     let from = Mailbox::parse(email.from.as_deref().unwrap_or(&server.from))?;
     let to: Vec<Mailbox> =
         email.to.iter().map(|it| Mailbox::parse(it)).collect::<Result<_, _>>()?;
     let addresses = to.iter().map(|it| it.address.clone()).collect();
-    let envelope = Envelope::new(Some(from.address.clone()), addresses);
-    let (subject, text) = (subject(target, parcel.letter), text(target, parcel.letter, WRITTEN));
+    let envelope = SmtpEnvelope::new(Some(from.address.clone()), addresses);
+    let (subject, text) = (subject(target, parcel.payload), text(target, parcel.payload, WRITTEN));
     // Its name is the same for the same delivery: who has it already can tell.
     let mail = mime::Mail {
         from: &from,
@@ -127,7 +133,7 @@ fn message(
     Ok((envelope.map_err(|why| why.to_string())?, mail.bytes()))
 }
 
-fn subject(target: &Target, letter: &Letter) -> String {
+fn subject(target: &Target, letter: &Payload) -> String {
     let Some(first) = letter.entries.first() else {
         return "some changes could not be told".to_owned();
     };
@@ -144,7 +150,7 @@ fn subject(target: &Target, letter: &Letter) -> String {
 }
 
 /// What a mail says, or what a command reads: each entry by the template, or in our own words.
-pub(crate) fn text(target: &Target, letter: &Letter, most: usize) -> String {
+pub(crate) fn text(target: &Target, letter: &Payload, most: usize) -> String {
     let mut texts = Vec::new();
     if let Some(gap) = letter.gap {
         texts.push(format!("Entries {} to {} are not kept any more.\n", gap.from, gap.to));

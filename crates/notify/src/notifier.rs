@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_daemon::{Handle, LiveError};
+use freshet_daemon::{DaemonError, Handle};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -12,11 +12,11 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::deliver::{Delivery, Turns, stopped};
 use crate::ledger::Ledger;
-use crate::sender::{Receipt, Sender, Settings, Trouble};
+use crate::sender::{DeliveryError, NotifySettings, Receipt, Sender};
 use crate::target::Target;
 
 /// How long those who are telling have to end.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 /// How often somebody looks whether all are being told, even if nothing was said.
 const ROUND: Duration = Duration::from_secs(30);
 /// How long somebody who broke off waits before going on.
@@ -37,13 +37,13 @@ pub struct Notifier {
 
 /// What became of deliveries that were given up and tried once more.
 #[derive(Debug)]
-pub struct Retried {
+pub struct RetryResult {
     /// Those that arrived.
     pub sent: usize,
     /// Why the next one did not, if one did not: then no more were tried.
-    pub trouble: Option<Trouble>,
+    pub error: Option<DeliveryError>,
     /// How many are left.
-    pub left: u64,
+    pub remaining: u64,
 }
 
 impl std::fmt::Debug for Notifier {
@@ -55,7 +55,7 @@ impl std::fmt::Debug for Notifier {
 impl Notifier {
     /// Starts to tell. It must be called within a tokio runtime.
     #[must_use]
-    pub fn start(handle: Handle, settings: Settings) -> Self {
+    pub fn start(handle: Handle, settings: NotifySettings) -> Self {
         let (sender, senders) = watch::channel(Arc::new(Sender::new(settings)));
         let (stopping, stop) = watch::channel(false);
         let round = tokio::spawn(look_after(handle.clone(), senders, stop));
@@ -68,7 +68,7 @@ impl Notifier {
     }
 
     /// Goes on with other settings.
-    pub fn reload(&self, settings: Settings) {
+    pub fn reload(&self, settings: NotifySettings) {
         self.sender.send_replace(Arc::new(Sender::new(settings)));
     }
 
@@ -78,7 +78,7 @@ impl Notifier {
         let round = self.round.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(round) = round {
             let abort = round.abort_handle();
-            if timeout(2 * FAREWELL, round).await.is_err() {
+            if timeout(2 * SHUTDOWN_GRACE, round).await.is_err() {
                 abort.abort();
             }
         }
@@ -94,8 +94,8 @@ impl Notifier {
     ///
     /// # Errors
     /// What came of it, if it did not arrive.
-    pub async fn test(&self, name: &str, target: &Target) -> Result<Receipt, Trouble> {
-        self.sender().test(name, target, self.handle.now()).await
+    pub async fn send_test(&self, name: &str, target: &Target) -> Result<Receipt, DeliveryError> {
+        self.sender().send_test(name, target, self.handle.now()).await
     }
 
     /// Delivers once more what was given up, the oldest first, until something fails or it takes long.
@@ -104,19 +104,20 @@ impl Notifier {
     ///
     /// # Errors
     /// If the store cannot be used, or the daemon has stopped.
-    pub async fn retry(&self, id: u32) -> Result<Option<Retried>, LiveError> {
+    pub async fn retry_dead_letters(&self, id: u32) -> Result<Option<RetryResult>, DaemonError> {
         let found = self.handle.read(move |reader| {
-            let dead = reader.dead(id, 0, LETTERS)?;
+            let dead = reader.dead_letters(id, 0, LETTERS)?;
             Ok((reader.destination(id)?, dead, reader.identity()?))
         });
         let (Some(row), dead, identity) = found.await? else { return Ok(None) };
         let sender = self.sender();
-        let mut retried = Retried { sent: 0, trouble: None, left: 0 };
-        let target = match Target::read(&row.settings) {
+        let mut retried = RetryResult { sent: 0, error: None, remaining: 0 };
+        let target = match Target::parse(&row.settings) {
             Ok(target) => target,
             Err(why) => {
                 let what = format!("its settings make no sense: {why}");
-                retried.trouble = Some(Trouble::new(what, crate::sender::Fault::Lasting));
+                retried.error =
+                    Some(DeliveryError::new(what, crate::sender::FailureKind::Permanent));
                 return Ok(Some(retried));
             }
         };
@@ -126,19 +127,21 @@ impl Notifier {
                 break;
             }
             let now = self.handle.now();
-            match sender.resend(&identity, &row, &target, &letter.dead, now).await {
+            match sender.resend(&identity, &row, &target, &letter.delivery, now).await {
                 Ok(_) => {
                     let now = self.handle.now();
-                    self.handle.write(move |store| store.redelivered(letter.id, now)).await?;
+                    self.handle
+                        .write(move |store| store.complete_redelivery(letter.id, now))
+                        .await?;
                     retried.sent += 1;
                 }
                 Err(trouble) => {
-                    retried.trouble = Some(trouble);
+                    retried.error = Some(trouble);
                     break;
                 }
             }
         }
-        retried.left = self.handle.read(move |reader| reader.count_dead(id)).await?;
+        retried.remaining = self.handle.read(move |reader| reader.count_dead_letters(id)).await?;
         Ok(Some(retried))
     }
 }
@@ -207,7 +210,7 @@ async fn look_after(
                     who.insert(id, Telling { task: task.id(), edits: own });
                 }
             }
-            Err(LiveError::Stopped) => return,
+            Err(DaemonError::Stopped) => return,
             Err(error) => tracing::warn!("cannot read who is to be told: {error}"),
         }
         pause = Duration::ZERO;
@@ -242,7 +245,7 @@ async fn look_after(
             () = sleep(ROUND) => look = Look::All,
             () = stopped(stopping.clone()) => {
                 let all = async { while telling.join_next().await.is_some() {} };
-                let _ = timeout(FAREWELL, all).await;
+                let _ = timeout(SHUTDOWN_GRACE, all).await;
                 telling.shutdown().await;
                 return;
             }

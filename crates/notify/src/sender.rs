@@ -9,23 +9,23 @@ use serde::Serialize;
 use thiserror::Error;
 use utoipa::ToSchema;
 
-use crate::letter::Letter;
-use crate::target::{RawTo, Target};
+use crate::payload::Payload;
+use crate::target::{RawChannel, Target};
 use crate::{command, mail, webhook};
 
 /// What it takes to tell somebody: what an owner says of it.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct NotifySettings {
     /// How requests are made.
     pub fetch: freshet_fetch::Settings,
     /// How often, and through what.
     pub notify: freshet_daemon::Notify,
 }
 
-impl Settings {
+impl NotifySettings {
     /// What a configuration says.
     #[must_use]
-    pub fn of(config: &Config) -> Self {
+    pub fn from_config(config: &Config) -> Self {
         Self { fetch: config.fetch.clone(), notify: config.notify.clone() }
     }
 }
@@ -47,40 +47,40 @@ pub struct Receipt {
 
 /// Why something was not delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{what}")]
-pub struct Trouble {
+#[error("{message}")]
+pub struct DeliveryError {
     /// What went wrong, in a few words, without secrets.
-    pub what: String,
+    pub message: String,
     /// What that means for the next time.
-    pub fault: Fault,
+    pub kind: FailureKind,
     /// How long the other side wants to be left alone.
-    pub wait: Option<Duration>,
+    pub retry_after: Option<Duration>,
     /// What was answered, if something was.
-    pub answer: Option<String>,
+    pub response: Option<String>,
 }
 
 /// What a failure means for the next time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum FailureKind {
     /// It may go well later.
-    Later,
+    Transient,
     /// It will hardly go well as it is.
-    Lasting,
+    Permanent,
     /// The other side does not want to be told any more.
-    Unwanted,
+    Unsubscribed,
 }
 
-impl Trouble {
-    pub(crate) fn new(what: impl Into<String>, fault: Fault) -> Self {
-        Self { what: what.into(), fault, wait: None, answer: None }
+impl DeliveryError {
+    pub(crate) fn new(what: impl Into<String>, fault: FailureKind) -> Self {
+        Self { message: what.into(), kind: fault, retry_after: None, response: None }
     }
 }
 
 /// What is to be delivered, and as what.
-pub(crate) struct Parcel<'a> {
+pub(crate) struct Envelope<'a> {
     pub(crate) name: &'a str,
     pub(crate) id: &'a str,
-    pub(crate) letter: &'a Letter,
+    pub(crate) payload: &'a Payload,
     pub(crate) body: &'a [u8],
     pub(crate) now: i64,
 }
@@ -99,8 +99,8 @@ pub struct Sender {
 impl Sender {
     /// One with these settings.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
-        let Settings { fetch, notify } = settings;
+    pub fn new(settings: NotifySettings) -> Self {
+        let NotifySettings { fetch, notify } = settings;
         Self {
             fetcher: Fetcher::new(fetch),
             mail: notify.mail,
@@ -116,9 +116,9 @@ impl Sender {
     pub(crate) fn differs(&self, other: &Self, target: &Target) -> bool {
         let (own, its) = (self.fetcher.settings(), other.fetcher.settings());
         match &target.raw().to {
-            RawTo::Webhook(_) => own != its,
-            RawTo::Email(_) => self.mail != other.mail || !own.roots().eq(its.roots()),
-            RawTo::Command(it) => {
+            RawChannel::Webhook(_) => own != its,
+            RawChannel::Email(_) => self.mail != other.mail || !own.roots().eq(its.roots()),
+            RawChannel::Command(it) => {
                 let line = |sender: &Self| sender.commands.get(&it.name).cloned();
                 line(self) != line(other) || self.limit != other.limit
             }
@@ -129,14 +129,14 @@ impl Sender {
     ///
     /// # Errors
     /// If there is not.
-    pub fn can(&self, target: &Target) -> Result<(), Trouble> {
+    pub fn check_configured(&self, target: &Target) -> Result<(), DeliveryError> {
         match &target.raw().to {
-            RawTo::Webhook(_) => Ok(()),
-            RawTo::Email(_) => match self.mail {
+            RawChannel::Webhook(_) => Ok(()),
+            RawChannel::Email(_) => match self.mail {
                 Some(_) => Ok(()),
                 None => Err(mail::no_server()),
             },
-            RawTo::Command(it) => match self.commands.contains_key(&it.name) {
+            RawChannel::Command(it) => match self.commands.contains_key(&it.name) {
                 true => Ok(()),
                 false => Err(command::unknown(&it.name)),
             },
@@ -147,12 +147,12 @@ impl Sender {
     pub(crate) async fn send(
         &self,
         target: &Target,
-        parcel: &Parcel<'_>,
-    ) -> Result<Receipt, Trouble> {
+        parcel: &Envelope<'_>,
+    ) -> Result<Receipt, DeliveryError> {
         match &target.raw().to {
-            RawTo::Webhook(it) => webhook::send(self, target, it, parcel).await,
-            RawTo::Email(it) => mail::send(self, target, it, parcel).await,
-            RawTo::Command(it) => command::send(self, target, it, parcel).await,
+            RawChannel::Webhook(it) => webhook::send(self, target, it, parcel).await,
+            RawChannel::Email(it) => mail::send(self, target, it, parcel).await,
+            RawChannel::Command(it) => command::send(self, target, it, parcel).await,
         }
     }
 
@@ -160,11 +160,16 @@ impl Sender {
     ///
     /// # Errors
     /// What came of it, if it did not arrive.
-    pub async fn test(&self, name: &str, target: &Target, now: i64) -> Result<Receipt, Trouble> {
-        let letter = Letter::test(name, now);
+    pub async fn send_test(
+        &self,
+        name: &str,
+        target: &Target,
+        now: i64,
+    ) -> Result<Receipt, DeliveryError> {
+        let letter = Payload::test(name, now);
         let body = letter.body();
-        let id = Letter::id("test", 0, &body);
-        let parcel = Parcel { name, id: &id, letter: &letter, body: &body, now };
+        let id = Payload::id("test", 0, &body);
+        let parcel = Envelope { name, id: &id, payload: &letter, body: &body, now };
         self.send(target, &parcel).await
     }
 
@@ -177,14 +182,15 @@ impl Sender {
         identity: &str,
         it: &freshet_store::Destination,
         target: &Target,
-        dead: &freshet_store::NewDead,
+        dead: &freshet_store::NewDeadLetter,
         now: i64,
-    ) -> Result<Receipt, Trouble> {
-        let letter = Letter::read(&dead.body)
-            .map_err(|_| Trouble::new("what was kept of it cannot be read", Fault::Lasting))?;
-        let id = Letter::id(identity, it.id, &dead.body);
+    ) -> Result<Receipt, DeliveryError> {
+        let letter = Payload::read(&dead.body).map_err(|_| {
+            DeliveryError::new("what was kept of it cannot be read", FailureKind::Permanent)
+        })?;
+        let id = Payload::id(identity, it.id, &dead.body);
         let (name, body) = (it.name.as_str(), dead.body.as_slice());
-        let parcel = Parcel { name, id: &id, letter: &letter, body, now };
+        let parcel = Envelope { name, id: &id, payload: &letter, body, now };
         self.send(target, &parcel).await
     }
 }

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use utoipa::ToSchema;
 
-use crate::filter::{Filter, Invalid, RawFilter};
+use crate::filter::{Filter, InvalidSetting, RawFilter};
 use crate::mime::Mailbox;
-use crate::sign::{Key, NoRandom};
+use crate::sign::{RandomSourceError, SigningKey};
 use crate::template::Template;
 
 /// Of the text that is kept.
@@ -31,7 +31,7 @@ pub struct RawTarget {
     #[serde(default = "version")]
     pub version: u32,
     /// Where.
-    pub to: RawTo,
+    pub to: RawChannel,
     /// Of which entries.
     #[serde(default)]
     pub filter: RawFilter,
@@ -50,7 +50,7 @@ pub struct RawTarget {
 /// Where.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum RawTo {
+pub enum RawChannel {
     /// JSON is posted to a URL.
     Webhook(RawWebhook),
     /// Mail is sent, through the server that the configuration names.
@@ -70,7 +70,7 @@ pub struct RawWebhook {
     pub headers: BTreeMap<String, String>,
     /// Keys to sign with, the newest first.
     #[serde(default)]
-    pub keys: Vec<Key>,
+    pub keys: Vec<SigningKey>,
 }
 
 /// Mail addresses.
@@ -110,7 +110,7 @@ pub struct Target {
 impl RawTarget {
     /// All as it is by default.
     #[must_use]
-    pub fn new(to: RawTo) -> Self {
+    pub fn new(to: RawChannel) -> Self {
         let filter = RawFilter::default();
         Self { version: VERSION, to, filter, digest: None, subject: None, text: None }
     }
@@ -121,10 +121,10 @@ impl Target {
     ///
     /// # Errors
     /// If it is of another version, or cannot be meant.
-    pub fn read(settings: &str) -> Result<Self, Invalid> {
+    pub fn parse(settings: &str) -> Result<Self, InvalidSetting> {
         // What the parser says may repeat what stands there, and that may be a secret.
         let unread = |error: serde_json::Error| {
-            Invalid::new("settings", format!("unknown at column {}", error.column()))
+            InvalidSetting::new("settings", format!("unknown at column {}", error.column()))
         };
         let raw: RawTarget = serde_json::from_str(settings).map_err(unread)?;
         raw.try_into()
@@ -132,7 +132,7 @@ impl Target {
 
     /// As it is kept, with its secrets.
     #[must_use]
-    pub fn written(&self) -> String {
+    pub fn to_json(&self) -> String {
         serde_json::to_string(&self.raw).unwrap_or_default()
     }
 
@@ -146,7 +146,7 @@ impl Target {
     ///
     /// # Errors
     /// If they cannot be meant.
-    pub fn with(&self, change: impl FnOnce(&mut RawTarget)) -> Result<Self, Invalid> {
+    pub fn modify(&self, change: impl FnOnce(&mut RawTarget)) -> Result<Self, InvalidSetting> {
         let mut raw = self.raw.clone();
         change(&mut raw);
         raw.try_into()
@@ -154,14 +154,14 @@ impl Target {
 
     /// Where, as it may be shown: of URLs no more than the host, as many hold a secret.
     #[must_use]
-    pub fn place(&self) -> String {
+    pub fn redacted_address(&self) -> String {
         match &self.raw.to {
-            RawTo::Webhook(it) => match Url::parse(&it.url) {
+            RawChannel::Webhook(it) => match Url::parse(&it.url) {
                 Ok(url) => shown(&url),
                 Err(_) => "nowhere".to_owned(),
             },
-            RawTo::Email(it) => it.to.join(", "),
-            RawTo::Command(it) => it.name.clone(),
+            RawChannel::Email(it) => it.to.join(", "),
+            RawChannel::Command(it) => it.name.clone(),
         }
     }
 
@@ -169,9 +169,9 @@ impl Target {
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.raw.to {
-            RawTo::Webhook(_) => "webhook",
-            RawTo::Email(_) => "email",
-            RawTo::Command(_) => "command",
+            RawChannel::Webhook(_) => "webhook",
+            RawChannel::Email(_) => "email",
+            RawChannel::Command(_) => "command",
         }
     }
 
@@ -180,9 +180,13 @@ impl Target {
     ///
     /// # Errors
     /// If the system has no random numbers.
-    pub fn rotate(&mut self, now: i64, grace: Duration) -> Result<Option<Key>, NoRandom> {
-        let RawTo::Webhook(hook) = &mut self.raw.to else { return Ok(None) };
-        let key = Key::make(now)?;
+    pub fn rotate_key(
+        &mut self,
+        now: i64,
+        grace: Duration,
+    ) -> Result<Option<SigningKey>, RandomSourceError> {
+        let RawChannel::Webhook(hook) = &mut self.raw.to else { return Ok(None) };
+        let key = SigningKey::generate(now)?;
         hook.keys.truncate(1);
         for old in &mut hook.keys {
             let end = now.saturating_add(i64::try_from(grace.as_millis()).unwrap_or(i64::MAX));
@@ -202,48 +206,48 @@ fn shown(url: &Url) -> String {
 }
 
 impl TryFrom<RawTarget> for Target {
-    type Error = Invalid;
+    type Error = InvalidSetting;
 
-    fn try_from(raw: RawTarget) -> Result<Self, Invalid> {
+    fn try_from(raw: RawTarget) -> Result<Self, InvalidSetting> {
         if raw.version != VERSION {
             let what = format!("{} is of another freshet; this one knows {VERSION}", raw.version);
-            return Err(Invalid::new("version", what));
+            return Err(InvalidSetting::new("version", what));
         }
         raw.to.check()?;
-        let filter = Filter::try_from(raw.filter.clone()).map_err(|why| why.of("filter"))?;
+        let filter = Filter::try_from(raw.filter.clone()).map_err(|why| why.within("filter"))?;
         let digest = match raw.digest.as_deref() {
             None => None,
             Some(text) => {
                 let period = time(text).filter(|it| (SHORTEST..=LONGEST).contains(it));
                 let what = || format!("`{text}` is not a time from 1s to 31d such as \"1h\"");
-                Some(period.ok_or_else(|| Invalid::new("digest", what()))?)
+                Some(period.ok_or_else(|| InvalidSetting::new("digest", what()))?)
             }
         };
         let template = |text: &Option<String>, field: &str| {
             text.as_deref().map(|text| Template::parse(text, field)).transpose()
         };
         let (subject, body) = (template(&raw.subject, "subject")?, template(&raw.text, "text")?);
-        let no = |field| Err(Invalid::new(field, "a webhook gets JSON, and no text"));
-        if matches!(raw.to, RawTo::Webhook(_)) && body.is_some() {
+        let no = |field| Err(InvalidSetting::new(field, "a webhook gets JSON, and no text"));
+        if matches!(raw.to, RawChannel::Webhook(_)) && body.is_some() {
             return no("text");
         }
-        if !matches!(raw.to, RawTo::Email(_)) && subject.is_some() {
-            return Err(Invalid::new("subject", "only mail has a subject"));
+        if !matches!(raw.to, RawChannel::Email(_)) && subject.is_some() {
+            return Err(InvalidSetting::new("subject", "only mail has a subject"));
         }
         Ok(Self { raw, filter, digest, subject, text: body })
     }
 }
 
-impl RawTo {
-    fn check(&self) -> Result<(), Invalid> {
+impl RawChannel {
+    fn check(&self) -> Result<(), InvalidSetting> {
         match self {
-            Self::Webhook(it) => it.check().map_err(|why| why.of("webhook")),
-            Self::Email(it) => it.check().map_err(|why| why.of("email")),
+            Self::Webhook(it) => it.check().map_err(|why| why.within("webhook")),
+            Self::Email(it) => it.check().map_err(|why| why.within("email")),
             Self::Command(it) => {
                 let plain = |it: u8| it.is_ascii_alphanumeric() || b"-_".contains(&it);
                 if it.name.is_empty() || !it.name.bytes().all(plain) {
                     let what = "not the name of a command: letters, digits, - and _";
-                    return Err(Invalid::new("command.name", what));
+                    return Err(InvalidSetting::new("command.name", what));
                 }
                 Ok(())
             }
@@ -252,22 +256,22 @@ impl RawTo {
 }
 
 impl RawWebhook {
-    fn check(&self) -> Result<(), Invalid> {
+    fn check(&self) -> Result<(), InvalidSetting> {
         if self.url.len() > LONGEST_URL {
-            return Err(Invalid::new("url", format!("longer than {LONGEST_URL} bytes")));
+            return Err(InvalidSetting::new("url", format!("longer than {LONGEST_URL} bytes")));
         }
         let mut request = match Request::new(&self.url) {
             Ok(request) if matches!(request.url().scheme(), "http" | "https") => request,
-            Ok(_) => return Err(Invalid::new("url", "a webhook is at http:// or https://")),
+            Ok(_) => return Err(InvalidSetting::new("url", "a webhook is at http:// or https://")),
             Err(freshet_fetch::InvalidRequest::Userinfo { .. }) => {
                 let what = "a name or password in a URL is seen by many: send a header";
-                return Err(Invalid::new("url", what));
+                return Err(InvalidSetting::new("url", what));
             }
             // It is not repeated: much of it may be a secret.
-            Err(_) => return Err(Invalid::new("url", "this is not a URL")),
+            Err(_) => return Err(InvalidSetting::new("url", "this is not a URL")),
         };
         if self.headers.len() > MOST_HEADERS {
-            return Err(Invalid::new("headers", format!("more than {MOST_HEADERS}")));
+            return Err(InvalidSetting::new("headers", format!("more than {MOST_HEADERS}")));
         }
         for (name, value) in &self.headers {
             let lower = name.to_ascii_lowercase();
@@ -277,10 +281,10 @@ impl RawWebhook {
                 let name: String = name.chars().filter(|it| !it.is_control()).take(60).collect();
                 format!("`{name}` cannot be set, or not to this")
             };
-            request = set.ok_or_else(|| Invalid::new("headers", what()))?;
+            request = set.ok_or_else(|| InvalidSetting::new("headers", what()))?;
         }
         if self.keys.is_empty() || self.keys.len() > 2 {
-            return Err(Invalid::new("keys", "there are one or two"));
+            return Err(InvalidSetting::new("keys", "there are one or two"));
         }
         for key in &self.keys {
             key.bytes()?;
@@ -290,16 +294,16 @@ impl RawWebhook {
 }
 
 impl RawEmail {
-    fn check(&self) -> Result<(), Invalid> {
+    fn check(&self) -> Result<(), InvalidSetting> {
         if self.to.is_empty() || self.to.len() > MOST_ADDRESSES {
-            return Err(Invalid::new("to", format!("from 1 to {MOST_ADDRESSES} addresses")));
+            return Err(InvalidSetting::new("to", format!("from 1 to {MOST_ADDRESSES} addresses")));
         }
         for address in &self.to {
-            Mailbox::parse(address).map_err(|what| Invalid::new("to", what))?;
+            Mailbox::parse(address).map_err(|what| InvalidSetting::new("to", what))?;
         }
         match &self.from {
             Some(from) => {
-                Mailbox::parse(from).map(|_| ()).map_err(|what| Invalid::new("from", what))
+                Mailbox::parse(from).map(|_| ()).map_err(|what| InvalidSetting::new("from", what))
             }
             None => Ok(()),
         }
@@ -310,11 +314,11 @@ impl RawEmail {
 ///
 /// # Errors
 /// If it may not.
-pub fn check_name(name: &str) -> Result<(), Invalid> {
+pub fn check_name(name: &str) -> Result<(), InvalidSetting> {
     let plain = |it: u8| it.is_ascii_alphanumeric() || b"-_.".contains(&it);
     if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
         let what = "a name has 1 to 64 letters, digits, -, _ and .";
-        return Err(Invalid::new("name", what));
+        return Err(InvalidSetting::new("name", what));
     }
     Ok(())
 }

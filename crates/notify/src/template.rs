@@ -2,7 +2,7 @@
 //! no conditions, no functions, no files. What is filled in is not looked into again.
 
 use crate::entry::Entry;
-use crate::filter::Invalid;
+use crate::filter::InvalidSetting;
 
 /// The longest template.
 const LONGEST: usize = 16 * 1024;
@@ -46,9 +46,9 @@ impl Template {
     ///
     /// # Errors
     /// If it names what no entry has, or a place is not closed. `field` is for the message.
-    pub fn parse(text: &str, field: &str) -> Result<Self, Invalid> {
+    pub fn parse(text: &str, field: &str) -> Result<Self, InvalidSetting> {
         if text.len() > LONGEST {
-            return Err(Invalid::new(field, format!("more than {LONGEST} bytes")));
+            return Err(InvalidSetting::new(field, format!("more than {LONGEST} bytes")));
         }
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -57,14 +57,14 @@ impl Template {
             if !before.is_empty() {
                 pieces.push(Piece::Text(before.to_owned()));
             }
-            let open = || Invalid::new(field, "a `{{` is not closed by `}}`");
+            let open = || InvalidSetting::new(field, "a `{{` is not closed by `}}`");
             let end = after.find("}}").ok_or_else(open)?;
             let name = after[..end].trim();
             let known = FIELDS.into_iter().find(|it| *it == name);
             let unknown = || {
                 let shown: String = name.chars().filter(|it| !it.is_control()).take(40).collect();
                 let known = FIELDS.join(", ");
-                Invalid::new(field, format!("an entry has no `{shown}`; it has {known}"))
+                InvalidSetting::new(field, format!("an entry has no `{shown}`; it has {known}"))
             };
             pieces.push(Piece::Field(known.ok_or_else(unknown)?));
             rest = &after[end + 2..];

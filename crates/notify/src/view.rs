@@ -1,17 +1,17 @@
 //! A destination as it may be shown: without what is secret of it.
 
-use freshet_store::{Dead, Destination};
+use freshet_store::{DeadLetter, Destination};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::filter::RawFilter;
 use crate::moment::rfc3339;
-use crate::target::{RawTo, Target};
+use crate::target::{RawChannel, Target};
 
 /// Somebody who is told of changes, without what is secret of them.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[schema(as = Destination)]
-pub struct View {
+pub struct DestinationView {
     /// Its number: none is used twice.
     pub id: u32,
     /// What its owner calls it.
@@ -25,7 +25,7 @@ pub struct View {
     /// The names of headers that are sent along.
     pub headers: Vec<String>,
     /// The keys that sign, the newest first.
-    pub keys: Vec<KeyView>,
+    pub keys: Vec<SigningKeyView>,
     /// Which entries are told.
     pub filter: RawFilter,
     /// One message in such a time, if so.
@@ -55,7 +55,7 @@ pub struct View {
 /// A key, without what is secret of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = DestinationKey)]
-pub struct KeyView {
+pub struct SigningKeyView {
     /// When it was made (RFC 3339, UTC).
     pub made: String,
     /// When it ends, if a newer one has come.
@@ -65,7 +65,7 @@ pub struct KeyView {
 /// A delivery that was given up.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[schema(as = DeadLetter)]
-pub struct DeadView {
+pub struct DeadLetterView {
     /// Its number: later ones are larger.
     pub id: i64,
     /// The cursor of the first entry in it.
@@ -79,13 +79,13 @@ pub struct DeadView {
     /// Why it failed the last time.
     pub error: String,
     /// What would have been sent.
-    pub letter: Option<crate::letter::Letter>,
+    pub letter: Option<crate::payload::Payload>,
 }
 
-impl View {
+impl DestinationView {
     /// A destination, and how many deliveries to it were given up.
     #[must_use]
-    pub fn of(it: &Destination, dead: u64) -> Self {
+    pub fn new(it: &Destination, dead: u64) -> Self {
         let mut view = Self {
             id: it.id,
             name: it.name.clone(),
@@ -100,52 +100,52 @@ impl View {
             text: None,
             paused: it.paused,
             cursor: it.cursor,
-            made: rfc3339(it.made),
+            made: rfc3339(it.created_at),
             attempts: it.attempts,
-            next: it.next.map(rfc3339),
-            delivered: it.delivered.map(rfc3339),
+            next: it.retry_at.map(rfc3339),
+            delivered: it.delivered_at.map(rfc3339),
             error: it.error.clone(),
             dead,
         };
-        let target = match Target::read(&it.settings) {
+        let target = match Target::parse(&it.settings) {
             Ok(target) => target,
             Err(why) => {
                 view.error = Some(format!("its settings make no sense: {why}"));
                 return view;
             }
         };
-        (view.kind, view.to) = (target.kind(), target.place());
+        (view.kind, view.to) = (target.kind(), target.redacted_address());
         let raw = target.raw().clone();
         (view.filter, view.digest) = (raw.filter, raw.digest);
         (view.subject, view.text) = (raw.subject, raw.text);
         match raw.to {
-            RawTo::Webhook(hook) => {
+            RawChannel::Webhook(hook) => {
                 view.headers = hook.headers.into_keys().collect();
-                let key = |key: &crate::sign::Key| KeyView {
+                let key = |key: &crate::sign::SigningKey| SigningKeyView {
                     made: rfc3339(key.made()),
                     until: key.until().map(rfc3339),
                 };
                 view.keys = hook.keys.iter().map(key).collect();
             }
-            RawTo::Email(email) => view.from = email.from,
-            RawTo::Command(_) => {}
+            RawChannel::Email(email) => view.from = email.from,
+            RawChannel::Command(_) => {}
         }
         view
     }
 }
 
-impl DeadView {
+impl DeadLetterView {
     /// A delivery that was given up.
     #[must_use]
-    pub fn of(it: &Dead) -> Self {
+    pub fn new(it: &DeadLetter) -> Self {
         Self {
             id: it.id,
-            first: it.dead.first,
-            last: it.dead.last,
-            at: rfc3339(it.dead.at),
-            attempts: it.dead.attempts,
-            error: it.dead.error.clone(),
-            letter: crate::letter::Letter::read(&it.dead.body).ok(),
+            first: it.delivery.first_cursor,
+            last: it.delivery.last_cursor,
+            at: rfc3339(it.delivery.at),
+            attempts: it.delivery.attempts,
+            error: it.delivery.error.clone(),
+            letter: crate::payload::Payload::read(&it.delivery.body).ok(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::sender::{Fault, Trouble};
+use crate::sender::{DeliveryError, FailureKind};
 
 /// The longest time between two attempts, and the longest that somebody else can ask for.
 const LONGEST: Duration = Duration::from_secs(4 * 3600);
@@ -11,10 +11,10 @@ const WISHED: Duration = Duration::from_secs(86_400);
 const LASTING: u32 = 3;
 
 /// Whether a delivery is given up after so many attempts.
-pub(crate) fn is_over(attempts: u32, trouble: &Trouble, most: u32) -> bool {
-    let most = match trouble.fault {
-        Fault::Later => most,
-        Fault::Lasting | Fault::Unwanted => most.min(LASTING),
+pub(crate) fn is_over(attempts: u32, trouble: &DeliveryError, most: u32) -> bool {
+    let most = match trouble.kind {
+        FailureKind::Transient => most,
+        FailureKind::Permanent | FailureKind::Unsubscribed => most.min(LASTING),
     };
     attempts >= most
 }
@@ -62,8 +62,8 @@ mod tests {
 
     #[test]
     fn what_will_not_go_well_is_given_up_sooner() {
-        let later = Trouble::new("", Fault::Later);
-        let lasting = Trouble::new("", Fault::Lasting);
+        let later = DeliveryError::new("", FailureKind::Transient);
+        let lasting = DeliveryError::new("", FailureKind::Permanent);
         assert!(!is_over(15, &later, 16) && is_over(16, &later, 16));
         assert!(!is_over(2, &lasting, 16) && is_over(3, &lasting, 16));
         assert!(is_over(1, &lasting, 1));

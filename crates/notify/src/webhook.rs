@@ -5,7 +5,7 @@ use std::time::Duration;
 use freshet_fetch::{Outcome, Request};
 use tokio::time::timeout;
 
-use crate::sender::{Fault, Parcel, Receipt, Sender, Trouble};
+use crate::sender::{DeliveryError, Envelope, FailureKind, Receipt, Sender};
 use crate::sign::signatures;
 use crate::target::{RawWebhook, Target};
 use crate::template::{cut, line};
@@ -19,48 +19,53 @@ pub(crate) async fn send(
     sender: &Sender,
     target: &Target,
     hook: &RawWebhook,
-    parcel: &Parcel<'_>,
-) -> Result<Receipt, Trouble> {
-    let request = request(hook, parcel)
-        .map_err(|why| Trouble::new(format!("cannot be sent: {why}"), Fault::Lasting))?;
+    parcel: &Envelope<'_>,
+) -> Result<Receipt, DeliveryError> {
+    let request = request(hook, parcel).map_err(|why| {
+        DeliveryError::new(format!("cannot be sent: {why}"), FailureKind::Permanent)
+    })?;
     let late = || {
         let what = format!("no answer within {} s", LIMIT.as_secs());
-        Trouble::new(what, Fault::Later)
+        DeliveryError::new(what, FailureKind::Transient)
     };
     let answer = timeout(LIMIT, sender.fetcher.fetch(&request)).await.map_err(|_| late())?;
     let status = answer.trace.status();
     let content = match answer.outcome {
         Outcome::Content(content) => content,
-        Outcome::Refused(refusal) => return Err(Trouble::new(refusal.to_string(), Fault::Lasting)),
-        Outcome::Failed(error) => return Err(Trouble::new(error.to_string(), Fault::Later)),
-        other => return Err(Trouble::new(other.name(), Fault::Later)),
+        Outcome::Refused(refusal) => {
+            return Err(DeliveryError::new(refusal.to_string(), FailureKind::Permanent));
+        }
+        Outcome::Failed(error) => {
+            return Err(DeliveryError::new(error.to_string(), FailureKind::Transient));
+        }
+        other => return Err(DeliveryError::new(other.name(), FailureKind::Transient)),
     };
     let status = status.unwrap_or(0);
     let text = cut(&line(&content.text().text), SHOWN);
     let said = if text.is_empty() { status.to_string() } else { format!("{status}: {text}") };
     let fault = match status {
         200..=299 => {
-            let entries = match parcel.letter.entries.len() {
+            let entries = match parcel.payload.entries.len() {
                 1 => "1 entry".to_owned(),
                 some => format!("{some} entries"),
             };
             return Ok(Receipt {
                 kind: target.kind(),
-                to: target.place(),
+                to: target.redacted_address(),
                 id: parcel.id.to_owned(),
                 sent: format!("{} bytes of JSON, {entries}", parcel.body.len()),
                 answer: said,
             });
         }
-        410 => Fault::Unwanted,
-        408 | 425 | 429 => Fault::Later,
+        410 => FailureKind::Unsubscribed,
+        408 | 425 | 429 => FailureKind::Transient,
         // A redirect that is not followed leads nowhere the next time either.
-        300..=499 => Fault::Lasting,
-        _ => Fault::Later,
+        300..=499 => FailureKind::Permanent,
+        _ => FailureKind::Transient,
     };
-    let mut trouble = Trouble::new(format!("the answer is {status}"), fault);
-    trouble.wait = answer.trace.retry_after.map(|wait| wait.length(moment(parcel.now)));
-    trouble.answer = Some(said);
+    let mut trouble = DeliveryError::new(format!("the answer is {status}"), fault);
+    trouble.retry_after = answer.trace.retry_after.map(|wait| wait.length(moment(parcel.now)));
+    trouble.response = Some(said);
     Err(trouble)
 }
 
@@ -72,7 +77,7 @@ fn moment(now: i64) -> std::time::SystemTime {
 
 fn request(
     hook: &RawWebhook,
-    parcel: &Parcel<'_>,
+    parcel: &Envelope<'_>,
 ) -> Result<Request, freshet_fetch::InvalidRequest> {
     let mut request = Request::new(&hook.url)?;
     for (name, value) in &hook.headers {

@@ -74,7 +74,7 @@ async fn measure(sources: u32) -> Vec<[f64; 3]> {
     let config = Config::parse(text, &folder.path().join("freshet.toml")).unwrap();
     fill(&mut Store::open(&config.store, millis()).unwrap(), sources);
     let daemon = Daemon::start(config, Clock::new(Box::new(millis), 1.0)).unwrap();
-    let settings = Settings::at("127.0.0.1:0".parse().unwrap());
+    let settings = Settings::new("127.0.0.1:0".parse().unwrap());
     let server = Server::start(daemon.handle(), settings).await.unwrap();
     let mut client = Client::new(server.address()).await;
     for _ in 0..ROUNDS {

@@ -180,7 +180,7 @@ async fn run(sources: u32) {
     println!("{sources} sources, filled in {:.1} s", start.elapsed().as_secs_f64());
     let start = Instant::now();
     let daemon = Daemon::start(config, Clock::new(Box::new(millis), 1.0)).unwrap();
-    let server = Server::start(daemon.handle(), Settings::at("127.0.0.1:0".parse().unwrap()));
+    let server = Server::start(daemon.handle(), Settings::new("127.0.0.1:0".parse().unwrap()));
     let server = server.await.unwrap();
     let address = server.address();
     let mut client = Client::new(address).await;

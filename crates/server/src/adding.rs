@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use axum::http::StatusCode;
 use freshet_plan::evaluate;
-use freshet_store::Query;
+use freshet_store::SourceQuery;
 
 use crate::app::App;
 use crate::plan_table::{Manners, Table, in_range};
@@ -74,7 +74,7 @@ pub(crate) async fn effect_of(
                 None => Vec::new(),
                 Some(host) => {
                     let (hosts, limit) = (vec![host.id], SIBLINGS);
-                    reader.ids(&Query { hosts, limit, ..Query::default() })?
+                    reader.source_ids(&SourceQuery { hosts, limit, ..SourceQuery::default() })?
                 }
             };
             known.push((count, ids));

@@ -4,14 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use axum::http::StatusCode;
-use freshet_daemon::{Handle, LiveError, Millis};
+use freshet_daemon::{DaemonError, Handle, Millis};
 use freshet_notify::Notifier;
 use freshet_store::{Reader, StoreError, Token};
 use tokio::sync::{Semaphore, watch};
 
+use crate::auth_throttle::Failures;
 use crate::hub::Hub;
 use crate::metrics::Metrics;
-use crate::patience::Failures;
 use crate::problem::Problem;
 use crate::server::Limits;
 use crate::token::{Scope, Scopes};
@@ -54,13 +54,13 @@ pub(crate) struct App {
     /// Held by who changes settings.
     pub(crate) adjusting: tokio::sync::Mutex<()>,
     reading: Semaphore,
-    tokens: RwLock<Known>,
+    tokens: RwLock<TokenCache>,
     noted: Mutex<std::collections::HashMap<String, Millis>>,
 }
 
 /// The tokens as they were at a time.
 #[derive(Default)]
-struct Known {
+struct TokenCache {
     /// How often tokens had come or gone.
     at: Option<u64>,
     tokens: Arc<Vec<Token>>,
@@ -109,7 +109,7 @@ impl App {
     }
 
     /// The tokens that count now.
-    pub(crate) async fn tokens(&self) -> Result<Arc<Vec<Token>>, LiveError> {
+    pub(crate) async fn tokens(&self) -> Result<Arc<Vec<Token>>, DaemonError> {
         let changes = self.handle.token_changes();
         {
             let known = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
@@ -119,7 +119,7 @@ impl App {
         }
         let tokens = Arc::new(self.handle.read(|reader| reader.tokens()).await?);
         let mut known = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
-        *known = Known { at: Some(changes), tokens: Arc::clone(&tokens) };
+        *known = TokenCache { at: Some(changes), tokens: Arc::clone(&tokens) };
         Ok(tokens)
     }
 
@@ -143,7 +143,7 @@ impl App {
     pub(crate) fn used(self: &Arc<Self>, token: &Token) {
         let now = self.handle.now();
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = noted.get(&token.name).copied().or(token.used);
+        let last = noted.get(&token.name).copied().or(token.used_at);
         if last.is_some_and(|last| now - last < NOTED) {
             return;
         }
@@ -151,7 +151,7 @@ impl App {
         drop(noted);
         let (app, name) = (Arc::clone(self), token.name.clone());
         tokio::spawn(async move {
-            let used = app.handle.write(move |store| store.used_tokens(&[(name, now)])).await;
+            let used = app.handle.write(move |store| store.record_token_use(&[(name, now)])).await;
             if let Err(error) = used {
                 tracing::debug!("cannot note that a token was used: {error}");
             }

@@ -98,7 +98,7 @@ pub(crate) async fn guard(
             request.extensions_mut().insert(By(by));
             request.extensions_mut().insert(who);
             let answer = AssertUnwindSafe(next.run(request)).catch_unwind();
-            match timeout(app.limits.answer, answer).await {
+            match timeout(app.limits.response, answer).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(_)) => {
                     tracing::error!(%method, route, "a request could not be answered: a fault of ours");

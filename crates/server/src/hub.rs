@@ -14,15 +14,15 @@ const BEHIND: usize = 4096;
 const SOME: usize = 500;
 
 /// An entry that was logged, and how it is told.
-pub(crate) struct Told {
+pub(crate) struct StreamEvent {
     pub(crate) change: Change,
     /// As an event of a stream.
     pub(crate) frame: Bytes,
 }
 
-impl Told {
+impl StreamEvent {
     pub(crate) fn new(change: Change) -> Self {
-        let entry = Entry::of(&change);
+        let entry = Entry::from_change(&change);
         // JSON has no line breaks of its own.
         let data = serde_json::to_string(&entry).unwrap_or_default();
         let name = entry.kind.name();
@@ -34,7 +34,7 @@ impl Told {
 /// The log as it grows.
 #[derive(Clone)]
 pub(crate) struct Hub {
-    told: broadcast::Sender<Arc<Told>>,
+    told: broadcast::Sender<Arc<StreamEvent>>,
     cursor: watch::Receiver<i64>,
 }
 
@@ -73,7 +73,7 @@ impl Hub {
                     };
                     for change in some {
                         // Nobody may be there any more.
-                        let _ = told.send(Arc::new(Told::new(change)));
+                        let _ = told.send(Arc::new(StreamEvent::new(change)));
                     }
                     at = last;
                 }
@@ -84,7 +84,7 @@ impl Hub {
     }
 
     /// What is logged from now on.
-    pub(crate) fn follow(&self) -> broadcast::Receiver<Arc<Told>> {
+    pub(crate) fn follow(&self) -> broadcast::Receiver<Arc<StreamEvent>> {
         self.told.subscribe()
     }
 

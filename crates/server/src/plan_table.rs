@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use axum::http::StatusCode;
-use freshet_daemon::{Handle, Known};
+use freshet_daemon::{Handle, SourceBelief};
 use freshet_model::PerDay;
 use freshet_plan::{
     Evaluation, Objective, Options, PlanError, Solution, Sources, Target, evaluate, solve, target,
@@ -65,7 +65,7 @@ impl Table {
             let problem = Problem::new(StatusCode::CONFLICT, "there are no sources to plan for");
             return Err(problem.hint("add some with `PUT /v1/sources`"));
         }
-        let column = |pick: fn(&Known) -> f64| {
+        let column = |pick: fn(&SourceBelief) -> f64| {
             known.iter().map(|(_, it)| in_range(pick(it))).collect::<Vec<_>>()
         };
         Ok(Self {
@@ -138,7 +138,11 @@ impl Manners {
     }
 
     /// Of sources that are such a share of all.
-    async fn of(handle: &Handle, known: &[(u32, Known)], share: f64) -> Result<Self, Problem> {
+    async fn of(
+        handle: &Handle,
+        known: &[(u32, SourceBelief)],
+        share: f64,
+    ) -> Result<Self, Problem> {
         let mut manners = Self::default();
         let mut places: HashMap<u32, u32> = HashMap::new();
         let mut counts: Vec<f64> = Vec::new();
@@ -176,7 +180,9 @@ impl Manners {
             .map(|(host, _)| *host)
             .collect();
         let sizes = handle.read(move |reader| {
-            few.iter().map(|host| reader.count_host(*host, CROWD)).collect::<Result<Vec<_>, _>>()
+            few.iter()
+                .map(|host| reader.count_host_sources(*host, CROWD))
+                .collect::<Result<Vec<_>, _>>()
         });
         let mut sizes = sizes.await?.into_iter();
         for (limit, &count) in self.limits.iter_mut().zip(counts) {

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use freshet_daemon::{EditError, HeraldError, LiveError, Unfit};
+use freshet_daemon::{DaemonError, EditError, SignalSourceError, Unfit};
 use freshet_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -117,11 +117,13 @@ impl IntoResponse for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let status = match &error {
-            StoreError::Invalid { field, .. } => {
+            StoreError::InvalidValue { field, .. } => {
                 return Self::field(*field, error.to_string());
             }
-            StoreError::Full { .. } | StoreError::Busy { .. } => StatusCode::SERVICE_UNAVAILABLE,
-            StoreError::TooMany { .. } => StatusCode::BAD_REQUEST,
+            StoreError::DiskFull { .. } | StoreError::Busy { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            StoreError::IdsExhausted { .. } => StatusCode::BAD_REQUEST,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         if status.is_server_error() {
@@ -154,17 +156,17 @@ impl From<Unfit> for Problem {
     }
 }
 
-impl From<HeraldError> for Problem {
-    fn from(error: HeraldError) -> Self {
+impl From<SignalSourceError> for Problem {
+    fn from(error: SignalSourceError) -> Self {
         let hint = error.hint();
         let problem = match error {
-            HeraldError::Store(error) => return error.into(),
-            HeraldError::Stopped => return stopped(),
-            HeraldError::Url(why) => Self::field("url", why.to_string())
+            SignalSourceError::Store(error) => return error.into(),
+            SignalSourceError::Stopped => return stopped(),
+            SignalSourceError::Url(why) => Self::field("url", why.to_string())
                 .hint("give the whole URL, such as `https://example.com/sitemap.xml`"),
-            HeraldError::Given { field, what } => Self::field(field, what),
-            HeraldError::Unknown(_) => Self::absent(error.to_string()),
-            HeraldError::Part { .. } | HeraldError::Named { .. } => {
+            SignalSourceError::Given { field, what } => Self::field(field, what),
+            SignalSourceError::Unknown(_) => Self::absent(error.to_string()),
+            SignalSourceError::Part { .. } | SignalSourceError::Named { .. } => {
                 Self::new(StatusCode::CONFLICT, error.to_string())
             }
         };
@@ -175,20 +177,20 @@ impl From<HeraldError> for Problem {
     }
 }
 
-impl From<LiveError> for Problem {
-    fn from(error: LiveError) -> Self {
+impl From<DaemonError> for Problem {
+    fn from(error: DaemonError) -> Self {
         match error {
-            LiveError::Store(error) => error.into(),
-            LiveError::Edit(error) => error.into(),
-            LiveError::Unfit(unfit) => unfit.into(),
-            LiveError::Herald(error) => error.into(),
-            LiveError::Stopped => stopped(),
-            LiveError::NoSource(_) => Self::absent(error.to_string()),
-            LiveError::Rests { seconds, .. } => {
+            DaemonError::Store(error) => error.into(),
+            DaemonError::Edit(error) => error.into(),
+            DaemonError::Unfit(unfit) => unfit.into(),
+            DaemonError::Herald(error) => error.into(),
+            DaemonError::Stopped => stopped(),
+            DaemonError::NoSource(_) => Self::absent(error.to_string()),
+            DaemonError::Rests { seconds, .. } => {
                 let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string());
                 problem.after(seconds.ceil().clamp(1.0, 86_400.0) as u32)
             }
-            LiveError::Thread(_) | LiveError::Config(_) => {
+            DaemonError::Thread(_) | DaemonError::Config(_) => {
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
             }
         }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use freshet_daemon::{Handle, LiveError, Sight};
+use freshet_daemon::{DaemonError, Handle, SourceSnapshot};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -129,7 +129,7 @@ impl Ranking {
         self: &Arc<Self>,
         handle: &Handle,
         order: Order,
-    ) -> Result<Arc<Column>, LiveError> {
+    ) -> Result<Arc<Column>, DaemonError> {
         let place = &self.columns[order as usize];
         if let Ok(held) = place.try_lock()
             && let Some(column) = held.as_ref()
@@ -170,7 +170,7 @@ impl Ranking {
     }
 
     /// Looks at all sources, unless somebody just did.
-    async fn renew(&self, handle: &Handle, order: Order) -> Result<Arc<Column>, LiveError> {
+    async fn renew(&self, handle: &Handle, order: Order) -> Result<Arc<Column>, DaemonError> {
         // Who comes meanwhile waits for this one.
         let mut held = self.columns[order as usize].lock().await;
         if let Some(column) = held.as_ref().filter(|column| column.made.elapsed() < NEW) {
@@ -188,7 +188,7 @@ impl Ranking {
         }
     }
 
-    async fn sweep(&self, handle: &Handle, order: Order) -> Result<Column, LiveError> {
+    async fn sweep(&self, handle: &Handle, order: Order) -> Result<Column, DaemonError> {
         let made = Instant::now();
         let base = *self.base.get_or_init(|| freshet_daemon::days(handle.now()));
         let (mut pieces, mut from) = (Vec::new(), Some(0));
@@ -200,7 +200,7 @@ impl Ranking {
         }
         let (mut keys, mut states) = (Vec::new(), Vec::new());
         for piece in pieces {
-            for (id, key, state) in piece.await.map_err(|_| LiveError::Stopped)? {
+            for (id, key, state) in piece.await.map_err(|_| DaemonError::Stopped)? {
                 let id = id as usize;
                 if keys.len() <= id {
                     keys.resize(id + 1, f32::NAN);
@@ -213,7 +213,7 @@ impl Ranking {
     }
 }
 
-fn piece(sights: &[Sight], order: Order, base: f64) -> Vec<(u32, f32, u8)> {
+fn piece(sights: &[SourceSnapshot], order: Order, base: f64) -> Vec<(u32, f32, u8)> {
     let each = sights.iter().map(|it| {
         let key = match order {
             Order::Importance => it.importance(),

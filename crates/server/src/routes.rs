@@ -35,7 +35,7 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 pub(crate) use self::diff::{LONGEST_LINE, pair, text};
-pub(crate) use self::source::{Said, check_tags, check_url};
+pub(crate) use self::source::{SourceSettingsView, check_tags, check_url};
 use crate::app::App;
 use crate::document::{self, Pages};
 use crate::guard::guard;

@@ -13,7 +13,7 @@ use axum::extract::Request;
 use axum::http::header::CONNECTION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use freshet_daemon::{Handle, LiveError};
+use freshet_daemon::{DaemonError, Handle};
 use freshet_notify::Notifier;
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
@@ -26,12 +26,12 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::app::{App, is_local};
+use crate::connection_limiter::{ConnectionLimiter, ConnectionSlot, Visit};
 use crate::files;
 use crate::guard::{Peer, protect};
 use crate::hub::Hub;
 use crate::problem::Problem;
 use crate::routes;
-use crate::seats::{Seat, Seats, Visit};
 use crate::truth::Truth;
 use crate::wire::Wire;
 
@@ -42,7 +42,7 @@ const FULL: Duration = Duration::from_millis(100);
 /// What those who watch the service ask for: it is answered however many others ask.
 const WATCHING: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 /// How long connections may take to end when the service is to.
-const FAREWELL: Duration = Duration::from_secs(1);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 
 /// Where and for whom.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ pub struct Limits {
     /// For its body.
     pub body: Duration,
     /// For the answer to it, unless that is a stream.
-    pub answer: Duration,
+    pub response: Duration,
     /// For taking the next piece of an answer.
     pub taking: Duration,
     /// Between two signs of life of a stream.
@@ -83,7 +83,7 @@ impl Default for Limits {
         Self {
             head: Duration::from_secs(30),
             body: Duration::from_secs(30),
-            answer: Duration::from_secs(90),
+            response: Duration::from_secs(90),
             taking: Duration::from_secs(60),
             beat: Duration::from_secs(15),
         }
@@ -93,7 +93,7 @@ impl Default for Limits {
 impl Settings {
     /// A service at an address, with all else as usual.
     #[must_use]
-    pub fn at(listen: SocketAddr) -> Self {
+    pub fn new(listen: SocketAddr) -> Self {
         Self {
             listen,
             url: None,
@@ -125,7 +125,7 @@ pub enum ServeError {
     Random(#[from] getrandom::Error),
     /// The daemon says no.
     #[error("{0}")]
-    Live(#[from] LiveError),
+    Live(#[from] DaemonError),
 }
 
 impl ServeError {
@@ -154,7 +154,7 @@ pub struct Server {
     address: SocketAddr,
     listening: JoinHandle<()>,
     closing: watch::Sender<bool>,
-    seats: Arc<Seats>,
+    seats: Arc<ConnectionLimiter>,
     handle: Handle,
 }
 
@@ -173,7 +173,8 @@ impl Server {
         let address = listener.local_addr().map_err(refused)?;
         let (closing, closed) = watch::channel(false);
         let wanted = settings.connections;
-        let seats = Seats::new(files::connections(wanted, Seats::files(wanted)));
+        let seats =
+            ConnectionLimiter::new(files::connections(wanted, ConnectionLimiter::files(wanted)));
         let hub = Hub::start(handle.clone());
         let daemon = handle.clone();
         let app = Arc::new(App::new(handle, hub, settings, address, closed)?);
@@ -195,11 +196,16 @@ impl Server {
         self.listening.abort();
         let _ = self.closing.send(true);
         let _ = self.listening.await;
-        let _ = timeout(FAREWELL, self.seats.empty()).await;
+        let _ = timeout(SHUTDOWN_GRACE, self.seats.empty()).await;
     }
 }
 
-async fn listen(listener: TcpListener, router: Router, app: Arc<App>, seats: Arc<Seats>) {
+async fn listen(
+    listener: TcpListener,
+    router: Router,
+    app: Arc<App>,
+    seats: Arc<ConnectionLimiter>,
+) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
@@ -222,7 +228,7 @@ async fn serve(
     peer: SocketAddr,
     router: Router,
     app: Arc<App>,
-    seat: Arc<Seat>,
+    seat: Arc<ConnectionSlot>,
 ) {
     // Small answers are not held back for more to come.
     let _ = stream.set_nodelay(true);
@@ -257,7 +263,7 @@ async fn serve(
         () = seat.is_wanted() => {}
         () = close => {
             connection.as_mut().graceful_shutdown();
-            let _ = timeout(FAREWELL, connection).await;
+            let _ = timeout(SHUTDOWN_GRACE, connection).await;
         }
     }
     app.metrics.connections.dec();

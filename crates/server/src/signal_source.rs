@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use freshet_daemon::{HeraldNow, HeraldRead, HeraldReport, HeraldRule};
+use freshet_daemon::{DiscoveryRule, SignalSourceRead, SignalSourceReport, SignalSourceState};
 use freshet_notify::rfc3339;
-use freshet_store::HeraldOrigin;
+use freshet_store::SignalSourceOrigin;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,7 +12,8 @@ const DAY: f64 = 86_400.0;
 
 /// Somebody who says that sources have changed, and how far that is true.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct SignalSource {
+#[schema(as = SignalSource)]
+pub struct SignalSourceView {
     /// Its number. It may be used again when the signal source is removed.
     pub number: u32,
     /// `sitemap` or `feed`, which are read; `websub`, `indexnow`, `api` or `head`, which speak by
@@ -143,51 +144,51 @@ pub struct LastRead {
     pub defects: BTreeMap<String, u64>,
 }
 
-impl SignalSource {
+impl SignalSourceView {
     /// A signal source as it is now, where so much may be spent in a day.
     #[must_use]
-    pub fn of(it: HeraldNow, budget: f64) -> Self {
-        let HeraldNow { herald, rule, last, report, source, parts } = it;
-        let at = source.as_ref().and_then(|source| source.tried).or(herald.heard);
+    pub fn of(it: SignalSourceState, budget: f64) -> Self {
+        let SignalSourceState { herald, rule, last, report, source, parts } = it;
+        let at = source.as_ref().and_then(|source| source.attempted_at).or(herald.last_signal_at);
         let seconds = |days: f64| if days.is_finite() { days * DAY } else { 0.0 };
         let source_of = source.as_ref();
         let is_read = source_of.is_some();
         Self {
-            number: herald.number,
-            kind: herald.kind.word(),
-            found_in: herald.origin.word(),
+            number: herald.id,
+            kind: herald.kind.name(),
+            found_in: herald.origin.name(),
             parent: herald.parent,
             parts,
             source: herald.source,
-            added: rfc3339(herald.made),
+            added: rfc3339(herald.created_at),
             paused: source_of.is_some_and(|it| it.paused),
             min_interval: source_of.map(|it| seconds(it.min_interval)),
             max_interval: source_of.map(|it| seconds(it.max_interval)),
             rule: is_read.then(|| SignalRule::of(rule)),
-            heard: herald.heard.map(rfc3339),
+            heard: herald.last_signal_at.map(rfc3339),
             last_read: last.filter(|_| is_read).map(|it| LastRead::of(it, at.map(rfc3339))),
-            next_read: source_of.filter(|it| !it.paused).and_then(|it| it.due).map(rfc3339),
+            next_read: source_of.filter(|it| !it.paused).and_then(|it| it.due_at).map(rfc3339),
             failures: source_of.map_or(0, |it| it.failures),
-            learnt: SignalsLearnt::of(&report.unwrap_or_default(), herald.found, budget),
+            learnt: SignalsLearnt::of(&report.unwrap_or_default(), herald.sources_added, budget),
             url: herald.name,
         }
     }
 
     /// How it is known, in words.
     #[must_use]
-    pub fn origin(origin: HeraldOrigin) -> &'static str {
+    pub fn origin(origin: SignalSourceOrigin) -> &'static str {
         match origin {
-            HeraldOrigin::Given => "given by hand",
-            HeraldOrigin::File => "named in freshet.toml",
-            HeraldOrigin::Robots => "named in robots.txt",
-            HeraldOrigin::Part => "part of an index",
-            HeraldOrigin::Heard => "spoke by itself",
+            SignalSourceOrigin::Owner => "given by hand",
+            SignalSourceOrigin::Config => "named in freshet.toml",
+            SignalSourceOrigin::Robots => "named in robots.txt",
+            SignalSourceOrigin::Parent => "part of an index",
+            SignalSourceOrigin::Push => "spoke by itself",
         }
     }
 }
 
 impl SignalsLearnt {
-    fn of(it: &HeraldReport, found: u64, budget: f64) -> Self {
+    fn of(it: &SignalSourceReport, found: u64, budget: f64) -> Self {
         let finite = |number: Option<f64>| number.filter(|it| it.is_finite());
         let share = Some(it.spent / budget).filter(|_| budget > 0.0);
         Self {
@@ -212,8 +213,8 @@ impl SignalsLearnt {
 }
 
 impl SignalRule {
-    fn of(it: HeraldRule) -> Self {
-        let HeraldRule {
+    fn of(it: DiscoveryRule) -> Self {
+        let DiscoveryRule {
             discover,
             include,
             exclude,
@@ -228,7 +229,7 @@ impl SignalRule {
 }
 
 impl LastRead {
-    fn of(it: HeraldRead, at: Option<String>) -> Self {
+    fn of(it: SignalSourceRead, at: Option<String>) -> Self {
         Self {
             at,
             about: it.words(),

@@ -161,8 +161,13 @@ mod tests {
         let [one, other] = [Secret::random().unwrap(), Secret::random().unwrap()];
         assert_ne!(one.reveal(), other.reveal());
         assert!(!format!("{one:?}").contains(one.reveal()));
-        let token =
-            Token { name: "one".to_owned(), hash: one.hash(), scopes: 1, made: 0, used: None };
+        let token = Token {
+            name: "one".to_owned(),
+            hash: one.hash(),
+            scopes: 1,
+            created_at: 0,
+            used_at: None,
+        };
         let tokens = [token];
         assert_eq!(find(&tokens, one.reveal()).map(|it| it.name.as_str()), Some("one"));
         assert_eq!(find(&tokens, other.reveal()), None);

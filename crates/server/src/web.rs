@@ -54,7 +54,7 @@ use crate::token::Scope;
 /// What pages share.
 pub(crate) struct Web {
     pub(crate) sessions: Sessions,
-    pub(crate) said: said::Said,
+    pub(crate) said: said::FlashMessage,
     pub(crate) forecasts: forecast::Forecasts,
     pub(crate) ranking: Arc<Ranking>,
     pastes: sources::Pastes,
@@ -68,7 +68,7 @@ impl Web {
         getrandom::fill(&mut key)?;
         Ok(Self {
             sessions: Sessions::default(),
-            said: said::Said::default(),
+            said: said::FlashMessage::default(),
             forecasts: forecast::Forecasts::default(),
             ranking: Arc::default(),
             pastes: sources::Pastes::default(),

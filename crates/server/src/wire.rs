@@ -13,8 +13,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
+use crate::connection_limiter::ConnectionSlot;
 use crate::problem::{MEDIA_TYPE, Problem};
-use crate::seats::Seat;
 
 /// A connection that breaks if the other end takes nothing for so long.
 pub(crate) struct Wire {
@@ -22,13 +22,13 @@ pub(crate) struct Wire {
     patience: Duration,
     /// Runs while there is something that the other end does not take.
     waiting: Option<Pin<Box<Sleep>>>,
-    seat: Arc<Seat>,
+    seat: Arc<ConnectionSlot>,
     /// What is said in place of an answer without words, as far as it has not gone.
     instead: Bytes,
 }
 
 impl Wire {
-    pub(crate) fn new(stream: TcpStream, patience: Duration, seat: Arc<Seat>) -> Self {
+    pub(crate) fn new(stream: TcpStream, patience: Duration, seat: Arc<ConnectionSlot>) -> Self {
         Self { stream, patience, waiting: None, seat, instead: Bytes::new() }
     }
 

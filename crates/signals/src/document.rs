@@ -8,9 +8,9 @@ use url::Url;
 
 use crate::defect::Defect;
 use crate::draft::{Draft, Rank, Run};
+use crate::entry_sink::EntrySink;
 use crate::names::{Spaces, Tag};
 use crate::report::Format;
-use crate::teller::Teller;
 
 /// Bytes of a name that are looked at, at most.
 const LONGEST_NAME: usize = 256;
@@ -18,7 +18,7 @@ const LONGEST_NAME: usize = 256;
 /// A document while it is read. Ends of elements are its own matter, so that one that is missing or
 /// wrong spoils no more than its entry.
 pub(crate) struct Document<'t, 'a> {
-    teller: &'t mut Teller<'a>,
+    teller: &'t mut EntrySink<'a>,
     spaces: Spaces,
     /// The names of the elements that are open.
     names: String,
@@ -54,7 +54,7 @@ struct Before {
 }
 
 impl<'t, 'a> Document<'t, 'a> {
-    pub(crate) fn new(teller: &'t mut Teller<'a>) -> Self {
+    pub(crate) fn new(teller: &'t mut EntrySink<'a>) -> Self {
         Self {
             teller,
             spaces: Spaces::default(),

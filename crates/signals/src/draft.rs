@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::address::LONGEST;
 use crate::entry::Kind;
-use crate::said::Said;
+use crate::published_date::PublishedDate;
 
 /// An entry while it is read.
 pub(crate) struct Draft {
@@ -15,8 +15,8 @@ pub(crate) struct Draft {
     rank: Rank,
     /// What the address is relative to, if not to the document.
     pub(crate) base: Option<Url>,
-    pub(crate) updated: Option<Said>,
-    pub(crate) published: Option<Said>,
+    pub(crate) updated: Option<PublishedDate>,
+    pub(crate) published: Option<PublishedDate>,
     /// Whether it has a date at all, understood or not.
     pub(crate) dated: bool,
     hash: Xxh3,

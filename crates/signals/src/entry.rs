@@ -1,6 +1,6 @@
 //! What a document says of one page.
 
-use crate::said::Said;
+use crate::published_date::PublishedDate;
 
 /// What a document says of one page, or of another sitemap.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Entry {
     /// What is there.
     pub kind: Kind,
     /// When it changed, as the document says.
-    pub changed: Option<Said>,
+    pub changed: Option<PublishedDate>,
     /// Of all that the entry says: id, title, dates, text. Another one means that it says something
     /// else, whether or not it has a date.
     pub fingerprint: u64,

@@ -9,9 +9,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use crate::defect::Defect;
 use crate::draft::{Draft, Rank, Run};
 use crate::entry::Kind;
+use crate::entry_sink::EntrySink;
+use crate::published_date::Form;
 use crate::report::Format;
-use crate::said::Form;
-use crate::teller::Teller;
 use crate::text::{Piece, Text};
 use loose::{Loose, anything_else};
 
@@ -19,7 +19,7 @@ use loose::{Loose, anything_else};
 const VERSION: &str = "jsonfeed.org/version/";
 
 /// Reads a feed; says whether it was read to its end.
-pub(crate) fn read(text: &mut Text<'_>, teller: &mut Teller<'_>) -> bool {
+pub(crate) fn read(text: &mut Text<'_>, teller: &mut EntrySink<'_>) -> bool {
     let piece = text.piece();
     piece.begin();
     let mut json = serde_json::Deserializer::from_reader(text);
@@ -46,7 +46,7 @@ pub(crate) fn read(text: &mut Text<'_>, teller: &mut Teller<'_>) -> bool {
 }
 
 struct Feed<'t, 'a> {
-    teller: &'t mut Teller<'a>,
+    teller: &'t mut EntrySink<'a>,
     draft: Draft,
     piece: Piece,
     /// Whether it says that it is a feed.

@@ -23,7 +23,7 @@
 //! ```
 
 mod entry;
-mod said;
+mod published_date;
 
 mod defect;
 mod limits;
@@ -42,7 +42,7 @@ mod xml;
 
 mod address;
 mod draft;
-mod teller;
+mod entry_sink;
 
 mod links;
 mod walk;
@@ -51,8 +51,8 @@ pub use defect::{Defect, Defects};
 pub use entry::{Entry, Kind};
 pub use limits::Limits;
 pub use links::{Links, links};
+pub use published_date::{DatePrecision, PublishedDate};
 pub use read::read;
 pub use report::{Format, Report};
-pub use said::{Grain, Said};
 pub use url::Url;
 pub use walk::{Refused, Walk, WalkLimits};

@@ -7,8 +7,8 @@ use url::Url;
 use crate::defect::Defect;
 use crate::draft::{Draft, Rank, Run};
 use crate::entry::Kind;
+use crate::entry_sink::EntrySink;
 use crate::report::Format;
-use crate::teller::Teller;
 use crate::text::Text;
 
 /// Bytes of a line at most.
@@ -17,7 +17,7 @@ const LONGEST: u64 = 1 << 13;
 const PATIENCE: u32 = 20;
 
 /// Reads a list; says whether it was read to its end.
-pub(crate) fn read(text: &mut Text<'_>, teller: &mut Teller<'_>) -> bool {
+pub(crate) fn read(text: &mut Text<'_>, teller: &mut EntrySink<'_>) -> bool {
     let piece = text.piece();
     let mut draft = Draft::new();
     let mut bytes = Vec::new();

@@ -2,8 +2,8 @@
 
 use crate::draft::Rank;
 use crate::entry::Kind;
+use crate::published_date::Form;
 use crate::report::Format;
-use crate::said::Form;
 
 /// Namespaces that are remembered, at most.
 const MOST: usize = 32;

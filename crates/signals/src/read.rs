@@ -6,9 +6,9 @@ use url::Url;
 
 use crate::defect::Defect;
 use crate::entry::Entry;
+use crate::entry_sink::{EntrySink, Take};
 use crate::limits::Limits;
 use crate::report::{Format, Report};
-use crate::teller::{Take, Teller};
 use crate::text::Text;
 use crate::unpack::{Ended, Unpacked};
 use crate::{json, lines, xml};
@@ -40,7 +40,7 @@ pub fn read(
 ) -> Report {
     let take: Take<'_> = take;
     let mut text = Text::new(Unpacked::new(reader, limits.bytes));
-    let mut teller = Teller::new(base, limits, take);
+    let mut teller = EntrySink::new(base, limits, take);
     let shape = Shape::of(text.peek(HEAD));
     let whole = match shape {
         Shape::Xml { junk } => {
@@ -56,13 +56,13 @@ pub fn read(
     name_what_is_known(shape, &text, &mut teller, whole);
     teller.end();
     let complete = whole && !teller.stopped && text.unpacked().ended.is_none();
-    let Teller { format, defects, links, entries, parts, .. } = teller;
+    let EntrySink { format, defects, links, entries, parts, .. } = teller;
     let (hub, itself) = (links.hub, links.itself);
     Report { format, entries, parts, complete, hub, itself, defects }
 }
 
 /// Names what is wrong with the document as a whole.
-fn name_what_is_known(shape: Shape, text: &Text<'_>, teller: &mut Teller<'_>, whole: bool) {
+fn name_what_is_known(shape: Shape, text: &Text<'_>, teller: &mut EntrySink<'_>, whole: bool) {
     let (unpacked, format) = (text.unpacked(), teller.format);
     let ended = unpacked.ended;
     let is_over = ended == Some(Ended::OverLimit);

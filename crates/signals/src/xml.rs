@@ -10,9 +10,9 @@ use quick_xml::events::{BytesRef, Event};
 
 use crate::defect::Defect;
 use crate::document::Document;
+use crate::entry_sink::EntrySink;
 use crate::names;
 use crate::report::Format;
-use crate::teller::Teller;
 use crate::text::Text;
 
 /// Bytes of names after which another reader goes on: it keeps those of elements that do not end.
@@ -31,7 +31,7 @@ enum Way {
 }
 
 /// Reads a document; says whether it was read to its end.
-pub(crate) fn read(text: &mut Text<'_>, teller: &mut Teller<'_>) -> bool {
+pub(crate) fn read(text: &mut Text<'_>, teller: &mut EntrySink<'_>) -> bool {
     let mut document = Document::new(teller);
     let mut buffer = Vec::new();
     loop {

@@ -54,7 +54,7 @@ pub use population::{Population, Presence, Synthetic};
 pub use process::{Process, Stream, WebKind};
 pub use report::{Measured, PolicyReport, Report, Series, Spread};
 pub use run::{Run, run};
-pub use scenario::{Allowance, Happening, InvalidTurn, Scenario, Turn, Which};
+pub use scenario::{Allowance, Happening, InvalidTurn, Scenario, ScenarioEvent, Which};
 pub use setting::Setting;
 pub use signals::{InvalidSignals, Quality, Signals};
 pub use story::{Moment, Standpoint, Story, What};

@@ -13,12 +13,12 @@ mod nutch;
 mod optimum;
 mod paced;
 mod sequenced;
+mod source_recorder;
 mod stormcrawler;
 mod uniform;
 mod wic;
-mod witness;
 
-pub(crate) use witness::Witness;
+pub(crate) use source_recorder::SourceRecorder;
 
 use crate::aim::Aim;
 use crate::error::SimError;

@@ -13,12 +13,12 @@ use crate::web::Origin;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scenario {
     /// One by one.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<ScenarioEvent>,
 }
 
 /// Something that happens on a day.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Turn {
+pub struct ScenarioEvent {
     /// When.
     pub day: f64,
     /// What.
@@ -141,8 +141,8 @@ impl Scenario {
     }
 
     /// In order of days; those of one day as they were given.
-    pub(crate) fn in_order(&self) -> Vec<&Turn> {
-        let mut turns: Vec<&Turn> = self.turns.iter().collect();
+    pub(crate) fn in_order(&self) -> Vec<&ScenarioEvent> {
+        let mut turns: Vec<&ScenarioEvent> = self.turns.iter().collect();
         turns.sort_by(|a, b| a.day.total_cmp(&b.day));
         turns
     }

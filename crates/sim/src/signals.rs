@@ -1,15 +1,15 @@
 //! Signals: somebody says that sources have changed, truly or not.
 
-mod speech;
 mod spelling;
+mod stream;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use freshet_model::History;
 
-pub(crate) use speech::Speech;
 pub use spelling::InvalidSignals;
+pub(crate) use stream::Speech;
 
 use crate::error::SimError;
 use crate::web::{Origin, Web};
@@ -53,13 +53,13 @@ impl Quality {
 
 /// Signals in a web.
 #[derive(Clone, Debug)]
-pub(crate) struct Heralded {
+pub(crate) struct Signalled {
     signals: Signals,
     /// Where each source of the web is in the record; `u32::MAX` if it is not.
     places: Vec<u32>,
 }
 
-impl Heralded {
+impl Signalled {
     pub(crate) fn new(signals: &Signals, origin: &Origin) -> Result<Self, SimError> {
         let mut places = Vec::new();
         if let Signals::Recorded(said) = signals {
@@ -98,7 +98,7 @@ impl Web {
     /// # Errors
     /// If the signals are a record of other sources.
     pub fn with_signals(mut self, signals: &Signals, origin: &Origin) -> Result<Self, SimError> {
-        self.heralded = Some(Heralded::new(signals, origin)?);
+        self.heralded = Some(Signalled::new(signals, origin)?);
         Ok(self)
     }
 

@@ -4,7 +4,7 @@ use freshet_engine::{Explanation, Reason};
 
 use crate::error::SimError;
 use crate::experiment::Experiment;
-use crate::policy::{Outcome, PolicyKind, Witness};
+use crate::policy::{Outcome, PolicyKind, SourceRecorder};
 use crate::run::run;
 
 /// What happened to a source, and what the engine made of it.
@@ -102,7 +102,7 @@ impl Experiment {
         let engine = self.policies.iter().find(|choice| choice.kind == PolicyKind::Engine);
         let setting = self.setting(&web, budget, &calendar, 0);
         let variant = engine.and_then(|choice| choice.variant());
-        let mut witness = Witness::new(&setting, variant, source);
+        let mut witness = SourceRecorder::new(&setting, variant, source);
         run(&web, &mut witness, calendar, self.objective.capture());
         Ok(witness.close(calendar.days))
     }

@@ -15,7 +15,7 @@ use crate::process::recorded::Recorded;
 use crate::process::{Process, Stream, WebKind};
 use crate::scenario::{Allowance, Happening, Scenario, orders};
 use crate::seed::{Purpose, of_source};
-use crate::signals::Heralded;
+use crate::signals::Signalled;
 
 /// Where a web comes from.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub struct Web {
     /// What policies are told on known days.
     pub(crate) course: Vec<(f64, Event)>,
     /// Who says that sources have changed, if anybody does.
-    pub(crate) heralded: Option<Heralded>,
+    pub(crate) heralded: Option<Signalled>,
     seed: u64,
     /// Day 0 of a record, in seconds since 1970.
     start: f64,

@@ -9,7 +9,7 @@ use freshet_estimate::Capture;
 use freshet_model::{Budget, PerDay, SourceTable};
 use freshet_sim::{
     Aim, Allowance, Distribution, Experiment, Happening, Measured, Origin, PolicyKind, Report,
-    Scenario, SimError, Synthetic, Turn, WebKind, Which,
+    Scenario, ScenarioEvent, SimError, Synthetic, WebKind, Which,
 };
 
 fn capture(life: &str, urgency: &str) -> Capture {
@@ -129,7 +129,7 @@ fn in_continuous_time_the_greedy_captures_as_much() {
 
 #[test]
 fn so_it_does_when_budgets_and_rates_change() {
-    let turn = |day, what| Turn { day, what };
+    let turn = |day, what| ScenarioEvent { day, what };
     let turns = vec![
         turn(70.0, Happening::Budget(Allowance::Share(2.0))),
         turn(80.0, Happening::Rates { sources: Which::Share(0.1), factor: 10.0 }),

@@ -5,7 +5,8 @@
 use freshet_model::{Budget, History, Life, PerDay, Strings};
 use freshet_sim::{
     Allowance, Distribution, Experiment, FaultKind, Happening, InvalidTurn, Origin, Outcome,
-    PolicyKind, PolicyReport, Report, Scenario, SimError, Synthetic, Turn, WebKind, What, Which,
+    PolicyKind, PolicyReport, Report, Scenario, ScenarioEvent, SimError, Synthetic, WebKind, What,
+    Which,
 };
 
 const DAYS: usize = 180;
@@ -21,7 +22,7 @@ const WEB: Synthetic = Synthetic {
 };
 
 /// All days count, each in a piece of its own.
-fn experiment(policies: &[&str], turns: Vec<Turn>) -> Experiment {
+fn experiment(policies: &[&str], turns: Vec<ScenarioEvent>) -> Experiment {
     let mut experiment = Experiment::new(Origin::Synthetic(WEB, WebKind::Poisson));
     experiment.budget = Budget::Total(PerDay::new(BUDGET).unwrap());
     experiment.days = Some(DAYS as f64);
@@ -52,16 +53,16 @@ fn excess(report: &Report, from: usize, to: usize) -> f64 {
     cost("engine") / cost("optimum") - 1.0
 }
 
-fn budget(day: f64, share: f64) -> Turn {
-    Turn { day, what: Happening::Budget(Allowance::Share(share)) }
+fn budget(day: f64, share: f64) -> ScenarioEvent {
+    ScenarioEvent { day, what: Happening::Budget(Allowance::Share(share)) }
 }
 
-fn outage(day: f64, kind: FaultKind) -> Turn {
-    Turn { day, what: Happening::Outage { days: 1.0, hosts: Which::Share(0.3), kind } }
+fn outage(day: f64, kind: FaultKind) -> ScenarioEvent {
+    ScenarioEvent { day, what: Happening::Outage { days: 1.0, hosts: Which::Share(0.3), kind } }
 }
 
-fn rates(day: f64, factor: f64) -> Turn {
-    Turn { day, what: Happening::Rates { sources: Which::Share(0.1), factor } }
+fn rates(day: f64, factor: f64) -> ScenarioEvent {
+    ScenarioEvent { day, what: Happening::Rates { sources: Which::Share(0.1), factor } }
 }
 
 #[test]
@@ -145,7 +146,7 @@ fn hosts_that_are_silent_for_a_day() {
 
 #[test]
 fn a_thousand_sources_at_noon() {
-    let turns = vec![Turn { day: 80.5, what: Happening::Arrival(1000) }];
+    let turns = vec![ScenarioEvent { day: 80.5, what: Happening::Arrival(1000) }];
     let mut experiment = experiment(&["engine", "optimum"], turns);
     let sources = 2000;
     experiment.origin = Origin::Synthetic(Synthetic { sources, ..WEB }, WebKind::Poisson);
@@ -172,7 +173,7 @@ fn a_thousand_sources_at_noon() {
 
 #[test]
 fn arrivals_take_the_last_sources_the_last_ones_last() {
-    let arrival = |day, sources| Turn { day, what: Happening::Arrival(sources) };
+    let arrival = |day, sources| ScenarioEvent { day, what: Happening::Arrival(sources) };
     let mut experiment = experiment(&["engine"], vec![arrival(30.0, 3), arrival(20.0, 5)]);
     experiment.days = Some(40.0);
     for (source, day) in [(0, 0.0), (991, 0.0), (992, 20.0), (996, 20.0), (997, 30.0), (999, 30.0)]
@@ -225,7 +226,7 @@ fn busy() -> Experiment {
         outage(14.0, FaultKind::Timeout),
         outage(16.0, FaultKind::Slow),
         rates(17.0, 10.0),
-        Turn { day: 18.5, what: Happening::Arrival(30) },
+        ScenarioEvent { day: 18.5, what: Happening::Arrival(30) },
     ];
     // All but `wic`, which only captures.
     let fit = PolicyKind::ALL.iter().filter(|&&kind| kind != PolicyKind::Wic);
@@ -294,7 +295,7 @@ fn explaining_changes_nothing_and_tells_all() {
 
 #[test]
 fn what_cannot_happen() {
-    let check = |turn: Turn, origin: Option<Origin>, expect: InvalidTurn| {
+    let check = |turn: ScenarioEvent, origin: Option<Origin>, expect: InvalidTurn| {
         let mut experiment = experiment(&["engine"], vec![budget(1.0, 1.0), turn]);
         experiment.days = Some(2.0);
         if let Some(origin) = origin {
@@ -306,14 +307,14 @@ fn what_cannot_happen() {
     };
     check(budget(2.0, 1.0), None, InvalidTurn::Day { day: 2.0, days: 2.0 });
     check(budget(-1.0, 1.0), None, InvalidTurn::Day { day: -1.0, days: 2.0 });
-    let arrival = |sources| Turn { day: 1.0, what: Happening::Arrival(sources) };
+    let arrival = |sources| ScenarioEvent { day: 1.0, what: Happening::Arrival(sources) };
     check(arrival(1001), None, InvalidTurn::Arrivals { wanted: 1001, there: 1000 });
     let hosts = Which::List(vec![3, 100]);
     let what = Happening::Outage { days: 1.0, hosts, kind: FaultKind::Slow };
     let number = |what, number, there| InvalidTurn::Number { what, number, there };
-    check(Turn { day: 1.0, what }, None, number("host", 101, 100));
+    check(ScenarioEvent { day: 1.0, what }, None, number("host", 101, 100));
     let what = Happening::Rates { sources: Which::List(vec![1000]), factor: 2.0 };
-    check(Turn { day: 1.0, what }, None, number("source", 1001, 1000));
+    check(ScenarioEvent { day: 1.0, what }, None, number("source", 1001, 1000));
     let ids: Strings = ["a"].into_iter().collect();
     let lives = vec![Life { birth: 0.0, end: 4.0 * 86_400.0 }];
     let history = History::new(ids, lives, &[(0, 86_400.0)]);

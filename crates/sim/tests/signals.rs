@@ -26,11 +26,11 @@ fn even(web: WebKind) -> Origin {
 
 /// Notes every signal, and fetches nothing.
 #[derive(Default)]
-struct Ear {
+struct Listener {
     heard: Vec<(f64, u32)>,
 }
 
-impl Policy for Ear {
+impl Policy for Listener {
     fn wake(&self) -> f64 {
         f64::INFINITY
     }
@@ -48,7 +48,7 @@ impl Policy for Ear {
 
 fn listen(origin: &Origin, signals: &Signals, days: f64) -> (Vec<(f64, u32)>, Run) {
     let web = Web::new(origin, &[], days, 5).unwrap().with_signals(signals, origin).unwrap();
-    let mut ear = Ear::default();
+    let mut ear = Listener::default();
     let done = run(&web, &mut ear, Calendar::new(days, 0.0, 2), None);
     assert!(ear.heard.windows(2).all(|two| two[0].0 <= two[1].0), "in order of time");
     (ear.heard, done)

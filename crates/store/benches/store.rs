@@ -10,7 +10,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use freshet_store::{
-    Batch, Fetched, NewChange, NewSource, NewVersion, Outcome, Packed, Store, Validators,
+    Batch, CompressedContent, FetchRecord, NewChange, NewSource, NewVersion, Store, StoredOutcome,
+    StoredValidators,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -125,50 +126,50 @@ fn plain(path: &Path, count: usize) -> Plain {
 
 fn ours(path: &Path, count: usize, plain: &Plain) {
     let mut store = Store::open(path, 0).unwrap();
-    let (imported, seconds) = timed(|| store.import(sources(count)).unwrap());
-    assert_eq!(imported.new, count as u64);
+    let (imported, seconds) = timed(|| store.import_sources(sources(count)).unwrap());
+    assert_eq!(imported.added, count as u64);
     show("import", count, seconds, plain.insert);
     let again = count.min(1_000_000);
-    let (imported, seconds) = timed(|| store.import(sources(again)).unwrap());
-    assert_eq!(imported.known, again as u64);
+    let (imported, seconds) = timed(|| store.import_sources(sources(again)).unwrap());
+    assert_eq!(imported.existing, again as u64);
     show("import of what is known", again, seconds, plain.insert);
 
     load(&store, count, plain, "load, nothing learnt");
     let ((), seconds) = timed(|| learn_all(&mut store, count));
     show("record, all in turn, batches of 100,000", count, seconds, plain.update);
-    store.checkpoint().unwrap();
+    store.checkpoint_wal().unwrap();
     load(&store, count, plain, "load, all learnt");
 
     let mut random = Pcg64::seed_from_u64(2);
     record(&mut store, plain, "record, unchanged", |_| {
         let id = random.random_range(0..count as u32);
-        Fetched { learnt: Some(vec![7; 56]), ..fetched(id, Outcome::Unchanged) }
+        FetchRecord { learned: Some(vec![7; 56]), ..fetched(id, StoredOutcome::Unchanged) }
     });
     record(&mut store, plain, "record, read anew", |_| {
         let id = random.random_range(0..count as u32);
         let etag = Some(format!("\"{id:032x}\""));
-        Fetched {
-            learnt: Some(vec![7; 56]),
+        FetchRecord {
+            learned: Some(vec![7; 56]),
             reading: Some(vec![7; 176]),
-            validators: Some(Validators { etag, last_modified: None }),
-            ..fetched(id, Outcome::Unchanged)
+            validators: Some(StoredValidators { etag, last_modified: None }),
+            ..fetched(id, StoredOutcome::Unchanged)
         }
     });
     let mut page = page(&mut random);
     record(&mut store, plain, "record, changed, 10 KB kept", |n| {
         page[..8].copy_from_slice(&(n as u64).to_be_bytes());
         let id = random.random_range(0..count as u32);
-        Fetched {
-            learnt: Some(vec![7; 56]),
+        FetchRecord {
+            learned: Some(vec![7; 56]),
             reading: Some(vec![7; 176]),
             version: Some(NewVersion {
                 digest: [7; 16],
-                kind: "text/html".to_owned(),
-                content: Packed::of(&page),
+                content_kind: "text/html".to_owned(),
+                content: CompressedContent::compress(&page),
             }),
             change: Some(NewChange {
-                unchanged: Some(0),
-                changed: 1,
+                last_unchanged_at: Some(0),
+                first_changed_at: 1,
                 old_digest: None,
                 new_digest: [7; 16],
                 old_size: None,
@@ -176,11 +177,11 @@ fn ours(path: &Path, count: usize, plain: &Plain) {
                 similarity: 0.9,
                 summary: "a paragraph was added".to_owned(),
             }),
-            ..fetched(id, Outcome::Changed)
+            ..fetched(id, StoredOutcome::Changed)
         }
     });
     let ids: Vec<u32> = (0..100_000).map(|_| random.random_range(0..count as u32)).collect();
-    let (jobs, seconds) = timed(|| store.jobs(&ids).unwrap().len());
+    let (jobs, seconds) = timed(|| store.fetch_jobs(&ids).unwrap().len());
     println!("  jobs: {:.0}/s", jobs as f64 / seconds.clock);
     let wal = fs::metadata(path.with_extension("db-wal")).map_or(0, |it| it.len());
     drop(store);
@@ -188,13 +189,13 @@ fn ours(path: &Path, count: usize, plain: &Plain) {
     println!("  file {} MB, log {} MB, resident at most {} MB", size >> 20, wal >> 20, peak());
 }
 
-fn fetched(id: u32, outcome: Outcome) -> Fetched {
-    Fetched {
+fn fetched(id: u32, outcome: StoredOutcome) -> FetchRecord {
+    FetchRecord {
         status: 200,
         bytes: 10_000,
-        duration: 120,
-        due: Some(86_400_000),
-        ..Fetched::new(id, 1_000_000, outcome)
+        duration_ms: 120,
+        due_at: Some(86_400_000),
+        ..FetchRecord::new(id, 1_000_000, outcome)
     }
 }
 
@@ -214,7 +215,7 @@ fn load(store: &Store, count: usize, plain: &Plain, what: &str) {
     let best = (0..3).map(|_| {
         let mut rows = 0;
         let ((), seconds) =
-            timed(|| store.load(|row| rows += usize::from(row.cost > 0.0)).unwrap());
+            timed(|| store.load_schedule(|row| rows += usize::from(row.cost > 0.0)).unwrap());
         assert_eq!(rows, count);
         seconds
     });
@@ -225,18 +226,25 @@ fn load(store: &Store, count: usize, plain: &Plain, what: &str) {
 fn learn_all(store: &mut Store, count: usize) {
     for first in (0..count as u32).step_by(100_000) {
         let last = (first + 100_000).min(count as u32);
-        let fetches = (first..last)
-            .map(|id| Fetched { learnt: Some(vec![7; 56]), ..fetched(id, Outcome::Unchanged) });
-        store.record(&Batch { fetches: fetches.collect(), ..Batch::default() }).unwrap();
+        let fetches = (first..last).map(|id| FetchRecord {
+            learned: Some(vec![7; 56]),
+            ..fetched(id, StoredOutcome::Unchanged)
+        });
+        store.record_batch(&Batch { fetches: fetches.collect(), ..Batch::default() }).unwrap();
     }
 }
 
-fn record(store: &mut Store, plain: &Plain, what: &str, mut next: impl FnMut(usize) -> Fetched) {
+fn record(
+    store: &mut Store,
+    plain: &Plain,
+    what: &str,
+    mut next: impl FnMut(usize) -> FetchRecord,
+) {
     let (mut all, mut longest) = (Took::default(), Vec::new());
     for batch in 0..BATCHES {
         let fetches = (0..BATCH).map(|at| next(batch * BATCH + at)).collect();
         let batch = Batch { fetches, ..Batch::default() };
-        let (_, took) = timed(|| store.record(&batch).unwrap());
+        let (_, took) = timed(|| store.record_batch(&batch).unwrap());
         all.clock += took.clock;
         all.processor += took.processor;
         longest.push(took.clock);

@@ -20,43 +20,43 @@ const BATCH_BYTES: usize = 64 << 20;
 
 /// What became of a source that was to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added {
+pub struct AddResult {
     /// Its number.
     pub id: u32,
     /// Whether it was not known before.
-    pub new: bool,
+    pub is_new: bool,
 }
 
 /// What an import brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportResult {
     /// Sources that were not known before.
-    pub new: u64,
+    pub added: u64,
     /// Sources that were, or that the import names twice.
-    pub known: u64,
+    pub existing: u64,
 }
 
 impl Store {
     /// Adds sources, all or none. Those with a known URL keep their number and all that is not given
     /// anew.
-    pub fn add(&mut self, sources: &[NewSource]) -> Result<Vec<Added>, StoreError> {
+    pub fn add_sources(&mut self, sources: &[NewSource]) -> Result<Vec<AddResult>, StoreError> {
         for source in sources {
             source.check()?;
         }
         let next = self.run(|connection| counter(connection, "next_source"))?;
         if next + sources.len() as i64 > i64::from(u32::MAX) {
-            return Err(StoreError::TooMany { path: self.path.clone() });
+            return Err(StoreError::IdsExhausted { path: self.path.clone() });
         }
         self.write(|transaction| upsert(transaction, sources))
     }
 
     /// Adds any number of sources in memory of a fixed size. After a crash or an error whole batches are
     /// there and others not: the same import again brings the rest.
-    pub fn import(
+    pub fn import_sources(
         &mut self,
         sources: impl IntoIterator<Item = NewSource>,
-    ) -> Result<Imported, StoreError> {
-        let mut imported = Imported::default();
+    ) -> Result<ImportResult, StoreError> {
+        let mut imported = ImportResult::default();
         let mut sources = sources.into_iter();
         let mut batch = Vec::new();
         loop {
@@ -70,16 +70,16 @@ impl Store {
             if batch.is_empty() {
                 return Ok(imported);
             }
-            let added = self.add(&batch)?;
-            let new = added.iter().filter(|added| added.new).count() as u64;
-            imported.new += new;
-            imported.known += added.len() as u64 - new;
+            let added = self.add_sources(&batch)?;
+            let new = added.iter().filter(|added| added.is_new).count() as u64;
+            imported.added += new;
+            imported.existing += added.len() as u64 - new;
         }
     }
 }
 
 fn text_bytes(source: &NewSource) -> usize {
-    let given = &source.given;
+    let given = &source.patch;
     let texts = [&given.settings, &given.goal];
     let tags: usize = given.tags.iter().flatten().map(String::len).sum();
     let texts: usize = texts.into_iter().flatten().map(String::len).sum();
@@ -99,7 +99,10 @@ pub(crate) fn look_up(connection: &Connection, url: &str) -> rusqlite::Result<Op
     connection.prepare_cached(sql)?.query_row(params![hash, url], |row| row.get(0)).optional()
 }
 
-fn upsert(transaction: &Transaction<'_>, sources: &[NewSource]) -> rusqlite::Result<Vec<Added>> {
+fn upsert(
+    transaction: &Transaction<'_>,
+    sources: &[NewSource],
+) -> rusqlite::Result<Vec<AddResult>> {
     let next = counter(transaction, "next_source")?;
     let hosts = number_hosts(transaction, sources)?;
     let Numbered { added, hashes } = number(transaction, sources, next)?;
@@ -110,14 +113,14 @@ fn upsert(transaction: &Transaction<'_>, sources: &[NewSource]) -> rusqlite::Res
     for (source, added) in sources.iter().zip(&added) {
         let host = hosts[source.host.as_str()];
         // A URL that the batch names twice is new at its first place only.
-        if added.new {
+        if added.is_new {
             last = i64::from(added.id) + 1;
             places.push((host, added.id));
             inserts.insert(source, added.id, host, 0)?;
-            edit::file_under_tags(transaction, added.id, source.given.tags.as_deref())?;
+            edit::file_under_tags(transaction, added.id, source.patch.tags.as_deref())?;
         } else {
-            if !source.given.is_empty() {
-                edit::apply(transaction, added.id, &source.given)?;
+            if !source.patch.is_empty() {
+                edit::apply(transaction, added.id, &source.patch)?;
             }
             edit::move_to_host(transaction, added.id, host)?;
         }
@@ -127,7 +130,7 @@ fn upsert(transaction: &Transaction<'_>, sources: &[NewSource]) -> rusqlite::Res
         transaction.prepare_cached("INSERT INTO url_hash (hash, source) VALUES (?1, ?2)")?;
     for (hash, place) in hashes {
         let added = added[place as usize];
-        if added.new {
+        if added.is_new {
             by_hash.execute(params![hash, added.id])?;
         }
     }
@@ -158,7 +161,7 @@ pub(crate) fn insert_apart(
 }
 
 struct Numbered {
-    added: Vec<Added>,
+    added: Vec<AddResult>,
     /// Hashes with places in the batch, in order.
     hashes: Vec<(i64, u32)>,
 }
@@ -201,15 +204,17 @@ fn number(
         }
     }
 
-    let mut added: Vec<Added> = Vec::with_capacity(sources.len());
+    let mut added: Vec<AddResult> = Vec::with_capacity(sources.len());
     let mut next = next as u32;
     for (place, (known, same)) in known.into_iter().zip(same_as).enumerate() {
         let found = match known {
-            Some(id) => Added { id, new: false },
-            None if same as usize != place => Added { id: added[same as usize].id, new: false },
+            Some(id) => AddResult { id, is_new: false },
+            None if same as usize != place => {
+                AddResult { id: added[same as usize].id, is_new: false }
+            }
             None => {
                 next += 1;
-                Added { id: next - 1, new: true }
+                AddResult { id: next - 1, is_new: true }
             }
         };
         added.push(found);
@@ -275,10 +280,10 @@ impl<'a> Inserts<'a> {
         host: u32,
         flags: i64,
     ) -> rusqlite::Result<()> {
-        let given = &source.given;
+        let given = &source.patch;
         let tags = given.tags.as_deref().map(join_tags).unwrap_or_default();
         let settings = given.settings.as_deref().unwrap_or_default();
-        self.source.execute(params![id, source.url, source.added, tags, settings])?;
+        self.source.execute(params![id, source.url, source.added_at, tags, settings])?;
         self.schedule.execute(params![
             id,
             host,
@@ -288,7 +293,7 @@ impl<'a> Inserts<'a> {
             given.max_interval.filter(|days| days.is_finite()),
             given.flags().1 | flags,
             given.goal.as_deref().filter(|goal| !goal.is_empty()),
-            Some(&source.learnt).filter(|learnt| !learnt.is_empty()),
+            Some(&source.learned).filter(|learnt| !learnt.is_empty()),
         ])?;
         Ok(())
     }
@@ -303,15 +308,15 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let mut store = Store::open(&directory.path().join("freshet.db"), 0).unwrap();
         let source = |url: &str| NewSource::new(url, "host", 0);
-        store.add(&[source("a")]).unwrap();
+        store.add_sources(&[source("a")]).unwrap();
         let salt = counter(&store.connection, "salt").unwrap();
         // As if `a` had the hash of `b` as well.
         let file = "INSERT INTO url_hash VALUES (?1, 0)";
         store.connection.execute(file, [hash("b", salt)]).unwrap();
-        assert_eq!(store.find("b").unwrap(), None);
-        let added = store.add(&[source("b"), source("a"), source("b")]).unwrap();
-        let added: Vec<_> = added.iter().map(|added| (added.id, added.new)).collect();
+        assert_eq!(store.find_source("b").unwrap(), None);
+        let added = store.add_sources(&[source("b"), source("a"), source("b")]).unwrap();
+        let added: Vec<_> = added.iter().map(|added| (added.id, added.is_new)).collect();
         assert_eq!(added, [(1, true), (0, false), (1, false)]);
-        assert_eq!(store.find("b").unwrap(), Some(1));
+        assert_eq!(store.find_source("b").unwrap(), Some(1));
     }
 }

@@ -16,7 +16,7 @@ impl Reader {
     pub fn backup(&self, path: &Path, force: bool) -> Result<(), StoreError> {
         let path = real_path(path);
         if path == self.path || (path.exists() && !force) {
-            return Err(StoreError::Exists { path });
+            return Err(StoreError::AlreadyExists { path });
         }
         let partial = with_suffix(&path, &format!(".partial-{}", process::id()));
         let done = self.copy_to(&partial, &path);
@@ -27,7 +27,7 @@ impl Reader {
     }
 
     fn copy_to(&self, partial: &Path, path: &Path) -> Result<(), StoreError> {
-        let system = |error| StoreError::system(path, error);
+        let system = |error| StoreError::from_io(path, error);
         match fs::remove_file(partial) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(system(error));
@@ -38,7 +38,7 @@ impl Reader {
         make_own(partial).map_err(system)?;
         let name = partial.to_string_lossy();
         let copied = self.connection.execute("VACUUM INTO ?1", [name.as_ref()]);
-        copied.map_err(|error| StoreError::of(path, error))?;
+        copied.map_err(|error| StoreError::from_sqlite(path, error))?;
         File::open(partial).and_then(|file| file.sync_all()).map_err(system)?;
         fs::rename(partial, path).map_err(system)?;
         let directory = path.parent().unwrap_or(Path::new("."));

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
 use crate::error::StoreError;
 use crate::host::HostFilter;
 use crate::meta::{counter, set_counter};
-use crate::outcome::Kind;
+use crate::outcome::ChangeKind;
 use crate::reader::Reader;
 use crate::source::split_tags;
 
@@ -13,9 +13,9 @@ use crate::source::split_tags;
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewChange {
     /// When the source was last seen unchanged; `None` if never.
-    pub unchanged: Option<i64>,
+    pub last_unchanged_at: Option<i64>,
     /// When it was first seen changed.
-    pub changed: i64,
+    pub first_changed_at: i64,
     /// The digest of what counted before.
     pub old_digest: Option<[u8; 16]>,
     /// The digest of what counts now.
@@ -36,7 +36,7 @@ pub struct Change {
     /// Its place in the log: later ones are larger, and none is used twice.
     pub cursor: i64,
     /// What it tells. Of any but a change, the digests are 0 and the versions `None`.
-    pub kind: Kind,
+    pub kind: ChangeKind,
     /// The source.
     pub source: u32,
     /// Its URL.
@@ -65,11 +65,11 @@ pub struct ChangeFilter {
     /// Of sources with this tag.
     pub tag: Option<String>,
     /// Of sources that counted at least so much.
-    pub importance: Option<f64>,
+    pub min_importance: Option<f64>,
     /// At most so similar.
-    pub similarity: Option<f64>,
+    pub max_similarity: Option<f64>,
     /// Entries that tell one of these; if there are none, only changes.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<ChangeKind>,
 }
 
 const COLUMNS: &str = "SELECT cursor, source, url, host, tags, importance, unchanged, changed,
@@ -85,8 +85,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Change> {
         tags: split_tags(row.get_ref(4)?.as_str()?),
         importance: row.get(5)?,
         change: NewChange {
-            unchanged: row.get(6)?,
-            changed: row.get(7)?,
+            last_unchanged_at: row.get(6)?,
+            first_changed_at: row.get(7)?,
             old_digest: row.get(8)?,
             new_digest: row.get(9)?,
             old_size: row.get::<_, Option<i64>>(10)?.map(|size| size as u64),
@@ -128,10 +128,10 @@ impl ChangeFilter {
             let among = "instr(char(10) || tags || char(10), char(10) || :tag || char(10)) > 0";
             add(among, ":tag", tag);
         }
-        if let Some(importance) = &self.importance {
+        if let Some(importance) = &self.min_importance {
             add("importance >= :importance", ":importance", importance);
         }
-        if let Some(similarity) = &self.similarity {
+        if let Some(similarity) = &self.max_similarity {
             add("similarity <= :similarity", ":similarity", similarity);
         }
         let numbers = self.kinds.iter().map(|&kind| (kind as u8).to_string());
@@ -186,7 +186,7 @@ impl Reader {
     }
 
     /// The cursor up to which changes are not kept any more; 0 if all are there.
-    pub fn forgotten(&self) -> Result<i64, StoreError> {
+    pub fn pruned_cursor(&self) -> Result<i64, StoreError> {
         self.run(|connection| counter(connection, "forgotten"))
     }
 }
@@ -219,7 +219,7 @@ pub(crate) fn forget(
 pub(crate) fn tell(
     transaction: &Transaction<'_>,
     source: u32,
-    kind: Kind,
+    kind: ChangeKind,
     since: Option<i64>,
     at: i64,
     summary: &str,
@@ -249,7 +249,7 @@ pub(crate) fn insert(
     let row = params![
         source,
         unchanged,
-        change.changed,
+        change.first_changed_at,
         change.old_digest,
         change.new_digest,
         change.old_size.map(|size| size as i64),

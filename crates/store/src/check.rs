@@ -8,15 +8,15 @@ const LISTED: usize = 100;
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Health {
+pub struct IntegrityReport {
     /// What is wrong, in SQLite's words or ours. Empty if all is well.
     pub faults: Vec<String>,
 }
 
-impl Health {
+impl IntegrityReport {
     /// Whether nothing is wrong.
     #[must_use]
-    pub fn is_good(&self) -> bool {
+    pub fn is_ok(&self) -> bool {
         self.faults.is_empty()
     }
 }
@@ -76,10 +76,10 @@ const LAWS: &[(&str, &str)] = &[
 
 impl Reader {
     /// Reads the whole file, and says what is wrong with it.
-    pub fn check(&self) -> Result<Health, StoreError> {
+    pub fn check_integrity(&self) -> Result<IntegrityReport, StoreError> {
         // All of it at one moment, whatever is written meanwhile.
         let moment = self.connection.unchecked_transaction();
-        let _moment = moment.map_err(|error| StoreError::of(&self.path, error))?;
+        let _moment = moment.map_err(|error| StoreError::from_sqlite(&self.path, error))?;
         let sql = format!("PRAGMA integrity_check({LISTED})");
         let said: Vec<String> = match self.rows(&sql, [], |row| row.get(0)) {
             Ok(said) => said,
@@ -94,6 +94,6 @@ impl Reader {
                 }
             }
         }
-        Ok(Health { faults })
+        Ok(IntegrityReport { faults })
     }
 }

@@ -31,7 +31,7 @@ const KEPT: i64 = 64 << 20;
 
 /// What a checkpoint did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checkpointed {
+pub struct CheckpointResult {
     /// Pages that were in the log.
     pub pages: u64,
     /// Pages of them that are in the database now. Fewer if a reader still needs the old ones.
@@ -68,7 +68,7 @@ pub(crate) struct Checkpointer {
 impl Checkpointer {
     /// Takes checkpoints over from a connection that writes.
     pub(crate) fn start(path: &Path, writer: &mut Connection) -> Result<Self, StoreError> {
-        let fault = |error| StoreError::of(path, error);
+        let fault = |error| StoreError::from_sqlite(path, error);
         let shared = Arc::new(Shared::default());
         let told = Arc::clone(&shared);
         writer.pragma_update(None, "wal_autocheckpoint", 0).map_err(fault)?;
@@ -86,7 +86,7 @@ impl Checkpointer {
         let spawned = thread::Builder::new()
             .name("checkpoint".to_owned())
             .spawn(move || copy_when_told(&connection, &ordered));
-        let thread = spawned.map_err(|error| StoreError::system(path, error))?;
+        let thread = spawned.map_err(|error| StoreError::from_io(path, error))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -132,7 +132,7 @@ fn copy_when_told(connection: &Connection, shared: &Shared) {
         }
         (orders.copy, orders.copying) = (false, true);
         drop(orders);
-        // What fails here fails again in `Store::checkpoint`, or shows as a log that grows: nothing
+        // What fails here fails again in `Store::checkpoint_wal`, or shows as a log that grows: nothing
         // that was acknowledged depends on it.
         for _ in 0..COPIES {
             let copied = copy(connection, "PASSIVE").map_or(0, |done| done.copied);
@@ -146,17 +146,17 @@ fn copy_when_told(connection: &Connection, shared: &Shared) {
     }
 }
 
-fn copy(connection: &Connection, how: &str) -> rusqlite::Result<Checkpointed> {
+fn copy(connection: &Connection, how: &str) -> rusqlite::Result<CheckpointResult> {
     let sql = format!("PRAGMA wal_checkpoint({how})");
     connection.query_row(&sql, [], |row| {
         let count = |at| row.get::<_, i64>(at).map(|pages| u64::try_from(pages).unwrap_or(0));
-        Ok(Checkpointed { pages: count(1)?, copied: count(2)? })
+        Ok(CheckpointResult { pages: count(1)?, copied: count(2)? })
     })
 }
 
 impl Store {
     /// Copies the log into the database now, and empties it if no reader needs it.
-    pub fn checkpoint(&mut self) -> Result<Checkpointed, StoreError> {
+    pub fn checkpoint_wal(&mut self) -> Result<CheckpointResult, StoreError> {
         let first = self.run(|connection| copy(connection, "PASSIVE"))?;
         self.run(|connection| {
             connection.busy_timeout(PATIENCE)?;

@@ -25,34 +25,34 @@ pub struct Destination {
     /// The last cursor of the delivery that is under way, if one is.
     pub until: Option<i64>,
     /// When it was made.
-    pub made: i64,
+    pub created_at: i64,
     /// Deliveries that failed since the last one that did not.
     pub attempts: u32,
     /// When it is tried again, if the last delivery failed.
-    pub next: Option<i64>,
+    pub retry_at: Option<i64>,
     /// When something was last delivered.
-    pub delivered: Option<i64>,
+    pub delivered_at: Option<i64>,
     /// Why the last delivery failed, if it did.
     pub error: Option<String>,
     /// Since when all deliveries failed, if the last one did.
-    pub failed: Option<i64>,
+    pub failing_since: Option<i64>,
     /// Since when nothing is delivered, if it is paused.
-    pub rested: Option<i64>,
+    pub paused_since: Option<i64>,
 }
 
 /// How far a delivery is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum DeliveryStep {
     /// It begins, and goes up to a cursor: whatever comes meanwhile, it is the same one until it is
     /// delivered or given up.
-    Begun {
+    Started {
         /// To whom.
         id: u32,
         /// Up to where.
         until: i64,
     },
     /// All up to a cursor is delivered, or not wanted.
-    Done {
+    Completed {
         /// To whom.
         id: u32,
         /// Up to where.
@@ -61,7 +61,7 @@ pub enum Step {
         at: Option<i64>,
     },
     /// It failed, for so many times in a row, and is tried again later.
-    PutOff {
+    Postponed {
         /// To whom.
         id: u32,
         /// What its settings were: if they are others now, nothing is put off.
@@ -79,13 +79,13 @@ pub enum Step {
 
 /// A delivery that is given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewDead {
+pub struct NewDeadLetter {
     /// To whom.
     pub destination: u32,
     /// The cursor of the first entry in it.
-    pub first: i64,
+    pub first_cursor: i64,
     /// The cursor of the last one.
-    pub last: i64,
+    pub last_cursor: i64,
     /// When it was given up.
     pub at: i64,
     /// How often it was tried.
@@ -98,11 +98,11 @@ pub struct NewDead {
 
 /// A delivery that was given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dead {
+pub struct DeadLetter {
     /// Its number: later ones are larger.
     pub id: i64,
     /// What it was.
-    pub dead: NewDead,
+    pub delivery: NewDeadLetter,
 }
 
 const COLUMNS: &str = "SELECT id, name, settings, paused, cursor, made, attempts, next, delivered,
@@ -115,26 +115,26 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Destination> {
         settings: row.get(2)?,
         paused: row.get(3)?,
         cursor: row.get(4)?,
-        made: row.get(5)?,
+        created_at: row.get(5)?,
         attempts: row.get(6)?,
-        next: row.get(7)?,
-        delivered: row.get(8)?,
+        retry_at: row.get(7)?,
+        delivered_at: row.get(8)?,
         error: row.get(9)?,
         until: row.get(10)?,
-        failed: row.get(11)?,
-        rested: row.get(12)?,
+        failing_since: row.get(11)?,
+        paused_since: row.get(12)?,
     })
 }
 
 const DEAD: &str = "SELECT id, destination, first, last, at, attempts, error, body FROM dead";
 
-fn read_dead(row: &Row<'_>) -> rusqlite::Result<Dead> {
-    Ok(Dead {
+fn read_dead(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
+    Ok(DeadLetter {
         id: row.get(0)?,
-        dead: NewDead {
+        delivery: NewDeadLetter {
             destination: row.get(1)?,
-            first: row.get(2)?,
-            last: row.get(3)?,
+            first_cursor: row.get(2)?,
+            last_cursor: row.get(3)?,
             at: row.get(4)?,
             attempts: row.get(5)?,
             error: row.get(6)?,
@@ -151,7 +151,7 @@ impl Reader {
 
     /// Those that are paused, cannot be told, or have deliveries that were given up, by number, at most
     /// `limit`.
-    pub fn troubled_destinations(&self, limit: usize) -> Result<Vec<Destination>, StoreError> {
+    pub fn unhealthy_destinations(&self, limit: usize) -> Result<Vec<Destination>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
             "{COLUMNS} WHERE paused OR attempts > 0
@@ -172,7 +172,7 @@ impl Reader {
     }
 
     /// How many deliveries were given up, and are kept, for each destination with some.
-    pub fn count_all_dead(&self) -> Result<Vec<(u32, u64)>, StoreError> {
+    pub fn count_dead_letters_by_destination(&self) -> Result<Vec<(u32, u64)>, StoreError> {
         let sql = "SELECT destination, count(*) FROM dead GROUP BY destination";
         self.rows(sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))
     }
@@ -189,19 +189,19 @@ impl Reader {
 
     /// Deliveries to a destination that were given up: those with a larger number than `after`, the
     /// oldest first, at most `limit`.
-    pub fn dead(
+    pub fn dead_letters(
         &self,
         destination: u32,
         after: i64,
         limit: usize,
-    ) -> Result<Vec<Dead>, StoreError> {
+    ) -> Result<Vec<DeadLetter>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!("{DEAD} WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3");
         self.rows(&sql, params![destination, after, limit], read_dead)
     }
 
     /// How many deliveries to a destination were given up, and are kept.
-    pub fn count_dead(&self, destination: u32) -> Result<u64, StoreError> {
+    pub fn count_dead_letters(&self, destination: u32) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM dead WHERE destination = ?1";
         let count = self.row(sql, [destination], |row| row.get::<_, i64>(0))?;
         Ok(count.unwrap_or(0) as u64)
@@ -211,7 +211,7 @@ impl Reader {
 impl Store {
     /// Describes the destination of a name, or makes one that is told of what comes after `cursor`.
     /// Whether it is told at once: what failed is tried anew.
-    pub fn put_destination(
+    pub fn upsert_destination(
         &mut self,
         name: &str,
         settings: &str,
@@ -231,7 +231,11 @@ impl Store {
 
     /// Gives a destination settings that do not matter to what it is told. What is under way goes on as
     /// it is. Says whether there is such a one.
-    pub fn rekey_destination(&mut self, id: u32, settings: &str) -> Result<bool, StoreError> {
+    pub fn set_destination_settings(
+        &mut self,
+        id: u32,
+        settings: &str,
+    ) -> Result<bool, StoreError> {
         self.write(|transaction| {
             let sql = "UPDATE destination SET settings = ?2 WHERE id = ?1";
             Ok(transaction.prepare_cached(sql)?.execute(params![id, settings])? > 0)
@@ -240,7 +244,7 @@ impl Store {
 
     /// Leaves a destination alone for the time being, or not: then what failed is tried at once. Says
     /// whether there is such a one.
-    pub fn pause_destination(
+    pub fn set_destination_paused(
         &mut self,
         id: u32,
         paused: bool,
@@ -258,7 +262,7 @@ impl Store {
     }
 
     /// Has a delivery that failed tried at another time than it was put off to.
-    pub fn hasten_delivery(&mut self, id: u32, next: i64) -> Result<(), StoreError> {
+    pub fn bring_retry_forward(&mut self, id: u32, next: i64) -> Result<(), StoreError> {
         self.write(|transaction| {
             let sql = "UPDATE destination SET next = ?2 WHERE id = ?1 AND next > ?2";
             transaction.prepare_cached(sql)?.execute(params![id, next]).map(|_| ())
@@ -275,15 +279,17 @@ impl Store {
     }
 
     /// Writes down how far deliveries are, all at once.
-    pub fn deliver(&mut self, steps: &[Step]) -> Result<(), StoreError> {
+    pub fn record_delivery_steps(&mut self, steps: &[DeliveryStep]) -> Result<(), StoreError> {
         self.write(|transaction| {
             steps.iter().try_for_each(|step| match step {
-                Step::Begun { id, until } => {
+                DeliveryStep::Started { id, until } => {
                     let sql = "UPDATE destination SET until = ?2 WHERE id = ?1";
                     transaction.prepare_cached(sql)?.execute(params![id, until]).map(|_| ())
                 }
-                Step::Done { id, cursor, at } => advance(transaction, *id, *cursor, *at),
-                Step::PutOff { id, settings, attempts, now, next, error } => {
+                DeliveryStep::Completed { id, cursor, at } => {
+                    advance(transaction, *id, *cursor, *at)
+                }
+                DeliveryStep::Postponed { id, settings, attempts, now, next, error } => {
                     let sql = "UPDATE destination SET attempts = ?3,
                         failed = coalesce(failed, ?4), next = ?5, error = ?6
                         WHERE id = ?1 AND settings = ?2";
@@ -295,9 +301,17 @@ impl Store {
     }
 
     /// Gives a delivery up, and goes on after it.
-    pub fn bury(&mut self, dead: &NewDead) -> Result<(), StoreError> {
+    pub fn add_dead_letter(&mut self, dead: &NewDeadLetter) -> Result<(), StoreError> {
         self.write(|transaction| {
-            let NewDead { destination, first, last, at, attempts, error, body } = dead;
+            let NewDeadLetter {
+                destination,
+                first_cursor: first,
+                last_cursor: last,
+                at,
+                attempts,
+                error,
+                body,
+            } = dead;
             let sql = "INSERT INTO dead (destination, first, last, at, attempts, error, body)
                 SELECT id, ?2, ?3, ?4, ?5, ?6, ?7 FROM destination WHERE id = ?1";
             let row = params![destination, first, last, at, attempts, error, body];
@@ -310,7 +324,7 @@ impl Store {
     }
 
     /// A delivery that was given up has arrived all the same: it is forgotten. Says whether there was one.
-    pub fn redelivered(&mut self, dead: i64, at: i64) -> Result<bool, StoreError> {
+    pub fn complete_redelivery(&mut self, dead: i64, at: i64) -> Result<bool, StoreError> {
         self.write(|transaction| {
             let sql = "UPDATE destination SET delivered = max(coalesce(delivered, ?2), ?2)
                 WHERE id = (SELECT destination FROM dead WHERE id = ?1)";
@@ -321,7 +335,7 @@ impl Store {
     }
 
     /// Forgets deliveries that were given up, by number. Gives how many there were.
-    pub fn unbury(&mut self, ids: &[i64]) -> Result<usize, StoreError> {
+    pub fn remove_dead_letters(&mut self, ids: &[i64]) -> Result<usize, StoreError> {
         self.write(|transaction| {
             let mut statement = transaction.prepare_cached("DELETE FROM dead WHERE id = ?1")?;
             let mut gone = 0;

@@ -4,16 +4,20 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use crate::add::hash;
 use crate::error::StoreError;
-use crate::herald;
 use crate::history;
 use crate::meta::{counter, set_counter};
-use crate::source::{Patch, join_tags, split_tags};
+use crate::signal_source;
+use crate::source::{SourcePatch, join_tags, split_tags};
 use crate::store::Store;
 use crate::version;
 
 impl Store {
     /// Describes sources anew, all or none. Gives how many of them there are.
-    pub fn change(&mut self, ids: &[u32], patch: &Patch) -> Result<usize, StoreError> {
+    pub fn update_sources(
+        &mut self,
+        ids: &[u32],
+        patch: &SourcePatch,
+    ) -> Result<usize, StoreError> {
         patch.check("change")?;
         self.write(|transaction| {
             let mut changed = 0;
@@ -26,7 +30,7 @@ impl Store {
 
     /// Removes sources with their history and versions, all or none. The change log stays. Those that are
     /// read to hear heralds go with these only. Gives how many of the others there were.
-    pub fn remove(&mut self, ids: &[u32]) -> Result<usize, StoreError> {
+    pub fn remove_sources(&mut self, ids: &[u32]) -> Result<usize, StoreError> {
         self.write(|transaction| {
             let mut removed = 0;
             for id in ids {
@@ -43,7 +47,7 @@ impl Store {
 pub(crate) fn apply(
     transaction: &Transaction<'_>,
     id: u32,
-    patch: &Patch,
+    patch: &SourcePatch,
 ) -> rusqlite::Result<bool> {
     let sql = "UPDATE schedule SET
         importance = coalesce(?2, importance),
@@ -159,7 +163,7 @@ pub(crate) fn erase(transaction: &Transaction<'_>, id: u32) -> rusqlite::Result<
 fn erase_all(transaction: &Transaction<'_>, id: u32, last: Option<i64>) -> rusqlite::Result<()> {
     history::forget(transaction, id, last)?;
     version::remove_below(transaction, id, i64::MAX)?;
-    herald::forget_source(transaction, id)?;
+    signal_source::forget_source(transaction, id)?;
     transaction.prepare_cached("DELETE FROM schedule WHERE id = ?1")?.execute([id])?;
     transaction.prepare_cached("DELETE FROM source WHERE id = ?1")?.execute([id]).map(|_| ())
 }

@@ -16,7 +16,7 @@ pub enum StoreError {
     },
     /// The directory of the file does not exist.
     #[error("{}: its directory does not exist", path.display())]
-    NoDirectory {
+    MissingDirectory {
         /// The file.
         path: PathBuf,
     },
@@ -36,13 +36,13 @@ pub enum StoreError {
     },
     /// The file is an SQLite database of another program.
     #[error("{}: an SQLite database, but not of freshet", path.display())]
-    Foreign {
+    ForeignDatabase {
         /// The file.
         path: PathBuf,
     },
     /// A later freshet has written the file.
     #[error("{}: written by a newer freshet: format {found} > {known}", path.display())]
-    Newer {
+    NewerFormat {
         /// The file.
         path: PathBuf,
         /// The version of its tables.
@@ -52,7 +52,7 @@ pub enum StoreError {
     },
     /// An older freshet has written the file, and it was opened to be read only.
     #[error("{}: written by an older freshet: format {found} < {known}", path.display())]
-    Older {
+    OlderFormat {
         /// The file.
         path: PathBuf,
         /// The version of its tables.
@@ -76,13 +76,13 @@ pub enum StoreError {
     },
     /// The system does not let this user at the file.
     #[error("{}: permission denied", path.display())]
-    Denied {
+    PermissionDenied {
         /// The file.
         path: PathBuf,
     },
     /// There is no room left.
     #[error("{}: the disk is full, nothing of this step was written", path.display())]
-    Full {
+    DiskFull {
         /// The file.
         path: PathBuf,
     },
@@ -94,13 +94,13 @@ pub enum StoreError {
     },
     /// What a backup would overwrite.
     #[error("{}: exists already", path.display())]
-    Exists {
+    AlreadyExists {
         /// The file.
         path: PathBuf,
     },
     /// A value that cannot be meant.
     #[error("{url}: `{field}` cannot be {value}")]
-    Invalid {
+    InvalidValue {
         /// The source.
         url: String,
         /// The field.
@@ -110,7 +110,7 @@ pub enum StoreError {
     },
     /// There are no numbers left for sources or hosts.
     #[error("{}: more than {} sources or hosts", path.display(), u32::MAX)]
-    TooMany {
+    IdsExhausted {
         /// The file.
         path: PathBuf,
     },
@@ -142,7 +142,7 @@ impl StoreError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Missing { .. } => "add a source or start the daemon to make one".to_owned(),
-            Self::NoDirectory { path } => {
+            Self::MissingDirectory { path } => {
                 let directory = path.parent().unwrap_or(Path::new("."));
                 format!("make it with `mkdir -p {}`", directory.display())
             }
@@ -155,28 +155,34 @@ impl StoreError {
                  `freshet backup` made in its place"
                     .to_owned()
             }
-            Self::Foreign { .. } => "name another file".to_owned(),
-            Self::Newer { .. } => "use the newer freshet, or restore an older backup".to_owned(),
-            Self::Older { .. } => "start the daemon once: it brings the file up to date".to_owned(),
+            Self::ForeignDatabase { .. } => "name another file".to_owned(),
+            Self::NewerFormat { .. } => {
+                "use the newer freshet, or restore an older backup".to_owned()
+            }
+            Self::OlderFormat { .. } => {
+                "start the daemon once: it brings the file up to date".to_owned()
+            }
             Self::Corrupt { path, .. } => format!(
                 "stop the daemon and put a backup that `freshet backup` made in its place, or save what \
                  can be read with `sqlite3 {} .recover`",
                 path.display()
             ),
-            Self::ReadOnly { path } | Self::Denied { path } => {
+            Self::ReadOnly { path } | Self::PermissionDenied { path } => {
                 format!("see who owns it with `ls -ld {}`", path.display())
             }
-            Self::Full { .. } => "free some space: what was written before is safe".to_owned(),
+            Self::DiskFull { .. } => "free some space: what was written before is safe".to_owned(),
             Self::Busy { .. } => "close other programs that write to it".to_owned(),
-            Self::Exists { .. } => "name another file, or say that it may be replaced".to_owned(),
-            Self::Invalid { .. } | Self::TooMany { .. } => return None,
+            Self::AlreadyExists { .. } => {
+                "name another file, or say that it may be replaced".to_owned()
+            }
+            Self::InvalidValue { .. } | Self::IdsExhausted { .. } => return None,
             Self::Io { .. } | Self::Sqlite { .. } => return None,
         };
         Some(hint)
     }
 
     /// What SQLite said, as what it means.
-    pub(crate) fn of(path: &Path, source: rusqlite::Error) -> Self {
+    pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         // Rows that we wrote and that are not there, or not as we wrote them.
         let unreadable = matches!(
@@ -196,21 +202,21 @@ impl StoreError {
                 Self::Corrupt { path, detail: source.to_string() }
             }
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
-            Some(ErrorCode::DiskFull) => Self::Full { path },
+            Some(ErrorCode::DiskFull) => Self::DiskFull { path },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
-            Some(ErrorCode::PermissionDenied) => Self::Denied { path },
+            Some(ErrorCode::PermissionDenied) => Self::PermissionDenied { path },
             _ => Self::Sqlite { path, source },
         }
     }
 
     /// What the system said, as what it means.
-    pub(crate) fn system(path: &Path, source: io::Error) -> Self {
+    pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
-            io::ErrorKind::NotFound => Self::NoDirectory { path },
-            io::ErrorKind::PermissionDenied => Self::Denied { path },
+            io::ErrorKind::NotFound => Self::MissingDirectory { path },
+            io::ErrorKind::PermissionDenied => Self::PermissionDenied { path },
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path },
             _ => Self::Io { path, source },
         }
     }

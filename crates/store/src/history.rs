@@ -3,40 +3,40 @@
 use rusqlite::{OptionalExtension, Row, Transaction};
 
 use crate::error::StoreError;
-use crate::outcome::{Outcome, Reason};
+use crate::outcome::{StoredOutcome, StoredReason};
 use crate::reader::Reader;
 
 /// Why a fetch was made, and what it taught.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decision {
     /// Why.
-    pub reason: Reason,
+    pub reason: StoredReason,
     /// What it was worth for each unit of cost when it was handed out; `None` if that has no number, as
     /// of a source without a copy.
-    pub worth: Option<f64>,
+    pub value: Option<f64>,
     /// What it had to be worth then.
     pub price: Option<f64>,
     /// Changes a day, as far as was believed before.
-    pub believed: Option<f64>,
+    pub rate_before: Option<f64>,
     /// The same after.
-    pub learnt: Option<f64>,
+    pub rate_after: Option<f64>,
 }
 
 /// How a fetch ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
     /// Which fetch of the source it was, from 1.
-    pub n: u64,
+    pub number: u64,
     /// When.
     pub at: i64,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: StoredOutcome,
     /// The status of HTTP; 0 if there was none.
     pub status: u16,
     /// Bytes that came.
     pub bytes: u64,
     /// How long it took, in milliseconds.
-    pub duration: u32,
+    pub duration_ms: u32,
     /// What there is to say; empty if nothing.
     pub note: String,
     /// Why it was made; `None` if that is not known.
@@ -50,7 +50,13 @@ const STEP: &str = "SELECT n, at, outcome, status, bytes, duration, note, previo
 fn decision(row: &Row<'_>) -> rusqlite::Result<Option<Decision>> {
     let Some(reason) = row.get(8)? else { return Ok(None) };
     let (worth, price) = (row.get(9)?, row.get(10)?);
-    Ok(Some(Decision { reason, worth, price, believed: row.get(11)?, learnt: row.get(12)? }))
+    Ok(Some(Decision {
+        reason,
+        value: worth,
+        price,
+        rate_before: row.get(11)?,
+        rate_after: row.get(12)?,
+    }))
 }
 
 impl Reader {
@@ -66,12 +72,12 @@ impl Reader {
                 let found = statement.query_row([place, i64::from(id)], |row| {
                     let note: Option<String> = row.get(6)?;
                     let observation = Observation {
-                        n: row.get::<_, i64>(0)? as u64,
+                        number: row.get::<_, i64>(0)? as u64,
                         at: row.get(1)?,
                         outcome: row.get(2)?,
                         status: row.get(3)?,
                         bytes: row.get::<_, i64>(4)? as u64,
-                        duration: row.get(5)?,
+                        duration_ms: row.get(5)?,
                         note: note.unwrap_or_default(),
                         decision: decision(row)?,
                     };

@@ -13,7 +13,7 @@ pub struct Host {
     /// Its name.
     pub name: String,
     /// Until when it is left alone.
-    pub until: Option<i64>,
+    pub cooldown_until: Option<i64>,
     /// What the engine keeps of it; empty if nothing.
     pub record: Vec<u8>,
 }
@@ -24,7 +24,7 @@ pub struct HostRecord {
     /// The host.
     pub host: u32,
     /// Until when it is left alone.
-    pub until: Option<i64>,
+    pub cooldown_until: Option<i64>,
     /// Bytes that the store does not look into.
     pub record: Vec<u8>,
 }
@@ -60,7 +60,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Host> {
     Ok(Host {
         id: row.get(0)?,
         name: row.get(1)?,
-        until: row.get(2)?,
+        cooldown_until: row.get(2)?,
         record: row.get::<_, Option<Vec<u8>>>(3)?.unwrap_or_default(),
     })
 }
@@ -87,21 +87,21 @@ impl Reader {
     }
 
     /// Hosts with a larger number than `after`, in order of their numbers, at most `limit`.
-    pub fn some_hosts(&self, after: Option<u32>, limit: usize) -> Result<Vec<Host>, StoreError> {
+    pub fn list_hosts(&self, after: Option<u32>, limit: usize) -> Result<Vec<Host>, StoreError> {
         let (after, limit) =
             (after.map_or(-1, i64::from), i64::try_from(limit).unwrap_or(i64::MAX));
         self.rows(&format!("{COLUMNS} WHERE id > ?1 ORDER BY id LIMIT ?2"), [after, limit], read)
     }
 
     /// How many sources a host has, counted up to `most`.
-    pub fn count_host(&self, id: u32, most: u32) -> Result<u64, StoreError> {
+    pub fn count_host_sources(&self, id: u32, most: u32) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM host_source WHERE host = ?1 LIMIT ?2)";
         let count = self.row(sql, [id, most], |row| row.get::<_, i64>(0))?;
         Ok(count.unwrap_or(0) as u64)
     }
 
     /// All hosts in order of their numbers, one at a time.
-    pub fn hosts(&self, mut each: impl FnMut(Host)) -> Result<(), StoreError> {
+    pub fn for_each_host(&self, mut each: impl FnMut(Host)) -> Result<(), StoreError> {
         self.run(|connection| {
             let mut statement = connection.prepare_cached(&format!("{COLUMNS} ORDER BY id"))?;
             let mut rows = statement.query([])?;
@@ -117,7 +117,7 @@ pub(crate) fn keep(transaction: &Transaction<'_>, hosts: &[HostRecord]) -> rusql
     let sql = "UPDATE host SET until = ?2, record = ?3 WHERE id = ?1";
     let mut statement = transaction.prepare_cached(sql)?;
     for host in hosts {
-        statement.execute(params![host.host, host.until, host.record])?;
+        statement.execute(params![host.host, host.cooldown_until, host.record])?;
     }
     Ok(())
 }

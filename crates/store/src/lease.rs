@@ -11,9 +11,9 @@ pub struct Lease {
     /// What the holder shows.
     pub id: u128,
     /// When they were given.
-    pub since: i64,
+    pub granted_at: i64,
     /// Until when.
-    pub until: i64,
+    pub expires_at: i64,
     /// Which.
     pub sources: Vec<u32>,
 }
@@ -29,7 +29,7 @@ impl Reader {
                 let (id, packed) = (row.get::<_, [u8; 16]>(0)?, row.get::<_, Vec<u8>>(3)?);
                 let id = u128::from_be_bytes(id);
                 let sources = unpack(&packed);
-                Ok(Lease { id, since: row.get(1)?, until: row.get(2)?, sources })
+                Ok(Lease { id, granted_at: row.get(1)?, expires_at: row.get(2)?, sources })
             })?;
             let mut leases = rows.collect::<rusqlite::Result<Vec<_>>>()?;
             let mut tried =
@@ -39,7 +39,7 @@ impl Reader {
                 for &id in &lease.sources {
                     let tried = tried.query_row([id], |row| row.get::<_, Option<i64>>(0));
                     if let Some(tried) = tried.optional()?
-                        && tried.is_none_or(|tried| tried < lease.since)
+                        && tried.is_none_or(|tried| tried < lease.granted_at)
                     {
                         left.push(id);
                     }
@@ -60,7 +60,7 @@ pub(crate) fn keep(
     let mut statement =
         transaction.prepare_cached("INSERT OR REPLACE INTO lease VALUES (?1, ?2, ?3, ?4)")?;
     for it in leases {
-        let row = params![it.id.to_be_bytes(), it.since, it.until, pack(&it.sources)];
+        let row = params![it.id.to_be_bytes(), it.granted_at, it.expires_at, pack(&it.sources)];
         statement.execute(row)?;
     }
     let mut statement = transaction.prepare_cached("DELETE FROM lease WHERE id = ?1")?;

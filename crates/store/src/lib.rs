@@ -27,15 +27,14 @@ mod checkpoint;
 mod destination;
 mod edit;
 mod error;
-mod herald;
 mod history;
 mod host;
+mod host_cooldown;
 mod job;
 mod lease;
 mod list;
 mod load;
 mod lock;
-mod manners;
 mod meta;
 mod open;
 mod outcome;
@@ -44,6 +43,7 @@ mod reader;
 mod record;
 mod retention;
 mod schema;
+mod signal_source;
 mod source;
 mod store;
 mod subscription;
@@ -51,32 +51,33 @@ mod token;
 mod version;
 mod watch;
 
-pub use add::{Added, Imported};
+pub use add::{AddResult, ImportResult};
 pub use change::{Change, ChangeFilter, NewChange};
-pub use check::Health;
-pub use checkpoint::Checkpointed;
-pub use destination::{Dead, Destination, NewDead, Step};
+pub use check::IntegrityReport;
+pub use checkpoint::CheckpointResult;
+pub use destination::{DeadLetter, DeliveryStep, Destination, NewDeadLetter};
 pub use error::StoreError;
-pub use herald::{
-    AddedHerald, Ear, Herald, HeraldKind, HeraldOrigin, HeraldQuery, HeraldRecord, Known,
-    NewHerald, RemovedHeralds, Said, Voice,
-};
 pub use history::{Decision, Observation};
 pub use host::{Host, HostFilter, HostRecord};
-pub use job::{Address, Job, Validators};
+pub use host_cooldown::{HostCooldown, RobotsRecord};
+pub use job::{FetchJob, SourceAddress, StoredValidators};
 pub use lease::Lease;
-pub use list::{Page, Query};
-pub use load::Scheduled;
-pub use manners::{KeptRobots, Manner};
-pub use meta::Spent;
-pub use outcome::{Kind, Outcome, Reason, State};
-pub use pulse::Pulse;
+pub use list::{SourcePage, SourceQuery};
+pub use load::ScheduleRow;
+pub use meta::LedgerEntry;
+pub use outcome::{ChangeKind, SourceState, StoredOutcome, StoredReason};
+pub use pulse::StatsBucket;
 pub use reader::Reader;
-pub use record::{Batch, Fetched, Learnt, Recorded};
-pub use retention::{Retention, Tidied};
-pub use source::{NewSource, Patch, Source};
+pub use record::{Batch, FetchRecord, LearnedState, RecordResult};
+pub use retention::{PruneResult, Retention};
+pub use signal_source::{
+    AddSignalSourceResult, LatestSignal, NewSignalSource, RemoveSignalSourcesResult, SignalEntry,
+    SignalHistory, SignalSource, SignalSourceKind, SignalSourceOrigin, SignalSourceQuery,
+    SignalSourceUpdate, SourceMatch,
+};
+pub use source::{NewSource, Source, SourcePatch};
 pub use store::Store;
-pub use subscription::{Aim, Subscription};
+pub use subscription::{Subscription, SubscriptionIntent};
 pub use token::Token;
-pub use version::{NewVersion, Packed, Version, VersionMeta};
-pub use watch::{Late, Watch};
+pub use version::{CompressedContent, NewVersion, Version, VersionMeta};
+pub use watch::{AlertScan, AlertThresholds};

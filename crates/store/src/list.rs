@@ -7,13 +7,13 @@ use rusqlite::{Row, ToSql};
 use crate::add::look_up;
 use crate::error::StoreError;
 use crate::meta::counter;
-use crate::outcome::State;
+use crate::outcome::SourceState;
 use crate::reader::Reader;
-use crate::source::{HERALD, OBSERVED, PAUSED, Source, split_tags};
+use crate::source::{OBSERVED, PAUSED, SIGNAL_SOURCE, Source, split_tags};
 
 /// Which sources. What is `None` does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Query {
+pub struct SourceQuery {
     /// Of one of these hosts, if some are named.
     pub hosts: Vec<u32>,
     /// With a URL that begins so.
@@ -21,7 +21,7 @@ pub struct Query {
     /// With this tag.
     pub tag: Option<String>,
     /// In this state.
-    pub state: Option<State>,
+    pub state: Option<SourceState>,
     /// Left alone, or not.
     pub paused: Option<bool>,
     /// With this in the URL.
@@ -29,17 +29,17 @@ pub struct Query {
     /// With a larger number: where the page before ended.
     pub after: Option<u32>,
     /// With no larger number than this: whoever looks for what is rare looks at some at a time.
-    pub until: Option<u32>,
+    pub up_to: Option<u32>,
     /// At most so many; 0 for 100.
     pub limit: usize,
 }
 
 /// Some of the sources that were asked for, in order of their numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Page {
+pub struct SourcePage {
     /// The sources.
     pub sources: Vec<Source>,
-    /// Where the next page begins, as [`Query::after`]; `None` if this is the last.
+    /// Where the next page begins, as [`SourceQuery::after`]; `None` if this is the last.
     pub next: Option<u32>,
 }
 
@@ -59,16 +59,16 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Source> {
         max_interval: row.get::<_, Option<f64>>(6)?.unwrap_or(f64::INFINITY),
         paused: flags & PAUSED != 0,
         observed: flags & OBSERVED != 0,
-        herald: flags & HERALD != 0,
+        is_signal_source: flags & SIGNAL_SOURCE != 0,
         tags: split_tags(row.get_ref(8)?.as_str()?),
         settings: row.get(9)?,
         goal: row.get::<_, Option<String>>(10)?.unwrap_or_default(),
-        added: row.get(11)?,
+        added_at: row.get(11)?,
         state: row.get(12)?,
-        fetched: row.get(13)?,
-        tried: row.get(14)?,
-        changed: row.get(15)?,
-        due: row.get(16)?,
+        fetched_at: row.get(13)?,
+        attempted_at: row.get(14)?,
+        changed_at: row.get(15)?,
+        due_at: row.get(16)?,
         fetches: row.get::<_, i64>(17)? as u64,
         failures: row.get(18)?,
         version: row.get(19)?,
@@ -84,7 +84,7 @@ struct Clauses<'a> {
     values: Vec<(&'static str, &'a dyn ToSql)>,
 }
 
-impl Query {
+impl SourceQuery {
     /// The narrowest table leads; the others are looked up.
     fn clauses(&self) -> Clauses<'_> {
         let (from, place) = if self.tag.is_some() {
@@ -125,7 +125,7 @@ impl Query {
             clauses.add("c.state = :state", ":state", state);
             // SQLite takes the index of rare states only if it can see that this is one.
             match state {
-                State::New | State::Good => {}
+                SourceState::New | SourceState::Good => {}
                 _ => clauses.conditions.push("c.state > 1".into()),
             }
         }
@@ -144,7 +144,7 @@ impl Query {
         if let Some(after) = &self.after {
             clauses.add(place.1, ":after", after);
         }
-        if let Some(until) = &self.until {
+        if let Some(until) = &self.up_to {
             clauses.add(place.2, ":until", until);
         }
         clauses
@@ -158,8 +158,8 @@ impl<'a> Clauses<'a> {
     }
 
     /// Leaves out the tables that only what is shown comes from.
-    fn narrow(&mut self, query: &Query) {
-        let Query { tag, hosts, scheme, text, state, paused, .. } = query;
+    fn narrow(&mut self, query: &SourceQuery) {
+        let SourceQuery { tag, hosts, scheme, text, state, paused, .. } = query;
         let is_scheduled = state.is_some() || paused.is_some();
         self.from = match (tag, hosts.is_empty()) {
             _ if text.is_some() || scheme.is_some() => return,
@@ -192,12 +192,12 @@ impl Reader {
     }
 
     /// The number of the source with a URL.
-    pub fn find(&self, url: &str) -> Result<Option<u32>, StoreError> {
+    pub fn find_source(&self, url: &str) -> Result<Option<u32>, StoreError> {
         self.run(|connection| look_up(connection, url))
     }
 
     /// A page of the sources that a query asks for.
-    pub fn list(&self, query: &Query) -> Result<Page, StoreError> {
+    pub fn list_sources(&self, query: &SourceQuery) -> Result<SourcePage, StoreError> {
         let limit = if query.limit == 0 { 100 } else { query.limit };
         let mut clauses = query.clauses();
         let most = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -205,11 +205,11 @@ impl Reader {
         let sources = self.rows(&clauses.select(), clauses.values.as_slice(), read)?;
         let full = sources.len() == limit;
         let next = sources.last().filter(|_| full).map(|source| source.id);
-        Ok(Page { sources, next })
+        Ok(SourcePage { sources, next })
     }
 
     /// The numbers of the sources that a query asks for, in order, as many as its limit.
-    pub fn ids(&self, query: &Query) -> Result<Vec<u32>, StoreError> {
+    pub fn source_ids(&self, query: &SourceQuery) -> Result<Vec<u32>, StoreError> {
         let mut clauses = query.clauses();
         clauses.narrow(query);
         let most = if query.limit == 0 { 100 } else { query.limit };
@@ -221,14 +221,14 @@ impl Reader {
     }
 
     /// The number after the largest that a source has or had.
-    pub fn numbers(&self) -> Result<u32, StoreError> {
+    pub fn next_source_id(&self) -> Result<u32, StoreError> {
         let next = self.run(|connection| counter(connection, "next_source"))?;
         Ok(u32::try_from(next).unwrap_or(u32::MAX))
     }
 
     /// How many sources a query asks for, whatever its limit. For all of them it takes no time.
-    pub fn count(&self, query: &Query) -> Result<u64, StoreError> {
-        if (&Query { limit: query.limit, ..Query::default() }) == query {
+    pub fn count_sources(&self, query: &SourceQuery) -> Result<u64, StoreError> {
+        if (&SourceQuery { limit: query.limit, ..SourceQuery::default() }) == query {
             return self.run(|connection| counter(connection, "sources")).map(|all| all as u64);
         }
         let mut clauses = query.clauses();
@@ -247,7 +247,7 @@ mod tests {
     use crate::schema::{STEPS, migrate};
 
     #[track_caller]
-    fn check(query: &Query, expect: &str) {
+    fn check(query: &SourceQuery, expect: &str) {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, 0, STEPS).unwrap();
         let mut clauses = query.clauses();
@@ -262,15 +262,15 @@ mod tests {
 
     #[test]
     fn what_is_rare_leads_and_nothing_is_sorted() {
-        let all = Query { after: Some(7), ..Query::default() };
+        let all = SourceQuery { after: Some(7), ..SourceQuery::default() };
         check(&all, "SEARCH s USING INTEGER PRIMARY KEY (rowid>?)");
-        let tagged = Query { tag: Some(String::new()), hosts: vec![1], ..all.clone() };
+        let tagged = SourceQuery { tag: Some(String::new()), hosts: vec![1], ..all.clone() };
         check(&tagged, "SEARCH t USING PRIMARY KEY (tag=? AND source>?)");
-        let hosted = Query { hosts: vec![1], state: Some(State::Good), ..all.clone() };
+        let hosted = SourceQuery { hosts: vec![1], state: Some(SourceState::Good), ..all.clone() };
         check(&hosted, "SEARCH h USING PRIMARY KEY (host=? AND source>?)");
-        let gone = Query { state: Some(State::Gone), ..all.clone() };
+        let gone = SourceQuery { state: Some(SourceState::Gone), ..all.clone() };
         check(&gone, "SEARCH c USING INDEX schedule_state (state=? AND rowid>?)");
-        let paused = Query { paused: Some(true), ..all };
+        let paused = SourceQuery { paused: Some(true), ..all };
         check(&paused, "SEARCH c USING INDEX schedule_paused (id>?)");
     }
 }

@@ -13,9 +13,9 @@ use rusqlite::{Connection, Rows};
 use crate::error::StoreError;
 use crate::meta::counter;
 use crate::open;
-use crate::outcome::State;
+use crate::outcome::SourceState;
 use crate::reader::Reader;
-use crate::source::{HERALD, OBSERVED, PAUSED};
+use crate::source::{OBSERVED, PAUSED, SIGNAL_SOURCE};
 
 /// Numbers of sources in a chunk.
 const CHUNK: i64 = 2_048;
@@ -26,7 +26,7 @@ const THREADS: usize = 4;
 
 /// What a scheduler wants to know of a source.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scheduled<'a> {
+pub struct ScheduleRow<'a> {
     /// The source.
     pub id: u32,
     /// Its host.
@@ -44,17 +44,17 @@ pub struct Scheduled<'a> {
     /// Whether its changes are announced.
     pub observed: bool,
     /// Whether it is read to hear a herald.
-    pub herald: bool,
+    pub is_signal_source: bool,
     /// What is wanted of it; empty for nothing special.
     pub goal: &'a str,
     /// When the copy was last made or confirmed.
-    pub fetched: Option<i64>,
+    pub fetched_at: Option<i64>,
     /// When it is to be fetched next.
-    pub due: Option<i64>,
+    pub due_at: Option<i64>,
     /// What the last fetch made of it.
-    pub state: State,
+    pub state: SourceState,
     /// What the engine has learnt of it; empty if nothing.
-    pub learnt: &'a [u8],
+    pub learned: &'a [u8],
 }
 
 const SQL: &str = "SELECT id, host, importance, cost, min_interval, max_interval, flags, goal,
@@ -62,7 +62,7 @@ const SQL: &str = "SELECT id, host, importance, cost, min_interval, max_interval
 
 /// A row whose text and bytes stand elsewhere.
 struct Flat {
-    row: Scheduled<'static>,
+    row: ScheduleRow<'static>,
     goal: Range<usize>,
     learnt: Range<usize>,
 }
@@ -93,7 +93,7 @@ impl Chunk {
             let (goal, learnt) = (self.goals.len(), self.bytes.len());
             self.goals.push_str(row.get_ref(7)?.as_str_or_null()?.unwrap_or_default());
             self.bytes.extend_from_slice(row.get_ref(11)?.as_blob_or_null()?.unwrap_or_default());
-            let scheduled = Scheduled {
+            let scheduled = ScheduleRow {
                 id: row.get(0)?,
                 host: row.get(1)?,
                 importance: row.get(2)?,
@@ -102,12 +102,12 @@ impl Chunk {
                 max_interval: row.get::<_, Option<f64>>(5)?.unwrap_or(f64::INFINITY),
                 paused: flags & PAUSED != 0,
                 observed: flags & OBSERVED != 0,
-                herald: flags & HERALD != 0,
+                is_signal_source: flags & SIGNAL_SOURCE != 0,
                 goal: "",
-                fetched: row.get(8)?,
-                due: row.get(9)?,
+                fetched_at: row.get(8)?,
+                due_at: row.get(9)?,
                 state: row.get(10)?,
-                learnt: &[],
+                learned: &[],
             };
             let (goal, learnt) = (goal..self.goals.len(), learnt..self.bytes.len());
             self.rows.push(Flat { row: scheduled, goal, learnt });
@@ -115,10 +115,10 @@ impl Chunk {
         Ok(())
     }
 
-    fn each(&self, visit: &mut impl FnMut(Scheduled<'_>)) {
+    fn each(&self, visit: &mut impl FnMut(ScheduleRow<'_>)) {
         for flat in &self.rows {
             let goal = &self.goals[flat.goal.clone()];
-            visit(Scheduled { goal, learnt: &self.bytes[flat.learnt.clone()], ..flat.row });
+            visit(ScheduleRow { goal, learned: &self.bytes[flat.learnt.clone()], ..flat.row });
         }
     }
 }
@@ -127,10 +127,10 @@ type Filled = Result<Chunk, StoreError>;
 
 impl Reader {
     /// These sources, in the order given. Those that do not exist are left out.
-    pub fn scheduled(
+    pub fn load_schedule_of(
         &self,
         ids: &[u32],
-        mut visit: impl FnMut(Scheduled<'_>),
+        mut visit: impl FnMut(ScheduleRow<'_>),
     ) -> Result<(), StoreError> {
         let mut chunk = Chunk::default();
         for some in ids.chunks(CHUNK as usize) {
@@ -148,7 +148,7 @@ impl Reader {
 
     /// Every source in order of its number. While a daemon writes, sources may be as they were at
     /// slightly different moments, each of them whole.
-    pub fn load(&self, mut visit: impl FnMut(Scheduled<'_>)) -> Result<(), StoreError> {
+    pub fn load_schedule(&self, mut visit: impl FnMut(ScheduleRow<'_>)) -> Result<(), StoreError> {
         let end = self.run(|connection| counter(connection, "next_source"))?;
         let chunks = (end + CHUNK - 1) / CHUNK;
         let parallel = thread::available_parallelism().map_or(1, usize::from);
@@ -194,7 +194,7 @@ fn fill(
     for start in starts {
         let Ok(mut chunk) = empty.recv() else { return };
         let filled = chunk.fill(&connection, start).map(|()| chunk);
-        let filled = filled.map_err(|error| StoreError::of(path, error));
+        let filled = filled.map_err(|error| StoreError::from_sqlite(path, error));
         let over = filled.is_err();
         if full.send(filled).is_err() || over {
             return;

@@ -21,7 +21,7 @@ impl Lock {
         let beside = beside(path);
         let opened =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&beside);
-        let mut file = opened.map_err(|error| StoreError::system(path, error))?;
+        let mut file = opened.map_err(|error| StoreError::from_io(path, error))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -30,7 +30,7 @@ impl Lock {
                     process: holder(&mut file),
                 });
             }
-            Err(TryLockError::Error(error)) => return Err(StoreError::system(path, error)),
+            Err(TryLockError::Error(error)) => return Err(StoreError::from_io(path, error)),
         }
         // For messages only: the lock holds without it, on a full disk as well.
         let _ = file.set_len(0).and_then(|()| file.rewind());

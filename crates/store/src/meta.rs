@@ -8,7 +8,7 @@ use crate::store::Store;
 
 /// What was handed out at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spent {
+pub struct LedgerEntry {
     /// When.
     pub at: i64,
     /// Fetches, by cost.
@@ -30,15 +30,19 @@ impl Reader {
     }
 
     /// What the engine keeps beside sources and hosts.
-    pub fn rest(&self) -> Result<Option<Vec<u8>>, StoreError> {
+    pub fn engine_checkpoint(&self) -> Result<Option<Vec<u8>>, StoreError> {
         self.row("SELECT bytes FROM rest", [], |row| row.get(0))
     }
 
     /// What was handed out at `since` and later, in order of time.
-    pub fn ledger(&self, since: i64) -> Result<Vec<Spent>, StoreError> {
+    pub fn ledger(&self, since: i64) -> Result<Vec<LedgerEntry>, StoreError> {
         let sql = "SELECT at, fetches, bytes FROM ledger WHERE at >= ?1 ORDER BY at";
         self.rows(sql, [since], |row| {
-            Ok(Spent { at: row.get(0)?, fetches: row.get(1)?, bytes: row.get::<_, i64>(2)? as u64 })
+            Ok(LedgerEntry {
+                at: row.get(0)?,
+                fetches: row.get(1)?,
+                bytes: row.get::<_, i64>(2)? as u64,
+            })
         })
     }
 }
@@ -66,7 +70,10 @@ pub(crate) fn keep_rest(transaction: &Transaction<'_>, bytes: &[u8]) -> rusqlite
     transaction.prepare_cached(sql)?.execute([bytes]).map(|_| ())
 }
 
-pub(crate) fn keep_spent(transaction: &Transaction<'_>, spent: &[Spent]) -> rusqlite::Result<()> {
+pub(crate) fn keep_spent(
+    transaction: &Transaction<'_>,
+    spent: &[LedgerEntry],
+) -> rusqlite::Result<()> {
     let sql = "INSERT INTO ledger VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE
         SET fetches = fetches + excluded.fetches, bytes = bytes + excluded.bytes";
     let mut statement = transaction.prepare_cached(sql)?;

@@ -76,7 +76,7 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, StoreError> {
         let path = path.to_owned();
         return Err(match parent.is_none_or(Path::is_dir) {
             true => StoreError::Missing { path },
-            false => StoreError::NoDirectory { path },
+            false => StoreError::MissingDirectory { path },
         });
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -105,7 +105,7 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, StoreError> {
         return Err(StoreError::Missing { path: path.to_owned() });
     }
     if mark.version < known {
-        return Err(StoreError::Older { path: path.to_owned(), found: mark.version, known });
+        return Err(StoreError::OlderFormat { path: path.to_owned(), found: mark.version, known });
     }
     Ok(connection)
 }
@@ -117,10 +117,10 @@ pub(crate) fn judge(path: &Path, mark: &Mark) -> Result<(), StoreError> {
         return Ok(());
     }
     if mark.application != APPLICATION {
-        return Err(StoreError::Foreign { path });
+        return Err(StoreError::ForeignDatabase { path });
     }
     if mark.version > known {
-        return Err(StoreError::Newer { path, found: mark.version, known });
+        return Err(StoreError::NewerFormat { path, found: mark.version, known });
     }
     Ok(())
 }
@@ -149,16 +149,16 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 /// SQLite says only that it cannot: the system says why.
 pub(crate) fn cannot_open(path: &Path, error: rusqlite::Error) -> StoreError {
     if error.sqlite_error_code() != Some(rusqlite::ErrorCode::CannotOpen) {
-        return StoreError::of(path, error);
+        return StoreError::from_sqlite(path, error);
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if !parent.unwrap_or(Path::new(".")).is_dir() {
-        return StoreError::NoDirectory { path: path.to_owned() };
+        return StoreError::MissingDirectory { path: path.to_owned() };
     }
     match std::fs::OpenOptions::new().read(true).write(true).open(path) {
         Err(refused) if refused.kind() != std::io::ErrorKind::NotFound => {
-            StoreError::system(path, refused)
+            StoreError::from_io(path, refused)
         }
-        _ => StoreError::of(path, error),
+        _ => StoreError::from_sqlite(path, error),
     }
 }

@@ -2,7 +2,7 @@
 
 /// How a fetch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum StoredOutcome {
     /// The first copy.
     First,
     /// What counts has changed.
@@ -19,7 +19,7 @@ pub enum Outcome {
 
 /// What the last fetch makes of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum SourceState {
     /// Never fetched.
     #[default]
     New,
@@ -33,33 +33,33 @@ pub enum State {
     Disallowed,
 }
 
-impl Outcome {
+impl StoredOutcome {
     const ALL: [Self; 6] =
         [Self::First, Self::Changed, Self::Unchanged, Self::Failed, Self::Gone, Self::Disallowed];
 
     /// What it makes of a source.
     #[must_use]
-    pub fn state(self) -> State {
+    pub fn state(self) -> SourceState {
         match self {
-            Self::First | Self::Changed | Self::Unchanged => State::Good,
-            Self::Failed => State::Failing,
-            Self::Gone => State::Gone,
-            Self::Disallowed => State::Disallowed,
+            Self::First | Self::Changed | Self::Unchanged => SourceState::Good,
+            Self::Failed => SourceState::Failing,
+            Self::Gone => SourceState::Gone,
+            Self::Disallowed => SourceState::Disallowed,
         }
     }
 }
 
-impl State {
+impl SourceState {
     const ALL: [Self; 5] = [Self::New, Self::Good, Self::Failing, Self::Gone, Self::Disallowed];
 }
 
 /// Why a source was fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
+pub enum StoredReason {
     /// There was no copy of it.
     New,
     /// It was worth the price.
-    Worth,
+    Value,
     /// Its changes that were announced were.
     Pending,
     /// It had not been fetched for as long as its owner allows.
@@ -69,38 +69,38 @@ pub enum Reason {
     /// Nothing that was worth more was left to spend the budget on.
     Spare,
     /// Somebody asked for it.
-    Asked,
+    Requested,
 }
 
-impl Reason {
+impl StoredReason {
     const ALL: [Self; 7] = [
         Self::New,
-        Self::Worth,
+        Self::Value,
         Self::Pending,
         Self::Overdue,
         Self::Retry,
         Self::Spare,
-        Self::Asked,
+        Self::Requested,
     ];
 
     /// In a word.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::New => "new",
-            Self::Worth => "worth",
+            Self::Value => "worth",
             Self::Pending => "pending",
             Self::Overdue => "overdue",
             Self::Retry => "retry",
             Self::Spare => "spare",
-            Self::Asked => "asked",
+            Self::Requested => "asked",
         }
     }
 }
 
 /// What an entry of the log tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ChangeKind {
     /// What counts of a source has changed.
     #[default]
     Changed,
@@ -114,7 +114,7 @@ pub enum Kind {
     Gone,
 }
 
-impl Kind {
+impl ChangeKind {
     const ALL: [Self; 5] = [Self::Changed, Self::Failing, Self::Recovered, Self::Quiet, Self::Gone];
 }
 
@@ -141,7 +141,7 @@ macro_rules! stored_as_number {
 }
 pub(crate) use stored_as_number;
 
-stored_as_number!(Kind);
-stored_as_number!(Outcome);
-stored_as_number!(Reason);
-stored_as_number!(State);
+stored_as_number!(ChangeKind);
+stored_as_number!(StoredOutcome);
+stored_as_number!(StoredReason);
+stored_as_number!(SourceState);

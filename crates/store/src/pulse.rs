@@ -7,7 +7,7 @@ use crate::reader::Reader;
 
 /// What happened in a span of time, and how things stood at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Pulse {
+pub struct StatsBucket {
     /// When the span begins.
     pub at: i64,
     /// Fetches that were answered.
@@ -32,14 +32,14 @@ pub struct Pulse {
     pub budget: Option<f64>,
 }
 
-impl Pulse {
+impl StatsBucket {
     /// The length of the spans that are kept, in milliseconds.
-    pub const SPAN: i64 = 15 * 60_000;
+    pub const WIDTH_MS: i64 = 15 * 60_000;
 
     /// A span in which nothing has happened yet: the one in which this moment is.
     #[must_use]
-    pub fn around(at: i64) -> Self {
-        Self { at: at - at.rem_euclid(Self::SPAN), ..Self::default() }
+    pub fn containing(at: i64) -> Self {
+        Self { at: at - at.rem_euclid(Self::WIDTH_MS), ..Self::default() }
     }
 
     /// Adds what happened later: amounts add up, and of how things stood the latest counts.
@@ -60,9 +60,9 @@ impl Pulse {
 const ROWS: &str = "SELECT at, fetches, changed, failed, bytes, held, fresh, expected,
     freshness, price, budget FROM pulse WHERE at >= ?1 AND at < ?2 ORDER BY at";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Pulse> {
+fn read(row: &Row<'_>) -> rusqlite::Result<StatsBucket> {
     let count = |place| row.get::<_, i64>(place).map(|count| count as u64);
-    Ok(Pulse {
+    Ok(StatsBucket {
         at: row.get(0)?,
         fetches: count(1)?,
         changed: count(2)?,
@@ -81,17 +81,22 @@ impl Reader {
     /// How it went from a moment on and before another, in steps of so many milliseconds, in order of
     /// time. Steps begin at whole multiples of their length; those in which nothing was kept are left
     /// out.
-    pub fn pulses(&self, since: i64, until: i64, step: i64) -> Result<Vec<Pulse>, StoreError> {
+    pub fn stats_buckets(
+        &self,
+        since: i64,
+        until: i64,
+        step: i64,
+    ) -> Result<Vec<StatsBucket>, StoreError> {
         let step = step.max(1);
         self.run(|connection| {
             let mut statement = connection.prepare_cached(ROWS)?;
-            let mut steps: Vec<Pulse> = Vec::new();
+            let mut steps: Vec<StatsBucket> = Vec::new();
             for pulse in statement.query_map([since, until], read)? {
                 let pulse = pulse?;
                 let at = pulse.at - pulse.at.rem_euclid(step);
                 match steps.last_mut().filter(|last| last.at == at) {
                     Some(last) => last.add(&pulse),
-                    None => steps.push(Pulse { at, ..pulse }),
+                    None => steps.push(StatsBucket { at, ..pulse }),
                 }
             }
             Ok(steps)
@@ -99,7 +104,7 @@ impl Reader {
     }
 }
 
-pub(crate) fn keep(transaction: &Transaction<'_>, pulses: &[Pulse]) -> rusqlite::Result<()> {
+pub(crate) fn keep(transaction: &Transaction<'_>, pulses: &[StatsBucket]) -> rusqlite::Result<()> {
     let sql = "INSERT INTO pulse VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
         ON CONFLICT DO UPDATE SET
         fetches = fetches + excluded.fetches,

@@ -23,7 +23,7 @@ impl Reader {
     }
 
     /// One more reader of the same store.
-    pub fn reader(&self) -> Result<Self, StoreError> {
+    pub fn open_another(&self) -> Result<Self, StoreError> {
         Self::open(&self.path)
     }
 
@@ -38,7 +38,7 @@ impl Reader {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        work(&self.connection).map_err(|error| StoreError::of(&self.path, error))
+        work(&self.connection).map_err(|error| StoreError::from_sqlite(&self.path, error))
     }
 
     /// All rows of a statement that is kept ready.

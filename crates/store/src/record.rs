@@ -4,48 +4,48 @@ use rusqlite::{CachedStatement, OptionalExtension, Transaction, params};
 
 use crate::change::{self, NewChange};
 use crate::error::StoreError;
-use crate::herald::{self, Ear, HeraldRecord, Said};
 use crate::history::Decision;
 use crate::host::{self, HostRecord};
-use crate::job::Validators;
+use crate::host_cooldown::{self, HostCooldown, RobotsRecord};
+use crate::job::StoredValidators;
 use crate::lease::{self, Lease};
-use crate::manners::{self, KeptRobots, Manner};
-use crate::meta::{self, Spent};
-use crate::outcome::{Outcome, State};
-use crate::pulse::{self, Pulse};
+use crate::meta::{self, LedgerEntry};
+use crate::outcome::{SourceState, StoredOutcome};
+use crate::pulse::{self, StatsBucket};
 use crate::retention::{self, Retention};
+use crate::signal_source::{self, SignalEntry, SignalHistory, SignalSourceUpdate};
 use crate::store::Store;
 use crate::version::{self, NewVersion};
-use crate::watch::{Before, Watch};
+use crate::watch::{AlertThresholds, Before};
 
 /// Looked at for each fetch recorded, when observations are looked through for those that may go.
 const SWEPT_FOR_EACH: usize = 4;
 
 /// A fetch that is over.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fetched {
+pub struct FetchRecord {
     /// The source.
     pub source: u32,
     /// When it ended.
     pub at: i64,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: StoredOutcome,
     /// The status of HTTP; 0 if there was none.
     pub status: u16,
     /// Bytes that came.
     pub bytes: u64,
     /// How long it took, in milliseconds.
-    pub duration: u32,
+    pub duration_ms: u32,
     /// What there is to say; empty if nothing.
     pub note: String,
     /// What the server gave to ask with the next time; `None` leaves what is there.
-    pub validators: Option<Validators>,
+    pub validators: Option<StoredValidators>,
     /// What was read; `None` leaves what is there.
     pub reading: Option<Vec<u8>>,
     /// What the engine has learnt; `None` leaves what is there.
-    pub learnt: Option<Vec<u8>>,
+    pub learned: Option<Vec<u8>>,
     /// When the source is to be fetched next; `None` if that is not known.
-    pub due: Option<i64>,
+    pub due_at: Option<i64>,
     /// The content, if it is to be kept.
     pub version: Option<NewVersion>,
     /// The change, if there is one to be logged.
@@ -54,22 +54,22 @@ pub struct Fetched {
     pub decision: Option<Decision>,
 }
 
-impl Fetched {
+impl FetchRecord {
     /// A fetch of which nothing else is to be recorded.
     #[must_use]
-    pub fn new(source: u32, at: i64, outcome: Outcome) -> Self {
+    pub fn new(source: u32, at: i64, outcome: StoredOutcome) -> Self {
         Self {
             source,
             at,
             outcome,
             status: 0,
             bytes: 0,
-            duration: 0,
+            duration_ms: 0,
             note: String::new(),
             validators: None,
             reading: None,
-            learnt: None,
-            due: None,
+            learned: None,
+            due_at: None,
             version: None,
             change: None,
             decision: None,
@@ -79,49 +79,49 @@ impl Fetched {
 
 /// What the engine has learnt of a source without a fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Learnt {
+pub struct LearnedState {
     /// The source.
     pub source: u32,
     /// Bytes that the store does not look into; `None` leaves what is there.
-    pub learnt: Option<Vec<u8>>,
+    pub learned: Option<Vec<u8>>,
     /// When the source is to be fetched next; `None` if that is not known.
-    pub due: Option<i64>,
+    pub due_at: Option<i64>,
 }
 
 /// What becomes durable together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     /// Fetches that are over, in their order.
-    pub fetches: Vec<Fetched>,
+    pub fetches: Vec<FetchRecord>,
     /// What was learnt otherwise.
-    pub learnt: Vec<Learnt>,
+    pub learned: Vec<LearnedState>,
     /// What the engine keeps of hosts.
     pub hosts: Vec<HostRecord>,
     /// How long hosts without sources are left alone.
-    pub manners: Vec<Manner>,
+    pub host_cooldowns: Vec<HostCooldown>,
     /// robots.txt files that were found.
-    pub robots: Vec<KeptRobots>,
+    pub robots: Vec<RobotsRecord>,
     /// What it keeps beside; `None` leaves what is there.
-    pub rest: Option<Vec<u8>>,
+    pub engine_checkpoint: Option<Vec<u8>>,
     /// What was handed out. Amounts of one moment are added up.
-    pub ledger: Vec<Spent>,
+    pub ledger: Vec<LedgerEntry>,
     /// How it went. What is of one span is added up.
-    pub pulses: Vec<Pulse>,
+    pub stats: Vec<StatsBucket>,
     /// Leases that were given.
     pub leases: Vec<Lease>,
     /// Leases that are over, or of which all is reported.
-    pub dropped: Vec<u128>,
+    pub dropped_leases: Vec<u128>,
     /// What is known of heralds.
-    pub heralds: Vec<HeraldRecord>,
+    pub signal_sources: Vec<SignalSourceUpdate>,
     /// What heralds said of sources, in its order.
-    pub said: Vec<Said>,
+    pub signal_entries: Vec<SignalEntry>,
     /// What was learnt of heralds about sources.
-    pub ears: Vec<Ear>,
+    pub signal_histories: Vec<SignalHistory>,
 }
 
 /// What became of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordResult {
     /// For each fetch of the batch the cursor of its change, or of what else was told of it, if there
     /// was something.
     pub cursors: Vec<Option<i64>>,
@@ -131,10 +131,10 @@ pub struct Recorded {
 
 impl Store {
     /// Records a batch as a whole. When this returns, it is durable.
-    pub fn record(&mut self, batch: &Batch) -> Result<Recorded, StoreError> {
+    pub fn record_batch(&mut self, batch: &Batch) -> Result<RecordResult, StoreError> {
         let (retention, watch, mut sweep) = (self.retention, self.watch, self.sweep);
         let recorded = self.write(|transaction| {
-            let mut recorded = Recorded::default();
+            let mut recorded = RecordResult::default();
             let mut observed = 0;
             let mut keeper = Keeper::prepare(transaction)?;
             for fetch in &batch.fetches {
@@ -153,20 +153,20 @@ impl Store {
             }
             let sql = "UPDATE schedule SET learnt = coalesce(?2, learnt), due = ?3 WHERE id = ?1";
             let mut statement = transaction.prepare_cached(sql)?;
-            for learnt in &batch.learnt {
-                let row = params![learnt.source, learnt.learnt, learnt.due];
+            for learnt in &batch.learned {
+                let row = params![learnt.source, learnt.learned, learnt.due_at];
                 if statement.execute(row)? == 0 {
                     recorded.unknown.push(learnt.source);
                 }
             }
             host::keep(transaction, &batch.hosts)?;
-            manners::keep(transaction, &batch.manners, &batch.robots)?;
-            lease::keep(transaction, &batch.leases, &batch.dropped)?;
-            herald::keep(transaction, &batch.heralds)?;
-            herald::keep_ears(transaction, &batch.said, &batch.ears)?;
+            host_cooldown::keep(transaction, &batch.host_cooldowns, &batch.robots)?;
+            lease::keep(transaction, &batch.leases, &batch.dropped_leases)?;
+            signal_source::keep(transaction, &batch.signal_sources)?;
+            signal_source::keep_ears(transaction, &batch.signal_entries, &batch.signal_histories)?;
             meta::keep_spent(transaction, &batch.ledger)?;
-            pulse::keep(transaction, &batch.pulses)?;
-            if let Some(rest) = &batch.rest {
+            pulse::keep(transaction, &batch.stats)?;
+            if let Some(rest) = &batch.engine_checkpoint {
                 meta::keep_rest(transaction, rest)?;
             }
             Ok(recorded)
@@ -217,9 +217,9 @@ impl<'a> Keeper<'a> {
     /// The cursor of the change within; `None` outside if there is no such source.
     fn keep(
         &mut self,
-        fetch: &Fetched,
+        fetch: &FetchRecord,
         retention: &Retention,
-        watch: Watch,
+        watch: AlertThresholds,
     ) -> rusqlite::Result<Option<Option<i64>>> {
         let found = self.before.query_row([fetch.source], |row| {
             let (failures, fetched, changed) = (row.get(2)?, row.get(3)?, row.get(4)?);
@@ -239,25 +239,25 @@ impl<'a> Keeper<'a> {
             fetch.outcome,
             fetch.status,
             fetch.bytes as i64,
-            fetch.duration,
+            fetch.duration_ms,
             Some(&fetch.note).filter(|note| !note.is_empty()),
             fetch.decision.map(|it| it.reason),
-            fetch.decision.and_then(|it| it.worth),
+            fetch.decision.and_then(|it| it.value),
             fetch.decision.and_then(|it| it.price),
-            fetch.decision.and_then(|it| it.believed),
-            fetch.decision.and_then(|it| it.learnt),
+            fetch.decision.and_then(|it| it.rate_before),
+            fetch.decision.and_then(|it| it.rate_after),
         ])?;
         let last = self.transaction.last_insert_rowid();
         let state = fetch.outcome.state();
         self.schedule.execute(params![
             fetch.source,
-            (state == State::Good).then_some(fetch.at),
-            fetch.due,
+            (state == SourceState::Good).then_some(fetch.at),
+            fetch.due_at,
             state,
-            fetch.learnt,
+            fetch.learned,
             fetches + 1,
             fetch.at,
-            (fetch.outcome == Outcome::Changed).then_some(fetch.at),
+            (fetch.outcome == StoredOutcome::Changed).then_some(fetch.at),
             last,
         ])?;
         let told = if is_page { watch.tell(self.transaction, fetch, &before)? } else { None };
@@ -269,7 +269,7 @@ impl<'a> Keeper<'a> {
 /// What is kept of what came, in one write to its source. Gives the cursor of the change, if there is one.
 fn keep_copy(
     transaction: &Transaction<'_>,
-    fetch: &Fetched,
+    fetch: &FetchRecord,
     retention: &Retention,
     fetched: Option<i64>,
 ) -> rusqlite::Result<Option<i64>> {
@@ -300,7 +300,7 @@ fn keep_copy(
     match &fetch.change {
         Some(change) => {
             // When it was fetched, not when somebody told of it.
-            let unchanged = match (change.unchanged, fetched) {
+            let unchanged = match (change.last_unchanged_at, fetched) {
                 (Some(told), Some(fetched)) => Some(told.min(fetched)),
                 (told, _) => told,
             };

@@ -4,15 +4,15 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use crate::change;
 use crate::error::StoreError;
-use crate::herald;
-use crate::manners;
+use crate::host_cooldown;
 use crate::meta::{counter, set_counter};
 use crate::pulse;
+use crate::signal_source;
 use crate::store::Store;
 use crate::version;
 
 const DAY: f64 = 86_400_000.0;
-/// Rows that one step of [`Store::tidy`] looks at.
+/// Rows that one step of [`Store::prune`] looks at.
 const STEP: usize = 2_000;
 /// Changes that one step removes at most.
 const CHANGES: usize = 20_000;
@@ -64,9 +64,9 @@ impl Retention {
     }
 }
 
-/// What a step of [`Store::tidy`] did.
+/// What a step of [`Store::prune`] did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tidied {
+pub struct PruneResult {
     /// Versions that went.
     pub versions: u64,
     /// Observations that went.
@@ -203,7 +203,7 @@ pub(crate) fn after_version(
 impl Store {
     /// A small step of tidying: removes versions, observations, changes and entries of the ledger that
     /// [`Retention`] does not want. Call it from time to time, until there is no more.
-    pub fn tidy(&mut self, now: i64) -> Result<Tidied, StoreError> {
+    pub fn prune(&mut self, now: i64) -> Result<PruneResult, StoreError> {
         let (retention, mut sweep) = (self.retention, self.sweep);
         let tidied = self.write(|transaction| {
             let sql = "DELETE FROM ledger WHERE at < ?1";
@@ -212,14 +212,14 @@ impl Store {
             let versions = sweep.versions(transaction, &retention, now)?;
             let observations =
                 sweep.look_at_observations(transaction, retention.observations, STEP)?;
-            manners::forget(transaction, now, Retention::before(now, ROBOTS_DAYS))?;
+            host_cooldown::forget(transaction, now, Retention::before(now, ROBOTS_DAYS))?;
             pulse::forget(transaction, Retention::before(now, PULSE_DAYS))?;
             let before = Retention::before(now, retention.change_days);
             let changes = change::forget(transaction, before, CHANGES)?;
             let more = sweep.version.is_some() || sweep.observation.is_some();
             let more = more || changes == CHANGES as u64;
-            let more = herald::tidy_ears(transaction)? || more;
-            Ok(Tidied { versions, observations, changes, more })
+            let more = signal_source::tidy_ears(transaction)? || more;
+            Ok(PruneResult { versions, observations, changes, more })
         })?;
         self.sweep = sweep;
         Ok(tidied)

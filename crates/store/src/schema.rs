@@ -427,17 +427,17 @@ mod tests {
             connection.execute_batch(rows).unwrap();
             drop(connection);
             let mut store = crate::Store::open(&path, 0).unwrap();
-            let sitemap = crate::NewHerald::read(
-                crate::HeraldKind::Sitemap,
+            let sitemap = crate::NewSignalSource::polled(
+                crate::SignalSourceKind::Sitemap,
                 "https://example.com/sitemap.xml",
                 "example.com",
                 0,
             );
-            let added = store.add_heralds(&[sitemap]).unwrap();
-            assert_eq!((added[0].number, added[0].source), (0, Some(1)), "from {older}");
+            let added = store.add_signal_sources(&[sitemap]).unwrap();
+            assert_eq!((added[0].id, added[0].source), (0, Some(1)), "from {older}");
             let source = store.source(0).unwrap().unwrap();
-            assert_eq!((source.paused, source.herald), (true, false), "from {older}");
-            assert_eq!(store.check().unwrap().faults, [""; 0], "from {older}");
+            assert_eq!((source.paused, source.is_signal_source), (true, false), "from {older}");
+            assert_eq!(store.check_integrity().unwrap().faults, [""; 0], "from {older}");
         }
     }
 

@@ -1,15 +1,15 @@
 //! Sources as they are described, and as they are kept.
 
 use crate::error::StoreError;
-use crate::outcome::State;
+use crate::outcome::SourceState;
 
 /// Bits of the column `flags`.
 pub(crate) const PAUSED: i64 = 1;
 pub(crate) const OBSERVED: i64 = 2;
 /// It is read to hear a herald, and no page.
-pub(crate) const HERALD: i64 = 4;
+pub(crate) const SIGNAL_SOURCE: i64 = 4;
 /// Stands between tags in the columns `tags`.
-pub(crate) const BETWEEN_TAGS: char = '\n';
+pub(crate) const TAG_SEPARATOR: char = '\n';
 
 /// A source as it is kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Source {
     /// Whether its changes are announced.
     pub observed: bool,
     /// Whether it is read to hear a herald, and is no page.
-    pub herald: bool,
+    pub is_signal_source: bool,
     /// Names to find it by.
     pub tags: Vec<String>,
     /// How it is read, as a text that the store does not look into.
@@ -41,17 +41,17 @@ pub struct Source {
     /// What is wanted of it, as a text that the store does not look into.
     pub goal: String,
     /// When it was added.
-    pub added: i64,
+    pub added_at: i64,
     /// What the last fetch made of it.
-    pub state: State,
+    pub state: SourceState,
     /// When the copy was last made or confirmed.
-    pub fetched: Option<i64>,
+    pub fetched_at: Option<i64>,
     /// When it was last tried.
-    pub tried: Option<i64>,
+    pub attempted_at: Option<i64>,
     /// When it was last seen to have changed.
-    pub changed: Option<i64>,
+    pub changed_at: Option<i64>,
     /// When it is to be fetched next.
-    pub due: Option<i64>,
+    pub due_at: Option<i64>,
     /// Fetches so far.
     pub fetches: u64,
     /// Fetches that failed since the last good one.
@@ -62,7 +62,7 @@ pub struct Source {
 
 /// What is given anew of a source. What is `None` stays as it is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Patch {
+pub struct SourcePatch {
     /// How much it counts.
     pub importance: Option<f64>,
     /// What a fetch costs.
@@ -91,19 +91,19 @@ pub struct NewSource {
     /// The name of the host whose politeness it shares.
     pub host: String,
     /// When it is added.
-    pub added: i64,
+    pub added_at: i64,
     /// What is given of it.
-    pub given: Patch,
+    pub patch: SourcePatch,
     /// What is expected of it before its first fetch, as bytes that the store does not look into; empty
     /// if nothing. It is left out if the source is known.
-    pub learnt: Vec<u8>,
+    pub learned: Vec<u8>,
 }
 
 impl NewSource {
     /// A source of which nothing else is given.
     pub fn new(url: impl Into<String>, host: impl Into<String>, added: i64) -> Self {
         let (url, host) = (url.into(), host.into());
-        Self { url, host, added, given: Patch::default(), learnt: Vec::new() }
+        Self { url, host, added_at: added, patch: SourcePatch::default(), learned: Vec::new() }
     }
 
     pub(crate) fn check(&self) -> Result<(), StoreError> {
@@ -111,11 +111,11 @@ impl NewSource {
         if let Some((field, _)) = named.iter().find(|(_, text)| text.is_empty()) {
             return Err(invalid(&self.url, field, "empty"));
         }
-        self.given.check(&self.url)
+        self.patch.check(&self.url)
     }
 }
 
-impl Patch {
+impl SourcePatch {
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -134,7 +134,7 @@ impl Patch {
                 return Err(invalid(whose, field, &value.unwrap_or(f64::NAN).to_string()));
             }
         }
-        let odd = |tag: &&String| tag.is_empty() || tag.contains(BETWEEN_TAGS);
+        let odd = |tag: &&String| tag.is_empty() || tag.contains(TAG_SEPARATOR);
         match self.tags.iter().flatten().find(odd) {
             Some(tag) => Err(invalid(whose, "tags", &format!("{tag:?}"))),
             None => Ok(()),
@@ -153,7 +153,7 @@ impl Patch {
 }
 
 fn invalid(url: &str, field: &'static str, value: &str) -> StoreError {
-    StoreError::Invalid { url: url.to_owned(), field, value: value.to_owned() }
+    StoreError::InvalidValue { url: url.to_owned(), field, value: value.to_owned() }
 }
 
 /// Tags as they stand in a column: each once, in order.
@@ -165,5 +165,5 @@ pub(crate) fn join_tags(tags: &[String]) -> String {
 }
 
 pub(crate) fn split_tags(text: &str) -> Vec<String> {
-    text.split(BETWEEN_TAGS).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
+    text.split(TAG_SEPARATOR).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
 }

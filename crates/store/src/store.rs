@@ -13,7 +13,7 @@ use crate::open;
 use crate::reader::Reader;
 use crate::retention::{Retention, Sweep};
 use crate::schema::{self, Mark, STEPS};
-use crate::watch::Watch;
+use crate::watch::AlertThresholds;
 
 /// A store that this process writes, and no other. It reads like a [`Reader`].
 ///
@@ -26,7 +26,7 @@ pub struct Store {
     pub(crate) reader: Reader,
     pub(crate) retention: Retention,
     pub(crate) sweep: Sweep,
-    pub(crate) watch: Watch,
+    pub(crate) watch: AlertThresholds,
     _lock: Lock,
 }
 
@@ -46,7 +46,7 @@ impl Store {
         let reader = Reader { connection, path };
         let retention = Retention::default();
         let sweep = Sweep::default();
-        let watch = Watch::default();
+        let watch = AlertThresholds::default();
         let mut store = Self { checkpointer, reader, retention, sweep, watch, _lock: lock };
         if store.meta("made")?.is_none() {
             store.set_meta("made", &now.to_string())?;
@@ -64,7 +64,7 @@ impl Store {
     }
 
     /// Says how much of the past is kept from now on. What is too much goes bit by bit, with
-    /// [`Store::record`] and [`Store::tidy`].
+    /// [`Store::record_batch`] and [`Store::prune`].
     pub fn set_retention(&mut self, retention: Retention) {
         self.retention = retention;
     }
@@ -95,7 +95,7 @@ impl Store {
         };
         let result = all();
         self.checkpointer.after_write();
-        result.map_err(|error| StoreError::of(&self.reader.path, error))
+        result.map_err(|error| StoreError::from_sqlite(&self.reader.path, error))
     }
 }
 

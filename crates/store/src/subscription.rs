@@ -9,26 +9,26 @@ use crate::store::Store;
 
 /// What is to become of a subscription. The numbers stand in files: they never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Aim {
+pub enum SubscriptionIntent {
     /// It is to be, and to stay.
-    Stay,
+    Subscribe,
     /// The hub is to be told that it is over.
-    Leave,
+    Unsubscribe,
     /// It is over: whoever calls back is told so for a while.
     Ended,
 }
 
-impl Aim {
-    const ALL: [Self; 3] = [Self::Stay, Self::Leave, Self::Ended];
+impl SubscriptionIntent {
+    const ALL: [Self; 3] = [Self::Subscribe, Self::Unsubscribe, Self::Ended];
 }
 
-impl ToSql for Aim {
+impl ToSql for SubscriptionIntent {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(*self as i64))
     }
 }
 
-impl FromSql for Aim {
+impl FromSql for SubscriptionIntent {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let number = value.as_i64()?;
         let place = usize::try_from(number).ok();
@@ -49,7 +49,7 @@ pub struct Subscription {
     /// The feed that names the hub: the number of its herald.
     pub feed: u32,
     /// Who is said to speak when the hub does: the number of a herald of its own.
-    pub herald: u32,
+    pub signal_source: u32,
     /// What is subscribed to, letter by letter as the feed names it.
     pub topic: String,
     /// The hubs that the feed names, the first one first.
@@ -57,15 +57,15 @@ pub struct Subscription {
     /// Which of them it is at.
     pub hub: u32,
     /// What is to become of it.
-    pub aim: Aim,
+    pub intent: SubscriptionIntent,
     /// When the hub was last asked.
-    pub asked: Option<i64>,
+    pub requested_at: Option<i64>,
     /// When the hub last made sure that it was us who asked.
-    pub verified: Option<i64>,
+    pub verified_at: Option<i64>,
     /// Until when it holds, if it does.
-    pub until: Option<i64>,
+    pub expires_at: Option<i64>,
     /// When the next thing is to be done.
-    pub next: i64,
+    pub next_action_at: i64,
     /// How often the hub was asked in vain since it last made sure.
     pub failures: u32,
     /// Why, the last time; empty if there is nothing to say.
@@ -73,14 +73,24 @@ pub struct Subscription {
     /// What the hub has sent.
     pub pushes: u64,
     /// Of what came, the part that was not signed as it should be.
-    pub ignored: u64,
+    pub rejected_pushes: u64,
     /// When it last sent something.
-    pub pushed: Option<i64>,
+    pub last_push_at: Option<i64>,
 }
 
 impl std::fmt::Debug for Subscription {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { topic, hubs, hub, aim, until, next, failures, note, .. } = self;
+        let Self {
+            topic,
+            hubs,
+            hub,
+            intent: aim,
+            expires_at: until,
+            next_action_at: next,
+            failures,
+            note,
+            ..
+        } = self;
         write!(
             f,
             "Subscription({topic} at {hubs:?}[{hub}], {aim:?}, until {until:?}, next {next}, \
@@ -101,20 +111,20 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Subscription> {
         secret: row.get(1)?,
         base: row.get(2)?,
         feed: row.get(3)?,
-        herald: row.get(4)?,
+        signal_source: row.get(4)?,
         topic: row.get(5)?,
         hubs: hubs.lines().map(str::to_owned).collect(),
         hub: row.get(7)?,
-        aim: row.get(8)?,
-        asked: row.get(9)?,
-        verified: row.get(10)?,
-        until: row.get(11)?,
-        next: row.get(12)?,
+        intent: row.get(8)?,
+        requested_at: row.get(9)?,
+        verified_at: row.get(10)?,
+        expires_at: row.get(11)?,
+        next_action_at: row.get(12)?,
         failures: row.get(13)?,
         note: row.get(14)?,
         pushes: count(15)?,
-        ignored: count(16)?,
-        pushed: row.get(17)?,
+        rejected_pushes: count(16)?,
+        last_push_at: row.get(17)?,
     })
 }
 
@@ -127,7 +137,7 @@ impl Reader {
 
 impl Store {
     /// Keeps subscriptions, in place of those with the same callbacks, and forgets others, all or none.
-    pub fn put_subscriptions(
+    pub fn update_subscriptions(
         &mut self,
         all: &[Subscription],
         gone: &[String],
@@ -149,21 +159,21 @@ impl Store {
                     it.secret,
                     it.base,
                     it.feed,
-                    it.herald,
+                    it.signal_source,
                     it.topic,
                     // A URL has no line breaks.
                     it.hubs.join("\n"),
                     it.hub,
-                    it.aim,
-                    it.asked,
-                    it.verified,
-                    it.until,
-                    it.next,
+                    it.intent,
+                    it.requested_at,
+                    it.verified_at,
+                    it.expires_at,
+                    it.next_action_at,
                     it.failures,
                     it.note,
                     count(it.pushes),
-                    count(it.ignored),
-                    it.pushed,
+                    count(it.rejected_pushes),
+                    it.last_push_at,
                 ])?;
             }
             Ok(())

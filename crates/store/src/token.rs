@@ -16,9 +16,9 @@ pub struct Token {
     /// What it allows, as bits that the store does not look into.
     pub scopes: u8,
     /// When it was made.
-    pub made: i64,
+    pub created_at: i64,
     /// When it was last used, within some minutes; `None` if never.
-    pub used: Option<i64>,
+    pub used_at: Option<i64>,
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Token> {
@@ -26,8 +26,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Token> {
         name: row.get(0)?,
         hash: row.get(1)?,
         scopes: row.get(2)?,
-        made: row.get(3)?,
-        used: row.get(4)?,
+        created_at: row.get(3)?,
+        used_at: row.get(4)?,
     })
 }
 
@@ -40,20 +40,20 @@ impl Reader {
 
 impl Store {
     /// Keeps a token, in place of one of the same name.
-    pub fn put_token(&mut self, token: &Token) -> Result<(), StoreError> {
+    pub fn upsert_token(&mut self, token: &Token) -> Result<(), StoreError> {
         self.write(|transaction| {
             let sql = "INSERT INTO token (name, hash, scopes, made, used)
                 VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (name) DO UPDATE SET
                 hash = excluded.hash, scopes = excluded.scopes, made = excluded.made,
                 used = excluded.used";
-            let Token { name, hash, scopes, made, used } = token;
+            let Token { name, hash, scopes, created_at: made, used_at: used } = token;
             let row = params![name, hash, scopes, made, used];
             transaction.prepare_cached(sql)?.execute(row).map(|_| ())
         })
     }
 
     /// Notes when tokens were used, by name.
-    pub fn used_tokens(&mut self, used: &[(String, i64)]) -> Result<(), StoreError> {
+    pub fn record_token_use(&mut self, used: &[(String, i64)]) -> Result<(), StoreError> {
         self.write(|transaction| {
             let sql = "UPDATE token SET used = ?2 WHERE name = ?1";
             let mut statement = transaction.prepare_cached(sql)?;

@@ -15,16 +15,16 @@ const LEVEL: i32 = 1;
 
 /// Content, compressed. Made where there is time for it: beside the loop that records.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packed {
+pub struct CompressedContent {
     hash: i64,
     size: u64,
     zstd: Vec<u8>,
 }
 
-impl Packed {
+impl CompressedContent {
     /// Compresses content.
     #[must_use]
-    pub fn of(content: &[u8]) -> Self {
+    pub fn compress(content: &[u8]) -> Self {
         thread_local! {
             static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
         }
@@ -52,22 +52,22 @@ pub struct NewVersion {
     /// The digest of what counts of it.
     pub digest: [u8; 16],
     /// What kind of content it is, as a text that the store does not look into.
-    pub kind: String,
+    pub content_kind: String,
     /// The content.
-    pub content: Packed,
+    pub content: CompressedContent,
 }
 
 /// What is known of a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionMeta {
     /// Its number, from 1 for each source.
-    pub n: u32,
+    pub number: u32,
     /// When it was first seen.
-    pub at: i64,
+    pub first_seen_at: i64,
     /// The digest of what counts of it.
     pub digest: [u8; 16],
     /// What kind of content it is.
-    pub kind: String,
+    pub content_kind: String,
     /// Bytes of content.
     pub size: u64,
 }
@@ -86,10 +86,10 @@ const META: &str = "SELECT v.n, v.at, v.digest, v.kind, c.size
 
 fn read(row: &Row<'_>) -> rusqlite::Result<VersionMeta> {
     Ok(VersionMeta {
-        n: row.get(0)?,
-        at: row.get(1)?,
+        number: row.get(0)?,
+        first_seen_at: row.get(1)?,
         digest: row.get(2)?,
-        kind: row.get(3)?,
+        content_kind: row.get(3)?,
         size: row.get::<_, i64>(4)? as u64,
     })
 }
@@ -140,13 +140,13 @@ pub(crate) fn insert(
     let content = share(transaction, &version.content)?;
     let sql = "INSERT INTO version (source, n, at, digest, kind, content)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let row = params![source, n, at, version.digest, version.kind, content];
+    let row = params![source, n, at, version.digest, version.content_kind, content];
     transaction.prepare_cached(sql)?.execute(row).map(|_| ())
 }
 
 /// The number of this content. The hash only points to candidates: what strangers wrote must not be
 /// mistaken for something else of the same hash.
-fn share(transaction: &Transaction<'_>, content: &Packed) -> rusqlite::Result<i64> {
+fn share(transaction: &Transaction<'_>, content: &CompressedContent) -> rusqlite::Result<i64> {
     let sql = "SELECT id, zstd FROM content JOIN packed ON content = id
         WHERE hash = ?1 AND size = ?2";
     let mut statement = transaction.prepare_cached(sql)?;
@@ -169,12 +169,12 @@ fn share(transaction: &Transaction<'_>, content: &Packed) -> rusqlite::Result<i6
 }
 
 /// Another version of zstd may have packed the same content into other bytes.
-fn same_content(there: &[u8], content: &Packed) -> bool {
+fn same_content(there: &[u8], content: &CompressedContent) -> bool {
     let unpacked = unpack(there, content.size);
     unpacked.is_some() && unpacked == unpack(&content.zstd, content.size)
 }
 
-/// Removes the versions of a source with a number below `n`. Gives how many.
+/// Removes the versions of a source with a number below `number`. Gives how many.
 pub(crate) fn remove_below(
     transaction: &Transaction<'_>,
     source: u32,
@@ -210,20 +210,20 @@ pub(crate) fn release(transaction: &Transaction<'_>, content: i64) -> rusqlite::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Batch, Fetched, NewSource, Outcome, Store};
+    use crate::{Batch, FetchRecord, NewSource, Store, StoredOutcome};
 
     #[test]
     fn contents_of_one_hash_are_told_apart() {
         let directory = tempfile::tempdir().unwrap();
         let mut store = Store::open(&directory.path().join("freshet.db"), 0).unwrap();
-        store.add(&[NewSource::new("url", "host", 0)]).unwrap();
+        store.add_sources(&[NewSource::new("url", "host", 0)]).unwrap();
         let contents: [&[u8]; 4] = [b"one", b"two", b"one", b"two"];
         let fetches = contents.map(|content| {
-            let content = Packed { hash: 7, ..Packed::of(content) };
-            let version = NewVersion { digest: [0; 16], kind: String::new(), content };
-            Fetched { version: Some(version), ..Fetched::new(0, 1, Outcome::Changed) }
+            let content = CompressedContent { hash: 7, ..CompressedContent::compress(content) };
+            let version = NewVersion { digest: [0; 16], content_kind: String::new(), content };
+            FetchRecord { version: Some(version), ..FetchRecord::new(0, 1, StoredOutcome::Changed) }
         });
-        store.record(&Batch { fetches: fetches.to_vec(), ..Batch::default() }).unwrap();
+        store.record_batch(&Batch { fetches: fetches.to_vec(), ..Batch::default() }).unwrap();
         for (n, content) in (1..).zip(contents) {
             assert_eq!(store.version(0, n).unwrap().unwrap().content, content);
         }
@@ -236,7 +236,7 @@ mod tests {
         let content: String = (0..1_000).map(|n| (n * n).to_string()).collect();
         let content = content.as_bytes();
         let hard = zstd::bulk::compress(content, 19).unwrap();
-        let packed = Packed::of(content);
+        let packed = CompressedContent::compress(content);
         assert_ne!(hard, packed.zstd);
         assert!(same_content(&hard, &packed));
         assert!(!same_content(&hard[..hard.len() / 2], &packed));

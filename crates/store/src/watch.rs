@@ -6,8 +6,8 @@ use rusqlite::{Transaction, params};
 
 use crate::change;
 use crate::error::StoreError;
-use crate::outcome::{Kind, Outcome, State};
-use crate::record::Fetched;
+use crate::outcome::{ChangeKind, SourceState, StoredOutcome};
+use crate::record::FetchRecord;
 use crate::store::Store;
 
 /// What was told of a source and still holds: bits of `schedule.told`.
@@ -20,37 +20,37 @@ const STRIDE: u32 = 5_000;
 
 /// What is told of sources beside their changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Watch {
+pub struct AlertThresholds {
     /// That a source could not be fetched so many times in a row; 0 for never.
     pub failures: u32,
     /// That a source has not changed for so many milliseconds; 0 for never.
-    pub quiet: i64,
+    pub quiet_ms: i64,
 }
 
 /// How far sources were looked at for what has been so for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Late {
+pub struct AlertScan {
     /// Where to go on; `None` if all are looked at.
-    pub next: Option<u32>,
+    pub resume_after: Option<u32>,
     /// The cursor of the last entry that was told, if one was.
     pub cursor: Option<i64>,
 }
 
 /// What was there before a fetch.
 pub(crate) struct Before {
-    pub(crate) state: State,
+    pub(crate) state: SourceState,
     pub(crate) failures: u32,
     pub(crate) fetched: Option<i64>,
     pub(crate) changed: Option<i64>,
     pub(crate) told: u32,
 }
 
-impl Watch {
+impl AlertThresholds {
     /// Tells what a fetch shows. Gives the cursor of what was told.
     pub(crate) fn tell(
         self,
         transaction: &Transaction<'_>,
-        fetch: &Fetched,
+        fetch: &FetchRecord,
         before: &Before,
     ) -> rusqlite::Result<Option<i64>> {
         let mut told = before.told;
@@ -64,38 +64,38 @@ impl Watch {
     fn entry(
         self,
         transaction: &Transaction<'_>,
-        fetch: &Fetched,
+        fetch: &FetchRecord,
         before: &Before,
         told: &mut u32,
     ) -> rusqlite::Result<Option<i64>> {
         let tell = |kind, since, summary: &str| {
             change::tell(transaction, fetch.source, kind, since, fetch.at, summary)
         };
-        let is_good = fetch.outcome.state() == State::Good;
+        let is_good = fetch.outcome.state() == SourceState::Good;
         let was_failing = before.told & FAILING != 0;
         if is_good {
             *told &= !FAILING;
         }
-        if fetch.outcome == Outcome::Changed {
+        if fetch.outcome == StoredOutcome::Changed {
             *told &= !QUIET;
         }
         // Whoever keeps an index must know of these two.
-        if fetch.outcome == Outcome::Gone && before.state != State::Gone {
-            return tell(Kind::Gone, before.fetched, "it is no more");
+        if fetch.outcome == StoredOutcome::Gone && before.state != SourceState::Gone {
+            return tell(ChangeKind::Gone, before.fetched, "it is no more");
         }
-        if is_good && before.state == State::Gone {
-            return tell(Kind::Recovered, before.fetched, "it is there again");
+        if is_good && before.state == SourceState::Gone {
+            return tell(ChangeKind::Recovered, before.fetched, "it is there again");
         }
         let failures = before.failures + 1;
         if self.failures > 0 && !is_good && !was_failing && failures >= self.failures {
             *told |= FAILING;
-            return tell(Kind::Failing, before.fetched, &failed(failures, &fetch.note));
+            return tell(ChangeKind::Failing, before.fetched, &failed(failures, &fetch.note));
         }
         if is_good && was_failing {
             let times = before.failures;
-            return tell(Kind::Recovered, before.fetched, &format!("after {times} failures"));
+            return tell(ChangeKind::Recovered, before.fetched, &format!("after {times} failures"));
         }
-        if self.quiet > 0 && fetch.outcome == Outcome::Unchanged && *told & QUIET == 0 {
+        if self.quiet_ms > 0 && fetch.outcome == StoredOutcome::Unchanged && *told & QUIET == 0 {
             if before.fetched.is_none() {
                 return Ok(None);
             }
@@ -103,16 +103,16 @@ impl Watch {
                 Some(changed) => changed,
                 None => first_seen(transaction, fetch.source)?,
             };
-            if since.saturating_add(self.quiet) <= fetch.at {
+            if since.saturating_add(self.quiet_ms) <= fetch.at {
                 *told |= QUIET;
-                return tell(Kind::Quiet, Some(since), &unchanged(fetch.at - since));
+                return tell(ChangeKind::Quiet, Some(since), &unchanged(fetch.at - since));
             }
         }
         Ok(None)
     }
 
     fn text(self) -> String {
-        format!("{} {}", self.failures, self.quiet)
+        format!("{} {}", self.failures, self.quiet_ms)
     }
 }
 
@@ -144,31 +144,35 @@ fn first_seen(transaction: &Transaction<'_>, source: u32) -> rusqlite::Result<i6
 
 impl Store {
     /// Says what is told of sources beside their changes from now on. What has been so for a while is
-    /// told by [`Store::tell_late`].
-    pub fn set_watch(&mut self, watch: Watch) {
+    /// told by [`Store::scan_for_alerts`].
+    pub fn set_alert_thresholds(&mut self, watch: AlertThresholds) {
         self.watch = watch;
     }
 
     /// Whether there may be sources of which something is to be told though no fetch shows it anew: what
     /// is to be told is not what it was.
-    pub fn is_late(&self) -> Result<bool, StoreError> {
-        let known = self.meta(KEY)?.unwrap_or_else(|| Watch::default().text());
+    pub fn is_alert_scan_due(&self) -> Result<bool, StoreError> {
+        let known = self.meta(KEY)?.unwrap_or_else(|| AlertThresholds::default().text());
         Ok(known != self.watch.text())
     }
 
     /// Tells what has been so for a while and was not told, of some sources: from `after` on, until there
-    /// is no `next`. What was told is not told again, whenever it ends.
-    pub fn tell_late(&mut self, after: Option<u32>, now: i64) -> Result<Late, StoreError> {
+    /// is no `resume_after`. What was told is not told again, whenever it ends.
+    pub fn scan_for_alerts(
+        &mut self,
+        after: Option<u32>,
+        now: i64,
+    ) -> Result<AlertScan, StoreError> {
         let watch = self.watch;
-        let end = self.numbers()?;
+        let end = self.next_source_id()?;
         let first = after.map_or(0, |after| after.saturating_add(1));
         let last = first.saturating_add(STRIDE - 1);
         let cursor = self.write(|transaction| late(transaction, watch, (first, last), now))?;
         if last < end {
-            return Ok(Late { next: Some(last), cursor });
+            return Ok(AlertScan { resume_after: Some(last), cursor });
         }
         self.set_meta(KEY, &watch.text())?;
-        Ok(Late { next: None, cursor })
+        Ok(AlertScan { resume_after: None, cursor })
     }
 }
 
@@ -184,7 +188,7 @@ struct Overdue {
 
 fn late(
     transaction: &Transaction<'_>,
-    watch: Watch,
+    watch: AlertThresholds,
     (first, last): (u32, u32),
     now: i64,
 ) -> rusqlite::Result<Option<i64>> {
@@ -198,7 +202,7 @@ fn late(
                 AND c.fetched - coalesce(c.changed, s.added) >= ?4))
         ORDER BY c.id";
     let mut statement = transaction.prepare_cached(sql)?;
-    let values = params![first, last, watch.failures, watch.quiet, State::Good];
+    let values = params![first, last, watch.failures, watch.quiet_ms, SourceState::Good];
     let found = statement.query_map(values, |row| {
         Ok(Overdue {
             source: row.get(0)?,
@@ -216,9 +220,9 @@ fn late(
         let (bit, kind, since, summary) = match it.is_good {
             true => {
                 let length = it.fetched.unwrap_or(now) - it.since;
-                (QUIET, Kind::Quiet, Some(it.since), unchanged(length))
+                (QUIET, ChangeKind::Quiet, Some(it.since), unchanged(length))
             }
-            false => (FAILING, Kind::Failing, it.fetched, failed(it.failures, &it.note)),
+            false => (FAILING, ChangeKind::Failing, it.fetched, failed(it.failures, &it.note)),
         };
         let told = change::tell(transaction, source, kind, since, now, &summary)?;
         mark(transaction, source, it.told | bit)?;

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use freshet_store::{
-    Batch, ChangeFilter, Fetched, HostRecord, NewChange, NewSource, NewVersion, Outcome, Packed,
-    Retention, Spent, Store,
+    Batch, ChangeFilter, CompressedContent, FetchRecord, HostRecord, LedgerEntry, NewChange,
+    NewSource, NewVersion, Retention, Store, StoredOutcome,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -31,12 +31,12 @@ fn batch(number: u64) -> Batch {
     let fetches = (0..FETCHES).map(|_| {
         let source = random.random_range(0..SOURCES);
         let content = page(source, number);
-        Fetched {
-            learnt: Some(number.to_be_bytes().to_vec()),
+        FetchRecord {
+            learned: Some(number.to_be_bytes().to_vec()),
             reading: Some(number.to_be_bytes().to_vec()),
             change: Some(NewChange {
-                unchanged: None,
-                changed: number as i64,
+                last_unchanged_at: None,
+                first_changed_at: number as i64,
                 old_digest: None,
                 new_digest: [number as u8; 16],
                 old_size: None,
@@ -46,17 +46,21 @@ fn batch(number: u64) -> Batch {
             }),
             version: Some(NewVersion {
                 digest: [number as u8; 16],
-                kind: String::new(),
-                content: Packed::of(&content),
+                content_kind: String::new(),
+                content: CompressedContent::compress(&content),
             }),
-            ..Fetched::new(source, number as i64, Outcome::Changed)
+            ..FetchRecord::new(source, number as i64, StoredOutcome::Changed)
         }
     });
     Batch {
         fetches: fetches.collect(),
-        hosts: vec![HostRecord { host: 0, until: None, record: number.to_be_bytes().to_vec() }],
-        rest: Some(number.to_be_bytes().to_vec()),
-        ledger: vec![Spent { at: number as i64, fetches: FETCHES as f64, bytes: 0 }],
+        hosts: vec![HostRecord {
+            host: 0,
+            cooldown_until: None,
+            record: number.to_be_bytes().to_vec(),
+        }],
+        engine_checkpoint: Some(number.to_be_bytes().to_vec()),
+        ledger: vec![LedgerEntry { at: number as i64, fetches: FETCHES as f64, bytes: 0 }],
         ..Batch::default()
     }
 }
@@ -69,19 +73,21 @@ fn writes_until_it_is_killed() {
     let mut store = Store::open(Path::new(&path), 0).unwrap();
     store.set_retention(Retention { versions: 3, observations: 5, ..Retention::default() });
     let source = |n| NewSource::new(format!("https://example.com/{n}"), "example.com", 0);
-    store.import((0..SOURCES).map(source)).unwrap();
-    let rest = store.rest().unwrap().unwrap_or_default();
+    store.import_sources((0..SOURCES).map(source)).unwrap();
+    let rest = store.engine_checkpoint().unwrap().unwrap_or_default();
     let mut next = rest.try_into().map_or(0, u64::from_be_bytes) + 1;
     let mut out = std::io::stdout();
     loop {
-        let recorded = store.record(&batch(next)).unwrap();
+        let recorded = store.record_batch(&batch(next)).unwrap();
         let last = recorded.cursors.last().copied().flatten().unwrap();
         writeln!(out, "\nacknowledged {next} {last}").unwrap();
         out.flush().unwrap();
         match next % 10 {
-            3 => drop(store.checkpoint().unwrap()),
-            6 => drop(store.tidy(next as i64).unwrap()),
-            9 => drop(store.import((next as u32..).take(50).map(|n| source(1_000 + n))).unwrap()),
+            3 => drop(store.checkpoint_wal().unwrap()),
+            6 => drop(store.prune(next as i64).unwrap()),
+            9 => drop(
+                store.import_sources((next as u32..).take(50).map(|n| source(1_000 + n))).unwrap(),
+            ),
             _ => {}
         }
         next += 1;
@@ -124,8 +130,8 @@ fn round(path: &Path, random: &mut Pcg64) -> Option<(u64, i64)> {
 
 fn judge(path: &Path, acknowledged: u64, cursor: i64) -> u64 {
     let store = Store::open(path, 0).unwrap();
-    let health = store.check().unwrap();
-    assert!(health.is_good(), "{:?}", health.faults);
+    let health = store.check_integrity().unwrap();
+    assert!(health.is_ok(), "{:?}", health.faults);
     let log = store.changes(0, usize::MAX, &ChangeFilter::default()).unwrap();
     assert!(log.is_sorted_by(|a, b| a.cursor < b.cursor));
     assert!(store.last_cursor().unwrap() >= cursor);
@@ -145,12 +151,12 @@ fn judge(path: &Path, acknowledged: u64, cursor: i64) -> u64 {
     if last == 0 {
         return 0;
     }
-    assert_eq!(store.rest().unwrap(), Some(last.to_be_bytes().to_vec()));
+    assert_eq!(store.engine_checkpoint().unwrap(), Some(last.to_be_bytes().to_vec()));
     assert_eq!(store.host(0).unwrap().unwrap().record, last.to_be_bytes());
     let ledger = store.ledger(0).unwrap();
     assert_eq!(ledger.len() as u64, last);
     for (source, number) in newest {
-        let job = store.job(source).unwrap().unwrap();
+        let job = store.fetch_job(source).unwrap().unwrap();
         assert_eq!(job.reading, number.to_be_bytes());
         assert_eq!(store.source(source).unwrap().unwrap().fetches, fetches[&source]);
         assert_eq!(u64::from(job.version), fetches[&source]);

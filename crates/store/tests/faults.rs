@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Command};
 
 use freshet_store::{
-    Batch, ChangeFilter, Fetched, NewSource, NewVersion, Outcome, Packed, Query, Reader, Retention,
-    Store, StoreError,
+    Batch, ChangeFilter, CompressedContent, FetchRecord, NewSource, NewVersion, Reader, Retention,
+    SourceQuery, Store, StoreError, StoredOutcome,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -24,19 +24,19 @@ fn place() -> (TempDir, PathBuf) {
     (directory, path)
 }
 
-fn fetch(id: u32, at: i64, content: &[u8]) -> Fetched {
-    let content = Packed::of(content);
-    let version = NewVersion { digest: [1; 16], kind: "text".to_owned(), content };
-    Fetched { version: Some(version), ..Fetched::new(id, at, Outcome::Changed) }
+fn fetch(id: u32, at: i64, content: &[u8]) -> FetchRecord {
+    let content = CompressedContent::compress(content);
+    let version = NewVersion { digest: [1; 16], content_kind: "text".to_owned(), content };
+    FetchRecord { version: Some(version), ..FetchRecord::new(id, at, StoredOutcome::Changed) }
 }
 
 /// A store with some of everything, closed.
 fn filled(path: &Path) {
     let mut store = Store::open(path, 0).unwrap();
     let source = |n| NewSource::new(format!("https://example.com/{n}"), "example.com", 0);
-    store.import((0..600).map(source)).unwrap();
+    store.import_sources((0..600).map(source)).unwrap();
     let fetches = (0..200).map(|id| fetch(id, 1, format!("page {id}").as_bytes())).collect();
-    store.record(&Batch { fetches, ..Batch::default() }).unwrap();
+    store.record_batch(&Batch { fetches, ..Batch::default() }).unwrap();
 }
 
 /// The message as people see it.
@@ -53,7 +53,7 @@ fn a_directory_that_is_missing_is_named() {
     let (directory, _) = place();
     let path = directory.path().join("no/such/freshet.db");
     let error = Store::open(&path, 0).unwrap_err();
-    assert!(matches!(error, StoreError::NoDirectory { .. }));
+    assert!(matches!(error, StoreError::MissingDirectory { .. }));
     check(&error, &path, "its directory does not exist", "mkdir -p");
 }
 
@@ -91,7 +91,7 @@ fn a_database_of_another_program_is_left_as_it_is() {
     drop(other);
     let before = fs::read(&path).unwrap();
     for error in [Store::open(&path, 0).unwrap_err(), Reader::open(&path).unwrap_err()] {
-        assert!(matches!(error, StoreError::Foreign { .. }), "{error:?}");
+        assert!(matches!(error, StoreError::ForeignDatabase { .. }), "{error:?}");
     }
     assert_eq!(fs::read(&path).unwrap(), before);
 }
@@ -139,43 +139,45 @@ fn a_full_disk_stops_a_batch_as_a_whole() {
     let mut recorded = 0;
     let error = loop {
         let content: Vec<u8> = (0..50_000).map(|_| random.random()).collect();
-        let fetches =
-            vec![Fetched::new(500, recorded, Outcome::Unchanged), fetch(501, recorded, &content)];
-        match store.record(&Batch { fetches, ..Batch::default() }) {
+        let fetches = vec![
+            FetchRecord::new(500, recorded, StoredOutcome::Unchanged),
+            fetch(501, recorded, &content),
+        ];
+        match store.record_batch(&Batch { fetches, ..Batch::default() }) {
             Ok(_) => recorded += 1,
             Err(error) => break error,
         }
         assert!(recorded < 1_000, "no limit");
     };
-    assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
+    assert!(matches!(error, StoreError::DiskFull { .. }), "{error:?}");
     check(&error, &path, "the disk is full, nothing of this step was written", "free some space");
     for id in [500, 501] {
         assert_eq!(store.source(id).unwrap().unwrap().fetches, recorded as u64);
     }
-    assert!(store.check().unwrap().is_good());
+    assert!(store.check_integrity().unwrap().is_ok());
     // There is room again.
     store.limit_size(u64::MAX).unwrap();
     let fetches = vec![fetch(501, recorded, &[7; 50_000])];
-    store.record(&Batch { fetches, ..Batch::default() }).unwrap();
+    store.record_batch(&Batch { fetches, ..Batch::default() }).unwrap();
     assert_eq!(store.source(501).unwrap().unwrap().fetches, recorded as u64 + 1);
 }
 
 /// Reads all there is to read.
 fn read_all(path: &Path) -> Result<bool, StoreError> {
     let reader = Reader::open(path)?;
-    reader.load(|_| ())?;
-    reader.hosts(|_| ())?;
-    let all = Query { limit: 10_000, ..Query::default() };
-    for source in reader.list(&all)?.sources {
-        reader.job(source.id)?;
-        reader.find(&source.url)?;
+    reader.load_schedule(|_| ())?;
+    reader.for_each_host(|_| ())?;
+    let all = SourceQuery { limit: 10_000, ..SourceQuery::default() };
+    for source in reader.list_sources(&all)?.sources {
+        reader.fetch_job(source.id)?;
+        reader.find_source(&source.url)?;
         reader.history(source.id, 10)?;
         for version in reader.versions(source.id)? {
-            reader.version(source.id, version.n)?;
+            reader.version(source.id, version.number)?;
         }
     }
     reader.changes(0, 10_000, &ChangeFilter::default())?;
-    Ok(reader.check()?.is_good())
+    Ok(reader.check_integrity()?.is_ok())
 }
 
 #[test]
@@ -205,7 +207,7 @@ fn damage_has_a_name_and_never_a_panic() {
         // To open it for writing ends with a store or an error, too.
         if let Ok(mut store) = Store::open(&path, 0) {
             let fetches = (0..600).map(|id| fetch(id, 9, b"page")).collect();
-            if let Err(error) = store.record(&Batch { fetches, ..Batch::default() }) {
+            if let Err(error) = store.record_batch(&Batch { fetches, ..Batch::default() }) {
                 assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
             }
         }
@@ -264,13 +266,13 @@ fn what_must_not_be_written_is_only_read() {
     }
     allow(directory.path(), 0o555);
     let error = Store::open(&path, 0).unwrap_err();
-    assert!(matches!(error, StoreError::Denied { .. }), "{error:?}");
+    assert!(matches!(error, StoreError::PermissionDenied { .. }), "{error:?}");
     assert!(read_all(&path).unwrap());
     let backup = Reader::open(&path).unwrap().backup(&directory.path().join("copy.db"), false);
-    assert!(matches!(backup, Err(StoreError::Denied { .. })), "{backup:?}");
+    assert!(matches!(backup, Err(StoreError::PermissionDenied { .. })), "{backup:?}");
     allow(&path, 0o000);
     let error = Reader::open(&path).unwrap_err();
-    assert!(matches!(error, StoreError::Denied { .. }), "{error:?}");
+    assert!(matches!(error, StoreError::PermissionDenied { .. }), "{error:?}");
     allow(directory.path(), 0o755);
 }
 

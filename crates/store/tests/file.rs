@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use freshet_store::{
-    Batch, ChangeFilter, Fetched, NewChange, NewSource, NewVersion, Outcome, Packed, Query, Reader,
-    Retention, Store, StoreError,
+    Batch, ChangeFilter, CompressedContent, FetchRecord, NewChange, NewSource, NewVersion, Reader,
+    Retention, SourceQuery, Store, StoreError, StoredOutcome,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -24,15 +24,15 @@ fn place() -> (TempDir, PathBuf) {
 fn open(path: &Path, sources: u32) -> Store {
     let mut store = Store::open(path, 0).unwrap();
     let source = |n| NewSource::new(format!("https://example.com/{n}"), "example.com", 0);
-    store.import((0..sources).map(source)).unwrap();
+    store.import_sources((0..sources).map(source)).unwrap();
     store
 }
 
-fn fetch(id: u32, at: i64, content: &[u8]) -> Fetched {
-    let content = Packed::of(content);
+fn fetch(id: u32, at: i64, content: &[u8]) -> FetchRecord {
+    let content = CompressedContent::compress(content);
     let change = NewChange {
-        unchanged: None,
-        changed: at,
+        last_unchanged_at: None,
+        first_changed_at: at,
         old_digest: None,
         new_digest: [2; 16],
         old_size: None,
@@ -40,13 +40,13 @@ fn fetch(id: u32, at: i64, content: &[u8]) -> Fetched {
         similarity: 0.5,
         summary: String::new(),
     };
-    let version = NewVersion { digest: [2; 16], kind: String::new(), content };
+    let version = NewVersion { digest: [2; 16], content_kind: String::new(), content };
     let (version, change) = (Some(version), Some(change));
-    Fetched { version, change, ..Fetched::new(id, at, Outcome::Changed) }
+    FetchRecord { version, change, ..FetchRecord::new(id, at, StoredOutcome::Changed) }
 }
 
-fn record(store: &mut Store, fetches: Vec<Fetched>) {
-    store.record(&Batch { fetches, ..Batch::default() }).unwrap();
+fn record(store: &mut Store, fetches: Vec<FetchRecord>) {
+    store.record_batch(&Batch { fetches, ..Batch::default() }).unwrap();
 }
 
 fn noise(random: &mut Pcg64, length: usize) -> Vec<u8> {
@@ -71,10 +71,10 @@ fn the_same_content_is_kept_once() {
     }
     assert_eq!(ask(&path, "SELECT count(*) FROM packed"), 4);
     assert_eq!(ask(&path, "SELECT max(uses) FROM content"), 147);
-    store.remove(&(0..49).collect::<Vec<u32>>()).unwrap();
+    store.remove_sources(&(0..49).collect::<Vec<u32>>()).unwrap();
     assert_eq!(ask(&path, "SELECT count(*) FROM packed"), 1);
     assert!(store.version(49, 2).unwrap().unwrap().content == same);
-    store.remove(&[49]).unwrap();
+    store.remove_sources(&[49]).unwrap();
     assert_eq!(ask(&path, "SELECT count(*) FROM packed"), 0);
 }
 
@@ -92,7 +92,7 @@ fn the_file_does_not_grow_when_versions_are_replaced() {
         });
         let fetches = fetches.collect();
         record(&mut store, fetches);
-        store.checkpoint().unwrap();
+        store.checkpoint_wal().unwrap();
         sizes.push(fs::metadata(&path).unwrap().len());
     }
     // The change log grows, by 200 bytes a change.
@@ -106,7 +106,8 @@ fn observations_that_nobody_wants_go_by_themselves() {
     let mut store = open(&path, 10);
     store.set_retention(Retention { observations: 50, ..Retention::default() });
     for at in 0..60 {
-        let fetch = |n: i64| Fetched::new(n as u32 % 10, at * 1_000 + n, Outcome::Unchanged);
+        let fetch =
+            |n: i64| FetchRecord::new(n as u32 % 10, at * 1_000 + n, StoredOutcome::Unchanged);
         record(&mut store, (0..1_000).map(fetch).collect());
     }
     let rows = ask(&path, "SELECT count(*) FROM observation");
@@ -137,7 +138,7 @@ fn the_log_begins_anew_by_itself() {
             break;
         }
     }
-    store.checkpoint().unwrap();
+    store.checkpoint_wal().unwrap();
     assert_eq!(fs::metadata(&log).unwrap().len(), 0);
     drop(store);
     assert!(!log.exists(), "a store that is closed is one file");
@@ -159,7 +160,7 @@ fn write_until(store: &mut Store, stop: &AtomicBool) -> usize {
 fn readers_and_backups_see_whole_batches_while_they_are_written() {
     let (directory, path) = place();
     let mut store = open(&path, 300);
-    let reader = store.reader().unwrap();
+    let reader = store.open_another().unwrap();
     let stop = AtomicBool::new(false);
     let written = thread::scope(|scope| {
         let writer = scope.spawn(|| write_until(&mut store, &stop));
@@ -170,7 +171,7 @@ fn readers_and_backups_see_whole_batches_while_they_are_written() {
             assert!(now >= seen && now.is_multiple_of(10), "{now} after {seen}");
             seen = now;
         }
-        assert!(reader.check().unwrap().is_good(), "while it is written");
+        assert!(reader.check_integrity().unwrap().is_ok(), "while it is written");
         for copy in 0..3 {
             let copy = directory.path().join(format!("copy-{copy}.db"));
             Reader::open(&path).unwrap().backup(&copy, false).unwrap();
@@ -184,9 +185,9 @@ fn readers_and_backups_see_whole_batches_while_they_are_written() {
     });
     assert_eq!(store.last_cursor().unwrap(), 10 * written as i64);
     let mut restored = Store::open(&directory.path().join("copy-2.db"), 0).unwrap();
-    assert!(restored.check().unwrap().is_good());
-    assert_eq!(restored.count(&Query::default()).unwrap(), 300);
-    assert_eq!(restored.find("https://example.com/299").unwrap(), Some(299));
+    assert!(restored.check_integrity().unwrap().is_ok());
+    assert_eq!(restored.count_sources(&SourceQuery::default()).unwrap(), 300);
+    assert_eq!(restored.find_source("https://example.com/299").unwrap(), Some(299));
     record(&mut restored, vec![fetch(5, 1, b"goes on")]);
     let names: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|it| it.unwrap()).collect();
     let partial = names.iter().filter(|it| it.file_name().to_string_lossy().contains("partial"));
@@ -200,16 +201,16 @@ fn a_backup_replaces_nothing_unless_told() {
     let copy = directory.path().join("copy.db");
     fs::write(&copy, "precious").unwrap();
     let refused = store.backup(&copy, false).unwrap_err();
-    assert!(matches!(refused, StoreError::Exists { .. }), "{refused:?}");
+    assert!(matches!(refused, StoreError::AlreadyExists { .. }), "{refused:?}");
     assert_eq!(fs::read(&copy).unwrap(), b"precious");
     store.backup(&copy, true).unwrap();
-    assert_eq!(Reader::open(&copy).unwrap().count(&Query::default()).unwrap(), 3);
+    assert_eq!(Reader::open(&copy).unwrap().count_sources(&SourceQuery::default()).unwrap(), 3);
     // Never itself, under no name.
     let itself = directory.path().join(".").join("freshet.db");
-    assert!(matches!(store.backup(&itself, true), Err(StoreError::Exists { .. })));
+    assert!(matches!(store.backup(&itself, true), Err(StoreError::AlreadyExists { .. })));
     let nowhere = directory.path().join("no/copy.db");
-    assert!(matches!(store.backup(&nowhere, false), Err(StoreError::NoDirectory { .. })));
-    assert!(store.check().unwrap().is_good());
+    assert!(matches!(store.backup(&nowhere, false), Err(StoreError::MissingDirectory { .. })));
+    assert!(store.check_integrity().unwrap().is_ok());
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::input::Progress;
 use crate::read::{Estimate, Sources};
 use addresses::{Addresses, Hosts};
 use files::Files;
-use known::Known;
+use known::UrlColumns;
 
 const URLS: &str = "url_urlid_hostid.txt";
 const HOSTS: &str = "host_hostid_isconstrained.txt";
@@ -59,7 +59,7 @@ pub(crate) fn read(
         return Err(missing(&[COMPLETE, HISTORY]));
     }
     let mut notes = PoliteNotes::default();
-    let mut known = Known::read(&mut files)?;
+    let mut known = UrlColumns::read(&mut files)?;
     if files.has(COMPLETE) {
         known.read_complete(&mut files, &mut notes)?;
     }
@@ -77,7 +77,7 @@ pub(crate) fn read(
 /// Sources in the order of the importance file.
 fn join(
     file: &str,
-    known: &Known,
+    known: &UrlColumns,
     addresses: Option<&Addresses>,
     hosts: Option<&Hosts>,
     notes: &mut PoliteNotes,
@@ -132,7 +132,7 @@ fn at(refused: Refused, file: &str, lines: &[u64]) -> TableError {
 /// Values were checked as they were read: what can still be refused is a URL with two numbers.
 fn add(
     columns: &mut Columns,
-    known: &Known,
+    known: &UrlColumns,
     row: usize,
     id: &str,
     host: Option<&str>,

@@ -8,7 +8,7 @@ use freshet_model::Budget;
 use freshet_store::Retention;
 use url::Url;
 
-use super::{Config, Crew, Raw, RawCrew, RawKeep, RawServer, Secrets, Server};
+use super::{ConcurrencySetting, Config, Raw, RawCrew, RawKeep, RawServer, Secrets, Server};
 use super::{notify, signals};
 use crate::detectors::Rules;
 use crate::goal::goal;
@@ -157,11 +157,13 @@ fn profile(weights: Option<Vec<f64>>) -> Result<Profile, String> {
     })
 }
 
-fn crew(raw: Option<RawCrew>) -> Result<Crew, String> {
+fn crew(raw: Option<RawCrew>) -> Result<ConcurrencySetting, String> {
     match raw {
-        None => Ok(Crew::Auto(Config::FETCHERS)),
-        Some(RawCrew::Text(text)) if text == "auto" => Ok(Crew::Auto(Config::FETCHERS)),
-        Some(RawCrew::Number(fetchers @ 0..=4096)) => Ok(Crew::Fixed(fetchers)),
+        None => Ok(ConcurrencySetting::Auto(Config::FETCHERS)),
+        Some(RawCrew::Text(text)) if text == "auto" => {
+            Ok(ConcurrencySetting::Auto(Config::FETCHERS))
+        }
+        Some(RawCrew::Number(fetchers @ 0..=4096)) => Ok(ConcurrencySetting::Fixed(fetchers)),
         Some(RawCrew::Number(fetchers)) => {
             Err(format!("crew: {fetchers} is not from 0 to 4096 fetchers"))
         }

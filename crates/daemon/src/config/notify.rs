@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use freshet_fetch::{RawSecret, Secret, time};
-use freshet_store::Watch;
+use freshet_store::AlertThresholds;
 use serde::Deserialize;
 
 use super::check::days;
@@ -88,15 +88,17 @@ impl Notify {
     const LIMIT: Duration = Duration::from_secs(60);
 }
 
-pub(super) fn watch(raw: &RawWatch) -> Result<Watch, String> {
+pub(super) fn watch(raw: &RawWatch) -> Result<AlertThresholds, String> {
     let failures = raw.failures.unwrap_or(0);
-    let Some(text) = raw.quiet.as_deref() else { return Ok(Watch { failures, quiet: 0 }) };
+    let Some(text) = raw.quiet.as_deref() else {
+        return Ok(AlertThresholds { failures, quiet_ms: 0 });
+    };
     let short = text.trim().trim_end_matches("ays").trim_end_matches("ay");
     let quiet = days(short)
         .map(crate::clock::millis)
         .filter(|&it| it > 0)
         .ok_or_else(|| format!("watch.quiet: `{text}` is not a time such as \"30 days\""))?;
-    Ok(Watch { failures, quiet })
+    Ok(AlertThresholds { failures, quiet_ms: quiet })
 }
 
 /// What is meant, and why the password of the mail server is not there, if it is not.

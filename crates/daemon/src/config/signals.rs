@@ -6,7 +6,7 @@ use freshet_fetch::{RawSize, SIZES, size};
 use serde::Deserialize;
 use url::Url;
 
-use crate::heralds::{HeraldGiven, HeraldRule, HeraldWanted};
+use crate::signal_sources::{DiscoveryRule, NewSignalSourceRequest, SignalSourcePatch};
 
 /// Who is listened to.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Signals {
     /// How far documents are read.
     pub limits: ReadLimits,
     /// Sitemaps and feeds that are read.
-    pub wanted: Vec<HeraldWanted>,
+    pub wanted: Vec<NewSignalSourceRequest>,
     /// Where hubs reach the service, without a slash at the end; `None`: nowhere, and nothing is
     /// subscribed to.
     pub callback: Option<String>,
@@ -62,8 +62,8 @@ pub(super) struct RawSignals {
     robots: Option<bool>,
     robots_pages: Option<u32>,
     bytes: Option<RawSize>,
-    sitemap: Vec<RawHerald>,
-    feed: Vec<RawHerald>,
+    sitemap: Vec<RawSignalSource>,
+    feed: Vec<RawSignalSource>,
     callback: Option<String>,
     indexnow: Option<bool>,
     head: Option<bool>,
@@ -72,7 +72,7 @@ pub(super) struct RawSignals {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawHerald {
+struct RawSignalSource {
     url: String,
     #[serde(default)]
     discover: bool,
@@ -108,7 +108,8 @@ pub(super) fn check(raw: RawSignals) -> Result<Signals, String> {
     {
         for it in some {
             let it = herald(it, feed).map_err(|why| format!("{name}: {why}"))?;
-            let is_twice = |other: &HeraldWanted| (other.feed, &other.url) == (it.feed, &it.url);
+            let is_twice =
+                |other: &NewSignalSourceRequest| (other.feed, &other.url) == (it.feed, &it.url);
             if wanted.iter().any(is_twice) {
                 return Err(format!("{name}: {} stands there twice", it.url));
             }
@@ -131,9 +132,18 @@ pub(super) fn check(raw: RawSignals) -> Result<Signals, String> {
     Ok(Signals { robots, robots_pages, limits, wanted, callback, indexnow, head_over })
 }
 
-fn herald(raw: RawHerald, feed: bool) -> Result<HeraldWanted, String> {
-    let RawHerald { url, discover, include, exclude, most, tags, importance, other_hosts, .. } =
-        raw;
+fn herald(raw: RawSignalSource, feed: bool) -> Result<NewSignalSourceRequest, String> {
+    let RawSignalSource {
+        url,
+        discover,
+        include,
+        exclude,
+        most,
+        tags,
+        importance,
+        other_hosts,
+        ..
+    } = raw;
     let time = |field: &str, text: Option<&str>| {
         let days = text.map(|text| {
             super::check::days(text).ok_or_else(|| {
@@ -144,17 +154,27 @@ fn herald(raw: RawHerald, feed: bool) -> Result<HeraldWanted, String> {
     };
     let min_interval = time("min_interval", raw.min_interval.as_deref())?;
     let max_interval = time("max_interval", raw.max_interval.as_deref())?;
-    let most = most.unwrap_or(HeraldRule::MOST);
+    let most = most.unwrap_or(DiscoveryRule::MOST);
     let speaks_for = None;
-    let rule =
-        HeraldRule { discover, include, exclude, most, tags, importance, other_hosts, speaks_for };
-    let given = HeraldGiven { min_interval, max_interval, ..HeraldGiven::default() };
-    let wanted = HeraldWanted { url, feed, rule, given };
+    let rule = DiscoveryRule {
+        discover,
+        include,
+        exclude,
+        most,
+        tags,
+        importance,
+        other_hosts,
+        speaks_for,
+    };
+    let given = SignalSourcePatch { min_interval, max_interval, ..SignalSourcePatch::default() };
+    let wanted = NewSignalSourceRequest { url, feed, rule, given };
     let checked = wanted.check(0).map_err(|why| match why {
-        crate::heralds::HeraldError::Given { field, what } => format!("{field}: {what}"),
+        crate::signal_sources::SignalSourceError::Given { field, what } => {
+            format!("{field}: {what}")
+        }
         other => format!("url: {other}"),
     })?;
-    Ok(HeraldWanted { url: checked.name, ..wanted })
+    Ok(NewSignalSourceRequest { url: checked.name, ..wanted })
 }
 
 #[cfg(test)]

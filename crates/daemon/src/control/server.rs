@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_engine::HeraldReport;
+use freshet_engine::SignalSourceReport;
 use freshet_store::Token;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -15,18 +15,18 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{Answer, Call, ControlError, LONGEST, Line, Mark, VERSION, socket_of};
-use crate::daemon::{Handle, LiveError};
+use crate::daemon::{DaemonError, Handle};
 use crate::edit::EditError;
 use crate::explained::Explained;
+use crate::permits::{Permit, PermitRequest, PermitReturn};
 use crate::status::Status;
-use crate::turns::{Left, Turn, Want};
 
 /// Commands that are answered at a time.
 const AT_ONCE: usize = 16;
 /// How long a line may take to come, and the next one to begin.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long commands that are being answered may take to end when the daemon is to stop.
-const FAREWELL: Duration = Duration::from_secs(1);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 
 /// The open door of a daemon.
 pub struct Control {
@@ -94,7 +94,7 @@ impl Control {
             // The listener holds one until it is gone.
             let _ = self.listening.await;
             let all = u32::try_from(AT_ONCE).unwrap_or(u32::MAX);
-            let _ = timeout(2 * FAREWELL, self.at_once.acquire_many(all)).await;
+            let _ = timeout(2 * SHUTDOWN_GRACE, self.at_once.acquire_many(all)).await;
         }
     }
 }
@@ -109,7 +109,7 @@ fn remove(socket: &Path) {
 /// Ends a while after the door is closed.
 async fn late(closed: &mut watch::Receiver<bool>) {
     let _ = closed.wait_for(|closed| *closed).await;
-    tokio::time::sleep(FAREWELL).await;
+    tokio::time::sleep(SHUTDOWN_GRACE).await;
 }
 
 async fn answer_all(stream: UnixStream, handle: &Handle, mut closed: watch::Receiver<bool>) {
@@ -153,7 +153,7 @@ async fn answer(line: &[u8], handle: &Handle) -> Answer {
 }
 
 async fn carry_out(call: Call, handle: &Handle) -> Answer {
-    let live = |error: LiveError| refused(error.to_string(), error.hint());
+    let live = |error: DaemonError| refused(error.to_string(), error.hint());
     match call {
         Call::Status => match handle.status().await {
             Ok(status) => Answer::Status(Box::new(sayable(status))),
@@ -168,7 +168,7 @@ async fn carry_out(call: Call, handle: &Handle) -> Answer {
             Err(error) => live(error),
         },
         Call::PutToken { name, hash, scopes } => {
-            let token = Token { name, hash, scopes, made: handle.now(), used: None };
+            let token = Token { name, hash, scopes, created_at: handle.now(), used_at: None };
             match handle.put_token(token).await {
                 Ok(()) => Answer::Done,
                 Err(error) => live(error),
@@ -191,7 +191,7 @@ async fn carry_out(call: Call, handle: &Handle) -> Answer {
             Err(error) => live(error),
         },
         Call::AddHerald(wanted) => match handle.add_herald(*wanted).await {
-            Ok(it) => Answer::AddedHerald { number: it.number, new: it.new },
+            Ok(it) => Answer::AddedHerald { number: it.id, new: it.is_new },
             Err(error) => refused(error.to_string(), error.hint()),
         },
         Call::RemoveHerald(number) => match handle.remove_herald(number).await {
@@ -199,17 +199,18 @@ async fn carry_out(call: Call, handle: &Handle) -> Answer {
             Err(error) => refused(error.to_string(), error.hint()),
         },
         Call::Turn { host, delay, patience, last } => {
-            match handle.lend(Want { host, delay, patience, last }).await {
-                Ok(Turn::From(day) | Turn::NotBefore(day)) => Answer::Turn(Some(finite(day))),
-                Ok(Turn::Busy) => Answer::Turn(None),
+            match handle.lend(PermitRequest { host, delay, patience, last }).await {
+                Ok(Permit::From(day) | Permit::NotBefore(day)) => Answer::Turn(Some(finite(day))),
+                Ok(Permit::Busy) => Answer::Turn(None),
                 Err(error) => live(error),
             }
         }
-        Call::Heard { host, rest, failed } => match handle.heard(Left { host, rest, failed }).await
-        {
-            Ok(()) => Answer::Done,
-            Err(error) => live(error),
-        },
+        Call::Heard { host, rest, failed } => {
+            match handle.heard(PermitReturn { host, rest, failed }).await {
+                Ok(()) => Answer::Done,
+                Err(error) => live(error),
+            }
+        }
         Call::Edit(edit) => match handle.edit(edit).await {
             Ok(applied) => Answer::Applied(applied),
             Err(error) => {
@@ -244,7 +245,7 @@ fn sayable(mut status: Status) -> Status {
     status
 }
 
-fn sayable_report(mut it: HeraldReport) -> HeraldReport {
+fn sayable_report(mut it: SignalSourceReport) -> SignalSourceReport {
     for number in
         [&mut it.precision, &mut it.recall, &mut it.delay, &mut it.read_every, &mut it.worth]
     {

@@ -7,13 +7,13 @@ use std::hash::BuildHasher;
 use std::time::Duration;
 
 use freshet_engine::{Action, Blame, Engine, Event, Outcome};
-use freshet_store::{Batch, Reason};
+use freshet_store::{Batch, StoredReason};
 use tokio::sync::oneshot;
 
 use super::{Core, known};
 use crate::claim::{Lease, Taken};
 use crate::clock::{Millis, millis};
-use crate::config::Crew;
+use crate::config::ConcurrencySetting;
 use crate::judge::Judged;
 
 /// Sources of one claim at most.
@@ -34,12 +34,12 @@ const AHEAD: Millis = 60_000;
 pub(crate) struct Granted {
     pub(crate) lease: Lease,
     pub(crate) until: Millis,
-    pub(crate) sources: Vec<(u32, Reason)>,
+    pub(crate) sources: Vec<(u32, StoredReason)>,
     pub(crate) next: Option<Millis>,
 }
 
 /// What somebody else saw, judged.
-pub(crate) struct Told {
+pub(crate) struct JudgedReport {
     pub(crate) lease: Lease,
     pub(crate) at: Millis,
     pub(crate) judged: Judged,
@@ -47,14 +47,14 @@ pub(crate) struct Told {
 
 /// A claim that is to be paid for.
 struct Asked {
-    sources: Vec<(u32, Reason)>,
+    sources: Vec<(u32, StoredReason)>,
     length: Duration,
     /// The day on which there may be more.
     next: f64,
     reply: oneshot::Sender<Granted>,
 }
 
-struct Given {
+struct ActiveLease {
     since: Millis,
     sources: Vec<u32>,
     /// How many of them have not been reported.
@@ -66,7 +66,7 @@ struct Given {
 #[derive(Default)]
 pub(crate) struct Claims {
     waiting: VecDeque<Asked>,
-    leases: HashMap<Lease, Given>,
+    leases: HashMap<Lease, ActiveLease>,
     /// Which lease a source is of, until it is reported or asked for again.
     held: HashMap<u32, Lease>,
     /// The same of leases that are over: it may still be reported.
@@ -107,12 +107,12 @@ impl Claims {
     pub(super) fn send(&mut self, batch: &mut Batch) {
         let leases = &self.leases;
         let given = self.unwritten.drain().filter_map(|(lease, until)| {
-            let Given { since, sources, .. } = leases.get(&lease)?;
+            let ActiveLease { since, sources, .. } = leases.get(&lease)?;
             let (id, sources) = (lease.0, sources.clone());
-            Some(freshet_store::Lease { id, since: *since, until, sources })
+            Some(freshet_store::Lease { id, granted_at: *since, expires_at: until, sources })
         });
         batch.leases.extend(given);
-        batch.dropped.append(&mut self.dropped);
+        batch.dropped_leases.append(&mut self.dropped);
         self.sent = self.filling;
         self.filling += 1;
     }
@@ -135,7 +135,7 @@ impl Claims {
 
     /// Takes up a lease that another process gave. Gives the sources that its holder is fetching.
     fn take_up(&mut self, kept: freshet_store::Lease, now: Millis) -> Vec<u32> {
-        let freshet_store::Lease { id, since, until, sources } = kept;
+        let freshet_store::Lease { id, granted_at: since, expires_at: until, sources } = kept;
         let (lease, left) = (Lease(id), sources.len());
         if left == 0 || until.saturating_add(LATE) <= now {
             self.dropped.push(id);
@@ -150,7 +150,7 @@ impl Claims {
         let end = if over { until.saturating_add(LATE) } else { until };
         self.ends.push(Reverse((end, lease)));
         let asked = if over { Vec::new() } else { sources.clone() };
-        self.leases.insert(lease, Given { since, sources, left, over });
+        self.leases.insert(lease, ActiveLease { since, sources, left, over });
         asked
     }
 
@@ -167,7 +167,7 @@ impl Claims {
             for id in self.take_up(lease, now) {
                 let Some(cost) = engine.cost(id) else { continue };
                 engine.step(day, Event::Fetching(id), &mut Vec::new());
-                engine.refund(cost);
+                engine.refund_budget(cost);
             }
         }
     }
@@ -223,7 +223,7 @@ impl Core {
 
     /// A sitemap or feed is not for others to read. Where nobody is to fetch but others, it waits.
     fn read_ourselves(&mut self, id: u32) {
-        if self.config.crew == Crew::Fixed(0) {
+        if self.config.crew == ConcurrencySetting::Fixed(0) {
             self.flow.decided.remove(&id);
             return self.tell(Event::PutOff { id, days: 1.0, unasked: true });
         }
@@ -275,7 +275,7 @@ impl Core {
         }
         claims.held.extend(ids.iter().map(|&id| (id, lease)));
         let left = ids.len();
-        claims.leases.insert(lease, Given { since, sources: ids, left, over: false });
+        claims.leases.insert(lease, ActiveLease { since, sources: ids, left, over: false });
         claims.unwritten.insert(lease, until);
         claims.ends.push(Reverse((until, lease)));
         self.flow.stale = true;
@@ -331,7 +331,7 @@ impl Core {
     }
 
     /// Records what others saw. They are told when it is durable.
-    pub(super) fn reported(&mut self, told: Vec<Told>, reply: oneshot::Sender<Vec<Taken>>) {
+    pub(super) fn reported(&mut self, told: Vec<JudgedReport>, reply: oneshot::Sender<Vec<Taken>>) {
         let taken: Vec<Taken> = told.into_iter().map(|told| self.take(told)).collect();
         if taken.iter().any(|it| matches!(it, Taken::Recorded(_))) {
             let batch = self.flow.claims.filling;
@@ -341,8 +341,8 @@ impl Core {
         }
     }
 
-    fn take(&mut self, told: Told) -> Taken {
-        let Told { lease, at, mut judged } = told;
+    fn take(&mut self, told: JudgedReport) -> Taken {
+        let JudgedReport { lease, at, mut judged } = told;
         let id = judged.record.source;
         let now = self.shop.clock.now();
         let claims = &mut self.flow.claims;
@@ -362,14 +362,14 @@ impl Core {
         // A clock that is a little ahead does not take the log along.
         judged.record.at = at.min(now);
         if let Some(change) = &mut judged.record.change {
-            change.changed = change.changed.min(now);
+            change.first_changed_at = change.first_changed_at.min(now);
         }
         self.flow.checked.remove(&id);
         let Some(cost) = self.engine.cost(id) else { return Taken::NoSource };
         if is_late {
             self.tell(Event::Fetching(id));
             // It was paid for when it was claimed.
-            self.engine.refund(cost);
+            self.engine.refund_budget(cost);
         }
         let changed = judged.record.change.is_some();
         self.keep_report(id, judged);

@@ -1,15 +1,15 @@
 //! Why fetches are made.
 
 use freshet_engine::Engine;
-use freshet_store::{Decision, Reason};
+use freshet_store::{Decision, StoredReason};
 
 use super::Core;
 
 impl Core {
     /// A fetch is handed out.
-    pub(super) fn decided(&mut self, id: u32, reason: Reason) {
+    pub(super) fn decided(&mut self, id: u32, reason: StoredReason) {
         let mut decision = decision(&self.engine, id, reason);
-        if let Some(before) = self.flow.decided.get(&id).filter(|_| reason == Reason::Retry) {
+        if let Some(before) = self.flow.decided.get(&id).filter(|_| reason == StoredReason::Retry) {
             // It was put off before it was made: it is still made for what it was to be made for.
             decision.reason = before.reason;
         }
@@ -19,16 +19,16 @@ impl Core {
     /// Why a fetch was made that is over, and what is believed before the engine is told of it.
     pub(super) fn was_decided(&mut self, id: u32) -> Option<Decision> {
         let decision = self.flow.decided.remove(&id)?;
-        Some(Decision { believed: believed(&self.engine, id), ..decision })
+        Some(Decision { rate_before: believed(&self.engine, id), ..decision })
     }
 }
 
 /// Why a source is fetched now.
-pub(crate) fn decision(engine: &Engine, id: u32, reason: Reason) -> Decision {
-    let is_new = engine.learnt(id).is_none_or(|learnt| learnt.fetched().is_none());
+pub(crate) fn decision(engine: &Engine, id: u32, reason: StoredReason) -> Decision {
+    let is_new = engine.learned_state(id).is_none_or(|learnt| learnt.last_fetch().is_none());
     let worth = engine.worth_at(id, engine.now()).filter(|worth| worth.is_finite() && !is_new);
     let (price, believed) = (price(engine, id), believed(engine, id));
-    Decision { reason, worth, price, believed, learnt: None }
+    Decision { reason, value: worth, price, rate_before: believed, rate_after: None }
 }
 
 /// What a fetch must be worth, if that is known yet.
@@ -42,16 +42,16 @@ pub(crate) fn believed(engine: &Engine, id: u32) -> Option<f64> {
 }
 
 /// Why the engine fetches a source now, as the store knows it.
-pub(super) fn known(engine: &Engine, id: u32, reason: freshet_engine::Reason) -> Reason {
+pub(super) fn known(engine: &Engine, id: u32, reason: freshet_engine::Reason) -> StoredReason {
     match reason {
-        freshet_engine::Reason::New => Reason::New,
+        freshet_engine::Reason::New => StoredReason::New,
         // The first fetch that is worth something is the first price: this one was worth nothing.
-        freshet_engine::Reason::Worth if price(engine, id).is_none() => Reason::Spare,
-        freshet_engine::Reason::Worth => Reason::Worth,
-        freshet_engine::Reason::Pending => Reason::Pending,
-        freshet_engine::Reason::Overdue => Reason::Overdue,
-        freshet_engine::Reason::Retry => Reason::Retry,
-        freshet_engine::Reason::Spare => Reason::Spare,
+        freshet_engine::Reason::Worth if price(engine, id).is_none() => StoredReason::Spare,
+        freshet_engine::Reason::Worth => StoredReason::Value,
+        freshet_engine::Reason::Pending => StoredReason::Pending,
+        freshet_engine::Reason::Overdue => StoredReason::Overdue,
+        freshet_engine::Reason::Retry => StoredReason::Retry,
+        freshet_engine::Reason::Spare => StoredReason::Spare,
     }
 }
 
@@ -88,10 +88,10 @@ mod tests {
         // Twice at the same moment: the second time nothing can have changed, and there is no price yet.
         let all = reasons(&[1.0, 1.0, 2.0]);
         let kept: Vec<_> = all.iter().map(|(_, it)| it.reason).collect();
-        assert_eq!(kept, [Reason::New, Reason::Spare, Reason::Worth]);
+        assert_eq!(kept, [StoredReason::New, StoredReason::Spare, StoredReason::Value]);
         assert_eq!(all[1].0, freshet_engine::Reason::Worth);
-        assert_eq!((all[1].1.worth, all[1].1.price), (Some(0.0), None));
+        assert_eq!((all[1].1.value, all[1].1.price), (Some(0.0), None));
         let last = all[2].1;
-        assert!(last.worth.unwrap() > 0.0 && last.price.unwrap() > 0.0, "{last:?}");
+        assert!(last.value.unwrap() > 0.0 && last.price.unwrap() > 0.0, "{last:?}");
     }
 }

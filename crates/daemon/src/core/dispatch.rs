@@ -6,7 +6,7 @@ use freshet_engine::Event;
 use tokio::time::Instant;
 
 use super::{Core, STOPPED};
-use crate::config::Crew;
+use crate::config::ConcurrencySetting;
 use crate::work::Order;
 
 /// Fetches that may be over and not written: more would be lost if the process ended.
@@ -66,7 +66,7 @@ impl Core {
             return;
         }
         let mut target = self.crew.target(u32::try_from(unwritten).unwrap_or(u32::MAX));
-        if let Crew::Auto(_) = self.config.crew {
+        if let ConcurrencySetting::Auto(_) = self.config.crew {
             // Hosts that do not answer keep no fetcher from others.
             target += self.flow.stuck.min(MOST_STUCK);
         }

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use freshet_engine::{Blame, Event, Outcome};
 use freshet_fetch::Hop;
-use freshet_store::{Batch, Decision, Fetched, Pulse, Spent};
+use freshet_store::{Batch, Decision, FetchRecord, LedgerEntry, StatsBucket};
 use tokio::task::{Id, JoinError};
 use tokio::time::Instant;
 
 use super::{Checked, Core, believed};
 use crate::clock::{days, millis};
-use crate::errand::PutOff;
 use crate::judge::Judged;
-use crate::load::Rest;
+use crate::load::LoadedCheckpoint;
+use crate::polite_fetch::Postponement;
 use crate::status::Status;
 use crate::work::Finished;
 use crate::writer::{Write, Written, Wrote};
@@ -91,25 +91,26 @@ impl Core {
         &mut self,
         event: Event,
         (id, day, outcome): (u32, f64, Outcome),
-        mut record: Fetched,
+        mut record: FetchRecord,
     ) {
         self.count.fetches += 1;
         let host = self.engine.host(id);
-        let before = self.engine.learnt(id).and_then(|learnt| learnt.fetched());
+        let before = self.engine.learned_state(id).and_then(|learnt| learnt.last_fetch());
         self.measure(day, outcome, &record);
         let decision = self.was_decided(id);
         self.tell(event);
-        record.decision = decision.map(|it| Decision { learnt: believed(&self.engine, id), ..it });
+        record.decision =
+            decision.map(|it| Decision { rate_after: believed(&self.engine, id), ..it });
         self.allowance.take(self.engine.now(), record.bytes);
         self.count.bytes += record.bytes;
         self.count.changes += u64::from(record.change.is_some());
-        self.count.failures += u64::from(record.outcome == freshet_store::Outcome::Failed);
+        self.count.failures += u64::from(record.outcome == freshet_store::StoredOutcome::Failed);
         if let Some(change) = &mut record.change {
-            change.unchanged = before.map(millis);
+            change.last_unchanged_at = before.map(millis);
         }
-        if let Some(learnt) = self.engine.learnt(id) {
-            record.learnt = Some(learnt.to_bytes());
-            record.due = learnt.due().map(millis);
+        if let Some(learnt) = self.engine.learned_state(id) {
+            record.learned = Some(learnt.to_bytes());
+            record.due_at = learnt.due().map(millis);
         }
         tracing::debug!(
             source = id,
@@ -147,7 +148,7 @@ impl Core {
     }
 
     /// A fetch stopped because a host is to be left alone: it goes on later.
-    fn was_put_off(&mut self, id: u32, put_off: PutOff, way: Vec<Hop>, unasked: bool) {
+    fn was_put_off(&mut self, id: u32, put_off: Postponement, way: Vec<Hop>, unasked: bool) {
         let days = put_off.days;
         tracing::debug!(source = id, host = put_off.host, days, "put off");
         if put_off.away {
@@ -174,35 +175,36 @@ impl Core {
     }
 
     /// What a fetch that the engine has not been told of yet says of the copy before it.
-    fn measure(&mut self, day: f64, brought: Outcome, record: &Fetched) {
-        let Fetched { source, outcome, bytes, .. } = *record;
+    fn measure(&mut self, day: f64, brought: Outcome, record: &FetchRecord) {
+        let FetchRecord { source, outcome, bytes, .. } = *record;
         let changed = match brought {
             Outcome::Changed => Some(true),
             Outcome::Unchanged => Some(false),
             Outcome::Failed { .. } | Outcome::Copied | Outcome::Gone => None,
         };
-        let measured = changed.and_then(|changed| self.engine.measured(source, day, changed));
+        let measured =
+            changed.and_then(|changed| self.engine.measure_freshness(source, day, changed));
         let measured = measured.unwrap_or_default();
-        use freshet_store::Outcome as Ended;
+        use freshet_store::StoredOutcome as Ended;
         let answered =
             matches!(outcome, Ended::First | Ended::Changed | Ended::Unchanged | Ended::Gone);
         let pulse = self.pulse();
-        pulse.add(&Pulse {
+        pulse.add(&StatsBucket {
             fetches: u64::from(answered),
             changed: u64::from(outcome == Ended::Changed),
             failed: u64::from(outcome == Ended::Failed),
             bytes,
             held: measured.held,
             fresh: measured.fresh,
-            expected: measured.expected,
-            ..Pulse::default()
+            expected: measured.expected_fresh,
+            ..StatsBucket::default()
         });
     }
 
     /// The span of time that it is now, as far as it is not being written.
-    fn pulse(&mut self) -> &mut Pulse {
-        let empty = Pulse::around(self.shop.clock.now());
-        let pulses = &mut self.flow.batch.pulses;
+    fn pulse(&mut self) -> &mut StatsBucket {
+        let empty = StatsBucket::containing(self.shop.clock.now());
+        let pulses = &mut self.flow.batch.stats;
         if pulses.last().is_none_or(|last| last.at != empty.at) {
             // A span that is over is not to wait until there is something else to write.
             self.flow.stale |= !pulses.is_empty();
@@ -230,7 +232,7 @@ impl Core {
                 spent.fetches += fetches;
                 spent.bytes += bytes;
             }
-            None => ledger.push(Spent { at: minute, fetches, bytes }),
+            None => ledger.push(LedgerEntry { at: minute, fetches, bytes }),
         }
     }
 
@@ -266,8 +268,9 @@ impl Core {
         let held = self.flow.outbox.iter().chain(&self.flow.early).copied();
         let held = held.chain(self.flow.claims.asked());
         let held: f64 = held.filter_map(|id| self.engine.cost(id)).sum();
-        let engine = self.engine.rest(reserve - held);
-        batch.rest = Some(Rest { engine, allowance: self.allowance }.to_bytes());
+        let engine = self.engine.checkpoint(reserve - held);
+        batch.engine_checkpoint =
+            Some(LoadedCheckpoint { engine, allowance: self.allowance }.to_bytes());
         self.flow.claims.send(&mut batch);
         self.flow.stale = false;
         self.flow.gathered = Some(Instant::now() + GATHERED);
@@ -329,17 +332,17 @@ impl Core {
         self.count.trouble = Some(why.to_owned());
         let later = std::mem::take(&mut self.flow.batch);
         batch.fetches.extend(later.fetches);
-        batch.learnt.extend(later.learnt);
+        batch.learned.extend(later.learned);
         batch.hosts.extend(later.hosts);
-        batch.manners.extend(later.manners);
+        batch.host_cooldowns.extend(later.host_cooldowns);
         batch.robots.extend(later.robots);
         batch.ledger.extend(later.ledger);
-        batch.pulses.extend(later.pulses);
+        batch.stats.extend(later.stats);
         batch.leases.extend(later.leases);
-        batch.dropped.extend(later.dropped);
-        batch.heralds.extend(later.heralds);
-        batch.said.extend(later.said);
-        batch.ears.extend(later.ears);
+        batch.dropped_leases.extend(later.dropped_leases);
+        batch.signal_sources.extend(later.signal_sources);
+        batch.signal_entries.extend(later.signal_entries);
+        batch.signal_histories.extend(later.signal_histories);
         self.flow.batch = batch;
         self.flow.covered = f64::NEG_INFINITY;
         (self.flow.stale, self.flow.held) = (true, true);

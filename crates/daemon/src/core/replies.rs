@@ -2,25 +2,25 @@
 
 use std::sync::Arc;
 
-use freshet_engine::{Engine, Event, Known, Standing};
-use freshet_store::{Learnt, Reason, Store, StoreError};
+use freshet_engine::{Engine, Event, SourceBelief, Standing};
+use freshet_store::{LearnedState, Store, StoreError, StoredReason};
 use tokio::sync::oneshot;
 
-use super::{Ask, Checked, Core, EditOver, engine_settings};
+use super::{Checked, Command, Core, EditOver, engine_settings};
 use crate::adjust::{Adjusted, InForce};
 use crate::config::Config;
 use crate::edit::EditError;
 use crate::explained::Explained;
-use crate::heralds::{Hearsay, HeraldChange};
 use crate::hosts;
-use crate::plan::{Plan, Sights};
+use crate::plan::{Plan, SourceSnapshots};
+use crate::signal_sources::{SignalReport, SignalSourceChange};
 use crate::status::Status;
 use crate::writer::{Edited, Write};
 
 impl Core {
-    pub(super) fn asked(&mut self, ask: Ask) {
+    pub(super) fn asked(&mut self, ask: Command) {
         match ask {
-            Ask::Edit(edit, reply) => {
+            Command::Edit(edit, reply) => {
                 let (told, answer) = oneshot::channel();
                 let now = self.shop.clock.now();
                 if self.writer.send(Write::Edit(edit, now, told)).is_ok() {
@@ -31,76 +31,76 @@ impl Core {
                 }
             }
             // Who asked may have gone.
-            Ask::Explain(id, reply) => {
+            Command::Explain(id, reply) => {
                 self.tell(Event::Tick);
                 let _ = reply.send(Explained::by(&self.engine, id));
             }
-            Ask::Check(id, reply) => self.check(id, reply),
-            Ask::Lend(want, reply) => {
+            Command::Check(id, reply) => self.check(id, reply),
+            Command::Lend(want, reply) => {
                 let turn = self.lend(&want);
                 let _ = reply.send(turn);
             }
-            Ask::Heard(left, reply) => {
+            Command::Heard(left, reply) => {
                 self.heard(&left);
                 let _ = reply.send(());
             }
-            Ask::Status(reply) => {
+            Command::Status(reply) => {
                 let _ = reply.send(self.state());
             }
-            Ask::Backup(path, force, reply) => {
+            Command::Backup(path, force, reply) => {
                 // It waits in line with all else that is written.
                 let _ = self.writer.send(Write::Backup(path, force, reply));
             }
-            Ask::Write(work) => {
+            Command::Write(work) => {
                 // Who waits for it hears that nobody writes any more.
                 let _ = self.writer.send(Write::Other(work));
             }
-            Ask::Claim(most, length, reply) => self.claim(most, length, reply),
-            Ask::Report(told, reply) => self.reported(told, reply),
-            Ask::Signal(ids, herald, reply) => {
+            Command::Claim(most, length, reply) => self.claim(most, length, reply),
+            Command::Report(told, reply) => self.reported(told, reply),
+            Command::Signal(ids, herald, reply) => {
                 let _ = reply.send(self.signals(ids, herald));
             }
-            Ask::Hear(herald, said, reply) => {
+            Command::Hear(herald, said, reply) => {
                 let _ = reply.send(self.heard_from(herald, &said));
             }
-            Ask::Heralds(change, reply) => self.change_heralds(change, reply),
-            Ask::Announced(id, reply) => {
+            Command::Heralds(change, reply) => self.change_heralds(change, reply),
+            Command::Announced(id, reply) => {
                 self.tell(Event::Tick);
                 let _ = reply.send(self.engine.announced(id));
             }
-            Ask::HeraldReports(numbers, reply) => {
+            Command::HeraldReports(numbers, reply) => {
                 let _ = reply.send(self.herald_reports(&numbers));
             }
-            Ask::Plan(reply) => {
+            Command::Plan(reply) => {
                 let plan = Plan::of(&self.engine);
                 let _ = reply.send(Plan { sources: self.pages() as u64, ..plan });
             }
-            Ask::Sample(most, reply) => {
+            Command::Sample(most, reply) => {
                 let mut sample = sample(&self.engine, most);
                 sample.retain(|(id, _)| !self.flow.heralds.is_read(*id));
                 let _ = reply.send(sample);
             }
-            Ask::Hosts(ids, reply) => {
+            Command::Hosts(ids, reply) => {
                 let _ = reply.send(hosts::some(&self.engine, &ids));
             }
-            Ask::WorstHosts(most, reply) => {
+            Command::WorstHosts(most, reply) => {
                 let _ = reply.send(hosts::worst(&self.engine, most));
             }
-            Ask::See(from, reply) => {
-                let mut sights = Sights::of(&self.engine, from);
+            Command::See(from, reply) => {
+                let mut sights = SourceSnapshots::of(&self.engine, from);
                 sights.each.retain(|it| !self.flow.heralds.is_read(it.id()));
                 let _ = reply.send(sights);
             }
-            Ask::Glance(ids, reply) => {
+            Command::Glance(ids, reply) => {
                 let each = ids.into_iter().filter_map(|id| self.engine.glance(id));
                 let _ = reply.send(each.collect());
             }
-            Ask::Settings(reply) => {
+            Command::Settings(reply) => {
                 let _ = reply.send(InForce::of(&self.config, &self.file, &self.adjusted));
             }
-            Ask::Adjust(adjusted, reply) => self.adjust(adjusted, reply),
-            Ask::Reload(config) => self.reload(*config),
-            Ask::Stop => {}
+            Command::Adjust(adjusted, reply) => self.adjust(adjusted, reply),
+            Command::Reload(config) => self.reload(*config),
+            Command::Stop => {}
         }
     }
 
@@ -117,7 +117,7 @@ impl Core {
             self.flow.outbox.push_front(id);
         } else if it.standing != Standing::Asked {
             self.flow.given += 1;
-            self.decided(id, Reason::Asked);
+            self.decided(id, StoredReason::Requested);
             self.tell(Event::Fetching(id));
             self.flow.outbox.push_front(id);
         } else if let Some(place) = self.flow.outbox.iter().position(|&held| held == id) {
@@ -156,18 +156,18 @@ impl Core {
         let (observed, others): (Vec<u32>, Vec<u32>) =
             ids.into_iter().partition(|&id| is_observed(self, id));
         let known = observed.into_iter().filter(|&id| self.signalled(id)).count() as u64;
-        let others: Vec<Hearsay> =
-            others.into_iter().map(|source| Hearsay { source, said: None }).collect();
+        let others: Vec<SignalReport> =
+            others.into_iter().map(|source| SignalReport { source, said: None }).collect();
         known + self.heard_from(herald, &others)
     }
 
     /// A source says that it has changed. Says whether there is such a source.
     fn signalled(&mut self, id: u32) -> bool {
         self.tell(Event::Signal(id));
-        let Some(learnt) = self.engine.learnt(id) else { return false };
+        let Some(learnt) = self.engine.learned_state(id) else { return false };
         let due = learnt.due().map(crate::clock::millis);
-        let learnt = Learnt { source: id, learnt: Some(learnt.to_bytes()), due };
-        self.flow.batch.learnt.push(learnt);
+        let learnt = LearnedState { source: id, learned: Some(learnt.to_bytes()), due_at: due };
+        self.flow.batch.learned.push(learnt);
         self.flow.stale = true;
         true
     }
@@ -192,7 +192,7 @@ impl Core {
         let (named, now) = (config.signals.clone(), self.shop.clock.now());
         self.follow(config);
         let change =
-            self.shop.readers.with(|reader| Ok(HeraldChange::to_file(reader, &named, now)));
+            self.shop.readers.with(|reader| Ok(SignalSourceChange::to_file(reader, &named, now)));
         match change {
             Ok(Ok(change)) if !change.is_empty() => {
                 self.change_heralds(change, oneshot::channel().0);
@@ -249,7 +249,7 @@ impl Core {
 }
 
 /// Some of all sources, evenly.
-fn sample(engine: &Engine, most: usize) -> Vec<(u32, Known)> {
+fn sample(engine: &Engine, most: usize) -> Vec<(u32, SourceBelief)> {
     let step = (engine.numbers() as usize).div_ceil(most.max(1)).max(1);
     let ids = (0..engine.numbers()).step_by(step);
     ids.filter_map(|id| Some((id, engine.known(id)?))).collect()

@@ -6,10 +6,10 @@ use freshet_fetch::{Answer, Outcome, Request};
 use freshet_store::Subscription;
 use url::Url;
 
-use super::life::{self, Mode, Said};
+use super::life::{self, HubAnswer, Mode};
 use crate::clock::{Millis, millis};
-use crate::errand::Errand;
-use crate::work::Shop;
+use crate::polite_fetch::PoliteFetch;
+use crate::work::FetchContext;
 
 /// Redirects of a hub that are followed.
 const HOPS: usize = 5;
@@ -20,27 +20,27 @@ const SHOWN: usize = 200;
 pub(super) const PATH: &str = "/websub/";
 
 /// Asks a hub.
-pub(super) async fn ask(shop: &Shop, it: &Subscription, mode: Mode) -> Said {
+pub(super) async fn ask(shop: &FetchContext, it: &Subscription, mode: Mode) -> HubAnswer {
     let body = form(it, mode);
     let mut to = life::hub(it).to_owned();
     let mut hops = 0;
     loop {
         let request = match request(&to, &body) {
             Ok(request) => request,
-            Err(why) => return Said::No(why.to_string()),
+            Err(why) => return HubAnswer::No(why.to_string()),
         };
         let from = request.url().clone();
-        let mut errand = Errand::new(shop, String::new(), false);
+        let mut errand = PoliteFetch::new(shop, String::new(), false);
         let (answer, _) = errand.run(request).await;
         if let Some(it) = errand.put_off.take() {
-            return Said::PutOff(millis(it.days).max(1_000));
+            return HubAnswer::PutOff(millis(it.days).max(1_000));
         }
         match next(&answer, &from) {
             Some(url) if hops < HOPS => {
                 hops += 1;
                 to = url.into();
             }
-            Some(_) => return Said::No(format!("the hub leads on more than {HOPS} times")),
+            Some(_) => return HubAnswer::No(format!("the hub leads on more than {HOPS} times")),
             None => return said(answer, shop.clock.now()),
         }
     }
@@ -71,16 +71,16 @@ fn next(answer: &Answer, from: &Url) -> Option<Url> {
     (is_kept && !is_down).then(|| to.clone())
 }
 
-fn said(answer: Answer, now: Millis) -> Said {
+fn said(answer: Answer, now: Millis) -> HubAnswer {
     let status = answer.trace.status().unwrap_or(0);
     let content = match answer.outcome {
         Outcome::Content(content) => content,
-        Outcome::Refused(refusal) => return Said::No(refusal.to_string()),
-        Outcome::Failed(error) => return Said::Later(error.to_string(), None),
-        other => return Said::Later(other.name().to_owned(), None),
+        Outcome::Refused(refusal) => return HubAnswer::No(refusal.to_string()),
+        Outcome::Failed(error) => return HubAnswer::Later(error.to_string(), None),
+        other => return HubAnswer::Later(other.name().to_owned(), None),
     };
     if (200..300).contains(&status) {
-        return Said::Accepted;
+        return HubAnswer::Accepted;
     }
     let text = shown(&content.text().text);
     let note = match text.as_str() {
@@ -91,9 +91,9 @@ fn said(answer: Answer, now: Millis) -> Said {
         408 | 425 | 429 | 500.. => {
             let at = SystemTime::UNIX_EPOCH + Duration::from_millis(now.max(0).unsigned_abs());
             let wait = answer.trace.retry_after.map(|wait| wait.length(at));
-            Said::Later(note, wait.map(|it| i64::try_from(it.as_millis()).unwrap_or(i64::MAX)))
+            HubAnswer::Later(note, wait.map(|it| i64::try_from(it.as_millis()).unwrap_or(i64::MAX)))
         }
-        _ => Said::No(note),
+        _ => HubAnswer::No(note),
     }
 }
 

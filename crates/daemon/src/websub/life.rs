@@ -1,6 +1,6 @@
 //! The life of a subscription, step by step. Time is an argument; nothing is sent from here.
 
-use freshet_store::{Aim, Subscription};
+use freshet_store::{Subscription, SubscriptionIntent};
 
 use crate::clock::Millis;
 
@@ -55,7 +55,7 @@ impl Mode {
 
 /// What a hub said to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum HubAnswer {
     /// It will make sure that it was us, and then do so.
     Accepted,
     /// It was not asked: its host is to be left alone for so long.
@@ -86,26 +86,26 @@ pub(super) fn begin(
         secret: identity.secret,
         base: String::new(),
         feed,
-        herald,
+        signal_source: herald,
         topic,
         hubs,
         hub: 0,
-        aim: Aim::Stay,
-        asked: None,
-        verified: None,
-        until: None,
-        next: now,
+        intent: SubscriptionIntent::Subscribe,
+        requested_at: None,
+        verified_at: None,
+        expires_at: None,
+        next_action_at: now,
         failures: 0,
         note: String::new(),
         pushes: 0,
-        ignored: 0,
-        pushed: None,
+        rejected_pushes: 0,
+        last_push_at: None,
     }
 }
 
 /// Whether the hub has made sure, and it holds.
 pub(super) fn holds(it: &Subscription, now: Millis) -> bool {
-    it.aim == Aim::Stay && it.until.is_some_and(|until| now < until)
+    it.intent == SubscriptionIntent::Subscribe && it.expires_at.is_some_and(|until| now < until)
 }
 
 /// The hub that it is at.
@@ -115,10 +115,10 @@ pub(super) fn hub(it: &Subscription) -> &str {
 
 /// It is due: what the hub is to be asked for. `None` if nothing is left to be asked.
 pub(super) fn ask(it: &mut Subscription, base: &str, now: Millis) -> Option<Mode> {
-    let mode = match it.aim {
-        Aim::Stay => Mode::Subscribe,
-        Aim::Leave if it.failures < FAREWELLS => Mode::Unsubscribe,
-        Aim::Leave | Aim::Ended => {
+    let mode = match it.intent {
+        SubscriptionIntent::Subscribe => Mode::Subscribe,
+        SubscriptionIntent::Unsubscribe if it.failures < FAREWELLS => Mode::Unsubscribe,
+        SubscriptionIntent::Unsubscribe | SubscriptionIntent::Ended => {
             end(it, now);
             return None;
         }
@@ -129,50 +129,51 @@ pub(super) fn ask(it: &mut Subscription, base: &str, now: Millis) -> Option<Mode
     if mode == Mode::Subscribe {
         it.base = base.to_owned();
     }
-    it.asked = Some(now);
-    it.next = now + wait(it, PATIENCE, LATEST.0, now);
+    it.requested_at = Some(now);
+    it.next_action_at = now + wait(it, PATIENCE, LATEST.0, now);
     it.failures = it.failures.saturating_add(1);
     Some(mode)
 }
 
 /// What the hub said to that. Says whether another hub is to be tried: with another identity.
-pub(super) fn answered(it: &mut Subscription, said: Said, now: Millis) -> bool {
+pub(super) fn answered(it: &mut Subscription, said: HubAnswer, now: Millis) -> bool {
     // It has made sure while it was asked.
-    if it.aim == Aim::Ended
-        || it.verified.zip(it.asked).is_some_and(|(verified, asked)| verified >= asked)
+    if it.intent == SubscriptionIntent::Ended
+        || it.verified_at.zip(it.requested_at).is_some_and(|(verified, asked)| verified >= asked)
     {
         return false;
     }
     let before = it.failures.saturating_sub(1);
     match said {
-        Said::Accepted => {
+        HubAnswer::Accepted => {
             it.note.clear();
             false
         }
-        Said::PutOff(wait) => {
-            (it.failures, it.next) = (before, now + wait);
+        HubAnswer::PutOff(wait) => {
+            (it.failures, it.next_action_at) = (before, now + wait);
             false
         }
-        Said::Later(note, after) => {
+        HubAnswer::Later(note, after) => {
             it.note = note;
             let failures = std::mem::replace(&mut it.failures, before);
-            it.next = now + wait(it, SOON, LATEST.0, now).max(after.unwrap_or(0).min(LATEST.1));
+            it.next_action_at =
+                now + wait(it, SOON, LATEST.0, now).max(after.unwrap_or(0).min(LATEST.1));
             it.failures = failures;
             failures.is_multiple_of(TRIES) && turn(it, now)
         }
-        Said::No(note) => {
+        HubAnswer::No(note) => {
             it.note = note;
-            if it.aim == Aim::Leave {
+            if it.intent == SubscriptionIntent::Unsubscribe {
                 end(it, now);
                 return false;
             }
             let is_last = it.hub as usize + 1 >= it.hubs.len();
             let failures = std::mem::replace(&mut it.failures, before);
-            it.next = now + wait(it, LATER, LATEST.1, now);
+            it.next_action_at = now + wait(it, LATER, LATEST.1, now);
             it.failures = failures;
             let turned = turn(it, now);
             if turned && !is_last {
-                it.next = now;
+                it.next_action_at = now;
             }
             turned
         }
@@ -181,18 +182,18 @@ pub(super) fn answered(it: &mut Subscription, said: Said, now: Millis) -> bool {
 
 /// Goes to the next hub, unless it holds where it is.
 fn turn(it: &mut Subscription, now: Millis) -> bool {
-    if it.hubs.len() < 2 || it.aim != Aim::Stay || holds(it, now) {
+    if it.hubs.len() < 2 || it.intent != SubscriptionIntent::Subscribe || holds(it, now) {
         return false;
     }
     it.hub = (it.hub + 1) % u32::try_from(it.hubs.len()).unwrap_or(u32::MAX);
-    it.asked = None;
+    it.requested_at = None;
     true
 }
 
 /// How long to wait: twice as long with each failure, but within what is left of a lease.
 fn wait(it: &Subscription, first: Millis, most: Millis, now: Millis) -> Millis {
     let wait = first.saturating_mul(1 << it.failures.min(20)).min(most);
-    match it.until.filter(|until| it.aim == Aim::Stay && *until > now) {
+    match it.expires_at.filter(|until| it.intent == SubscriptionIntent::Subscribe && *until > now) {
         Some(until) => wait.min(((until - now) / 3).max(SOONEST)),
         None => wait,
     }
@@ -206,17 +207,17 @@ pub(super) fn confirm(
     lease: Option<Millis>,
     now: Millis,
 ) -> bool {
-    let wanted = match it.aim {
-        Aim::Stay => mode == Mode::Subscribe,
-        Aim::Leave | Aim::Ended => mode == Mode::Unsubscribe,
+    let wanted = match it.intent {
+        SubscriptionIntent::Subscribe => mode == Mode::Subscribe,
+        SubscriptionIntent::Unsubscribe | SubscriptionIntent::Ended => mode == Mode::Unsubscribe,
     };
-    let is_pending = it.asked.is_some_and(|asked| {
-        it.verified.is_none_or(|verified| verified < asked) || now - asked < AGAIN
+    let is_pending = it.requested_at.is_some_and(|asked| {
+        it.verified_at.is_none_or(|verified| verified < asked) || now - asked < AGAIN
     });
     if !wanted || !is_pending || topic != it.topic {
         return false;
     }
-    it.verified = Some(now);
+    it.verified_at = Some(now);
     it.failures = 0;
     it.note.clear();
     if mode == Mode::Unsubscribe {
@@ -224,47 +225,49 @@ pub(super) fn confirm(
         return true;
     }
     let lease = lease.unwrap_or(LEASE).clamp(LEASES.0, LEASES.1);
-    it.until = Some(now + lease);
-    it.next = now + (lease / 5 * 4).max(RENEWED);
+    it.expires_at = Some(now + lease);
+    it.next_action_at = now + (lease / 5 * 4).max(RENEWED);
     true
 }
 
 /// The hub says that it does not do so, or not any more. Says whether that is about this, and whether
 /// another hub is to be tried.
 pub(super) fn deny(it: &mut Subscription, topic: &str, reason: &str, now: Millis) -> Option<bool> {
-    if topic != it.topic || it.asked.is_none() {
+    if topic != it.topic || it.requested_at.is_none() {
         return None;
     }
-    if it.aim != Aim::Stay {
+    if it.intent != SubscriptionIntent::Subscribe {
         end(it, now);
         return Some(false);
     }
-    it.until = None;
-    it.verified = None;
+    it.expires_at = None;
+    it.verified_at = None;
     it.failures = it.failures.max(1);
     let note = match reason {
         "" => "the hub denies it".to_owned(),
         reason => format!("the hub denies it: {reason}"),
     };
-    Some(answered(it, Said::No(note), now))
+    Some(answered(it, HubAnswer::No(note), now))
 }
 
 /// It is not wanted any more.
 pub(super) fn leave(it: &mut Subscription, now: Millis) {
-    if it.aim != Aim::Stay {
+    if it.intent != SubscriptionIntent::Subscribe {
         return;
     }
-    (it.aim, it.failures, it.next) = (Aim::Leave, 0, now);
-    if it.asked.is_none() {
+    (it.intent, it.failures, it.next_action_at) = (SubscriptionIntent::Unsubscribe, 0, now);
+    if it.requested_at.is_none() {
         end(it, now);
     }
 }
 
 /// It is over. `next` is when it is forgotten.
 fn end(it: &mut Subscription, now: Millis) {
-    if it.aim != Aim::Ended {
-        it.aim = Aim::Ended;
-        it.next = it.until.filter(|_| it.asked.is_some()).unwrap_or(now).max(now) + REMEMBERED;
+    if it.intent != SubscriptionIntent::Ended {
+        it.intent = SubscriptionIntent::Ended;
+        it.next_action_at =
+            it.expires_at.filter(|_| it.requested_at.is_some()).unwrap_or(now).max(now)
+                + REMEMBERED;
     }
 }
 

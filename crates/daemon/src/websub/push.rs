@@ -6,14 +6,16 @@ use std::ops::ControlFlow;
 
 use bytes::Bytes;
 use freshet_signals::{Entry, Kind, Limits, Url, read};
-use freshet_store::{Aim, Reader, StoreError};
+use freshet_store::{Reader, StoreError, SubscriptionIntent};
 use tokio::sync::oneshot;
 
 use super::{BURST, PER_SECOND, Subscriber, signature};
 use crate::clock::Millis;
-use crate::daemon::{Handle, LiveError};
-use crate::heralds::{Hearsay, HeraldRule, Manner, Word, moment, news, once};
-use crate::turns::Notice;
+use crate::daemon::{DaemonError, Handle};
+use crate::permits::Notice;
+use crate::signal_sources::{
+    DiscoveryRule, SignalEncoding, SignalReport, Word, moment, news, once,
+};
 use crate::work::host_of;
 
 /// What is read of what a hub sends.
@@ -53,7 +55,7 @@ impl Handle {
         callback: &str,
         signature: Option<&str>,
         body: Bytes,
-    ) -> Result<Pushed, LiveError> {
+    ) -> Result<Pushed, DaemonError> {
         let now = self.now();
         let to = match self.websub().addressee(callback, now) {
             Ok(to) => to,
@@ -66,7 +68,7 @@ impl Handle {
             is_good.then(|| Sent::read(to.topic, &body, now))
         };
         let judged = tokio::task::spawn_blocking(judge).await;
-        let sent = judged.map_err(|_| LiveError::Stopped)?;
+        let sent = judged.map_err(|_| DaemonError::Stopped)?;
         self.websub().count(callback, sent.is_some(), now);
         let Some(sent) = sent else {
             tracing::debug!(herald, "a hub sent what is not signed as it should be");
@@ -120,22 +122,22 @@ impl Sent {
     /// What is said of sources: of pages that the entries name, if it is news, and of the topic itself. The
     /// feed is to be read if that tells more.
     fn words(self, reader: &Reader, herald: u32, feed: u32) -> Result<Vec<Word>, StoreError> {
-        let Some(kept) = reader.herald(feed)? else { return Ok(Vec::new()) };
+        let Some(kept) = reader.signal_source(feed)? else { return Ok(Vec::new()) };
         // Numbers are used again.
-        let own = reader.herald(herald)?;
+        let own = reader.signal_source(herald)?;
         if !own.is_some_and(|it| it.parent == Some(feed) && it.name == self.topic) {
             return Ok(Vec::new());
         }
         let base = Url::parse(&kept.name).or_else(|_| Url::parse(&self.topic));
-        let sieve = base.ok().map(|base| HeraldRule::of(&kept).sieve(&base));
+        let sieve = base.ok().map(|base| DiscoveryRule::of(&kept).sieve(&base));
         let mut words = Vec::new();
         let topic = host_of(&self.topic).map_or(self.topic, |(url, _)| url);
-        words.extend(reader.find(&topic)?.map(plainly));
-        let manner = Manner { now: self.now, again: true, feed: true };
+        words.extend(reader.find_source(&topic)?.map(plainly));
+        let manner = SignalEncoding { now: self.now, again: true, feed: true };
         let mut entries: Vec<Entry> = if self.is_list { self.entries } else { Vec::new() };
         once(&mut entries, manner);
         let urls: Vec<&str> = entries.iter().map(|it| it.url.as_str()).collect();
-        let (own, of_feed) = (reader.known(herald, &urls)?, reader.known(feed, &urls)?);
+        let (own, of_feed) = (reader.match_urls(herald, &urls)?, reader.match_urls(feed, &urls)?);
         let mut tells_more = !self.is_list;
         for ((entry, own), of_feed) in entries.iter().zip(own).zip(of_feed) {
             if !sieve.as_ref().is_some_and(|it| it.hears(&entry.url)) {
@@ -146,11 +148,11 @@ impl Sent {
                 tells_more |= sieve.as_ref().is_some_and(|it| it.wants(&entry.url).is_some());
                 continue;
             };
-            known.said = known.said.or(of_feed.and_then(|it| it.said));
+            known.last_entry = known.last_entry.or(of_feed.and_then(|it| it.last_entry));
             let Some(signal) = news(&known, entry, manner) else { continue };
             let said = moment(entry, manner);
             words.push(Word {
-                hearsay: Hearsay {
+                hearsay: SignalReport {
                     source: known.id,
                     said: said.map(|it| (*it.span().start(), *it.span().end())),
                 },
@@ -169,7 +171,7 @@ impl Sent {
 
 /// That a source has changed, and nothing else.
 fn plainly(source: u32) -> Word {
-    Word { hearsay: Hearsay { source, said: None }, signal: true, moment: None, print: 0 }
+    Word { hearsay: SignalReport { source, said: None }, signal: true, moment: None, print: 0 }
 }
 
 impl Subscriber {
@@ -178,7 +180,7 @@ impl Subscriber {
         let mut state = self.lock();
         let kept = state.all.get_mut(callback).ok_or(Pushed::Unknown)?;
         let row = &kept.row;
-        if row.aim != Aim::Stay {
+        if row.intent != SubscriptionIntent::Subscribe {
             return Err(Pushed::Gone);
         }
         let passed = (now - kept.at).max(0) as f64 / 1000.0;
@@ -189,7 +191,7 @@ impl Subscriber {
         }
         kept.room -= 1.0;
         let (secret, topic) = (row.secret.clone(), row.topic.clone());
-        Ok(Addressee { secret, topic, feed: row.feed, herald: row.herald })
+        Ok(Addressee { secret, topic, feed: row.feed, herald: row.signal_source })
     }
 
     fn count(&self, callback: &str, is_good: bool, now: Millis) {
@@ -198,9 +200,9 @@ impl Subscriber {
         let row = &mut kept.row;
         row.pushes += 1;
         if is_good {
-            row.pushed = Some(now);
+            row.last_push_at = Some(now);
         } else {
-            row.ignored += 1;
+            row.rejected_pushes += 1;
         }
         // It is written with the next thing that is.
         state.unwritten.insert(callback.to_owned());

@@ -4,17 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_store::{
-    Aim, HeraldKind, HeraldOrigin, HeraldQuery, NewHerald, Reader, StoreError, Subscription,
+    NewSignalSource, Reader, SignalSourceKind, SignalSourceOrigin, SignalSourceQuery, StoreError,
+    Subscription, SubscriptionIntent,
 };
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::life::{self, Identity, Said};
+use super::life::{self, HubAnswer, Identity};
 use super::{MOST, Offer, State, Subscriber, hub};
 use crate::clock::{Millis, days};
-use crate::daemon::{Handle, LiveError};
-use crate::heralds::{HeraldChange, HeraldRead};
+use crate::daemon::{DaemonError, Handle};
+use crate::signal_sources::{SignalSourceChange, SignalSourceRead};
 
 /// Hubs that are asked at a time.
 const ASKED: usize = 16;
@@ -23,7 +24,7 @@ const ROUND: Duration = Duration::from_secs(60);
 /// How long the store is left alone if it cannot be written.
 const HELD: Duration = Duration::from_secs(5);
 /// How long it may take to end.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
 /// The task, to be ended.
 pub(crate) struct Running {
@@ -36,7 +37,7 @@ impl Running {
     pub(crate) async fn stop(self) {
         self.stopping.send_replace(true);
         let abort = self.task.abort_handle();
-        if timeout(FAREWELL, self.task).await.is_err() {
+        if timeout(SHUTDOWN_GRACE, self.task).await.is_err() {
             abort.abort();
         }
     }
@@ -95,11 +96,13 @@ fn next(handle: &Handle, subscriber: &Subscriber) -> Option<Millis> {
     let state = subscriber.lock();
     let can = state.open && base.is_some();
     let rows = state.all.values().filter(|kept| !kept.asking).map(|kept| &kept.row);
-    rows.filter(|row| can || row.aim == Aim::Ended).map(|row| row.next).min()
+    rows.filter(|row| can || row.intent == SubscriptionIntent::Ended)
+        .map(|row| row.next_action_at)
+        .min()
 }
 
 /// Looks at what feeds offer, and now and then whether what is subscribed to is still wanted.
-async fn look(handle: &Handle, subscriber: &Subscriber, is_round: bool) -> Result<(), LiveError> {
+async fn look(handle: &Handle, subscriber: &Subscriber, is_round: bool) -> Result<(), DaemonError> {
     let base = handle.shops().borrow().callback.clone();
     let now = handle.now();
     let (offers, wanted) = {
@@ -107,8 +110,12 @@ async fn look(handle: &Handle, subscriber: &Subscriber, is_round: bool) -> Resul
         state.move_to(base, now);
         let offers: Vec<Offer> = state.offers.drain().map(|(_, offer)| offer).collect();
         let is_round = std::mem::take(&mut state.stale) || is_round;
-        let rows = state.all.values().map(|kept| &kept.row).filter(|row| row.aim == Aim::Stay);
-        let wanted = rows.map(|row| (row.callback.clone(), row.herald, row.topic.clone()));
+        let rows = state
+            .all
+            .values()
+            .map(|kept| &kept.row)
+            .filter(|row| row.intent == SubscriptionIntent::Subscribe);
+        let wanted = rows.map(|row| (row.callback.clone(), row.signal_source, row.topic.clone()));
         (offers, if is_round { wanted.collect() } else { Vec::new() })
     };
     if !wanted.is_empty() {
@@ -131,16 +138,18 @@ async fn look(handle: &Handle, subscriber: &Subscriber, is_round: bool) -> Resul
 
 /// What feeds offered when they were last read.
 fn offered(reader: &Reader) -> Result<Vec<Offer>, StoreError> {
-    let mut query = HeraldQuery { limit: 1_000, ..HeraldQuery::default() };
+    let mut query = SignalSourceQuery { limit: 1_000, ..SignalSourceQuery::default() };
     let mut offers = Vec::new();
     loop {
-        let some = reader.heralds(&query)?;
+        let some = reader.signal_sources(&query)?;
         let Some(last) = some.last() else { return Ok(offers) };
-        query.after = Some(last.number);
+        query.after = Some(last.id);
         for it in &some {
-            let Some(read) = HeraldRead::of(it).filter(|it| !it.hubs.is_empty()) else { continue };
+            let Some(read) = SignalSourceRead::of(it).filter(|it| !it.hubs.is_empty()) else {
+                continue;
+            };
             let topic = read.itself.unwrap_or_else(|| it.name.clone());
-            offers.push(Offer { feed: it.number, topic, hubs: read.hubs });
+            offers.push(Offer { feed: it.id, topic, hubs: read.hubs });
         }
     }
 }
@@ -149,9 +158,9 @@ fn offered(reader: &Reader) -> Result<Vec<Offer>, StoreError> {
 fn orphans(reader: &Reader, wanted: Vec<(String, u32, String)>) -> Result<Vec<String>, StoreError> {
     let mut orphans = Vec::new();
     for (callback, herald, topic) in wanted {
-        let herald = reader.herald(herald)?;
+        let herald = reader.signal_source(herald)?;
         // Numbers are used again.
-        if !herald.is_some_and(|it| it.kind == HeraldKind::WebSub && it.name == topic) {
+        if !herald.is_some_and(|it| it.kind == SignalSourceKind::WebSub && it.name == topic) {
             orphans.push(callback);
         }
     }
@@ -163,7 +172,7 @@ async fn take(
     subscriber: &Subscriber,
     mut offer: Offer,
     now: Millis,
-) -> Result<(), LiveError> {
+) -> Result<(), DaemonError> {
     offer.hubs.retain(|hub| !hub.contains(['\n', '\r']));
     let old = {
         let mut state = subscriber.lock();
@@ -190,26 +199,29 @@ async fn take(
         old
     };
     if let Some(row) = old.filter(|row| row.topic != offer.topic || offer.hubs.is_empty()) {
-        let change = HeraldChange { remove: vec![row.herald], ..HeraldChange::default() };
+        let change =
+            SignalSourceChange { remove: vec![row.signal_source], ..SignalSourceChange::default() };
         handle.change_heralds(change).await?;
     }
     if offer.hubs.is_empty() {
         return Ok(());
     }
     let topic = offer.topic.clone();
-    let known = handle.read(move |reader| reader.find_herald(HeraldKind::WebSub, &topic)).await?;
+    let known = handle
+        .read(move |reader| reader.find_signal_source(SignalSourceKind::WebSub, &topic))
+        .await?;
     // Another feed of the same name has it.
     if known.is_some_and(|it| it.parent != Some(offer.feed)) {
         return Ok(());
     }
-    let new = NewHerald {
-        origin: HeraldOrigin::Part,
+    let new = NewSignalSource {
+        origin: SignalSourceOrigin::Parent,
         parent: Some(offer.feed),
-        ..NewHerald::speaks(HeraldKind::WebSub, offer.topic.clone(), now)
+        ..NewSignalSource::pushing(SignalSourceKind::WebSub, offer.topic.clone(), now)
     };
-    let change = HeraldChange { add: vec![new], ..HeraldChange::default() };
+    let change = SignalSourceChange { add: vec![new], ..SignalSourceChange::default() };
     let changed = handle.change_heralds(change).await?;
-    let herald = changed.added.first().ok_or(LiveError::Stopped)?.number;
+    let herald = changed.added.first().ok_or(DaemonError::Stopped)?.id;
     let Some(identity) = identity() else { return Ok(()) };
     let mut state = subscriber.lock();
     if state.all.len() >= MOST {
@@ -225,12 +237,13 @@ fn begin(handle: &Handle, subscriber: &Arc<Subscriber>, asked: &mut JoinSet<()>)
     let now = handle.now();
     let mut state = subscriber.lock();
     let Some(base) = state.base.clone().filter(|_| state.open) else { return };
-    let is_due = |row: &Subscription| row.next <= now && row.aim != Aim::Ended;
+    let is_due =
+        |row: &Subscription| row.next_action_at <= now && row.intent != SubscriptionIntent::Ended;
     let mut due: Vec<_> = state
         .all
         .values()
         .filter(|kept| !kept.asking && is_due(&kept.row))
-        .map(|kept| (kept.row.next, kept.row.callback.clone()))
+        .map(|kept| (kept.row.next_action_at, kept.row.callback.clone()))
         .collect();
     due.sort_unstable();
     for (_, callback) in due.into_iter().take(ASKED.saturating_sub(asked.len())) {
@@ -246,7 +259,7 @@ fn begin(handle: &Handle, subscriber: &Arc<Subscriber>, asked: &mut JoinSet<()>)
                     let shop = Arc::clone(&handle.shops().borrow());
                     hub::ask(&shop, &row, mode).await
                 }
-                Err(error) => Said::Later(error.to_string(), None),
+                Err(error) => HubAnswer::Later(error.to_string(), None),
             };
             tracing::debug!(topic = row.topic, hub = life::hub(&row), ?said, "{}", mode.word());
             subscriber.answered(&row.callback, said, handle.now());
@@ -255,7 +268,7 @@ fn begin(handle: &Handle, subscriber: &Arc<Subscriber>, asked: &mut JoinSet<()>)
 }
 
 impl Subscriber {
-    fn answered(&self, callback: &str, said: Said, now: Millis) {
+    fn answered(&self, callback: &str, said: HubAnswer, now: Millis) {
         let mut state = self.lock();
         let Some(kept) = state.all.get_mut(callback) else { return };
         kept.asking = false;
@@ -279,8 +292,11 @@ impl State {
         let Some(base) = &self.base else { return };
         for kept in self.all.values_mut() {
             let row = &mut kept.row;
-            if row.aim == Aim::Stay && row.asked.is_some() && row.base != *base {
-                row.next = now;
+            if row.intent == SubscriptionIntent::Subscribe
+                && row.requested_at.is_some()
+                && row.base != *base
+            {
+                row.next_action_at = now;
                 row.failures = 0;
             }
         }
@@ -298,10 +314,12 @@ impl State {
         let rows = self.all.values().map(|kept| &kept.row);
         // Where nobody can be told that it is over, it is over with the lease.
         let is_untold = self.base.is_none();
-        let over = rows.filter(|row| match row.aim {
-            Aim::Stay => false,
-            Aim::Leave => is_untold && row.until.is_none_or(|until| until <= now),
-            Aim::Ended => row.next <= now,
+        let over = rows.filter(|row| match row.intent {
+            SubscriptionIntent::Subscribe => false,
+            SubscriptionIntent::Unsubscribe => {
+                is_untold && row.expires_at.is_none_or(|until| until <= now)
+            }
+            SubscriptionIntent::Ended => row.next_action_at <= now,
         });
         let over: Vec<String> = over.map(|row| row.callback.clone()).collect();
         for callback in over {
@@ -324,7 +342,7 @@ async fn write(handle: &Handle, subscriber: &Subscriber) -> bool {
         return true;
     }
     let again = gone.clone();
-    match handle.write(move |store| store.put_subscriptions(&rows, &gone)).await {
+    match handle.write(move |store| store.update_subscriptions(&rows, &gone)).await {
         Ok(()) => true,
         Err(error) => {
             tracing::warn!("cannot keep subscriptions: {error}");

@@ -3,17 +3,20 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use freshet_daemon::{Adjusted, Claim, Daemon, HeraldWanted, Lease, Report, Seen, Taken, Wanted};
-use freshet_store::{ChangeFilter, Outcome};
+use freshet_daemon::{
+    Adjusted, Claim, Daemon, Lease, NewSignalSourceRequest, NewSourceRequest, Report, Seen, Taken,
+};
+use freshet_store::{ChangeFilter, StoredOutcome};
 
 use crate::web::{Home, add, until};
 
 /// Longer than any test takes.
 const LEASE: Duration = Duration::from_secs(3600);
 
-fn pages(hosts: usize, each: usize) -> Vec<Wanted> {
+fn pages(hosts: usize, each: usize) -> Vec<NewSourceRequest> {
     let all = (0..hosts).flat_map(|host| (0..each).map(move |page| (host, page)));
-    all.map(|(host, page)| Wanted::new(format!("http://host-{host}.example/{page}"))).collect()
+    all.map(|(host, page)| NewSourceRequest::new(format!("http://host-{host}.example/{page}")))
+        .collect()
 }
 
 /// Nobody but the test fetches, and there is more budget than sources.
@@ -95,7 +98,12 @@ async fn a_digest_tells_a_change_and_a_report_counts_once() {
     let changes = reader.changes(0, 10, &ChangeFilter::default()).unwrap();
     assert_eq!(changes.len(), 1);
     assert_eq!(changes[0].change.old_digest, Some(1_u128.to_be_bytes()));
-    assert!(changes[0].change.unchanged.is_some_and(|at| at <= changes[0].change.changed));
+    assert!(
+        changes[0]
+            .change
+            .last_unchanged_at
+            .is_some_and(|at| at <= changes[0].change.first_changed_at)
+    );
     let guess = "0123456789abcdef0123456789abcdef".parse().unwrap();
     assert_eq!(report(&daemon, guess, 0, Seen::Gone).await, Taken::NoLease);
     assert_eq!(report(&daemon, guess, 77, Seen::Gone).await, Taken::NoSource);
@@ -169,7 +177,7 @@ async fn a_crawler_that_only_says_unchanged_has_one_first_copy() {
     }
     daemon.stop().await;
     let history = home.reader().history(0, 10).unwrap();
-    let firsts = history.iter().filter(|it| it.outcome == Outcome::First).count();
+    let firsts = history.iter().filter(|it| it.outcome == StoredOutcome::First).count();
     assert_eq!((history.len(), firsts), (3, 1));
 }
 
@@ -192,14 +200,17 @@ async fn a_report_of_a_while_ago_teaches_of_that_time() {
         ats.push(at);
         let mut fetched = None;
         home.reader()
-            .load(|row| fetched = freshet_engine::Learnt::from_bytes(row.learnt).unwrap().fetched())
+            .load_schedule(|row| {
+                fetched =
+                    freshet_engine::LearnedState::from_bytes(row.learned).unwrap().last_fetch()
+            })
             .unwrap();
         assert_eq!(fetched.map(|day| (day * 86_400_000.0).round() as i64), Some(at));
     }
     daemon.stop().await;
     let changes = home.reader().changes(0, 10, &ChangeFilter::default()).unwrap();
     let change = &changes[0].change;
-    assert_eq!((change.unchanged, change.changed), (Some(ats[0]), ats[1]));
+    assert_eq!((change.last_unchanged_at, change.first_changed_at), (Some(ats[0]), ats[1]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -222,7 +233,7 @@ async fn what_is_not_reported_goes_back_and_a_late_report_does_no_harm() {
     assert_eq!(report(&daemon, lease, source, Seen::Digest(1)).await, Taken::Recorded(false));
     let history = home.reader().history(source, 10).unwrap();
     assert_eq!(history.len(), 1);
-    assert_eq!(history[0].outcome, Outcome::First);
+    assert_eq!(history[0].outcome, StoredOutcome::First);
     daemon.stop().await;
 }
 
@@ -349,7 +360,7 @@ async fn a_signal_of_an_observed_source_is_kept() {
 async fn what_heralds_say_is_not_for_others_to_read() {
     let home = home("");
     let daemon = home.start();
-    let sitemap = HeraldWanted::sitemap("https://host0.example/sitemap.xml");
+    let sitemap = NewSignalSourceRequest::sitemap("https://host0.example/sitemap.xml");
     daemon.handle().add_herald(sitemap).await.unwrap();
     add(&daemon, pages(2, 1)).await;
     let mut claimed = Vec::new();

@@ -110,6 +110,9 @@ async fn a_clock_that_is_set_makes_no_burst_no_stall_and_no_negative_time() {
     let changes = home.reader().changes(0, 10_000, &ChangeFilter::default()).unwrap();
     assert!(!changes.is_empty());
     for it in changes {
-        assert!(it.change.unchanged.is_none_or(|then| then <= it.change.changed), "{it:?}");
+        assert!(
+            it.change.last_unchanged_at.is_none_or(|then| then <= it.change.first_changed_at),
+            "{it:?}"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use freshet_daemon::{Edit, Which};
-use freshet_store::{ChangeFilter, Outcome, Reader};
+use freshet_store::{ChangeFilter, Reader, StoredOutcome};
 
 use crate::web::{Home, Page, Site, add, often, until};
 
@@ -63,7 +63,7 @@ async fn a_page_that_always_comes_as_a_whole_is_asked_for_by_head() {
     assert_eq!(changes(&reader), 1);
     let history = reader.history(0, ALL).unwrap();
     let by_head = history.iter().filter(|it| it.note.starts_with("HEAD: ")).collect::<Vec<_>>();
-    assert!(by_head.iter().all(|it| it.outcome == Outcome::Unchanged && it.bytes == 0));
+    assert!(by_head.iter().all(|it| it.outcome == StoredOutcome::Unchanged && it.bytes == 0));
     let gets = history.iter().filter(|it| it.bytes > 65_536).count();
     let all = asked(&site, "/");
     assert_eq!(gets, count(&all, 'G'), "each GET is one fetch");
@@ -109,7 +109,8 @@ async fn a_host_that_does_not_know_head_is_asked_once() {
         assert!(asked.starts_with("GGGGhGG"), "{status}: {asked}");
         assert_eq!(count(&asked, 'h'), 1, "{status}: {asked}");
         let history = home.reader().history(0, ALL).unwrap();
-        let fine = |it: &Outcome| matches!(it, Outcome::First | Outcome::Unchanged);
+        let fine =
+            |it: &StoredOutcome| matches!(it, StoredOutcome::First | StoredOutcome::Unchanged);
         assert!(history.iter().all(|it| fine(&it.outcome)), "{status}");
     }
 }
@@ -126,7 +127,7 @@ async fn a_host_that_wants_to_be_left_alone_gets_no_get_after_the_head() {
     let reader = home.reader();
     let failed = || {
         let history = reader.history(0, 1).unwrap();
-        history.first().is_some_and(|it| it.outcome == Outcome::Failed && it.status == 503)
+        history.first().is_some_and(|it| it.outcome == StoredOutcome::Failed && it.status == 503)
     };
     until("it fails", failed).await;
     // Each request was counted, whether it was a HEAD, a GET or for robots.txt.
@@ -197,7 +198,7 @@ async fn robots_txt_and_the_gap_hold_for_head() {
     site.set("/robots.txt", "User-agent: *\nDisallow: /\n");
     let reader = home.reader();
     let outcome = || reader.history(0, 1).unwrap().first().map(|it| it.outcome);
-    until("it is not allowed", || outcome() == Some(Outcome::Disallowed)).await;
+    until("it is not allowed", || outcome() == Some(StoredOutcome::Disallowed)).await;
     daemon.stop().await;
     let seen = site.seen();
     let (_, before) = seen.split_last().unwrap();
@@ -222,7 +223,7 @@ async fn a_get_that_is_put_off_comes_without_another_head() {
     until("the change is found", || changes(&reader) == 1).await;
     daemon.stop().await;
     assert_eq!(asked(&site, "/"), "GGGGhG");
-    assert!(reader.history(0, ALL).unwrap().iter().all(|it| it.outcome != Outcome::Failed));
+    assert!(reader.history(0, ALL).unwrap().iter().all(|it| it.outcome != StoredOutcome::Failed));
 }
 
 #[tokio::test(flavor = "multi_thread")]

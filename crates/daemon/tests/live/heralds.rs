@@ -8,8 +8,8 @@ mod large;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use freshet_daemon::{Daemon, HeraldNow, HeraldWanted, days};
-use freshet_store::HeraldQuery;
+use freshet_daemon::{Daemon, NewSignalSourceRequest, SignalSourceState, days};
+use freshet_store::SignalSourceQuery;
 
 use crate::web::{Home, Site, add, until};
 
@@ -65,19 +65,19 @@ pub(crate) async fn with_copies(home: &Home, site: &Site, paths: &[String]) -> D
     let daemon = home.start();
     add(&daemon, paths.iter().map(|path| site.wanted(path)).collect()).await;
     let reader = home.reader();
-    let is_there = |id| reader.source(id).unwrap().is_some_and(|it| it.fetched.is_some());
+    let is_there = |id| reader.source(id).unwrap().is_some_and(|it| it.fetched_at.is_some());
     let last = u32::try_from(paths.len()).unwrap();
     until("all have a copy", || (0..last).all(is_there)).await;
     daemon
 }
 
 /// Waits until a sitemap that is new has been read, and gives what is known of it then.
-pub(crate) async fn read(daemon: &Daemon, wanted: HeraldWanted) -> HeraldNow {
-    let number = daemon.handle().add_herald(wanted).await.unwrap().number;
+pub(crate) async fn read(daemon: &Daemon, wanted: NewSignalSourceRequest) -> SignalSourceState {
+    let number = daemon.handle().add_herald(wanted).await.unwrap().id;
     first_read(daemon, number).await
 }
 
-pub(crate) async fn first_read(daemon: &Daemon, number: u32) -> HeraldNow {
+pub(crate) async fn first_read(daemon: &Daemon, number: u32) -> SignalSourceState {
     loop {
         let it = daemon.handle().herald(number).await.unwrap().unwrap();
         if it.last.is_some() {
@@ -87,13 +87,13 @@ pub(crate) async fn first_read(daemon: &Daemon, number: u32) -> HeraldNow {
     }
 }
 
-pub(crate) async fn read_again(daemon: &Daemon, number: u32) -> HeraldNow {
+pub(crate) async fn read_again(daemon: &Daemon, number: u32) -> SignalSourceState {
     daemon.handle().read_herald(number).await.unwrap();
     daemon.handle().herald(number).await.unwrap().unwrap()
 }
 
-pub(crate) async fn all(daemon: &Daemon) -> Vec<HeraldNow> {
-    daemon.handle().heralds(HeraldQuery::default()).await.unwrap()
+pub(crate) async fn all(daemon: &Daemon) -> Vec<SignalSourceState> {
+    daemon.handle().heralds(SignalSourceQuery::default()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -103,7 +103,7 @@ async fn what_a_sitemap_says_is_told_once_and_found() {
     let daemon = with_copies(&home, &site, &paths).await;
     let old = date(-1000);
     site.raw("/sitemap.xml", pages(&site, &paths, Some(&old)));
-    let first = read(&daemon, HeraldWanted::sitemap(site.url("/sitemap.xml"))).await;
+    let first = read(&daemon, NewSignalSourceRequest::sitemap(site.url("/sitemap.xml"))).await;
     let last = first.last.unwrap();
     assert_eq!((last.outcome.as_str(), last.format.as_str()), ("read", "sitemap"));
     assert_eq!((last.pages, last.known, last.signals), (8, 8, 0));
@@ -114,24 +114,24 @@ async fn what_a_sitemap_says_is_told_once_and_found() {
         entries[at].1 = Some(date(3000));
     }
     site.raw("/sitemap.xml", sitemap(&entries));
-    let second = read_again(&daemon, first.herald.number).await;
+    let second = read_again(&daemon, first.herald.id).await;
     assert_eq!(second.last.as_ref().unwrap().signals, 2, "{second:?}");
     assert_eq!(second.report.unwrap().signals, 2);
     let reader = home.reader();
-    let changed = |id| reader.source(id).unwrap().unwrap().changed.is_some();
+    let changed = |id| reader.source(id).unwrap().unwrap().changed_at.is_some();
     until("what was said is found", || changed(3) && changed(6)).await;
     // Read once more, it says nothing new.
-    let third = read_again(&daemon, first.herald.number).await;
+    let third = read_again(&daemon, first.herald.id).await;
     assert_eq!(third.last.unwrap().signals, 0);
     // It is no page.
     assert_eq!(daemon.handle().status().await.unwrap().sources, 8);
     assert_eq!(daemon.handle().status().await.unwrap().signal_sources, 1);
     let history = reader.history(third.source.unwrap().id, 9).unwrap();
     let outcomes: Vec<_> = history.iter().rev().map(|it| it.outcome).collect();
-    use freshet_store::Outcome::{Changed, First, Unchanged};
+    use freshet_store::StoredOutcome::{Changed, First, Unchanged};
     assert_eq!(outcomes, [First, Changed, Unchanged]);
     daemon.stop().await;
-    assert!(reader.check().unwrap().is_good());
+    assert!(reader.check_integrity().unwrap().is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,7 +142,7 @@ async fn who_tells_the_truth_makes_a_page_due_sooner() {
     let paths = paths(2);
     let daemon = with_copies(&home, &site, &paths).await;
     site.raw("/s.xml", pages(&site, &paths, Some(&date(-1000))));
-    let number = read(&daemon, HeraldWanted::sitemap(site.url("/s.xml"))).await.herald.number;
+    let number = read(&daemon, NewSignalSourceRequest::sitemap(site.url("/s.xml"))).await.herald.id;
     let handle = daemon.handle();
     let mut said = 0;
     let rounds = 30;
@@ -182,7 +182,7 @@ async fn who_tells_the_truth_makes_a_page_due_sooner() {
     assert_eq!((alone.number, alone.signals, &alone.name), (said.number, 1, &said.name));
     assert!((alone.precision - said.precision).abs() < 0.05, "{alone:?} {said:?}");
     assert!(alone.moved.unwrap() > 0.0, "{alone:?}");
-    let heralds = [reader.herald(number).unwrap().unwrap()];
+    let heralds = [reader.signal_source(number).unwrap().unwrap()];
     let reports = freshet_daemon::herald_reports(&config, &reader, now, &heralds).unwrap();
     let report = reports[0].unwrap();
     assert_eq!((report.sources, report.signals), (2, 30));
@@ -197,10 +197,10 @@ async fn at_first_what_is_later_than_the_copy_is_news() {
     let dates = [Some(date(-5000)), Some(date(3600)), None];
     let entries: Vec<_> = paths.iter().map(|it| site.url(it)).zip(dates).collect();
     site.raw("/sitemap.xml", sitemap(&entries));
-    let it = read(&daemon, HeraldWanted::sitemap(site.url("/sitemap.xml"))).await;
+    let it = read(&daemon, NewSignalSourceRequest::sitemap(site.url("/sitemap.xml"))).await;
     assert_eq!(it.last.unwrap().signals, 1);
-    let voices = home.reader().voices(0).unwrap();
-    assert_eq!(voices[0].said.unwrap().moment, Some((START - 5000) * 1000));
+    let voices = home.reader().latest_signals(0).unwrap();
+    assert_eq!(voices[0].entry.unwrap().changed_at, Some((START - 5000) * 1000));
     daemon.stop().await;
 }
 
@@ -218,14 +218,14 @@ async fn a_feed_speaks_of_what_comes_into_it() {
         format!("<rss version=\"2.0\"><channel><title>t</title>{items}</channel></rss>")
     };
     site.raw("/feed", feed(&[0, 1], "a"));
-    let it = read(&daemon, HeraldWanted::feed(site.url("/feed"))).await;
+    let it = read(&daemon, NewSignalSourceRequest::feed(site.url("/feed"))).await;
     let last = it.last.unwrap();
     assert_eq!((last.format.as_str(), last.known, last.signals), ("rss", 2, 0));
     site.raw("/feed", feed(&[2, 0, 1], "a"));
-    let it = read_again(&daemon, it.herald.number).await;
+    let it = read_again(&daemon, it.herald.id).await;
     assert_eq!(it.last.unwrap().signals, 1);
     site.raw("/feed", feed(&[2, 0, 1], "edited"));
-    let it = read_again(&daemon, it.herald.number).await;
+    let it = read_again(&daemon, it.herald.id).await;
     assert_eq!(it.last.unwrap().signals, 3);
     daemon.stop().await;
 }
@@ -237,11 +237,11 @@ async fn what_others_say_is_listened_to() {
     site.set("/1", "something else");
     assert_eq!(daemon.handle().signal("robot", vec![1, 99]).await.unwrap(), 1);
     let reader = home.reader();
-    until("it is found", || reader.source(1).unwrap().unwrap().changed.is_some()).await;
+    until("it is found", || reader.source(1).unwrap().unwrap().changed_at.is_some()).await;
     assert_eq!(daemon.handle().signal("robot", vec![0]).await.unwrap(), 1);
     let all = all(&daemon).await;
     let [robot] = all.as_slice() else { panic!("{all:?}") };
-    assert_eq!((robot.herald.name.as_str(), robot.herald.kind.word()), ("robot", "api"));
+    assert_eq!((robot.herald.name.as_str(), robot.herald.kind.name()), ("robot", "api"));
     assert_eq!(robot.report.unwrap().signals, 2);
     assert!(robot.source.is_none());
     daemon.stop().await;

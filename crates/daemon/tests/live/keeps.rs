@@ -1,7 +1,7 @@
 //! Sources are kept fresh, and their changes are logged once.
 
-use freshet_daemon::{Edit, Given, Wanted, Which};
-use freshet_store::{ChangeFilter, Decision, Outcome, Reason};
+use freshet_daemon::{Edit, NewSourceRequest, SourceSettings, Which};
+use freshet_store::{ChangeFilter, Decision, StoredOutcome, StoredReason};
 
 use crate::web::{Home, Site, add, until};
 
@@ -12,7 +12,7 @@ const FAST: &str = "budget = \"1000000/day\"\n[hosts]\ngap = \"0s\"\nconnections
 const ALL: usize = 1_000_000;
 
 /// Sources of which no two fetches are at the same moment, by a clock that tells milliseconds apart.
-fn apart(site: &Site, count: usize) -> Vec<Wanted> {
+fn apart(site: &Site, count: usize) -> Vec<NewSourceRequest> {
     let one = |page| {
         let mut wanted = site.wanted(&format!("/{page}"));
         wanted.given.min_interval = Some(1.0 / 1440.0);
@@ -44,7 +44,7 @@ async fn a_change_is_found_and_logged_once() {
     let it = &changes[0];
     assert_eq!(it.url, site.url("/7"));
     assert_eq!(it.change.summary, "1 changed: 49.90 → 59.90");
-    assert!(it.change.unchanged.unwrap() < it.change.changed);
+    assert!(it.change.last_unchanged_at.unwrap() < it.change.first_changed_at);
     assert_ne!(it.change.old_digest, Some(it.change.new_digest));
     assert!(it.change.similarity > 0.3 && it.change.similarity < 1.0);
     let versions = reader.versions(it.source).unwrap();
@@ -52,8 +52,8 @@ async fn a_change_is_found_and_logged_once() {
     let newest = reader.version(it.source, it.new_version.unwrap()).unwrap().unwrap();
     assert!(String::from_utf8(newest.content).unwrap().contains("59.90"));
     let history = reader.history(it.source, ALL).unwrap();
-    assert_eq!(history.iter().filter(|it| it.outcome == Outcome::Changed).count(), 1);
-    assert_eq!(history.iter().filter(|it| it.outcome == Outcome::First).count(), 1);
+    assert_eq!(history.iter().filter(|it| it.outcome == StoredOutcome::Changed).count(), 1);
+    assert_eq!(history.iter().filter(|it| it.outcome == StoredOutcome::First).count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,7 +67,7 @@ async fn what_owners_say_holds_at_once() {
     until("both have a copy", || site.fetches().len() == 2).await;
     let handle = daemon.handle();
     let which = |path: &str| Which { urls: vec![site.url(path)], ..Which::default() };
-    let paused = Given { paused: Some(true), ..Given::default() };
+    let paused = SourceSettings { paused: Some(true), ..SourceSettings::default() };
     assert_eq!(handle.edit(Edit::Change(which("/a"), paused.into())).await.unwrap().known, 1);
     let removed = handle.edit(Edit::Remove(which("/b"))).await.unwrap();
     assert_eq!((removed.removed, removed.unknown), (1, Vec::new()));
@@ -83,7 +83,7 @@ async fn what_owners_say_holds_at_once() {
     // A paused source is fetched for those who ask for it.
     handle.check(&site.url("/a")).await.unwrap();
     assert!(count() > before);
-    let wrong = Given { goal: Some("beauty".to_owned()), ..Given::default() };
+    let wrong = SourceSettings { goal: Some("beauty".to_owned()), ..SourceSettings::default() };
     let refused =
         handle.edit(Edit::Change(which("/a"), wrong.into())).await.unwrap_err().to_string();
     assert!(refused.contains("`beauty` is not one of harmonic"), "{refused}");
@@ -129,7 +129,7 @@ async fn what_fetches_tell_of_the_time_before_is_kept() {
     add(&daemon, apart(&site, 5)).await;
     let reader = home.reader();
     let sum = || {
-        let all = reader.pulses(0, i64::MAX, i64::MAX).unwrap();
+        let all = reader.stats_buckets(0, i64::MAX, i64::MAX).unwrap();
         all.into_iter().next().unwrap_or_default()
     };
     until("what did not change is measured", || sum().held > 0.0).await;
@@ -163,29 +163,29 @@ async fn each_fetch_says_why_it_was_made() {
     add(&daemon, vec![site.wanted("/a"), site.wanted("/b")]).await;
     let reader = home.reader();
     let history = || reader.history(0, ALL).unwrap();
-    let is_worth = |it: &Decision| it.reason == Reason::Worth;
+    let is_worth = |it: &Decision| it.reason == StoredReason::Value;
     until("it was fetched by its worth", || {
         history().iter().filter_map(|it| it.decision).any(|it| is_worth(&it))
     })
     .await;
     let handle = daemon.handle();
     let which = Which { urls: vec![site.url("/a")], ..Which::default() };
-    let paused = Given { paused: Some(true), ..Given::default() };
+    let paused = SourceSettings { paused: Some(true), ..SourceSettings::default() };
     handle.edit(Edit::Change(which, paused.into())).await.unwrap();
     // What is under way by then is waited for the first time.
     handle.check(&site.url("/a")).await.unwrap();
     handle.check(&site.url("/a")).await.unwrap();
     daemon.stop().await;
     let history = history();
-    assert_eq!(history[0].decision.unwrap().reason, Reason::Asked);
+    assert_eq!(history[0].decision.unwrap().reason, StoredReason::Requested);
     let decisions: Vec<_> = history.iter().rev().map(|it| it.decision.unwrap()).collect();
     let first = decisions[0];
-    assert_eq!((first.reason, first.worth), (Reason::New, None));
+    assert_eq!((first.reason, first.value), (StoredReason::New, None));
     let by_worth: Vec<_> = decisions.iter().filter(|it| is_worth(it)).collect();
     assert!(!by_worth.is_empty());
     for it in by_worth {
-        assert!(it.worth.unwrap() > 0.0 && it.price.unwrap() > 0.0, "{it:?}");
+        assert!(it.value.unwrap() > 0.0 && it.price.unwrap() > 0.0, "{it:?}");
         // Whoever finds no change believes in fewer.
-        assert!(it.learnt.unwrap() < it.believed.unwrap(), "{it:?}");
+        assert!(it.rate_after.unwrap() < it.rate_before.unwrap(), "{it:?}");
     }
 }

@@ -73,7 +73,7 @@ async fn what_a_host_asks_for_in_robots_txt_is_kept() {
     let gaps: Vec<_> = seen.windows(2).skip(5).map(|pair| pair[1].at - pair[0].at).collect();
     assert!(gaps.iter().min().unwrap() >= &Duration::from_millis(48), "{gaps:?}");
     let state = home.reader();
-    let private = state.find(&site.url("/private")).unwrap().unwrap();
+    let private = state.find_source(&site.url("/private")).unwrap().unwrap();
     let note = &state.history(private, 1).unwrap()[0].note;
     assert_eq!(note, "robots.txt does not allow it");
 }
@@ -89,8 +89,9 @@ async fn thousands_of_hosts_do_not_wait_for_each_other() {
     // All of 127.0.0.0/8 is this machine, but a server listens at one address: ports tell hosts apart
     // only if they answer, so names do.
     let port = site.address.port();
-    let wanted = (0..count)
-        .map(|host| freshet_daemon::Wanted::new(format!("http://h{host}.localhost:{port}/")));
+    let wanted = (0..count).map(|host| {
+        freshet_daemon::NewSourceRequest::new(format!("http://h{host}.localhost:{port}/"))
+    });
     add(&daemon, wanted.collect()).await;
     let hosts = || {
         let seen = site.seen().into_iter().filter(|it| it.path == "/");

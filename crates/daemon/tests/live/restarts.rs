@@ -1,6 +1,6 @@
 //! What a daemon knew, the next one knows.
 
-use freshet_store::{ChangeFilter, Outcome};
+use freshet_store::{ChangeFilter, StoredOutcome};
 
 use crate::web::{Home, Site, add, until};
 
@@ -20,7 +20,7 @@ async fn goes_on_where_it_ended() {
 
     let reader = home.reader();
     let before: Vec<_> = (0..10).map(|id| reader.source(id).unwrap().unwrap()).collect();
-    assert!(before.iter().all(|it| it.fetched.is_some()));
+    assert!(before.iter().all(|it| it.fetched_at.is_some()));
     site.set("/3", "second");
     let daemon = home.start();
     let changes = || reader.changes(0, 100, &ChangeFilter::default()).unwrap();
@@ -31,7 +31,7 @@ async fn goes_on_where_it_ended() {
     assert_eq!(changes().len(), 1);
     let firsts = |id| {
         let history = reader.history(id, 1_000_000).unwrap();
-        history.iter().filter(|it| it.outcome == Outcome::First).count()
+        history.iter().filter(|it| it.outcome == StoredOutcome::First).count()
     };
     assert!((0..10).all(|id| firsts(id) == 1));
 }

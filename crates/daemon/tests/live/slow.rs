@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use freshet_daemon::Wanted;
-use freshet_store::Outcome;
+use freshet_daemon::NewSourceRequest;
+use freshet_store::StoredOutcome;
 
 use crate::web::{Home, Page, Site, add, often, until};
 
@@ -17,7 +17,8 @@ async fn one_slow_page_does_not_stop_its_host() {
     let daemon = home.start();
     add(&daemon, vec![site.wanted("/slow")]).await;
     let reader = home.reader();
-    let failed = |id| reader.history(id, 1).unwrap().iter().any(|it| it.outcome == Outcome::Failed);
+    let failed =
+        |id| reader.history(id, 1).unwrap().iter().any(|it| it.outcome == StoredOutcome::Failed);
     until("the slow one failed", || failed(0)).await;
     add(&daemon, vec![often(site.wanted("/quick"))]).await;
     let quick = || site.fetches().get("/quick").copied().unwrap_or(0);
@@ -44,11 +45,11 @@ async fn hosts_that_never_answer_keep_no_fetcher_from_others() {
     let daemon = home.start();
     let hosts = |site: &Site, count: usize| {
         let port = site.address.port();
-        let wanted = |host| Wanted::new(format!("http://h{host}.localhost:{port}/"));
+        let wanted = |host| NewSourceRequest::new(format!("http://h{host}.localhost:{port}/"));
         (0..count).map(|host| often(wanted(host))).collect()
     };
     // More than there are fetchers at the start.
-    let silent: Vec<Wanted> = hosts(&dead, 100);
+    let silent: Vec<NewSourceRequest> = hosts(&dead, 100);
     add(&daemon, silent).await;
     until("the dead are asked", || dead.seen().len() >= 32).await;
     add(&daemon, hosts(&site, 200)).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use freshet_daemon::{Alone, Wanted};
+use freshet_daemon::{Alone, NewSourceRequest};
 use freshet_store::Store;
 
 use crate::web::{Home, Page, Site, add, often, until};
@@ -10,7 +10,11 @@ use crate::web::{Home, Page, Site, add, often, until};
 const MUCH: &str = "budget = \"100000000/day\"\n[hosts]\ngap = ";
 
 /// Sites with pages that lead to one, and the sources there.
-async fn crossroads(sites: usize, pages: usize, target: &Site) -> (Vec<Site>, Vec<Wanted>) {
+async fn crossroads(
+    sites: usize,
+    pages: usize,
+    target: &Site,
+) -> (Vec<Site>, Vec<NewSourceRequest>) {
     let (mut all, mut wanted) = (Vec::new(), Vec::new());
     for number in 0..sites {
         let site = Site::start().await;
@@ -44,7 +48,7 @@ async fn redirects_keep_the_gap_of_the_host_that_they_lead_to() {
     assert!(least >= Duration::from_millis(29), "{least:?}");
     assert_eq!(seen.iter().filter(|it| it.path == "/robots.txt").count(), 1);
     let reader = home.reader();
-    assert!((0..40).all(|id| reader.source(id).unwrap().unwrap().fetched.is_some()));
+    assert!((0..40).all(|id| reader.source(id).unwrap().unwrap().fetched_at.is_some()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

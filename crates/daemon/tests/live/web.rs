@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use freshet_daemon::{Clock, Config, Daemon, Edit, Wanted};
+use freshet_daemon::{Clock, Config, Daemon, Edit, NewSourceRequest};
 use freshet_store::Reader;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -179,13 +179,13 @@ impl Site {
         format!("http://{}{path}", self.address)
     }
 
-    pub(crate) fn wanted(&self, path: &str) -> Wanted {
-        Wanted::new(self.url(path))
+    pub(crate) fn wanted(&self, path: &str) -> NewSourceRequest {
+        NewSourceRequest::new(self.url(path))
     }
 }
 
 /// The same, wanted 20 times a second, whatever it is worth.
-pub(crate) fn often(mut wanted: Wanted) -> Wanted {
+pub(crate) fn often(mut wanted: NewSourceRequest) -> NewSourceRequest {
     wanted.given.max_interval = Some(0.05 / 86_400.0);
     wanted
 }
@@ -237,7 +237,7 @@ impl Home {
     }
 }
 
-pub(crate) async fn add(daemon: &Daemon, wanted: Vec<Wanted>) {
+pub(crate) async fn add(daemon: &Daemon, wanted: Vec<NewSourceRequest>) {
     daemon.handle().edit(Edit::Add(wanted)).await.unwrap();
 }
 

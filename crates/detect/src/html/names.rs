@@ -87,15 +87,15 @@ impl Named {
 
 /// What lists of names said that were looked at before: the pages of a site have the same ones over
 /// and over.
-struct Known {
+struct NameIndex {
     slots: Vec<(String, Named)>,
 }
 
 thread_local! {
-    static KNOWN: RefCell<Known> = const { RefCell::new(Known { slots: Vec::new() }) };
+    static KNOWN: RefCell<NameIndex> = const { RefCell::new(NameIndex { slots: Vec::new() }) };
 }
 
-impl Known {
+impl NameIndex {
     const SLOTS: usize = 256;
     /// Longer lists are not kept, in bytes.
     const LONGEST: usize = 1024;
@@ -249,7 +249,7 @@ mod tests {
         for name in names.iter().chain(&names) {
             assert_eq!(Named::list(name), Named::read(name), "{name}");
         }
-        let long = "menu ".repeat(Known::LONGEST);
+        let long = "menu ".repeat(NameIndex::LONGEST);
         assert_eq!(Named::list(&long).says, Some(Says::Menu));
     }
 

@@ -1,6 +1,6 @@
 //! The elements of HTML, and how each behaves in a text.
 
-use crate::eight::{lowercase, packed};
+use crate::swar::{lowercase, packed};
 
 /// Makes the enum and the look-up from one list.
 macro_rules! tags {

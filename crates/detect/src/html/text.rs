@@ -1,7 +1,7 @@
 //! Text as it is read: character references decoded, white space joined, invisible characters gone.
 
 use super::entity::entity;
-use crate::eight::{EACH, HIGH, below, eight, equal};
+use crate::swar::{EACH, HIGH, below, equal, load_word};
 
 /// What a byte can begin.
 const PLAIN: u8 = 0;
@@ -30,13 +30,13 @@ const CLASSES: [u8; 256] = {
 
 /// What a character is to a reader.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(crate) enum Visibility {
     Seen,
     Space,
     Invisible,
 }
 
-pub(crate) fn sight(character: char) -> Sight {
+pub(crate) fn sight(character: char) -> Visibility {
     match character {
         '\0'..=' '
         | '\u{7f}'..='\u{a0}'
@@ -45,15 +45,15 @@ pub(crate) fn sight(character: char) -> Sight {
         | '\u{2029}'
         | '\u{202f}'
         | '\u{205f}'
-        | '\u{3000}' => Sight::Space,
+        | '\u{3000}' => Visibility::Space,
         '\u{ad}'
         | '\u{61c}'
         | '\u{200b}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
         | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}' => Sight::Invisible,
-        _ => Sight::Seen,
+        | '\u{feff}' => Visibility::Invisible,
+        _ => Visibility::Seen,
     }
 }
 
@@ -102,7 +102,7 @@ fn push_by_signs(text: &str, references: bool, out: &mut String) {
             _ => {
                 let Some(character) = text[at..].chars().next() else { break };
                 let length = character.len_utf8();
-                if sight(character) != Sight::Seen {
+                if sight(character) != Visibility::Seen {
                     out.push_str(&text[from..at]);
                     push_character(character, start, out);
                     from = at + length;
@@ -162,7 +162,7 @@ fn is_plain_short(bytes: &[u8]) -> bool {
         });
     };
     // The parts have a byte in common, so that no pair is missed.
-    [0, last / 2, last].iter().all(|&at| eight(bytes, at).is_some_and(is_plain_eight))
+    [0, last / 2, last].iter().all(|&at| load_word(bytes, at).is_some_and(is_plain_eight))
 }
 
 #[inline]
@@ -206,9 +206,9 @@ fn push_as_is(character: char, out: &mut String) {
 
 fn push_character(character: char, start: usize, out: &mut String) {
     match sight(character) {
-        Sight::Seen => out.push(character),
-        Sight::Space => push_space(start, out),
-        Sight::Invisible => {}
+        Visibility::Seen => out.push(character),
+        Visibility::Space => push_space(start, out),
+        Visibility::Invisible => {}
     }
 }
 

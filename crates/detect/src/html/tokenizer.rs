@@ -6,7 +6,7 @@
 use memchr::{memchr, memmem};
 
 use super::tag::Tag;
-use crate::eight::{EACH, below, bits_before, eight, equal, find_near, lowercase, packed};
+use crate::swar::{EACH, below, bits_before, equal, find_near, load_word, lowercase, packed};
 
 /// An attribute: its name as written, and its value without quotes.
 pub(crate) type Attribute<'a> = (&'a str, &'a str);
@@ -105,7 +105,7 @@ impl<'a> Tokenizer<'a> {
     /// The next eight bytes, if a closing tag begins with them.
     #[inline]
     pub(crate) fn closing(&self) -> Option<u64> {
-        let eight = eight(self.text.as_bytes(), self.at)?;
+        let eight = load_word(self.text.as_bytes(), self.at)?;
         (eight as u16 == u16::from_le_bytes(*b"</") && self.raw.is_none()).then_some(eight)
     }
 
@@ -216,7 +216,7 @@ impl<'a> Tokenizer<'a> {
             if *bytes.get(at)? == b'>' {
                 break;
             }
-            if let Some(eight) = eight(bytes, at) {
+            if let Some(eight) = load_word(bytes, at) {
                 // Every other attribute is this one, and written so.
                 if eight == const { packed(b" class=\"") } {
                     let end = find_near(bytes, at + 8, b'"')?;
@@ -322,7 +322,7 @@ const QUOTED: u16 = u16::from_le_bytes(*b"=\"");
 /// where its value begins.
 #[inline]
 fn usual(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    let eight = eight(bytes, at)?;
+    let eight = load_word(bytes, at)?;
     let found = key_ends(eight);
     let bits = bits_before(found);
     let start = at + bits as usize / 8 + 2;
@@ -394,7 +394,7 @@ fn key_ends(eight: u64) -> u64 {
 /// Where the name of an attribute ends.
 fn key_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
-    while let Some(eight) = eight(bytes, at) {
+    while let Some(eight) = load_word(bytes, at) {
         let found = key_ends(eight);
         if found == 0 {
             at += 8;
@@ -416,7 +416,7 @@ fn key_end(bytes: &[u8], start: usize) -> usize {
 /// The element whose name begins here, and where the name ends.
 #[inline(always)]
 fn tag_at(bytes: &[u8], start: usize) -> (Tag, usize) {
-    if let Some(eight) = eight(bytes, start) {
+    if let Some(eight) = load_word(bytes, start) {
         // What ends a name lacks this bit, and letters have it.
         let ends = !eight & LETTER;
         let bits = bits_before(ends) & 63;

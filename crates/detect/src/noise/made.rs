@@ -36,7 +36,7 @@ pub(crate) fn made(line: &str, main: bool) -> Option<(Range<usize>, Reason)> {
         let range = if main { years(line)? } else { 0..line.len() };
         return Some((range, Reason::Footer));
     }
-    let said = Said { words: words(lower, []), lower };
+    let said = Phrase { words: words(lower, []), lower };
     let reason = if said.is_made() || said.is_request() {
         Reason::Request
     } else if said.greets() {
@@ -89,12 +89,12 @@ fn years(line: &str) -> Option<Range<usize>> {
 }
 
 /// A line in lower case, and its words.
-struct Said<'a> {
+struct Phrase<'a> {
     lower: &'a str,
     words: Vec<Word>,
 }
 
-impl Said<'_> {
+impl Phrase<'_> {
     fn word(&self, at: usize) -> &str {
         self.words.get(at).map_or("", |it| it.of(self.lower))
     }

@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use super::Engine;
 use crate::event::{Action, Alarm};
-use crate::herald::{EarMemory, Herald, HeraldMemory, Signal};
 use crate::host::Host;
-use crate::recall::Learnt;
+use crate::recall::LearnedState;
+use crate::signal_source::{Signal, SignalHistoryMemory, SignalSource, SignalSourceMemory};
 use crate::source::{Description, Flags, Goal, Source, State};
 
 /// What is to be taken in, and from which place on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Bulk {
     Described(Vec<Description>, usize),
-    Recalled(Vec<(Description, Learnt)>, usize),
+    Recalled(Vec<(Description, LearnedState)>, usize),
     Removed(Vec<u32>, usize),
     Signal(u32),
-    Heralds(Vec<(Herald, Option<HeraldMemory>)>, usize),
+    Heralds(Vec<(SignalSource, Option<SignalSourceMemory>)>, usize),
     Dismissed(Vec<u32>, usize),
-    Overheard(Vec<(u32, u32, EarMemory)>, usize),
+    Overheard(Vec<(u32, u32, SignalHistoryMemory)>, usize),
     Heard(Signal),
 }
 
@@ -111,7 +111,7 @@ impl Engine {
         &mut self,
         now: f64,
         it: &Description,
-        learnt: Option<&Learnt>,
+        learnt: Option<&LearnedState>,
         actions: &mut Vec<Action>,
     ) {
         let goal = it.check().ok().and_then(|()| self.number_of(it.goal));

@@ -153,13 +153,13 @@ fn a_fetch_measures_the_copy_before_it() {
     let mut web = Web::new(budget(100.0));
     web.add_many(100, 10);
     web.run_until(200.0);
-    let first = web.engine.measured(3, 200.0, false).unwrap();
+    let first = web.engine.measure_freshness(3, 200.0, false).unwrap();
     assert_eq!(first.fresh, first.held);
-    assert!(first.expected > 0.0 && first.expected < first.held);
-    let changed = web.engine.measured(3, 200.0, true).unwrap();
+    assert!(first.expected_fresh > 0.0 && first.expected_fresh < first.held);
+    let changed = web.engine.measure_freshness(3, 200.0, true).unwrap();
     assert!(changed.fresh > 0.0 && changed.fresh < 0.5 * changed.held + 1e-9);
-    assert_eq!(web.engine.measured(3, 0.0, true), None);
-    assert_eq!(web.engine.measured(100, 200.0, true), None);
+    assert_eq!(web.engine.measure_freshness(3, 0.0, true), None);
+    assert_eq!(web.engine.measure_freshness(100, 200.0, true), None);
 }
 
 /// The worth at a day, between two points of a curve.
@@ -189,7 +189,7 @@ fn the_climb_meets_the_price_when_it_is_due() {
         let by_worth: Vec<_> = all.filter(|it| it.because == Because::Worth).collect();
         assert!(by_worth.len() > 20, "{goal}: {}", by_worth.len());
         for it in by_worth {
-            let climb = web.engine.climb(&it);
+            let climb = web.engine.value_curve(&it);
             assert!(climb.len() >= 60 && climb.windows(2).all(|pair| pair[0].0 < pair[1].0));
             assert!(climb[0].0 == it.last.unwrap() && climb[0].1 < 0.1 * it.price, "{goal}");
             let there = on(&climb, it.due);
@@ -208,16 +208,16 @@ fn the_climb_of_an_observed_source_jumps_when_it_is_told() {
     web.add(&[(observed, 1e-9)]);
     web.run_until(20.0);
     let quiet = web.engine.explain(100).unwrap();
-    assert!(web.engine.climb(&quiet).iter().all(|it| it.1 == 0.0), "{quiet}");
+    assert!(web.engine.value_curve(&quiet).iter().all(|it| it.1 == 0.0), "{quiet}");
     web.tell(Event::Signal(100));
     web.run_until(20.5);
     let it = web.engine.explain(100).unwrap();
     assert_eq!(it.pending, Some(1));
-    let climb = web.engine.climb(&it);
+    let climb = web.engine.value_curve(&it);
     let jump = climb.iter().position(|it| it.1 > 0.0).unwrap();
     assert!((climb[jump].0 - 20.0).abs() < 1e-5 && (climb[jump - 1].0 - 20.0).abs() < 1e-5);
     assert!(climb[jump..].iter().all(|it| it.1 > 0.0), "{climb:?}");
-    assert_eq!(web.engine.climb(&freshet_engine::Explanation { id: 999, ..it }), []);
+    assert_eq!(web.engine.value_curve(&freshet_engine::Explanation { id: 999, ..it }), []);
 }
 
 #[test]
@@ -263,11 +263,11 @@ fn a_report_teaches_of_its_own_day() {
         let late = Event::Reported { id: 0, outcome, day: 10.0 };
         reported.step(15.0, late, &mut Vec::new());
         fetched.step(10.0, Event::Fetched { id: 0, outcome }, &mut Vec::new());
-        let (late, then) = (reported.learnt(0).unwrap(), fetched.learnt(0).unwrap());
-        assert_eq!(late.fetched(), Some(10.0));
+        let (late, then) = (reported.learned_state(0).unwrap(), fetched.learned_state(0).unwrap());
+        assert_eq!(late.last_fetch(), Some(10.0));
         let belief = |engine: &Engine| engine.known(0).map(|it| it.rate);
         assert_eq!(belief(&reported), belief(&fetched));
-        assert_eq!(late.fetched(), then.fetched());
+        assert_eq!(late.last_fetch(), then.last_fetch());
     }
 }
 
@@ -277,7 +277,7 @@ fn the_day_of_a_report_is_between_the_last_copy_and_now() {
         let mut engine = asked();
         let event = Event::Reported { id: 0, outcome: Outcome::Unchanged, day };
         engine.step(12.0, event, &mut Vec::new());
-        assert_eq!(engine.learnt(0).unwrap().fetched(), Some(copied), "{day}");
+        assert_eq!(engine.learned_state(0).unwrap().last_fetch(), Some(copied), "{day}");
         assert_eq!(engine.now(), 12.0);
     }
 }
@@ -289,7 +289,7 @@ fn a_copy_that_cannot_be_compared_teaches_nothing() {
     let before = belief(&engine);
     engine.step(12.0, Event::Fetched { id: 0, outcome: Outcome::Copied }, &mut Vec::new());
     assert_eq!(belief(&engine), before);
-    assert_eq!(engine.learnt(0).unwrap().fetched(), Some(12.0));
+    assert_eq!(engine.learned_state(0).unwrap().last_fetch(), Some(12.0));
 }
 
 #[test]
@@ -300,9 +300,9 @@ fn what_is_refunded_can_be_spent_again() {
         let mut actions = Vec::new();
         let some = (0..10).map(|id| Description { host: id, ..Description::new(id) });
         engine.step(0.0, Event::Described(some.collect()), &mut actions);
-        engine.grant(3.0);
+        engine.grant_budget(3.0);
         engine.step(0.0, Event::Fetching(0), &mut actions);
-        engine.refund(refund);
+        engine.refund_budget(refund);
         engine.step(0.0, Event::Capacity(u32::MAX), &mut actions);
         for _ in 0..100 {
             engine.step(0.0, Event::Tick, &mut actions);

@@ -35,7 +35,7 @@ struct Page {
 }
 
 /// What a host answers instead of a page, on a day.
-type Trouble = Box<dyn Fn(&Description, f64) -> Option<Outcome>>;
+type FailureRule = Box<dyn Fn(&Description, f64) -> Option<Outcome>>;
 
 pub(crate) struct Web {
     pub(crate) engine: Engine,
@@ -45,7 +45,7 @@ pub(crate) struct Web {
     pub(crate) said: Vec<(f64, Action)>,
     /// When each fetch that found a change did.
     pub(crate) found: Vec<(f64, u32)>,
-    pub(crate) trouble: Trouble,
+    pub(crate) trouble: FailureRule,
     pub(crate) most_actions: usize,
     /// Whether fetches are explained, which takes longer.
     pub(crate) curious: bool,
@@ -172,15 +172,15 @@ impl Web {
     /// under way are lost.
     pub(crate) fn restart(&mut self, days: f64) {
         let old = &self.engine;
-        let rest = old.rest(0.0);
-        let hosts: Vec<_> = (0..).map_while(|host| old.host_memory(host)).collect();
-        let again = |page: &Page| (page.told, old.learnt(page.told.id).unwrap());
+        let rest = old.checkpoint(0.0);
+        let hosts: Vec<_> = (0..).map_while(|host| old.host_checkpoint(host)).collect();
+        let again = |page: &Page| (page.told, old.learned_state(page.told.id).unwrap());
         let sources: Vec<_> = self.pages.values().map(again).collect();
         self.now += days;
         self.coming.retain(|it| !it.0.1);
         let mut engine = Engine::resume(self.now, *old.settings(), &rest).unwrap();
         for (number, host) in hosts.iter().enumerate() {
-            engine.recall_host(number as u32, host);
+            engine.restore_host(number as u32, host);
         }
         self.engine = engine;
         self.tell(Event::Recalled(sources));

@@ -1,12 +1,12 @@
 //! Drives an engine through a case, and checks what holds whatever happens.
 
 use freshet_engine::{
-    Action, Alarm, Because, Blame, Description, Engine, Event, Herald, HostMemory, Learnt, Outcome,
-    Said, Signal, Standing,
+    Action, Alarm, Because, Blame, Description, Engine, Event, HostCheckpoint, LearnedState,
+    Outcome, Signal, SignalReceipt, SignalSource, Standing,
 };
 
 use crate::case::{Case, Happening};
-use crate::model::{Letter, Model, Source};
+use crate::model::{Expectation, Model, Source};
 
 /// How much more than the price something is clearly worth, whatever the price has done since it was
 /// looked at.
@@ -136,11 +136,12 @@ impl<F: FnMut(&str)> Driven<F> {
             }
             Happening::Signal(id) => self.step(Event::Signal(id)).map(drop),
             Happening::Herald { number, source } => {
-                self.step(Event::Heralds(vec![(Herald { number, source }, None)])).map(drop)
+                self.step(Event::Heralds(vec![(SignalSource { number, source }, None)])).map(drop)
             }
             Happening::Dismiss(number) => self.step(Event::Dismissed(vec![number])).map(drop),
             Happening::Heard { id, herald, said } => {
-                let said = said.map(|ago| Said { day: self.clock - ago, grain: ago.abs() / 2.0 });
+                let said =
+                    said.map(|ago| SignalReceipt { day: self.clock - ago, grain: ago.abs() / 2.0 });
                 self.step(Event::Heard(Signal { id, herald, said })).map(drop)
             }
             Happening::Read { herald, found } => self.step(Event::Read { herald, found }).map(drop),
@@ -181,8 +182,9 @@ impl<F: FnMut(&str)> Driven<F> {
         let sources: Vec<_> = self.model.reopen().into_values().collect();
         let mut recalled = Vec::new();
         for source in &sources {
-            let learnt = self.engine.learnt(source.told.id).ok_or("nothing was learnt")?;
-            let again = Learnt::from_bytes(&learnt.to_bytes()).map_err(|why| why.to_string())?;
+            let learnt = self.engine.learned_state(source.told.id).ok_or("nothing was learnt")?;
+            let again =
+                LearnedState::from_bytes(&learnt.to_bytes()).map_err(|why| why.to_string())?;
             must(format!("{learnt:?}") == format!("{again:?}"), || format!("{learnt:?} lost"))?;
             recalled.push((Description { fetched: None, ..source.told }, again));
         }
@@ -194,13 +196,13 @@ impl<F: FnMut(&str)> Driven<F> {
 
     fn without_sources(&self) -> Result<Engine, String> {
         let engine = &self.engine;
-        let mut again = Engine::resume(engine.now(), *engine.settings(), &engine.rest(0.0))
+        let mut again = Engine::resume(engine.now(), *engine.settings(), &engine.checkpoint(0.0))
             .map_err(|why| why.to_string())?;
         for &number in self.model.hosts.keys() {
-            let Some(memory) = engine.host_memory(number) else { continue };
+            let Some(memory) = engine.host_checkpoint(number) else { continue };
             let memory =
-                HostMemory::from_bytes(&memory.to_bytes()).map_err(|why| why.to_string())?;
-            again.recall_host(number, &memory);
+                HostCheckpoint::from_bytes(&memory.to_bytes()).map_err(|why| why.to_string())?;
+            again.restore_host(number, &memory);
         }
         Ok(again)
     }
@@ -265,22 +267,22 @@ impl<F: FnMut(&str)> Driven<F> {
     fn note(&mut self, event: Event) -> Result<(), String> {
         let model = &mut self.model;
         match event {
-            Event::Described(some) => model.post(some.into_iter().map(Letter::Described)),
+            Event::Described(some) => model.post(some.into_iter().map(Expectation::Described)),
             Event::Recalled(_) => {
                 let sources = std::mem::take(&mut self.recalled);
-                model.post(sources.into_iter().map(|it| Letter::Recalled(Box::new(it))));
+                model.post(sources.into_iter().map(|it| Expectation::Recalled(Box::new(it))));
             }
             Event::Fetching(id) => model.fetch(id),
             Event::HostGap { host, days } => model.set_gap(host, days),
-            Event::Removed(some) => model.post(some.into_iter().map(Letter::Removed)),
-            Event::Signal(id) => model.post([Letter::Signal(id)].into_iter()),
+            Event::Removed(some) => model.post(some.into_iter().map(Expectation::Removed)),
+            Event::Signal(id) => model.post([Expectation::Signal(id)].into_iter()),
             // What heralds say moves days, and no rule that is held here, but for those whose changes are all
             // announced.
             Event::Heralds(some) => {
-                model.post(some.into_iter().map(|(it, _)| Letter::Herald(it.number)));
+                model.post(some.into_iter().map(|(it, _)| Expectation::Herald(it.number)));
             }
-            Event::Dismissed(some) => model.post(some.into_iter().map(Letter::Dismissed)),
-            Event::Heard(it) => model.post([Letter::Heard(it.id, it.herald)].into_iter()),
+            Event::Dismissed(some) => model.post(some.into_iter().map(Expectation::Dismissed)),
+            Event::Heard(it) => model.post([Expectation::Heard(it.id, it.herald)].into_iter()),
             Event::Overheard(_) | Event::Read { .. } => {}
             Event::Fetched { id, outcome } => model.answer(id, outcome, f64::INFINITY),
             Event::Reported { id, outcome, day } => model.answer(id, outcome, day),

@@ -12,11 +12,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod budget_model;
 mod bytes;
 mod case;
 mod driver;
 mod model;
-mod purse;
 mod strategy;
 
 use std::path::{Path, PathBuf};

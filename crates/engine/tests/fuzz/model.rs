@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use freshet_engine::{Blame, Description, Herald, Outcome, Settings, Standing};
+use freshet_engine::{Blame, Description, Outcome, Settings, SignalSource, Standing};
 
-use crate::purse::Purse;
+use crate::budget_model::Purse;
 
 /// Descriptions that one step takes in.
 const STRIDE: usize = 1024;
@@ -55,7 +55,7 @@ impl Default for Host {
 
 /// What is waiting to be taken in.
 #[derive(Clone, Debug)]
-pub(crate) enum Letter {
+pub(crate) enum Expectation {
     Described(Description),
     Recalled(Box<Source>),
     Removed(u32),
@@ -78,7 +78,7 @@ pub(crate) struct Model {
     numbered: u32,
     /// Oldest first.
     pub(crate) under_way: Vec<u32>,
-    inbox: VecDeque<Letter>,
+    inbox: VecDeque<Expectation>,
     /// Refusals that the engine must report in this step.
     pub(crate) refused: Vec<u32>,
 }
@@ -129,7 +129,7 @@ impl Model {
     }
 
     /// Few are taken in at once, more tick by tick.
-    pub(crate) fn post(&mut self, letters: impl Iterator<Item = Letter>) {
+    pub(crate) fn post(&mut self, letters: impl Iterator<Item = Expectation>) {
         let was_empty = self.inbox.is_empty();
         self.inbox.extend(letters);
         if was_empty {
@@ -141,17 +141,17 @@ impl Model {
         for _ in 0..STRIDE {
             match self.inbox.pop_front() {
                 None => break,
-                Some(Letter::Described(it)) => self.describe(&it),
-                Some(Letter::Recalled(it)) => drop(self.sources.insert(it.told.id, *it)),
-                Some(Letter::Removed(id)) => self.remove(id),
-                Some(Letter::Signal(id)) => self.signal(id),
-                Some(Letter::Herald(number)) if number >= Herald::NUMBERS => {}
-                Some(Letter::Herald(number)) => drop(self.heralds.insert(number)),
-                Some(Letter::Dismissed(number)) => drop(self.heralds.remove(&number)),
-                Some(Letter::Heard(id, herald)) if self.heralds.contains(&herald) => {
+                Some(Expectation::Described(it)) => self.describe(&it),
+                Some(Expectation::Recalled(it)) => drop(self.sources.insert(it.told.id, *it)),
+                Some(Expectation::Removed(id)) => self.remove(id),
+                Some(Expectation::Signal(id)) => self.signal(id),
+                Some(Expectation::Herald(number)) if number >= SignalSource::NUMBERS => {}
+                Some(Expectation::Herald(number)) => drop(self.heralds.insert(number)),
+                Some(Expectation::Dismissed(number)) => drop(self.heralds.remove(&number)),
+                Some(Expectation::Heard(id, herald)) if self.heralds.contains(&herald) => {
                     self.signal(id);
                 }
-                Some(Letter::Heard(..)) => {}
+                Some(Expectation::Heard(..)) => {}
             }
         }
     }

@@ -3,17 +3,17 @@
 mod world;
 
 use freshet_engine::{
-    Action, Because, Description, EarMemory, Engine, Event, Herald, HeraldMemory, Outcome, Said,
-    Settings, Signal,
+    Action, Because, Description, Engine, Event, Outcome, Settings, Signal, SignalHistoryMemory,
+    SignalReceipt, SignalSource, SignalSourceMemory,
 };
 use freshet_estimate::Penalty;
-use world::{Attained, Hearer, Told, World};
+use world::{Attained, Hearer, SignalLog, World};
 
 const WORLD: World =
     World { pages: 60, days: 80.0, budget: 24.0, penalty: Penalty::Harmonic, from: 40.0, seed: 5 };
 
 /// Without signals and with them, averaged over some webs.
-fn both(penalty: Penalty, told: Told, hearer: Hearer) -> (Attained, Attained) {
+fn both(penalty: Penalty, told: SignalLog, hearer: Hearer) -> (Attained, Attained) {
     let seeds = [5_u64, 500];
     let mean = |hearer| {
         let run = |&seed: &u64| World { penalty, seed, ..WORLD }.run(told, hearer).0;
@@ -27,7 +27,7 @@ fn both(penalty: Penalty, told: Told, hearer: Hearer) -> (Attained, Attained) {
 #[test]
 fn bad_signals_do_not_hurt() {
     for (recall, precision) in [(0.2, 0.05), (0.2, 0.2), (0.9, 0.02)] {
-        let told = Told { recall, precision, delay: 0.0 };
+        let told = SignalLog { recall, precision, delay: 0.0 };
         let (deaf, ours) = both(Penalty::Freshness, told, Hearer::Listening);
         assert!(ours.freshness > 0.985 * deaf.freshness, "{told:?}: {deaf:?}, {ours:?}");
         let (deaf, ours) = both(Penalty::Harmonic, told, Hearer::Listening);
@@ -37,7 +37,7 @@ fn bad_signals_do_not_hurt() {
 
 #[test]
 fn good_signals_help_and_are_known_for_it() {
-    let told = Told { recall: 0.95, precision: 0.95, delay: 0.0 };
+    let told = SignalLog { recall: 0.95, precision: 0.95, delay: 0.0 };
     let (deaf, ours) = both(Penalty::Harmonic, told, Hearer::Listening);
     assert!(ours.harmonic < 0.7 * deaf.harmonic, "{deaf:?}, {ours:?}");
     let (deaf, ours) = both(Penalty::Freshness, told, Hearer::Listening);
@@ -51,7 +51,7 @@ fn good_signals_help_and_are_known_for_it() {
 
 #[test]
 fn late_signals_help_less_and_do_not_hurt() {
-    let told = Told { recall: 0.9, precision: 0.9, delay: 2.0 };
+    let told = SignalLog { recall: 0.9, precision: 0.9, delay: 2.0 };
     let (deaf, ours) = both(Penalty::Harmonic, told, Hearer::Listening);
     assert!(ours.harmonic < deaf.harmonic, "{deaf:?}, {ours:?}");
 }
@@ -59,7 +59,7 @@ fn late_signals_help_less_and_do_not_hurt() {
 #[test]
 fn other_goals_are_not_hurt() {
     for precision in [0.05, 0.9] {
-        let told = Told { recall: 0.8, precision, delay: 0.0 };
+        let told = SignalLog { recall: 0.8, precision, delay: 0.0 };
         let (deaf, ours) = both(Penalty::Age, told, Hearer::Listening);
         assert!(ours.freshness > 0.97 * deaf.freshness, "{told:?}: {deaf:?}, {ours:?}");
     }
@@ -67,12 +67,12 @@ fn other_goals_are_not_hurt() {
 
 #[test]
 fn a_herald_is_read_as_often_as_its_signals_are_worth() {
-    let honest = Told { recall: 0.95, precision: 0.95, delay: 0.0 };
+    let honest = SignalLog { recall: 0.95, precision: 0.95, delay: 0.0 };
     let (deaf, ours) = both(Penalty::Harmonic, honest, Hearer::Reading);
     assert!(ours.harmonic < 0.8 * deaf.harmonic, "{deaf:?}, {ours:?}");
     // It takes a part of the budget, and not too much of it.
     assert!(ours.reads > 90 && ours.reads < ours.fetches / 4, "{ours:?}");
-    let liar = Told { recall: 0.2, precision: 0.01, delay: 0.0 };
+    let liar = SignalLog { recall: 0.2, precision: 0.01, delay: 0.0 };
     let (deaf, with_liar) = both(Penalty::Freshness, liar, Hearer::Reading);
     assert!(with_liar.freshness > 0.98 * deaf.freshness, "{deaf:?}, {with_liar:?}");
     assert!(with_liar.reads < ours.reads / 2, "{with_liar:?}");
@@ -88,7 +88,7 @@ fn taught(settings: Settings) -> Engine {
     let mut engine = Engine::new(0.0, settings);
     let mut tell = |day: f64, event| engine.step(day, event, &mut Vec::new());
     tell(0.0, Event::Described((0..3).map(alone).collect()));
-    tell(0.0, Event::Heralds(vec![(Herald { number: 4, source: None }, None)]));
+    tell(0.0, Event::Heralds(vec![(SignalSource { number: 4, source: None }, None)]));
     for day in 1..40 {
         let day = f64::from(day);
         let changed = (day as u32).is_multiple_of(3);
@@ -105,7 +105,7 @@ fn taught(settings: Settings) -> Engine {
     engine
 }
 
-fn heard(id: u32, said: Option<Said>) -> Event {
+fn heard(id: u32, said: Option<SignalReceipt>) -> Event {
     Event::Heard(Signal { id, herald: 4, said })
 }
 
@@ -118,7 +118,7 @@ fn a_signal_moves_the_day_and_says_so() {
     assert!(it.precision > 0.6, "{it:?}");
     assert_eq!(it.due_without, before.due);
     // Of what the copy has already, nothing is heard.
-    let old = Said { day: 38.5, grain: 0.0 };
+    let old = SignalReceipt { day: 38.5, grain: 0.0 };
     engine.step(39.5, heard(1, Some(old)), &mut Vec::new());
     assert_eq!(engine.announced(1).unwrap().signals, 0);
     assert_eq!(engine.herald(4).unwrap().late, 1);
@@ -136,17 +136,17 @@ fn what_was_learnt_of_heralds_outlives_the_engine() {
     let settings = Settings { budget: 0.5, ..Settings::default() };
     let mut old = taught(settings);
     old.step(39.5, heard(1, None), &mut Vec::new());
-    let memory = HeraldMemory::from_bytes(&old.herald_memory(4).unwrap().to_bytes()).unwrap();
+    let memory = SignalSourceMemory::from_bytes(&old.herald_memory(4).unwrap().to_bytes()).unwrap();
     let ears: Vec<_> = old.ear_memories(1);
     let ears: Vec<_> = ears
         .into_iter()
-        .map(|(herald, it)| (1, herald, EarMemory::from_bytes(&it.to_bytes()).unwrap()))
+        .map(|(herald, it)| (1, herald, SignalHistoryMemory::from_bytes(&it.to_bytes()).unwrap()))
         .collect();
     assert_eq!(ears.len(), 1);
-    let mut new = Engine::resume(39.5, settings, &old.rest(0.0)).unwrap();
+    let mut new = Engine::resume(39.5, settings, &old.checkpoint(0.0)).unwrap();
     let mut tell = |event| new.step(39.5, event, &mut Vec::new());
-    tell(Event::Heralds(vec![(Herald { number: 4, source: None }, Some(memory))]));
-    let sources = (0..3).map(|id| (alone(id), old.learnt(id).unwrap())).collect();
+    tell(Event::Heralds(vec![(SignalSource { number: 4, source: None }, Some(memory))]));
+    let sources = (0..3).map(|id| (alone(id), old.learned_state(id).unwrap())).collect();
     tell(Event::Recalled(sources));
     tell(Event::Overheard(ears));
     let (one, other) = (old.announced(1).unwrap(), new.announced(1).unwrap());
@@ -155,14 +155,14 @@ fn what_was_learnt_of_heralds_outlives_the_engine() {
     let (one, other) = (old.herald(4).unwrap(), new.herald(4).unwrap());
     assert_eq!((one.signals, one.tried, one.proved), (other.signals, other.tried, other.proved));
     assert_eq!(Engine::restore(&old.snapshot()).unwrap().announced(1), old.announced(1));
-    assert!(EarMemory::from_bytes(b"something else").is_err());
+    assert!(SignalHistoryMemory::from_bytes(b"something else").is_err());
 }
 
 #[test]
 fn a_herald_may_come_before_the_source_that_is_read_to_hear_it() {
     let mut engine = taught(Settings { budget: 10.0, ..Settings::default() });
     let mut tell = |event| engine.step(39.5, event, &mut Vec::new());
-    tell(Event::Heralds(vec![(Herald { number: 4, source: Some(7) }, None)]));
+    tell(Event::Heralds(vec![(SignalSource { number: 4, source: Some(7) }, None)]));
     tell(Event::Described(vec![alone(7)]));
     tell(Event::Fetching(7));
     tell(Event::Fetched { id: 7, outcome: Outcome::Changed });
@@ -188,7 +188,7 @@ fn who_is_dismissed_is_heard_no_more() {
     // Another one of the same number is a stranger.
     engine.step(
         39.8,
-        Event::Heralds(vec![(Herald { number: 4, source: None }, None)]),
+        Event::Heralds(vec![(SignalSource { number: 4, source: None }, None)]),
         &mut Vec::new(),
     );
     assert!(engine.announced(1).is_none());
@@ -205,7 +205,7 @@ fn whatever_is_said_does_no_harm() {
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1e300, 1e300, 0.0, 39.0, 41.0];
     for (at, day) in odd.into_iter().enumerate() {
         for grain in odd {
-            let said = Some(Said { day, grain });
+            let said = Some(SignalReceipt { day, grain });
             engine.step(40.0 + at as f64, heard(at as u32 % 4, said), &mut actions);
         }
     }
@@ -213,8 +213,12 @@ fn whatever_is_said_does_no_harm() {
         engine.step(50.0, heard(1, None), &mut actions);
     }
     engine.step(50.0, Event::Heard(Signal { id: 1, herald: u32::MAX, said: None }), &mut actions);
-    let number = Herald::NUMBERS;
-    engine.step(50.0, Event::Heralds(vec![(Herald { number, source: None }, None)]), &mut actions);
+    let number = SignalSource::NUMBERS;
+    engine.step(
+        50.0,
+        Event::Heralds(vec![(SignalSource { number, source: None }, None)]),
+        &mut actions,
+    );
     engine.step(50.0, Event::Read { herald: 77, found: u32::MAX }, &mut actions);
     engine.step(50.0, Event::Capacity(5), &mut actions);
     for _ in 0..50 {

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use freshet_engine::{
-    Action, Description, Engine, Event, Goal, Herald, Outcome, Said, Settings, Signal,
+    Action, Description, Engine, Event, Goal, Outcome, Settings, Signal, SignalReceipt,
+    SignalSource,
 };
 use freshet_estimate::Penalty;
 use rand::{RngExt, SeedableRng};
@@ -12,7 +13,7 @@ use rand_pcg::Pcg64;
 
 /// What the herald is like.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
+pub(crate) struct SignalLog {
     pub(crate) recall: f64,
     pub(crate) precision: f64,
     /// The mean of the delays.
@@ -75,7 +76,7 @@ impl World {
         (0..self.pages).map(|_| 10_f64.powf(rng.random_range(-1.5..0.5))).collect()
     }
 
-    fn happenings(&self, told: Told) -> Vec<(f64, What, u32)> {
+    fn happenings(&self, told: SignalLog) -> Vec<(f64, What, u32)> {
         let mut all = Vec::new();
         for (id, rate) in self.rates().into_iter().enumerate() {
             // The changes are the same whatever is told of them.
@@ -105,7 +106,7 @@ impl World {
         all
     }
 
-    pub(crate) fn run(&self, told: Told, hearer: Hearer) -> (Attained, Engine) {
+    pub(crate) fn run(&self, told: SignalLog, hearer: Hearer) -> (Attained, Engine) {
         let goal = Goal::Keep(self.penalty);
         let settings = Settings { budget: self.budget, goal, ..Settings::default() };
         let mut engine = Engine::new(0.0, settings);
@@ -113,7 +114,7 @@ impl World {
         engine.step(0.0, Event::Capacity(u32::MAX), &mut actions);
         let is_read = hearer == Hearer::Reading;
         let mut all: Vec<_> = (0..self.pages).map(Description::new).collect();
-        let herald = Herald { number: 0, source: is_read.then_some(self.pages) };
+        let herald = SignalSource { number: 0, source: is_read.then_some(self.pages) };
         all.extend(
             herald.source.map(|id| Description { max_interval: 7.0, ..Description::new(id) }),
         );
@@ -171,7 +172,7 @@ impl World {
                         if unread.is_empty() { Outcome::Unchanged } else { Outcome::Changed };
                     engine.step(now, Event::Fetched { id, outcome }, &mut actions);
                     for (id, day) in unread.drain(..) {
-                        let said = Some(Said { day, grain: 0.0 });
+                        let said = Some(SignalReceipt { day, grain: 0.0 });
                         let heard = Event::Heard(Signal { id, herald: 0, said });
                         engine.step(now, heard, &mut actions);
                     }

@@ -10,11 +10,11 @@ use super::{Absence, PATIENCE, RobotsFile, State};
 use crate::connect::Stop;
 use crate::error::{FetchError, ProtocolFault};
 use crate::exchange::Exchange;
-use crate::gate::Road;
 use crate::guard::Refusal;
 use crate::headers::{self, Wait};
 use crate::outcome::Hop;
 use crate::request::Verb;
+use crate::request_hook::Road;
 use crate::robots::{MOST_BYTES, Robots};
 
 /// Redirects that are followed at the least (RFC 9309 §2.3.1.2).

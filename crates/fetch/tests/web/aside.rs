@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use freshet_fetch::{Answer, Aside, Blame, FetchError, Outcome, Request, Size};
+use freshet_fetch::{Answer, Blame, BodySink, FetchError, Outcome, Request, Size};
 
 use crate::encodings::gzip;
 use crate::server::{Server, ok, reply};
@@ -39,7 +39,7 @@ impl Write for Sink {
 
 async fn put_aside(url: &str, to: &mut (dyn Write + Send), body_bytes: u64) -> Answer {
     let time = Duration::from_secs(60);
-    let mut aside = Aside { to, wire_bytes: 1 << 30, body_bytes, body: time };
+    let mut aside = BodySink { to, wire_bytes: 1 << 30, body_bytes, body: time };
     // Whatever may be held has no say here.
     let fetcher = fetcher_with(&["body_bytes = \"1KiB\"", "wire_bytes = \"1KiB\""]);
     fetcher.fetch_aside(&Request::new(url).unwrap(), &mut aside).await

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use freshet_fetch::{Answer, FetchError, Fetcher, Gate, Knock, Outcome, Request, RobotsFile};
+use freshet_fetch::{
+    Answer, FetchError, Fetcher, HookEvent, Outcome, Request, RequestHook, RobotsFile,
+};
 
 use crate::server::{Server, ok, redirect};
 use crate::{failed, fetcher_with, text};
@@ -14,7 +16,7 @@ async fn through(
     may: impl Fn(&str) -> bool,
     kept: &mut Option<Vec<u8>>,
 ) -> (Answer, Vec<String>) {
-    let (gate, mut knocks) = Gate::new();
+    let (gate, mut knocks) = RequestHook::new();
     let request = request.through(gate);
     let mut fetch = std::pin::pin!(fetcher.fetch(&request));
     let mut asked = Vec::new();
@@ -24,19 +26,19 @@ async fn through(
             Some(knock) = knocks.recv() => knock,
         };
         match knock {
-            Knock::May { url, delay, answer } => {
+            HookEvent::May { url, delay, answer } => {
                 let delay = delay.map_or(String::new(), |it| format!(" after {it:?}"));
                 asked.push(format!("{}{delay}", url.path()));
                 answer.send(may(url.path())).unwrap();
             }
-            Knock::Remembers { url, answer } => {
+            HookEvent::Remembers { url, answer } => {
                 let file = kept.as_deref().and_then(|bytes| {
                     RobotsFile::from_bytes(url, bytes, Duration::from_secs(3600))
                 });
                 answer.send(file).unwrap();
             }
-            Knock::Found(file) => *kept = file.to_bytes(),
-            Knock::Answered { .. } => {}
+            HookEvent::Found(file) => *kept = file.to_bytes(),
+            HookEvent::Answered { .. } => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use freshet_daemon::{Clock, Config, Crew, Daemon, Edit, Wanted};
+use freshet_daemon::{Clock, ConcurrencySetting, Config, Daemon, Edit, NewSourceRequest};
 use freshet_fetch::RawSettings;
 use tokio::runtime::Runtime;
 
@@ -25,7 +25,7 @@ pub(crate) fn live(
     let mut config = Config::plain(BUDGET, fetch).ok()?;
     config.gap = 0.0;
     config.connections = connections;
-    config.crew = Crew::Fixed(connections);
+    config.crew = ConcurrencySetting::Fixed(connections);
     config.store = folder.path().join("freshet.db");
     config.retention.versions = 2;
     runtime.block_on(async {
@@ -33,7 +33,8 @@ pub(crate) fn live(
         let wall = move || 1_700_000_000_000 + start.elapsed().as_millis() as i64;
         let daemon = Daemon::start(config, Clock::new(Box::new(wall), 1.0)).ok()?;
         let handle = daemon.handle();
-        let wanted = (0..SOURCES).map(|source| Wanted::new(format!("http://{address}/{source}")));
+        let wanted =
+            (0..SOURCES).map(|source| NewSourceRequest::new(format!("http://{address}/{source}")));
         handle.edit(Edit::Add(wanted.collect())).await.ok()?;
         // All have a copy, and most a second one: from then on all are changes.
         while handle.status().await.ok()?.changes < SOURCES as u64 {

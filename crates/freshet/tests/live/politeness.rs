@@ -1,6 +1,6 @@
 //! A host that wants to be left alone is, by commands too, and they say so.
 
-use freshet_store::{Batch, Fetched, NewChange, NewSource, Outcome, Retention, Store};
+use freshet_store::{Batch, FetchRecord, NewChange, NewSource, Retention, Store, StoredOutcome};
 
 use crate::home::{FAST, Home, until};
 use crate::site::Site;
@@ -66,11 +66,11 @@ fn whoever_asks_for_changes_that_are_not_kept_is_told() {
     const DAY: i64 = 86_400_000;
     let home = Home::new("[keep]\nchanges = 30\n");
     let mut store = Store::open(&home.path("freshet.db"), 0).unwrap();
-    store.add(&[NewSource::new("https://example.com/", "example.com", 0)]).unwrap();
+    store.add_sources(&[NewSource::new("https://example.com/", "example.com", 0)]).unwrap();
     for day in 0..10 {
         let change = NewChange {
-            unchanged: None,
-            changed: day * DAY,
+            last_unchanged_at: None,
+            first_changed_at: day * DAY,
             old_digest: None,
             new_digest: [1; 16],
             old_size: None,
@@ -78,12 +78,12 @@ fn whoever_asks_for_changes_that_are_not_kept_is_told() {
             similarity: 0.5,
             summary: format!("day {day}"),
         };
-        let mut fetch = Fetched::new(0, day * DAY, Outcome::Changed);
+        let mut fetch = FetchRecord::new(0, day * DAY, StoredOutcome::Changed);
         fetch.change = Some(change);
-        store.record(&Batch { fetches: vec![fetch], ..Batch::default() }).unwrap();
+        store.record_batch(&Batch { fetches: vec![fetch], ..Batch::default() }).unwrap();
     }
     store.set_retention(Retention { change_days: 4.5, ..Retention::default() });
-    store.tidy(9 * DAY).unwrap();
+    store.prune(9 * DAY).unwrap();
     drop(store);
     home.run(&["changes", "--after", "2", "--json"])
         .says(2, "changes 3 to 5 are not kept any more\n\nhint: go on with --after 5");

@@ -34,47 +34,47 @@ const CRAWLS: [(Crawl, &str); 3] =
     [(Crawl::Lc, "LLC"), (Crawl::Lca, "LLCA"), (Crawl::BlcFloor, "BLLCε")];
 
 /// What a policy costs from day to day, and what it would with known rates.
-struct Learnt {
+struct LearnedRates {
     days: Vec<Costs>,
     known: Costs,
 }
 
-fn episode(crawl: Crawl, seed: u64) -> Result<Learnt, LabError> {
+fn episode(crawl: Crawl, seed: u64) -> Result<LearnedRates, LabError> {
     let synthetic = Synthetic { sources: SOURCES, ..Synthetic::KOLOBOV };
     let pages = Pages::new(synthetic, 100 + seed)?;
-    Ok(Learnt { days: learn(&pages, crawl, DAYS, 200 + seed)?, known: pages.planned(crawl)? })
+    Ok(LearnedRates { days: learn(&pages, crawl, DAYS, 200 + seed)?, known: pages.planned(crawl)? })
 }
 
 /// The mean over the episodes, for each policy.
-fn episodes() -> Result<Vec<Learnt>, LabError> {
+fn episodes() -> Result<Vec<LearnedRates>, LabError> {
     let jobs: Vec<(usize, u64)> =
         (0..CRAWLS.len()).flat_map(|at| (0..EPISODES).map(move |seed| (at, seed))).collect();
-    let all: Vec<Learnt> = jobs
+    let all: Vec<LearnedRates> = jobs
         .par_iter()
         .map(|&(at, seed)| episode(CRAWLS[at].0, seed))
         .collect::<Result<_, LabError>>()?;
-    let mean = |own: &[Learnt]| Learnt {
+    let mean = |own: &[LearnedRates]| LearnedRates {
         days: (0..=DAYS).map(|day| mean_of(own, |it| it.days[day])).collect(),
         known: mean_of(own, |it| it.known),
     };
     Ok(all.chunks(EPISODES as usize).map(mean).collect())
 }
 
-fn mean_of(episodes: &[Learnt], of: impl Fn(&Learnt) -> Costs) -> Costs {
+fn mean_of(episodes: &[LearnedRates], of: impl Fn(&LearnedRates) -> Costs) -> Costs {
     let all: Vec<Costs> = episodes.iter().map(of).collect();
     let each = |part: fn(&Costs) -> f64| all.iter().map(part).sum::<f64>() / all.len() as f64;
     Costs { harmonic: each(|it| it.harmonic), binary: each(|it| it.binary) }
 }
 
 /// The first day from which on a policy is within 5 % of what it would cost with known rates.
-fn settled(learnt: &Learnt) -> usize {
+fn settled(learnt: &LearnedRates) -> usize {
     let limit = 1.05 * learnt.known.harmonic;
     let far = learnt.days.iter().rposition(|costs| costs.harmonic > limit);
     far.map_or(0, |day| day + 1)
 }
 
 /// The same for 2 % of where it stands after the last day.
-fn at_rest(learnt: &Learnt) -> usize {
+fn at_rest(learnt: &LearnedRates) -> usize {
     let end = learnt.days[DAYS].harmonic;
     let far = learnt.days.iter().rposition(|costs| (costs.harmonic / end - 1.0).abs() > 0.02);
     far.map_or(0, |day| day + 1)
@@ -148,7 +148,7 @@ fn run() -> Result<Outcome, LabError> {
         )))
 }
 
-fn picture(all: &[Learnt]) -> (Figure, Vec<Curve>) {
+fn picture(all: &[LearnedRates]) -> (Figure, Vec<Curve>) {
     let x: Vec<f64> = (0..=DAYS).map(|day| day as f64).collect();
     let mut figure = Figure::new("Learning change rates over three weeks")
         .subtitle(

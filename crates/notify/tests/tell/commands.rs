@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use freshet_notify::{RawCommand, RawTarget, RawTo, Target};
+use freshet_notify::{RawChannel, RawCommand, RawTarget, Target};
 
 use crate::home::{Home, QUICK, until};
 
@@ -22,7 +22,7 @@ fn scripts(folder: &Path, scripts: &[(&str, &str)]) -> String {
 }
 
 fn command(name: &str) -> RawTarget {
-    RawTarget::new(RawTo::Command(RawCommand { name: name.to_owned() }))
+    RawTarget::new(RawChannel::Command(RawCommand { name: name.to_owned() }))
 }
 
 fn read(path: &Path) -> String {
@@ -74,7 +74,7 @@ async fn one_that_fails_is_run_again_and_given_up() {
     let cursor = home.change(0, "x").await;
     until("it is given up", async || home.row(id).await.cursor == cursor).await;
     let dead = home.dead(id).await;
-    assert_eq!(dead[0].dead.error, "`tell` ended with 7");
+    assert_eq!(dead[0].delivery.error, "`tell` ended with 7");
     assert_eq!(read(&folder.path().join("runs")).lines().count(), 5);
     home.stop().await;
 }
@@ -84,8 +84,8 @@ async fn only_what_the_owner_names_is_run() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::new(&scripts(folder.path(), &[("tell", "true")])).await;
     let target = Target::try_from(command("other")).unwrap();
-    let trouble = home.notifier.test("x", &target).await.unwrap_err();
-    assert!(trouble.what.contains("no command `other`"), "{trouble}");
+    let trouble = home.notifier.send_test("x", &target).await.unwrap_err();
+    assert!(trouble.message.contains("no command `other`"), "{trouble}");
     for name in ["/bin/sh", "../tell", "tell x", "", "tell\n"] {
         assert!(Target::try_from(command(name)).is_err(), "{name}");
     }
@@ -98,8 +98,8 @@ async fn one_that_floods_is_ended() {
     let script = "echo $$ > \"$1/pid\"; yes flood";
     let home = Home::new(&scripts(folder.path(), &[("tell", script)])).await;
     let target = Target::try_from(command("tell")).unwrap();
-    let trouble = home.notifier.test("x", &target).await.unwrap_err();
-    assert!(trouble.what.contains("wrote more than"), "{trouble}");
+    let trouble = home.notifier.send_test("x", &target).await.unwrap_err();
+    assert!(trouble.message.contains("wrote more than"), "{trouble}");
     let pid = read(&folder.path().join("pid")).trim().to_owned();
     until("it has ended", async || is_over(&pid)).await;
     home.stop().await;
@@ -138,8 +138,8 @@ async fn one_that_hangs_is_ended_at_its_limit() {
     let home = Home::new(&config).await;
     let target = Target::try_from(command("tell")).unwrap();
     let (pid, child) = until_it_has_begun(folder.path(), async || {
-        let trouble = home.notifier.test("x", &target).await.unwrap_err();
-        assert_eq!(trouble.what, "`tell` took longer than 1s and was ended");
+        let trouble = home.notifier.send_test("x", &target).await.unwrap_err();
+        assert_eq!(trouble.message, "`tell` took longer than 1s and was ended");
     })
     .await;
     until("both have ended", async || is_over(&pid) && is_over(&child)).await;
@@ -158,8 +158,8 @@ async fn one_that_flees_into_another_session_is_ended_at_its_limit() {
     let home = Home::new(&config).await;
     let target = Target::try_from(command("tell")).unwrap();
     let (pid, child) = until_it_has_begun(folder.path(), async || {
-        let trouble = home.notifier.test("x", &target).await.unwrap_err();
-        assert_eq!(trouble.what, "`tell` took longer than 1s and was ended");
+        let trouble = home.notifier.send_test("x", &target).await.unwrap_err();
+        assert_eq!(trouble.message, "`tell` took longer than 1s and was ended");
     })
     .await;
     until("both have ended", async || is_over(&pid) && is_over(&child)).await;
@@ -200,7 +200,7 @@ async fn one_that_does_not_read_is_no_trouble() {
     let script = "exec 0<&-; sleep 0; echo done";
     let home = Home::new(&scripts(folder.path(), &[("tell", script)])).await;
     let target = Target::try_from(command("tell")).unwrap();
-    let receipt = home.notifier.test("x", &target).await.unwrap();
+    let receipt = home.notifier.send_test("x", &target).await.unwrap();
     assert_eq!(receipt.answer, "done");
     home.stop().await;
 }

@@ -1,20 +1,20 @@
 //! Atom feeds.
 
 use freshet_notify::atom::{Feed, feed};
-use freshet_store::{Change, Kind, NewChange};
+use freshet_store::{Change, ChangeKind, NewChange};
 
 fn change(cursor: i64, url: &str, summary: &str) -> Change {
     Change {
         cursor,
-        kind: Kind::Changed,
+        kind: ChangeKind::Changed,
         source: 7,
         url: url.to_owned(),
         host: "example.com".to_owned(),
         tags: vec!["<news>".to_owned()],
         importance: 1.0,
         change: NewChange {
-            unchanged: Some(0),
-            changed: cursor * 1000,
+            last_unchanged_at: Some(0),
+            first_changed_at: cursor * 1000,
             old_digest: Some([1; 16]),
             new_digest: [2; 16],
             old_size: Some(1),

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use freshet_daemon::{Clock, Config, Daemon, DestinationEdit, Edit, Handle, Wanted};
-use freshet_notify::{Key, Notifier, RawTarget, RawTo, RawWebhook, Settings, Target};
-use freshet_store::{Batch, Destination, Fetched, NewChange, Outcome};
+use freshet_daemon::{Clock, Config, Daemon, DestinationEdit, Edit, Handle, NewSourceRequest};
+use freshet_notify::{
+    Notifier, NotifySettings, RawChannel, RawTarget, RawWebhook, SigningKey, Target,
+};
+use freshet_store::{Batch, Destination, FetchRecord, NewChange, StoredOutcome};
 use tempfile::TempDir;
 
 /// Waits until something holds; for a minute at least.
@@ -47,7 +49,7 @@ fn start(folder: &Path, config: &str, ahead: &Arc<AtomicI64>) -> (Daemon, Handle
     let clock = Clock::new(Box::new(move || wall() + ahead.load(Ordering::Relaxed)), 1.0);
     let daemon = Daemon::start(config.clone(), clock).unwrap();
     let handle = daemon.handle();
-    let notifier = Notifier::start(handle.clone(), Settings::of(&config));
+    let notifier = Notifier::start(handle.clone(), NotifySettings::from_config(&config));
     (daemon, handle, notifier)
 }
 
@@ -59,7 +61,8 @@ impl Home {
         let (config, daemon) = (config.to_owned(), Some(daemon));
         let home = Self { folder, config, daemon, ahead, handle, notifier };
         let urls = ["https://a.example/", "https://a.example/news", "https://b.example/"];
-        let wanted = urls.map(|url| Wanted { url: url.to_owned(), ..Wanted::default() });
+        let wanted =
+            urls.map(|url| NewSourceRequest { url: url.to_owned(), ..NewSourceRequest::default() });
         home.handle.edit(Edit::Add(wanted.to_vec())).await.unwrap();
         home
     }
@@ -78,19 +81,19 @@ impl Home {
     /// Has it read other settings, as the owner does with SIGHUP.
     pub(crate) fn reload(&self, config: &str) {
         let config = Config::parse(config, &self.folder.path().join("freshet.toml")).unwrap();
-        self.notifier.reload(Settings::of(&config));
+        self.notifier.reload(NotifySettings::from_config(&config));
     }
 
     /// Gives a webhook a new key; gives what it is.
     pub(crate) async fn rotate(&self, id: u32, grace: Duration) -> String {
         let before = self.row(id).await.settings;
-        let mut target = Target::read(&before).unwrap();
-        let key = target.rotate(self.handle.now(), grace).unwrap().unwrap();
-        let edit = DestinationEdit::Rekey { id, settings: target.written(), before };
+        let mut target = Target::parse(&before).unwrap();
+        let key = target.rotate_key(self.handle.now(), grace).unwrap().unwrap();
+        let edit = DestinationEdit::Rekey { id, settings: target.to_json(), before };
         self.handle.edit_destination(edit.clone()).await.unwrap();
         // Who was slower does not undo it.
         assert!(self.handle.edit_destination(edit).await.is_err());
-        key.reveal().to_owned()
+        key.reveal_secret().to_owned()
     }
 
     /// A change of a source; gives its cursor.
@@ -102,10 +105,10 @@ impl Home {
     pub(crate) async fn changes(&self, changes: &[(u32, &str)]) -> i64 {
         let now = self.handle.now();
         let fetches = changes.iter().map(|&(source, summary)| {
-            let mut fetch = Fetched::new(source, now, Outcome::Changed);
+            let mut fetch = FetchRecord::new(source, now, StoredOutcome::Changed);
             fetch.change = Some(NewChange {
-                unchanged: Some(now - 1000),
-                changed: now,
+                last_unchanged_at: Some(now - 1000),
+                first_changed_at: now,
                 old_digest: Some([1; 16]),
                 new_digest: [2; 16],
                 old_size: Some(10),
@@ -116,7 +119,7 @@ impl Home {
             fetch
         });
         let batch = Batch { fetches: fetches.collect(), ..Batch::default() };
-        let recorded = self.handle.write(move |store| store.record(&batch)).await.unwrap();
+        let recorded = self.handle.write(move |store| store.record_batch(&batch)).await.unwrap();
         // The daemon does not see what it has not fetched.
         self.wake().await;
         recorded.cursors.into_iter().flatten().next_back().unwrap()
@@ -135,14 +138,14 @@ impl Home {
 
     /// A destination; gives its number.
     pub(crate) async fn tell(&self, name: &str, raw: RawTarget) -> u32 {
-        let settings = Target::try_from(raw).unwrap().written();
+        let settings = Target::try_from(raw).unwrap().to_json();
         let edit = DestinationEdit::Make { name: name.to_owned(), settings, after: None };
         u32::try_from(self.handle.edit_destination(edit).await.unwrap()).unwrap()
     }
 
     /// Describes a destination anew.
     pub(crate) async fn retell(&self, id: u32, raw: RawTarget) {
-        let settings = Target::try_from(raw).unwrap().written();
+        let settings = Target::try_from(raw).unwrap().to_json();
         let before = self.row(id).await.settings;
         let edit = DestinationEdit::Change { id, settings, before };
         self.handle.edit_destination(edit).await.unwrap();
@@ -152,8 +155,8 @@ impl Home {
         self.handle.read(move |reader| reader.destination(id)).await.unwrap().unwrap()
     }
 
-    pub(crate) async fn dead(&self, id: u32) -> Vec<freshet_store::Dead> {
-        self.handle.read(move |reader| reader.dead(id, 0, 100)).await.unwrap()
+    pub(crate) async fn dead(&self, id: u32) -> Vec<freshet_store::DeadLetter> {
+        self.handle.read(move |reader| reader.dead_letters(id, 0, 100)).await.unwrap()
     }
 
     pub(crate) async fn pause(&self, id: u32, paused: bool) {
@@ -168,7 +171,7 @@ impl Home {
 
 /// A webhook with a new key.
 pub(crate) fn hook(url: &str) -> RawTarget {
-    let keys = vec![Key::make(0).unwrap()];
+    let keys = vec![SigningKey::generate(0).unwrap()];
     let headers = std::collections::BTreeMap::new();
-    RawTarget::new(RawTo::Webhook(RawWebhook { url: url.to_owned(), headers, keys }))
+    RawTarget::new(RawChannel::Webhook(RawWebhook { url: url.to_owned(), headers, keys }))
 }

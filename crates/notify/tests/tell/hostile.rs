@@ -9,8 +9,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use freshet_notify::{
-    Key, RawCommand, RawEmail, RawFilter, RawTarget, RawTo, RawWebhook, Target, Template,
-    check_name,
+    RawChannel, RawCommand, RawEmail, RawFilter, RawTarget, RawWebhook, SigningKey, Target,
+    Template, check_name,
 };
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -40,8 +40,8 @@ async fn places_inside_are_refused_by_any_name() {
         "0.0.0.0",
     ] {
         let target = Target::try_from(hook(&format!("http://{host}:{port}/"))).unwrap();
-        let trouble = home.notifier.test("hook", &target).await.unwrap_err();
-        assert!(trouble.answer.is_none(), "{host}: {trouble:?}");
+        let trouble = home.notifier.send_test("hook", &target).await.unwrap_err();
+        assert!(trouble.response.is_none(), "{host}: {trouble:?}");
     }
     assert!(receiver.came().is_empty());
     home.stop().await;
@@ -56,8 +56,8 @@ async fn a_redirect_leads_nowhere() {
         let outside = Receiver::new(move |_| Some((status, location.clone()))).await;
         let home = Home::new(QUICK).await;
         let target = Target::try_from(hook(&outside.url)).unwrap();
-        let trouble = home.notifier.test("hook", &target).await.unwrap_err();
-        assert_eq!(trouble.what, format!("the answer is {status}"));
+        let trouble = home.notifier.send_test("hook", &target).await.unwrap_err();
+        assert_eq!(trouble.message, format!("the answer is {status}"));
         home.stop().await;
     }
     assert!(inside.came().is_empty());
@@ -79,7 +79,7 @@ fn urls_of_other_kinds_are_no_webhooks() {
     ] {
         match Target::try_from(hook(url)) {
             // What is left out of a URL by its rules does no harm.
-            Ok(target) => assert!(target.place().starts_with("http"), "{url}"),
+            Ok(target) => assert!(target.redacted_address().starts_with("http"), "{url}"),
             Err(why) => {
                 assert_eq!(why.field, "webhook.url", "{url}");
                 assert!(!why.to_string().contains("hunter2"));
@@ -94,8 +94,9 @@ fn urls_of_other_kinds_are_no_webhooks() {
 fn headers_cannot_be_smuggled_in() {
     let with = |name: &str, value: &str| {
         let headers = BTreeMap::from([(name.to_owned(), value.to_owned())]);
-        let (url, keys) = ("http://example.com/".to_owned(), vec![Key::make(0).unwrap()]);
-        Target::try_from(RawTarget::new(RawTo::Webhook(RawWebhook { url, headers, keys })))
+        let (url, keys) =
+            ("http://example.com/".to_owned(), vec![SigningKey::generate(0).unwrap()]);
+        Target::try_from(RawTarget::new(RawChannel::Webhook(RawWebhook { url, headers, keys })))
     };
     assert!(with("Authorization", "Bearer x").is_ok());
     for (name, value) in [
@@ -115,14 +116,14 @@ fn headers_cannot_be_smuggled_in() {
     ] {
         let why = with(name, value).unwrap_err();
         assert_eq!(why.field, "webhook.headers", "{name:?}");
-        assert!(!why.what.contains('\n'), "{why}");
+        assert!(!why.reason.contains('\n'), "{why}");
     }
     for name in ["", "a b", "a\r\nb", "ä", "../x", "a/b", &"x".repeat(65)] {
         assert!(check_name(name).is_err(), "{name:?}");
     }
     for to in ["", "x", "a@b\r\nBcc: c@d", "a@b, c@d", "<a@b>\n", "a@b\u{0}"] {
         let email = RawEmail { to: vec![to.to_owned()], from: None };
-        let why = Target::try_from(RawTarget::new(RawTo::Email(email))).unwrap_err();
+        let why = Target::try_from(RawTarget::new(RawChannel::Email(email))).unwrap_err();
         assert_eq!(why.field, "email.to", "{to:?}");
     }
 }
@@ -137,7 +138,7 @@ async fn what_strangers_write_adds_no_header_to_a_mail() {
     );
     let home = Home::new(&config).await;
     let email = RawEmail { to: vec!["one@example.com".into()], from: None };
-    let mut raw = RawTarget::new(RawTo::Email(email));
+    let mut raw = RawTarget::new(RawChannel::Email(email));
     raw.subject = Some("{{summary}}".into());
     raw.text = Some("{{summary}}".into());
     let id = home.tell("post", raw).await;
@@ -166,7 +167,7 @@ fn templates_know_fields_and_nothing_else() {
         ("{{}}", "no ``"),
     ] {
         let why = Template::parse(text, "subject").unwrap_err();
-        assert!(why.field == "subject" && why.what.contains(part), "{text}: {why}");
+        assert!(why.field == "subject" && why.reason.contains(part), "{text}: {why}");
     }
     for fine in ["", "{{url}}{{host}}", "{% raw %} ${url} {url} }}", "{{ url }}"] {
         assert!(Template::parse(fine, "text").is_ok(), "{fine}");
@@ -188,9 +189,9 @@ fn every_field_that_cannot_be_meant_is_named() {
     check(&|it| it.text = Some("x".into()), "text");
     let filter = RawFilter { max_similarity: Some(2.0), ..RawFilter::default() };
     check(&|it| it.filter = filter.clone(), "filter.max_similarity");
-    check(&|it| it.to = RawTo::Command(RawCommand { name: "a b".into() }), "command.name");
+    check(&|it| it.to = RawChannel::Command(RawCommand { name: "a b".into() }), "command.name");
     for text in ["", "{}", "null", r#"{"version":1,"to":{"webhook":{"url":7}}}"#] {
-        assert_eq!(Target::read(text).unwrap_err().field, "settings");
+        assert_eq!(Target::parse(text).unwrap_err().field, "settings");
     }
 }
 
@@ -232,9 +233,9 @@ async fn secrets_are_in_no_log_list_or_error() {
     })
     .await;
     let mut raw = hook(&receiver.url);
-    let RawTo::Webhook(webhook) = &mut raw.to else { unreachable!() };
+    let RawChannel::Webhook(webhook) = &mut raw.to else { unreachable!() };
     webhook.headers.insert("Authorization".into(), "Bearer hunter2-token".into());
-    let secret = webhook.keys[0].reveal()["whsec_".len()..].to_owned();
+    let secret = webhook.keys[0].reveal_secret()["whsec_".len()..].to_owned();
     let target = Target::try_from(raw.clone()).unwrap();
     let id = home.tell("hook", raw.clone()).await;
     home.change(0, "x").await;
@@ -242,13 +243,13 @@ async fn secrets_are_in_no_log_list_or_error() {
     home.change(0, "y").await;
     until("it is paused", async || home.row(id).await.paused).await;
     let row = home.row(id).await;
-    let trouble = home.notifier.test("hook", &target).await.unwrap_err();
+    let trouble = home.notifier.send_test("hook", &target).await.unwrap_err();
     let shown = format!(
         "{:?} {target:?} {raw:?} {trouble:?} {:?} {} {:?}",
         row.error,
         home.dead(id).await,
-        target.place(),
-        Target::read(&row.settings.replace("whsec_", "hunter2-")).unwrap_err(),
+        target.redacted_address(),
+        Target::parse(&row.settings.replace("whsec_", "hunter2-")).unwrap_err(),
     );
     let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     // It came with them, so they are what is looked for.

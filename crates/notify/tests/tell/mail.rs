@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use freshet_notify::{RawEmail, RawTarget, RawTo, Target};
+use freshet_notify::{RawChannel, RawEmail, RawTarget, Target};
 
 use crate::home::{Home, QUICK, until};
 use crate::smtp::{Smtp, Way};
@@ -37,7 +37,7 @@ fn config(
 
 fn email(to: &[&str]) -> RawTarget {
     let to = to.iter().map(|it| (*it).to_owned()).collect();
-    RawTarget::new(RawTo::Email(RawEmail { to, from: None }))
+    RawTarget::new(RawChannel::Email(RawEmail { to, from: None }))
 }
 
 /// A header of a mail, its lines put together.
@@ -118,7 +118,7 @@ async fn what_the_server_never_takes_is_given_up_sooner() {
     let id = home.tell("post", email(&["one@example.com"])).await;
     let cursor = home.change(0, "x").await;
     until("it is given up", async || home.row(id).await.cursor == cursor).await;
-    let dead = home.dead(id).await.remove(0).dead;
+    let dead = home.dead(id).await.remove(0).delivery;
     assert_eq!(dead.attempts, 3);
     assert!(dead.error.contains("no such user here"), "{}", dead.error);
     home.stop().await;
@@ -156,7 +156,7 @@ async fn secured_ways_are_taken_if_they_can_be_trusted() {
         let smtp = Smtp::new(way, 0, "").await;
         let home = Home::new(&config(folder.path(), &smtp, tls, true, true)).await;
         let target = Target::try_from(email(&["one@example.com"])).unwrap();
-        let receipt = home.notifier.test("post", &target).await.unwrap();
+        let receipt = home.notifier.send_test("post", &target).await.unwrap();
         assert!(receipt.answer.contains("taken"), "{receipt:?}");
         assert_eq!(smtp.mails().len(), 1);
         assert!(smtp.commands().iter().any(|it| it.starts_with("AUTH PLAIN ")));
@@ -178,8 +178,8 @@ async fn nothing_is_said_on_a_way_that_is_not_what_was_asked_for() {
         let smtp = Smtp::new(way, 0, "").await;
         let home = Home::new(&config(folder.path(), &smtp, tls, false, true)).await;
         let target = Target::try_from(email(&["one@example.com"])).unwrap();
-        let trouble = home.notifier.test("post", &target).await.unwrap_err();
-        assert!(!trouble.what.contains(SECRET), "{trouble}");
+        let trouble = home.notifier.send_test("post", &target).await.unwrap_err();
+        assert!(!trouble.message.contains(SECRET), "{trouble}");
         let said = smtp.commands().join("\n");
         assert!(!said.contains("AUTH") && !said.contains("MAIL"), "{tls}: {said}");
         assert!(smtp.mails().is_empty());
@@ -191,7 +191,7 @@ async fn nothing_is_said_on_a_way_that_is_not_what_was_asked_for() {
 async fn without_a_server_it_says_how_to_name_one() {
     let home = Home::new(QUICK).await;
     let target = Target::try_from(email(&["one@example.com"])).unwrap();
-    let trouble = home.notifier.test("post", &target).await.unwrap_err();
-    assert!(trouble.what.contains("[mail]"), "{trouble}");
+    let trouble = home.notifier.send_test("post", &target).await.unwrap_err();
+    assert!(trouble.message.contains("[mail]"), "{trouble}");
     home.stop().await;
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use freshet_notify::{Fault, Health, RawFilter, Target};
+use freshet_notify::{DestinationHealth, FailureKind, RawFilter, Target};
 
 use crate::home::{Home, QUICK, hook, until};
 use crate::receiver::Receiver;
@@ -26,13 +26,13 @@ async fn what_changed_arrives_signed() {
     assert!(came.headers["webhook-id"].starts_with("msg_"));
     assert_eq!(came.headers["content-type"], "application/json");
     until("it is written down", async || home.row(id).await.cursor == cursor).await;
-    assert!(home.row(id).await.delivered.is_some());
+    assert!(home.row(id).await.delivered_at.is_some());
     home.stop().await;
 }
 
 fn secret_of(raw: &freshet_notify::RawTarget) -> String {
     match &raw.to {
-        freshet_notify::RawTo::Webhook(it) => it.keys[0].reveal().to_owned(),
+        freshet_notify::RawChannel::Webhook(it) => it.keys[0].reveal_secret().to_owned(),
         _ => unreachable!(),
     }
 }
@@ -143,13 +143,14 @@ async fn who_cannot_be_told_is_given_up_and_told_the_rest() {
     let third = home.change(0, "z").await;
     until("the third arrives", async || receiver.cursors() == [third]).await;
     let dead = home.dead(id).await;
-    let tried: Vec<_> = dead.iter().map(|it| (it.dead.first, it.dead.attempts)).collect();
+    let tried: Vec<_> =
+        dead.iter().map(|it| (it.delivery.first_cursor, it.delivery.attempts)).collect();
     assert_eq!(tried, [(first, 5), (second, 3)]);
-    assert_eq!(dead[0].dead.error, "the answer is 503");
+    assert_eq!(dead[0].delivery.error, "the answer is 503");
     // Sent once more, they bear the id that they bore.
-    let retried = home.notifier.retry(id).await.unwrap().unwrap();
-    assert_eq!((retried.sent, retried.left), (2, 0));
-    assert!(home.row(id).await.delivered.is_some());
+    let retried = home.notifier.retry_dead_letters(id).await.unwrap().unwrap();
+    assert_eq!((retried.sent, retried.remaining), (2, 0));
+    assert!(home.row(id).await.delivered_at.is_some());
     assert_eq!(receiver.cursors(), [third, first, second]);
     let came = receiver.came();
     assert_eq!(came[0].headers["webhook-id"], came[9].headers["webhook-id"]);
@@ -178,8 +179,8 @@ async fn who_wants_to_be_left_alone_is() {
     let receiver = Receiver::new(|_| Some((429, "Retry-After: 3600\r\n".into()))).await;
     let id = home.tell("hook", hook(&receiver.url)).await;
     home.change(0, "x").await;
-    until("it is put off", async || home.row(id).await.next.is_some()).await;
-    let wait = home.row(id).await.next.unwrap() - home.handle.now();
+    until("it is put off", async || home.row(id).await.retry_at.is_some()).await;
+    let wait = home.row(id).await.retry_at.unwrap() - home.handle.now();
     assert!((3_500_000..=3_600_000).contains(&wait), "{wait}");
     home.stop().await;
 }
@@ -255,13 +256,13 @@ async fn other_settings_are_tried_at_once_unless_the_other_side_wants_to_be_left
     let ids = [home.tell("down", hook(&down.url)).await, home.tell("busy", hook(&busy.url)).await];
     home.change(0, "x").await;
     for id in ids {
-        until("it is put off", async || home.row(id).await.next.is_some()).await;
+        until("it is put off", async || home.row(id).await.retry_at.is_some()).await;
     }
     // The same settings change nothing, others do.
     home.reload(&slow);
     home.reload(QUICK);
     until("it is tried again", async || down.count() == 2).await;
-    let left = home.row(ids[1]).await.next.unwrap() - home.handle.now();
+    let left = home.row(ids[1]).await.retry_at.unwrap() - home.handle.now();
     assert!(left > 3_000_000 && busy.count() == 1, "{left}");
     home.stop().await;
 }
@@ -278,7 +279,7 @@ async fn who_is_not_told_is_named_with_why_and_since_when() {
     let before = home.handle.now();
     home.change(0, "x").await;
     until("it fails", async || home.row(id).await.attempts == 1).await;
-    let health = home.handle.read(Health::of).await.unwrap();
+    let health = home.handle.read(DestinationHealth::read).await.unwrap();
     assert_eq!((health.all, health.failing, health.paused, health.dead), (3, 1, 1, 0));
     let [it, other] = &health.troubled[..] else { panic!("{health:?}") };
     assert_eq!((it.name.as_str(), it.why.as_deref()), ("down", Some("the answer is 503")));
@@ -300,11 +301,11 @@ async fn what_was_forgotten_is_told_as_a_gap() {
     home.handle
         .write(move |store| {
             store.set_retention(keep);
-            store.tidy(later).map(|_| ())
+            store.prune(later).map(|_| ())
         })
         .await
         .unwrap();
-    let forgotten = home.handle.read(|reader| reader.forgotten()).await.unwrap();
+    let forgotten = home.handle.read(|reader| reader.pruned_cursor()).await.unwrap();
     assert_eq!(forgotten, last);
     home.pause(id, false).await;
     until("it is told", async || receiver.count() == 1).await;
@@ -321,12 +322,15 @@ async fn a_test_says_what_was_answered() {
     let home = Home::new(QUICK).await;
     let receiver = Receiver::new(|n| Some((if n == 1 { 202 } else { 418 }, String::new()))).await;
     let target = Target::try_from(hook(&receiver.url)).unwrap();
-    let receipt = home.notifier.test("hook", &target).await.unwrap();
+    let receipt = home.notifier.send_test("hook", &target).await.unwrap();
     assert_eq!(receipt.answer, "202: said");
     assert!(receipt.sent.contains("1 entry"), "{receipt:?}");
     assert_eq!(receiver.came()[0].json()["test"], true);
-    let trouble = home.notifier.test("hook", &target).await.unwrap_err();
-    assert_eq!((trouble.fault, trouble.answer.as_deref()), (Fault::Lasting, Some("418: said")));
+    let trouble = home.notifier.send_test("hook", &target).await.unwrap_err();
+    assert_eq!(
+        (trouble.kind, trouble.response.as_deref()),
+        (FailureKind::Permanent, Some("418: said"))
+    );
     home.stop().await;
 }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::SystemTime;
 
-use freshet_store::{NewSource, Patch, Store};
+use freshet_store::{NewSource, SourcePatch, Store};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -64,10 +64,10 @@ pub(crate) fn fill(store: &mut Store, sources: u32) {
         let url = format!("https://host-{}.example/section-{}/page-{n}.html", n % 20_000, n % 97);
         let mut source = NewSource::new(url, format!("host-{}.example", n % 20_000), 0);
         let tags = (n % 1000 == 0).then(|| vec!["rare".to_owned()]);
-        source.given = Patch { tags, ..Patch::default() };
+        source.patch = SourcePatch { tags, ..SourcePatch::default() };
         source
     });
-    store.import(all).unwrap();
+    store.import_sources(all).unwrap();
 }
 
 pub(crate) fn items(body: &[u8]) -> (String, Vec<u64>) {

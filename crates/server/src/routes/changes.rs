@@ -79,7 +79,7 @@ pub(super) fn filter(mut raw: RawFilter, kinds: Option<&str>) -> Result<Filter, 
     let kinds = kinds.iter().flat_map(|kinds| kinds.split(','));
     let kinds = kinds.map(|kind| kind.trim().parse::<EntryKind>()).collect::<Result<_, _>>();
     raw.kinds = kinds.map_err(|why| Problem::field("kinds", why))?;
-    Filter::try_from(raw).map_err(|why| Problem::field(why.field, why.what))
+    Filter::try_from(raw).map_err(|why| Problem::field(why.field, why.reason))
 }
 
 /// A page of the log.
@@ -140,7 +140,7 @@ async fn start(app: &App, after: Option<i64>) -> Result<i64, Problem> {
         return Err(Problem::field("after", format!("{after} is not a cursor")));
     }
     let (forgotten, last) =
-        app.read(|reader| Ok((reader.forgotten()?, reader.last_cursor()?))).await?;
+        app.read(|reader| Ok((reader.pruned_cursor()?, reader.last_cursor()?))).await?;
     match gap(after, forgotten, last) {
         None => Ok(after),
         Some(detail) => {
@@ -167,7 +167,7 @@ async fn look(app: &App, after: i64, limit: usize, filter: Filter) -> Result<Cha
         let mut items: Vec<Change> = Vec::new();
         let (mut at, mut looked) = (after, 0);
         loop {
-            let some = reader.changes(at, limit, &filter.in_log())?;
+            let some = reader.changes(at, limit, &filter.change_filter())?;
             let is_end = some.len() < limit;
             looked += some.len();
             for change in some {
@@ -188,5 +188,5 @@ async fn look(app: &App, after: i64, limit: usize, filter: Filter) -> Result<Cha
         }
     });
     let (items, next, more) = found.await?;
-    Ok(ChangesPage { items: items.iter().map(Entry::of).collect(), next, more })
+    Ok(ChangesPage { items: items.iter().map(Entry::from_change).collect(), next, more })
 }

@@ -10,7 +10,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use freshet_daemon::{DestinationEdit, DestinationError};
-use freshet_notify::{Invalid, Key, RawTarget, RawTo, Receipt, Target, View, check_name};
+use freshet_notify::{
+    DestinationView, InvalidSetting, RawChannel, RawTarget, Receipt, SigningKey, Target, check_name,
+};
 use freshet_store::Destination;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -48,16 +50,16 @@ impl From<DestinationError> for Problem {
             DestinationError::Changed(_) => Self::new(StatusCode::CONFLICT, detail),
             DestinationError::Missing(_) => Self::absent(detail),
             DestinationError::Store(error) => error.into(),
-            DestinationError::Stopped => freshet_daemon::LiveError::Stopped.into(),
+            DestinationError::Stopped => freshet_daemon::DaemonError::Stopped.into(),
         }
     }
 }
 
-fn unfit(why: Invalid) -> Problem {
+fn unfit(why: InvalidSetting) -> Problem {
     // In a body, the ways to be told stand under `to`.
     let is_way = ["webhook.", "email.", "command."].iter().any(|way| why.field.starts_with(way));
     let field = if is_way { format!("to.{}", why.field) } else { why.field };
-    Problem::field(field, why.what)
+    Problem::field(field, why.reason)
 }
 
 /// A destination by its number.
@@ -66,11 +68,12 @@ async fn row(app: &App, id: u32) -> Result<Destination, Problem> {
     row.ok_or_else(|| Problem::absent(format!("there is no destination {id}")))
 }
 
-pub(crate) async fn view(app: &App, id: u32) -> Result<View, Problem> {
-    let found = app.read(move |reader| Ok((reader.destination(id)?, reader.count_dead(id)?)));
+pub(crate) async fn view(app: &App, id: u32) -> Result<DestinationView, Problem> {
+    let found =
+        app.read(move |reader| Ok((reader.destination(id)?, reader.count_dead_letters(id)?)));
     let (row, dead) = found.await?;
     let row = row.ok_or_else(|| Problem::absent(format!("there is no destination {id}")))?;
-    Ok(View::of(&row, dead))
+    Ok(DestinationView::new(&row, dead))
 }
 
 /// A destination that was made, or has a new secret.
@@ -80,7 +83,7 @@ struct NewDestination {
     secret: Option<String>,
     /// What is known of it.
     #[serde(flatten)]
-    about: View,
+    about: DestinationView,
 }
 
 /// Which destinations.
@@ -98,17 +101,19 @@ struct ListQuery {
 
 /// List destinations
 #[utoipa::path(get, path = "/v1/destinations", tag = "destinations", params(ListQuery),
-    responses((status = 200, description = "A page of those who are told", body = Page<View>)))]
+    responses((status = 200, description = "A page of those who are told", body = Page<DestinationView>)))]
 async fn list(
     State(app): State<Arc<App>>,
     Query(asked): Query<ListQuery>,
-) -> Result<Json<Page<View>>, Problem> {
+) -> Result<Json<Page<DestinationView>>, Problem> {
     let (limit, after) = (limit(asked.limit)?, after(asked.after)?);
-    let items: Vec<View> = app
+    let items: Vec<DestinationView> = app
         .read(move |reader| {
             let rows = reader.destinations()?.into_iter();
             let rows = rows.filter(|row| after.is_none_or(|after| i64::from(row.id) > after));
-            rows.take(limit).map(|row| Ok(View::of(&row, reader.count_dead(row.id)?))).collect()
+            rows.take(limit)
+                .map(|row| Ok(DestinationView::new(&row, reader.count_dead_letters(row.id)?)))
+                .collect()
         })
         .await?;
     let next = items.last().filter(|_| items.len() == limit).map(|it| i64::from(it.id));
@@ -139,32 +144,36 @@ pub(crate) async fn make(
     name: String,
     after: Option<i64>,
     mut raw: RawTarget,
-) -> Result<(Option<String>, View), Problem> {
+) -> Result<(Option<String>, DestinationView), Problem> {
     check_name(&name).map_err(unfit)?;
     if after.is_some_and(|after| after < 0) {
         return Err(Problem::field("after", "a cursor is 0 or more"));
     }
     let mut secret = None;
-    if let RawTo::Webhook(hook) = &mut raw.to {
+    if let RawChannel::Webhook(hook) = &mut raw.to {
         let key = random(app.handle.now())?;
-        secret = Some(key.reveal().to_owned());
+        secret = Some(key.reveal_secret().to_owned());
         hook.keys = vec![key];
     }
     let target = Target::try_from(raw).map_err(unfit)?;
-    let edit = DestinationEdit::Make { name, settings: target.written(), after };
+    let edit = DestinationEdit::Make { name, settings: target.to_json(), after };
     let id = app.handle.edit_destination(edit).await?;
     Ok((secret, view(app, u32::try_from(id).unwrap_or(u32::MAX)).await?))
 }
 
-fn random(now: i64) -> Result<Key, Problem> {
-    Key::make(now).map_err(|why| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why.to_string()))
+fn random(now: i64) -> Result<SigningKey, Problem> {
+    SigningKey::generate(now)
+        .map_err(|why| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why.to_string()))
 }
 
 /// Show a destination
 #[utoipa::path(get, path = "/v1/destinations/{id}", tag = "destinations",
     params(("id" = u32, Path, description = "Its number")),
-    responses((status = 200, description = "What is known of it, without secrets", body = View)))]
-async fn get(State(app): State<Arc<App>>, Place(id): Place<u32>) -> Result<Json<View>, Problem> {
+    responses((status = 200, description = "What is known of it, without secrets", body = DestinationView)))]
+async fn get(
+    State(app): State<Arc<App>>,
+    Place(id): Place<u32>,
+) -> Result<Json<DestinationView>, Problem> {
     Ok(Json(view(&app, id).await?))
 }
 
@@ -173,15 +182,15 @@ async fn get(State(app): State<Arc<App>>, Place(id): Place<u32>) -> Result<Json<
 /// A webhook keeps its secrets. What failed is tried anew.
 #[utoipa::path(put, path = "/v1/destinations/{id}", tag = "destinations",
     params(("id" = u32, Path, description = "Its number")), request_body = TargetInput,
-    responses((status = 200, description = "What it is now", body = View),
+    responses((status = 200, description = "What it is now", body = DestinationView),
         (status = 409, description = "It is of another kind, or somebody else changes it")))]
 async fn replace(
     State(app): State<Arc<App>>,
     Place(id): Place<u32>,
     Input(input): Input<TargetInput>,
-) -> Result<Json<View>, Problem> {
+) -> Result<Json<DestinationView>, Problem> {
     let row = row(&app, id).await?;
-    let before = Target::read(&row.settings).map_err(unfit)?;
+    let before = Target::parse(&row.settings).map_err(unfit)?;
     let Some(keys) = input.keys_of(before.raw()) else {
         let detail = format!("destination {id} is a {}, and stays one", before.kind());
         return Err(Problem::new(StatusCode::CONFLICT, detail).hint("make another one"));
@@ -192,7 +201,7 @@ async fn replace(
 }
 
 async fn change(app: &App, row: Destination, target: &Target) -> Result<(), Problem> {
-    let (id, settings, before) = (row.id, target.written(), row.settings);
+    let (id, settings, before) = (row.id, target.to_json(), row.settings);
     let edit = DestinationEdit::Change { id, settings, before };
     app.handle.edit_destination(edit).await?;
     Ok(())
@@ -218,12 +227,12 @@ struct PauseInput {
 /// Leave a destination alone for the time being, or not
 #[utoipa::path(post, path = "/v1/destinations/{id}/pause", tag = "destinations",
     params(("id" = u32, Path, description = "Its number")), request_body = PauseInput,
-    responses((status = 200, description = "What it is now", body = View)))]
+    responses((status = 200, description = "What it is now", body = DestinationView)))]
 async fn pause(
     State(app): State<Arc<App>>,
     Place(id): Place<u32>,
     Input(input): Input<PauseInput>,
-) -> Result<Json<View>, Problem> {
+) -> Result<Json<DestinationView>, Problem> {
     let edit = DestinationEdit::Pause { id, paused: input.paused };
     app.handle.edit_destination(edit).await?;
     Ok(Json(view(&app, id).await?))
@@ -258,17 +267,17 @@ async fn test(
 /// Sends something that shows that it arrives.
 pub(crate) async fn try_out(app: &App, id: u32) -> Result<TestResult, Problem> {
     let row = row(app, id).await?;
-    let target = Target::read(&row.settings).map_err(unfit)?;
+    let target = Target::parse(&row.settings).map_err(unfit)?;
     let notifier = app.notifier.as_ref().ok_or_else(nobody)?;
-    Ok(match notifier.test(&row.name, &target).await {
+    Ok(match notifier.send_test(&row.name, &target).await {
         Ok(receipt) => {
             TestResult { arrived: true, receipt: Some(receipt), error: None, answer: None }
         }
         Err(trouble) => TestResult {
             arrived: false,
             receipt: None,
-            error: Some(trouble.what),
-            answer: trouble.answer,
+            error: Some(trouble.message),
+            answer: trouble.response,
         },
     })
 }
@@ -304,17 +313,21 @@ async fn rotate(
 }
 
 /// Makes a new secret for a webhook; the old one is good for so many seconds more.
-pub(crate) async fn change_key(app: &App, id: u32, grace: u64) -> Result<(String, View), Problem> {
+pub(crate) async fn change_key(
+    app: &App,
+    id: u32,
+    grace: u64,
+) -> Result<(String, DestinationView), Problem> {
     if grace > GRACE {
         return Err(Problem::field("grace_seconds", format!("{grace} is not from 0 to {GRACE}")));
     }
     let row = row(app, id).await?;
-    let mut target = Target::read(&row.settings).map_err(unfit)?;
-    let made = target.rotate(app.handle.now(), std::time::Duration::from_secs(grace));
+    let mut target = Target::parse(&row.settings).map_err(unfit)?;
+    let made = target.rotate_key(app.handle.now(), std::time::Duration::from_secs(grace));
     let key = made
         .map_err(|why| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why.to_string()))?
         .ok_or_else(|| Problem::new(StatusCode::CONFLICT, "only webhooks have a secret"))?;
-    let (settings, before) = (target.written(), row.settings);
+    let (settings, before) = (target.to_json(), row.settings);
     app.handle.edit_destination(DestinationEdit::Rekey { id, settings, before }).await?;
-    Ok((key.reveal().to_owned(), view(app, id).await?))
+    Ok((key.reveal_secret().to_owned(), view(app, id).await?))
 }

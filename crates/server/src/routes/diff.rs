@@ -124,7 +124,7 @@ async fn get(
             Ok((source, old, new)) => {
                 let texts = [text(&handle, &source, &old), text(&handle, &source, &new)];
                 let diff = diff(&texts[0], &texts[1]).cut(LONGEST_LINE);
-                Ok((old.meta.n, new.meta.n, diff))
+                Ok((old.meta.number, new.meta.number, diff))
             }
             Err(problem) => Err(problem),
         })
@@ -148,7 +148,7 @@ pub(crate) fn pair(
     to: Option<u32>,
 ) -> Result<Pair, StoreError> {
     let Some(source) = reader.source(id)? else { return Ok(Err(Problem::no_source(id))) };
-    let kept: Vec<u32> = reader.versions(id)?.iter().map(|it| it.n).collect();
+    let kept: Vec<u32> = reader.versions(id)?.iter().map(|it| it.number).collect();
     let lacking = |what: String| Problem::absent(what).hint(format!("kept are: {kept:?}"));
     let Some(to) = to.or(kept.first().copied()) else {
         return Ok(Err(Problem::absent(format!("there is no version of source {id}"))));
@@ -167,7 +167,7 @@ pub(crate) fn pair(
 
 /// What counts of a version.
 pub(crate) fn text(handle: &Handle, source: &Source, version: &Version) -> String {
-    let kind = Some(version.meta.kind.as_str()).filter(|kind| !kind.is_empty());
+    let kind = Some(version.meta.content_kind.as_str()).filter(|kind| !kind.is_empty());
     let document = Document { bytes: &version.content, content_type: kind, charset: None };
     // What became a source is a URL.
     handle.reading(&source.url, &source.settings, &document).map(|it| it.text).unwrap_or_default()

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use freshet_daemon::{Explained, SignalsNow};
 use freshet_notify::{Entry, rfc3339};
-use freshet_store::{ChangeFilter, Decision, Observation, Outcome};
+use freshet_store::{ChangeFilter, Decision, Observation, StoredOutcome};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
@@ -90,11 +90,11 @@ struct DecisionView {
 impl DecisionView {
     fn of(it: Decision) -> Self {
         Self {
-            reason: it.reason.word(),
-            worth: it.worth,
+            reason: it.reason.name(),
+            worth: it.value,
             price: it.price,
-            changes_a_day_before: it.believed,
-            changes_a_day_after: it.learnt,
+            changes_a_day_before: it.rate_before,
+            changes_a_day_after: it.rate_after,
         }
     }
 }
@@ -119,20 +119,20 @@ enum FetchOutcome {
 impl ObservationView {
     fn of(it: Observation) -> Self {
         let outcome = match it.outcome {
-            Outcome::First => FetchOutcome::First,
-            Outcome::Changed => FetchOutcome::Changed,
-            Outcome::Unchanged => FetchOutcome::Unchanged,
-            Outcome::Failed => FetchOutcome::Failed,
-            Outcome::Gone => FetchOutcome::Gone,
-            Outcome::Disallowed => FetchOutcome::Disallowed,
+            StoredOutcome::First => FetchOutcome::First,
+            StoredOutcome::Changed => FetchOutcome::Changed,
+            StoredOutcome::Unchanged => FetchOutcome::Unchanged,
+            StoredOutcome::Failed => FetchOutcome::Failed,
+            StoredOutcome::Gone => FetchOutcome::Gone,
+            StoredOutcome::Disallowed => FetchOutcome::Disallowed,
         };
         Self {
-            n: it.n,
+            n: it.number,
             at: rfc3339(it.at),
             outcome,
             status: it.status,
             bytes: it.bytes,
-            duration: it.duration,
+            duration: it.duration_ms,
             note: it.note,
             decision: it.decision.map(DecisionView::of),
         }
@@ -160,10 +160,11 @@ async fn observations(
         Ok(Some(reader.history(id, most)?))
     });
     let found = found.await?.ok_or_else(|| Problem::no_source(id))?;
-    let mut items: Vec<_> = found.into_iter().filter(|it| it.n < before).take(limit + 1).collect();
+    let mut items: Vec<_> =
+        found.into_iter().filter(|it| it.number < before).take(limit + 1).collect();
     let is_more = items.len() > limit;
     items.truncate(limit);
-    let next = items.last().filter(|_| is_more).map(|it| it.n as i64);
+    let next = items.last().filter(|_| is_more).map(|it| it.number as i64);
     Ok(Json(Page { items: items.into_iter().map(ObservationView::of).collect(), next }))
 }
 
@@ -189,7 +190,7 @@ async fn changes(
     let is_more = found.len() > limit;
     found.truncate(limit);
     let next = found.last().filter(|_| is_more).map(|it| it.cursor);
-    Ok(Json(Page { items: found.iter().map(Entry::of).collect(), next }))
+    Ok(Json(Page { items: found.iter().map(Entry::from_change).collect(), next }))
 }
 
 /// Why a source is due when it is.

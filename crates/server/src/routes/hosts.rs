@@ -70,14 +70,14 @@ async fn list(
             hosts.truncate(limit);
             Ok(hosts)
         }
-        None => reader.some_hosts(asked.after, limit),
+        None => reader.list_hosts(asked.after, limit),
     });
     let hosts = hosts.await?;
     let next = hosts.last().filter(|_| hosts.len() == limit).map(|it| i64::from(it.id));
     let items = hosts.into_iter().map(|it| HostView {
         id: it.id,
         name: it.name,
-        rests_until: it.until.filter(|until| *until > now).map(rfc3339),
+        rests_until: it.cooldown_until.filter(|until| *until > now).map(rfc3339),
         price: prices.get(&it.id).copied().and_then(finite),
     });
     Ok(Json(Page { items: items.collect(), next }))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use freshet_daemon::Status;
-use freshet_notify::{Health, rfc3339};
+use freshet_notify::{DestinationHealth, rfc3339};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -127,11 +127,11 @@ struct StatusView {
     /// What keeps the daemon from writing, if something does.
     trouble: Option<String>,
     /// How it goes with those who are told of changes.
-    destinations: Health,
+    destinations: DestinationHealth,
 }
 
 impl StatusView {
-    fn of(it: Status, destinations: Health) -> Self {
+    fn of(it: Status, destinations: DestinationHealth) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
             at: rfc3339(it.at),
@@ -161,6 +161,6 @@ impl StatusView {
 #[utoipa::path(get, path = "/v1/status", tag = "plan",
     responses((status = 200, description = "Counts since the start, and what holds now", body = StatusView)))]
 async fn status(State(app): State<Arc<App>>) -> Result<Json<StatusView>, Problem> {
-    let destinations = app.read(Health::of).await?;
+    let destinations = app.read(DestinationHealth::read).await?;
     Ok(Json(StatusView::of(app.handle.status().await?, destinations)))
 }

@@ -8,7 +8,7 @@ use axum::extract::State;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use freshet_daemon::{Lease, Report, Seen, Taken};
-use freshet_store::Validators;
+use freshet_store::StoredValidators;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -260,13 +260,13 @@ impl ReportInput {
         let at = at.transpose()?;
         let told = |text: &Option<String>| text.clone().filter(|it| !it.is_empty());
         let validators =
-            Validators { etag: told(&self.etag), last_modified: told(&self.last_modified) };
+            StoredValidators { etag: told(&self.etag), last_modified: told(&self.last_modified) };
         // What is not there any more must not be asked with: another page may have had it before.
         let is_copy = matches!(
             self.outcome,
             ReportOutcome::Changed | ReportOutcome::Digest | ReportOutcome::Document
         );
-        let is_said = validators != Validators::default();
+        let is_said = validators != StoredValidators::default();
         let validators = (is_copy || is_said).then_some(validators);
         let source = self.source;
         let (bytes, note) = (self.bytes, self.note.clone().unwrap_or_default());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use freshet_store::{Page, Query, Reader, State, StoreError};
+use freshet_store::{Reader, SourcePage, SourceQuery, SourceState, StoreError};
 use tokio::time::Instant;
 
 /// Sources that are looked at in one go.
@@ -11,19 +11,19 @@ const STRIDE: u32 = 2_000;
 const PATIENCE: Duration = Duration::from_millis(10);
 
 /// A page of what is asked for. It can be short, or empty, and not the last.
-pub(crate) fn page(reader: &Reader, query: &Query) -> Result<Page, StoreError> {
+pub(crate) fn page(reader: &Reader, query: &SourceQuery) -> Result<SourcePage, StoreError> {
     if is_indexed(query) {
-        return reader.list(query);
+        return reader.list_sources(query);
     }
-    let (start, end) = (Instant::now(), reader.numbers()?);
-    let mut page = Page { sources: Vec::new(), next: query.after };
+    let (start, end) = (Instant::now(), reader.next_source_id()?);
+    let mut page = SourcePage { sources: Vec::new(), next: query.after };
     loop {
         let until = page.next.map_or(0, |after| after.saturating_add(1)).saturating_add(STRIDE - 1);
         let mut step = query.clone();
         step.after = page.next;
-        step.until = Some(until);
+        step.up_to = Some(until);
         step.limit = query.limit - page.sources.len();
-        let found = reader.list(&step)?;
+        let found = reader.list_sources(&step)?;
         page.sources.extend(found.sources);
         if found.next.is_some() {
             page.next = found.next;
@@ -41,10 +41,10 @@ pub(crate) fn page(reader: &Reader, query: &Query) -> Result<Page, StoreError> {
 }
 
 /// Whether an index leads to what is asked for and to nothing else.
-fn is_indexed(query: &Query) -> bool {
+fn is_indexed(query: &SourceQuery) -> bool {
     // Few are failing, gone or disallowed, or paused; the others have no index.
     let state = match query.state {
-        Some(State::New | State::Good) => return false,
+        Some(SourceState::New | SourceState::Good) => return false,
         rare => rare.is_some(),
     };
     let paused = match query.paused {

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use freshet_daemon::host_of;
-use freshet_store::{HeraldKind, HeraldQuery};
+use freshet_store::{SignalSourceKind, SignalSourceQuery};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
@@ -18,13 +18,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use self::input::SignalSourceInput;
-use self::input::SignalSourcePatch;
+use self::input::WireSignalSourcePatch;
 use crate::app::App;
 use crate::etag;
 use crate::input::{Input, Place, Query};
 use crate::page::{Page, limit};
 use crate::problem::Problem;
-use crate::signal_source::SignalSource;
+use crate::signal_source::SignalSourceView;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -45,7 +45,7 @@ enum Kind {
     Head,
 }
 
-impl From<Kind> for HeraldKind {
+impl From<Kind> for SignalSourceKind {
     fn from(kind: Kind) -> Self {
         match kind {
             Kind::Sitemap => Self::Sitemap,
@@ -79,10 +79,10 @@ struct ListQuery {
 }
 
 /// A signal source by its number.
-pub(crate) async fn view(app: &App, number: u32) -> Result<SignalSource, Problem> {
+pub(crate) async fn view(app: &App, number: u32) -> Result<SignalSourceView, Problem> {
     let found = app.handle.herald(number).await?;
     let found = found.ok_or_else(|| unknown(number))?;
-    Ok(SignalSource::of(found, app.handle.status().await?.budget))
+    Ok(SignalSourceView::of(found, app.handle.status().await?.budget))
 }
 
 fn unknown(number: u32) -> Problem {
@@ -95,25 +95,25 @@ fn unknown(number: u32) -> Problem {
 /// In order of their numbers, with the parts of indexes. Where what is asked for is rare, a page can be
 /// short or empty before the last one: go on as long as there is a `next`.
 #[utoipa::path(get, path = "/v1/signal-sources", tag = "signals", params(ListQuery),
-    responses((status = 200, description = "A page of signal sources", body = Page<SignalSource>)))]
+    responses((status = 200, description = "A page of signal sources", body = Page<SignalSourceView>)))]
 async fn list(
     State(app): State<Arc<App>>,
     Query(asked): Query<ListQuery>,
-) -> Result<Json<Page<SignalSource>>, Problem> {
+) -> Result<Json<Page<SignalSourceView>>, Problem> {
     let limit = limit(asked.limit)?;
     let host = asked.host.map(|host| host.to_lowercase());
-    let query = HeraldQuery {
+    let query = SignalSourceQuery {
         kind: asked.kind.map(Into::into),
         parent: asked.parent,
         text: host.clone(),
         after: asked.after,
         limit: limit + 1,
-        ..HeraldQuery::default()
+        ..SignalSourceQuery::default()
     };
     let mut found = app.handle.heralds(query).await?;
     let is_more = found.len() > limit;
     found.truncate(limit);
-    let next = found.last().filter(|_| is_more).map(|it| i64::from(it.herald.number));
+    let next = found.last().filter(|_| is_more).map(|it| i64::from(it.herald.id));
     if let Some(host) = host {
         found.retain(|it| {
             let name = &it.herald.name;
@@ -121,14 +121,14 @@ async fn list(
         });
     }
     let budget = app.handle.status().await?.budget;
-    let items = found.into_iter().map(|it| SignalSource::of(it, budget)).collect();
+    let items = found.into_iter().map(|it| SignalSourceView::of(it, budget)).collect();
     Ok(Json(Page { items, next }))
 }
 
 /// Show a signal source
 #[utoipa::path(get, path = "/v1/signal-sources/{number}", tag = "signals",
     params(("number" = u32, Path, description = "Its number")),
-    responses((status = 200, description = "What is known of it", body = SignalSource)))]
+    responses((status = 200, description = "What is known of it", body = SignalSourceView)))]
 async fn get(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
@@ -142,15 +142,15 @@ async fn get(
 /// It is read as often as its signals are worth to the sources that they are about. One that is known is
 /// described anew.
 #[utoipa::path(post, path = "/v1/signal-sources", tag = "signals", request_body = SignalSourceInput,
-    responses((status = 201, description = "It is read from now on", body = SignalSource),
-        (status = 200, description = "It was known, and is described anew", body = SignalSource)))]
+    responses((status = 201, description = "It is read from now on", body = SignalSourceView),
+        (status = 200, description = "It was known, and is described anew", body = SignalSourceView)))]
 async fn add(
     State(app): State<Arc<App>>,
     Input(input): Input<SignalSourceInput>,
 ) -> Result<Response, Problem> {
     let added = app.handle.add_herald(input.wanted()?).await?;
-    let status = if added.new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(view(&app, added.number).await?)).into_response())
+    let status = if added.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Json(view(&app, added.id).await?)).into_response())
 }
 
 /// Say something else of a signal source
@@ -158,14 +158,14 @@ async fn add(
 /// What is left out stays as it is. What is done with pages that a part of an index names is said of the
 /// index, and of one that freshet.toml names it is said there.
 #[utoipa::path(patch, path = "/v1/signal-sources/{number}", tag = "signals",
-    params(("number" = u32, Path, description = "Its number")), request_body = SignalSourcePatch,
-    responses((status = 200, description = "What it is now", body = SignalSource),
+    params(("number" = u32, Path, description = "Its number")), request_body = WireSignalSourcePatch,
+    responses((status = 200, description = "What it is now", body = SignalSourceView),
         (status = 409, description = "It is a part of another one, or named in freshet.toml")))]
 async fn patch(
     State(app): State<Arc<App>>,
     Place(number): Place<u32>,
-    Input(input): Input<SignalSourcePatch>,
-) -> Result<Json<SignalSource>, Problem> {
+    Input(input): Input<WireSignalSourcePatch>,
+) -> Result<Json<SignalSourceView>, Problem> {
     let found = app.handle.herald(number).await?.ok_or_else(|| unknown(number))?;
     app.handle.change_herald(number, input.given(found.rule)?).await?;
     Ok(Json(view(&app, number).await?))
@@ -203,7 +203,7 @@ struct ReadQuery {
 /// left alone are: the answer is 429 then, with `Retry-After`.
 #[utoipa::path(post, path = "/v1/signal-sources/{number}/read", tag = "signals",
     params(("number" = u32, Path, description = "Its number"), ReadQuery),
-    responses((status = 200, description = "It was read: `last_read` says what came", body = SignalSource),
+    responses((status = 200, description = "It was read: `last_read` says what came", body = SignalSourceView),
         (status = 202, description = "It is being read, and takes longer"),
         (status = 409, description = "It speaks by itself, and is not read"),
         (status = 429, description = "A host on the way wants to be left alone")))]
@@ -224,7 +224,7 @@ async fn read(
 
 /// Reads a signal source now. Gives whether that is over.
 pub(crate) async fn read_now(app: &App, number: u32, wait: Duration) -> Result<bool, Problem> {
-    let found = app.read(move |reader| reader.herald(number)).await?;
+    let found = app.read(move |reader| reader.signal_source(number)).await?;
     let found = found.ok_or_else(|| unknown(number))?;
     if found.source.is_none() {
         let detail = format!("{} speaks by itself, and is not read", found.name);

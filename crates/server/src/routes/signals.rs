@@ -95,7 +95,7 @@ async fn signal(
             let (mut found, mut unknown) = (Vec::new(), Vec::new());
             for url in urls {
                 let canonical = host_of(&url).map_or_else(|_| url.clone(), |(url, _)| url);
-                match reader.find(&canonical)? {
+                match reader.find_source(&canonical)? {
                     Some(id) => found.push(id),
                     None => unknown.push(url),
                 }

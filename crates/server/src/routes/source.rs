@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use freshet_daemon::Given;
+use freshet_daemon::SourceSettings;
 use freshet_notify::rfc3339;
-use freshet_store::{Reader, Source, State, StoreError};
+use freshet_store::{Reader, Source, SourceState, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -48,7 +48,7 @@ pub(crate) struct SourceView {
     /// When it was added (RFC 3339, UTC).
     pub(crate) added: String,
     /// What the last fetch made of it.
-    pub(crate) state: SourceState,
+    pub(crate) state: WireSourceState,
     /// When the copy was last made or confirmed.
     pub(crate) fetched: Option<String>,
     /// When it was last tried.
@@ -71,7 +71,8 @@ pub(crate) struct SourceView {
 /// What the last fetch made of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum SourceState {
+#[schema(as = SourceState)]
+pub(crate) enum WireSourceState {
     /// Never fetched.
     New,
     /// The last fetch brought a copy, or confirmed it.
@@ -84,19 +85,7 @@ pub(crate) enum SourceState {
     Disallowed,
 }
 
-impl From<State> for SourceState {
-    fn from(state: State) -> Self {
-        match state {
-            State::New => Self::New,
-            State::Good => Self::Good,
-            State::Failing => Self::Failing,
-            State::Gone => Self::Gone,
-            State::Disallowed => Self::Disallowed,
-        }
-    }
-}
-
-impl From<SourceState> for State {
+impl From<SourceState> for WireSourceState {
     fn from(state: SourceState) -> Self {
         match state {
             SourceState::New => Self::New,
@@ -104,6 +93,18 @@ impl From<SourceState> for State {
             SourceState::Failing => Self::Failing,
             SourceState::Gone => Self::Gone,
             SourceState::Disallowed => Self::Disallowed,
+        }
+    }
+}
+
+impl From<WireSourceState> for SourceState {
+    fn from(state: WireSourceState) -> Self {
+        match state {
+            WireSourceState::New => Self::New,
+            WireSourceState::Good => Self::Good,
+            WireSourceState::Failing => Self::Failing,
+            WireSourceState::Gone => Self::Gone,
+            WireSourceState::Disallowed => Self::Disallowed,
         }
     }
 }
@@ -122,8 +123,8 @@ impl SourceView {
                     name
                 }
             };
-            let herald = match source.herald {
-                true => reader.herald_of(source.id)?.map(|it| it.number),
+            let herald = match source.is_signal_source {
+                true => reader.signal_source_at(source.id)?.map(|it| it.id),
                 false => None,
             };
             all.push(Self { signal_source: herald, ..Self::of(source, host) });
@@ -152,12 +153,12 @@ impl SourceView {
             tags: it.tags,
             detect: serde_json::from_str(&it.settings).ok(),
             objective: Some(it.goal).filter(|goal| !goal.is_empty()),
-            added: rfc3339(it.added),
+            added: rfc3339(it.added_at),
             state: it.state.into(),
-            fetched: it.fetched.map(rfc3339),
-            tried: it.tried.map(rfc3339),
-            changed: it.changed.map(rfc3339),
-            due: it.due.map(rfc3339),
+            fetched: it.fetched_at.map(rfc3339),
+            tried: it.attempted_at.map(rfc3339),
+            changed: it.changed_at.map(rfc3339),
+            due: it.due_at.map(rfc3339),
             fetches: it.fetches,
             failures: it.failures,
             version: it.version,
@@ -169,7 +170,7 @@ impl SourceView {
 /// What is said of a source. What is left out stays as it is.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Said {
+pub(crate) struct SourceSettingsView {
     /// How much it matters: 1 unless said.
     #[schema(minimum = 0.0, maximum = 1e12)]
     pub(crate) importance: Option<f64>,
@@ -199,9 +200,9 @@ pub(crate) struct Said {
     pub(crate) change_rate: Option<f64>,
 }
 
-impl Said {
+impl SourceSettingsView {
     /// As the daemon takes it.
-    pub(crate) fn given(self) -> Result<Given, Problem> {
+    pub(crate) fn given(self) -> Result<SourceSettings, Problem> {
         within("importance", self.importance, 0.0, 1e12)?;
         within("cost", self.cost, 1e-6, 1e6)?;
         within("min_interval", self.min_interval, 0.0, 1e10)?;
@@ -214,7 +215,7 @@ impl Said {
             true => String::new(),
             false => serde_json::Value::Object(detect).to_string(),
         });
-        Ok(Given {
+        Ok(SourceSettings {
             change_rate: self.change_rate,
             observed: self.observed,
             importance: self.importance,

@@ -7,14 +7,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use freshet_daemon::{Edit, Which, host_filter, host_of};
-use freshet_store::Query as Asked;
+use freshet_store::SourceQuery as Asked;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::search;
-use super::source::{Said, SourceState, SourceView};
+use super::source::{SourceSettingsView, SourceView, WireSourceState};
 use crate::app::App;
 use crate::etag;
 use crate::input::{Input, Place, Query};
@@ -43,7 +43,7 @@ struct ListQuery {
     tag: Option<String>,
     /// In this state.
     #[param(inline)]
-    state: Option<SourceState>,
+    state: Option<WireSourceState>,
     /// Left alone for the time being, or not.
     paused: Option<bool>,
     /// With this in the URL.
@@ -84,7 +84,7 @@ async fn list(
             paused: asked.paused,
             text: asked.text,
             after: asked.after,
-            until: None,
+            up_to: None,
             limit,
         };
         let page = search::page(reader, &query)?;
@@ -114,7 +114,7 @@ async fn find(
 ) -> Result<Response, Problem> {
     let found = app.read(move |reader| {
         let canonical = host_of(&url).map_or_else(|_| url.clone(), |(url, _)| url);
-        Ok(match reader.find(&canonical)? {
+        Ok(match reader.find_source(&canonical)? {
             Some(id) => SourceView::find(reader, id)?,
             None => None,
         })
@@ -142,13 +142,13 @@ async fn get(
 /// Say something else of a source
 ///
 /// What is left out stays as it is.
-#[utoipa::path(patch, path = "/v1/sources/{id}", tag = "sources", request_body = Said,
+#[utoipa::path(patch, path = "/v1/sources/{id}", tag = "sources", request_body = SourceSettingsView,
     params(("id" = u32, Path, description = "The number of the source")),
     responses((status = 200, description = "The source as it is now", body = SourceView)))]
 async fn patch(
     State(app): State<Arc<App>>,
     Place(id): Place<u32>,
-    Input(said): Input<Said>,
+    Input(said): Input<SourceSettingsView>,
 ) -> Result<Json<SourceView>, Problem> {
     let given = said.given()?;
     let which = Which { ids: vec![id], ..Which::default() };

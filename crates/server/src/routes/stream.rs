@@ -23,7 +23,7 @@ use utoipa_axum::routes;
 use super::changes::{filter, gap};
 use crate::app::App;
 use crate::guard::By;
-use crate::hub::Told;
+use crate::hub::StreamEvent;
 use crate::input::Query;
 use crate::problem::Problem;
 
@@ -105,7 +105,7 @@ async fn stream(
     }
     let told = app.hub.follow();
     let (forgotten, last) =
-        app.read(|reader| Ok((reader.forgotten()?, reader.last_cursor()?))).await?;
+        app.read(|reader| Ok((reader.pruned_cursor()?, reader.last_cursor()?))).await?;
     let at = after.unwrap_or(last);
     let mut beat = interval(app.limits.beat);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -139,7 +139,7 @@ struct Follower {
     by: Option<[u8; 32]>,
     tokens: u64,
     filter: Filter,
-    told: broadcast::Receiver<Arc<Told>>,
+    told: broadcast::Receiver<Arc<StreamEvent>>,
     /// All up to here is told, or not wanted.
     at: i64,
     /// Whether it must read the log by itself.
@@ -211,7 +211,7 @@ impl Follower {
 
     /// Reads some of what was logged before it followed, or while it was slow.
     async fn catch_up(&mut self) -> Option<()> {
-        let (at, filter) = (self.at, self.filter.in_log());
+        let (at, filter) = (self.at, self.filter.change_filter());
         let read = self.app.read(move |reader| reader.changes(at, SOME, &filter)).await;
         let some = match read {
             Ok(some) => some,
@@ -225,7 +225,7 @@ impl Follower {
             self.at = last.cursor;
         }
         let wanted = some.into_iter().rev().filter(|it| self.filter.matches(it));
-        self.ready = wanted.map(|change| Told::new(change).frame).collect();
+        self.ready = wanted.map(|change| StreamEvent::new(change).frame).collect();
         Some(())
     }
 }

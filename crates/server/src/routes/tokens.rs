@@ -42,8 +42,8 @@ impl TokenView {
         Self {
             name: it.name.clone(),
             scopes: Scopes::from_bits(it.scopes).iter().collect(),
-            made: rfc3339(it.made),
-            used: it.used.map(rfc3339),
+            made: rfc3339(it.created_at),
+            used: it.used_at.map(rfc3339),
         }
     }
 }
@@ -137,7 +137,8 @@ pub(crate) async fn make(
     })?;
     let scopes: Scopes = scopes.iter().copied().collect();
     let made = app.handle.now();
-    let token = Token { name, hash: secret.hash(), scopes: scopes.bits(), made, used: None };
+    let token =
+        Token { name, hash: secret.hash(), scopes: scopes.bits(), created_at: made, used_at: None };
     app.handle.put_token(token.clone()).await?;
     Ok((secret, token))
 }

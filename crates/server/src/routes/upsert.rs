@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use freshet_daemon::{Edit, Wanted};
+use freshet_daemon::{Edit, NewSourceRequest};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::source::{Said, check_url};
+use super::source::{SourceSettingsView, check_url};
 use crate::app::App;
 use crate::input::{Bulk, Each, Many, field_of};
 use crate::problem::Problem;
@@ -84,7 +84,7 @@ struct SourceInput {
 
 impl SourceInput {
     /// The URL, and what is said of it.
-    fn parts(self) -> (String, Said) {
+    fn parts(self) -> (String, SourceSettingsView) {
         let Self {
             url,
             importance,
@@ -100,7 +100,7 @@ impl SourceInput {
         } = self;
         (
             url,
-            Said {
+            SourceSettingsView {
                 importance,
                 cost,
                 min_interval,
@@ -187,7 +187,7 @@ async fn put(
         };
         let (url, said) = source.parts();
         let checked = check_url(&url).and_then(|()| said.given()).and_then(|given| {
-            let it = Wanted { url: url.clone(), given };
+            let it = NewSourceRequest { url: url.clone(), given };
             it.check(now)?;
             Ok(it)
         });
@@ -209,7 +209,7 @@ async fn put(
     for item in items.iter_mut().filter(|item| item.problem.is_none()) {
         let Some(added) = added.next() else { break };
         item.id = Some(added.id);
-        item.status = if added.new { UpsertedStatus::Created } else { UpsertedStatus::Updated };
+        item.status = if added.is_new { UpsertedStatus::Created } else { UpsertedStatus::Updated };
     }
     let of = |status| items.iter().filter(|item| item.status == status).count();
     let (created, updated) = (of(UpsertedStatus::Created), of(UpsertedStatus::Updated));

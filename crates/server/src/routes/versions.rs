@@ -43,10 +43,10 @@ struct VersionView {
 impl VersionView {
     fn of(it: VersionMeta) -> Self {
         Self {
-            n: it.n,
-            at: rfc3339(it.at),
+            n: it.number,
+            at: rfc3339(it.first_seen_at),
             digest: format!("{:032x}", u128::from_be_bytes(it.digest)),
-            kind: it.kind,
+            kind: it.content_kind,
             size: it.size,
         }
     }
@@ -70,11 +70,11 @@ async fn list(
     });
     let found = found.await?.ok_or_else(|| Problem::no_source(id))?;
     let before = before.unwrap_or(i64::MAX);
-    let found = found.into_iter().filter(|it| i64::from(it.n) < before);
+    let found = found.into_iter().filter(|it| i64::from(it.number) < before);
     let mut items: Vec<_> = found.take(limit + 1).collect();
     let is_more = items.len() > limit;
     items.truncate(limit);
-    let next = items.last().filter(|_| is_more).map(|it| i64::from(it.n));
+    let next = items.last().filter(|_| is_more).map(|it| i64::from(it.number));
     Ok(Json(Page { items: items.into_iter().map(VersionView::of).collect(), next }))
 }
 

@@ -9,12 +9,12 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use freshet_daemon::Millis;
 use freshet_notify::{EntryKind, Filter, RawFilter};
-use freshet_store::{Change, Kind, Reader, StoreError};
+use freshet_store::{Change, ChangeKind, Reader, StoreError};
 use serde::Deserialize;
 
 use super::form::Fields;
 use super::frame::{Frame, page};
-use super::said::{Told, go_to};
+use super::said::{Flash, go_to};
 use super::words::{self, When};
 use crate::app::App;
 use crate::input::Query;
@@ -202,7 +202,7 @@ struct Found {
 
 fn find(reader: &Reader, before: Option<i64>, filter: &Filter) -> Result<Found, StoreError> {
     let (mut at, mut looked, mut changes) = (before, 0, Vec::new());
-    let in_log = filter.in_log();
+    let in_log = filter.change_filter();
     loop {
         let some = reader.latest_changes(at, SOME, &in_log)?;
         let is_last = some.len() < SOME;
@@ -225,16 +225,16 @@ fn find(reader: &Reader, before: Option<i64>, filter: &Filter) -> Result<Found, 
 impl Row {
     fn of(it: &Change, is_there: bool, seen: i64, now: Millis) -> Self {
         let change = &it.change;
-        let is_change = it.kind == Kind::Changed;
+        let is_change = it.kind == ChangeKind::Changed;
         let (kind, tone) = match it.kind {
-            Kind::Changed => ("changed", ""),
-            Kind::Failing => ("failing", "bad"),
-            Kind::Recovered => ("recovered", "good"),
-            Kind::Quiet => ("quiet", "warn"),
-            Kind::Gone => ("gone", "bad"),
+            ChangeKind::Changed => ("changed", ""),
+            ChangeKind::Failing => ("failing", "bad"),
+            ChangeKind::Recovered => ("recovered", "good"),
+            ChangeKind::Quiet => ("quiet", "warn"),
+            ChangeKind::Gone => ("gone", "bad"),
         };
-        let within = change.unchanged.filter(|_| is_change).map(|unchanged| {
-            freshet_model::moment::length(change.changed.saturating_sub(unchanged))
+        let within = change.last_unchanged_at.filter(|_| is_change).map(|unchanged| {
+            freshet_model::moment::length(change.first_changed_at.saturating_sub(unchanged))
         });
         let size = match change.old_size {
             Some(old) if is_change => {
@@ -259,7 +259,7 @@ impl Row {
             url: it.url.clone(),
             tags: tags.collect(),
             summary: change.summary.clone(),
-            when: words::when(change.changed, now),
+            when: words::when(change.first_changed_at, now),
             within,
             size,
             same: if is_change { words::percent(change.similarity) } else { String::new() },
@@ -294,5 +294,5 @@ async fn read(
         store.set_meta(&key, &until.to_string())
     });
     kept.await?;
-    Ok(go_to(&app, "/changes", Told::good("All of it is marked as read.")))
+    Ok(go_to(&app, "/changes", Flash::good("All of it is marked as read.")))
 }

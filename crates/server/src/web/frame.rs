@@ -13,7 +13,7 @@ use freshet_daemon::Millis;
 use sha2::{Digest, Sha256};
 
 use super::asset;
-use super::said::Told;
+use super::said::Flash;
 use crate::app::App;
 use crate::guard::Who;
 use crate::problem::Problem;
@@ -36,7 +36,7 @@ pub(crate) struct Frame {
     /// What forms send along, so that nobody else's can.
     pub(crate) key: String,
     /// What is told on this page, once.
-    pub(crate) told: Option<Told>,
+    pub(crate) told: Option<Flash>,
     /// Where the script and the style are.
     pub(crate) script: &'static str,
     pub(crate) style: &'static str,

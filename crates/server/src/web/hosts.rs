@@ -161,7 +161,7 @@ pub(super) async fn rows(
 ) -> Result<Vec<Row>, Problem> {
     let known = app.handle.hosts(hosts.iter().map(|it| it.id).collect()).await?;
     let known: HashMap<u32, HostNow> = known.into_iter().map(|it| (it.number, it)).collect();
-    let row = |it: Host| Row::of(it.name, known.get(&it.id), it.until, price, now);
+    let row = |it: Host| Row::of(it.name, known.get(&it.id), it.cooldown_until, price, now);
     Ok(hosts.into_iter().map(row).collect())
 }
 
@@ -187,7 +187,7 @@ async fn show(
     }
     let is_all = asked.all.is_some() || asked.after.is_some();
     let hosts = if is_all {
-        app.read(move |reader| reader.some_hosts(asked.after, PAGE)).await?
+        app.read(move |reader| reader.list_hosts(asked.after, PAGE)).await?
     } else {
         let worst = app.handle.worst_hosts(PAGE).await?;
         named(&app, worst.into_iter().map(|it| it.number).collect()).await?
@@ -210,7 +210,7 @@ async fn one(app: &App, frame: Frame, name: String, price: f64) -> Result<Respon
     let asked = name.clone();
     let found = app.read(move |reader| {
         let Some(host) = reader.find_host(&asked)? else { return Ok(None) };
-        let sources = reader.count_host(host.id, COUNTED)?;
+        let sources = reader.count_host_sources(host.id, COUNTED)?;
         let robots = robots(reader, &host.name)?;
         Ok(Some((host, sources, robots)))
     });

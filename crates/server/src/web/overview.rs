@@ -88,13 +88,13 @@ async fn show(
     let plan = app.handle.plan().await?;
     let read = app.read(move |reader| {
         let lost = needs::lost(reader)?;
-        let day = reader.pulses(now - DAY, now + 1, DAY)?;
+        let day = reader.stats_buckets(now - DAY, now + 1, DAY)?;
         let ledger = reader.ledger(now - DAY)?;
         let spent: f64 = ledger.iter().map(|it| it.fetches).sum();
         let bytes: u64 = ledger.iter().map(|it| it.bytes).sum();
-        let ever = reader.pulses(now - EVER, now + 1, EVER)?;
+        let ever = reader.stats_buckets(now - EVER, now + 1, EVER)?;
         let ever: u64 = ever.iter().map(|it| it.fetches).sum();
-        let pulses = reader.pulses(span.since(now), now + 1, span.step())?;
+        let pulses = reader.stats_buckets(span.since(now), now + 1, span.step())?;
         Ok((lost, day, spent, bytes, ever, pulses))
     });
     let (lost, day, spent, bytes, ever, pulses) = read.await?;
@@ -158,7 +158,7 @@ fn numbers(
     status: &Status,
     forecast: Option<&Forecast>,
     measured: Option<f64>,
-    day: &[freshet_store::Pulse],
+    day: &[freshet_store::StatsBucket],
     bytes: u64,
 ) -> Vec<Fact> {
     let fresh = Fact {

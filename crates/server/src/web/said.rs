@@ -13,20 +13,20 @@ const MOST: usize = 1000;
 /// Texts that wait for their page. An address names one by a number that cannot be guessed: nobody can
 /// make a link that has us say something.
 #[derive(Default)]
-pub(crate) struct Said {
-    texts: Mutex<VecDeque<(String, Told)>>,
+pub(crate) struct FlashMessage {
+    texts: Mutex<VecDeque<(String, Flash)>>,
 }
 
 /// What is told.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Flash {
     pub(crate) text: String,
     /// Something to be copied now, since it is not shown again: a secret.
     pub(crate) secret: Option<String>,
     pub(crate) is_bad: bool,
 }
 
-impl Told {
+impl Flash {
     /// Something went well.
     pub(crate) fn good(text: impl Into<String>) -> Self {
         Self { text: text.into(), secret: None, is_bad: false }
@@ -38,15 +38,15 @@ impl Told {
     }
 }
 
-impl Said {
+impl FlashMessage {
     /// Takes what is told under a name, once.
-    pub(super) fn take(&self, name: &str) -> Option<Told> {
+    pub(super) fn take(&self, name: &str) -> Option<Flash> {
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         let at = texts.iter().position(|(known, _)| known == name)?;
         texts.remove(at).map(|(_, told)| told)
     }
 
-    fn keep(&self, told: Told) -> String {
+    fn keep(&self, told: Flash) -> String {
         let mut bytes = [0; 16];
         // Without randomness nothing is told; what was done is done.
         if getrandom::fill(&mut bytes).is_err() {
@@ -63,7 +63,7 @@ impl Said {
 }
 
 /// Goes on to a page of ours, and tells something there.
-pub(crate) fn go_to(app: &App, path: &str, told: Told) -> Response {
+pub(crate) fn go_to(app: &App, path: &str, told: Flash) -> Response {
     let name = app.web.said.keep(told);
     // What cannot stand in a header leads nowhere.
     let path = if path.bytes().all(|byte| byte.is_ascii_graphic()) { path } else { "/" };

@@ -19,7 +19,7 @@ use self::objectives::{Choice, choices};
 use self::tokens::TokenRow;
 use super::form::Fields;
 use super::frame::{Frame, page};
-use super::said::{Told, go_to};
+use super::said::{Flash, go_to};
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -95,8 +95,8 @@ async fn budget(State(app): State<Arc<App>>, fields: Fields) -> Result<Response,
         return Err(Problem::field("budget", "there is nothing in it").hint("such as 500/day"));
     }
     let told = match adjust(&app, |adjusted| adjusted.budget = wanted).await? {
-        Ok(holds) => Told::good(format!("The budget is {} from now on.", holds.budget)),
-        Err(why) => Told::bad(format!("The budget stays as it was: {why}.")),
+        Ok(holds) => Flash::good(format!("The budget is {} from now on.", holds.budget)),
+        Err(why) => Flash::bad(format!("The budget stays as it was: {why}.")),
     };
     Ok(go_to(&app, "/settings", told))
 }
@@ -129,8 +129,8 @@ async fn objective(State(app): State<Arc<App>>, fields: Fields) -> Result<Respon
         return Err(Problem::field("objective", "none is chosen"));
     }
     let told = match adjust(&app, |adjusted| adjusted.objective = wanted).await? {
-        Ok(holds) => Told::good(format!("The objective is {} from now on.", holds.objective)),
-        Err(why) => Told::bad(format!("The objective stays as it was: {why}.")),
+        Ok(holds) => Flash::good(format!("The objective is {} from now on.", holds.objective)),
+        Err(why) => Flash::bad(format!("The objective stays as it was: {why}.")),
     };
     Ok(go_to(&app, "/settings", told))
 }

@@ -12,15 +12,15 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
-use freshet_daemon::{HeraldGiven, HeraldNow};
-use freshet_store::HeraldQuery;
+use freshet_daemon::{SignalSourcePatch, SignalSourceState};
+use freshet_store::SignalSourceQuery;
 use serde::Deserialize;
 
 use self::form::AddForm;
 use self::row::{Row, Shown};
 use super::form::Fields;
 use super::frame::{Frame, page, page_with};
-use super::said::{Told, go_to};
+use super::said::{Flash, go_to};
 use super::words;
 use crate::app::App;
 use crate::input::{Place, Query};
@@ -86,31 +86,40 @@ async fn render(
 ) -> Result<Response, Problem> {
     let frame = frame.at("signals");
     let text = asked.text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
-    let query = HeraldQuery { text: text.clone(), whole: true, after: asked.after, ..query() };
+    let query = SignalSourceQuery {
+        text: text.clone(),
+        top_level_only: true,
+        after: asked.after,
+        ..query()
+    };
     let (rows, next) = some(app, query, frame.now).await?;
     let encoded = text.as_deref().map(super::encoded).unwrap_or_default();
     let next = next.map(|after| format!("/signals?text={encoded}&after={after}"));
-    let (all, _) = app.read(|reader| reader.count_heralds()).await?;
+    let (all, _) = app.read(|reader| reader.count_signal_sources()).await?;
     let status = if form.is_good() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let asked = text.unwrap_or_default();
     page_with(status, &ListPage { rows, asked, has_some: all > 0, next, form, frame })
 }
 
-fn query() -> HeraldQuery {
-    HeraldQuery { limit: PAGE + 1, ..HeraldQuery::default() }
+fn query() -> SignalSourceQuery {
+    SignalSourceQuery { limit: PAGE + 1, ..SignalSourceQuery::default() }
 }
 
 /// A page of them, and where the next one begins.
-async fn some(app: &App, query: HeraldQuery, now: i64) -> Result<(Vec<Row>, Option<u32>), Problem> {
+async fn some(
+    app: &App,
+    query: SignalSourceQuery,
+    now: i64,
+) -> Result<(Vec<Row>, Option<u32>), Problem> {
     let mut found = app.handle.heralds(query).await?;
     let is_more = found.len() > PAGE;
     found.truncate(PAGE);
-    let next = found.last().filter(|_| is_more).map(|it| it.herald.number);
+    let next = found.last().filter(|_| is_more).map(|it| it.herald.id);
     let budget = app.handle.status().await?.budget;
     Ok((found.iter().map(|it| Row::of(it, budget, now)).collect(), next))
 }
 
-async fn find(app: &App, number: u32) -> Result<HeraldNow, Problem> {
+async fn find(app: &App, number: u32) -> Result<SignalSourceState, Problem> {
     let found = app.handle.herald(number).await?;
     found.ok_or_else(|| {
         Problem::absent(format!("there is no signal source {number}"))
@@ -127,14 +136,14 @@ async fn show(
     let frame = frame.at("signals");
     let it = find(&app, number).await?;
     let parent = match it.herald.parent {
-        Some(parent) => app.read(move |reader| reader.herald(parent)).await?,
+        Some(parent) => app.read(move |reader| reader.signal_source(parent)).await?,
         None => None,
     };
     let budget = app.handle.status().await?.budget;
     let it = Shown::of(&it, parent, budget, frame.now);
     let (mut parts, mut next) = (Vec::new(), None);
     if it.has_parts {
-        let query = HeraldQuery { parent: Some(number), after: asked.after, ..query() };
+        let query = SignalSourceQuery { parent: Some(number), after: asked.after, ..query() };
         let (rows, after) = some(&app, query, frame.now).await?;
         (parts, next) = (rows, after.map(|after| format!("/signals/{number}?after={after}#parts")));
     }
@@ -157,11 +166,11 @@ async fn add(
     };
     match app.handle.add_herald(wanted).await {
         Ok(added) => {
-            let told = match added.new {
+            let told = match added.is_new {
                 true => "It is read from now on, as often as its signals are worth.",
                 false => "It was known, and is described anew.",
             };
-            Ok(go_to(&app, &format!("/signals/{}", added.number), Told::good(told)))
+            Ok(go_to(&app, &format!("/signals/{}", added.id), Flash::good(told)))
         }
         Err(why) => {
             let problem = Problem::from(why);
@@ -181,19 +190,19 @@ async fn read(
     _fields: Fields,
 ) -> Result<Response, Problem> {
     let told = match read_now(&app, number, PATIENCE).await {
-        Ok(false) => Told::good("It is being read; that takes a while."),
+        Ok(false) => Flash::good("It is being read; that takes a while."),
         Ok(true) => {
             let it = find(&app, number).await?;
             let is_good = it.last.as_ref().is_some_and(|it| it.outcome == "read");
             let words = it.last.map_or_else(String::new, |it| it.words());
             if is_good {
-                Told::good(format!("Read: {words}."))
+                Flash::good(format!("Read: {words}."))
             } else {
-                Told::bad(format!("Not read: {}", words::sentence(&words)))
+                Flash::bad(format!("Not read: {}", words::sentence(&words)))
             }
         }
         Err(problem) if problem.status == StatusCode::TOO_MANY_REQUESTS.as_u16() => {
-            Told::bad(format!("Not read: {}. It is read after that.", problem.detail))
+            Flash::bad(format!("Not read: {}. It is read after that.", problem.detail))
         }
         Err(problem) => return Err(problem),
     };
@@ -207,10 +216,10 @@ async fn pause(
     fields: Fields,
 ) -> Result<Response, Problem> {
     let paused = fields.get("paused") == Some("1");
-    let given = HeraldGiven { paused: Some(paused), ..HeraldGiven::default() };
+    let given = SignalSourcePatch { paused: Some(paused), ..SignalSourcePatch::default() };
     app.handle.change_herald(number, given).await?;
     let told = if paused { "It is left alone for now." } else { "It is read again." };
-    Ok(go_to(&app, &format!("/signals/{number}"), Told::good(told)))
+    Ok(go_to(&app, &format!("/signals/{number}"), Flash::good(told)))
 }
 
 /// Forgets one.
@@ -222,5 +231,5 @@ async fn remove(
     let name = find(&app, number).await?.herald.name;
     app.handle.remove_herald(number).await?;
     let told = format!("{name} is listened to no more. Pages that it brought stay.");
-    Ok(go_to(&app, "/signals", Told::good(told)))
+    Ok(go_to(&app, "/signals", Flash::good(told)))
 }

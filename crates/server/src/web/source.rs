@@ -18,8 +18,8 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_O
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use freshet_daemon::{Edit, Explained, LiveError, Which};
-use freshet_store::{ChangeFilter, Source, State as Standing};
+use freshet_daemon::{DaemonError, Edit, Explained, Which};
+use freshet_store::{ChangeFilter, Source, SourceState as Standing};
 use serde::Deserialize;
 use tokio::time::timeout;
 
@@ -30,7 +30,7 @@ use self::past::{Past, Version};
 use super::chart::Drawn;
 use super::form::Fields;
 use super::frame::{Frame, page, page_with};
-use super::said::{Told, go_to};
+use super::said::{Flash, go_to};
 use super::words::{self, When};
 use crate::app::App;
 use crate::etag;
@@ -126,7 +126,7 @@ impl Head {
             observed: source.observed,
             tags: tags.collect(),
             importance: words::figure(source.importance),
-            added: words::when(source.added, frame.now),
+            added: words::when(source.added_at, frame.now),
             fetches: words::plural(source.fetches, "fetch", "fetches"),
             version: source.version,
             here,
@@ -161,11 +161,11 @@ async fn show(
     Query(asked): Query<ShowQuery>,
 ) -> Result<Response, Problem> {
     let (source, host) = find(&app, id).await?;
-    if source.herald
-        && let Some(herald) = app.read(move |reader| reader.herald_of(id)).await?
+    if source.is_signal_source
+        && let Some(herald) = app.read(move |reader| reader.signal_source_at(id)).await?
     {
         // What is read to hear somebody is no page.
-        return Ok(Redirect::to(&format!("/signals/{}", herald.number)).into_response());
+        return Ok(Redirect::to(&format!("/signals/{}", herald.id)).into_response());
     }
     let form = EditForm::of(&source);
     let rows = Rows {
@@ -210,7 +210,7 @@ async fn render(
     let template = SourcePage {
         head: Head::of(&source, host, &frame, "source"),
         next: Next::of(explained.as_ref(), now),
-        climb: explained.as_ref().and_then(next::climb),
+        climb: explained.as_ref().and_then(next::value_curve),
         believed: explained.as_ref().and_then(Believed::of),
         past: Past::of(&history, now, rows.fetches),
         versions: past::versions(id, &versions, &changes, rows.versions, now),
@@ -248,7 +248,7 @@ async fn change(
         form.refuse(problem);
         return render(&app, frame, source, &host, form, Rows::default()).await;
     }
-    Ok(go_to(&app, &format!("/sources/{id}"), Told::good("Saved: it holds from now on.")))
+    Ok(go_to(&app, &format!("/sources/{id}"), Flash::good("Saved: it holds from now on.")))
 }
 
 /// Fetches a source now.
@@ -261,14 +261,14 @@ async fn check(
     // It goes on if nobody waits any more.
     let checking = tokio::spawn(async move { handle.check_number(id).await });
     let told = match timeout(PATIENCE, checking).await {
-        Err(_) => Told::good("It is being fetched; that takes a while."),
+        Err(_) => Flash::good("It is being fetched; that takes a while."),
         Ok(Err(_)) => return Err(crate::app::too_long()),
         Ok(Ok(Ok(()))) => {
             let last = app.read(move |reader| Ok(reader.history(id, 1)?.pop())).await?;
             past::told(last.as_ref())
         }
-        Ok(Ok(Err(why @ LiveError::Rests { .. }))) => {
-            Told::bad(format!("Not fetched: {why}. It is fetched after that."))
+        Ok(Ok(Err(why @ DaemonError::Rests { .. }))) => {
+            Flash::bad(format!("Not fetched: {why}. It is fetched after that."))
         }
         Ok(Ok(Err(why))) => return Err(why.into()),
     };
@@ -304,7 +304,7 @@ async fn remove(
     let which = Which { ids: vec![id], ..Which::default() };
     app.handle.edit(Edit::Remove(which)).await?;
     let told = format!("{} is not kept fresh any more.", source.url);
-    Ok(go_to(&app, "/sources", Told::good(told)))
+    Ok(go_to(&app, "/sources", Flash::good(told)))
 }
 
 /// The content of a version as it came, and nothing in it does anything.

@@ -13,7 +13,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
-use freshet_daemon::{Glance, Millis, millis};
+use freshet_daemon::{Millis, SourceStatus, millis};
 use freshet_store as store;
 use serde::Deserialize;
 
@@ -219,7 +219,7 @@ async fn show(
     let found = find(&app, &asked.filter, (asked.order, asked.is_down), asked.place).await?;
     app.web.ranking.prepare(&app.handle, Order::Next);
     let rows = rows(&app, &found, asked.filter.state, frame.now).await?;
-    let all = app.read(|reader| reader.count(&store::Query::default())).await?;
+    let all = app.read(|reader| reader.count_sources(&store::SourceQuery::default())).await?;
     let count = words::count(found.count);
     let is_filtered = !asked.filter.is_empty();
     let so_far = if found.looked.is_some() { " so far" } else { "" };
@@ -281,15 +281,15 @@ async fn rows(
         return Ok(Vec::new());
     }
     let glances = app.handle.glance(found.ids.clone()).await?;
-    let glances: HashMap<u32, Glance> = glances.into_iter().map(|it| (it.id, it)).collect();
+    let glances: HashMap<u32, SourceStatus> = glances.into_iter().map(|it| (it.id, it)).collect();
     let ids = found.ids.clone();
     let sources = app.read(move |reader| {
         let mut sources = Vec::with_capacity(ids.len());
         for id in ids {
             let source = reader.source(id)?;
             let fits = |it: &store::Source| match wish {
-                Some(Wish::Good) => it.state == store::State::Good,
-                Some(Wish::New) => it.state == store::State::New,
+                Some(Wish::Good) => it.state == store::SourceState::Good,
+                Some(Wish::New) => it.state == store::SourceState::New,
                 _ => true,
             };
             if let Some(source) = source.filter(fits) {
@@ -307,14 +307,14 @@ async fn rows(
 }
 
 impl Row {
-    fn of(source: store::Source, host: String, glance: Option<Glance>, now: Millis) -> Self {
+    fn of(source: store::Source, host: String, glance: Option<SourceStatus>, now: Millis) -> Self {
         let (state, tone) = match source.state {
             _ if source.paused => ("paused", ""),
-            store::State::New => ("never fetched", ""),
-            store::State::Good => ("good", "good"),
-            store::State::Failing => ("failing", "bad"),
-            store::State::Gone => ("gone", "warn"),
-            store::State::Disallowed => ("not allowed", "warn"),
+            store::SourceState::New => ("never fetched", ""),
+            store::SourceState::Good => ("good", "good"),
+            store::SourceState::Failing => ("failing", "bad"),
+            store::SourceState::Gone => ("gone", "warn"),
+            store::SourceState::Disallowed => ("not allowed", "warn"),
         };
         let next = match glance {
             _ if source.paused => Next::Word("paused"),
@@ -325,7 +325,11 @@ impl Row {
         };
         let (value, bar) = match glance {
             // A first copy is worth any price, but of these there is none to be had.
-            _ if matches!(source.state, store::State::Gone | store::State::Disallowed) => {
+            _ if matches!(
+                source.state,
+                store::SourceState::Gone | store::SourceState::Disallowed
+            ) =>
+            {
                 ("–".to_owned(), 0.0)
             }
             Some(it) if it.due.is_finite() && it.worth.is_infinite() => {
@@ -355,7 +359,7 @@ impl Row {
             tags: source.tags.into_iter().take(TAGS).map(tag_link).collect(),
             importance: words::figure(source.importance),
             belief: glance.map_or_else(|| "–".to_owned(), |it| words::every(it.rate)),
-            fetched: source.fetched.map(|at| words::when(at, now)),
+            fetched: source.fetched_at.map(|at| words::when(at, now)),
             next,
             value,
             bar: share_bar(bar),

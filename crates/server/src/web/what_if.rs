@@ -13,7 +13,7 @@ use super::chart::{Chart, Drawn, Mark, Scale, Series};
 use super::forecast::{self, Forecast, Point};
 use super::form::Fields;
 use super::frame::{Frame, page};
-use super::said::{Told, go_to};
+use super::said::{Flash, go_to};
 use super::words;
 use crate::app::App;
 use crate::input::Query;
@@ -352,7 +352,7 @@ async fn apply(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, 
     app.handle.adjust(adjusted).await?;
     app.web.forecasts.forget().await;
     let told = format!("The budget is {} fetches a day from now on.", words::figure(wanted));
-    Ok(go_to(&app, "/what-if", Told::good(told)))
+    Ok(go_to(&app, "/what-if", Flash::good(told)))
 }
 
 #[cfg(test)]

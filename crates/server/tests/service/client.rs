@@ -100,9 +100,9 @@ impl Service {
              connections = 1000\n"
         );
         let config = Config::parse(&text, &folder.path().join("freshet.toml")).unwrap();
-        let telling = freshet_notify::Settings::of(&config);
+        let telling = freshet_notify::NotifySettings::from_config(&config);
         let daemon = Daemon::start(config, Clock::new(Box::new(millis), 1.0)).unwrap();
-        let mut settings = Settings::at("127.0.0.1:0".parse().unwrap());
+        let mut settings = Settings::new("127.0.0.1:0".parse().unwrap());
         settings.notifier = Some(Notifier::start(daemon.handle(), telling));
         set(&mut settings);
         let server = Server::start(daemon.handle(), settings).await.unwrap();
@@ -117,8 +117,8 @@ impl Service {
             name: name.to_owned(),
             hash: secret.hash(),
             scopes: scopes.bits(),
-            made: 0,
-            used: None,
+            created_at: 0,
+            used_at: None,
         };
         self.daemon.handle().put_token(token).await.unwrap();
         secret.reveal().to_owned()

@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use freshet_daemon::{Clock, Config, Daemon, Offer, Subscribed};
 use freshet_server::{Server, Settings};
-use freshet_store::{HeraldKind, NewHerald};
+use freshet_store::{NewSignalSource, SignalSourceKind};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -286,7 +286,7 @@ impl Home {
     pub(crate) async fn go(&mut self, settings: &str) {
         let clock = Clock::new(Box::new(millis), self.factor);
         let daemon = Daemon::start(self.config(settings), clock).unwrap();
-        let settings = Settings::at("127.0.0.1:0".parse().unwrap());
+        let settings = Settings::new("127.0.0.1:0".parse().unwrap());
         let server = Server::start(daemon.handle(), settings).await.unwrap();
         *self.target.lock().unwrap() = server.address();
         self.running = Some((daemon, server));
@@ -304,8 +304,8 @@ impl Home {
 
     /// Adds a feed, and gives the number of its herald.
     pub(crate) async fn feed(&self, url: &str) -> u32 {
-        let feed = NewHerald::read(HeraldKind::Feed, url, "a.example", 0);
-        self.handle().write(move |store| store.add_heralds(&[feed])).await.unwrap()[0].number
+        let feed = NewSignalSource::polled(SignalSourceKind::Feed, url, "a.example", 0);
+        self.handle().write(move |store| store.add_signal_sources(&[feed])).await.unwrap()[0].id
     }
 
     /// Adds pages, and gives their numbers.
@@ -347,8 +347,8 @@ impl Home {
 
     /// Heralds that have spoken of a page, as the store has it.
     pub(crate) async fn voices(&self, page: u32) -> Vec<u32> {
-        let read = self.handle().read(move |reader| reader.voices(page)).await.unwrap();
-        read.into_iter().map(|it| it.herald).collect()
+        let read = self.handle().read(move |reader| reader.latest_signals(page)).await.unwrap();
+        read.into_iter().map(|it| it.signal_source).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use freshet_store::{Herald, HeraldKind};
+use freshet_store::{SignalSource, SignalSourceKind};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -82,9 +82,12 @@ async fn say_one(home: &Home, fields: &[(&str, &str)]) -> Answer {
     home.send("GET", &format!("/indexnow?{}", form(fields)), "").await
 }
 
-async fn herald(home: &Home, host: &str) -> Option<Herald> {
+async fn herald(home: &Home, host: &str) -> Option<SignalSource> {
     let host = host.to_owned();
-    home.handle().read(move |it| it.find_herald(HeraldKind::IndexNow, &host)).await.unwrap()
+    home.handle()
+        .read(move |it| it.find_signal_source(SignalSourceKind::IndexNow, &host))
+        .await
+        .unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -95,8 +98,10 @@ async fn an_owner_whose_key_is_on_the_site_is_heard() {
     site.has(&format!("/{KEY}.txt"), &format!("\u{feff}{KEY}\r\n"));
     let answer = say_one(&home, &[("url", &site.url("/a")), ("key", KEY)]).await;
     assert_eq!(answer.status, 200, "{answer:?}");
-    let it = until(async || herald(&home, &site.host).await.filter(|it| it.heard.is_some())).await;
-    assert_eq!(it.origin, freshet_store::HeraldOrigin::Heard);
+    let it =
+        until(async || herald(&home, &site.host).await.filter(|it| it.last_signal_at.is_some()))
+            .await;
+    assert_eq!(it.origin, freshet_store::SignalSourceOrigin::Push);
     // Many at once; what is not known is passed over, and the key is not asked for again.
     let urls: Vec<_> =
         (0..10_000).map(|n| site.url(&format!("/{n}"))).chain([site.url("/b")]).collect();
@@ -201,7 +206,7 @@ async fn what_nobody_knows_costs_nothing_and_what_takes_long_is_heard_later() {
     assert_eq!(site.asked(&format!("/{KEY}.txt")), 1, "once for both");
     *site.held.lock().unwrap() = false;
     site.go.notify_one();
-    until(async || herald(&home, &site.host).await.filter(|it| it.heard.is_some())).await;
+    until(async || herald(&home, &site.host).await.filter(|it| it.last_signal_at.is_some())).await;
     assert_eq!(say(&home, one("/a")).await.status, 200);
 }
 

@@ -1,7 +1,7 @@
 //! What a fetch is worth, what budgets buy, and how it goes.
 
 use freshet_server::Scope;
-use freshet_store::{HeraldKind, HeraldQuery};
+use freshet_store::{SignalSourceKind, SignalSourceQuery};
 use serde_json::{Value, json};
 
 use crate::client::Service;
@@ -90,12 +90,12 @@ async fn a_signal_is_of_whoever_has_the_token() {
     for _ in 0..2 {
         service.send("POST", "/v1/signals", &headers, &body.to_string()).await.ok();
     }
-    let all = service.daemon.handle().heralds(HeraldQuery::default()).await.unwrap();
+    let all = service.daemon.handle().heralds(SignalSourceQuery::default()).await.unwrap();
     let seen: Vec<_> = all
         .iter()
         .map(|it| (it.herald.kind, it.herald.name.as_str(), it.report.unwrap().signals))
         .collect();
-    assert_eq!(seen, [(HeraldKind::Api, "api", 2), (HeraldKind::Api, "robot", 4)]);
+    assert_eq!(seen, [(SignalSourceKind::Api, "api", 2), (SignalSourceKind::Api, "robot", 4)]);
     assert!(all.iter().all(|it| it.source.is_none()));
 }
 

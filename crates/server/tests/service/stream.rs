@@ -97,7 +97,7 @@ async fn what_is_forgotten_is_told() {
     let tidied = handle.write(move |store| {
         store.set_retention(Retention { change_days: 1.0, ..Retention::default() });
         // Two days later, all of it is old.
-        store.tidy(now + 2 * 86_400_000)
+        store.prune(now + 2 * 86_400_000)
     });
     tidied.await.unwrap();
     service.get("/v1/changes?after=2").await.refuses(410, Some("after"));

@@ -121,7 +121,7 @@ async fn who_guesses_is_held_off_and_who_knows_is_not() {
 #[tokio::test(flavor = "multi_thread")]
 async fn other_machines_take_a_token() {
     let service = Service::start().await;
-    let public = Settings::at("0.0.0.0:0".parse().unwrap());
+    let public = Settings::new("0.0.0.0:0".parse().unwrap());
     let refused = Server::start(service.daemon.handle(), public.clone()).await.err().unwrap();
     assert!(matches!(refused, ServeError::NoToken(_)), "{refused}");
     assert!(refused.hint().unwrap().contains("freshet token add"));

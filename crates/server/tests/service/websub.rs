@@ -1,7 +1,7 @@
 //! WebSub against a hub written by its specification.
 
-use freshet_daemon::HeraldWanted;
-use freshet_store::HeraldKind;
+use freshet_daemon::NewSignalSourceRequest;
+use freshet_store::SignalSourceKind;
 
 use crate::hub::{Habit, Home, Hub, call, form, send, signature, until};
 use crate::indexnow::Site;
@@ -59,8 +59,9 @@ async fn what_a_hub_sends_is_heard_of_known_pages() {
         until(async || (home.voices(*page).await == expect).then_some(())).await;
     }
     assert_eq!((home.list()[0].pushes, home.list()[0].ignored), (1, 0));
-    let kind = home.handle().read(move |reader| reader.herald(herald)).await.unwrap().unwrap();
-    assert_eq!((kind.kind, kind.name.as_str()), (HeraldKind::WebSub, TOPIC));
+    let kind =
+        home.handle().read(move |reader| reader.signal_source(herald)).await.unwrap().unwrap();
+    assert_eq!((kind.kind, kind.name.as_str()), (SignalSourceKind::WebSub, TOPIC));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -224,8 +225,8 @@ async fn a_lease_that_ended_meanwhile_is_asked_for_again() {
     let config = home.config(OPEN);
     let mut store = freshet_store::Store::open(&config.store, 0).unwrap();
     let mut rows = store.subscriptions().unwrap();
-    (rows[0].until, rows[0].next) = (Some(1), 1);
-    store.put_subscriptions(&rows, &[]).unwrap();
+    (rows[0].expires_at, rows[0].next_action_at) = (Some(1), 1);
+    store.update_subscriptions(&rows, &[]).unwrap();
     drop(store);
     home.go(OPEN).await;
     hub.verified("subscribe", 2).await;
@@ -393,14 +394,18 @@ async fn a_feed_that_is_read_is_subscribed_to_at_the_hub_that_it_names() {
         let id = home.pages(&[&page]).await[0];
         let is_there = async || {
             let found = home.handle().read(move |reader| reader.source(id)).await.unwrap();
-            found.and_then(|it| it.fetched)
+            found.and_then(|it| it.fetched_at)
         };
         until(is_there).await;
-        let feed = home.handle().add_herald(HeraldWanted::feed(site.url("/feed"))).await.unwrap();
+        let feed = home
+            .handle()
+            .add_herald(NewSignalSourceRequest::feed(site.url("/feed")))
+            .await
+            .unwrap();
         let asked = hub.verified("subscribe", 1).await;
         assert_eq!((asked.field("hub.topic"), asked.path.as_str()), (itself.as_str(), "hub"));
         let it = home.is(|it| it.state == "active").await;
-        assert_eq!(it.feed, feed.number);
+        assert_eq!(it.feed, feed.id);
         // What is in a feed and was not is news, what was said before is not.
         let (callback, secret) = (asked.field("hub.callback"), asked.field("hub.secret"));
         for (title, signals) in [("one", 1), ("one", 1), ("two", 2)] {
@@ -414,13 +419,14 @@ async fn a_feed_that_is_read_is_subscribed_to_at_the_hub_that_it_names() {
             assert_eq!(herald.report.map(|it| it.signals), Some(signals), "{title}");
             // Heard, and in the store before the next one comes.
             let is_kept = async || {
-                let voices = home.handle().read(move |reader| reader.voices(id)).await.unwrap();
-                voices.into_iter().find(|it| it.herald == herald.herald.number)?.said
+                let voices =
+                    home.handle().read(move |reader| reader.latest_signals(id)).await.unwrap();
+                voices.into_iter().find(|it| it.signal_source == herald.herald.id)?.entry
             };
             until(is_kept).await;
         }
         // With the feed goes what it named.
-        home.handle().remove_herald(feed.number).await.unwrap();
+        home.handle().remove_herald(feed.id).await.unwrap();
         hub.verified("unsubscribe", 1).await;
         assert!(home.handle().herald(it.herald).await.unwrap().is_none());
     }
@@ -444,8 +450,8 @@ async fn hubs_need_no_token_and_whoever_reads_sees_no_secret() {
         name: "reader".to_owned(),
         hash: freshet_server::Secret::random().unwrap().hash(),
         scopes: 1,
-        made: 0,
-        used: None,
+        created_at: 0,
+        used_at: None,
     };
     home.handle().put_token(token).await.unwrap();
     home.send("GET", "/v1/subscriptions", "").await.refuses(401, None);

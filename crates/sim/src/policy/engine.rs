@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use freshet_engine::{Action, Blame, Description, Goal, Herald, Settings, Signal};
+use freshet_engine::{Action, Blame, Description, Goal, Settings, Signal, SignalSource};
 
 use freshet_estimate::{Belief, Fit, Prior, fit_beliefs};
 
@@ -85,7 +85,7 @@ impl Engine {
         let mut actions = Vec::new();
         engine.step(0.0, freshet_engine::Event::Capacity(u32::MAX), &mut actions);
         if hearing == Hearing::Learning && setting.web.heralded.is_some() {
-            let herald = Herald { number: HERALD, source: None };
+            let herald = SignalSource { number: HERALD, source: None };
             let heralds = freshet_engine::Event::Heralds(vec![(herald, None)]);
             engine.step(0.0, heralds, &mut actions);
         }

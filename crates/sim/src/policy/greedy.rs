@@ -13,13 +13,13 @@ use crate::error::SimError;
 use crate::setting::Setting;
 
 pub(super) struct Greedy {
-    known: Known,
+    known: KnownRates,
     /// The change rates of later times.
     later: VecDeque<Vec<f64>>,
     budget: f64,
     crowd: Crowd,
     last: Vec<f64>,
-    sequence: Option<freshet_schedule::Greedy<Known>>,
+    sequence: Option<freshet_schedule::Greedy<KnownRates>>,
     numbered: Vec<u32>,
     slot: u64,
     start: f64,
@@ -27,7 +27,7 @@ pub(super) struct Greedy {
 
 /// Importances and change rates that are sure.
 #[derive(Clone)]
-struct Known {
+struct KnownRates {
     objective: Aim,
     importance: Vec<f64>,
     /// `None` for a source that never changes.
@@ -41,7 +41,7 @@ fn sure(rate: &f64) -> Option<Belief> {
     if *rate > 0.0 { Belief::new(SURE, SURE / rate).ok() } else { None }
 }
 
-impl Value for Known {
+impl Value for KnownRates {
     fn value(&self, source: usize, elapsed: f64) -> f64 {
         let value = |rate: Belief| self.importance[source] * self.objective.value(rate, elapsed);
         self.rates[source].map_or(0.0, value)
@@ -57,7 +57,7 @@ impl Value for Known {
     }
 }
 
-impl Known {
+impl KnownRates {
     fn pick(&self, list: &[u32]) -> Self {
         let importance = list.iter().map(|&i| self.importance[i as usize]).collect();
         let rates = list.iter().map(|&i| self.rates[i as usize]).collect();
@@ -74,7 +74,7 @@ impl Definition for Greedy {
         let columns = known(setting, false);
         let n = columns.importance.len();
         Ok(Box::new(Self {
-            known: Known {
+            known: KnownRates {
                 objective: setting.objective,
                 importance: columns.importance,
                 rates: columns.change_rate.iter().map(sure).collect(),

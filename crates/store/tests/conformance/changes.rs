@@ -1,5 +1,6 @@
 use freshet_store::{
-    Change, ChangeFilter, Fetched, HostFilter, NewSource, Outcome, Patch, Retention, Store,
+    Change, ChangeFilter, FetchRecord, HostFilter, NewSource, Retention, SourcePatch, Store,
+    StoredOutcome,
 };
 
 use crate::{changed, digest, record, some_sources, source};
@@ -45,29 +46,29 @@ pub(crate) fn cursors_rise_and_pages_leave_nothing_out(store: &mut Store) {
     let one = ChangeFilter { source: Some(6), ..ChangeFilter::default() };
     let of_one = store.latest_changes(None, 3, &one).unwrap();
     assert!(of_one.iter().all(|change| change.source == 6));
-    let times: Vec<i64> = of_one.iter().map(|change| change.change.changed).collect();
+    let times: Vec<i64> = of_one.iter().map(|change| change.change.first_changed_at).collect();
     assert_eq!(times, [19, 18, 17]);
 }
 
 pub(crate) fn filters_take_what_they_say(store: &mut Store) {
-    let given = |tags: &[&str], importance| Patch {
+    let given = |tags: &[&str], importance| SourcePatch {
         tags: Some(tags.iter().map(|tag| tag.to_string()).collect()),
         importance: Some(importance),
-        ..Patch::default()
+        ..SourcePatch::default()
     };
     let sources = [
-        NewSource { given: given(&["news", "blog"], 1.0), ..source(1) },
-        NewSource { given: given(&["new"], 5.0), ..source(2) },
-        NewSource { given: given(&[], 9.0), ..source(31) },
+        NewSource { patch: given(&["news", "blog"], 1.0), ..source(1) },
+        NewSource { patch: given(&["new"], 5.0), ..source(2) },
+        NewSource { patch: given(&[], 9.0), ..source(31) },
     ];
-    store.add(&sources).unwrap();
-    let mut fetches: Vec<Fetched> = (0..3).map(|id| changed(id, 1, b"page")).collect();
+    store.add_sources(&sources).unwrap();
+    let mut fetches: Vec<FetchRecord> = (0..3).map(|id| changed(id, 1, b"page")).collect();
     if let Some(change) = &mut fetches[2].change {
         change.similarity = 0.99;
     }
     record(store, fetches);
     // Tags and importance are those of the time of the change.
-    store.change(&[0, 1, 2], &given(&["later"], 0.0)).unwrap();
+    store.update_sources(&[0, 1, 2], &given(&["later"], 0.0)).unwrap();
     let none = ChangeFilter::default();
     let cases = [
         (none.clone(), vec![0, 1, 2]),
@@ -75,9 +76,9 @@ pub(crate) fn filters_take_what_they_say(store: &mut Store) {
         (ChangeFilter { tag: Some("blog".to_owned()), ..none.clone() }, vec![0]),
         (ChangeFilter { tag: Some("later".to_owned()), ..none.clone() }, vec![]),
         (ChangeFilter { host: Some(host("host-3.example")), ..none.clone() }, vec![2]),
-        (ChangeFilter { importance: Some(5.0), ..none.clone() }, vec![1, 2]),
-        (ChangeFilter { similarity: Some(0.9), ..none.clone() }, vec![0, 1]),
-        (ChangeFilter { source: Some(1), importance: Some(6.0), ..none }, vec![]),
+        (ChangeFilter { min_importance: Some(5.0), ..none.clone() }, vec![1, 2]),
+        (ChangeFilter { max_similarity: Some(0.9), ..none.clone() }, vec![0, 1]),
+        (ChangeFilter { source: Some(1), min_importance: Some(6.0), ..none }, vec![]),
     ];
     for (filter, expect) in cases {
         let found = store.changes(0, 10, &filter).unwrap();
@@ -88,19 +89,19 @@ pub(crate) fn filters_take_what_they_say(store: &mut Store) {
 
 pub(crate) fn a_change_knows_its_versions(store: &mut Store) {
     some_sources(store, 1);
-    let without = Fetched { version: None, ..changed(0, 30, b"three") };
-    let first = Fetched { change: None, ..changed(0, 5, b"zero") };
-    let first = Fetched { outcome: Outcome::First, ..first };
+    let without = FetchRecord { version: None, ..changed(0, 30, b"three") };
+    let first = FetchRecord { change: None, ..changed(0, 5, b"zero") };
+    let first = FetchRecord { outcome: StoredOutcome::First, ..first };
     record(store, vec![first, changed(0, 10, b"one"), changed(0, 20, b"two"), without]);
     let log = store.changes(0, 10, &ChangeFilter::default()).unwrap();
     let versions: Vec<_> = log.iter().map(|it| (it.old_version, it.new_version)).collect();
     assert_eq!(versions, [(Some(1), Some(2)), (Some(2), Some(3)), (Some(3), None)]);
     assert_eq!(log[1].change.new_digest, digest(b"two"));
     // Nobody saw it unchanged after the last time that it was fetched, whatever is said.
-    assert_eq!((log[1].change.unchanged, log[1].change.changed), (Some(10), 20));
+    assert_eq!((log[1].change.last_unchanged_at, log[1].change.first_changed_at), (Some(10), 20));
     assert_eq!((log[1].change.new_size, log[1].change.summary.as_str()), (3, "found at 20"));
     assert_eq!(store.version(0, 3).unwrap().unwrap().content, b"two");
-    assert_eq!(store.job(0).unwrap().unwrap().version, 3);
+    assert_eq!(store.fetch_job(0).unwrap().unwrap().version, 3);
 }
 
 pub(crate) fn old_changes_go_and_it_is_said_up_to_where(store: &mut Store) {
@@ -111,17 +112,17 @@ pub(crate) fn old_changes_go_and_it_is_said_up_to_where(store: &mut Store) {
     }
     let all = ChangeFilter::default();
     let given = cursors(&store.changes(0, 100, &all).unwrap());
-    store.tidy(9 * DAY).unwrap();
-    assert_eq!((store.forgotten().unwrap(), given.len()), (0, 10));
+    store.prune(9 * DAY).unwrap();
+    assert_eq!((store.pruned_cursor().unwrap(), given.len()), (0, 10));
     store.set_retention(Retention { change_days: 3.0, ..Retention::default() });
-    while store.tidy(9 * DAY).unwrap().more {}
+    while store.prune(9 * DAY).unwrap().more {}
     let kept = cursors(&store.changes(0, 100, &all).unwrap());
     assert_eq!(kept, given[6..]);
-    assert_eq!(store.forgotten().unwrap(), given[5]);
+    assert_eq!(store.pruned_cursor().unwrap(), given[5]);
     // All may go, and no cursor comes again.
-    while store.tidy(99 * DAY).unwrap().more {}
+    while store.prune(99 * DAY).unwrap().more {}
     assert!(store.changes(0, 100, &all).unwrap().is_empty());
-    assert_eq!(store.forgotten().unwrap(), given[9]);
+    assert_eq!(store.pruned_cursor().unwrap(), given[9]);
     let next = record(store, vec![changed(0, 100 * DAY, b"another")]);
     assert!(next[0].unwrap() > given[9]);
 }

@@ -1,6 +1,6 @@
 use freshet_store::{
-    Batch, ChangeFilter, Fetched, HostFilter, HostRecord, KeptRobots, Manner, NewSource, Outcome,
-    Patch, Query, Source, State, Store,
+    Batch, ChangeFilter, FetchRecord, HostCooldown, HostFilter, HostRecord, NewSource,
+    RobotsRecord, Source, SourcePatch, SourceQuery, SourceState, Store, StoredOutcome,
 };
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -9,25 +9,30 @@ use rand_pcg::Pcg64;
 use crate::{record, some_sources, source};
 
 const TAGS: [&str; 4] = ["news", "new", "blog", "of two words"];
-const OUTCOMES: [Outcome; 6] = [
-    Outcome::First,
-    Outcome::Changed,
-    Outcome::Unchanged,
-    Outcome::Failed,
-    Outcome::Gone,
-    Outcome::Disallowed,
+const OUTCOMES: [StoredOutcome; 6] = [
+    StoredOutcome::First,
+    StoredOutcome::Changed,
+    StoredOutcome::Unchanged,
+    StoredOutcome::Failed,
+    StoredOutcome::Gone,
+    StoredOutcome::Disallowed,
 ];
-const STATES: [State; 5] =
-    [State::New, State::Good, State::Failing, State::Gone, State::Disallowed];
+const STATES: [SourceState; 5] = [
+    SourceState::New,
+    SourceState::Good,
+    SourceState::Failing,
+    SourceState::Gone,
+    SourceState::Disallowed,
+];
 
-fn fits(source: &Source, query: &Query) -> bool {
+fn fits(source: &Source, query: &SourceQuery) -> bool {
     (query.hosts.is_empty() || query.hosts.contains(&source.host))
         && query.tag.as_ref().is_none_or(|tag| source.tags.contains(tag))
         && query.state.is_none_or(|state| source.state == state)
         && query.paused.is_none_or(|paused| source.paused == paused)
         && query.text.as_ref().is_none_or(|text| source.url.contains(text))
         && query.after.is_none_or(|after| source.id > after)
-        && query.until.is_none_or(|until| source.id <= until)
+        && query.up_to.is_none_or(|until| source.id <= until)
 }
 
 pub(crate) fn queries_give_what_a_look_at_every_source_gives(store: &mut Store) {
@@ -35,27 +40,28 @@ pub(crate) fn queries_give_what_a_look_at_every_source_gives(store: &mut Store) 
     let sources: Vec<NewSource> = (0..600)
         .map(|n| {
             let tags = TAGS.iter().filter(|_| random.random_bool(0.2)).map(|tag| tag.to_string());
-            let given = Patch {
+            let given = SourcePatch {
                 tags: Some(tags.collect()),
                 paused: Some(random.random_bool(0.1)),
-                ..Patch::default()
+                ..SourcePatch::default()
             };
-            NewSource { given, ..source(n) }
+            NewSource { patch: given, ..source(n) }
         })
         .collect();
-    store.add(&sources).unwrap();
+    store.add_sources(&sources).unwrap();
     let fetches = (0..600).filter(|_| random.random_bool(0.8)).collect::<Vec<u32>>();
-    let fetches =
-        fetches.into_iter().map(|id| Fetched::new(id, 10, *OUTCOMES.choose(&mut random).unwrap()));
+    let fetches = fetches
+        .into_iter()
+        .map(|id| FetchRecord::new(id, 10, *OUTCOMES.choose(&mut random).unwrap()));
     let fetches = fetches.collect();
     record(store, fetches);
-    store.remove(&[3, 5, 599]).unwrap();
+    store.remove_sources(&[3, 5, 599]).unwrap();
 
     let all: Vec<Source> = (0..600).filter_map(|id| store.source(id).unwrap()).collect();
     assert_eq!(all.len(), 597);
     for _ in 0..200 {
         let pick = |random: &mut Pcg64| random.random_bool(0.3);
-        let query = Query {
+        let query = SourceQuery {
             hosts: match random.random_range(0..4) {
                 0 => vec![random.random_range(0..61)],
                 1 => (0..9).map(|_| random.random_range(0..61)).collect(),
@@ -67,17 +73,17 @@ pub(crate) fn queries_give_what_a_look_at_every_source_gives(store: &mut Store) 
             paused: pick(&mut random).then(|| random.random_bool(0.5)),
             text: pick(&mut random).then(|| random.random_range(0..60).to_string()),
             after: pick(&mut random).then(|| random.random_range(0..600)),
-            until: pick(&mut random).then(|| random.random_range(0..600)),
+            up_to: pick(&mut random).then(|| random.random_range(0..600)),
             limit: random.random_range(1..40),
         };
         let expect: Vec<&Source> = all.iter().filter(|source| fits(source, &query)).collect();
-        assert_eq!(store.count(&query).unwrap(), expect.len() as u64, "{query:?}");
+        assert_eq!(store.count_sources(&query).unwrap(), expect.len() as u64, "{query:?}");
         let first: Vec<u32> = expect.iter().take(query.limit).map(|source| source.id).collect();
-        assert_eq!(store.ids(&query).unwrap(), first, "{query:?}");
+        assert_eq!(store.source_ids(&query).unwrap(), first, "{query:?}");
         let mut found = Vec::new();
         let mut next = query.clone();
         loop {
-            let page = store.list(&next).unwrap();
+            let page = store.list_sources(&next).unwrap();
             assert!(page.sources.len() <= query.limit);
             found.extend(page.sources);
             match page.next {
@@ -91,27 +97,27 @@ pub(crate) fn queries_give_what_a_look_at_every_source_gives(store: &mut Store) 
 
 pub(crate) fn a_url_is_found_by_all_of_it(store: &mut Store) {
     some_sources(store, 300);
-    assert_eq!(store.find("https://host-1.example/17").unwrap(), Some(17));
+    assert_eq!(store.find_source("https://host-1.example/17").unwrap(), Some(17));
     for other in ["https://host-1.example/1", "HTTPS://host-1.example/17", ""] {
-        assert_eq!(store.find(other).unwrap(), None, "{other}");
+        assert_eq!(store.find_source(other).unwrap(), None, "{other}");
     }
     let odd = "https://host/%00?q='; DROP TABLE source; --é\u{0}";
-    store.add(&[NewSource::new(odd, "host", 0)]).unwrap();
-    assert_eq!(store.find(odd).unwrap(), Some(300));
+    store.add_sources(&[NewSource::new(odd, "host", 0)]).unwrap();
+    assert_eq!(store.find_source(odd).unwrap(), Some(300));
     assert_eq!(store.source(300).unwrap().unwrap().url, odd);
 }
 
 pub(crate) fn hosts_have_numbers_names_and_records(store: &mut Store) {
     some_sources(store, 35);
-    let record = HostRecord { host: 2, until: Some(77), record: vec![1, 2, 3] };
-    store.record(&Batch { hosts: vec![record], ..Batch::default() }).unwrap();
+    let record = HostRecord { host: 2, cooldown_until: Some(77), record: vec![1, 2, 3] };
+    store.record_batch(&Batch { hosts: vec![record], ..Batch::default() }).unwrap();
     let mut hosts = Vec::new();
-    store.hosts(|host| hosts.push(host)).unwrap();
+    store.for_each_host(|host| hosts.push(host)).unwrap();
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     assert_eq!(names, ["host-0.example", "host-1.example", "host-2.example", "host-3.example"]);
     assert_eq!(hosts.iter().map(|host| host.id).collect::<Vec<_>>(), [0, 1, 2, 3]);
-    assert_eq!((hosts[2].until, hosts[2].record.as_slice()), (Some(77), &[1, 2, 3][..]));
-    assert_eq!((hosts[1].until, hosts[1].record.len()), (None, 0));
+    assert_eq!((hosts[2].cooldown_until, hosts[2].record.as_slice()), (Some(77), &[1, 2, 3][..]));
+    assert_eq!((hosts[1].cooldown_until, hosts[1].record.len()), (None, 0));
     assert_eq!(store.find_host("host-2.example").unwrap().as_ref(), Some(&hosts[2]));
     assert_eq!(store.host(9).unwrap(), None);
 }
@@ -120,7 +126,7 @@ pub(crate) fn hosts_are_found_by_name_and_port(store: &mut Store) {
     let urls = ["https://a.example/", "http://a.example/", "http://a.example:81/", "http://a.ex/"];
     for url in urls {
         let host = url.split('/').nth(2).unwrap();
-        store.add(&[NewSource::new(url, host, 0)]).unwrap();
+        store.add_sources(&[NewSource::new(url, host, 0)]).unwrap();
     }
     let cases: [(&str, bool, Option<&'static str>, &[u32]); 5] = [
         ("a.example", true, None, &[0, 1, 2]),
@@ -137,7 +143,9 @@ pub(crate) fn hosts_are_found_by_name_and_port(store: &mut Store) {
             store.find_hosts(&filter).unwrap().into_iter().map(|it| it.id).collect();
         assert_eq!(hosts.is_empty(), expect.is_empty(), "{filter:?}");
         if !hosts.is_empty() {
-            let page = store.list(&Query { hosts, scheme, ..Query::default() }).unwrap();
+            let page = store
+                .list_sources(&SourceQuery { hosts, scheme, ..SourceQuery::default() })
+                .unwrap();
             let found: Vec<u32> = page.sources.iter().map(|it| it.id).collect();
             assert_eq!(found, expect, "{filter:?}");
         }
@@ -152,25 +160,25 @@ pub(crate) fn hosts_are_found_by_name_and_port(store: &mut Store) {
 pub(crate) fn hosts_are_left_alone_by_name_and_robots_txt_is_remembered(store: &mut Store) {
     const DAY: i64 = 86_400_000;
     some_sources(store, 1);
-    let until = |host: &str, until| Manner { host: host.to_owned(), until };
-    let file = |at, byte| KeptRobots {
+    let until = |host: &str, until| HostCooldown { host: host.to_owned(), until };
+    let file = |at, byte| RobotsRecord {
         url: "https://x.example/robots.txt".to_owned(),
         at,
         record: vec![byte; 3],
     };
-    let batch = |manners, robots| Batch { manners, robots, ..Batch::default() };
-    store.record(&batch(vec![until("x.example", 500)], vec![file(1, 7)])).unwrap();
-    store.record(&batch(vec![until("x.example", 900)], vec![file(2, 8)])).unwrap();
-    let host = HostRecord { host: 0, until: Some(700), record: vec![1] };
-    store.record(&Batch { hosts: vec![host], ..Batch::default() }).unwrap();
-    assert_eq!(store.left_alone("x.example").unwrap(), Some(900));
-    assert_eq!(store.left_alone("host-0.example").unwrap(), Some(700));
-    assert_eq!(store.left_alone("y.example").unwrap(), None);
-    assert_eq!(store.manners(800).unwrap(), [until("x.example", 900)]);
+    let batch = |manners, robots| Batch { host_cooldowns: manners, robots, ..Batch::default() };
+    store.record_batch(&batch(vec![until("x.example", 500)], vec![file(1, 7)])).unwrap();
+    store.record_batch(&batch(vec![until("x.example", 900)], vec![file(2, 8)])).unwrap();
+    let host = HostRecord { host: 0, cooldown_until: Some(700), record: vec![1] };
+    store.record_batch(&Batch { hosts: vec![host], ..Batch::default() }).unwrap();
+    assert_eq!(store.host_cooldown_until("x.example").unwrap(), Some(900));
+    assert_eq!(store.host_cooldown_until("host-0.example").unwrap(), Some(700));
+    assert_eq!(store.host_cooldown_until("y.example").unwrap(), None);
+    assert_eq!(store.host_cooldowns(800).unwrap(), [until("x.example", 900)]);
     assert_eq!(store.robots(&file(2, 8).url).unwrap(), Some(file(2, 8)));
-    store.tidy(29 * DAY).unwrap();
-    assert_eq!(store.left_alone("x.example").unwrap(), None);
+    store.prune(29 * DAY).unwrap();
+    assert_eq!(store.host_cooldown_until("x.example").unwrap(), None);
     assert_eq!(store.robots(&file(2, 8).url).unwrap(), Some(file(2, 8)));
-    store.tidy(31 * DAY).unwrap();
+    store.prune(31 * DAY).unwrap();
     assert_eq!(store.robots(&file(2, 8).url).unwrap(), None);
 }

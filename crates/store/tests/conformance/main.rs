@@ -11,15 +11,17 @@ mod service;
 mod sources;
 mod versions;
 
-use freshet_store::{Batch, Fetched, NewChange, NewSource, NewVersion, Outcome, Packed, Store};
+use freshet_store::{
+    Batch, CompressedContent, FetchRecord, NewChange, NewSource, NewVersion, Store, StoredOutcome,
+};
 
 /// The store under test. A second kind of store runs the same cases from a list of its own.
 fn check(case: impl FnOnce(&mut Store)) {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(&directory.path().join("freshet.db"), 1_000).unwrap();
     case(&mut store);
-    let health = store.check().unwrap();
-    assert!(health.is_good(), "{:?}", health.faults);
+    let health = store.check_integrity().unwrap();
+    assert!(health.is_ok(), "{:?}", health.faults);
 }
 
 macro_rules! cases {
@@ -92,7 +94,7 @@ cases! {
 /// So many sources `https://host-H.example/N` on hosts of ten.
 fn some_sources(store: &mut Store, count: u32) {
     let sources: Vec<NewSource> = (0..count).map(source).collect();
-    store.add(&sources).unwrap();
+    store.add_sources(&sources).unwrap();
 }
 
 fn source(n: u32) -> NewSource {
@@ -100,17 +102,21 @@ fn source(n: u32) -> NewSource {
     NewSource::new(format!("https://{host}/{n}"), host, 5)
 }
 
-fn record(store: &mut Store, fetches: Vec<Fetched>) -> Vec<Option<i64>> {
-    store.record(&Batch { fetches, ..Batch::default() }).unwrap().cursors
+fn record(store: &mut Store, fetches: Vec<FetchRecord>) -> Vec<Option<i64>> {
+    store.record_batch(&Batch { fetches, ..Batch::default() }).unwrap().cursors
 }
 
 /// A fetch that found this content.
-fn changed(source: u32, at: i64, content: &[u8]) -> Fetched {
+fn changed(source: u32, at: i64, content: &[u8]) -> FetchRecord {
     let digest = digest(content);
-    let version = NewVersion { digest, kind: "text".to_owned(), content: Packed::of(content) };
+    let version = NewVersion {
+        digest,
+        content_kind: "text".to_owned(),
+        content: CompressedContent::compress(content),
+    };
     let change = NewChange {
-        unchanged: Some(at - 1),
-        changed: at,
+        last_unchanged_at: Some(at - 1),
+        first_changed_at: at,
         old_digest: None,
         new_digest: digest,
         old_size: None,
@@ -118,10 +124,10 @@ fn changed(source: u32, at: i64, content: &[u8]) -> Fetched {
         similarity: 0.5,
         summary: format!("found at {at}"),
     };
-    Fetched {
+    FetchRecord {
         version: Some(version),
         change: Some(change),
-        ..Fetched::new(source, at, Outcome::Changed)
+        ..FetchRecord::new(source, at, StoredOutcome::Changed)
     }
 }
 

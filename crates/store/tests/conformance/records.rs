@@ -1,6 +1,6 @@
 use freshet_store::{
-    Batch, Decision, Fetched, Learnt, Outcome, Patch, Pulse, Reason, Recorded, Retention, Spent,
-    State, Store, Validators,
+    Batch, Decision, FetchRecord, LearnedState, LedgerEntry, RecordResult, Retention, SourcePatch,
+    SourceState, StatsBucket, Store, StoredOutcome, StoredReason, StoredValidators,
 };
 
 use crate::{record, some_sources};
@@ -8,22 +8,22 @@ use crate::{record, some_sources};
 pub(crate) fn outcomes_make_states_and_times(store: &mut Store) {
     some_sources(store, 1);
     let steps = [
-        (Outcome::Failed, State::Failing, None, None, 1),
-        (Outcome::First, State::Good, Some(2), None, 0),
-        (Outcome::Changed, State::Good, Some(3), Some(3), 0),
-        (Outcome::Unchanged, State::Good, Some(4), Some(3), 0),
-        (Outcome::Disallowed, State::Disallowed, Some(4), Some(3), 1),
-        (Outcome::Failed, State::Failing, Some(4), Some(3), 2),
-        (Outcome::Gone, State::Gone, Some(4), Some(3), 3),
-        (Outcome::Unchanged, State::Good, Some(8), Some(3), 0),
+        (StoredOutcome::Failed, SourceState::Failing, None, None, 1),
+        (StoredOutcome::First, SourceState::Good, Some(2), None, 0),
+        (StoredOutcome::Changed, SourceState::Good, Some(3), Some(3), 0),
+        (StoredOutcome::Unchanged, SourceState::Good, Some(4), Some(3), 0),
+        (StoredOutcome::Disallowed, SourceState::Disallowed, Some(4), Some(3), 1),
+        (StoredOutcome::Failed, SourceState::Failing, Some(4), Some(3), 2),
+        (StoredOutcome::Gone, SourceState::Gone, Some(4), Some(3), 3),
+        (StoredOutcome::Unchanged, SourceState::Good, Some(8), Some(3), 0),
     ];
-    assert_eq!(store.source(0).unwrap().unwrap().state, State::New);
+    assert_eq!(store.source(0).unwrap().unwrap().state, SourceState::New);
     for (at, (outcome, state, fetched, changed, failures)) in (1..).zip(steps) {
         let due = Some(at + 100);
-        record(store, vec![Fetched { due, ..Fetched::new(0, at, outcome) }]);
+        record(store, vec![FetchRecord { due_at: due, ..FetchRecord::new(0, at, outcome) }]);
         let seen = store.source(0).unwrap().unwrap();
-        assert_eq!((seen.state, seen.fetched, seen.changed), (state, fetched, changed));
-        assert_eq!((seen.tried, seen.due, seen.failures), (Some(at), due, failures));
+        assert_eq!((seen.state, seen.fetched_at, seen.changed_at), (state, fetched, changed));
+        assert_eq!((seen.attempted_at, seen.due_at, seen.failures), (Some(at), due, failures));
         assert_eq!(seen.fetches, at as u64);
     }
 }
@@ -31,36 +31,39 @@ pub(crate) fn outcomes_make_states_and_times(store: &mut Store) {
 pub(crate) fn what_is_not_given_stays(store: &mut Store) {
     some_sources(store, 1);
     let validators =
-        Validators { etag: Some("\"a\"".to_owned()), last_modified: Some("then".to_owned()) };
-    let full = Fetched {
+        StoredValidators { etag: Some("\"a\"".to_owned()), last_modified: Some("then".to_owned()) };
+    let full = FetchRecord {
         validators: Some(validators.clone()),
         reading: Some(vec![1; 176]),
-        learnt: Some(vec![2; 60]),
-        ..Fetched::new(0, 10, Outcome::First)
+        learned: Some(vec![2; 60]),
+        ..FetchRecord::new(0, 10, StoredOutcome::First)
     };
-    record(store, vec![full, Fetched::new(0, 11, Outcome::Unchanged)]);
-    let job = store.job(0).unwrap().unwrap();
+    record(store, vec![full, FetchRecord::new(0, 11, StoredOutcome::Unchanged)]);
+    let job = store.fetch_job(0).unwrap().unwrap();
     assert_eq!((&job.validators, job.reading.len()), (&validators, 176));
     let learnt = |store: &Store| {
         let mut seen = Vec::new();
-        store.load(|row| seen.push((row.learnt.to_vec(), row.due))).unwrap();
+        store.load_schedule(|row| seen.push((row.learned.to_vec(), row.due_at))).unwrap();
         seen
     };
     assert_eq!(learnt(store), [(vec![2; 60], None)]);
 
-    let only = Validators { etag: None, last_modified: Some("now".to_owned()) };
+    let only = StoredValidators { etag: None, last_modified: Some("now".to_owned()) };
     record(
         store,
-        vec![Fetched { validators: Some(only.clone()), ..Fetched::new(0, 12, Outcome::Unchanged) }],
+        vec![FetchRecord {
+            validators: Some(only.clone()),
+            ..FetchRecord::new(0, 12, StoredOutcome::Unchanged)
+        }],
     );
-    let job = store.job(0).unwrap().unwrap();
+    let job = store.fetch_job(0).unwrap().unwrap();
     assert_eq!((job.validators, job.reading), (only, vec![1; 176]));
 
     let told = vec![
-        Learnt { source: 0, learnt: Some(vec![3]), due: Some(50) },
-        Learnt { source: 9, learnt: None, due: None },
+        LearnedState { source: 0, learned: Some(vec![3]), due_at: Some(50) },
+        LearnedState { source: 9, learned: None, due_at: None },
     ];
-    let recorded = store.record(&Batch { learnt: told, ..Batch::default() }).unwrap();
+    let recorded = store.record_batch(&Batch { learned: told, ..Batch::default() }).unwrap();
     assert_eq!(recorded.unknown, [9]);
     assert_eq!(learnt(store), [(vec![3], Some(50))]);
     assert_eq!(store.history(0, 10).unwrap().len(), 3);
@@ -68,12 +71,12 @@ pub(crate) fn what_is_not_given_stays(store: &mut Store) {
 
 pub(crate) fn fetches_of_unknown_sources_are_named_and_the_others_recorded(store: &mut Store) {
     some_sources(store, 3);
-    store.remove(&[1]).unwrap();
+    store.remove_sources(&[1]).unwrap();
     let fetches = (0..5).map(|id| crate::changed(id, 10, b"page")).collect();
-    let recorded = store.record(&Batch { fetches, ..Batch::default() }).unwrap();
+    let recorded = store.record_batch(&Batch { fetches, ..Batch::default() }).unwrap();
     assert_eq!(
         recorded,
-        Recorded { cursors: vec![Some(1), None, Some(2), None, None], unknown: vec![1, 3, 4] }
+        RecordResult { cursors: vec![Some(1), None, Some(2), None, None], unknown: vec![1, 3, 4] }
     );
     assert!(store.history(1, 10).unwrap().is_empty());
     assert_eq!(store.history(2, 10).unwrap().len(), 1);
@@ -84,12 +87,12 @@ pub(crate) fn the_history_is_newest_first_and_has_at_least_what_is_promised(stor
     store.set_retention(Retention { observations: 20, ..Retention::default() });
     for at in 0..30 {
         let status = 200 + at as u16;
-        let fetch = |id| Fetched {
+        let fetch = |id| FetchRecord {
             status,
             bytes: 1 << 40,
-            duration: 7,
+            duration_ms: 7,
             note: if at == 29 { "the last".to_owned() } else { String::new() },
-            ..Fetched::new(id, at, Outcome::Unchanged)
+            ..FetchRecord::new(id, at, StoredOutcome::Unchanged)
         };
         record(store, vec![fetch(0), fetch(1)]);
     }
@@ -97,9 +100,9 @@ pub(crate) fn the_history_is_newest_first_and_has_at_least_what_is_promised(stor
     let times: Vec<i64> = history.iter().map(|seen| seen.at).collect();
     assert_eq!(times, [29, 28, 27, 26, 25]);
     let last = &history[0];
-    assert_eq!((last.n, last.status, last.bytes, last.duration), (30, 229, 1 << 40, 7));
+    assert_eq!((last.number, last.status, last.bytes, last.duration_ms), (30, 229, 1 << 40, 7));
     assert_eq!((last.note.as_str(), history[1].note.as_str()), ("the last", ""));
-    while store.tidy(100).unwrap().more {}
+    while store.prune(100).unwrap().more {}
     for id in [0, 1] {
         let times: Vec<i64> = store.history(id, 99).unwrap().iter().map(|seen| seen.at).collect();
         assert_eq!(times, (10..30).rev().collect::<Vec<i64>>());
@@ -110,12 +113,25 @@ pub(crate) fn a_fetch_says_why_it_was_made(store: &mut Store) {
     some_sources(store, 1);
     let (worth, price) = (Some(2.5), Some(2.25));
     let (believed, learnt) = (Some(1.0), Some(0.5));
-    let asked = Decision { reason: Reason::Asked, worth, price, believed, learnt };
-    let new = Decision { reason: Reason::New, worth: None, price: None, believed, learnt: None };
+    let asked = Decision {
+        reason: StoredReason::Requested,
+        value: worth,
+        price,
+        rate_before: believed,
+        rate_after: learnt,
+    };
+    let new = Decision {
+        reason: StoredReason::New,
+        value: None,
+        price: None,
+        rate_before: believed,
+        rate_after: None,
+    };
     let decisions = [None, Some(new), Some(asked)];
-    let fetches = decisions
-        .into_iter()
-        .map(|decision| Fetched { decision, ..Fetched::new(0, 1, Outcome::Unchanged) });
+    let fetches = decisions.into_iter().map(|decision| FetchRecord {
+        decision,
+        ..FetchRecord::new(0, 1, StoredOutcome::Unchanged)
+    });
     record(store, fetches.collect());
     let kept: Vec<_> = store.history(0, 9).unwrap().iter().rev().map(|it| it.decision).collect();
     assert_eq!(kept, decisions);
@@ -123,19 +139,26 @@ pub(crate) fn a_fetch_says_why_it_was_made(store: &mut Store) {
 
 pub(crate) fn what_was_spent_adds_up(store: &mut Store) {
     let spend = |store: &mut Store, at, fetches, bytes| {
-        let ledger = vec![Spent { at, fetches, bytes }, Spent { at: at + 1, fetches, bytes }];
-        store.record(&Batch { ledger, rest: Some(vec![at as u8]), ..Batch::default() }).unwrap();
+        let ledger =
+            vec![LedgerEntry { at, fetches, bytes }, LedgerEntry { at: at + 1, fetches, bytes }];
+        store
+            .record_batch(&Batch {
+                ledger,
+                engine_checkpoint: Some(vec![at as u8]),
+                ..Batch::default()
+            })
+            .unwrap();
     };
-    assert_eq!(store.rest().unwrap(), None);
+    assert_eq!(store.engine_checkpoint().unwrap(), None);
     spend(store, 10, 1.0, 100);
     spend(store, 11, 2.5, 50);
-    assert_eq!(store.rest().unwrap(), Some(vec![11]));
+    assert_eq!(store.engine_checkpoint().unwrap(), Some(vec![11]));
     let all = store.ledger(0).unwrap();
     let amounts: Vec<_> = all.iter().map(|spent| (spent.at, spent.fetches, spent.bytes)).collect();
     assert_eq!(amounts, [(10, 1.0, 100), (11, 3.5, 150), (12, 2.5, 50)]);
     assert_eq!(store.ledger(11).unwrap(), all[1..]);
     let days = 86_400_000;
-    store.tidy(2 * days + 12).unwrap();
+    store.prune(2 * days + 12).unwrap();
     assert_eq!(store.ledger(0).unwrap(), all[2..]);
     store.set_meta("budget", "500/day").unwrap();
     store.set_meta("budget", "20 %/day").unwrap();
@@ -144,16 +167,20 @@ pub(crate) fn what_was_spent_adds_up(store: &mut Store) {
 }
 
 pub(crate) fn pulses_add_up_and_are_kept_for_400_days(store: &mut Store) {
-    let keep = |store: &mut Store, pulses: Vec<Pulse>| {
-        store.record(&Batch { pulses, ..Batch::default() }).unwrap();
+    let keep = |store: &mut Store, pulses: Vec<StatsBucket>| {
+        store.record_batch(&Batch { stats: pulses, ..Batch::default() }).unwrap();
     };
-    let quarter = Pulse::SPAN;
-    let at = |n: i64| Pulse { fetches: 2, changed: 1, ..Pulse::around(n * quarter + 7) };
-    keep(store, vec![Pulse { price: Some(3.0), freshness: Some(0.5), ..at(8) }]);
-    keep(store, vec![Pulse { held: 1.5, fresh: 1.0, expected: 1.25, bytes: 10, ..at(8) }, at(9)]);
-    keep(store, vec![Pulse { price: Some(4.0), failed: 3, ..at(8) }, at(12)]);
-    let all = store.pulses(0, i64::MAX, quarter).unwrap();
-    let first = Pulse {
+    let quarter = StatsBucket::WIDTH_MS;
+    let at =
+        |n: i64| StatsBucket { fetches: 2, changed: 1, ..StatsBucket::containing(n * quarter + 7) };
+    keep(store, vec![StatsBucket { price: Some(3.0), freshness: Some(0.5), ..at(8) }]);
+    keep(
+        store,
+        vec![StatsBucket { held: 1.5, fresh: 1.0, expected: 1.25, bytes: 10, ..at(8) }, at(9)],
+    );
+    keep(store, vec![StatsBucket { price: Some(4.0), failed: 3, ..at(8) }, at(12)]);
+    let all = store.stats_buckets(0, i64::MAX, quarter).unwrap();
+    let first = StatsBucket {
         at: 8 * quarter,
         fetches: 6,
         changed: 3,
@@ -168,39 +195,39 @@ pub(crate) fn pulses_add_up_and_are_kept_for_400_days(store: &mut Store) {
     };
     assert_eq!(all, [first, at(9), at(12)]);
     // In hours, of which the second begins with the eighth quarter.
-    let hours = store.pulses(0, i64::MAX, 4 * quarter).unwrap();
+    let hours = store.stats_buckets(0, i64::MAX, 4 * quarter).unwrap();
     let amounts: Vec<_> = hours.iter().map(|it| (it.at / quarter, it.fetches, it.price)).collect();
     assert_eq!(amounts, [(8, 8, Some(4.0)), (12, 2, None)]);
-    assert_eq!(store.pulses(9 * quarter, 12 * quarter, quarter).unwrap(), all[1..2]);
+    assert_eq!(store.stats_buckets(9 * quarter, 12 * quarter, quarter).unwrap(), all[1..2]);
     let days = 86_400_000;
-    store.tidy(400 * days + 9 * quarter).unwrap();
-    assert_eq!(store.pulses(0, i64::MAX, quarter).unwrap(), all[1..]);
+    store.prune(400 * days + 9 * quarter).unwrap();
+    assert_eq!(store.stats_buckets(0, i64::MAX, quarter).unwrap(), all[1..]);
 }
 
 pub(crate) fn loading_gives_every_source_as_it_is(store: &mut Store) {
     some_sources(store, 9_000);
-    store.remove(&(100..2_500).collect::<Vec<u32>>()).unwrap();
-    let patch = Patch {
+    store.remove_sources(&(100..2_500).collect::<Vec<u32>>()).unwrap();
+    let patch = SourcePatch {
         importance: Some(2.5),
         cost: Some(3.0),
         min_interval: Some(0.25),
         max_interval: Some(7.0),
         paused: Some(true),
         goal: Some("age – é".to_owned()),
-        ..Patch::default()
+        ..SourcePatch::default()
     };
-    store.change(&[0, 4_095, 4_096, 8_999], &patch).unwrap();
-    let fetches = (0..9_000_u32).step_by(7).map(|id| Fetched {
-        learnt: Some(id.to_be_bytes().repeat(id as usize % 9)),
-        due: Some(i64::from(id) * 1_000),
-        ..Fetched::new(id, i64::from(id), Outcome::Unchanged)
+    store.update_sources(&[0, 4_095, 4_096, 8_999], &patch).unwrap();
+    let fetches = (0..9_000_u32).step_by(7).map(|id| FetchRecord {
+        learned: Some(id.to_be_bytes().repeat(id as usize % 9)),
+        due_at: Some(i64::from(id) * 1_000),
+        ..FetchRecord::new(id, i64::from(id), StoredOutcome::Unchanged)
     });
     record(store, fetches.collect());
 
     let mut next = 0;
     let mut rows = 0;
     store
-        .load(|row| {
+        .load_schedule(|row| {
             assert!(row.id >= next, "in order");
             next = row.id + 1;
             rows += 1;
@@ -210,11 +237,11 @@ pub(crate) fn loading_gives_every_source_as_it_is(store: &mut Store) {
             let intervals = (source.min_interval, source.max_interval);
             assert_eq!((row.min_interval, row.max_interval), intervals);
             assert_eq!((row.paused, row.observed), (source.paused, source.observed));
-            let times = (source.fetched, source.due, source.state);
-            assert_eq!((row.fetched, row.due, row.state), times);
+            let times = (source.fetched_at, source.due_at, source.state);
+            assert_eq!((row.fetched_at, row.due_at, row.state), times);
             let fetched = row.id % 7 == 0;
             let learnt = row.id.to_be_bytes().repeat(row.id as usize % 9);
-            assert_eq!(row.learnt, if fetched { learnt.as_slice() } else { &[] });
+            assert_eq!(row.learned, if fetched { learnt.as_slice() } else { &[] });
         })
         .unwrap();
     assert_eq!(rows, 6_600);
@@ -222,11 +249,12 @@ pub(crate) fn loading_gives_every_source_as_it_is(store: &mut Store) {
 
 pub(crate) fn jobs_come_in_the_order_asked_for(store: &mut Store) {
     some_sources(store, 20);
-    let patch = Patch { settings: Some("select = '#main'".to_owned()), ..Patch::default() };
-    store.change(&[7], &patch).unwrap();
-    let jobs = store.jobs(&[7, 99, 3, 7]).unwrap();
+    let patch =
+        SourcePatch { settings: Some("select = '#main'".to_owned()), ..SourcePatch::default() };
+    store.update_sources(&[7], &patch).unwrap();
+    let jobs = store.fetch_jobs(&[7, 99, 3, 7]).unwrap();
     assert_eq!(jobs.iter().map(|job| job.id).collect::<Vec<_>>(), [7, 3, 7]);
     assert_eq!(jobs[0].settings, "select = '#main'");
     assert_eq!(jobs[1].url, crate::source(3).url);
-    assert_eq!(Some(&jobs[1]), store.job(3).unwrap().as_ref());
+    assert_eq!(Some(&jobs[1]), store.fetch_job(3).unwrap().as_ref());
 }

@@ -1,47 +1,47 @@
-use freshet_store::{ChangeFilter, NewSource, Patch, Query, Store, StoreError};
+use freshet_store::{ChangeFilter, NewSource, SourcePatch, SourceQuery, Store, StoreError};
 
 use crate::{changed, record, some_sources, source};
 
 fn ids(store: &mut Store, urls: &[&str]) -> Vec<(u32, bool)> {
     let sources: Vec<NewSource> = urls.iter().map(|url| NewSource::new(*url, "host", 0)).collect();
-    store.add(&sources).unwrap().iter().map(|added| (added.id, added.new)).collect()
+    store.add_sources(&sources).unwrap().iter().map(|added| (added.id, added.is_new)).collect()
 }
 
 pub(crate) fn numbers_are_dense_and_never_used_again(store: &mut Store) {
     assert_eq!(ids(store, &["a", "b", "c"]), [(0, true), (1, true), (2, true)]);
-    assert_eq!(store.remove(&[1, 2, 77]).unwrap(), 2);
+    assert_eq!(store.remove_sources(&[1, 2, 77]).unwrap(), 2);
     assert_eq!(ids(store, &["c", "a", "d"]), [(3, true), (0, false), (4, true)]);
-    assert_eq!(store.count(&Query::default()).unwrap(), 3);
+    assert_eq!(store.count_sources(&SourceQuery::default()).unwrap(), 3);
     assert_eq!(store.source(2).unwrap(), None);
 }
 
 pub(crate) fn a_known_url_keeps_its_number_and_what_is_not_given(store: &mut Store) {
     let tags = Some(vec!["news".to_owned(), "daily".to_owned(), "news".to_owned()]);
-    let given = Patch {
+    let given = SourcePatch {
         importance: Some(5.0),
         max_interval: Some(0.5),
         tags,
         goal: Some("age".to_owned()),
         observed: Some(true),
-        ..Patch::default()
+        ..SourcePatch::default()
     };
-    store.add(&[NewSource { given, ..source(0) }]).unwrap();
+    store.add_sources(&[NewSource { patch: given, ..source(0) }]).unwrap();
     let before = store.source(0).unwrap().unwrap();
     assert_eq!(before.tags, ["daily", "news"]);
     assert_eq!((before.importance, before.cost, before.max_interval), (5.0, 1.0, 0.5));
 
-    let again = store.add(&[NewSource { added: 99, ..source(0) }]).unwrap();
-    assert_eq!((again[0].id, again[0].new), (0, false));
+    let again = store.add_sources(&[NewSource { added_at: 99, ..source(0) }]).unwrap();
+    assert_eq!((again[0].id, again[0].is_new), (0, false));
     assert_eq!(store.source(0).unwrap().unwrap(), before);
 
-    let given = Patch {
+    let given = SourcePatch {
         cost: Some(2.5),
         paused: Some(true),
         max_interval: Some(f64::INFINITY),
         goal: Some(String::new()),
-        ..Patch::default()
+        ..SourcePatch::default()
     };
-    store.add(&[NewSource { given, ..source(0) }]).unwrap();
+    store.add_sources(&[NewSource { patch: given, ..source(0) }]).unwrap();
     let mut expect = before;
     (expect.cost, expect.paused, expect.max_interval) = (2.5, true, f64::INFINITY);
     expect.goal.clear();
@@ -49,75 +49,81 @@ pub(crate) fn a_known_url_keeps_its_number_and_what_is_not_given(store: &mut Sto
 }
 
 pub(crate) fn what_is_expected_is_kept_until_there_is_more(store: &mut Store) {
-    let expected = |learnt: &[u8]| NewSource { learnt: learnt.to_vec(), ..source(1) };
-    store.add(&[source(0), expected(b"often")]).unwrap();
+    let expected = |learnt: &[u8]| NewSource { learned: learnt.to_vec(), ..source(1) };
+    store.add_sources(&[source(0), expected(b"often")]).unwrap();
     // Of a known source it says nothing.
-    store.add(&[expected(b"seldom"), source(2)]).unwrap();
+    store.add_sources(&[expected(b"seldom"), source(2)]).unwrap();
     let mut told = Vec::new();
-    store.scheduled(&[2, 77, 1, 0], |row| told.push((row.id, row.learnt.to_vec()))).unwrap();
+    store
+        .load_schedule_of(&[2, 77, 1, 0], |row| told.push((row.id, row.learned.to_vec())))
+        .unwrap();
     assert_eq!(told, [(2, vec![]), (1, b"often".to_vec()), (0, vec![])]);
     let mut loaded = Vec::new();
-    store.load(|row| loaded.push(row.learnt.to_vec())).unwrap();
+    store.load_schedule(|row| loaded.push(row.learned.to_vec())).unwrap();
     assert_eq!(loaded, [vec![], b"often".to_vec(), vec![]]);
 }
 
 pub(crate) fn a_url_that_is_named_twice_is_added_once(store: &mut Store) {
-    let second = Patch { importance: Some(3.0), ..Patch::default() };
-    let batch = [source(4), source(5), NewSource { given: second, ..source(4) }];
-    let added = store.add(&batch).unwrap();
+    let second = SourcePatch { importance: Some(3.0), ..SourcePatch::default() };
+    let batch = [source(4), source(5), NewSource { patch: second, ..source(4) }];
+    let added = store.add_sources(&batch).unwrap();
     assert_eq!(
-        added.iter().map(|it| (it.id, it.new)).collect::<Vec<_>>(),
+        added.iter().map(|it| (it.id, it.is_new)).collect::<Vec<_>>(),
         [(0, true), (1, true), (0, false)]
     );
     assert_eq!(store.source(0).unwrap().unwrap().importance, 3.0);
-    assert_eq!(store.count(&Query::default()).unwrap(), 2);
+    assert_eq!(store.count_sources(&SourceQuery::default()).unwrap(), 2);
 }
 
 pub(crate) fn an_import_counts_what_is_new_and_what_was_known(store: &mut Store) {
     some_sources(store, 1_000);
     let list = (500..20_000).chain(19_000..21_000).map(source);
-    let imported = store.import(list).unwrap();
-    assert_eq!((imported.new, imported.known), (20_000, 1_500));
-    assert_eq!(store.count(&Query::default()).unwrap(), 21_000);
+    let imported = store.import_sources(list).unwrap();
+    assert_eq!((imported.added, imported.existing), (20_000, 1_500));
+    assert_eq!(store.count_sources(&SourceQuery::default()).unwrap(), 21_000);
     for n in [0, 999, 1_000, 19_999, 20_999] {
-        assert_eq!(store.find(&source(n).url).unwrap(), Some(n));
+        assert_eq!(store.find_source(&source(n).url).unwrap(), Some(n));
     }
-    let again = store.import((0..21_000).map(source)).unwrap();
-    assert_eq!((again.new, again.known), (0, 21_000));
+    let again = store.import_sources((0..21_000).map(source)).unwrap();
+    assert_eq!((again.added, again.existing), (0, 21_000));
 }
 
 pub(crate) fn values_that_cannot_be_meant_are_refused_and_nothing_is_added(store: &mut Store) {
-    let bad: [(&str, Patch); 6] = [
-        ("importance", Patch { importance: Some(f64::NAN), ..Patch::default() }),
-        ("importance", Patch { importance: Some(-1.0), ..Patch::default() }),
-        ("cost", Patch { cost: Some(0.0), ..Patch::default() }),
-        ("min_interval", Patch { min_interval: Some(f64::INFINITY), ..Patch::default() }),
-        ("max_interval", Patch { max_interval: Some(0.0), ..Patch::default() }),
-        ("tags", Patch { tags: Some(vec!["a\nb".to_owned()]), ..Patch::default() }),
+    let bad: [(&str, SourcePatch); 6] = [
+        ("importance", SourcePatch { importance: Some(f64::NAN), ..SourcePatch::default() }),
+        ("importance", SourcePatch { importance: Some(-1.0), ..SourcePatch::default() }),
+        ("cost", SourcePatch { cost: Some(0.0), ..SourcePatch::default() }),
+        (
+            "min_interval",
+            SourcePatch { min_interval: Some(f64::INFINITY), ..SourcePatch::default() },
+        ),
+        ("max_interval", SourcePatch { max_interval: Some(0.0), ..SourcePatch::default() }),
+        ("tags", SourcePatch { tags: Some(vec!["a\nb".to_owned()]), ..SourcePatch::default() }),
     ];
     for (expect, given) in bad {
-        let result = store.add(&[source(0), NewSource { given, ..source(1) }]);
-        let Err(StoreError::Invalid { url, field, .. }) = result else { panic!("{result:?}") };
+        let result = store.add_sources(&[source(0), NewSource { patch: given, ..source(1) }]);
+        let Err(StoreError::InvalidValue { url, field, .. }) = result else { panic!("{result:?}") };
         assert_eq!((url, field), (source(1).url, expect));
     }
-    let nameless = store.add(&[NewSource::new("", "host", 0)]);
-    assert!(matches!(nameless, Err(StoreError::Invalid { field: "url", .. })));
-    assert_eq!(store.count(&Query::default()).unwrap(), 0);
-    assert_eq!(store.list(&Query::default()).unwrap().sources, []);
+    let nameless = store.add_sources(&[NewSource::new("", "host", 0)]);
+    assert!(matches!(nameless, Err(StoreError::InvalidValue { field: "url", .. })));
+    assert_eq!(store.count_sources(&SourceQuery::default()).unwrap(), 0);
+    assert_eq!(store.list_sources(&SourceQuery::default()).unwrap().sources, []);
 }
 
 pub(crate) fn a_change_says_only_what_it_says(store: &mut Store) {
     some_sources(store, 5);
     let tags = Some(vec!["x".to_owned()]);
-    let patch = Patch { importance: Some(0.0), tags, ..Patch::default() };
-    assert_eq!(store.change(&[1, 3, 9], &patch).unwrap(), 2);
-    let cleared = Patch { tags: Some(Vec::new()), paused: Some(true), ..Patch::default() };
-    assert_eq!(store.change(&[3], &cleared).unwrap(), 1);
+    let patch = SourcePatch { importance: Some(0.0), tags, ..SourcePatch::default() };
+    assert_eq!(store.update_sources(&[1, 3, 9], &patch).unwrap(), 2);
+    let cleared =
+        SourcePatch { tags: Some(Vec::new()), paused: Some(true), ..SourcePatch::default() };
+    assert_eq!(store.update_sources(&[3], &cleared).unwrap(), 1);
     let seen: Vec<_> = (0..5).map(|id| store.source(id).unwrap().unwrap()).collect();
     let weights: Vec<f64> = seen.iter().map(|source| source.importance).collect();
     assert_eq!(weights, [1.0, 0.0, 1.0, 0.0, 1.0]);
-    let tagged = Query { tag: Some("x".to_owned()), ..Query::default() };
-    let tagged = store.list(&tagged).unwrap().sources;
+    let tagged = SourceQuery { tag: Some("x".to_owned()), ..SourceQuery::default() };
+    let tagged = store.list_sources(&tagged).unwrap().sources;
     assert_eq!(tagged.iter().map(|source| source.id).collect::<Vec<_>>(), [1]);
     let paused: Vec<bool> = seen.iter().map(|source| source.paused).collect();
     assert_eq!(paused, [false, false, false, true, false]);
@@ -131,24 +137,26 @@ pub(crate) fn a_source_that_is_removed_leaves_the_change_log_alone(store: &mut S
     }
     let before = store.changes(0, 100, &ChangeFilter::default()).unwrap();
     assert_eq!(before.len(), 8);
-    assert_eq!(store.remove(&[1]).unwrap(), 1);
+    assert_eq!(store.remove_sources(&[1]).unwrap(), 1);
     assert_eq!(store.changes(0, 100, &ChangeFilter::default()).unwrap(), before);
     assert_eq!(before[0].url, source(1).url);
     assert!(store.history(1, 10).unwrap().is_empty());
     assert!(store.versions(1).unwrap().is_empty());
-    assert_eq!(store.find(&source(1).url).unwrap(), None);
-    assert_eq!(store.job(1).unwrap(), None);
+    assert_eq!(store.find_source(&source(1).url).unwrap(), None);
+    assert_eq!(store.fetch_job(1).unwrap(), None);
     assert_eq!(store.versions(2).unwrap().len(), 4);
     assert_eq!(store.history(2, 10).unwrap().len(), 4);
 }
 
 pub(crate) fn a_source_can_move_to_another_host(store: &mut Store) {
     some_sources(store, 2);
-    store.add(&[NewSource { host: "elsewhere".to_owned(), ..source(1) }]).unwrap();
+    store.add_sources(&[NewSource { host: "elsewhere".to_owned(), ..source(1) }]).unwrap();
     let host = store.find_host("elsewhere").unwrap().unwrap().id;
     assert_eq!(store.source(1).unwrap().unwrap().host, host);
     for (host, expect) in [(0, vec![0]), (host, vec![1])] {
-        let page = store.list(&Query { hosts: vec![host], ..Query::default() }).unwrap();
+        let page = store
+            .list_sources(&SourceQuery { hosts: vec![host], ..SourceQuery::default() })
+            .unwrap();
         assert_eq!(page.sources.iter().map(|source| source.id).collect::<Vec<_>>(), expect);
     }
 }

@@ -7,7 +7,7 @@ use crate::{changed, digest, record, some_sources};
 const DAY: i64 = 86_400_000;
 
 fn numbers(store: &Store, id: u32) -> Vec<u32> {
-    store.versions(id).unwrap().iter().map(|version| version.n).collect()
+    store.versions(id).unwrap().iter().map(|version| version.number).collect()
 }
 
 pub(crate) fn content_comes_back_as_it_was(store: &mut Store) {
@@ -25,12 +25,15 @@ pub(crate) fn content_comes_back_as_it_was(store: &mut Store) {
             assert!(version.content == content, "version {n}");
             assert_eq!(version.meta.size, content.len() as u64);
             assert_eq!(version.meta.digest, digest(content));
-            assert_eq!((version.meta.at, version.meta.kind.as_str()), (i64::from(n) - 1, "text"));
+            assert_eq!(
+                (version.meta.first_seen_at, version.meta.content_kind.as_str()),
+                (i64::from(n) - 1, "text")
+            );
         }
     }
     assert_eq!(numbers(store, 0), [6, 5, 4, 3, 2, 1]);
     assert_eq!(store.version(0, 7).unwrap(), None);
-    store.remove(&[0]).unwrap();
+    store.remove_sources(&[0]).unwrap();
     assert!(store.version(1, 3).unwrap().unwrap().content == noise);
 }
 
@@ -44,7 +47,7 @@ pub(crate) fn the_newest_versions_stay(store: &mut Store) {
     assert_eq!(store.version(0, 6).unwrap().unwrap().content, b"page 5");
     assert_eq!(store.version(0, 5).unwrap(), None);
     store.set_retention(Retention { versions: 0, ..Retention::default() });
-    while store.tidy(10).unwrap().more {}
+    while store.prune(10).unwrap().more {}
     assert_eq!(numbers(store, 0), [8]);
 }
 
@@ -57,10 +60,10 @@ pub(crate) fn old_versions_go_but_never_the_newest(store: &mut Store) {
     // On day 14 those of day 4 and later are within ten days.
     assert_eq!(numbers(store, 0), (5..=15).rev().collect::<Vec<u32>>());
     record(store, vec![changed(1, 0, b"old"), changed(1, DAY, b"also old")]);
-    while store.tidy(20 * DAY).unwrap().more {}
+    while store.prune(20 * DAY).unwrap().more {}
     assert_eq!(numbers(store, 0), [15, 14, 13, 12, 11]);
     assert_eq!(numbers(store, 1), [2]);
-    while store.tidy(1_000 * DAY).unwrap().more {}
+    while store.prune(1_000 * DAY).unwrap().more {}
     assert_eq!(numbers(store, 0), [15]);
     assert_eq!(store.version(1, 2).unwrap().unwrap().content, b"also old");
 }
@@ -72,7 +75,7 @@ pub(crate) fn tidying_ends(store: &mut Store) {
         record(store, fetches);
     }
     let mut steps = 0;
-    while store.tidy(100).unwrap().more {
+    while store.prune(100).unwrap().more {
         steps += 1;
         assert!(steps < 100, "no end");
     }

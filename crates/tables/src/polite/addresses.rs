@@ -5,7 +5,7 @@ use freshet_model::Strings;
 use crate::error::TableError;
 use crate::names::Names;
 use crate::polite::files::Files;
-use crate::polite::known::{Known, repeated, required};
+use crate::polite::known::{UrlColumns, repeated, required};
 use crate::polite::{HOSTS, URLS};
 use crate::value;
 
@@ -28,7 +28,10 @@ pub(super) struct Address<'a> {
 }
 
 impl Addresses {
-    pub(super) fn read(files: &mut Files<'_>, known: &Known) -> Result<Option<Self>, TableError> {
+    pub(super) fn read(
+        files: &mut Files<'_>,
+        known: &UrlColumns,
+    ) -> Result<Option<Self>, TableError> {
         if !files.has(URLS) {
             return Ok(None);
         }

@@ -9,7 +9,7 @@ use crate::text::line_map::LineMap;
 use crate::value::{self, Range};
 
 /// The sources of the importance file, in its order.
-pub(super) struct Known {
+pub(super) struct UrlColumns {
     pub(super) ids: Names,
     pub(super) importance: Vec<f64>,
     /// Changes per day; NaN where nothing is known.
@@ -17,7 +17,7 @@ pub(super) struct Known {
     pub(super) complete: Vec<bool>,
 }
 
-impl Known {
+impl UrlColumns {
     pub(super) fn read(files: &mut Files<'_>) -> Result<Self, TableError> {
         let mut ids = Names::new();
         let mut importance = Vec::new();

@@ -1,7 +1,7 @@
 //! What was said and learnt of who says it outlives the process.
 
-use freshet_daemon::HeraldWanted;
-use freshet_store::HeraldOrigin;
+use freshet_daemon::NewSignalSourceRequest;
+use freshet_store::SignalSourceOrigin;
 
 use super::{
     CALM, all, date, first_read, index, pages, paths, read, read_again, sitemap, with_copies,
@@ -14,14 +14,14 @@ async fn signals_and_trust_outlive_the_process() {
     let paths = paths(4);
     let daemon = with_copies(&home, &site, &paths).await;
     site.raw("/s.xml", pages(&site, &paths, Some(&date(-100))));
-    let it = read(&daemon, HeraldWanted::sitemap(site.url("/s.xml"))).await;
-    let number = it.herald.number;
+    let it = read(&daemon, NewSignalSourceRequest::sitemap(site.url("/s.xml"))).await;
+    let number = it.herald.id;
     let mut entries: Vec<_> = paths.iter().map(|it| (site.url(it), Some(date(-100)))).collect();
     entries[2].1 = Some(date(1000));
     site.set(&paths[2], "something else");
     site.raw("/s.xml", sitemap(&entries));
     let reader = home.reader();
-    let changed = |id| reader.source(id).unwrap().unwrap().changed.is_some();
+    let changed = |id| reader.source(id).unwrap().unwrap().changed_at.is_some();
     read_again(&daemon, number).await;
     until("the first is found", || changed(2)).await;
     // Nothing can be fetched any more when the next one is told of.
@@ -36,7 +36,7 @@ async fn signals_and_trust_outlive_the_process() {
 
     let daemon = home.start();
     let after = daemon.handle().herald(number).await.unwrap().unwrap();
-    let counts = |it: freshet_daemon::HeraldReport| {
+    let counts = |it: freshet_daemon::SignalSourceReport| {
         (it.signals, it.late, it.tried, it.proved, it.missed, it.reads, it.found)
     };
     assert_eq!(counts(after.report.unwrap()), counts(told));
@@ -45,7 +45,7 @@ async fn signals_and_trust_outlive_the_process() {
     let last = read_again(&daemon, number).await.last.unwrap();
     assert_eq!((last.known, last.signals), (4, 0));
     daemon.stop().await;
-    assert!(reader.check().unwrap().is_good());
+    assert!(reader.check_integrity().unwrap().is_ok());
 }
 
 /// The daemon goes on with a configuration that pays for nothing.
@@ -69,13 +69,13 @@ async fn what_the_configuration_names_comes_and_goes_with_it() {
     site.raw("/a.xml", pages(&site, &[], None));
     let mut home = Home::new(&named(&["/a.xml", "/b.xml"]), 1.0);
     let daemon = home.start();
-    let names = |all: &[freshet_daemon::HeraldNow]| -> Vec<String> {
+    let names = |all: &[freshet_daemon::SignalSourceState]| -> Vec<String> {
         all.iter().map(|it| it.herald.name.clone()).collect()
     };
     let found = all(&daemon).await;
     assert_eq!(names(&found), [site.url("/a.xml"), site.url("/b.xml")]);
-    assert!(found.iter().all(|it| it.herald.origin == HeraldOrigin::File));
-    let refused = daemon.handle().remove_herald(found[0].herald.number).await.unwrap_err();
+    assert!(found.iter().all(|it| it.herald.origin == SignalSourceOrigin::Config));
+    let refused = daemon.handle().remove_herald(found[0].herald.id).await.unwrap_err();
     assert!(refused.hint().unwrap().contains("configuration"), "{refused}");
     until("it is read", || site.fetches().contains_key("/a.xml")).await;
     home.text = named(&["/b.xml", "/c.xml"]);
@@ -94,7 +94,7 @@ async fn what_the_configuration_names_comes_and_goes_with_it() {
     let daemon = home.start();
     assert_eq!(names(&all(&daemon).await), [c]);
     daemon.stop().await;
-    assert!(home.reader().check().unwrap().is_good());
+    assert!(home.reader().check_integrity().unwrap().is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,13 +117,13 @@ async fn what_comes_when_its_herald_is_gone_is_not_of_the_one_that_has_its_numbe
             _ => tokio::task::yield_now().await,
         }
     };
-    assert_eq!(before.number, after.number);
+    assert_eq!(before.id, after.id);
     // Now it comes; the other is read after that, as they are of one host.
     site.put("/a.xml", page);
-    let it = first_read(&daemon, after.number).await;
+    let it = first_read(&daemon, after.id).await;
     assert_eq!((it.last.unwrap().format.as_str(), it.parts), ("sitemap", 0));
     assert_eq!(it.report.unwrap().reads, 1);
     assert!(!site.fetches().contains_key("/part.xml"));
     daemon.stop().await;
-    assert!(home.reader().check().unwrap().is_good());
+    assert!(home.reader().check_integrity().unwrap().is_ok());
 }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use freshet_daemon::HeraldWanted;
-use freshet_store::HeraldQuery;
+use freshet_daemon::NewSignalSourceRequest;
+use freshet_store::SignalSourceQuery;
 
 use super::{CALM, date, index, paths, read, sitemap, with_copies};
 use crate::web::{Home, Site};
@@ -25,18 +25,18 @@ async fn a_large_sitemap_leaves_rows_for_known_pages_only_and_the_loop_answers()
     }
     let urls: Vec<String> = (0..PARTS).map(|n| site.url(&part(n))).collect();
     site.raw("/index.xml", index(&urls));
-    let root = read(&daemon, HeraldWanted::sitemap(site.url("/index.xml"))).await;
-    let parts = HeraldQuery { parent: Some(root.herald.number), ..HeraldQuery::default() };
+    let root = read(&daemon, NewSignalSourceRequest::sitemap(site.url("/index.xml"))).await;
+    let parts = SignalSourceQuery { parent: Some(root.herald.id), ..SignalSourceQuery::default() };
     let parts = daemon.handle().heralds(parts).await.unwrap();
-    let numbers: Vec<u32> = parts.iter().map(|it| it.herald.number).collect();
+    let numbers: Vec<u32> = parts.iter().map(|it| it.herald.id).collect();
     assert_eq!(parts.len(), PARTS);
     // All at once, while somebody asks how it goes.
     let mut reads = tokio::task::JoinSet::new();
     for it in parts {
         let handle = daemon.handle();
         reads.spawn(async move {
-            handle.read_herald(it.herald.number).await.unwrap();
-            handle.herald(it.herald.number).await.unwrap().unwrap()
+            handle.read_herald(it.herald.id).await.unwrap();
+            handle.herald(it.herald.id).await.unwrap().unwrap()
         });
     }
     let mut answers = 0;
@@ -59,11 +59,12 @@ async fn a_large_sitemap_leaves_rows_for_known_pages_only_and_the_loop_answers()
     assert_eq!(pages, (PARTS * EACH) as u64);
     assert!(answers > 100, "{answers} answers meanwhile");
     let reader = home.reader();
-    let rows: u64 = numbers.iter().map(|n| reader.count_ears(*n, u32::MAX).unwrap()).sum();
+    let rows: u64 =
+        numbers.iter().map(|n| reader.count_signalled_sources(*n, u32::MAX).unwrap()).sum();
     // Each part has said something of one page.
     assert_eq!(rows, PARTS as u64);
     daemon.stop().await;
-    assert!(reader.check().unwrap().is_good());
+    assert!(reader.check_integrity().unwrap().is_ok());
     let left: Vec<_> =
         fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| name.to_string_lossy().starts_with("freshet.db")), "{left:?}");

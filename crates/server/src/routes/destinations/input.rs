@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use freshet_notify::{Key, RawCommand, RawEmail, RawFilter, RawTarget, RawTo, RawWebhook};
+use freshet_notify::{
+    RawChannel, RawCommand, RawEmail, RawFilter, RawTarget, RawWebhook, SigningKey,
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -97,24 +99,23 @@ impl std::fmt::Debug for WebhookInput {
 
 impl TargetInput {
     /// The keys that it goes on with in place of another; `None` if that is of another kind.
-    pub(super) fn keys_of(&self, before: &RawTarget) -> Option<Vec<Key>> {
+    pub(super) fn keys_of(&self, before: &RawTarget) -> Option<Vec<SigningKey>> {
         match (&self.to, &before.to) {
-            (ToInput::Webhook(_), RawTo::Webhook(hook)) => Some(hook.keys.clone()),
-            (ToInput::Email(_), RawTo::Email(_)) | (ToInput::Command(_), RawTo::Command(_)) => {
-                Some(Vec::new())
-            }
+            (ToInput::Webhook(_), RawChannel::Webhook(hook)) => Some(hook.keys.clone()),
+            (ToInput::Email(_), RawChannel::Email(_))
+            | (ToInput::Command(_), RawChannel::Command(_)) => Some(Vec::new()),
             _ => None,
         }
     }
 
     /// As it is kept.
-    pub(super) fn raw(self, keys: Vec<Key>) -> RawTarget {
+    pub(super) fn raw(self, keys: Vec<SigningKey>) -> RawTarget {
         let to = match self.to {
             ToInput::Webhook(WebhookInput { url, headers }) => {
-                RawTo::Webhook(RawWebhook { url, headers, keys })
+                RawChannel::Webhook(RawWebhook { url, headers, keys })
             }
-            ToInput::Email(email) => RawTo::Email(email),
-            ToInput::Command(command) => RawTo::Command(command),
+            ToInput::Email(email) => RawChannel::Email(email),
+            ToInput::Command(command) => RawChannel::Command(command),
         };
         let Self { filter, digest, subject, text, .. } = self;
         RawTarget { filter, digest, subject, text, ..RawTarget::new(to) }

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use freshet_daemon::DestinationEdit;
-use freshet_notify::DeadView;
+use freshet_notify::DeadLetterView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -38,21 +38,21 @@ struct DeadQuery {
 /// List deliveries that were given up
 #[utoipa::path(get, path = "/v1/destinations/{id}/dead", tag = "destinations",
     params(("id" = u32, Path, description = "The number of the destination"), DeadQuery),
-    responses((status = 200, description = "The oldest first", body = Page<DeadView>)))]
+    responses((status = 200, description = "The oldest first", body = Page<DeadLetterView>)))]
 async fn list(
     State(app): State<Arc<App>>,
     Place(id): Place<u32>,
     Query(asked): Query<DeadQuery>,
-) -> Result<Json<Page<DeadView>>, Problem> {
+) -> Result<Json<Page<DeadLetterView>>, Problem> {
     let most = limit(asked.limit)?;
     let after = asked.after.unwrap_or(0);
     if after < 0 {
         return Err(Problem::field("after", format!("{after} is not the number of a delivery")));
     }
     row(&app, id).await?;
-    let dead = app.read(move |reader| reader.dead(id, after, most)).await?;
+    let dead = app.read(move |reader| reader.dead_letters(id, after, most)).await?;
     let next = dead.last().filter(|_| dead.len() == most).map(|it| it.id);
-    Ok(Json(Page { items: dead.iter().map(DeadView::of).collect(), next }))
+    Ok(Json(Page { items: dead.iter().map(DeadLetterView::new).collect(), next }))
 }
 
 /// What became of deliveries that were tried once more.
@@ -78,11 +78,11 @@ async fn retry(
 ) -> Result<Json<RetryResult>, Problem> {
     row(&app, id).await?;
     let notifier = app.notifier.as_ref().ok_or_else(nobody)?;
-    let retried = notifier.retry(id).await?;
+    let retried = notifier.retry_dead_letters(id).await?;
     let gone = || Problem::absent(format!("there is no destination {id}"));
     let retried = retried.ok_or_else(gone)?;
-    let (sent, left) = (retried.sent as u64, retried.left);
-    Ok(Json(RetryResult { sent, left, error: retried.trouble.map(|it| it.what) }))
+    let (sent, left) = (retried.sent as u64, retried.remaining);
+    Ok(Json(RetryResult { sent, left, error: retried.error.map(|it| it.message) }))
 }
 
 /// Forget a delivery that was given up
@@ -95,7 +95,7 @@ async fn forget(
     Place((id, letter)): Place<(u32, i64)>,
 ) -> Result<StatusCode, Problem> {
     let after = letter.saturating_sub(1);
-    let found = app.read(move |reader| reader.dead(id, after, 1)).await?;
+    let found = app.read(move |reader| reader.dead_letters(id, after, 1)).await?;
     if found.first().is_none_or(|it| it.id != letter) {
         return Err(Problem::absent(format!("there is no delivery {letter} to {id}")));
     }

@@ -1,6 +1,6 @@
 //! What is said of a signal source.
 
-use freshet_daemon::{HeraldGiven, HeraldRule, HeraldWanted};
+use freshet_daemon::{DiscoveryRule, NewSignalSourceRequest, SignalSourcePatch};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -70,7 +70,8 @@ pub(crate) enum ReadKind {
 /// What is said of a signal source. What is left out stays as it is.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct SignalSourcePatch {
+#[schema(as = SignalSourcePatch)]
+pub(crate) struct WireSignalSourcePatch {
     /// Whether pages that it names and nobody knows become sources.
     discover: Option<bool>,
     /// Only those that match one of these patterns. They replace those before.
@@ -101,13 +102,13 @@ pub(crate) struct SignalSourcePatch {
 
 impl SignalSourceInput {
     /// As the daemon takes it.
-    pub(crate) fn wanted(self) -> Result<HeraldWanted, Problem> {
+    pub(crate) fn wanted(self) -> Result<NewSignalSourceRequest, Problem> {
         check_url(&self.url)?;
-        let rule = HeraldRule {
+        let rule = DiscoveryRule {
             discover: self.discover,
             include: self.include,
             exclude: self.exclude,
-            most: self.most.unwrap_or(HeraldRule::MOST),
+            most: self.most.unwrap_or(DiscoveryRule::MOST),
             tags: self.tags,
             importance: self.importance,
             other_hosts: self.other_hosts,
@@ -115,14 +116,14 @@ impl SignalSourceInput {
         };
         check(&rule)?;
         let given = given(self.paused, self.min_interval, self.max_interval)?;
-        Ok(HeraldWanted { url: self.url, feed: self.kind == ReadKind::Feed, rule, given })
+        Ok(NewSignalSourceRequest { url: self.url, feed: self.kind == ReadKind::Feed, rule, given })
     }
 }
 
-impl SignalSourcePatch {
+impl WireSignalSourcePatch {
     /// As the daemon takes it, of one with this rule.
-    pub(super) fn given(self, before: HeraldRule) -> Result<HeraldGiven, Problem> {
-        let rule = HeraldRule {
+    pub(super) fn given(self, before: DiscoveryRule) -> Result<SignalSourcePatch, Problem> {
+        let rule = DiscoveryRule {
             discover: self.discover.unwrap_or(before.discover),
             include: self.include.unwrap_or_else(|| before.include.clone()),
             exclude: self.exclude.unwrap_or_else(|| before.exclude.clone()),
@@ -134,12 +135,12 @@ impl SignalSourcePatch {
         };
         check(&rule)?;
         let rule = Some(rule).filter(|rule| *rule != before);
-        Ok(HeraldGiven { rule, ..given(self.paused, self.min_interval, self.max_interval)? })
+        Ok(SignalSourcePatch { rule, ..given(self.paused, self.min_interval, self.max_interval)? })
     }
 }
 
 /// Refuses what is too much to be kept. What cannot be meant is refused by the daemon.
-fn check(rule: &HeraldRule) -> Result<(), Problem> {
+fn check(rule: &DiscoveryRule) -> Result<(), Problem> {
     check_tags(&rule.tags)?;
     for (field, patterns) in [("include", &rule.include), ("exclude", &rule.exclude)] {
         if patterns.len() > PATTERNS {
@@ -158,7 +159,7 @@ fn given(
     paused: Option<bool>,
     least: Option<f64>,
     most: Option<f64>,
-) -> Result<HeraldGiven, Problem> {
+) -> Result<SignalSourcePatch, Problem> {
     for (field, said) in [("min_interval", least), ("max_interval", most)] {
         if let Some(said) = said.filter(|it| !(0.0..=1e10).contains(it)) {
             return Err(Problem::field(field, format!("{said} is not from 0 to 10000000000")));
@@ -166,5 +167,5 @@ fn given(
     }
     let days = |seconds: f64| seconds / DAY;
     let (min_interval, max_interval) = (least.map(days), most.map(days));
-    Ok(HeraldGiven { rule: None, paused, min_interval, max_interval })
+    Ok(SignalSourcePatch { rule: None, paused, min_interval, max_interval })
 }

@@ -1,7 +1,7 @@
 //! How it went: pictures over time.
 
 use freshet_daemon::Millis;
-use freshet_store::Pulse;
+use freshet_store::StatsBucket;
 
 use crate::truth::Line;
 use crate::web::chart::{Chart, Drawn, Form, Scale, Series};
@@ -73,13 +73,18 @@ impl Span {
 const FLOORS: [f64; 3] = [0.9, 0.8, 0.6];
 
 /// Freshness, and changes an hour.
-pub(super) fn charts(pulses: &[Pulse], span: Span, now: Millis, truth: &[Line]) -> (Drawn, Drawn) {
+pub(super) fn charts(
+    pulses: &[StatsBucket],
+    span: Span,
+    now: Millis,
+    truth: &[Line],
+) -> (Drawn, Drawn) {
     let (step, since) = (span.step(), span.since(now));
     // What is younger than the span needs no empty room before it.
     let first = pulses.first().map_or(since, |it| it.at).max(since);
     let first = if now - first < span.length() / 2 { first } else { since };
     let steps: Vec<Millis> = (0..).map(|n| first + n * step).take_while(|at| *at <= now).collect();
-    let found: Vec<Option<&Pulse>> =
+    let found: Vec<Option<&StatsBucket>> =
         steps.iter().map(|at| pulses.iter().find(|it| it.at == *at)).collect();
     // What happened in a step is shown in its middle.
     let middle: Vec<f64> = steps.iter().map(|at| (at + step / 2).min(now) as f64).collect();
@@ -105,7 +110,7 @@ pub(super) fn charts(pulses: &[Pulse], span: Span, now: Millis, truth: &[Line]) 
         marks: Vec::new(),
     };
     let hours = step as f64 / HOUR as f64;
-    let per_hour = |pick: fn(&Pulse) -> u64| -> Vec<Option<f64>> {
+    let per_hour = |pick: fn(&StatsBucket) -> u64| -> Vec<Option<f64>> {
         found.iter().map(|it| Some(it.map_or(0.0, |it| pick(it) as f64) / hours)).collect()
     };
     let changed = per_hour(|it| it.changed);
@@ -131,11 +136,11 @@ pub(super) fn charts(pulses: &[Pulse], span: Span, now: Millis, truth: &[Line]) 
 fn freshness(
     steps: &[Millis],
     step: Millis,
-    found: &[Option<&Pulse>],
+    found: &[Option<&StatsBucket>],
     truth: &[Line],
 ) -> Vec<Series> {
     let expected = found.iter().map(|it| it.and_then(|it| it.freshness)).collect();
-    let measured = |it: &&Pulse| (it.held > 0.0).then(|| it.fresh / it.held);
+    let measured = |it: &&StatsBucket| (it.held > 0.0).then(|| it.fresh / it.held);
     let measured = found.iter().map(|it| it.as_ref().and_then(measured)).collect();
     let mut all = vec![
         Series::line("Expected", expected).write(words::percent),

@@ -2,7 +2,7 @@
 
 use freshet_daemon::{Millis, Status};
 use freshet_model::moment;
-use freshet_store::{Query, Reader, State, StoreError};
+use freshet_store::{Reader, SourceQuery, SourceState, StoreError};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -45,8 +45,9 @@ pub(super) async fn needs(app: &App, status: &Status, now: Millis) -> Result<Vec
 
 /// Sources that could not be fetched when that was tried last.
 pub(super) fn lost(reader: &Reader) -> Result<u64, StoreError> {
-    let count = |state| reader.count(&Query { state: Some(state), ..Query::default() });
-    Ok(count(State::Failing)? + count(State::Gone)? + count(State::Disallowed)?)
+    let count =
+        |state| reader.count_sources(&SourceQuery { state: Some(state), ..SourceQuery::default() });
+    Ok(count(SourceState::Failing)? + count(SourceState::Gone)? + count(SourceState::Disallowed)?)
 }
 
 fn destinations(reader: &Reader, now: Millis) -> Result<Vec<Need>, StoreError> {
@@ -57,7 +58,7 @@ fn destinations(reader: &Reader, now: Millis) -> Result<Vec<Need>, StoreError> {
         detail: format!(
             "{}{}",
             it.error.unwrap_or_default(),
-            match it.next {
+            match it.retry_at {
                 _ if it.paused => "; it is paused".to_owned(),
                 Some(next) => format!("; tried again {}", moment::from_now(next.max(now), now)),
                 None => String::new(),
@@ -72,17 +73,17 @@ fn destinations(reader: &Reader, now: Millis) -> Result<Vec<Need>, StoreError> {
 fn sources(reader: &Reader) -> Result<Vec<Need>, StoreError> {
     let mut needs = Vec::new();
     let kinds = [
-        (State::Failing, "failing", "keeps failing", "keep failing"),
-        (State::Gone, "gone", "is gone", "are gone"),
-        (State::Disallowed, "disallowed", "may not be fetched", "may not be fetched"),
+        (SourceState::Failing, "failing", "keeps failing", "keep failing"),
+        (SourceState::Gone, "gone", "is gone", "are gone"),
+        (SourceState::Disallowed, "disallowed", "may not be fetched", "may not be fetched"),
     ];
     for (state, name, one, many) in kinds {
-        let query = Query { state: Some(state), limit: LOOKED, ..Query::default() };
-        let found = reader.list(&query)?;
+        let query = SourceQuery { state: Some(state), limit: LOOKED, ..SourceQuery::default() };
+        let found = reader.list_sources(&query)?;
         let is_more = found.next.is_some();
         let bad = found.sources.into_iter();
         let bad: Vec<_> =
-            bad.filter(|it| state != State::Failing || it.failures >= FAILURES).collect();
+            bad.filter(|it| state != SourceState::Failing || it.failures >= FAILURES).collect();
         if bad.is_empty() {
             continue;
         }

@@ -12,7 +12,8 @@ use axum::routing::{get, post};
 use freshet_daemon::{DestinationEdit, Millis};
 use freshet_model::moment;
 use freshet_notify::{
-    DeadView, EntryKind, RawCommand, RawEmail, RawFilter, RawTarget, RawTo, RawWebhook, View,
+    DeadLetterView, DestinationView, EntryKind, RawChannel, RawCommand, RawEmail, RawFilter,
+    RawTarget, RawWebhook,
 };
 use freshet_store::{Destination, Reader, StoreError};
 use serde::Deserialize;
@@ -23,7 +24,7 @@ use crate::problem::Problem;
 use crate::routes::destinations::{change_key, make, try_out, view};
 use crate::web::form::Fields;
 use crate::web::frame::{Frame, page, page_with};
-use crate::web::said::{Told, go_to};
+use crate::web::said::{Flash, go_to};
 use crate::web::words;
 
 /// Deliveries that were given up that are shown.
@@ -58,11 +59,11 @@ pub(super) struct DestinationRow {
 impl DestinationRow {
     pub(super) fn all(reader: &Reader, now: Millis) -> Result<Vec<Self>, StoreError> {
         let row = |it: &Destination| {
-            let dead = reader.count_dead(it.id)?;
-            let view = View::of(it, dead);
+            let dead = reader.count_dead_letters(it.id)?;
+            let view = DestinationView::new(it, dead);
             Ok(Self {
                 id: it.id,
-                told: moment::last(it.delivered, now),
+                told: moment::last(it.delivered_at, now),
                 name: view.name,
                 kind: view.kind,
                 to: view.to,
@@ -80,14 +81,14 @@ impl DestinationRow {
 struct New {
     frame: Frame,
     error: Option<Problem>,
-    said: Said,
+    said: FormState,
     kinds: Vec<(&'static str, bool)>,
 }
 
 /// What stands in the form.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said {
+struct FormState {
     name: String,
     way: String,
     webhook: String,
@@ -105,7 +106,7 @@ struct Said {
     kinds: Vec<String>,
 }
 
-impl Said {
+impl FormState {
     fn of(fields: &Fields) -> Self {
         let text = |name| fields.text(name).trim().to_owned();
         Self {
@@ -138,7 +139,7 @@ impl Said {
         let kinds = self.kinds.iter().filter(|it| !it.is_empty()).map(|it| it.parse::<EntryKind>());
         let kinds = kinds.collect::<Result<_, _>>().map_err(|why| Problem::field("kind", why))?;
         let to = match self.way.as_str() {
-            "webhook" => RawTo::Webhook(RawWebhook {
+            "webhook" => RawChannel::Webhook(RawWebhook {
                 url: self.webhook.clone(),
                 headers: self.headers()?,
                 keys: Vec::new(),
@@ -146,9 +147,9 @@ impl Said {
             "mail" => {
                 let to = self.mail.split([',', ';', ' ', '\n']).map(str::trim);
                 let to = to.filter(|it| !it.is_empty()).map(ToOwned::to_owned).collect();
-                RawTo::Email(RawEmail { to, from: None })
+                RawChannel::Email(RawEmail { to, from: None })
             }
-            "command" => RawTo::Command(RawCommand { name: self.command.clone() }),
+            "command" => RawChannel::Command(RawCommand { name: self.command.clone() }),
             other => return Err(Problem::field("way", format!("`{other}` is no way to be told"))),
         };
         Ok(RawTarget {
@@ -178,7 +179,7 @@ impl Said {
     }
 }
 
-fn new(frame: Frame, said: Said, error: Option<Problem>) -> New {
+fn new(frame: Frame, said: FormState, error: Option<Problem>) -> New {
     let kinds = EntryKind::ALL.iter().map(|it| {
         let name = it.name();
         (name, said.kinds.iter().any(|it| it == name) || said.kind == name)
@@ -186,7 +187,7 @@ fn new(frame: Frame, said: Said, error: Option<Problem>) -> New {
     New { kinds: kinds.collect(), frame: frame.at("settings"), error, said }
 }
 
-async fn describe(frame: Frame, Query(mut said): Query<Said>) -> Result<Response, Problem> {
+async fn describe(frame: Frame, Query(mut said): Query<FormState>) -> Result<Response, Problem> {
     if said.way.is_empty() {
         "webhook".clone_into(&mut said.way);
     }
@@ -198,14 +199,15 @@ async fn add(
     frame: Frame,
     fields: Fields,
 ) -> Result<Response, Problem> {
-    let said = Said::of(&fields);
+    let said = FormState::of(&fields);
     let made = match said.target() {
         Ok(raw) => make(&app, said.name.clone(), None, raw).await,
         Err(problem) => Err(problem),
     };
     match made {
         Ok((secret, view)) => {
-            let told = Told { secret, ..Told::good(format!("{} is told from now on.", view.name)) };
+            let told =
+                Flash { secret, ..Flash::good(format!("{} is told from now on.", view.name)) };
             Ok(go_to(&app, &format!("/settings/destinations/{}", view.id), told))
         }
         // What was typed is not typed again.
@@ -221,10 +223,10 @@ async fn add(
 #[template(path = "destination.html")]
 struct Shown {
     frame: Frame,
-    it: View,
+    it: DestinationView,
     delivered: String,
     filter: Vec<(&'static str, String)>,
-    dead: Vec<DeadView>,
+    dead: Vec<DeadLetterView>,
 }
 
 async fn show(
@@ -234,7 +236,8 @@ async fn show(
 ) -> Result<Response, Problem> {
     let it = view(&app, id).await?;
     let now = frame.now;
-    let read = app.read(move |reader| Ok((reader.dead(id, 0, DEAD)?, reader.destination(id)?)));
+    let read =
+        app.read(move |reader| Ok((reader.dead_letters(id, 0, DEAD)?, reader.destination(id)?)));
     let (dead, row) = read.await?;
     let filter = &it.filter;
     let mut shown = Vec::new();
@@ -250,9 +253,9 @@ async fn show(
     }
     page(&Shown {
         frame: frame.at("settings"),
-        delivered: moment::last(row.and_then(|it| it.delivered), now),
+        delivered: moment::last(row.and_then(|it| it.delivered_at), now),
         filter: shown,
-        dead: dead.iter().map(DeadView::of).collect(),
+        dead: dead.iter().map(DeadLetterView::new).collect(),
         it,
     })
 }
@@ -268,10 +271,10 @@ async fn test(
 ) -> Result<Response, Problem> {
     let result = try_out(&app, id).await?;
     let told = match (result.receipt, result.error) {
-        (Some(receipt), _) => Told::good(format!("It arrived. Answer: {}", receipt.answer)),
+        (Some(receipt), _) => Flash::good(format!("It arrived. Answer: {}", receipt.answer)),
         (None, error) => {
             let answer = result.answer.map(|it| format!(" Answer: {it}")).unwrap_or_default();
-            Told::bad(format!("It did not arrive: {}.{answer}", error.unwrap_or_default()))
+            Flash::bad(format!("It did not arrive: {}.{answer}", error.unwrap_or_default()))
         }
     };
     Ok(go_to(&app, &back(id), told))
@@ -289,7 +292,7 @@ async fn pause(
     } else {
         "It is told again, also of what came meanwhile."
     };
-    Ok(go_to(&app, &back(id), Told::good(told)))
+    Ok(go_to(&app, &back(id), Flash::good(told)))
 }
 
 async fn rotate(
@@ -298,8 +301,8 @@ async fn rotate(
     _: Fields,
 ) -> Result<Response, Problem> {
     let (secret, _) = change_key(&app, id, GRACE).await?;
-    let told = Told::good("There is a new secret. The old one signs as well for a day.");
-    Ok(go_to(&app, &back(id), Told { secret: Some(secret), ..told }))
+    let told = Flash::good("There is a new secret. The old one signs as well for a day.");
+    Ok(go_to(&app, &back(id), Flash { secret: Some(secret), ..told }))
 }
 
 async fn retry(
@@ -310,13 +313,15 @@ async fn retry(
     let notifier = app.notifier.as_ref().ok_or_else(|| {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "nobody tells destinations here")
     })?;
-    let retried = notifier.retry(id).await?;
+    let retried = notifier.retry_dead_letters(id).await?;
     let absent = || Problem::absent(format!("there is no destination {id}"));
     let retried = retried.ok_or_else(absent)?;
     let sent = words::plural(retried.sent as u64, "delivery", "deliveries");
-    let told = match retried.trouble {
-        None => Told::good(format!("{sent} arrived; {} are left.", retried.left)),
-        Some(trouble) => Told::bad(format!("{sent} arrived; the next did not: {}", trouble.what)),
+    let told = match retried.error {
+        None => Flash::good(format!("{sent} arrived; {} are left.", retried.remaining)),
+        Some(trouble) => {
+            Flash::bad(format!("{sent} arrived; the next did not: {}", trouble.message))
+        }
     };
     Ok(go_to(&app, &back(id), told))
 }
@@ -328,11 +333,11 @@ async fn forget(
 ) -> Result<Response, Problem> {
     let wanted: Vec<i64> = fields.all("letter").filter_map(|it| it.parse().ok()).collect();
     // Only its own: numbers are for all destinations together.
-    let own = app.read(move |reader| reader.dead(id, 0, usize::MAX)).await?;
+    let own = app.read(move |reader| reader.dead_letters(id, 0, usize::MAX)).await?;
     let dead: Vec<i64> = own.iter().map(|it| it.id).filter(|it| wanted.contains(it)).collect();
     let count = app.handle.edit_destination(DestinationEdit::Unbury { dead }).await?;
     let told = format!("{} forgotten.", words::plural(count, "delivery is", "deliveries are"));
-    Ok(go_to(&app, &back(id), Told::good(told)))
+    Ok(go_to(&app, &back(id), Flash::good(told)))
 }
 
 async fn remove(
@@ -342,8 +347,8 @@ async fn remove(
 ) -> Result<Response, Problem> {
     let name = view(&app, id).await?.name;
     if fields.get("name") != Some(name.as_str()) {
-        return Ok(go_to(&app, &back(id), Told::bad("Type its name to remove it.")));
+        return Ok(go_to(&app, &back(id), Flash::bad("Type its name to remove it.")));
     }
     app.handle.edit_destination(DestinationEdit::Remove { id }).await?;
-    Ok(go_to(&app, "/settings#destinations", Told::good(format!("{name} is told no more."))))
+    Ok(go_to(&app, "/settings#destinations", Flash::good(format!("{name} is told no more."))))
 }

@@ -15,7 +15,7 @@ use crate::problem::Problem;
 use crate::routes::tokens::make;
 use crate::token::{Scope, Scopes};
 use crate::web::form::Fields;
-use crate::web::said::{Told, go_to};
+use crate::web::said::{Flash, go_to};
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -35,8 +35,8 @@ impl TokenRow {
         let row = |it: &Token| Self {
             name: it.name.clone(),
             scopes: Scopes::from_bits(it.scopes).to_string().replace(',', ", "),
-            made: moment::from_now(it.made, now),
-            used: moment::last(it.used, now),
+            made: moment::from_now(it.created_at, now),
+            used: moment::last(it.used_at, now),
         };
         tokens.iter().map(row).collect()
     }
@@ -54,9 +54,9 @@ async fn add(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Pr
             .hint("remove it first, or choose another name"));
     }
     let (secret, token) = make(&app, name, &scopes).await?;
-    let told = Told {
+    let told = Flash {
         secret: Some(secret.reveal().to_owned()),
-        ..Told::good(format!("The token {} counts from now on.", token.name))
+        ..Flash::good(format!("The token {} counts from now on.", token.name))
     };
     Ok(go_to(&app, "/settings#tokens", told))
 }
@@ -64,9 +64,9 @@ async fn add(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Pr
 async fn remove(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
     let name = fields.text("name").to_owned();
     let told = if app.handle.remove_token(name.clone()).await? {
-        Told::good(format!("The token {name} does not count any more."))
+        Flash::good(format!("The token {name} does not count any more."))
     } else {
-        Told::bad(format!("There is no token {name}."))
+        Flash::bad(format!("There is no token {name}."))
     };
     Ok(go_to(&app, "/settings#tokens", told))
 }

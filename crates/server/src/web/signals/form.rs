@@ -1,6 +1,6 @@
 //! The form that adds a sitemap or feed.
 
-use freshet_daemon::{HeraldGiven, HeraldRule, HeraldWanted};
+use freshet_daemon::{DiscoveryRule, NewSignalSourceRequest, SignalSourcePatch};
 
 use crate::problem::Problem;
 use crate::routes::{check_tags, check_url};
@@ -63,26 +63,26 @@ impl AddForm {
     }
 
     /// As the daemon takes it.
-    pub(super) fn wanted(&self) -> Result<HeraldWanted, Problem> {
+    pub(super) fn wanted(&self) -> Result<NewSignalSourceRequest, Problem> {
         check_url(&self.url)?;
         let most = match self.most.as_str() {
-            "" => HeraldRule::MOST,
+            "" => DiscoveryRule::MOST,
             text => text.parse().map_err(|_| {
                 Problem::field("most", format!("`{text}` is not a number of pages, such as 1000"))
             })?,
         };
         let tags = lines(&self.tags);
         check_tags(&tags)?;
-        let rule = HeraldRule {
+        let rule = DiscoveryRule {
             discover: self.discover,
             include: lines(&self.include),
             exclude: lines(&self.exclude),
             most,
             tags,
             other_hosts: self.other_hosts,
-            ..HeraldRule::default()
+            ..DiscoveryRule::default()
         };
         let (url, feed) = (self.url.clone(), self.is_feed);
-        Ok(HeraldWanted { url, feed, rule, given: HeraldGiven::default() })
+        Ok(NewSignalSourceRequest { url, feed, rule, given: SignalSourcePatch::default() })
     }
 }

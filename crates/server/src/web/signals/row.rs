@@ -1,10 +1,12 @@
 //! A signal source in words.
 
-use freshet_daemon::{HeraldNow, HeraldReport, Millis};
+use freshet_daemon::{Millis, SignalSourceReport, SignalSourceState};
 use freshet_model::moment;
-use freshet_store::{Herald, HeraldKind, HeraldOrigin, State};
+use freshet_store::{
+    SignalSource as StoredSignalSource, SignalSourceKind, SignalSourceOrigin, SourceState,
+};
 
-use crate::signal_source::SignalSource;
+use crate::signal_source::SignalSourceView;
 use crate::web::words;
 
 /// In the table.
@@ -60,7 +62,7 @@ fn round(share: f64) -> String {
     if text == "100 %" && share < 0.999 { "99 %".to_owned() } else { text }
 }
 
-fn share(report: &HeraldReport, budget: f64) -> String {
+fn share(report: &SignalSourceReport, budget: f64) -> String {
     match report.spent / budget {
         _ if report.spent <= 0.0 => "none".to_owned(),
         share if !share.is_finite() => "–".to_owned(),
@@ -71,7 +73,7 @@ fn share(report: &HeraldReport, budget: f64) -> String {
     }
 }
 
-fn defects(it: &HeraldNow) -> String {
+fn defects(it: &SignalSourceState) -> String {
     let each = it.last.iter().flat_map(|it| &it.defects);
     let each: Vec<String> = each.map(|(name, times)| format!("{name} × {times}")).collect();
     match each.len() {
@@ -81,12 +83,12 @@ fn defects(it: &HeraldNow) -> String {
 }
 
 /// How the last read went, in a word, as good or bad, and what there is to say of it.
-fn state(it: &HeraldNow, now: Millis) -> (String, &'static str, String) {
+fn state(it: &SignalSourceState, now: Millis) -> (String, &'static str, String) {
     let Some(source) = &it.source else {
-        let heard = moment::last(it.herald.heard, now);
+        let heard = moment::last(it.herald.last_signal_at, now);
         return ("speaks by itself".to_owned(), "", format!("last {heard}"));
     };
-    let at = moment::last(source.tried, now);
+    let at = moment::last(source.attempted_at, now);
     if source.paused {
         return ("paused".to_owned(), "warn", format!("last read {at}"));
     }
@@ -112,7 +114,7 @@ fn state(it: &HeraldNow, now: Millis) -> (String, &'static str, String) {
             ("read".to_owned(), "good", format!("{at}: {pages}, {said}"))
         }
         outcome => {
-            let tone = if source.state == State::Disallowed { "warn" } else { "bad" };
+            let tone = if source.state == SourceState::Disallowed { "warn" } else { "bad" };
             let words = last.words();
             let why = words.strip_prefix(&format!("{outcome}: ")).unwrap_or(&words);
             (outcome.to_owned(), tone, format!("{at}{failures}: {why}"))
@@ -121,7 +123,7 @@ fn state(it: &HeraldNow, now: Millis) -> (String, &'static str, String) {
 }
 
 impl Row {
-    pub(super) fn of(it: &HeraldNow, budget: f64, now: Millis) -> Self {
+    pub(super) fn of(it: &SignalSourceState, budget: f64, now: Millis) -> Self {
         let report = it.report.unwrap_or_default();
         let (state, tone, about) = state(it, now);
         let parts = match it.parts {
@@ -129,10 +131,10 @@ impl Row {
             parts => format!(", {}", words::plural(parts, "part", "parts")),
         };
         Self {
-            number: it.herald.number,
+            number: it.herald.id,
             name: it.herald.name.clone(),
             kind: kind(it.herald.kind),
-            origin: format!("{}{parts}", SignalSource::origin(it.herald.origin)),
+            origin: format!("{}{parts}", SignalSourceView::origin(it.herald.origin)),
             precision: or_dash(report.precision, round),
             proved: match report.tried {
                 0 => String::new(),
@@ -166,38 +168,45 @@ impl Row {
 }
 
 /// What it is, for people.
-fn kind(kind: HeraldKind) -> &'static str {
+fn kind(kind: SignalSourceKind) -> &'static str {
     match kind {
-        HeraldKind::Sitemap => "Sitemap",
-        HeraldKind::Feed => "Feed",
-        HeraldKind::WebSub => "Hub (WebSub)",
-        HeraldKind::IndexNow => "IndexNow",
-        HeraldKind::Api => "Program",
-        HeraldKind::Head => "Headers",
+        SignalSourceKind::Sitemap => "Sitemap",
+        SignalSourceKind::Feed => "Feed",
+        SignalSourceKind::WebSub => "Hub (WebSub)",
+        SignalSourceKind::IndexNow => "IndexNow",
+        SignalSourceKind::Api => "Program",
+        SignalSourceKind::Head => "Headers",
     }
 }
 
 impl Shown {
-    pub(super) fn of(it: &HeraldNow, parent: Option<Herald>, budget: f64, now: Millis) -> Self {
+    pub(super) fn of(
+        it: &SignalSourceState,
+        parent: Option<StoredSignalSource>,
+        budget: f64,
+        now: Millis,
+    ) -> Self {
         let report = it.report.unwrap_or_default();
         let row = Row::of(it, budget, now);
         let url = &it.herald.name;
         let is_of_the_web = url.starts_with("https://") || url.starts_with("http://");
         Self {
             link: is_of_the_web.then(|| url.clone()),
-            parent: parent.map(|it| (it.number, it.name)),
+            parent: parent.map(|it| (it.id, it.name)),
             is_read: it.source.is_some(),
             is_paused: it.source.as_ref().is_some_and(|it| it.paused),
             stays: match it.herald.origin {
-                HeraldOrigin::File => Some("freshet.toml names it: take it out there, and reload."),
-                HeraldOrigin::Robots => Some(
+                SignalSourceOrigin::Config => {
+                    Some("freshet.toml names it: take it out there, and reload.")
+                }
+                SignalSourceOrigin::Robots => Some(
                     "A robots.txt names it, so it would come back: pause it, or set robots = false \
                      under [signals].",
                 ),
-                HeraldOrigin::Part => {
+                SignalSourceOrigin::Parent => {
                     Some("It comes and goes with the index that it is a part of.")
                 }
-                HeraldOrigin::Given | HeraldOrigin::Heard => None,
+                SignalSourceOrigin::Owner | SignalSourceOrigin::Push => None,
             },
             has_parts: it.parts > 0,
             facts: facts(it, &report, &row, now),
@@ -220,7 +229,7 @@ fn about(name: &str) -> &'static str {
     freshet_daemon::defect_about(name).unwrap_or_default()
 }
 
-fn verdict(it: &HeraldReport) -> String {
+fn verdict(it: &SignalSourceReport) -> String {
     let (Some(precision), Some(recall)) = (it.precision, it.recall) else {
         return match it.signals {
             0 => "It has said nothing yet, so nothing is known of how true it is.".to_owned(),
@@ -245,8 +254,8 @@ fn with(figure: &str, more: &str) -> String {
 }
 
 fn facts(
-    it: &HeraldNow,
-    report: &HeraldReport,
+    it: &SignalSourceState,
+    report: &SignalSourceReport,
     row: &Row,
     now: Millis,
 ) -> Vec<(&'static str, String)> {
@@ -266,22 +275,22 @@ fn facts(
         facts.push(("Read every", row.every.clone()));
         facts.push(("Share of the budget", row.share.clone()));
         facts.push(("Worth of a read", words::maybe(report.worth)));
-        let next = match (source.paused, source.due) {
+        let next = match (source.paused, source.due_at) {
             (true, _) => "paused".to_owned(),
             (_, due) => moment::next(due, now),
         };
         facts.push(("Next read", next));
     }
-    if it.herald.found > 0 {
-        facts.push(("Pages found", words::count(it.herald.found)));
+    if it.herald.sources_added > 0 {
+        facts.push(("Pages found", words::count(it.herald.sources_added)));
     }
     facts
 }
 
-fn last(it: &HeraldNow, now: Millis) -> Vec<(&'static str, String)> {
+fn last(it: &SignalSourceState, now: Millis) -> Vec<(&'static str, String)> {
     let (Some(source), Some(last)) = (&it.source, &it.last) else { return Vec::new() };
     let mut facts = vec![
-        ("When", moment::last(source.tried, now)),
+        ("When", moment::last(source.attempted_at, now)),
         ("Outcome", if last.outcome == "read" { last.format.clone() } else { last.words() }),
         ("Pages", format!("{}, {} known", words::count(last.pages), words::count(last.known))),
         ("Said to have changed", words::count(last.signals)),
@@ -299,7 +308,7 @@ fn last(it: &HeraldNow, now: Millis) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn rule(it: &HeraldNow) -> Vec<(&'static str, String)> {
+fn rule(it: &SignalSourceState) -> Vec<(&'static str, String)> {
     let rule = &it.rule;
     if !rule.discover {
         return Vec::new();
@@ -313,7 +322,11 @@ fn rule(it: &HeraldNow) -> Vec<(&'static str, String)> {
         ("Not", or(&rule.exclude, "none")),
         (
             "At most",
-            format!("{}, {} so far", words::count(rule.most), words::count(it.herald.found)),
+            format!(
+                "{}, {} so far",
+                words::count(rule.most),
+                words::count(it.herald.sources_added)
+            ),
         ),
         ("Tags", or(&rule.tags, "none")),
         ("Other hosts", if rule.other_hosts { "too" } else { "no" }.to_owned()),

@@ -152,17 +152,20 @@ pub(super) async fn show(
     }
     let address = |view: &str, all: bool| {
         let all = if all { "&all=1" } else { "" };
-        format!("/sources/{id}/diff?from={}&to={}&view={view}{all}", old.n, new.n)
+        format!("/sources/{id}/diff?from={}&to={}&view={view}{all}", old.number, new.number)
     };
     let view = if is_side { "side" } else { "inline" };
     let side = |it: &freshet_store::VersionMeta| Side {
-        n: it.n,
-        when: words::when(it.at, frame.now),
-        raw: format!("/raw/{id}/{}", it.n),
+        n: it.number,
+        when: words::when(it.first_seen_at, frame.now),
+        raw: format!("/raw/{id}/{}", it.number),
     };
     let offered = kept.iter().enumerate();
-    let offered = offered.filter(|(at, it)| *at < CHOICES || it.n == old.n || it.n == new.n);
-    let versions = offered.map(|(_, it)| (it.n, words::stamp(it.at), it.n == new.n)).collect();
+    let offered = offered
+        .filter(|(at, it)| *at < CHOICES || it.number == old.number || it.number == new.number);
+    let versions = offered
+        .map(|(_, it)| (it.number, words::stamp(it.first_seen_at), it.number == new.number))
+        .collect();
     page(&DiffPage {
         head: Head::of(&source, &host, &frame, "diff"),
         from: side(&old),

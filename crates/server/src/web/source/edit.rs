@@ -1,10 +1,10 @@
 //! What an owner says of a source.
 
-use freshet_daemon::{Given, days_in, span};
+use freshet_daemon::{SourceSettings, days_in, span};
 use freshet_store::Source;
 
 use crate::problem::Problem;
-use crate::routes::Said;
+use crate::routes::SourceSettingsView;
 use crate::web::form::Fields;
 
 const DAY: f64 = 86_400.0;
@@ -82,7 +82,7 @@ impl EditForm {
     }
 
     /// As the daemon takes it.
-    pub(super) fn given(&self) -> Result<Given, Problem> {
+    pub(super) fn given(&self) -> Result<SourceSettings, Problem> {
         let number = |field: &str, text: &str, usual: f64| match text {
             "" => Ok(usual),
             text => text
@@ -99,7 +99,7 @@ impl EditForm {
             })
         };
         let tags = self.tags.lines().map(str::trim).filter(|it| !it.is_empty());
-        let said = Said {
+        let said = SourceSettingsView {
             importance: Some(number("importance", &self.importance, 1.0)?),
             cost: Some(number("cost", &self.cost, 1.0)?),
             min_interval: Some(seconds("min_interval", &self.min_interval)?),
@@ -108,7 +108,7 @@ impl EditForm {
             observed: Some(self.observed),
             tags: Some(tags.map(ToOwned::to_owned).collect()),
             objective: Some(self.objective.clone()),
-            ..Said::default()
+            ..SourceSettingsView::default()
         };
         said.given()
     }

@@ -154,7 +154,7 @@ fn host(it: &Explained, now: Millis) -> String {
 }
 
 /// The climb of the worth to the price.
-pub(super) fn climb(it: &Explained) -> Option<Drawn> {
+pub(super) fn value_curve(it: &Explained) -> Option<Drawn> {
     let (first, last) = (it.climb.first()?.0, it.climb.last()?.0);
     // Of a source without a copy there is nothing to climb from.
     it.last?;

@@ -1,10 +1,10 @@
 //! What happened to a source: fetches, why they were made, changes, versions.
 
 use freshet_daemon::Millis;
-use freshet_store::{Change, Decision, Observation, Outcome, Reason, VersionMeta};
+use freshet_store::{Change, Decision, Observation, StoredOutcome, StoredReason, VersionMeta};
 
 use crate::web::chart::Scale;
-use crate::web::said::Told;
+use crate::web::said::Flash;
 use crate::web::words::{self, When};
 
 /// The fetches of a source, as a picture and as rows.
@@ -59,15 +59,19 @@ impl Past {
             };
             (format!("{x:.2}"), label, anchor)
         });
-        let count = |wanted: &[Outcome]| {
+        let count = |wanted: &[StoredOutcome]| {
             history.iter().filter(|it| wanted.contains(&it.outcome)).count() as u64
         };
         let summary = format!(
             "{}: {} found a change, {} no change, {} brought no copy",
             words::plural(history.len() as u64, "fetch", "fetches"),
-            words::count(count(&[Outcome::Changed])),
-            words::count(count(&[Outcome::Unchanged])),
-            words::count(count(&[Outcome::Failed, Outcome::Gone, Outcome::Disallowed])),
+            words::count(count(&[StoredOutcome::Changed])),
+            words::count(count(&[StoredOutcome::Unchanged])),
+            words::count(count(&[
+                StoredOutcome::Failed,
+                StoredOutcome::Gone,
+                StoredOutcome::Disallowed
+            ])),
         );
         Self {
             ticks,
@@ -81,14 +85,14 @@ impl Past {
 }
 
 /// In words, and how it looks.
-fn outcome(outcome: Outcome) -> (&'static str, &'static str) {
+fn outcome(outcome: StoredOutcome) -> (&'static str, &'static str) {
     match outcome {
-        Outcome::First => ("first copy", "good"),
-        Outcome::Changed => ("changed", "good"),
-        Outcome::Unchanged => ("unchanged", ""),
-        Outcome::Failed => ("failed", "bad"),
-        Outcome::Gone => ("gone", "bad"),
-        Outcome::Disallowed => ("not allowed", "warn"),
+        StoredOutcome::First => ("first copy", "good"),
+        StoredOutcome::Changed => ("changed", "good"),
+        StoredOutcome::Unchanged => ("unchanged", ""),
+        StoredOutcome::Failed => ("failed", "bad"),
+        StoredOutcome::Gone => ("gone", "bad"),
+        StoredOutcome::Disallowed => ("not allowed", "warn"),
     }
 }
 
@@ -97,28 +101,30 @@ const WORTH_IT: f64 = 0.95;
 
 fn reason(it: Decision) -> &'static str {
     match it.reason {
-        Reason::New => "no copy yet",
-        Reason::Worth
-            if it.worth.zip(it.price).is_some_and(|(worth, price)| worth < WORTH_IT * price) =>
+        StoredReason::New => "no copy yet",
+        StoredReason::Value
+            if it.value.zip(it.price).is_some_and(|(worth, price)| worth < WORTH_IT * price) =>
         {
             "best of those left"
         }
-        Reason::Worth => "worth the price",
-        Reason::Pending => "announced changes",
-        Reason::Overdue => "longest interval over",
-        Reason::Retry => "tried again",
-        Reason::Spare => "budget to spare",
-        Reason::Asked => "somebody asked",
+        StoredReason::Value => "worth the price",
+        StoredReason::Pending => "announced changes",
+        StoredReason::Overdue => "longest interval over",
+        StoredReason::Retry => "tried again",
+        StoredReason::Spare => "budget to spare",
+        StoredReason::Requested => "somebody asked",
     }
 }
 
 impl Tick {
     fn of(it: &Observation, x: &Scale) -> Self {
         let (kind, from, to) = match it.outcome {
-            Outcome::First => ("first", 6, 34),
-            Outcome::Changed => ("changed", 6, 34),
-            Outcome::Unchanged => ("unchanged", 22, 34),
-            Outcome::Failed | Outcome::Gone | Outcome::Disallowed => ("failed", 34, 46),
+            StoredOutcome::First => ("first", 6, 34),
+            StoredOutcome::Changed => ("changed", 6, 34),
+            StoredOutcome::Unchanged => ("unchanged", 22, 34),
+            StoredOutcome::Failed | StoredOutcome::Gone | StoredOutcome::Disallowed => {
+                ("failed", 34, 46)
+            }
         };
         let why = it.decision.map(|it| format!(", because: {}", reason(it)));
         let note = if it.note.is_empty() { String::new() } else { format!("\n{}", it.note) };
@@ -139,34 +145,34 @@ impl Fetch {
         let part = |pick: fn(Decision) -> Option<f64>| decision.and_then(pick);
         let every = |rate: Option<f64>| rate.map_or_else(|| "–".to_owned(), words::every);
         let status = if it.status > 0 { format!("{}, ", it.status) } else { String::new() };
-        let answer = format!("{status}{}, {} ms", words::bytes(it.bytes), it.duration);
+        let answer = format!("{status}{}, {} ms", words::bytes(it.bytes), it.duration_ms);
         Self {
             when: words::when(it.at, now),
             outcome,
             tone,
             note: it.note.clone(),
             reason: decision.map_or("not known", reason),
-            worth: words::maybe(part(|it| it.worth)),
+            worth: words::maybe(part(|it| it.value)),
             price: words::maybe(part(|it| it.price)),
-            before: every(part(|it| it.believed)),
-            after: every(part(|it| it.learnt)),
+            before: every(part(|it| it.rate_before)),
+            after: every(part(|it| it.rate_after)),
             answer,
         }
     }
 }
 
 /// What a fetch that somebody asked for brought.
-pub(super) fn told(last: Option<&Observation>) -> Told {
-    let Some(it) = last else { return Told::good("It was fetched.") };
+pub(super) fn told(last: Option<&Observation>) -> Flash {
+    let Some(it) = last else { return Flash::good("It was fetched.") };
     let note = if it.note.is_empty() { String::new() } else { format!(": {}", it.note) };
     match it.outcome {
-        Outcome::First => Told::good("Fetched: this is the first copy."),
-        Outcome::Changed => Told::good(format!("Fetched: it has changed{note}.")),
-        Outcome::Unchanged => Told::good("Fetched: nothing that counts has changed."),
-        Outcome::Failed => Told::bad(format!("The fetch failed{note}.")),
-        Outcome::Gone => Told::bad(format!("Its host says that it is gone{note}.")),
-        Outcome::Disallowed => {
-            Told::bad(format!("Not fetched: robots.txt does not allow it{note}."))
+        StoredOutcome::First => Flash::good("Fetched: this is the first copy."),
+        StoredOutcome::Changed => Flash::good(format!("Fetched: it has changed{note}.")),
+        StoredOutcome::Unchanged => Flash::good("Fetched: nothing that counts has changed."),
+        StoredOutcome::Failed => Flash::bad(format!("The fetch failed{note}.")),
+        StoredOutcome::Gone => Flash::bad(format!("Its host says that it is gone{note}.")),
+        StoredOutcome::Disallowed => {
+            Flash::bad(format!("Not fetched: robots.txt does not allow it{note}."))
         }
     }
 }
@@ -191,16 +197,16 @@ pub(super) fn versions(
 ) -> Vec<Version> {
     let mut out = Vec::with_capacity(rows.min(versions.len()));
     for (at, it) in versions.iter().enumerate().take(rows) {
-        let before = versions.get(at + 1).map(|it| it.n);
-        let change = changes.iter().find(|change| change.new_version == Some(it.n));
+        let before = versions.get(at + 1).map(|it| it.number);
+        let change = changes.iter().find(|change| change.new_version == Some(it.number));
         out.push(Version {
-            n: it.n,
-            when: words::when(it.at, now),
-            kind: it.kind.clone(),
+            n: it.number,
+            when: words::when(it.first_seen_at, now),
+            kind: it.content_kind.clone(),
             size: words::bytes(it.size),
             summary: change.map_or_else(String::new, |it| it.change.summary.clone()),
-            raw: format!("/raw/{id}/{}", it.n),
-            diff: before.map(|from| format!("/sources/{id}/diff?from={from}&to={}", it.n)),
+            raw: format!("/raw/{id}/{}", it.number),
+            diff: before.map(|from| format!("/sources/{id}/diff?from={from}&to={}", it.number)),
         });
     }
     out

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use freshet_daemon::{Edit, Given, Handle, Which};
+use freshet_daemon::{Edit, Handle, SourceSettings, Which};
 use freshet_detect::{Basis, DetectError, Document, Layer, RawSettings, Settings};
 use freshet_store::{Reader, Source, StoreError, Version};
 
@@ -16,7 +16,7 @@ use crate::input::Place;
 use crate::problem::Problem;
 use crate::web::form::Fields;
 use crate::web::frame::{Frame, page_with};
-use crate::web::said::{Told, go_to};
+use crate::web::said::{Flash, go_to};
 use crate::web::words;
 
 /// Bytes of what counts that are shown, parts that do not count, and bytes of each.
@@ -280,10 +280,10 @@ pub(super) async fn change(
     let Some(settings) = form.settings().ok().filter(|_| is_saving) else {
         return render(&app, frame, source, &host, form, is_saving).await;
     };
-    let given = Given { settings: Some(written(&settings)), ..Given::default() };
+    let given = SourceSettings { settings: Some(written(&settings)), ..SourceSettings::default() };
     let which = Which { ids: vec![id], ..Which::default() };
     app.handle.edit(Edit::Change(which, Box::new(given))).await?;
-    let told = Told::good("Saved: what counts is compared like this from the next fetch on.");
+    let told = Flash::good("Saved: what counts is compared like this from the next fetch on.");
     Ok(go_to(&app, &format!("/sources/{id}"), told))
 }
 
@@ -329,17 +329,17 @@ impl Preview {
         let mut versions: Vec<Version> = Vec::new();
         for meta in reader.versions(id)?.iter().take(PAIRS + 1) {
             // Between the two it may have gone.
-            versions.extend(reader.version(id, meta.n)?);
+            versions.extend(reader.version(id, meta.number)?);
         }
         let Some(newest) = versions.first() else { return Ok(None) };
         let document = |version: &Version| {
-            let kind = Some(version.meta.kind.clone()).filter(|kind| !kind.is_empty());
+            let kind = Some(version.meta.content_kind.clone()).filter(|kind| !kind.is_empty());
             (kind, version.content.clone())
         };
         let mut readings = versions.iter().map(|version| {
             let (kind, bytes) = document(version);
             let document = Document { bytes: &bytes, content_type: kind.as_deref(), charset: None };
-            if version.meta.n == newest.meta.n {
+            if version.meta.number == newest.meta.number {
                 detector.explain(&document)
             } else {
                 detector.read(&document)
@@ -347,7 +347,7 @@ impl Preview {
         });
         let Some(first) = readings.next() else { return Ok(None) };
         let mut pairs = Vec::new();
-        let mut later = (newest.meta.n, first.clone());
+        let mut later = (newest.meta.number, first.clone());
         for (version, earlier) in versions.iter().skip(1).zip(readings) {
             use freshet_detect::Verdict;
             let verdict = detector.judge(&earlier.stored(), Some(&earlier.text), &later.1);
@@ -360,15 +360,15 @@ impl Preview {
                 }
                 _ => ("", "would not count: the same".to_owned()),
             };
-            pairs.push((version.meta.n, later.0, tone, words));
-            later = (version.meta.n, earlier);
+            pairs.push((version.meta.number, later.0, tone, words));
+            later = (version.meta.number, earlier);
         }
         let text = cut(&first.text, SHOWN);
         let left_out = first.left_out.iter().take(LEFT_OUT);
         let left_out: Vec<_> =
             left_out.map(|it| (it.reason.name(), cut(it.text.trim(), PART).to_owned())).collect();
         Ok(Some(Self {
-            version: newest.meta.n,
+            version: newest.meta.number,
             kind: first.mark.kind.name(),
             basis: basis(first.basis),
             bytes: words::bytes(first.text.len() as u64),
@@ -431,16 +431,16 @@ mod tests {
             max_interval: f64::INFINITY,
             paused: false,
             observed: false,
-            herald: false,
+            is_signal_source: false,
             tags: Vec::new(),
             settings: String::new(),
             goal: String::new(),
-            added: 0,
-            state: freshet_store::State::New,
-            fetched: None,
-            tried: None,
-            changed: None,
-            due: None,
+            added_at: 0,
+            state: freshet_store::SourceState::New,
+            fetched_at: None,
+            attempted_at: None,
+            changed_at: None,
+            due_at: None,
             fetches: 0,
             failures: 0,
             version: 0,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use freshet_daemon::{Edit, Given, Wanted};
+use freshet_daemon::{Edit, NewSourceRequest, SourceSettings};
 
 use super::super::form::Fields;
 use super::super::frame::{Frame, page};
-use super::super::said::{Told, go_to};
+use super::super::said::{Flash, go_to};
 use super::super::{fault, words};
 use super::edit::importance;
 use super::paste::{self, Contents, LARGEST, Refused};
@@ -214,7 +214,7 @@ pub(super) async fn add(
     let name = fields.get("paste").unwrap_or_default();
     let Some(text) = app.web.pastes.get(&frame.key, name) else {
         let told =
-            Told::bad("Nothing was added: what was pasted is no longer kept. Paste it again.");
+            Flash::bad("Nothing was added: what was pasted is no longer kept. Paste it again.");
         return Ok(go_to(&app, "/sources/add", told));
     };
     let options = Options::of(&fields);
@@ -238,7 +238,14 @@ pub(super) async fn add(
                 );
             }
             let tags = (!all.is_empty()).then_some(all);
-            Wanted { url, given: Given { importance: Some(importance), tags, ..Given::default() } }
+            NewSourceRequest {
+                url,
+                given: SourceSettings {
+                    importance: Some(importance),
+                    tags,
+                    ..SourceSettings::default()
+                },
+            }
         });
         count += app.handle.edit(Edit::Add(some.collect())).await?.new;
     }
@@ -248,6 +255,6 @@ pub(super) async fn add(
     Ok(go_to(
         &app,
         "/sources",
-        Told::good(format!("Added {sources}. They are fetched as the budget allows.")),
+        Flash::good(format!("Added {sources}. They are fetched as the budget allows.")),
     ))
 }

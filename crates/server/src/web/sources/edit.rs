@@ -6,12 +6,12 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use freshet_daemon::{Applied, Edit, Given, Which, days_in};
-use freshet_store::Query;
+use freshet_daemon::{Applied, Edit, SourceSettings, Which, days_in};
+use freshet_store::SourceQuery;
 
 use super::super::form::Fields;
 use super::super::frame::{Frame, page};
-use super::super::said::{Told, go_to};
+use super::super::said::{Flash, go_to};
 use super::super::words;
 use super::find::named;
 use crate::app::App;
@@ -78,7 +78,13 @@ impl Chosen {
             let Some((hosts, scheme)) = named(reader, name.as_deref())? else {
                 return Ok(Vec::new());
             };
-            reader.ids(&Query { hosts, scheme, tag, limit: usize::MAX, ..Query::default() })
+            reader.source_ids(&SourceQuery {
+                hosts,
+                scheme,
+                tag,
+                limit: usize::MAX,
+                ..SourceQuery::default()
+            })
         })
         .await
     }
@@ -92,7 +98,7 @@ pub(super) async fn edit(
 ) -> Result<Response, Problem> {
     let chosen = Chosen::of(&fields);
     if chosen.is_none() {
-        let told = Told::bad("Tick the sources first: nothing was changed.");
+        let told = Flash::bad("Tick the sources first: nothing was changed.");
         return Ok(go_to(&app, &chosen.back, told));
     }
     let action = fields.get("action").unwrap_or_default();
@@ -111,26 +117,26 @@ pub(super) async fn edit(
     let told = match done {
         Ok(count) => {
             let sources = words::plural(count, "source", "sources");
-            Told::good(match action {
+            Flash::good(match action {
                 "pause" => format!("Paused {sources}."),
                 "resume" => format!("Resumed {sources}."),
                 _ => format!("Changed {sources}."),
             })
         }
-        Err(why) => Told::bad(format!("Nothing was changed: {why}")),
+        Err(why) => Flash::bad(format!("Nothing was changed: {why}")),
     };
     Ok(go_to(&app, &chosen.back, told))
 }
 
 /// What a button changes.
 enum Change {
-    Given(Given),
+    Given(SourceSettings),
     /// A tag is added, or taken off.
     Tag(String, bool),
 }
 
 fn given(action: &str, fields: &Fields) -> Result<Change, String> {
-    let mut given = Given::default();
+    let mut given = SourceSettings::default();
     match action {
         "pause" => given.paused = Some(true),
         "resume" => given.paused = Some(false),
@@ -138,7 +144,7 @@ fn given(action: &str, fields: &Fields) -> Result<Change, String> {
         "intervals" => {
             given.min_interval = interval("the shortest interval", fields.get("shortest"))?;
             given.max_interval = interval("the longest interval", fields.get("longest"))?;
-            if given == Given::default() {
+            if given == SourceSettings::default() {
                 return Err("no interval is given".to_owned());
             }
         }
@@ -194,7 +200,7 @@ async fn retag(
             if let Err(problem) = check_tags(&tags) {
                 return Ok(Err(problem.detail));
             }
-            let given = Given { tags: Some(tags), ..Given::default() };
+            let given = SourceSettings { tags: Some(tags), ..SourceSettings::default() };
             let which = Which { ids, ..Which::default() };
             match app.handle.edit(Edit::Change(which, Box::new(given))).await {
                 Ok(Applied { known, .. }) => changed += known,
@@ -231,11 +237,11 @@ pub(super) async fn remove(
         return Ok(go_to(
             &app,
             &chosen.back,
-            Told::bad("Nothing was removed: no source is named."),
+            Flash::bad("Nothing was removed: no source is named."),
         ));
     }
     let applied = app.handle.edit(Edit::Remove(chosen.which())).await?;
     app.web.ranking.forget().await;
     let sources = words::plural(applied.removed, "source", "sources");
-    Ok(go_to(&app, "/sources", Told::good(format!("Removed {sources}."))))
+    Ok(go_to(&app, "/sources", Flash::good(format!("Removed {sources}."))))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_daemon::host_filter;
-use freshet_store::{Query, Reader, State, StoreError};
+use freshet_store::{Reader, SourceQuery, SourceState, StoreError};
 use tokio::time::Instant;
 
 use crate::app::App;
@@ -69,13 +69,13 @@ impl Wish {
         }
     }
 
-    fn state(self) -> Option<State> {
+    fn state(self) -> Option<SourceState> {
         Some(match self {
-            Self::Good => State::Good,
-            Self::New => State::New,
-            Self::Failing => State::Failing,
-            Self::Gone => State::Gone,
-            Self::Disallowed => State::Disallowed,
+            Self::Good => SourceState::Good,
+            Self::New => SourceState::New,
+            Self::Failing => SourceState::Failing,
+            Self::Gone => SourceState::Gone,
+            Self::Disallowed => SourceState::Disallowed,
             Self::Paused => return None,
         })
     }
@@ -100,16 +100,16 @@ impl Filter {
     }
 
     /// As the store takes it; `None` if there is no such host.
-    fn query(&self, reader: &Reader) -> Result<Option<Query>, StoreError> {
+    fn query(&self, reader: &Reader) -> Result<Option<SourceQuery>, StoreError> {
         let Some((hosts, scheme)) = named(reader, self.host.as_deref())? else { return Ok(None) };
-        Ok(Some(Query {
+        Ok(Some(SourceQuery {
             hosts,
             scheme,
             tag: self.tag.clone(),
             state: self.state.and_then(Wish::state),
             paused: (self.state == Some(Wish::Paused)).then_some(true),
             text: self.text.clone(),
-            ..Query::default()
+            ..SourceQuery::default()
         }))
     }
 
@@ -198,7 +198,7 @@ pub(super) async fn find(
         }
         let Some(query) = filter.query(reader)? else { return Ok(Found::default()) };
         if simple {
-            let ids = reader.ids(&Query { limit: ORDERED + 1, ..query })?;
+            let ids = reader.source_ids(&SourceQuery { limit: ORDERED + 1, ..query })?;
             let is_part = ids.len() > ORDERED;
             let found = cut(&column, ids.into_iter().take(ORDERED), is_down, place);
             return Ok(Found { is_part, ..found });
@@ -231,17 +231,17 @@ fn cut(column: &Column, ids: impl Iterator<Item = u32>, is_down: bool, place: Pl
 /// The numbers of those that fit from a number on, up to which one was looked, and how many there are.
 fn look_through(
     reader: &Reader,
-    query: &Query,
+    query: &SourceQuery,
     from: u32,
     most: u32,
 ) -> Result<(Vec<u32>, u32, u32), StoreError> {
-    let (start, end) = (Instant::now(), reader.numbers()?);
+    let (start, end) = (Instant::now(), reader.next_source_id()?);
     let (mut ids, mut at) = (Vec::new(), from);
     while at < end && at - from < most && (at == from || start.elapsed() < PATIENCE) {
         let until = at.saturating_add(STRIDE).min(end);
-        ids.extend(reader.ids(&Query {
+        ids.extend(reader.source_ids(&SourceQuery {
             after: at.checked_sub(1),
-            until: Some(until - 1),
+            up_to: Some(until - 1),
             limit: STRIDE as usize,
             ..query.clone()
         })?);
@@ -261,9 +261,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(&folder.path().join("s.db"), 0).unwrap();
         let source = |n: u32| NewSource::new(format!("https://a.example/{n}-"), "a.example", 0);
-        store.import((0..25_000).map(source)).unwrap();
-        store.remove(&[9_999]).unwrap();
-        let query = Query { text: Some("9-".to_owned()), ..Query::default() };
+        store.import_sources((0..25_000).map(source)).unwrap();
+        store.remove_sources(&[9_999]).unwrap();
+        let query = SourceQuery { text: Some("9-".to_owned()), ..SourceQuery::default() };
         let (mut found, mut from, mut parts) = (Vec::new(), 0, 0);
         loop {
             let (ids, until, end) = look_through(&store, &query, from, 1).unwrap();

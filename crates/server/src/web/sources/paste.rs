@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use freshet_daemon::{Handle, Wanted};
+use freshet_daemon::{Handle, NewSourceRequest};
 use freshet_store::{Reader, StoreError};
 use freshet_tables::{ListError, ListFormat, read_list};
 
@@ -124,7 +124,9 @@ pub(super) fn read(text: &str, reader: &Reader, handle: &Handle) -> Result<Conte
         };
         let checked = check_url(&listed.url).map_err(|problem| problem.detail);
         let checked = checked
-            .and_then(|()| Wanted::new(&listed.url).check(now).map_err(|why| why.to_string()))
+            .and_then(|()| {
+                NewSourceRequest::new(&listed.url).check(now).map_err(|why| why.to_string())
+            })
             .and_then(|source| match handle.refusal(&source.url) {
                 // It would never be fetched.
                 Some(why) => Err(why),
@@ -135,7 +137,7 @@ pub(super) fn read(text: &str, reader: &Reader, handle: &Handle) -> Result<Conte
             Ok(source) if seen.contains(&source.url) => contents.again += 1,
             Ok(source) => {
                 seen.insert(source.url.clone());
-                match reader.find(&source.url) {
+                match reader.find_source(&source.url) {
                     Ok(None) => {
                         *contents.hosts.entry(source.host).or_default() += 1;
                         contents.new.push((source.url, listed.folders));

@@ -1,0 +1,178 @@
+//! What was simulated, for programs.
+
+use freshet_sim::{Origin, PolicyReport, ScenarioEvent, Spread};
+use serde::Serialize;
+
+use crate::commands::plan::finite;
+use crate::commands::simulate::Simulated;
+use crate::commands::simulate::world::Name;
+
+/// The object that `--json` prints.
+#[derive(Serialize)]
+pub(crate) struct Object<'a> {
+    sources: usize,
+    days: f64,
+    burn_in: f64,
+    budget: f64,
+    objective: &'static str,
+    life: Option<String>,
+    urgency: Option<String>,
+    timing: &'static str,
+    observed: &'static str,
+    seeds: usize,
+    seed: u64,
+    web: Option<&'static str>,
+    table: Option<&'a str>,
+    trace: Option<&'a str>,
+    rates: Option<String>,
+    importance: Option<String>,
+    observed_share: Option<f64>,
+    per_host: Option<f64>,
+    faults: Vec<String>,
+    signals: Option<String>,
+    signal_trace: Option<&'a str>,
+    scenario: Vec<TurnObject>,
+    policies: Vec<PolicyObject>,
+    series_days: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct TurnObject {
+    day: f64,
+    what: String,
+}
+
+#[derive(Serialize)]
+struct PolicyObject {
+    name: String,
+    scale: Option<f64>,
+    requests: Option<f64>,
+    requests_interval: Ends,
+    freshness: Measure,
+    age: Measure,
+    harmonic_cost: Measure,
+    captured: Measure,
+    delay: Measure,
+    utility: Measure,
+    found: Measure,
+    host_load: Measure,
+    series: SeriesObject,
+}
+
+#[derive(Serialize)]
+struct Ends {
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Measure {
+    mean: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct SeriesObject {
+    freshness: Vec<Option<f64>>,
+    age: Vec<Option<f64>>,
+    harmonic_cost: Vec<Option<f64>>,
+    utility: Vec<Option<f64>>,
+    requests: Vec<Option<f64>>,
+    regret: Vec<Option<f64>>,
+}
+
+impl<'a> Object<'a> {
+    pub(crate) fn of(simulated: &'a Simulated<'_>) -> Self {
+        let Simulated { arguments, world, scenario, report } = simulated;
+        let (web, made, importance) = match &world.origin {
+            Origin::Synthetic(made, kind) => (Some(kind.name()), Some(made), Some(made.importance)),
+            Origin::Table(_, kind) => (Some(kind.name()), None, None),
+            Origin::Recorded(_, importance) => (None, None, Some(*importance)),
+        };
+        let (table, trace) = match &world.name {
+            Name::MadeUp => (None, None),
+            Name::Table(name) => (Some(name.as_str()), None),
+            Name::Trace(name) => (None, Some(name.as_str())),
+        };
+        Self {
+            sources: report.sources,
+            days: report.calendar.days,
+            burn_in: report.calendar.burn_in,
+            budget: report.budget,
+            objective: report.objective.name(),
+            life: report.objective.capture().map(|it| it.life.to_string()),
+            urgency: report.objective.capture().map(|it| it.urgency.to_string()),
+            timing: arguments.options.timing.name(),
+            observed: arguments.options.observed.name(),
+            seeds: report.seeds,
+            seed: arguments.seed,
+            web,
+            table,
+            trace,
+            rates: made.map(|made| made.rates.to_string()),
+            importance: importance.map(|importance| importance.to_string()),
+            observed_share: made.map(|made| made.observed),
+            per_host: made.map(|made| made.per_host),
+            faults: arguments.fault.iter().map(ToString::to_string).collect(),
+            signals: world
+                .signals
+                .as_ref()
+                .filter(|it| it.trace.is_none())
+                .map(|it| it.signals.to_string()),
+            signal_trace: world.signals.as_ref().and_then(|it| it.trace.as_deref()),
+            scenario: scenario.scenario.turns.iter().map(turn).collect(),
+            policies: report.policies.iter().map(policy).collect(),
+            series_days: simulated.series_days(),
+        }
+    }
+}
+
+impl Simulated<'_> {
+    /// The middle of each piece of time.
+    pub(crate) fn series_days(&self) -> Vec<f64> {
+        let calendar = &self.report.calendar;
+        let middle = |at: usize| 0.5 * (calendar.edge(at) + calendar.edge(at + 1));
+        (0..calendar.pieces()).map(middle).collect()
+    }
+}
+
+fn turn(of: &ScenarioEvent) -> TurnObject {
+    TurnObject { day: of.day, what: of.what.to_string() }
+}
+
+fn policy(of: &PolicyReport) -> PolicyObject {
+    let measured = &of.measured;
+    let requests = measure(measured.requests);
+    let column = |values: &[f64]| values.iter().map(|&value| finite(value)).collect();
+    PolicyObject {
+        name: of.policy.to_string(),
+        scale: of.scale,
+        requests: requests.mean,
+        requests_interval: Ends { low: requests.low, high: requests.high },
+        freshness: measure(measured.freshness),
+        age: measure(measured.age),
+        harmonic_cost: measure(measured.harmonic_cost),
+        captured: measure(measured.captured),
+        delay: measure(measured.delay),
+        utility: measure(measured.utility),
+        found: measure(measured.found),
+        host_load: measure(measured.host_load),
+        series: SeriesObject {
+            freshness: column(&of.series.freshness),
+            age: column(&of.series.age),
+            harmonic_cost: column(&of.series.harmonic_cost),
+            utility: column(&of.series.utility),
+            requests: column(&of.series.requests),
+            regret: column(&of.series.regret),
+        },
+    }
+}
+
+fn measure(spread: Spread) -> Measure {
+    Measure {
+        mean: finite(spread.mean),
+        low: spread.interval.and_then(|(low, _)| finite(low)),
+        high: spread.interval.and_then(|(_, high)| finite(high)),
+    }
+}
