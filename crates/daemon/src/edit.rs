@@ -48,7 +48,7 @@ pub struct NewSourceRequest {
     pub url: String,
     /// What is said of it.
     #[serde(default, skip_serializing_if = "SourceSettings::is_empty")]
-    pub given: SourceSettings,
+    pub settings: SourceSettings,
 }
 
 /// What is said of a source. What is `None` stays as it is.
@@ -190,7 +190,7 @@ impl NewSourceRequest {
     /// A source of which nothing else is said.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), given: SourceSettings::default() }
+        Self { url: url.into(), settings: SourceSettings::default() }
     }
 
     /// As the store takes it.
@@ -200,9 +200,9 @@ impl NewSourceRequest {
     pub fn check(&self, now: Millis) -> Result<NewSource, EditError> {
         let (url, host) = host_of(&self.url)?;
         let mut source = NewSource::new(url, host, now);
-        if !self.given.is_empty() {
-            source.patch = self.given.check(&self.url)?;
-            source.learned = self.given.expected(now);
+        if !self.settings.is_empty() {
+            source.patch = self.settings.check(&self.url)?;
+            source.learned = self.settings.expected(now);
         }
         Ok(source)
     }

@@ -147,7 +147,7 @@ impl Sieve {
         let tags = Some(&self.rule.tags).filter(|tags| !tags.is_empty()).cloned();
         let given =
             SourceSettings { tags, importance: self.rule.importance, ..SourceSettings::default() };
-        Some(NewSourceRequest { url: url.to_owned(), given })
+        Some(NewSourceRequest { url: url.to_owned(), settings: given })
     }
 }
 

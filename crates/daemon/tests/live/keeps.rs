@@ -15,7 +15,7 @@ const ALL: usize = 1_000_000;
 fn apart(site: &Site, count: usize) -> Vec<NewSourceRequest> {
     let one = |page| {
         let mut wanted = site.wanted(&format!("/{page}"));
-        wanted.given.min_interval = Some(1.0 / 1440.0);
+        wanted.settings.min_interval = Some(1.0 / 1440.0);
         wanted
     };
     (0..count).map(one).collect()
@@ -99,7 +99,7 @@ async fn what_counts_is_the_owners_to_say() {
     let home = Home::new(FAST, 1440.0);
     let daemon = home.start();
     let mut selected = site.wanted("/a");
-    selected.given.settings = Some(r##"{"select":["#price"]}"##.to_owned());
+    selected.settings.settings = Some(r##"{"select":["#price"]}"##.to_owned());
     add(&daemon, vec![selected, site.wanted("/b")]).await;
     let reader = home.reader();
     let first = |id| reader.history(id, 10).unwrap().len();

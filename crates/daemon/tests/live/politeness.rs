@@ -16,7 +16,7 @@ async fn many_sources_of_one_host_keep_its_gap() {
     site.set("/robots.txt", "User-agent: *\nDisallow: /never\n");
     let mut wanted: Vec<_> = (0..500).map(|page| site.wanted(&format!("/{page}"))).collect();
     for it in &mut wanted {
-        it.given.max_interval = Some(1.0 / 1440.0);
+        it.settings.max_interval = Some(1.0 / 1440.0);
     }
     add(&daemon, wanted).await;
     until("some are fetched", || site.seen().len() > 60).await;

@@ -186,7 +186,7 @@ impl Site {
 
 /// The same, wanted 20 times a second, whatever it is worth.
 pub(crate) fn often(mut wanted: NewSourceRequest) -> NewSourceRequest {
-    wanted.given.max_interval = Some(0.05 / 86_400.0);
+    wanted.settings.max_interval = Some(0.05 / 86_400.0);
     wanted
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
         };
         let mut given = arguments.given.over(source.as_ref())?;
         given.paused = arguments.paused.then_some(true);
-        Ok(NewSourceRequest { url: url.to_owned(), given })
+        Ok(NewSourceRequest { url: url.to_owned(), settings: given })
     };
     let mut wanted = Vec::new();
     for url in &arguments.urls {
@@ -143,7 +143,7 @@ pub(crate) fn add(
 
 /// Bytes of a source on its way through the door, about.
 pub(crate) fn size(wanted: &NewSourceRequest) -> usize {
-    let given = &wanted.given;
+    let given = &wanted.settings;
     let tags: usize = given.tags.iter().flatten().map(|tag| tag.len() + 3).sum();
     let settings = given.settings.as_ref().map_or(0, |text| 2 * text.len());
     wanted.url.len() + tags + settings + if *given == SourceSettings::default() { 16 } else { 200 }

@@ -179,7 +179,7 @@ fn tagged<'a, T>(
     move || {
         let known = home.reader_if_any()?;
         Ok(Box::new(move |mut wanted: NewSourceRequest| {
-            if let (Some(reader), Some(tags)) = (&known, &mut wanted.given.tags) {
+            if let (Some(reader), Some(tags)) = (&known, &mut wanted.settings.tags) {
                 let (url, _) = add::canonical(&wanted.url)?;
                 if let Some(id) = reader.find_source(&url)?
                     && let Some(source) = reader.source(id)?
@@ -258,7 +258,7 @@ fn read(arguments: &ImportArguments, format: Format, each: Each<'_>) -> Result<N
     let mut tagged = |found: Result<Found, Bad>| {
         each(found.map(|mut found| {
             if !tags.is_empty() {
-                found.wanted.given.tags.get_or_insert_default().extend_from_slice(tags);
+                found.wanted.settings.tags.get_or_insert_default().extend_from_slice(tags);
             }
             found
         }))

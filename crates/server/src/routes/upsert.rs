@@ -187,7 +187,7 @@ async fn put(
         };
         let (url, said) = source.parts();
         let checked = check_url(&url).and_then(|()| said.given()).and_then(|given| {
-            let it = NewSourceRequest { url: url.clone(), given };
+            let it = NewSourceRequest { url: url.clone(), settings: given };
             it.check(now)?;
             Ok(it)
         });

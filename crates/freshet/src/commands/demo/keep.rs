@@ -79,7 +79,7 @@ pub(super) async fn keep(
     }
     let wanted = sources.into_iter().map(|source| {
         let mut wanted = NewSourceRequest::new(source.url);
-        wanted.given.importance = Some(source.importance);
+        wanted.settings.importance = Some(source.importance);
         wanted
     });
     daemon.handle().edit(Edit::Add(wanted.collect())).await?;

@@ -114,7 +114,7 @@ fn describe(
     let old = watch.get("tag").and_then(Value::as_str).unwrap_or_default();
     tags.extend(old.split(',').map(|tag| tag.trim().to_owned()));
     tags.retain(|tag| !tag.is_empty() && !tag.contains('\n'));
-    let given = &mut wanted.given;
+    let given = &mut wanted.settings;
     given.tags = (!tags.is_empty()).then_some(tags);
     given.paused = watch.get("paused").and_then(Value::as_bool).filter(|paused| *paused);
     given.max_interval = interval(watch);

@@ -64,7 +64,7 @@ impl From<Line> for NewSourceRequest {
         let settings = line.settings.filter(|it| !it.is_null()).map(|it| it.to_string());
         Self {
             url: line.url,
-            given: SourceSettings {
+            settings: SourceSettings {
                 change_rate: line.changes_a_day,
                 observed: line.observed,
                 importance: line.importance,

@@ -32,7 +32,7 @@ pub(crate) fn read(
 fn found(listed: Listed, folder_tags: bool) -> Found {
     let mut found = Found::new(&listed.url, Place::Line(listed.line));
     if folder_tags && !listed.folders.is_empty() {
-        found.wanted.given.tags = Some(listed.folders);
+        found.wanted.settings.tags = Some(listed.folders);
     }
     found
 }

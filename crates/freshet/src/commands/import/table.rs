@@ -36,7 +36,7 @@ pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
 fn found(table: &SourceTable, row: usize, before: u64) -> Found {
     let id = table.ids.as_ref().and_then(|ids| ids.get(row)).unwrap_or_default();
     let mut found = Found::new(id, Place::Row(before + row as u64 + 1));
-    let given = &mut found.wanted.given;
+    let given = &mut found.wanted.settings;
     given.importance = Some(table.importance[row]);
     given.cost = table.cost.as_ref().map(|cost| cost[row]);
     given.change_rate = Some(table.change_rate[row]).filter(|rate| !rate.is_nan());

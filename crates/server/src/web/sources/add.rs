@@ -240,7 +240,7 @@ pub(super) async fn add(
             let tags = (!all.is_empty()).then_some(all);
             NewSourceRequest {
                 url,
-                given: SourceSettings {
+                settings: SourceSettings {
                     importance: Some(importance),
                     tags,
                     ..SourceSettings::default()
