@@ -19,10 +19,10 @@ pub enum Budget {
 pub enum InvalidBudget {
     /// The text has none of the forms that a budget can have.
     #[error("`{0}` is not a budget such as `5000/day`, `10/s`, `0.2/source/day` or `20%/day`")]
-    Form(String),
+    Malformed(String),
     /// The form is right, the number is not.
     #[error("budget {0}")]
-    Value(InvalidRate),
+    InvalidRate(InvalidRate),
 }
 
 impl Budget {
@@ -54,8 +54,8 @@ impl FromStr for Budget {
     fn from_str(text: &str) -> Result<Self, InvalidBudget> {
         let rate = |plain: &str| {
             plain.parse::<PerDay>().map_err(|error| match error {
-                InvalidRate::Form(_) => InvalidBudget::Form(text.to_owned()),
-                other => InvalidBudget::Value(other),
+                InvalidRate::Malformed(_) => InvalidBudget::Malformed(text.to_owned()),
+                other => InvalidBudget::InvalidRate(other),
             })
         };
         let parts: Vec<&str> = text.split('/').map(str::trim).collect();
@@ -64,7 +64,9 @@ impl FromStr for Budget {
             [percent, unit] if percent.ends_with('%') => {
                 let number = percent.trim_end_matches('%').trim();
                 let each = rate(&format!("{number}/{unit}"))?;
-                PerDay::new(each.get() / 100.0).map(Self::PerSource).map_err(InvalidBudget::Value)
+                PerDay::new(each.get() / 100.0)
+                    .map(Self::PerSource)
+                    .map_err(InvalidBudget::InvalidRate)
             }
             _ => rate(text).map(Self::Total),
         }

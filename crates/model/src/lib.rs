@@ -1,18 +1,21 @@
-//! The nouns that cross a boundary between crates, their units, and how people read them.
+//! Types that cross a boundary between crates: rates, budgets, tables of sources, traces of changes, and how
+//! numbers and times are shown to people.
 //!
-//! In: numbers and text. Out: values that are valid by construction. Knows no algorithm, file,
-//! clock or thread.
+//! In: numbers and text. Out: values that are valid by construction. Not here: algorithms, files, clocks,
+//! threads.
 
 mod budget;
-mod history;
-pub mod moment;
+mod change_trace;
+mod markup;
 pub mod number;
+mod packed_strings;
 mod rate;
-mod strings;
-mod table;
+mod source_table;
+pub mod time_format;
 
 pub use budget::{Budget, InvalidBudget};
-pub use history::{History, Life};
+pub use change_trace::{ChangeTrace, TimeRange};
+pub use markup::escape_markup;
+pub use packed_strings::PackedStrings;
 pub use rate::{InvalidRate, PerDay};
-pub use strings::Strings;
-pub use table::{Hosts, SourceTable};
+pub use source_table::{HostColumn, SourceTable};

@@ -2,7 +2,7 @@
 
 /// Four significant digits, thousands separated.
 #[must_use]
-pub fn significant(value: f64) -> String {
+pub fn format_significant(value: f64) -> String {
     if value.is_nan() {
         return "–".to_owned();
     }
@@ -25,7 +25,7 @@ pub fn significant(value: f64) -> String {
 
 /// So many decimals, thousands separated.
 #[must_use]
-pub fn fixed(value: f64, decimals: usize) -> String {
+pub fn format_fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.split_once('.') {
         Some((whole, rest)) => format!("{}.{rest}", thousands(whole)),
@@ -35,13 +35,13 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 
 /// A count with separated thousands.
 #[must_use]
-pub fn count(value: usize) -> String {
+pub fn format_count(value: usize) -> String {
     thousands(&value.to_string())
 }
 
 /// A share as people say it: 0.9731, never rounded up to 1.
 #[must_use]
-pub fn share(value: f64) -> String {
+pub fn format_share(value: f64) -> String {
     if value.is_nan() {
         return "–".to_owned();
     }
@@ -51,23 +51,23 @@ pub fn share(value: f64) -> String {
 
 /// A time given in days, in the unit that reads best.
 #[must_use]
-pub fn days(value: f64) -> String {
-    days_like(value, value)
+pub fn format_days(value: f64) -> String {
+    format_days_in_unit_of(value, value)
 }
 
 /// A time given in days, in the unit that reads best for `model`: so that times can be compared.
 #[must_use]
-pub fn days_like(value: f64, model: f64) -> String {
+pub fn format_days_in_unit_of(value: f64, model: f64) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "–".to_owned() } else { "for ever".to_owned() };
     }
-    let (scale, unit) = unit_of_days(model);
-    format!("{} {unit}", significant(value * scale))
+    let (scale, unit) = unit_for_days(model);
+    format!("{} {unit}", format_significant(value * scale))
 }
 
 /// The unit that reads best for a time in days, and how many of it make a day.
 #[must_use]
-pub fn unit_of_days(model: f64) -> (f64, &'static str) {
+pub fn unit_for_days(model: f64) -> (f64, &'static str) {
     match model {
         v if !v.is_finite() => (1.0, "days"),
         v if v >= 730.0 => (1.0 / 365.25, "years"),
@@ -80,8 +80,8 @@ pub fn unit_of_days(model: f64) -> (f64, &'static str) {
 
 /// A count of things, in words.
 #[must_use]
-pub fn plural(number: usize, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
+pub fn pluralize(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", format_count(number), if number == 1 { one } else { many })
 }
 
 fn thousands(digits: &str) -> String {
@@ -114,7 +114,7 @@ mod tests {
             (f64::INFINITY, "∞"),
         ];
         for (value, expect) in cases {
-            assert_eq!(significant(value), expect);
+            assert_eq!(format_significant(value), expect);
         }
     }
 
@@ -127,20 +127,23 @@ mod tests {
             (-1500.0, 0, "-1,500"),
         ];
         for (value, decimals, expect) in cases {
-            assert_eq!(fixed(value, decimals), expect);
+            assert_eq!(format_fixed(value, decimals), expect);
         }
     }
 
     #[test]
     fn times_take_the_unit_that_fits() {
-        assert_eq!(days(0.5), "12 hours");
-        assert_eq!(days(3.25), "3.25 days");
-        assert_eq!(days(90.0 / 86_400.0), "90 seconds");
-        assert_eq!(days(3652.5), "10 years");
+        assert_eq!(format_days(0.5), "12 hours");
+        assert_eq!(format_days(3.25), "3.25 days");
+        assert_eq!(format_days(90.0 / 86_400.0), "90 seconds");
+        assert_eq!(format_days(3652.5), "10 years");
     }
 
     #[test]
     fn a_share_below_one_is_not_shown_as_one() {
-        assert_eq!((share(0.99999), share(1.0)), ("0.9999+".to_owned(), "1.0000".to_owned()));
+        assert_eq!(
+            (format_share(0.99999), format_share(1.0)),
+            ("0.9999+".to_owned(), "1.0000".to_owned())
+        );
     }
 }

@@ -18,7 +18,7 @@ pub enum InvalidRate {
     NotFinite(f64),
     /// The text is not of the form `NUMBER/UNIT`.
     #[error("`{0}` is not a rate such as `5000/day`, `10/s` or `90/hour`")]
-    Form(String),
+    Malformed(String),
 }
 
 impl PerDay {
@@ -56,7 +56,7 @@ impl FromStr for PerDay {
     type Err = InvalidRate;
 
     fn from_str(text: &str) -> Result<Self, InvalidRate> {
-        let form = || InvalidRate::Form(text.to_owned());
+        let form = || InvalidRate::Malformed(text.to_owned());
         let (number, unit) = text.split_once('/').ok_or_else(form)?;
         let value: f64 = number.trim().replace('_', "").parse().map_err(|_| form())?;
         let per_day = match unit.trim() {

@@ -1,5 +1,5 @@
-//! What the store costs beside plain SQLite that does the least: rows with a URL inserted in one
-//! transaction, the same rows read on one thread, and one small column updated in durable batches.
+//! Compares the store with minimal use of plain SQLite: rows with a URL inserted in one transaction, the same rows read
+//! on one thread, and one small column updated in durable batches.
 //!
 //! `cargo bench -p freshet-store --bench store [-- SOURCES…]`
 
@@ -17,14 +17,14 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rusqlite::{Connection, params};
 
-/// Fetches in a batch, and batches that are timed.
+/// Fetches per batch, and number of timed batches.
 const BATCH: usize = 1_000;
 const BATCHES: usize = 200;
-/// Sources of a host.
+/// Sources per host.
 const PER_HOST: usize = 100;
 
 fn url(at: usize) -> String {
-    // Neighbours in the list are no neighbours by name: as in a list that somebody wrote.
+    // URLs are not in lexical order, as in a real list.
     let name = (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     format!("https://www.host-{}.example/articles/2026/{name:016x}.html", at / PER_HOST)
 }
@@ -33,22 +33,22 @@ fn sources(count: usize) -> impl Iterator<Item = NewSource> {
     (0..count).map(|at| NewSource::new(url(at), format!("www.host-{}.example", at / PER_HOST), 0))
 }
 
-/// Seconds by the clock, and of processors: on a machine that is shared they differ.
+/// Wall-clock and CPU seconds: they differ on a shared machine.
 #[derive(Clone, Copy, Default)]
-struct Took {
+struct Elapsed {
     clock: f64,
-    processor: f64,
+    cpu: f64,
 }
 
-/// Does something and gives how long it took.
-fn timed<T>(work: impl FnOnce() -> T) -> (T, Took) {
-    let (start, before) = (Instant::now(), processor());
+/// Runs a function and measures its time.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Elapsed) {
+    let (start, before) = (Instant::now(), cpu_seconds());
     let result = work();
-    (result, Took { clock: start.elapsed().as_secs_f64(), processor: processor() - before })
+    (result, Elapsed { clock: start.elapsed().as_secs_f64(), cpu: cpu_seconds() - before })
 }
 
-/// Seconds of processors that this process has had, if the system says.
-fn processor() -> f64 {
+/// Returns the CPU seconds used by this process, if the system reports them.
+fn cpu_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let ticks = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok());
@@ -56,8 +56,8 @@ fn processor() -> f64 {
 }
 
 fn main() {
-    let given: Vec<usize> = std::env::args().filter_map(|word| word.parse().ok()).collect();
-    let sizes = if given.is_empty() { vec![100_000, 1_000_000] } else { given };
+    let counts: Vec<usize> = std::env::args().filter_map(|word| word.parse().ok()).collect();
+    let sizes = if counts.is_empty() { vec![100_000, 1_000_000] } else { counts };
     for count in sizes {
         println!("{count} sources");
         let directory = tempfile::tempdir().unwrap();
@@ -132,36 +132,36 @@ fn ours(path: &Path, count: usize, plain: &Plain) {
     let again = count.min(1_000_000);
     let (imported, seconds) = timed(|| store.import_sources(sources(again)).unwrap());
     assert_eq!(imported.existing, again as u64);
-    show("import of what is known", again, seconds, plain.insert);
+    show("import of existing sources", again, seconds, plain.insert);
 
-    load(&store, count, plain, "load, nothing learnt");
+    load(&store, count, plain, "load, without learned state");
     let ((), seconds) = timed(|| learn_all(&mut store, count));
-    show("record, all in turn, batches of 100,000", count, seconds, plain.update);
+    show("record, all in order, batches of 100,000", count, seconds, plain.update);
     store.checkpoint_wal().unwrap();
-    load(&store, count, plain, "load, all learnt");
+    load(&store, count, plain, "load, with learned state");
 
     let mut random = Pcg64::seed_from_u64(2);
     record(&mut store, plain, "record, unchanged", |_| {
         let id = random.random_range(0..count as u32);
         FetchRecord { learned: Some(vec![7; 56]), ..fetched(id, StoredOutcome::Unchanged) }
     });
-    record(&mut store, plain, "record, read anew", |_| {
+    record(&mut store, plain, "record, new snapshot", |_| {
         let id = random.random_range(0..count as u32);
         let etag = Some(format!("\"{id:032x}\""));
         FetchRecord {
             learned: Some(vec![7; 56]),
-            reading: Some(vec![7; 176]),
+            snapshot: Some(vec![7; 176]),
             validators: Some(StoredValidators { etag, last_modified: None }),
             ..fetched(id, StoredOutcome::Unchanged)
         }
     });
     let mut page = page(&mut random);
-    record(&mut store, plain, "record, changed, 10 KB kept", |n| {
+    record(&mut store, plain, "record, changed, 10 KB stored", |n| {
         page[..8].copy_from_slice(&(n as u64).to_be_bytes());
         let id = random.random_range(0..count as u32);
         FetchRecord {
             learned: Some(vec![7; 56]),
-            reading: Some(vec![7; 176]),
+            snapshot: Some(vec![7; 176]),
             version: Some(NewVersion {
                 digest: [7; 16],
                 content_kind: "text/html".to_owned(),
@@ -186,7 +186,7 @@ fn ours(path: &Path, count: usize, plain: &Plain) {
     let wal = fs::metadata(path.with_extension("db-wal")).map_or(0, |it| it.len());
     drop(store);
     let size = fs::metadata(path).unwrap().len();
-    println!("  file {} MB, log {} MB, resident at most {} MB", size >> 20, wal >> 20, peak());
+    println!("  file {} MB, log {} MB, peak memory {} MB", size >> 20, wal >> 20, peak());
 }
 
 fn fetched(id: u32, outcome: StoredOutcome) -> FetchRecord {
@@ -199,7 +199,7 @@ fn fetched(id: u32, outcome: StoredOutcome) -> FetchRecord {
     }
 }
 
-/// Text that compresses like a page.
+/// Returns text that compresses like a page.
 fn page(random: &mut Pcg64) -> Vec<u8> {
     let words =
         ["river ", "water ", "stream ", "<p>", "</p>\n", "of the ", "fresh ", "and ", "to "];
@@ -211,7 +211,7 @@ fn page(random: &mut Pcg64) -> Vec<u8> {
     page
 }
 
-fn load(store: &Store, count: usize, plain: &Plain, what: &str) {
+fn load(store: &Store, count: usize, plain: &Plain, label: &str) {
     let best = (0..3).map(|_| {
         let mut rows = 0;
         let ((), seconds) =
@@ -220,7 +220,7 @@ fn load(store: &Store, count: usize, plain: &Plain, what: &str) {
         seconds
     });
     let best = best.min_by(|a, b| a.clock.total_cmp(&b.clock)).unwrap();
-    show(what, count, best, plain.read);
+    show(label, count, best, plain.read);
 }
 
 fn learn_all(store: &mut Store, count: usize) {
@@ -237,38 +237,36 @@ fn learn_all(store: &mut Store, count: usize) {
 fn record(
     store: &mut Store,
     plain: &Plain,
-    what: &str,
+    label: &str,
     mut next: impl FnMut(usize) -> FetchRecord,
 ) {
-    let (mut all, mut longest) = (Took::default(), Vec::new());
+    let (mut all, mut longest) = (Elapsed::default(), Vec::new());
     for batch in 0..BATCHES {
         let fetches = (0..BATCH).map(|at| next(batch * BATCH + at)).collect();
         let batch = Batch { fetches, ..Batch::default() };
-        let (_, took) = timed(|| store.record_batch(&batch).unwrap());
-        all.clock += took.clock;
-        all.processor += took.processor;
-        longest.push(took.clock);
+        let (_, elapsed) = timed(|| store.record_batch(&batch).unwrap());
+        all.clock += elapsed.clock;
+        all.cpu += elapsed.cpu;
+        longest.push(elapsed.clock);
     }
-    show(what, BATCH * BATCHES, all, plain.update);
+    show(label, BATCH * BATCHES, all, plain.update);
     longest.sort_unstable_by(f64::total_cmp);
     println!(
-        "    a batch: half below {:.1} ms, 99 % below {:.1} ms, longest {:.1} ms",
+        "    batch time: half below {:.1} ms, 99 % below {:.1} ms, longest {:.1} ms",
         1e3 * longest[BATCHES / 2],
         1e3 * longest[BATCHES * 99 / 100],
         1e3 * longest[BATCHES - 1]
     );
 }
 
-fn show(what: &str, count: usize, took: Took, plain: f64) {
-    let rate = count as f64 / took.clock;
-    let each = 1e6 * took.processor / count as f64;
+fn show(label: &str, count: usize, elapsed: Elapsed, plain: f64) {
+    let rate = count as f64 / elapsed.clock;
+    let each = 1e6 * elapsed.cpu / count as f64;
     let times = plain / rate;
-    println!(
-        "  {what}: {rate:.0}/s, {times:.2} times plain SQLite, {each:.2} µs of processor each"
-    );
+    println!("  {label}: {rate:.0}/s, {times:.2} times plain SQLite, {each:.2} µs of CPU each");
 }
 
-/// The most memory that the process ever had, in MB.
+/// Returns the peak memory of the process, in MB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,7 +1,7 @@
-//! Sources come in: a few at a time, or ten million.
+//! Adds sources: one, or ten million.
 //!
-//! A batch is looked up and filed in the order of its hashes, so that each page of the index of URLs is
-//! touched once for each batch, however large the index has become.
+//! A batch is looked up and inserted in the order of its hashes, so that each page of the URL index is touched once
+//! per batch, however large the index is.
 
 use std::collections::HashMap;
 
@@ -14,31 +14,30 @@ use crate::meta::{counter, set_counter};
 use crate::source::{NewSource, join_tags};
 use crate::store::Store;
 
-/// Sources in a batch of an import, at most, and bytes of text in it.
-const BATCH: usize = 1_000_000;
-const BATCH_BYTES: usize = 64 << 20;
+/// Limits on a batch of an import: sources, and bytes of text.
+const MAX_BATCH_SOURCES: usize = 1_000_000;
+const MAX_BATCH_BYTES: usize = 64 << 20;
 
-/// What became of a source that was to be added.
+/// Result of adding a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddResult {
-    /// Its number.
+    /// Id of the source.
     pub id: u32,
-    /// Whether it was not known before.
+    /// True if the source did not exist before.
     pub is_new: bool,
 }
 
-/// What an import brought.
+/// Result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportResult {
-    /// Sources that were not known before.
+    /// Number of new sources.
     pub added: u64,
-    /// Sources that were, or that the import names twice.
+    /// Number of sources that existed already, or that the import contains more than once.
     pub existing: u64,
 }
 
 impl Store {
-    /// Adds sources, all or none. Those with a known URL keep their number and all that is not given
-    /// anew.
+    /// Adds sources, all or none. A source whose URL exists keeps its id and all settings that are not in the patch.
     pub fn add_sources(&mut self, sources: &[NewSource]) -> Result<Vec<AddResult>, StoreError> {
         for source in sources {
             source.check()?;
@@ -50,8 +49,8 @@ impl Store {
         self.write(|transaction| upsert(transaction, sources))
     }
 
-    /// Adds any number of sources in memory of a fixed size. After a crash or an error whole batches are
-    /// there and others not: the same import again brings the rest.
+    /// Adds any number of sources in bounded memory. After a crash or an error some batches are stored and others are not:
+    /// repeating the import adds the rest.
     pub fn import_sources(
         &mut self,
         sources: impl IntoIterator<Item = NewSource>,
@@ -62,7 +61,7 @@ impl Store {
         loop {
             batch.clear();
             let mut bytes = 0;
-            while batch.len() < BATCH && bytes < BATCH_BYTES {
+            while batch.len() < MAX_BATCH_SOURCES && bytes < MAX_BATCH_BYTES {
                 let Some(source) = sources.next() else { break };
                 bytes += text_bytes(&source);
                 batch.push(source);
@@ -79,21 +78,21 @@ impl Store {
 }
 
 fn text_bytes(source: &NewSource) -> usize {
-    let given = &source.patch;
-    let texts = [&given.settings, &given.goal];
-    let tags: usize = given.tags.iter().flatten().map(String::len).sum();
+    let patch = &source.patch;
+    let texts = [&patch.settings, &patch.goal];
+    let tags: usize = patch.tags.iter().flatten().map(String::len).sum();
     let texts: usize = texts.into_iter().flatten().map(String::len).sum();
     source.url.len() + source.host.len() + tags + texts
 }
 
-/// The hash of a URL as the index has it.
-pub(crate) fn hash(url: &str, salt: i64) -> i64 {
+/// Hashes a URL for the URL index.
+pub(crate) fn hash_url(url: &str, salt: i64) -> i64 {
     xxh3_64_with_seed(url.as_bytes(), salt as u64) as i64
 }
 
-/// The number of the source with a URL.
-pub(crate) fn look_up(connection: &Connection, url: &str) -> rusqlite::Result<Option<u32>> {
-    let hash = hash(url, counter(connection, "salt")?);
+/// Returns the id of the source with a URL.
+pub(crate) fn find_by_url(connection: &Connection, url: &str) -> rusqlite::Result<Option<u32>> {
+    let hash = hash_url(url, counter(connection, "salt")?);
     let sql = "SELECT id FROM url_hash CROSS JOIN source ON id = url_hash.source
         WHERE hash = ?1 AND url = ?2";
     connection.prepare_cached(sql)?.query_row(params![hash, url], |row| row.get(0)).optional()
@@ -104,20 +103,20 @@ fn upsert(
     sources: &[NewSource],
 ) -> rusqlite::Result<Vec<AddResult>> {
     let next = counter(transaction, "next_source")?;
-    let hosts = number_hosts(transaction, sources)?;
-    let Numbered { added, hashes } = number(transaction, sources, next)?;
+    let hosts = assign_host_ids(transaction, sources)?;
+    let AssignedIds { added, hashes } = assign_ids(transaction, sources, next)?;
 
-    let mut inserts = Inserts::prepare(transaction)?;
-    let mut places = Vec::new();
+    let mut inserts = InsertStatements::prepare(transaction)?;
+    let mut new_by_host = Vec::new();
     let mut last = next;
     for (source, added) in sources.iter().zip(&added) {
         let host = hosts[source.host.as_str()];
-        // A URL that the batch names twice is new at its first place only.
+        // A URL that is twice in the batch is new at its first occurrence only.
         if added.is_new {
             last = i64::from(added.id) + 1;
-            places.push((host, added.id));
+            new_by_host.push((host, added.id));
             inserts.insert(source, added.id, host, 0)?;
-            edit::file_under_tags(transaction, added.id, source.patch.tags.as_deref())?;
+            edit::insert_tags(transaction, added.id, source.patch.tags.as_deref())?;
         } else {
             if !source.patch.is_empty() {
                 edit::apply(transaction, added.id, &source.patch)?;
@@ -134,10 +133,10 @@ fn upsert(
             by_hash.execute(params![hash, added.id])?;
         }
     }
-    places.sort_unstable();
+    new_by_host.sort_unstable();
     let mut by_host =
         transaction.prepare_cached("INSERT INTO host_source (host, source) VALUES (?1, ?2)")?;
-    for (host, id) in places {
+    for (host, id) in new_by_host {
         by_host.execute(params![host, id])?;
     }
     set_counter(transaction, "next_source", last)?;
@@ -146,40 +145,40 @@ fn upsert(
     Ok(added)
 }
 
-/// Adds a source that is no page: it has flags, and stands in none of the indexes.
-pub(crate) fn insert_apart(
+/// Adds a source that is no page: it has `flags`, and is in none of the indexes.
+pub(crate) fn insert_unindexed(
     transaction: &Transaction<'_>,
     source: &NewSource,
     flags: i64,
 ) -> rusqlite::Result<u32> {
     let next = counter(transaction, "next_source")?;
-    let hosts = number_hosts(transaction, std::slice::from_ref(source))?;
+    let hosts = assign_host_ids(transaction, std::slice::from_ref(source))?;
     let (id, host) = (next as u32, hosts[source.host.as_str()]);
-    Inserts::prepare(transaction)?.insert(source, id, host, flags)?;
+    InsertStatements::prepare(transaction)?.insert(source, id, host, flags)?;
     set_counter(transaction, "next_source", next + 1)?;
     Ok(id)
 }
 
-struct Numbered {
+struct AssignedIds {
     added: Vec<AddResult>,
-    /// Hashes with places in the batch, in order.
+    /// Hashes with indices in the batch, sorted.
     hashes: Vec<(i64, u32)>,
 }
 
-/// Finds out which sources are known, and numbers the others in their order.
-fn number(
+/// Looks up which sources exist, and assigns ids to the others in their order.
+fn assign_ids(
     transaction: &Transaction<'_>,
     sources: &[NewSource],
     next: i64,
-) -> rusqlite::Result<Numbered> {
+) -> rusqlite::Result<AssignedIds> {
     let salt = counter(transaction, "salt")?;
-    let hashed = sources.iter().zip(0_u32..).map(|(source, at)| (hash(&source.url, salt), at));
+    let hashed = sources.iter().zip(0_u32..).map(|(source, at)| (hash_url(&source.url, salt), at));
     let mut hashes: Vec<(i64, u32)> = hashed.collect();
     hashes.sort_unstable();
 
     let mut find = transaction.prepare_cached("SELECT source FROM url_hash WHERE hash = ?1")?;
     let mut text = transaction.prepare_cached("SELECT url FROM source WHERE id = ?1")?;
-    // The number of a known source, or the place of the one that the batch names first.
+    // Id of an existing source, or the index of the first occurrence of its URL in the batch.
     let mut known: Vec<Option<u32>> = vec![None; sources.len()];
     let mut same_as: Vec<u32> = (0..sources.len() as u32).collect();
     let mut urls: HashMap<String, u32> = HashMap::new();
@@ -207,7 +206,7 @@ fn number(
     let mut added: Vec<AddResult> = Vec::with_capacity(sources.len());
     let mut next = next as u32;
     for (place, (known, same)) in known.into_iter().zip(same_as).enumerate() {
-        let found = match known {
+        let result = match known {
             Some(id) => AddResult { id, is_new: false },
             None if same as usize != place => {
                 AddResult { id: added[same as usize].id, is_new: false }
@@ -217,12 +216,12 @@ fn number(
                 AddResult { id: next - 1, is_new: true }
             }
         };
-        added.push(found);
+        added.push(result);
     }
-    Ok(Numbered { added, hashes })
+    Ok(AssignedIds { added, hashes })
 }
 
-fn number_hosts<'a>(
+fn assign_host_ids<'a>(
     transaction: &Transaction<'_>,
     sources: &'a [NewSource],
 ) -> rusqlite::Result<HashMap<&'a str, u32>> {
@@ -253,13 +252,13 @@ fn number_hosts<'a>(
     Ok(hosts)
 }
 
-/// The statements that add a source.
-struct Inserts<'a> {
+/// Prepared statements that insert a source.
+struct InsertStatements<'a> {
     source: CachedStatement<'a>,
     schedule: CachedStatement<'a>,
 }
 
-impl<'a> Inserts<'a> {
+impl<'a> InsertStatements<'a> {
     fn prepare(connection: &'a Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             source: connection.prepare_cached(
@@ -280,19 +279,19 @@ impl<'a> Inserts<'a> {
         host: u32,
         flags: i64,
     ) -> rusqlite::Result<()> {
-        let given = &source.patch;
-        let tags = given.tags.as_deref().map(join_tags).unwrap_or_default();
-        let settings = given.settings.as_deref().unwrap_or_default();
+        let patch = &source.patch;
+        let tags = patch.tags.as_deref().map(join_tags).unwrap_or_default();
+        let settings = patch.settings.as_deref().unwrap_or_default();
         self.source.execute(params![id, source.url, source.added_at, tags, settings])?;
         self.schedule.execute(params![
             id,
             host,
-            given.importance.unwrap_or(1.0),
-            given.cost.unwrap_or(1.0),
-            given.min_interval.unwrap_or(0.0),
-            given.max_interval.filter(|days| days.is_finite()),
-            given.flags().1 | flags,
-            given.goal.as_deref().filter(|goal| !goal.is_empty()),
+            patch.importance.unwrap_or(1.0),
+            patch.cost.unwrap_or(1.0),
+            patch.min_interval.unwrap_or(0.0),
+            patch.max_interval.filter(|days| days.is_finite()),
+            patch.flags().1 | flags,
+            patch.goal.as_deref().filter(|goal| !goal.is_empty()),
             Some(&source.learned).filter(|learnt| !learnt.is_empty()),
         ])?;
         Ok(())
@@ -304,15 +303,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_of_one_hash_are_told_apart() {
+    fn urls_with_equal_hashes_are_distinguished() {
         let directory = tempfile::tempdir().unwrap();
         let mut store = Store::open(&directory.path().join("freshet.db"), 0).unwrap();
         let source = |url: &str| NewSource::new(url, "host", 0);
         store.add_sources(&[source("a")]).unwrap();
         let salt = counter(&store.connection, "salt").unwrap();
-        // As if `a` had the hash of `b` as well.
-        let file = "INSERT INTO url_hash VALUES (?1, 0)";
-        store.connection.execute(file, [hash("b", salt)]).unwrap();
+        // As if `a` also had the hash of `b`.
+        let sql = "INSERT INTO url_hash VALUES (?1, 0)";
+        store.connection.execute(sql, [hash_url("b", salt)]).unwrap();
         assert_eq!(store.find_source("b").unwrap(), None);
         let added = store.add_sources(&[source("b"), source("a"), source("b")]).unwrap();
         let added: Vec<_> = added.iter().map(|added| (added.id, added.is_new)).collect();

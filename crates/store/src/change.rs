@@ -1,4 +1,4 @@
-//! The change log: what freshet is for.
+//! The change log.
 
 use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
 
@@ -9,66 +9,66 @@ use crate::outcome::ChangeKind;
 use crate::reader::Reader;
 use crate::source::split_tags;
 
-/// A change to be logged.
+/// Change to log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewChange {
-    /// When the source was last seen unchanged; `None` if never.
+    /// Time of the last fetch that found the old content; `None` if there was none.
     pub last_unchanged_at: Option<i64>,
-    /// When it was first seen changed.
+    /// Time of the first fetch that found the new content.
     pub first_changed_at: i64,
-    /// The digest of what counted before.
+    /// Digest of the old relevant content.
     pub old_digest: Option<[u8; 16]>,
-    /// The digest of what counts now.
+    /// Digest of the new relevant content.
     pub new_digest: [u8; 16],
-    /// Bytes of what counted before.
+    /// Size of the old relevant content in bytes.
     pub old_size: Option<u64>,
-    /// Bytes of what counts now.
+    /// Size of the new relevant content in bytes.
     pub new_size: u64,
-    /// How much of it is the same, from 0 to 1.
+    /// Similarity of the two, from 0 to 1.
     pub similarity: f64,
-    /// What changed, in a few words.
+    /// Short description of the change.
     pub summary: String,
 }
 
-/// A change as it was logged. It holds all that it needs: the source may be gone.
+/// Entry of the change log. It is complete in itself: the source may have been removed since.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Its place in the log: later ones are larger, and none is used twice.
+    /// Position in the log: increasing, never reused.
     pub cursor: i64,
-    /// What it tells. Of any but a change, the digests are 0 and the versions `None`.
+    /// Kind of the entry. Unless it is a change, the digests are 0 and the versions `None`.
     pub kind: ChangeKind,
-    /// The source.
+    /// Source id.
     pub source: u32,
-    /// Its URL.
+    /// URL of the source.
     pub url: String,
-    /// The name of its host.
+    /// Name of its host.
     pub host: String,
     /// Its tags at that time.
     pub tags: Vec<String>,
-    /// How much it counted at that time.
+    /// Its importance at that time.
     pub importance: f64,
-    /// What changed, and when.
+    /// Details of the change.
     pub change: NewChange,
-    /// The number of the version before, if there was one.
+    /// Number of the previous version, if there is one.
     pub old_version: Option<u32>,
-    /// The number of the version that came with it, if one was kept.
+    /// Number of the new version, if it was stored.
     pub new_version: Option<u32>,
 }
 
-/// Which changes. What is `None` does not matter.
+/// Filter for log entries. A field that is `None` matches all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChangeFilter {
-    /// Of this source.
+    /// Source id.
     pub source: Option<u32>,
-    /// Of such hosts.
+    /// Hosts.
     pub host: Option<HostFilter>,
-    /// Of sources with this tag.
+    /// Tag of the source.
     pub tag: Option<String>,
-    /// Of sources that counted at least so much.
+    /// Minimum importance of the source.
     pub min_importance: Option<f64>,
-    /// At most so similar.
+    /// Maximum similarity.
     pub max_similarity: Option<f64>,
-    /// Entries that tell one of these; if there are none, only changes.
+    /// Kinds of entries; empty for changes only.
     pub kinds: Vec<ChangeKind>,
 }
 
@@ -105,13 +105,13 @@ impl ChangeFilter {
         let mut conditions = String::new();
         let mut values: Vec<(&'static str, &dyn ToSql)> = Vec::new();
         if let Some(host) = &self.host {
-            // The character after a colon is a semicolon.
+            // The semicolon is the character after the colon: the range contains all ports.
             conditions.push_str(match host.any_port {
                 true => " AND (host = :host OR host >= :host || ':' AND host < :host || ';')",
                 false => " AND host = :host",
             });
             values.push((":host", &host.name));
-            if let Some(scheme) = &host.scheme {
+            if let Some(scheme) = &host.url_prefix {
                 conditions.push_str(" AND substr(url, 1, length(:scheme)) = :scheme");
                 values.push((":scheme", scheme));
             }
@@ -125,8 +125,8 @@ impl ChangeFilter {
             add("source = :source", ":source", source as &dyn ToSql);
         }
         if let Some(tag) = &self.tag {
-            let among = "instr(char(10) || tags || char(10), char(10) || :tag || char(10)) > 0";
-            add(among, ":tag", tag);
+            let has_tag = "instr(char(10) || tags || char(10), char(10) || :tag || char(10)) > 0";
+            add(has_tag, ":tag", tag);
         }
         if let Some(importance) = &self.min_importance {
             add("importance >= :importance", ":importance", importance);
@@ -143,29 +143,29 @@ impl ChangeFilter {
 }
 
 impl Reader {
-    /// Changes after a cursor, the oldest first, at most `limit`. 0 is before all.
+    /// Returns up to `limit` entries after a cursor, oldest first. 0 is before all entries.
     pub fn changes(
         &self,
         after: i64,
         limit: usize,
         filter: &ChangeFilter,
     ) -> Result<Vec<Change>, StoreError> {
-        self.some("cursor > :cursor", "ASC", after, limit, filter)
+        self.select_changes("cursor > :cursor", "ASC", after, limit, filter)
     }
 
-    /// Changes before a cursor, the newest first, at most `limit`. `None` is after all.
+    /// Returns up to `limit` entries before a cursor, newest first. `None` is after all entries.
     pub fn latest_changes(
         &self,
         before: Option<i64>,
         limit: usize,
         filter: &ChangeFilter,
     ) -> Result<Vec<Change>, StoreError> {
-        self.some("cursor < :cursor", "DESC", before.unwrap_or(i64::MAX), limit, filter)
+        self.select_changes("cursor < :cursor", "DESC", before.unwrap_or(i64::MAX), limit, filter)
     }
 
-    fn some(
+    fn select_changes(
         &self,
-        side: &str,
+        range: &str,
         order: &str,
         cursor: i64,
         limit: usize,
@@ -175,48 +175,48 @@ impl Reader {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         values.extend([(":cursor", &cursor as &dyn ToSql), (":limit", &limit)]);
         let sql =
-            format!("{COLUMNS} WHERE {side}{conditions} ORDER BY cursor {order} LIMIT :limit");
+            format!("{COLUMNS} WHERE {range}{conditions} ORDER BY cursor {order} LIMIT :limit");
         self.rows(&sql, values.as_slice(), read)
     }
 
-    /// The cursor of the newest change that ever was; 0 if there was none.
+    /// Returns the cursor of the newest entry ever logged; 0 if there was none.
     pub fn last_cursor(&self) -> Result<i64, StoreError> {
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'change'";
         Ok(self.row(sql, [], |row| row.get(0))?.unwrap_or(0))
     }
 
-    /// The cursor up to which changes are not kept any more; 0 if all are there.
+    /// Returns the cursor up to which entries are pruned; 0 if none is.
     pub fn pruned_cursor(&self) -> Result<i64, StoreError> {
         self.run(|connection| counter(connection, "forgotten"))
     }
 }
 
-/// Removes the oldest changes, some at a time, if they were seen before a moment. Their cursors rise with
-/// time: the first that is younger ends it.
-pub(crate) fn forget(
+/// Removes up to `max` of the oldest entries that are older than `cutoff`. Cursors increase with time: the first younger
+/// entry ends the search.
+pub(crate) fn prune(
     transaction: &Transaction<'_>,
-    before: i64,
-    most: usize,
+    cutoff: i64,
+    max: usize,
 ) -> rusqlite::Result<u64> {
     let sql = "SELECT cursor, changed FROM change ORDER BY cursor LIMIT ?1";
     let mut statement = transaction.prepare_cached(sql)?;
-    let mut rows = statement.query([most as i64])?;
+    let mut rows = statement.query([max as i64])?;
     let mut last = None;
     while let Some(row) = rows.next()? {
-        if row.get::<_, i64>(1)? >= before {
+        if row.get::<_, i64>(1)? >= cutoff {
             break;
         }
         last = Some(row.get::<_, i64>(0)?);
     }
     let Some(last) = last else { return Ok(0) };
-    let gone =
+    let removed =
         transaction.prepare_cached("DELETE FROM change WHERE cursor <= ?1")?.execute([last])?;
     set_counter(transaction, "forgotten", last)?;
-    Ok(gone as u64)
+    Ok(removed as u64)
 }
 
-/// Logs what is not a change: when the source was last seen as it is, and what there is to say.
-pub(crate) fn tell(
+/// Logs an event that is not a change. `since` is the start of the condition that it reports.
+pub(crate) fn insert_event(
     transaction: &Transaction<'_>,
     source: u32,
     kind: ChangeKind,
@@ -233,7 +233,7 @@ pub(crate) fn tell(
     transaction.prepare_cached(sql)?.query_row(row, |row| row.get(0)).optional()
 }
 
-/// Logs a change and gives its cursor; `None` if the source is gone.
+/// Logs a change and returns its cursor; `None` if the source no longer exists.
 pub(crate) fn insert(
     transaction: &Transaction<'_>,
     source: u32,
@@ -259,7 +259,7 @@ pub(crate) fn insert(
         old_version,
         new_version,
     ];
-    // Without RETURNING, which makes a table of its own for each statement.
-    let logged = transaction.prepare_cached(sql)?.execute(row)? > 0;
-    Ok(logged.then(|| transaction.last_insert_rowid()))
+    // Without RETURNING, which creates a temporary table for each statement.
+    let is_logged = transaction.prepare_cached(sql)?.execute(row)? > 0;
+    Ok(is_logged.then(|| transaction.last_insert_rowid()))
 }

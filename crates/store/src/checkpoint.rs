@@ -1,8 +1,8 @@
-//! Moves what is durable in the log into the database, beside the work and not within it.
+//! Checkpoints of the write-ahead log, in a thread of their own.
 //!
-//! A commit appends to the log and syncs it. Copying the log's pages to their places takes much longer,
-//! so a thread does it. While a copy runs, commits go on at the end of the log; at the end of the copy
-//! the thread closes the log for a moment, so that it begins anew and stays bounded.
+//! A commit appends to the log and syncs it. Copying pages from the log to the database takes much longer, so a thread
+//! does it. While it copies, commits continue at the end of the log. After the copy the thread blocks writes for a
+//! moment, so that the log restarts and stays bounded.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,49 +16,50 @@ use crate::error::StoreError;
 use crate::open;
 use crate::store::Store;
 
-/// Pages in the log at which it is copied: 32 MiB.
-const COPY_AT: u64 = 8_192;
-/// Pages in the log at which writing waits for the copy: 256 MiB.
-const WAIT_AT: u64 = 65_536;
-/// What came while a copy ran is copied as well, until so few pages are left that writing can wait for
-/// them, or so many times.
-const REST: u64 = 1_024;
-const COPIES: usize = 6;
-/// How long writing may wait for readers to leave the log, at a time.
-const PATIENCE: Duration = Duration::from_millis(20);
-/// The log's file is cut to this many bytes when it begins anew.
-const KEPT: i64 = 64 << 20;
+/// Length of the log in pages at which a checkpoint starts: 32 MiB.
+const CHECKPOINT_PAGES: u64 = 8_192;
+/// Length of the log in pages at which writes wait for the checkpoint: 256 MiB.
+const BLOCK_WRITES_PAGES: u64 = 65_536;
+/// Pages that were written during a copy are copied in another round, until so few are left that writes can wait for
+/// them, or [`MAX_COPY_ROUNDS`] is reached.
+const FINAL_COPY_PAGES: u64 = 1_024;
+/// Limit on the rounds of copying.
+const MAX_COPY_ROUNDS: usize = 6;
+/// Time for which writes may wait for readers of the log.
+const READER_TIMEOUT: Duration = Duration::from_millis(20);
+/// Size in bytes to which the log file is truncated when it restarts.
+const LOG_SIZE_LIMIT: i64 = 64 << 20;
 
-/// What a checkpoint did.
+/// Result of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointResult {
-    /// Pages that were in the log.
+    /// Pages in the log.
     pub pages: u64,
-    /// Pages of them that are in the database now. Fewer if a reader still needs the old ones.
+    /// Pages copied to the database: fewer if a reader still needs the old ones.
     pub copied: u64,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
     pages: AtomicU64,
-    orders: Mutex<Orders>,
+    state: Mutex<CheckpointState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Orders {
-    copy: bool,
-    copying: bool,
-    stop: bool,
+struct CheckpointState {
+    requested: bool,
+    running: bool,
+    stopping: bool,
 }
 
 impl Shared {
-    fn orders(&self) -> MutexGuard<'_, Orders> {
-        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_state(&self) -> MutexGuard<'_, CheckpointState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The thread that copies.
+/// Handle of the checkpoint thread.
 #[derive(Debug)]
 pub(crate) struct Checkpointer {
     shared: Arc<Shared>,
@@ -66,46 +67,46 @@ pub(crate) struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// Takes checkpoints over from a connection that writes.
+    /// Starts the thread, and disables automatic checkpoints of the writing connection.
     pub(crate) fn start(path: &Path, writer: &mut Connection) -> Result<Self, StoreError> {
-        let fault = |error| StoreError::from_sqlite(path, error);
+        let convert = |error| StoreError::from_sqlite(path, error);
         let shared = Arc::new(Shared::default());
-        let told = Arc::clone(&shared);
-        writer.pragma_update(None, "wal_autocheckpoint", 0).map_err(fault)?;
-        writer.pragma_update(None, "journal_size_limit", KEPT).map_err(fault)?;
+        let hook_shared = Arc::clone(&shared);
+        writer.pragma_update(None, "wal_autocheckpoint", 0).map_err(convert)?;
+        writer.pragma_update(None, "journal_size_limit", LOG_SIZE_LIMIT).map_err(convert)?;
         let hook = move |_: &mut rusqlite::hooks::Wal, pages: i32| {
-            told.pages.store(u64::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+            hook_shared.pages.store(u64::try_from(pages).unwrap_or(0), Ordering::Relaxed);
             Ok(())
         };
-        writer.wal_hook(Some(hook)).map_err(fault)?;
-        let connection = open::writing(path)?;
-        connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(fault)?;
-        connection.pragma_update(None, "journal_size_limit", KEPT).map_err(fault)?;
-        connection.busy_timeout(PATIENCE).map_err(fault)?;
-        let ordered = Arc::clone(&shared);
+        writer.wal_hook(Some(hook)).map_err(convert)?;
+        let connection = open::open_writer(path)?;
+        connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(convert)?;
+        connection.pragma_update(None, "journal_size_limit", LOG_SIZE_LIMIT).map_err(convert)?;
+        connection.busy_timeout(READER_TIMEOUT).map_err(convert)?;
+        let thread_shared = Arc::clone(&shared);
         let spawned = thread::Builder::new()
             .name("checkpoint".to_owned())
-            .spawn(move || copy_when_told(&connection, &ordered));
+            .spawn(move || run_checkpoints(&connection, &thread_shared));
         let thread = spawned.map_err(|error| StoreError::from_io(path, error))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Waits for a copy if the log is far too long.
+    /// Waits for the checkpoint if the log is too long.
     pub(crate) fn before_write(&self) {
-        if self.shared.pages.load(Ordering::Relaxed) < WAIT_AT {
+        if self.shared.pages.load(Ordering::Relaxed) < BLOCK_WRITES_PAGES {
             return;
         }
-        let mut orders = self.shared.orders();
-        while (orders.copy || orders.copying) && !orders.stop {
-            let woken = self.shared.changed.wait(orders);
-            orders = woken.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.shared.lock_state();
+        while (state.requested || state.running) && !state.stopping {
+            let woken = self.shared.changed.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Has the log copied if it is long enough.
+    /// Requests a checkpoint if the log is long enough.
     pub(crate) fn after_write(&self) {
-        if self.shared.pages.load(Ordering::Relaxed) >= COPY_AT {
-            self.shared.orders().copy = true;
+        if self.shared.pages.load(Ordering::Relaxed) >= CHECKPOINT_PAGES {
+            self.shared.lock_state().requested = true;
             self.shared.changed.notify_all();
         }
     }
@@ -113,7 +114,7 @@ impl Checkpointer {
 
 impl Drop for Checkpointer {
     fn drop(&mut self) {
-        self.shared.orders().stop = true;
+        self.shared.lock_state().stopping = true;
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -121,48 +122,49 @@ impl Drop for Checkpointer {
     }
 }
 
-fn copy_when_told(connection: &Connection, shared: &Shared) {
+fn run_checkpoints(connection: &Connection, shared: &Shared) {
     loop {
-        let mut orders = shared.orders();
-        while !orders.copy && !orders.stop {
-            orders = shared.changed.wait(orders).unwrap_or_else(PoisonError::into_inner);
+        let mut state = shared.lock_state();
+        while !state.requested && !state.stopping {
+            state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        if orders.stop {
+        if state.stopping {
             return;
         }
-        (orders.copy, orders.copying) = (false, true);
-        drop(orders);
-        // What fails here fails again in `Store::checkpoint_wal`, or shows as a log that grows: nothing
-        // that was acknowledged depends on it.
-        for _ in 0..COPIES {
-            let copied = copy(connection, "PASSIVE").map_or(0, |done| done.copied);
-            if shared.pages.load(Ordering::Relaxed).saturating_sub(copied) < REST {
+        (state.requested, state.running) = (false, true);
+        drop(state);
+        // A failure here recurs in `Store::checkpoint_wal`, or shows as a growing log. No acknowledged write depends
+        // on it.
+        for _ in 0..MAX_COPY_ROUNDS {
+            let copied = checkpoint(connection, "PASSIVE").map_or(0, |result| result.copied);
+            if shared.pages.load(Ordering::Relaxed).saturating_sub(copied) < FINAL_COPY_PAGES {
                 break;
             }
         }
-        let _ = copy(connection, "RESTART");
-        shared.orders().copying = false;
+        let _ = checkpoint(connection, "RESTART");
+        shared.lock_state().running = false;
         shared.changed.notify_all();
     }
 }
 
-fn copy(connection: &Connection, how: &str) -> rusqlite::Result<CheckpointResult> {
-    let sql = format!("PRAGMA wal_checkpoint({how})");
+fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<CheckpointResult> {
+    let sql = format!("PRAGMA wal_checkpoint({mode})");
     connection.query_row(&sql, [], |row| {
-        let count = |at| row.get::<_, i64>(at).map(|pages| u64::try_from(pages).unwrap_or(0));
+        let count =
+            |column| row.get::<_, i64>(column).map(|pages| u64::try_from(pages).unwrap_or(0));
         Ok(CheckpointResult { pages: count(1)?, copied: count(2)? })
     })
 }
 
 impl Store {
-    /// Copies the log into the database now, and empties it if no reader needs it.
+    /// Copies the log to the database now, and truncates it if no reader needs it.
     pub fn checkpoint_wal(&mut self) -> Result<CheckpointResult, StoreError> {
-        let first = self.run(|connection| copy(connection, "PASSIVE"))?;
+        let first = self.run(|connection| checkpoint(connection, "PASSIVE"))?;
         self.run(|connection| {
-            connection.busy_timeout(PATIENCE)?;
-            let emptied = copy(connection, "TRUNCATE");
-            connection.busy_timeout(open::PATIENCE)?;
-            emptied
+            connection.busy_timeout(READER_TIMEOUT)?;
+            let truncated = checkpoint(connection, "TRUNCATE");
+            connection.busy_timeout(open::BUSY_TIMEOUT)?;
+            truncated
         })?;
         Ok(first)
     }

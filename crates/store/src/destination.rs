@@ -1,4 +1,4 @@
-//! Who is told of changes, how far they are told, and what could not be delivered.
+//! Destinations of notifications: settings, delivery progress and dead letters.
 
 use rusqlite::{Row, Transaction, params};
 
@@ -6,102 +6,101 @@ use crate::error::StoreError;
 use crate::reader::Reader;
 use crate::store::Store;
 
-/// Deliveries of one destination that were given up and are kept: the oldest go first.
-const BURIED: i64 = 1_000;
+/// Limit on the dead letters of one destination: the oldest are removed first.
+const MAX_DEAD_LETTERS: i64 = 1_000;
 
-/// Somebody who is told of changes.
+/// Stored destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
-    /// Its number: none is used twice.
+    /// Id: never reused.
     pub id: u32,
-    /// What its owner calls it.
+    /// Name.
     pub name: String,
-    /// Where, what and how, as a text that the store does not look into.
+    /// Channel, filter and format, opaque to the store.
     pub settings: String,
-    /// Whether nothing is delivered for the time being.
+    /// True if deliveries are paused.
     pub paused: bool,
-    /// All up to this cursor is delivered, given up, or not wanted.
+    /// All entries up to this cursor are delivered, given up or filtered out.
     pub cursor: i64,
-    /// The last cursor of the delivery that is under way, if one is.
-    pub until: Option<i64>,
-    /// When it was made.
+    /// Last cursor of the delivery in flight, if there is one.
+    pub in_flight_cursor: Option<i64>,
+    /// Time of its creation.
     pub created_at: i64,
-    /// Deliveries that failed since the last one that did not.
+    /// Number of failed attempts since the last success.
     pub attempts: u32,
-    /// When it is tried again, if the last delivery failed.
+    /// Time of the next retry, if the last attempt failed.
     pub retry_at: Option<i64>,
-    /// When something was last delivered.
+    /// Time of the last successful delivery.
     pub delivered_at: Option<i64>,
-    /// Why the last delivery failed, if it did.
+    /// Error of the last attempt, if it failed.
     pub error: Option<String>,
-    /// Since when all deliveries failed, if the last one did.
+    /// Time of the first of the failed attempts, if the last one failed.
     pub failing_since: Option<i64>,
-    /// Since when nothing is delivered, if it is paused.
+    /// Time at which it was paused, if it is.
     pub paused_since: Option<i64>,
 }
 
-/// How far a delivery is.
+/// Progress of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryStep {
-    /// It begins, and goes up to a cursor: whatever comes meanwhile, it is the same one until it is
-    /// delivered or given up.
+    /// It started, with the entries up to a cursor: retries deliver the same entries, whatever is logged meanwhile.
     Started {
-        /// To whom.
+        /// Destination id.
         id: u32,
-        /// Up to where.
-        until: i64,
+        /// Cursor of the last entry.
+        last_cursor: i64,
     },
-    /// All up to a cursor is delivered, or not wanted.
+    /// All entries up to a cursor are delivered or filtered out.
     Completed {
-        /// To whom.
+        /// Destination id.
         id: u32,
-        /// Up to where.
+        /// Cursor of the last entry.
         cursor: i64,
-        /// When, if something was delivered.
-        at: Option<i64>,
+        /// Time of the delivery; `None` if all entries were filtered out.
+        delivered_at: Option<i64>,
     },
-    /// It failed, for so many times in a row, and is tried again later.
+    /// It failed and is retried later.
     Postponed {
-        /// To whom.
+        /// Destination id.
         id: u32,
-        /// What its settings were: if they are others now, nothing is put off.
+        /// Settings used for the attempt: if they have changed since, the delivery is not postponed.
         settings: String,
-        /// How often it failed.
+        /// Number of failed attempts in a row.
         attempts: u32,
-        /// When it failed.
-        now: i64,
-        /// When it is tried again.
-        next: i64,
-        /// Why it failed.
+        /// Time of the failure.
+        failed_at: i64,
+        /// Time of the retry.
+        retry_at: i64,
+        /// Error message.
         error: String,
     },
 }
 
-/// A delivery that is given up.
+/// Delivery that is given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDeadLetter {
-    /// To whom.
+    /// Destination id.
     pub destination: u32,
-    /// The cursor of the first entry in it.
+    /// Cursor of its first entry.
     pub first_cursor: i64,
-    /// The cursor of the last one.
+    /// Cursor of its last entry.
     pub last_cursor: i64,
-    /// When it was given up.
+    /// Time at which it was given up.
     pub at: i64,
-    /// How often it was tried.
+    /// Number of attempts.
     pub attempts: u32,
-    /// Why it failed the last time.
+    /// Error of the last attempt.
     pub error: String,
-    /// What would have been sent.
+    /// Body that would have been sent.
     pub body: Vec<u8>,
 }
 
-/// A delivery that was given up.
+/// Stored dead letter: a delivery that was given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadLetter {
-    /// Its number: later ones are larger.
+    /// Id, increasing.
     pub id: i64,
-    /// What it was.
+    /// Delivery.
     pub delivery: NewDeadLetter,
 }
 
@@ -120,15 +119,16 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Destination> {
         retry_at: row.get(7)?,
         delivered_at: row.get(8)?,
         error: row.get(9)?,
-        until: row.get(10)?,
+        in_flight_cursor: row.get(10)?,
         failing_since: row.get(11)?,
         paused_since: row.get(12)?,
     })
 }
 
-const DEAD: &str = "SELECT id, destination, first, last, at, attempts, error, body FROM dead";
+const SELECT_DEAD_LETTER: &str =
+    "SELECT id, destination, first, last, at, attempts, error, body FROM dead";
 
-fn read_dead(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
+fn read_dead_letter(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
     Ok(DeadLetter {
         id: row.get(0)?,
         delivery: NewDeadLetter {
@@ -144,13 +144,12 @@ fn read_dead(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
 }
 
 impl Reader {
-    /// All destinations, by number.
+    /// Returns all destinations, in order of ids.
     pub fn destinations(&self) -> Result<Vec<Destination>, StoreError> {
         self.rows(&format!("{COLUMNS} ORDER BY id"), [], read)
     }
 
-    /// Those that are paused, cannot be told, or have deliveries that were given up, by number, at most
-    /// `limit`.
+    /// Returns up to `limit` destinations that are paused, failing or have dead letters, in order of ids.
     pub fn unhealthy_destinations(&self, limit: usize) -> Result<Vec<Destination>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
@@ -160,35 +159,33 @@ impl Reader {
         self.rows(&sql, [limit], read)
     }
 
-    /// How many destinations there are, how many of them are paused, and how many of the others cannot
-    /// be told.
+    /// Returns the numbers of all destinations, of paused ones, and of failing ones that are not paused.
     pub fn count_destinations(&self) -> Result<(u64, u64, u64), StoreError> {
         let sql = "SELECT count(*), count(*) FILTER (WHERE paused),
             count(*) FILTER (WHERE NOT paused AND attempts > 0) FROM destination";
-        let number = |row: &Row<'_>, at| row.get::<_, i64>(at).map(|it| it as u64);
+        let count = |row: &Row<'_>, column| row.get::<_, i64>(column).map(|it| it as u64);
         let counts =
-            self.row(sql, [], |row| Ok((number(row, 0)?, number(row, 1)?, number(row, 2)?)))?;
+            self.row(sql, [], |row| Ok((count(row, 0)?, count(row, 1)?, count(row, 2)?)))?;
         Ok(counts.unwrap_or_default())
     }
 
-    /// How many deliveries were given up, and are kept, for each destination with some.
+    /// Returns the number of dead letters of each destination that has some.
     pub fn count_dead_letters_by_destination(&self) -> Result<Vec<(u32, u64)>, StoreError> {
         let sql = "SELECT destination, count(*) FROM dead GROUP BY destination";
         self.rows(sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))
     }
 
-    /// A destination by its number.
+    /// Returns a destination by its id.
     pub fn destination(&self, id: u32) -> Result<Option<Destination>, StoreError> {
         self.row(&format!("{COLUMNS} WHERE id = ?1"), [id], read)
     }
 
-    /// A destination by its name.
+    /// Returns a destination by its name.
     pub fn find_destination(&self, name: &str) -> Result<Option<Destination>, StoreError> {
         self.row(&format!("{COLUMNS} WHERE name = ?1"), [name], read)
     }
 
-    /// Deliveries to a destination that were given up: those with a larger number than `after`, the
-    /// oldest first, at most `limit`.
+    /// Returns up to `limit` dead letters of a destination with ids larger than `after`, oldest first.
     pub fn dead_letters(
         &self,
         destination: u32,
@@ -196,11 +193,12 @@ impl Reader {
         limit: usize,
     ) -> Result<Vec<DeadLetter>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let sql = format!("{DEAD} WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3");
-        self.rows(&sql, params![destination, after, limit], read_dead)
+        let sql =
+            format!("{SELECT_DEAD_LETTER} WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3");
+        self.rows(&sql, params![destination, after, limit], read_dead_letter)
     }
 
-    /// How many deliveries to a destination were given up, and are kept.
+    /// Returns the number of dead letters of a destination.
     pub fn count_dead_letters(&self, destination: u32) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM dead WHERE destination = ?1";
         let count = self.row(sql, [destination], |row| row.get::<_, i64>(0))?;
@@ -209,8 +207,8 @@ impl Reader {
 }
 
 impl Store {
-    /// Describes the destination of a name, or makes one that is told of what comes after `cursor`.
-    /// Whether it is told at once: what failed is tried anew.
+    /// Updates the destination of a name, or creates one that gets the entries after `cursor`. A failed delivery is
+    /// retried at once.
     pub fn upsert_destination(
         &mut self,
         name: &str,
@@ -229,8 +227,8 @@ impl Store {
         })
     }
 
-    /// Gives a destination settings that do not matter to what it is told. What is under way goes on as
-    /// it is. Says whether there is such a one.
+    /// Replaces settings that do not affect which entries are delivered. A delivery in flight continues. Returns whether
+    /// the destination exists.
     pub fn set_destination_settings(
         &mut self,
         id: u32,
@@ -242,8 +240,8 @@ impl Store {
         })
     }
 
-    /// Leaves a destination alone for the time being, or not: then what failed is tried at once. Says
-    /// whether there is such a one.
+    /// Pauses or resumes a destination. When it resumes, a failed delivery is retried at once. Returns whether the
+    /// destination exists.
     pub fn set_destination_paused(
         &mut self,
         id: u32,
@@ -261,15 +259,15 @@ impl Store {
         })
     }
 
-    /// Has a delivery that failed tried at another time than it was put off to.
-    pub fn bring_retry_forward(&mut self, id: u32, next: i64) -> Result<(), StoreError> {
+    /// Moves the retry of a failed delivery to an earlier time.
+    pub fn bring_retry_forward(&mut self, id: u32, retry_at: i64) -> Result<(), StoreError> {
         self.write(|transaction| {
             let sql = "UPDATE destination SET next = ?2 WHERE id = ?1 AND next > ?2";
-            transaction.prepare_cached(sql)?.execute(params![id, next]).map(|_| ())
+            transaction.prepare_cached(sql)?.execute(params![id, retry_at]).map(|_| ())
         })
     }
 
-    /// Forgets a destination and what could not be delivered to it. Says whether there was one.
+    /// Removes a destination and its dead letters. Returns whether it existed.
     pub fn remove_destination(&mut self, id: u32) -> Result<bool, StoreError> {
         self.write(|transaction| {
             transaction.prepare_cached("DELETE FROM dead WHERE destination = ?1")?.execute([id])?;
@@ -278,18 +276,25 @@ impl Store {
         })
     }
 
-    /// Writes down how far deliveries are, all at once.
+    /// Records the progress of deliveries, in one transaction.
     pub fn record_delivery_steps(&mut self, steps: &[DeliveryStep]) -> Result<(), StoreError> {
         self.write(|transaction| {
             steps.iter().try_for_each(|step| match step {
-                DeliveryStep::Started { id, until } => {
+                DeliveryStep::Started { id, last_cursor: until } => {
                     let sql = "UPDATE destination SET until = ?2 WHERE id = ?1";
                     transaction.prepare_cached(sql)?.execute(params![id, until]).map(|_| ())
                 }
-                DeliveryStep::Completed { id, cursor, at } => {
+                DeliveryStep::Completed { id, cursor, delivered_at: at } => {
                     advance(transaction, *id, *cursor, *at)
                 }
-                DeliveryStep::Postponed { id, settings, attempts, now, next, error } => {
+                DeliveryStep::Postponed {
+                    id,
+                    settings,
+                    attempts,
+                    failed_at: now,
+                    retry_at: next,
+                    error,
+                } => {
                     let sql = "UPDATE destination SET attempts = ?3,
                         failed = coalesce(failed, ?4), next = ?5, error = ?6
                         WHERE id = ?1 AND settings = ?2";
@@ -300,49 +305,49 @@ impl Store {
         })
     }
 
-    /// Gives a delivery up, and goes on after it.
-    pub fn add_dead_letter(&mut self, dead: &NewDeadLetter) -> Result<(), StoreError> {
+    /// Stores a delivery that is given up, and advances the destination past it.
+    pub fn add_dead_letter(&mut self, dead_letter: &NewDeadLetter) -> Result<(), StoreError> {
         self.write(|transaction| {
             let NewDeadLetter {
                 destination,
-                first_cursor: first,
-                last_cursor: last,
+                first_cursor,
+                last_cursor,
                 at,
                 attempts,
                 error,
                 body,
-            } = dead;
+            } = dead_letter;
             let sql = "INSERT INTO dead (destination, first, last, at, attempts, error, body)
                 SELECT id, ?2, ?3, ?4, ?5, ?6, ?7 FROM destination WHERE id = ?1";
-            let row = params![destination, first, last, at, attempts, error, body];
+            let row = params![destination, first_cursor, last_cursor, at, attempts, error, body];
             transaction.prepare_cached(sql)?.execute(row)?;
             let sql = "DELETE FROM dead WHERE destination = ?1 AND id <=
                 (SELECT id FROM dead WHERE destination = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)";
-            transaction.prepare_cached(sql)?.execute(params![destination, BURIED])?;
-            advance(transaction, *destination, *last, None)
+            transaction.prepare_cached(sql)?.execute(params![destination, MAX_DEAD_LETTERS])?;
+            advance(transaction, *destination, *last_cursor, None)
         })
     }
 
-    /// A delivery that was given up has arrived all the same: it is forgotten. Says whether there was one.
-    pub fn complete_redelivery(&mut self, dead: i64, at: i64) -> Result<bool, StoreError> {
+    /// Removes a dead letter after it was delivered in the end. Returns whether it existed.
+    pub fn complete_redelivery(&mut self, dead_letter: i64, at: i64) -> Result<bool, StoreError> {
         self.write(|transaction| {
             let sql = "UPDATE destination SET delivered = max(coalesce(delivered, ?2), ?2)
                 WHERE id = (SELECT destination FROM dead WHERE id = ?1)";
-            transaction.prepare_cached(sql)?.execute(params![dead, at])?;
+            transaction.prepare_cached(sql)?.execute(params![dead_letter, at])?;
             let sql = "DELETE FROM dead WHERE id = ?1";
-            Ok(transaction.prepare_cached(sql)?.execute([dead])? > 0)
+            Ok(transaction.prepare_cached(sql)?.execute([dead_letter])? > 0)
         })
     }
 
-    /// Forgets deliveries that were given up, by number. Gives how many there were.
+    /// Removes dead letters. Returns how many there were.
     pub fn remove_dead_letters(&mut self, ids: &[i64]) -> Result<usize, StoreError> {
         self.write(|transaction| {
             let mut statement = transaction.prepare_cached("DELETE FROM dead WHERE id = ?1")?;
-            let mut gone = 0;
+            let mut removed = 0;
             for id in ids {
-                gone += statement.execute([id])?;
+                removed += statement.execute([id])?;
             }
-            Ok(gone)
+            Ok(removed)
         })
     }
 }

@@ -1,8 +1,8 @@
-//! Sources are described anew, and go.
+//! Updates and removes sources.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use crate::add::hash;
+use crate::add::hash_url;
 use crate::error::StoreError;
 use crate::history;
 use crate::meta::{counter, set_counter};
@@ -12,7 +12,7 @@ use crate::store::Store;
 use crate::version;
 
 impl Store {
-    /// Describes sources anew, all or none. Gives how many of them there are.
+    /// Updates the settings of sources, all or none. Returns how many of the sources exist.
     pub fn update_sources(
         &mut self,
         ids: &[u32],
@@ -28,22 +28,22 @@ impl Store {
         })
     }
 
-    /// Removes sources with their history and versions, all or none. The change log stays. Those that are
-    /// read to hear heralds go with these only. Gives how many of the others there were.
+    /// Removes sources with their history and versions, all or none. Their entries in the change log stay. Sources of
+    /// signal sources are not removed here, but with their signal source. Returns the number of removed sources.
     pub fn remove_sources(&mut self, ids: &[u32]) -> Result<usize, StoreError> {
         self.write(|transaction| {
             let mut removed = 0;
             for id in ids {
                 removed += usize::from(remove(transaction, *id)?);
             }
-            let left = counter(transaction, "sources")? - removed as i64;
-            set_counter(transaction, "sources", left)?;
+            let remaining = counter(transaction, "sources")? - removed as i64;
+            set_counter(transaction, "sources", remaining)?;
             Ok(removed)
         })
     }
 }
 
-/// Says whether there is such a source.
+/// Applies a patch. Returns whether the source exists.
 pub(crate) fn apply(
     transaction: &Transaction<'_>,
     id: u32,
@@ -57,14 +57,14 @@ pub(crate) fn apply(
         flags = (flags & ~?6) | ?7,
         goal = nullif(coalesce(?8, goal, ''), '')
         WHERE id = ?1";
-    let (given, flags) = patch.flags();
+    let (flag_mask, flags) = patch.flags();
     let row = params![
         id,
         patch.importance,
         patch.cost,
         patch.min_interval,
         patch.max_interval,
-        given,
+        flag_mask,
         flags,
         patch.goal,
     ];
@@ -80,8 +80,8 @@ pub(crate) fn apply(
         let before: String = transaction.prepare_cached(sql)?.query_row([id], |row| row.get(0))?;
         let after = join_tags(tags);
         if before != after {
-            take_from_tags(transaction, id, &split_tags(&before))?;
-            file_under_tags(transaction, id, Some(tags))?;
+            remove_tags(transaction, id, &split_tags(&before))?;
+            insert_tags(transaction, id, Some(tags))?;
             let sql = "UPDATE source SET tags = ?2 WHERE id = ?1";
             transaction.prepare_cached(sql)?.execute(params![id, after])?;
         }
@@ -89,7 +89,7 @@ pub(crate) fn apply(
     Ok(true)
 }
 
-/// A source can come to share the politeness of another host.
+/// Moves a source to another host, whose rate limits apply from now on.
 pub(crate) fn move_to_host(
     transaction: &Transaction<'_>,
     id: u32,
@@ -108,7 +108,7 @@ pub(crate) fn move_to_host(
     transaction.prepare_cached(sql)?.execute([id, host]).map(|_| ())
 }
 
-pub(crate) fn file_under_tags(
+pub(crate) fn insert_tags(
     transaction: &Transaction<'_>,
     id: u32,
     tags: Option<&[String]>,
@@ -122,7 +122,7 @@ pub(crate) fn file_under_tags(
     Ok(())
 }
 
-fn take_from_tags(transaction: &Transaction<'_>, id: u32, tags: &[String]) -> rusqlite::Result<()> {
+fn remove_tags(transaction: &Transaction<'_>, id: u32, tags: &[String]) -> rusqlite::Result<()> {
     let sql = "DELETE FROM tag_source WHERE tag = ?1 AND source = ?2";
     let mut statement = transaction.prepare_cached(sql)?;
     for tag in tags {
@@ -134,7 +134,7 @@ fn take_from_tags(transaction: &Transaction<'_>, id: u32, tags: &[String]) -> ru
 fn remove(transaction: &Transaction<'_>, id: u32) -> rusqlite::Result<bool> {
     let sql = "SELECT url, tags, host, last FROM source JOIN schedule USING (id)
         WHERE id = ?1 AND NOT flags & 4";
-    let found = transaction.prepare_cached(sql)?.query_row([id], |row| {
+    let row = transaction.prepare_cached(sql)?.query_row([id], |row| {
         Ok((
             row.get::<_, String>(0)?,
             row.get::<_, String>(1)?,
@@ -142,10 +142,10 @@ fn remove(transaction: &Transaction<'_>, id: u32) -> rusqlite::Result<bool> {
             row.get::<_, Option<i64>>(3)?,
         ))
     });
-    let Some((url, tags, host, last)) = found.optional()? else { return Ok(false) };
-    erase_all(transaction, id, last)?;
-    take_from_tags(transaction, id, &split_tags(&tags))?;
-    let hash = hash(&url, counter(transaction, "salt")?);
+    let Some((url, tags, host, last)) = row.optional()? else { return Ok(false) };
+    remove_rows(transaction, id, last)?;
+    remove_tags(transaction, id, &split_tags(&tags))?;
+    let hash = hash_url(&url, counter(transaction, "salt")?);
     let sql = "DELETE FROM url_hash WHERE hash = ?1 AND source = ?2";
     transaction.prepare_cached(sql)?.execute(params![hash, id])?;
     let sql = "DELETE FROM host_source WHERE host = ?1 AND source = ?2";
@@ -153,17 +153,17 @@ fn remove(transaction: &Transaction<'_>, id: u32) -> rusqlite::Result<bool> {
     Ok(true)
 }
 
-/// Removes a source that stands in none of the indexes.
-pub(crate) fn erase(transaction: &Transaction<'_>, id: u32) -> rusqlite::Result<()> {
+/// Removes a source that is in none of the indexes.
+pub(crate) fn remove_unindexed(transaction: &Transaction<'_>, id: u32) -> rusqlite::Result<()> {
     let sql = "SELECT last FROM schedule WHERE id = ?1";
     let last = transaction.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?;
-    erase_all(transaction, id, last.flatten())
+    remove_rows(transaction, id, last.flatten())
 }
 
-fn erase_all(transaction: &Transaction<'_>, id: u32, last: Option<i64>) -> rusqlite::Result<()> {
-    history::forget(transaction, id, last)?;
+fn remove_rows(transaction: &Transaction<'_>, id: u32, last: Option<i64>) -> rusqlite::Result<()> {
+    history::remove_observations(transaction, id, last)?;
     version::remove_below(transaction, id, i64::MAX)?;
-    signal_source::forget_source(transaction, id)?;
+    signal_source::remove_source_signals(transaction, id)?;
     transaction.prepare_cached("DELETE FROM schedule WHERE id = ?1")?.execute([id])?;
     transaction.prepare_cached("DELETE FROM source WHERE id = ?1")?.execute([id]).map(|_| ())
 }

@@ -1,179 +1,179 @@
-//! What can go wrong with the file, and the way out.
+//! Errors of the store, with hints.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-/// Why a store could not be opened, read or written.
+/// Error of opening, reading or writing a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is no file to read.
-    #[error("{}: there is no store", path.display())]
+    /// The file does not exist.
+    #[error("{}: the store does not exist", path.display())]
     Missing {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The directory of the file does not exist.
     #[error("{}: its directory does not exist", path.display())]
     MissingDirectory {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// Another process has the store.
-    #[error("{}: in use by {}", path.display(), holder(*process))]
+    /// Another process has locked the store.
+    #[error("{}: in use by {}", path.display(), format_holder(*process))]
     InUse {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The number of the process, if it could be found out.
+        /// Process id of the holder, if known.
         process: Option<u32>,
     },
-    /// The file is something else.
+    /// The file is not an SQLite database.
     #[error("{}: not a database", path.display())]
     NotADatabase {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The file is an SQLite database of another program.
-    #[error("{}: an SQLite database, but not of freshet", path.display())]
+    #[error("{}: not a freshet store: an SQLite database of another program", path.display())]
     ForeignDatabase {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// A later freshet has written the file.
-    #[error("{}: written by a newer freshet: format {found} > {known}", path.display())]
+    /// A newer version of freshet has written the file.
+    #[error("{}: written by a newer version of freshet: format {found} > {known}", path.display())]
     NewerFormat {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The version of its tables.
+        /// Format of the file.
         found: i64,
-        /// The latest version that this program knows.
+        /// Latest format that this version supports.
         known: i64,
     },
-    /// An older freshet has written the file, and it was opened to be read only.
-    #[error("{}: written by an older freshet: format {found} < {known}", path.display())]
+    /// An older version of freshet has written the file, and it was opened for reading only.
+    #[error("{}: written by an older version of freshet: format {found} < {known}", path.display())]
     OlderFormat {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The version of its tables.
+        /// Format of the file.
         found: i64,
-        /// The version that this program reads.
+        /// Format that this version reads.
         known: i64,
     },
     /// The file is damaged.
     #[error("{}: damaged: {detail}", path.display())]
     Corrupt {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What SQLite says of it.
+        /// Error reported by SQLite.
         detail: String,
     },
-    /// The file or its directory must not be written.
-    #[error("{}: cannot be written: the file or its directory is read-only", path.display())]
+    /// The file or its directory is read-only.
+    #[error("{}: cannot write: the file or its directory is read-only", path.display())]
     ReadOnly {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The system does not let this user at the file.
+    /// The operating system denies access to the file.
     #[error("{}: permission denied", path.display())]
     PermissionDenied {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// There is no room left.
-    #[error("{}: the disk is full, nothing of this step was written", path.display())]
+    /// The disk is full.
+    #[error("{}: the disk is full, and the transaction was rolled back", path.display())]
     DiskFull {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// Somebody else holds a lock inside the database for too long.
+    /// Another program holds a lock inside the database for too long.
     #[error("{}: locked by another program", path.display())]
     Busy {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// What a backup would overwrite.
-    #[error("{}: exists already", path.display())]
+    /// The target of a backup exists.
+    #[error("{}: file exists", path.display())]
     AlreadyExists {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// A value that cannot be meant.
-    #[error("{url}: `{field}` cannot be {value}")]
+    /// A value is invalid.
+    #[error("{url}: invalid value of `{field}`: {value}")]
     InvalidValue {
-        /// The source.
+        /// URL of the source.
         url: String,
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// What it was.
+        /// Rejected value.
         value: String,
     },
-    /// There are no numbers left for sources or hosts.
-    #[error("{}: more than {} sources or hosts", path.display(), u32::MAX)]
+    /// All ids of sources or hosts are used.
+    #[error("{}: limit of {} sources or hosts reached", path.display(), u32::MAX)]
     IdsExhausted {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The system failed to read or write.
+    /// The operating system failed to read or write.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// SQLite failed in another way.
+    /// SQLite failed for another reason.
     #[error("{}: {source}", path.display())]
     Sqlite {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What it said.
+        /// Error of SQLite.
         source: rusqlite::Error,
     },
 }
 
-fn holder(process: Option<u32>) -> String {
-    process.map_or_else(|| "another process".to_owned(), |number| format!("process {number}"))
+fn format_holder(process: Option<u32>) -> String {
+    process.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
 }
 
 impl StoreError {
-    /// The way out, if there is one to name.
+    /// Returns a suggestion for the user, if there is one.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Missing { .. } => "add a source or start the daemon to make one".to_owned(),
+            Self::Missing { .. } => "create it with `freshet add` or `freshet run`".to_owned(),
             Self::MissingDirectory { path } => {
                 let directory = path.parent().unwrap_or(Path::new("."));
-                format!("make it with `mkdir -p {}`", directory.display())
+                format!("create it with `mkdir -p {}`", directory.display())
             }
-            Self::InUse { process: Some(number), .. } => {
-                format!("talk to the daemon that runs, or stop it with `kill {number}`")
+            Self::InUse { process: Some(pid), .. } => {
+                format!("use the running daemon, or stop it with `kill {pid}`")
             }
-            Self::InUse { .. } => "stop the other process, or name another file".to_owned(),
+            Self::InUse { .. } => "stop the other process, or choose another file".to_owned(),
             Self::NotADatabase { .. } => {
-                "name another file; if this one was a store, stop the daemon and put a backup that \
-                 `freshet backup` made in its place"
+                "choose another file; if this one was a store, stop the daemon and replace it with a \
+                 backup made by `freshet backup`"
                     .to_owned()
             }
-            Self::ForeignDatabase { .. } => "name another file".to_owned(),
+            Self::ForeignDatabase { .. } => "choose another file".to_owned(),
             Self::NewerFormat { .. } => {
-                "use the newer freshet, or restore an older backup".to_owned()
+                "use the newer version of freshet, or restore an older backup".to_owned()
             }
             Self::OlderFormat { .. } => {
-                "start the daemon once: it brings the file up to date".to_owned()
+                "start the daemon once: it migrates the file".to_owned()
             }
             Self::Corrupt { path, .. } => format!(
-                "stop the daemon and put a backup that `freshet backup` made in its place, or save what \
-                 can be read with `sqlite3 {} .recover`",
+                "stop the daemon and replace the file with a backup made by `freshet backup`, or recover \
+                 readable data with `sqlite3 {} .recover`",
                 path.display()
             ),
             Self::ReadOnly { path } | Self::PermissionDenied { path } => {
-                format!("see who owns it with `ls -ld {}`", path.display())
+                format!("check its owner and mode with `ls -ld {}`", path.display())
             }
-            Self::DiskFull { .. } => "free some space: what was written before is safe".to_owned(),
-            Self::Busy { .. } => "close other programs that write to it".to_owned(),
+            Self::DiskFull { .. } => "free some space: everything written before is safe".to_owned(),
+            Self::Busy { .. } => "close the other programs that write to it".to_owned(),
             Self::AlreadyExists { .. } => {
-                "name another file, or say that it may be replaced".to_owned()
+                "choose another file, or overwrite it with `--force`".to_owned()
             }
             Self::InvalidValue { .. } | Self::IdsExhausted { .. } => return None,
             Self::Io { .. } | Self::Sqlite { .. } => return None,
@@ -181,11 +181,11 @@ impl StoreError {
         Some(hint)
     }
 
-    /// What SQLite said, as what it means.
+    /// Converts an error of SQLite.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
-        // Rows that we wrote and that are not there, or not as we wrote them.
-        let unreadable = matches!(
+        // A row that must exist is missing or has values of wrong types.
+        let is_corrupt = matches!(
             source,
             rusqlite::Error::QueryReturnedNoRows
                 | rusqlite::Error::FromSqlConversionFailure(..)
@@ -193,7 +193,7 @@ impl StoreError {
                 | rusqlite::Error::InvalidColumnType(..)
                 | rusqlite::Error::Utf8Error(..)
         );
-        if unreadable {
+        if is_corrupt {
             return Self::Corrupt { path, detail: source.to_string() };
         }
         match source.sqlite_error_code() {
@@ -209,7 +209,7 @@ impl StoreError {
         }
     }
 
-    /// What the system said, as what it means.
+    /// Converts an error of the operating system.
     pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {

@@ -1,4 +1,4 @@
-//! Observations: how the fetches of a source ended.
+//! Observations: outcomes of the fetches of a source.
 
 use rusqlite::{OptionalExtension, Row, Transaction};
 
@@ -6,106 +6,99 @@ use crate::error::StoreError;
 use crate::outcome::{StoredOutcome, StoredReason};
 use crate::reader::Reader;
 
-/// Why a fetch was made, and what it taught.
+/// Reason of a fetch, and its effect on the estimated change rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decision {
-    /// Why.
+    /// Reason.
     pub reason: StoredReason,
-    /// What it was worth for each unit of cost when it was handed out; `None` if that has no number, as
-    /// of a source without a copy.
+    /// Value per unit of cost at the time of scheduling; `None` if it is undefined, as for a source without a copy.
     pub value: Option<f64>,
-    /// What it had to be worth then.
+    /// Price at the time of scheduling.
     pub price: Option<f64>,
-    /// Changes a day, as far as was believed before.
+    /// Estimated changes per day before the fetch.
     pub rate_before: Option<f64>,
-    /// The same after.
+    /// Estimated changes per day after the fetch.
     pub rate_after: Option<f64>,
 }
 
-/// How a fetch ended.
+/// Outcome of a fetch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// Which fetch of the source it was, from 1.
-    pub number: u64,
-    /// When.
+    /// Number of the fetch, counted from 1 for each source.
+    pub fetch_number: u64,
+    /// Time of the fetch.
     pub at: i64,
-    /// How it ended.
+    /// Outcome.
     pub outcome: StoredOutcome,
-    /// The status of HTTP; 0 if there was none.
+    /// HTTP status; 0 if there was none.
     pub status: u16,
-    /// Bytes that came.
+    /// Bytes received.
     pub bytes: u64,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u32,
-    /// What there is to say; empty if nothing.
+    /// Explanation, such as an error message; empty if there is none.
     pub note: String,
-    /// Why it was made; `None` if that is not known.
+    /// Reason of the fetch; `None` if unknown.
     pub decision: Option<Decision>,
 }
 
-const STEP: &str = "SELECT n, at, outcome, status, bytes, duration, note, previous,
+const SELECT_BY_ID: &str = "SELECT n, at, outcome, status, bytes, duration, note, previous,
     reason, worth, price, believed, learnt
     FROM observation WHERE id = ?1 AND source = ?2";
 
-fn decision(row: &Row<'_>) -> rusqlite::Result<Option<Decision>> {
+fn read_decision(row: &Row<'_>) -> rusqlite::Result<Option<Decision>> {
     let Some(reason) = row.get(8)? else { return Ok(None) };
-    let (worth, price) = (row.get(9)?, row.get(10)?);
-    Ok(Some(Decision {
-        reason,
-        value: worth,
-        price,
-        rate_before: row.get(11)?,
-        rate_after: row.get(12)?,
-    }))
+    let (value, price) = (row.get(9)?, row.get(10)?);
+    Ok(Some(Decision { reason, value, price, rate_before: row.get(11)?, rate_after: row.get(12)? }))
 }
 
 impl Reader {
-    /// The latest fetches of a source, the newest first, at most `limit`. Those that
-    /// [`Retention`](crate::Retention) promises are there, and older ones until they are tidied away.
+    /// Returns up to `limit` latest fetches of a source, newest first. Includes observations older than
+    /// [`Retention`](crate::Retention) demands that are not pruned yet.
     pub fn history(&self, id: u32, limit: usize) -> Result<Vec<Observation>, StoreError> {
         let last = self.row("SELECT last FROM schedule WHERE id = ?1", [id], |row| row.get(0))?;
-        let mut at: Option<i64> = last.flatten();
+        let mut next_row: Option<i64> = last.flatten();
         let mut history = Vec::new();
         self.run(|connection| {
-            let mut statement = connection.prepare_cached(STEP)?;
-            while let Some(place) = at.filter(|_| history.len() < limit) {
-                let found = statement.query_row([place, i64::from(id)], |row| {
+            let mut statement = connection.prepare_cached(SELECT_BY_ID)?;
+            while let Some(row_id) = next_row.filter(|_| history.len() < limit) {
+                let row = statement.query_row([row_id, i64::from(id)], |row| {
                     let note: Option<String> = row.get(6)?;
                     let observation = Observation {
-                        number: row.get::<_, i64>(0)? as u64,
+                        fetch_number: row.get::<_, i64>(0)? as u64,
                         at: row.get(1)?,
                         outcome: row.get(2)?,
                         status: row.get(3)?,
                         bytes: row.get::<_, i64>(4)? as u64,
                         duration_ms: row.get(5)?,
                         note: note.unwrap_or_default(),
-                        decision: decision(row)?,
+                        decision: read_decision(row)?,
                     };
                     Ok((observation, row.get(7)?))
                 });
-                let Some((observation, previous)) = found.optional()? else { break };
+                let Some((observation, previous)) = row.optional()? else { break };
                 history.push(observation);
-                at = previous;
+                next_row = previous;
             }
             Ok(history)
         })
     }
 }
 
-/// Removes the observations of a source.
-pub(crate) fn forget(
+/// Removes all observations of a source.
+pub(crate) fn remove_observations(
     transaction: &Transaction<'_>,
     source: u32,
     last: Option<i64>,
 ) -> rusqlite::Result<()> {
     let sql = "DELETE FROM observation WHERE id = ?1 AND source = ?2 RETURNING previous";
     let mut statement = transaction.prepare_cached(sql)?;
-    let (mut at, mut gone) = (last, 0);
-    while let Some(place) = at {
-        let row = statement.query_row([place, i64::from(source)], |row| row.get(0)).optional()?;
-        gone += i64::from(row.is_some());
-        at = row.flatten();
+    let (mut next_row, mut removed) = (last, 0);
+    while let Some(row_id) = next_row {
+        let row = statement.query_row([row_id, i64::from(source)], |row| row.get(0)).optional()?;
+        removed += i64::from(row.is_some());
+        next_row = row.flatten();
     }
     let sql = "UPDATE counter SET value = value - ?1 WHERE name = 'observations'";
-    transaction.prepare_cached(sql)?.execute([gone]).map(|_| ())
+    transaction.prepare_cached(sql)?.execute([removed]).map(|_| ())
 }

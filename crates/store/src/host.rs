@@ -1,56 +1,56 @@
-//! Hosts: a number, a name, and what the engine keeps of them.
+//! Hosts: id, name, and the state that the engine stores for them.
 
 use rusqlite::{Row, Transaction, params};
 
 use crate::error::StoreError;
 use crate::reader::Reader;
 
-/// A host.
+/// Stored host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// Its number: from 0 on without gaps, never used again.
+    /// Id: counted from 0 without gaps, never reused.
     pub id: u32,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Until when it is left alone.
+    /// End of its cooldown.
     pub cooldown_until: Option<i64>,
-    /// What the engine keeps of it; empty if nothing.
+    /// State stored by the engine; empty if there is none.
     pub record: Vec<u8>,
 }
 
-/// What the engine keeps of a host from now on.
+/// New state of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostRecord {
-    /// The host.
+    /// Host id.
     pub host: u32,
-    /// Until when it is left alone.
+    /// End of its cooldown.
     pub cooldown_until: Option<i64>,
-    /// Bytes that the store does not look into.
+    /// State of the engine, opaque to the store.
     pub record: Vec<u8>,
 }
 
-/// Which hosts. Hosts are kept by the name that URLs have, in lower case and ASCII, with the port if it is
-/// not the usual one of the scheme.
+/// Filter for hosts. The name of a host is written as in URLs: in lower case and ASCII, with the port if it is not the
+/// default port of the scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostFilter {
-    /// The name, with a port unless that is a usual one.
+    /// Name, with the port unless it is a default port.
     pub name: String,
-    /// Whether all ports are meant.
+    /// True to match all ports.
     pub any_port: bool,
-    /// What URLs begin with, if the port is the usual one of this scheme: `https://`.
-    pub scheme: Option<&'static str>,
+    /// Prefix of matching URLs, such as `https://`, if the port is the default port of that scheme.
+    pub url_prefix: Option<&'static str>,
 }
 
 impl HostFilter {
-    /// Whether a source is of such a host.
+    /// True if a source with this host and URL matches.
     #[must_use]
     pub fn matches(&self, host: &str, url: &str) -> bool {
-        let is_named = match host.strip_prefix(self.name.as_str()) {
+        let name_matches = match host.strip_prefix(self.name.as_str()) {
             Some("") => true,
             Some(rest) => self.any_port && rest.starts_with(':'),
             None => false,
         };
-        is_named && self.scheme.is_none_or(|scheme| url.starts_with(scheme))
+        name_matches && self.url_prefix.is_none_or(|prefix| url.starts_with(prefix))
     }
 }
 
@@ -66,17 +66,17 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Host> {
 }
 
 impl Reader {
-    /// A host by its number.
+    /// Returns a host by its id.
     pub fn host(&self, id: u32) -> Result<Option<Host>, StoreError> {
         self.row(&format!("{COLUMNS} WHERE id = ?1"), [id], read)
     }
 
-    /// A host by its name.
+    /// Returns a host by its name.
     pub fn find_host(&self, name: &str) -> Result<Option<Host>, StoreError> {
         self.row(&format!("{COLUMNS} WHERE name = ?1"), [name], read)
     }
 
-    /// Hosts by a filter, in order of their names.
+    /// Returns the hosts that match a filter, in order of names.
     pub fn find_hosts(&self, filter: &HostFilter) -> Result<Vec<Host>, StoreError> {
         let HostFilter { name, any_port, .. } = filter;
         let sql = format!(
@@ -86,34 +86,34 @@ impl Reader {
         self.rows(&sql, params![name, any_port], read)
     }
 
-    /// Hosts with a larger number than `after`, in order of their numbers, at most `limit`.
+    /// Returns up to `limit` hosts with ids larger than `after`, in order of ids.
     pub fn list_hosts(&self, after: Option<u32>, limit: usize) -> Result<Vec<Host>, StoreError> {
         let (after, limit) =
             (after.map_or(-1, i64::from), i64::try_from(limit).unwrap_or(i64::MAX));
         self.rows(&format!("{COLUMNS} WHERE id > ?1 ORDER BY id LIMIT ?2"), [after, limit], read)
     }
 
-    /// How many sources a host has, counted up to `most`.
-    pub fn count_host_sources(&self, id: u32, most: u32) -> Result<u64, StoreError> {
+    /// Returns the number of sources of a host, counted up to `max`.
+    pub fn count_host_sources(&self, id: u32, max: u32) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM host_source WHERE host = ?1 LIMIT ?2)";
-        let count = self.row(sql, [id, most], |row| row.get::<_, i64>(0))?;
+        let count = self.row(sql, [id, max], |row| row.get::<_, i64>(0))?;
         Ok(count.unwrap_or(0) as u64)
     }
 
-    /// All hosts in order of their numbers, one at a time.
-    pub fn for_each_host(&self, mut each: impl FnMut(Host)) -> Result<(), StoreError> {
+    /// Passes all hosts to `visit`, in order of ids.
+    pub fn for_each_host(&self, mut visit: impl FnMut(Host)) -> Result<(), StoreError> {
         self.run(|connection| {
             let mut statement = connection.prepare_cached(&format!("{COLUMNS} ORDER BY id"))?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                each(read(row)?);
+                visit(read(row)?);
             }
             Ok(())
         })
     }
 }
 
-pub(crate) fn keep(transaction: &Transaction<'_>, hosts: &[HostRecord]) -> rusqlite::Result<()> {
+pub(crate) fn save(transaction: &Transaction<'_>, hosts: &[HostRecord]) -> rusqlite::Result<()> {
     let sql = "UPDATE host SET until = ?2, record = ?3 WHERE id = ?1";
     let mut statement = transaction.prepare_cached(sql)?;
     for host in hosts {

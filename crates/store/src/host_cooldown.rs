@@ -1,46 +1,45 @@
-//! What is remembered of hosts by their names: how they want to be treated, also those that have no
-//! sources.
+//! State of hosts by name, also of hosts without sources: cooldowns and robots.txt files.
 
 use rusqlite::{Transaction, params};
 
 use crate::error::StoreError;
 use crate::reader::Reader;
 
-/// How long a host without sources is left alone.
+/// Cooldown of a host without sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostCooldown {
-    /// The name of the host.
+    /// Name of the host.
     pub host: String,
-    /// Until when it is left alone.
+    /// End of the cooldown.
     pub until: i64,
 }
 
-/// A robots.txt.
+/// Stored robots.txt file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsRecord {
-    /// Where it is: its URL.
+    /// URL of the file.
     pub url: String,
-    /// When it was found.
+    /// Time of the fetch.
     pub at: i64,
-    /// Bytes that the store does not look into.
+    /// Content and status, opaque to the store.
     pub record: Vec<u8>,
 }
 
 impl Reader {
-    /// Until when the host with this name is to be left alone, whether or not it has sources.
+    /// Returns the end of the cooldown of a host, whether or not it has sources.
     pub fn host_cooldown_until(&self, host: &str) -> Result<Option<i64>, StoreError> {
         let sql = "SELECT max(until) FROM (SELECT until FROM manner WHERE host = ?1
             UNION ALL SELECT until FROM host WHERE name = ?1)";
         Ok(self.row(sql, [host], |row| row.get(0))?.flatten())
     }
 
-    /// Hosts without sources that are to be left alone after a moment.
+    /// Returns the cooldowns of hosts without sources that end later than `after`.
     pub fn host_cooldowns(&self, after: i64) -> Result<Vec<HostCooldown>, StoreError> {
         let sql = "SELECT host, until FROM manner WHERE until > ?1";
         self.rows(sql, [after], |row| Ok(HostCooldown { host: row.get(0)?, until: row.get(1)? }))
     }
 
-    /// A robots.txt by its URL.
+    /// Returns a robots.txt file by its URL.
     pub fn robots(&self, url: &str) -> Result<Option<RobotsRecord>, StoreError> {
         let sql = "SELECT url, at, record FROM robots WHERE url = ?1";
         self.row(sql, [url], |row| {
@@ -49,14 +48,14 @@ impl Reader {
     }
 }
 
-pub(crate) fn keep(
+pub(crate) fn save(
     transaction: &Transaction<'_>,
-    manners: &[HostCooldown],
+    cooldowns: &[HostCooldown],
     robots: &[RobotsRecord],
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO manner VALUES (?1, ?2)
         ON CONFLICT DO UPDATE SET until = excluded.until";
-    for it in manners {
+    for it in cooldowns {
         transaction.prepare_cached(sql)?.execute(params![it.host, it.until])?;
     }
     let sql = "INSERT INTO robots VALUES (?1, ?2, ?3)
@@ -67,13 +66,13 @@ pub(crate) fn keep(
     Ok(())
 }
 
-/// Forgets who need not be left alone any more, and files that were found before a moment.
-pub(crate) fn forget(
+/// Removes cooldowns that have ended, and some of the robots.txt files fetched before `fetched_before`.
+pub(crate) fn prune(
     transaction: &Transaction<'_>,
     now: i64,
-    found_before: i64,
+    fetched_before: i64,
 ) -> rusqlite::Result<()> {
     transaction.prepare_cached("DELETE FROM manner WHERE until < ?1")?.execute([now])?;
     let sql = "DELETE FROM robots WHERE url IN (SELECT url FROM robots WHERE at < ?1 LIMIT 2000)";
-    transaction.prepare_cached(sql)?.execute([found_before]).map(|_| ())
+    transaction.prepare_cached(sql)?.execute([fetched_before]).map(|_| ())
 }

@@ -1,46 +1,46 @@
-//! What it takes to fetch a source and to judge what comes.
+//! Data needed to fetch a source and to compare the response with the previous one.
 
 use rusqlite::{OptionalExtension, Row};
 
 use crate::error::StoreError;
 use crate::reader::Reader;
 
-/// What a server gave to ask with the next time.
+/// Validators that the server sent, for the next conditional request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredValidators {
-    /// `ETag`, as it came.
+    /// `ETag`, as received.
     pub etag: Option<String>,
-    /// `Last-Modified`, as it came.
+    /// `Last-Modified`, as received.
     pub last_modified: Option<String>,
 }
 
-/// What it takes to fetch a source.
+/// Data needed to fetch a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchJob {
     /// The source.
     pub id: u32,
-    /// What is fetched.
+    /// URL to fetch.
     pub url: String,
-    /// What the server gave to ask with.
+    /// Validators for a conditional request.
     pub validators: StoredValidators,
-    /// What was read the last time, as bytes that the store does not look into; empty if nothing.
-    pub reading: Vec<u8>,
-    /// How it is read, as a text that the store does not look into.
+    /// Snapshot of the document at the last fetch, opaque to the store; empty if there is none.
+    pub snapshot: Vec<u8>,
+    /// Extraction settings, opaque to the store.
     pub settings: String,
-    /// The number of the newest version; 0 if there is none.
+    /// Number of the newest version; 0 if there is none.
     pub version: u32,
-    /// The herald that is heard by reading it; `None` if it is a page.
+    /// Signal source that this source is fetched for; `None` for a page.
     pub signal_source: Option<u32>,
 }
 
-/// What is to be asked of whom.
+/// URL and validators of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceAddress {
     /// The source.
     pub id: u32,
-    /// What is fetched.
+    /// URL to fetch.
     pub url: String,
-    /// What the server gave to ask with.
+    /// Validators for a conditional request.
     pub validators: StoredValidators,
 }
 
@@ -52,7 +52,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<FetchJob> {
         id: row.get(0)?,
         url: row.get(1)?,
         validators: StoredValidators { etag: row.get(2)?, last_modified: row.get(3)? },
-        reading: row.get::<_, Option<Vec<u8>>>(4)?.unwrap_or_default(),
+        snapshot: row.get::<_, Option<Vec<u8>>>(4)?.unwrap_or_default(),
         settings: row.get(5)?,
         version: row.get(6)?,
         signal_source: row.get(7)?,
@@ -60,12 +60,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<FetchJob> {
 }
 
 impl Reader {
-    /// What it takes to fetch a source; `None` if there is no such source.
+    /// Returns the data needed to fetch a source; `None` if there is no such source.
     pub fn fetch_job(&self, id: u32) -> Result<Option<FetchJob>, StoreError> {
         self.row(SQL, [id], read)
     }
 
-    /// The same for many sources, in the order given. Those that do not exist are left out.
+    /// Returns the data needed to fetch several sources, in the order of `ids`. Omits sources that do not exist.
     pub fn fetch_jobs(&self, ids: &[u32]) -> Result<Vec<FetchJob>, StoreError> {
         self.run(|connection| {
             let mut statement = connection.prepare_cached(SQL)?;
@@ -77,21 +77,21 @@ impl Reader {
         })
     }
 
-    /// What is to be asked of whom, in the order given. Sources that do not exist are left out.
-    pub fn addresses(&self, ids: &[u32]) -> Result<Vec<SourceAddress>, StoreError> {
+    /// Returns the URLs and validators of sources, in the order of `ids`. Omits sources that do not exist.
+    pub fn source_addresses(&self, ids: &[u32]) -> Result<Vec<SourceAddress>, StoreError> {
         let sql = "SELECT id, url, etag, last_modified FROM source WHERE id = ?1";
         self.run(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
-            let mut found = Vec::with_capacity(ids.len());
+            let mut addresses = Vec::with_capacity(ids.len());
             for id in ids {
                 let address = statement.query_row([id], |row| {
                     let validators =
                         StoredValidators { etag: row.get(2)?, last_modified: row.get(3)? };
                     Ok(SourceAddress { id: row.get(0)?, url: row.get(1)?, validators })
                 });
-                found.extend(address.optional()?);
+                addresses.extend(address.optional()?);
             }
-            Ok(found)
+            Ok(addresses)
         })
     }
 }

@@ -1,46 +1,46 @@
-//! Finding sources. Those that are read to hear heralds are found by their numbers only.
+//! Queries for sources. Sources of signal sources are found by id only.
 
 use std::borrow::Cow;
 
 use rusqlite::{Row, ToSql};
 
-use crate::add::look_up;
+use crate::add::find_by_url;
 use crate::error::StoreError;
 use crate::meta::counter;
 use crate::outcome::SourceState;
 use crate::reader::Reader;
 use crate::source::{OBSERVED, PAUSED, SIGNAL_SOURCE, Source, split_tags};
 
-/// Which sources. What is `None` does not matter.
+/// Filter for sources. A field that is `None` matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceQuery {
-    /// Of one of these hosts, if some are named.
+    /// Hosts; empty for all.
     pub hosts: Vec<u32>,
-    /// With a URL that begins so.
-    pub scheme: Option<&'static str>,
-    /// With this tag.
+    /// Prefix of the URL, such as `https://`.
+    pub url_prefix: Option<&'static str>,
+    /// Tag.
     pub tag: Option<String>,
-    /// In this state.
+    /// State.
     pub state: Option<SourceState>,
-    /// Left alone, or not.
+    /// Paused, or not paused.
     pub paused: Option<bool>,
-    /// With this in the URL.
-    pub text: Option<String>,
-    /// With a larger number: where the page before ended.
+    /// Substring of the URL.
+    pub url_contains: Option<String>,
+    /// Only larger ids: the last id of the previous page.
     pub after: Option<u32>,
-    /// With no larger number than this: whoever looks for what is rare looks at some at a time.
-    pub up_to: Option<u32>,
-    /// At most so many; 0 for 100.
+    /// Only ids up to this one: bounds the work of a query with few matches.
+    pub max_id: Option<u32>,
+    /// Maximum number of sources; 0 for 100.
     pub limit: usize,
 }
 
-/// Some of the sources that were asked for, in order of their numbers.
+/// One page of the result of a query, in order of ids.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourcePage {
-    /// The sources.
+    /// Sources.
     pub sources: Vec<Source>,
-    /// Where the next page begins, as [`SourceQuery::after`]; `None` if this is the last.
-    pub next: Option<u32>,
+    /// [`SourceQuery::after`] of the next page; `None` if this is the last one.
+    pub next_after: Option<u32>,
 }
 
 const COLUMNS: &str = "s.id, s.url, c.host, c.importance, c.cost, c.min_interval, c.max_interval,
@@ -75,19 +75,19 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Source> {
     })
 }
 
-/// A condition and its value, as long as both live.
+/// Clauses of a `SELECT` statement, with the values of its parameters.
 struct Clauses<'a> {
     from: &'static str,
-    /// The column with the numbers of sources that leads.
+    /// Column to sort by: the source id of the leading table.
     order: &'static str,
     conditions: Vec<Cow<'static, str>>,
     values: Vec<(&'static str, &'a dyn ToSql)>,
 }
 
 impl SourceQuery {
-    /// The narrowest table leads; the others are looked up.
+    /// Builds the clauses with the most selective table first.
     fn clauses(&self) -> Clauses<'_> {
-        let (from, place) = if self.tag.is_some() {
+        let (from, range) = if self.tag.is_some() {
             let from = "tag_source t CROSS JOIN source s ON s.id = t.source
                 CROSS JOIN schedule c ON c.id = t.source";
             (from, ("t.source", "t.source > :after", "t.source <= :until"))
@@ -102,7 +102,7 @@ impl SourceQuery {
             let from = "source s CROSS JOIN schedule c ON c.id = s.id";
             (from, ("s.id", "s.id > :after", "s.id <= :until"))
         };
-        let order = place.0;
+        let order = range.0;
         let mut clauses = Clauses { from, order, conditions: Vec::new(), values: Vec::new() };
         if let Some(tag) = &self.tag {
             clauses.add("t.tag = :tag", ":tag", tag);
@@ -110,20 +110,20 @@ impl SourceQuery {
         let host = if self.tag.is_none() { "h.host" } else { "c.host" };
         match self.hosts.as_slice() {
             [] => {}
-            // In the order of the table: nothing is sorted.
+            // Rows come in the order of the table: nothing is sorted.
             [one] => clauses.conditions.push(format!("{host} = {one}").into()),
-            some => {
-                let numbers: Vec<String> = some.iter().map(u32::to_string).collect();
-                let numbers = numbers.join(", ");
-                clauses.conditions.push(format!("{host} IN ({numbers})").into());
+            ids => {
+                let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
+                let ids = ids.join(", ");
+                clauses.conditions.push(format!("{host} IN ({ids})").into());
             }
         }
-        if let Some(scheme) = &self.scheme {
+        if let Some(scheme) = &self.url_prefix {
             clauses.add("substr(s.url, 1, length(:scheme)) = :scheme", ":scheme", scheme);
         }
         if let Some(state) = &self.state {
             clauses.add("c.state = :state", ":state", state);
-            // SQLite takes the index of rare states only if it can see that this is one.
+            // SQLite uses the partial index of rare states only if this condition is present.
             match state {
                 SourceState::New | SourceState::Good => {}
                 _ => clauses.conditions.push("c.state > 1".into()),
@@ -134,18 +134,18 @@ impl SourceQuery {
             Some(false) => clauses.conditions.push("NOT c.flags & 1".into()),
             None => {}
         }
-        if let Some(text) = &self.text {
+        if let Some(text) = &self.url_contains {
             clauses.add("instr(s.url, :text) > 0", ":text", text);
         }
-        // What is read to hear heralds stands under no tag and no host.
+        // Sources of signal sources are in the index of no tag and no host.
         if self.tag.is_none() && self.hosts.is_empty() {
             clauses.conditions.push("NOT c.flags & 4".into());
         }
         if let Some(after) = &self.after {
-            clauses.add(place.1, ":after", after);
+            clauses.add(range.1, ":after", after);
         }
-        if let Some(until) = &self.up_to {
-            clauses.add(place.2, ":until", until);
+        if let Some(until) = &self.max_id {
+            clauses.add(range.2, ":until", until);
         }
         clauses
     }
@@ -157,12 +157,12 @@ impl<'a> Clauses<'a> {
         self.values.push((name, value));
     }
 
-    /// Leaves out the tables that only what is shown comes from.
-    fn narrow(&mut self, query: &SourceQuery) {
-        let SourceQuery { tag, hosts, scheme, text, state, paused, .. } = query;
+    /// Drops the tables that only the selected columns come from.
+    fn drop_unfiltered_tables(&mut self, query: &SourceQuery) {
+        let SourceQuery { tag, hosts, url_prefix, url_contains, state, paused, .. } = query;
         let is_scheduled = state.is_some() || paused.is_some();
         self.from = match (tag, hosts.is_empty()) {
-            _ if text.is_some() || scheme.is_some() => return,
+            _ if url_contains.is_some() || url_prefix.is_some() => return,
             (Some(_), true) if !is_scheduled => "tag_source t",
             (None, false) if !is_scheduled => "host_source h",
             (None, true) if is_scheduled => "schedule c",
@@ -184,7 +184,7 @@ impl<'a> Clauses<'a> {
 }
 
 impl Reader {
-    /// A source by its number.
+    /// Returns a source by its id.
     pub fn source(&self, id: u32) -> Result<Option<Source>, StoreError> {
         let sql =
             format!("SELECT {COLUMNS} FROM source s JOIN schedule c USING (id) WHERE s.id = ?1");
@@ -193,46 +193,46 @@ impl Reader {
 
     /// The number of the source with a URL.
     pub fn find_source(&self, url: &str) -> Result<Option<u32>, StoreError> {
-        self.run(|connection| look_up(connection, url))
+        self.run(|connection| find_by_url(connection, url))
     }
 
-    /// A page of the sources that a query asks for.
+    /// Returns one page of the sources that match a query.
     pub fn list_sources(&self, query: &SourceQuery) -> Result<SourcePage, StoreError> {
         let limit = if query.limit == 0 { 100 } else { query.limit };
         let mut clauses = query.clauses();
-        let most = i64::try_from(limit).unwrap_or(i64::MAX);
-        clauses.values.push((":limit", &most));
+        let row_limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        clauses.values.push((":limit", &row_limit));
         let sources = self.rows(&clauses.select(), clauses.values.as_slice(), read)?;
-        let full = sources.len() == limit;
-        let next = sources.last().filter(|_| full).map(|source| source.id);
-        Ok(SourcePage { sources, next })
+        let is_full = sources.len() == limit;
+        let next_after = sources.last().filter(|_| is_full).map(|source| source.id);
+        Ok(SourcePage { sources, next_after })
     }
 
-    /// The numbers of the sources that a query asks for, in order, as many as its limit.
+    /// Returns the ids of the sources that match a query, in order, up to its limit.
     pub fn source_ids(&self, query: &SourceQuery) -> Result<Vec<u32>, StoreError> {
         let mut clauses = query.clauses();
-        clauses.narrow(query);
-        let most = if query.limit == 0 { 100 } else { query.limit };
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        clauses.values.push((":limit", &most));
+        clauses.drop_unfiltered_tables(query);
+        let limit = if query.limit == 0 { 100 } else { query.limit };
+        let row_limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        clauses.values.push((":limit", &row_limit));
         let (from, filter, order) = (clauses.from, clauses.filter(), clauses.order);
         let sql = format!("SELECT {order} FROM {from} {filter} ORDER BY {order} LIMIT :limit");
         self.rows(&sql, clauses.values.as_slice(), |row| row.get(0))
     }
 
-    /// The number after the largest that a source has or had.
+    /// Returns the id that the next new source gets.
     pub fn next_source_id(&self) -> Result<u32, StoreError> {
         let next = self.run(|connection| counter(connection, "next_source"))?;
         Ok(u32::try_from(next).unwrap_or(u32::MAX))
     }
 
-    /// How many sources a query asks for, whatever its limit. For all of them it takes no time.
+    /// Returns the number of sources that match a query, whatever its limit. Without a filter the answer is a counter.
     pub fn count_sources(&self, query: &SourceQuery) -> Result<u64, StoreError> {
         if (&SourceQuery { limit: query.limit, ..SourceQuery::default() }) == query {
-            return self.run(|connection| counter(connection, "sources")).map(|all| all as u64);
+            return self.run(|connection| counter(connection, "sources")).map(|count| count as u64);
         }
         let mut clauses = query.clauses();
-        clauses.narrow(query);
+        clauses.drop_unfiltered_tables(query);
         let sql = format!("SELECT count(*) FROM {} {}", clauses.from, clauses.filter());
         let count = self.row(&sql, clauses.values.as_slice(), |row| row.get::<_, i64>(0))?;
         Ok(count.unwrap_or(0) as u64)
@@ -244,12 +244,12 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::schema::{STEPS, migrate};
+    use crate::schema::{MIGRATIONS, migrate};
 
     #[track_caller]
     fn check(query: &SourceQuery, expect: &str) {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, 0, STEPS).unwrap();
+        migrate(&mut connection, 0, MIGRATIONS).unwrap();
         let mut clauses = query.clauses();
         clauses.values.push((":limit", &10));
         let sql = format!("EXPLAIN QUERY PLAN {}", clauses.select());
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rare_leads_and_nothing_is_sorted() {
+    fn the_most_selective_table_leads_and_nothing_is_sorted() {
         let all = SourceQuery { after: Some(7), ..SourceQuery::default() };
         check(&all, "SEARCH s USING INTEGER PRIMARY KEY (rowid>?)");
         let tagged = SourceQuery { tag: Some(String::new()), hosts: vec![1], ..all.clone() };

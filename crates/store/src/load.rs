@@ -1,7 +1,7 @@
-//! All that a scheduler wants to know of all sources, at start-up.
+//! Loads the schedule data of all sources at startup.
 //!
-//! Threads read ranges of numbers in turn, each with a connection of its own, into chunks that are used
-//! again. The caller gets the rows one by one and in order, and memory stays bounded.
+//! Threads take turns in reading ranges of ids, each with a connection of its own, into reused chunks. The caller gets
+//! the rows one by one and in order, and memory stays bounded.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,59 +17,59 @@ use crate::outcome::SourceState;
 use crate::reader::Reader;
 use crate::source::{OBSERVED, PAUSED, SIGNAL_SOURCE};
 
-/// Numbers of sources in a chunk.
-const CHUNK: i64 = 2_048;
-/// Chunks of each thread: one is read while another is filled.
-const CHUNKS: usize = 3;
-/// More threads than this wait for the caller.
-const THREADS: usize = 4;
+/// Source ids per chunk.
+const CHUNK_IDS: i64 = 2_048;
+/// Chunks per thread: one is read while another is filled.
+const CHUNKS_PER_THREAD: usize = 3;
+/// Limit on the number of threads: more would only wait for the caller.
+const MAX_THREADS: usize = 4;
 
-/// What a scheduler wants to know of a source.
+/// Schedule data of a source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScheduleRow<'a> {
-    /// The source.
+    /// Source id.
     pub id: u32,
-    /// Its host.
+    /// Host id.
     pub host: u32,
-    /// How much it counts.
+    /// Importance.
     pub importance: f64,
-    /// What a fetch costs.
+    /// Cost of a fetch.
     pub cost: f64,
-    /// The shortest time between fetches, in days.
+    /// Minimum time between fetches, in days.
     pub min_interval: f64,
-    /// The longest time between fetches, in days.
+    /// Maximum time between fetches, in days.
     pub max_interval: f64,
-    /// Whether it is left alone for now.
+    /// True if the source is paused.
     pub paused: bool,
-    /// Whether its changes are announced.
+    /// True if all its changes are reported by signals.
     pub observed: bool,
-    /// Whether it is read to hear a herald.
+    /// True if it is fetched to read a signal source.
     pub is_signal_source: bool,
-    /// What is wanted of it; empty for nothing special.
+    /// Freshness goal; empty for the default.
     pub goal: &'a str,
-    /// When the copy was last made or confirmed.
+    /// Time of the last fetch that returned or confirmed the copy.
     pub fetched_at: Option<i64>,
-    /// When it is to be fetched next.
+    /// Time at which the next fetch is due.
     pub due_at: Option<i64>,
-    /// What the last fetch made of it.
+    /// State after the last fetch.
     pub state: SourceState,
-    /// What the engine has learnt of it; empty if nothing.
+    /// State learned by the engine; empty if there is none.
     pub learned: &'a [u8],
 }
 
 const SQL: &str = "SELECT id, host, importance, cost, min_interval, max_interval, flags, goal,
     fetched, due, state, learnt FROM schedule WHERE id >= ?1 AND id < ?2";
 
-/// A row whose text and bytes stand elsewhere.
-struct Flat {
+/// Row whose text and bytes are in the buffers of its chunk.
+struct BufferedRow {
     row: ScheduleRow<'static>,
     goal: Range<usize>,
-    learnt: Range<usize>,
+    learned: Range<usize>,
 }
 
 #[derive(Default)]
 struct Chunk {
-    rows: Vec<Flat>,
+    rows: Vec<BufferedRow>,
     goals: String,
     bytes: Vec<u8>,
 }
@@ -78,7 +78,7 @@ impl Chunk {
     fn fill(&mut self, connection: &Connection, from: i64) -> rusqlite::Result<()> {
         self.clear();
         let mut statement = connection.prepare_cached(SQL)?;
-        self.read(&mut statement.query([from, from + CHUNK])?)
+        self.read(&mut statement.query([from, from + CHUNK_IDS])?)
     }
 
     fn clear(&mut self) {
@@ -90,7 +90,7 @@ impl Chunk {
     fn read(&mut self, rows: &mut Rows<'_>) -> rusqlite::Result<()> {
         while let Some(row) = rows.next()? {
             let flags: i64 = row.get(6)?;
-            let (goal, learnt) = (self.goals.len(), self.bytes.len());
+            let (goal, learned) = (self.goals.len(), self.bytes.len());
             self.goals.push_str(row.get_ref(7)?.as_str_or_null()?.unwrap_or_default());
             self.bytes.extend_from_slice(row.get_ref(11)?.as_blob_or_null()?.unwrap_or_default());
             let scheduled = ScheduleRow {
@@ -109,60 +109,64 @@ impl Chunk {
                 state: row.get(10)?,
                 learned: &[],
             };
-            let (goal, learnt) = (goal..self.goals.len(), learnt..self.bytes.len());
-            self.rows.push(Flat { row: scheduled, goal, learnt });
+            let (goal, learned) = (goal..self.goals.len(), learned..self.bytes.len());
+            self.rows.push(BufferedRow { row: scheduled, goal, learned });
         }
         Ok(())
     }
 
-    fn each(&self, visit: &mut impl FnMut(ScheduleRow<'_>)) {
-        for flat in &self.rows {
-            let goal = &self.goals[flat.goal.clone()];
-            visit(ScheduleRow { goal, learned: &self.bytes[flat.learnt.clone()], ..flat.row });
+    fn for_each(&self, visit: &mut impl FnMut(ScheduleRow<'_>)) {
+        for buffered in &self.rows {
+            let goal = &self.goals[buffered.goal.clone()];
+            visit(ScheduleRow {
+                goal,
+                learned: &self.bytes[buffered.learned.clone()],
+                ..buffered.row
+            });
         }
     }
 }
 
-type Filled = Result<Chunk, StoreError>;
+type ChunkResult = Result<Chunk, StoreError>;
 
 impl Reader {
-    /// These sources, in the order given. Those that do not exist are left out.
-    pub fn load_schedule_of(
+    /// Passes the rows of some sources to `visit`, in the order of `ids`. Omits sources that do not exist.
+    pub fn load_schedule_for(
         &self,
         ids: &[u32],
         mut visit: impl FnMut(ScheduleRow<'_>),
     ) -> Result<(), StoreError> {
         let mut chunk = Chunk::default();
-        for some in ids.chunks(CHUNK as usize) {
+        for some_ids in ids.chunks(CHUNK_IDS as usize) {
             self.run(|connection| {
                 let mut statement = connection.prepare_cached(SQL)?;
-                some.iter().try_for_each(|&id| {
+                some_ids.iter().try_for_each(|&id| {
                     chunk.read(&mut statement.query([i64::from(id), i64::from(id) + 1])?)
                 })
             })?;
-            chunk.each(&mut visit);
+            chunk.for_each(&mut visit);
             chunk.clear();
         }
         Ok(())
     }
 
-    /// Every source in order of its number. While a daemon writes, sources may be as they were at
-    /// slightly different moments, each of them whole.
+    /// Passes all rows to `visit`, in order of ids. While a daemon writes, rows may be of slightly different times, but
+    /// each row is consistent.
     pub fn load_schedule(&self, mut visit: impl FnMut(ScheduleRow<'_>)) -> Result<(), StoreError> {
         let end = self.run(|connection| counter(connection, "next_source"))?;
-        let chunks = (end + CHUNK - 1) / CHUNK;
+        let chunks = (end + CHUNK_IDS - 1) / CHUNK_IDS;
         let parallel = thread::available_parallelism().map_or(1, usize::from);
-        let threads = parallel.min(THREADS).min(usize::try_from(chunks).unwrap_or(1)).max(1);
+        let threads = parallel.min(MAX_THREADS).min(usize::try_from(chunks).unwrap_or(1)).max(1);
         let path = &self.path;
         thread::scope(|scope| {
             let mut lanes = Vec::new();
             for first in 0..threads {
-                let (full, filled) = sync_channel::<Filled>(CHUNKS);
-                let (back, empty) = sync_channel::<Chunk>(CHUNKS);
-                for _ in 0..CHUNKS {
+                let (full, filled) = sync_channel::<ChunkResult>(CHUNKS_PER_THREAD);
+                let (back, empty) = sync_channel::<Chunk>(CHUNKS_PER_THREAD);
+                for _ in 0..CHUNKS_PER_THREAD {
                     let _ = back.send(Chunk::default());
                 }
-                let starts = (first as i64..chunks).step_by(threads).map(|at| at * CHUNK);
+                let starts = (first as i64..chunks).step_by(threads).map(|at| at * CHUNK_IDS);
                 scope.spawn(move || fill(path, starts, &empty, &full));
                 lanes.push((filled, back));
             }
@@ -170,7 +174,7 @@ impl Reader {
                 let (filled, back) = &lanes[at as usize % threads];
                 let Ok(chunk) = filled.recv() else { break };
                 let chunk = chunk?;
-                chunk.each(&mut visit);
+                chunk.for_each(&mut visit);
                 let _ = back.send(chunk);
             }
             Ok(())
@@ -182,9 +186,9 @@ fn fill(
     path: &Path,
     starts: impl Iterator<Item = i64>,
     empty: &Receiver<Chunk>,
-    full: &SyncSender<Filled>,
+    full: &SyncSender<ChunkResult>,
 ) {
-    let connection = match open::reading(path) {
+    let connection = match open::open_reader(path) {
         Ok(connection) => connection,
         Err(error) => {
             let _ = full.send(Err(error));
@@ -195,8 +199,8 @@ fn fill(
         let Ok(mut chunk) = empty.recv() else { return };
         let filled = chunk.fill(&connection, start).map(|()| chunk);
         let filled = filled.map_err(|error| StoreError::from_sqlite(path, error));
-        let over = filled.is_err();
-        if full.send(filled).is_err() || over {
+        let failed = filled.is_err();
+        if full.send(filled).is_err() || failed {
             return;
         }
     }

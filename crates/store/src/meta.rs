@@ -1,4 +1,4 @@
-//! Small settings, the engine's own record, and what was spent.
+//! Key-value settings, the checkpoint of the engine, and the budget ledger.
 
 use rusqlite::{Transaction, params};
 
@@ -6,35 +6,35 @@ use crate::error::StoreError;
 use crate::reader::Reader;
 use crate::store::Store;
 
-/// What was handed out at one moment.
+/// Budget entries at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LedgerEntry {
-    /// When.
+    /// Time of the spending.
     pub at: i64,
-    /// Fetches, by cost.
+    /// Sum of the costs of the fetches.
     pub fetches: f64,
-    /// Bytes.
+    /// Bytes received.
     pub bytes: u64,
 }
 
 impl Reader {
-    /// A small setting.
+    /// Returns the value of a key.
     pub fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
     }
 
-    /// What tells this store from all others, and its copies not from it; empty of a file that nobody has
-    /// written to since there are identities.
+    /// Returns the random identity of this store, which its copies share. Empty if no version of freshet that knows
+    /// identities has opened the file for writing.
     pub fn identity(&self) -> Result<String, StoreError> {
         Ok(self.meta("identity")?.unwrap_or_default())
     }
 
-    /// What the engine keeps beside sources and hosts.
+    /// Returns the state of the engine that belongs to no source or host.
     pub fn engine_checkpoint(&self) -> Result<Option<Vec<u8>>, StoreError> {
         self.row("SELECT bytes FROM rest", [], |row| row.get(0))
     }
 
-    /// What was handed out at `since` and later, in order of time.
+    /// Returns the spending at `since` and later, in order of time.
     pub fn ledger(&self, since: i64) -> Result<Vec<LedgerEntry>, StoreError> {
         let sql = "SELECT at, fetches, bytes FROM ledger WHERE at >= ?1 ORDER BY at";
         self.rows(sql, [since], |row| {
@@ -48,7 +48,7 @@ impl Reader {
 }
 
 impl Store {
-    /// Keeps a small setting.
+    /// Sets the value of a key.
     pub fn set_meta(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
         self.write(|transaction| {
             let sql = "INSERT INTO meta VALUES (?1, ?2)
@@ -58,32 +58,35 @@ impl Store {
     }
 }
 
-/// Gives a store that has no identity one by chance.
-pub(crate) fn identify(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+/// Gives a store without an identity a random one.
+pub(crate) fn ensure_identity(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     let sql = "INSERT INTO meta VALUES ('identity', lower(hex(randomblob(16))))
         ON CONFLICT DO NOTHING";
     transaction.execute(sql, []).map(|_| ())
 }
 
-pub(crate) fn keep_rest(transaction: &Transaction<'_>, bytes: &[u8]) -> rusqlite::Result<()> {
+pub(crate) fn save_engine_checkpoint(
+    transaction: &Transaction<'_>,
+    bytes: &[u8],
+) -> rusqlite::Result<()> {
     let sql = "INSERT INTO rest VALUES (0, ?1) ON CONFLICT DO UPDATE SET bytes = excluded.bytes";
     transaction.prepare_cached(sql)?.execute([bytes]).map(|_| ())
 }
 
-pub(crate) fn keep_spent(
+pub(crate) fn add_to_ledger(
     transaction: &Transaction<'_>,
-    spent: &[LedgerEntry],
+    entries: &[LedgerEntry],
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO ledger VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE
         SET fetches = fetches + excluded.fetches, bytes = bytes + excluded.bytes";
     let mut statement = transaction.prepare_cached(sql)?;
-    for entry in spent {
+    for entry in entries {
         statement.execute(params![entry.at, entry.fetches, entry.bytes as i64])?;
     }
     Ok(())
 }
 
-/// The value of a counter.
+/// Returns the value of a counter.
 pub(crate) fn counter(connection: &rusqlite::Connection, name: &str) -> rusqlite::Result<i64> {
     let sql = "SELECT value FROM counter WHERE name = ?1";
     connection.prepare_cached(sql)?.query_row([name], |row| row.get(0))

@@ -1,4 +1,4 @@
-//! How connections are opened: one that writes, and any number that only read.
+//! Opens connections: one writer, and any number of readers.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::StoreError;
-use crate::schema::{APPLICATION, Mark, STEPS};
+use crate::schema::{APPLICATION_ID, FileHeader, MIGRATIONS};
 
-/// How long a connection waits for a lock inside the database.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// Pages in memory for each connection, in KiB.
-const CACHE_WRITING: i64 = 64 << 10;
-const CACHE_READING: i64 = 8 << 10;
-/// Statements that are kept ready: all that there are.
-const STATEMENTS: usize = 64;
+/// Time for which a connection waits for a lock inside the database.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Page cache of each connection, in KiB.
+const WRITER_CACHE_KIB: i64 = 64 << 10;
+const READER_CACHE_KIB: i64 = 8 << 10;
+/// Prepared statements cached by each connection: more than the crate has.
+const STATEMENT_CACHE_SIZE: usize = 64;
 
-/// The file itself: where symbolic links lead, so that two names have one lock.
+/// Resolves symbolic links, so that two names of one file share one lock.
 pub(crate) fn real_path(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
@@ -31,37 +31,37 @@ pub(crate) fn real_path(path: &Path) -> PathBuf {
     }
 }
 
-/// What all connections have in common.
-fn prepare(connection: &Connection, cache: i64) -> rusqlite::Result<()> {
-    connection.busy_timeout(PATIENCE)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Otherwise statements are planned anew for new values, which takes longer than they do.
+/// Applies the settings that all connections share.
+fn configure(connection: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
+    // Without it statements are planned again for new values, which takes longer than running them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.pragma_update(None, "cache_size", -cache)?;
+    connection.pragma_update(None, "cache_size", -cache_kib)?;
     connection.pragma_update(None, "temp_store", "MEMORY")
 }
 
-/// A connection that writes. It does no checkpoints by itself.
-pub(crate) fn writing(path: &Path) -> Result<Connection, StoreError> {
+/// Opens a connection for writing. It runs no checkpoints by itself.
+pub(crate) fn open_writer(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let fault = |error| cannot_open(path, error);
-    // One that is there, or cannot be made, is told of by SQLite.
-    let _ = make_own(path);
-    let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
-    // SQLite opens what it may only read without a word.
-    if connection.is_readonly("main").map_err(fault)? {
+    let open_error = |error| cannot_open(path, error);
+    // SQLite reports a file that exists already or cannot be created.
+    let _ = create_private(path);
+    let connection = Connection::open_with_flags(path, flags).map_err(open_error)?;
+    // SQLite silently opens a file without write permission as read-only.
+    if connection.is_readonly("main").map_err(open_error)? {
         return Err(StoreError::ReadOnly { path: path.to_owned() });
     }
-    prepare(&connection, CACHE_WRITING).map_err(fault)?;
-    connection.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
+    configure(&connection, WRITER_CACHE_KIB).map_err(open_error)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(open_error)?;
     Ok(connection)
 }
 
-/// A new file is for its owner alone: it holds what others sign by, and what was fetched with passwords.
-/// What SQLite puts beside it is treated as the file is.
-pub(crate) fn make_own(path: &Path) -> std::io::Result<std::fs::File> {
+/// Creates a file that only its owner can read: it holds signing keys, and pages that were fetched with passwords.
+/// SQLite gives the files beside it the same mode.
+pub(crate) fn create_private(path: &Path) -> std::io::Result<std::fs::File> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -69,8 +69,8 @@ pub(crate) fn make_own(path: &Path) -> std::io::Result<std::fs::File> {
     options.open(path)
 }
 
-/// A connection that only reads.
-pub(crate) fn reading(path: &Path) -> Result<Connection, StoreError> {
+/// Opens a connection for reading only.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     if !path.exists() {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let path = path.to_owned();
@@ -80,15 +80,15 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, StoreError> {
         });
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let open = |name: &Path, flags| -> rusqlite::Result<(Connection, Mark)> {
+    let try_open = |name: &Path, flags| -> rusqlite::Result<(Connection, FileHeader)> {
         let connection = Connection::open_with_flags(name, flags)?;
-        prepare(&connection, CACHE_READING)?;
-        let mark = Mark::read(&connection)?;
-        Ok((connection, mark))
+        configure(&connection, READER_CACHE_KIB)?;
+        let header = FileHeader::from_connection(&connection)?;
+        Ok((connection, header))
     };
-    let opened = open(path, flags).or_else(|error| {
-        // Where nothing can be written, there is no place for the index of a log. Without a log
-        // nothing is missed.
+    let opened = try_open(path, flags).or_else(|error| {
+        // In a read-only directory SQLite cannot create the index of the write-ahead log. Without a log the
+        // database file alone is complete.
         let unwritable = matches!(
             error.sqlite_error_code(),
             Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly)
@@ -96,36 +96,40 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, StoreError> {
         if !unwritable || with_suffix(path, "-wal").exists() {
             return Err(error);
         }
-        open(&immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)
+        try_open(&immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
     });
-    let (connection, mark) = opened.map_err(|error| cannot_open(path, error))?;
-    judge(path, &mark)?;
-    let known = STEPS.len() as i64;
-    if mark.empty {
+    let (connection, header) = opened.map_err(|error| cannot_open(path, error))?;
+    check_format(path, &header)?;
+    let known = MIGRATIONS.len() as i64;
+    if header.is_empty {
         return Err(StoreError::Missing { path: path.to_owned() });
     }
-    if mark.version < known {
-        return Err(StoreError::OlderFormat { path: path.to_owned(), found: mark.version, known });
+    if header.format_version < known {
+        return Err(StoreError::OlderFormat {
+            path: path.to_owned(),
+            found: header.format_version,
+            known,
+        });
     }
     Ok(connection)
 }
 
-/// Refuses what is not ours, or not yet.
-pub(crate) fn judge(path: &Path, mark: &Mark) -> Result<(), StoreError> {
-    let (path, known) = (path.to_owned(), STEPS.len() as i64);
-    if mark.empty {
+/// Refuses databases of other programs and of newer formats.
+pub(crate) fn check_format(path: &Path, header: &FileHeader) -> Result<(), StoreError> {
+    let (path, known) = (path.to_owned(), MIGRATIONS.len() as i64);
+    if header.is_empty {
         return Ok(());
     }
-    if mark.application != APPLICATION {
+    if header.application_id != APPLICATION_ID {
         return Err(StoreError::ForeignDatabase { path });
     }
-    if mark.version > known {
-        return Err(StoreError::NewerFormat { path, found: mark.version, known });
+    if header.format_version > known {
+        return Err(StoreError::NewerFormat { path, found: header.format_version, known });
     }
     Ok(())
 }
 
-fn immutable(path: &Path) -> PathBuf {
+fn immutable_uri(path: &Path) -> PathBuf {
     let mut name = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
@@ -139,14 +143,14 @@ fn immutable(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// SQLite's name of the file beside it.
+/// Name of a file that SQLite keeps beside the database, such as `-wal`.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()
 }
 
-/// SQLite says only that it cannot: the system says why.
+/// Finds out from the operating system why SQLite cannot open a file.
 pub(crate) fn cannot_open(path: &Path, error: rusqlite::Error) -> StoreError {
     if error.sqlite_error_code() != Some(rusqlite::ErrorCode::CannotOpen) {
         return StoreError::from_sqlite(path, error);

@@ -1,35 +1,35 @@
-//! How fetches end, what that makes of a source, and what is told of it.
+//! Outcomes and reasons of fetches, states of sources, and kinds of log entries.
 
-/// How a fetch ended.
+/// Outcome of a fetch, as stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoredOutcome {
     /// The first copy.
     First,
-    /// What counts has changed.
+    /// The relevant content has changed.
     Changed,
-    /// What counts is the same.
+    /// The relevant content is the same.
     Unchanged,
-    /// No copy could be made.
+    /// The fetch failed.
     Failed,
-    /// The source does not exist any more.
+    /// The source no longer exists.
     Gone,
-    /// The host does not want it fetched.
+    /// The host disallows fetching it.
     Disallowed,
 }
 
-/// What the last fetch makes of a source.
+/// State of a source after its last fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SourceState {
     /// Never fetched.
     #[default]
     New,
-    /// The last fetch brought a copy, or confirmed it.
+    /// The last fetch returned or confirmed the copy.
     Good,
     /// The last fetch failed.
     Failing,
-    /// The source does not exist any more.
+    /// The source no longer exists.
     Gone,
-    /// The host does not want it fetched.
+    /// The host disallows fetching it.
     Disallowed,
 }
 
@@ -37,7 +37,7 @@ impl StoredOutcome {
     const ALL: [Self; 6] =
         [Self::First, Self::Changed, Self::Unchanged, Self::Failed, Self::Gone, Self::Disallowed];
 
-    /// What it makes of a source.
+    /// Returns the state of a source after this outcome.
     #[must_use]
     pub fn state(self) -> SourceState {
         match self {
@@ -53,22 +53,22 @@ impl SourceState {
     const ALL: [Self; 5] = [Self::New, Self::Good, Self::Failing, Self::Gone, Self::Disallowed];
 }
 
-/// Why a source was fetched.
+/// Reason of a fetch, as stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoredReason {
-    /// There was no copy of it.
+    /// There was no copy yet.
     New,
-    /// It was worth the price.
+    /// Its value reached the price.
     Value,
-    /// Its changes that were announced were.
+    /// The value of its pending signals reached the price.
     Pending,
-    /// It had not been fetched for as long as its owner allows.
+    /// Its maximum interval had passed.
     Overdue,
-    /// The fetch before had failed.
+    /// The previous fetch had failed.
     Retry,
-    /// Nothing that was worth more was left to spend the budget on.
+    /// Spare budget: no other source had a higher value.
     Spare,
-    /// Somebody asked for it.
+    /// A user requested it.
     Requested,
 }
 
@@ -83,7 +83,7 @@ impl StoredReason {
         Self::Requested,
     ];
 
-    /// In a word.
+    /// Returns the name used in the API.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -98,19 +98,19 @@ impl StoredReason {
     }
 }
 
-/// What an entry of the log tells.
+/// Kind of an entry in the change log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
-    /// What counts of a source has changed.
+    /// The relevant content of a source has changed.
     #[default]
     Changed,
-    /// A source could not be fetched so many times in a row.
+    /// Fetches of a source failed several times in a row.
     Failing,
-    /// A source that was failing can be fetched again.
+    /// A failing source can be fetched again.
     Recovered,
-    /// A source has not changed for so long.
+    /// A source has not changed for a long time.
     Quiet,
-    /// A source is no more.
+    /// A source no longer exists.
     Gone,
 }
 
@@ -118,7 +118,7 @@ impl ChangeKind {
     const ALL: [Self; 5] = [Self::Changed, Self::Failing, Self::Recovered, Self::Quiet, Self::Gone];
 }
 
-// The numbers are the places in `ALL`, and stand in files: they never change.
+// The stored numbers are indices into `ALL`: their order never changes.
 macro_rules! stored_as_number {
     ($type:ty) => {
         impl rusqlite::types::ToSql for $type {
@@ -132,8 +132,8 @@ macro_rules! stored_as_number {
                 value: rusqlite::types::ValueRef<'_>,
             ) -> rusqlite::types::FromSqlResult<Self> {
                 let number = value.as_i64()?;
-                let place = usize::try_from(number).ok();
-                let known = place.and_then(|place| Self::ALL.get(place).copied());
+                let index = usize::try_from(number).ok();
+                let known = index.and_then(|index| Self::ALL.get(index).copied());
                 known.ok_or(rusqlite::types::FromSqlError::OutOfRange(number))
             }
         }

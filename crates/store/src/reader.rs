@@ -1,4 +1,4 @@
-//! Looking, from any process.
+//! Read access, from any process.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use rusqlite::{Connection, OptionalExtension, Params, Row};
 use crate::error::StoreError;
 use crate::open;
 
-/// A store to be read: from any process, also while a daemon writes. Each call sees all that was
-/// durable when it began, and nothing half.
+/// A store open for reading, from any process, also while a daemon writes to it. Each call sees all transactions that
+/// were committed when it began.
 #[derive(Debug)]
 pub struct Reader {
     pub(crate) connection: Connection,
@@ -16,24 +16,24 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens a store that exists, without taking it from anybody.
+    /// Opens an existing store without locking it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let path = open::real_path(path);
-        Ok(Self { connection: open::reading(&path)?, path })
+        Ok(Self { connection: open::open_reader(&path)?, path })
     }
 
-    /// One more reader of the same store.
+    /// Opens another reader of the same store.
     pub fn open_another(&self) -> Result<Self, StoreError> {
         Self::open(&self.path)
     }
 
-    /// The file.
+    /// Path of the database file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Runs SQL and says what its failure means.
+    /// Runs a function on the connection and converts SQLite errors.
     pub(crate) fn run<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -41,7 +41,7 @@ impl Reader {
         work(&self.connection).map_err(|error| StoreError::from_sqlite(&self.path, error))
     }
 
-    /// All rows of a statement that is kept ready.
+    /// Returns all rows of a cached statement.
     pub(crate) fn rows<T>(
         &self,
         sql: &str,
@@ -53,7 +53,7 @@ impl Reader {
         })
     }
 
-    /// The row of a statement that is kept ready, if there is one.
+    /// Returns the first row of a cached statement, if there is one.
     pub(crate) fn row<T>(
         &self,
         sql: &str,

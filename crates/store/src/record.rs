@@ -1,7 +1,8 @@
-//! What fetches brought, in one transaction for many.
+//! Records results of fetches, many in one transaction.
 
 use rusqlite::{CachedStatement, OptionalExtension, Transaction, params};
 
+use crate::alert::{AlertThresholds, SourceBefore};
 use crate::change::{self, NewChange};
 use crate::error::StoreError;
 use crate::history::Decision;
@@ -11,51 +12,50 @@ use crate::job::StoredValidators;
 use crate::lease::{self, Lease};
 use crate::meta::{self, LedgerEntry};
 use crate::outcome::{SourceState, StoredOutcome};
-use crate::pulse::{self, StatsBucket};
 use crate::retention::{self, Retention};
 use crate::signal_source::{self, SignalEntry, SignalHistory, SignalSourceUpdate};
+use crate::stats::{self, StatsBucket};
 use crate::store::Store;
 use crate::version::{self, NewVersion};
-use crate::watch::{AlertThresholds, Before};
 
-/// Looked at for each fetch recorded, when observations are looked through for those that may go.
-const SWEPT_FOR_EACH: usize = 4;
+/// Observations examined for pruning per recorded fetch.
+const PRUNE_ROWS_PER_FETCH: usize = 4;
 
-/// A fetch that is over.
+/// Finished fetch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FetchRecord {
-    /// The source.
+    /// Source id.
     pub source: u32,
-    /// When it ended.
+    /// Time at which it ended.
     pub at: i64,
-    /// How it ended.
+    /// Outcome.
     pub outcome: StoredOutcome,
-    /// The status of HTTP; 0 if there was none.
+    /// HTTP status; 0 if there was none.
     pub status: u16,
-    /// Bytes that came.
+    /// Bytes received.
     pub bytes: u64,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u32,
-    /// What there is to say; empty if nothing.
+    /// Explanation, such as an error message; empty if there is none.
     pub note: String,
-    /// What the server gave to ask with the next time; `None` leaves what is there.
+    /// Validators for the next fetch; `None` keeps the present ones.
     pub validators: Option<StoredValidators>,
-    /// What was read; `None` leaves what is there.
-    pub reading: Option<Vec<u8>>,
-    /// What the engine has learnt; `None` leaves what is there.
+    /// Snapshot of the document; `None` keeps the present one.
+    pub snapshot: Option<Vec<u8>>,
+    /// State learned by the engine; `None` keeps the present one.
     pub learned: Option<Vec<u8>>,
-    /// When the source is to be fetched next; `None` if that is not known.
+    /// Time at which the next fetch is due; `None` if unknown.
     pub due_at: Option<i64>,
-    /// The content, if it is to be kept.
+    /// New version of the content, if it is stored.
     pub version: Option<NewVersion>,
-    /// The change, if there is one to be logged.
+    /// Change to log, if there is one.
     pub change: Option<NewChange>,
-    /// Why it was made, if that is known.
+    /// Reason of the fetch, if known.
     pub decision: Option<Decision>,
 }
 
 impl FetchRecord {
-    /// A fetch of which nothing else is to be recorded.
+    /// Creates a record with all other fields empty.
     #[must_use]
     pub fn new(source: u32, at: i64, outcome: StoredOutcome) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl FetchRecord {
             duration_ms: 0,
             note: String::new(),
             validators: None,
-            reading: None,
+            snapshot: None,
             learned: None,
             due_at: None,
             version: None,
@@ -77,128 +77,136 @@ impl FetchRecord {
     }
 }
 
-/// What the engine has learnt of a source without a fetch.
+/// State of a source that the engine learned without a fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LearnedState {
-    /// The source.
+    /// Source id.
     pub source: u32,
-    /// Bytes that the store does not look into; `None` leaves what is there.
+    /// State of the engine, opaque to the store; `None` keeps the present one.
     pub learned: Option<Vec<u8>>,
-    /// When the source is to be fetched next; `None` if that is not known.
+    /// Time at which the next fetch is due; `None` if unknown.
     pub due_at: Option<i64>,
 }
 
-/// What becomes durable together.
+/// Changes that are written in one transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
-    /// Fetches that are over, in their order.
+    /// Finished fetches, in order of time.
     pub fetches: Vec<FetchRecord>,
-    /// What was learnt otherwise.
+    /// State learned without fetches.
     pub learned: Vec<LearnedState>,
-    /// What the engine keeps of hosts.
+    /// State of hosts.
     pub hosts: Vec<HostRecord>,
-    /// How long hosts without sources are left alone.
+    /// Cooldowns of hosts without sources.
     pub host_cooldowns: Vec<HostCooldown>,
-    /// robots.txt files that were found.
+    /// Fetched robots.txt files.
     pub robots: Vec<RobotsRecord>,
-    /// What it keeps beside; `None` leaves what is there.
+    /// State of the engine that belongs to no source or host; `None` keeps the present one.
     pub engine_checkpoint: Option<Vec<u8>>,
-    /// What was handed out. Amounts of one moment are added up.
+    /// Spending. Amounts at the same time are added up.
     pub ledger: Vec<LedgerEntry>,
-    /// How it went. What is of one span is added up.
+    /// Statistics. Amounts of the same bucket are added up.
     pub stats: Vec<StatsBucket>,
-    /// Leases that were given.
+    /// New or changed leases.
     pub leases: Vec<Lease>,
-    /// Leases that are over, or of which all is reported.
+    /// Ids of leases that have ended or are completely reported.
     pub dropped_leases: Vec<u128>,
-    /// What is known of heralds.
+    /// Updates of signal sources.
     pub signal_sources: Vec<SignalSourceUpdate>,
-    /// What heralds said of sources, in its order.
+    /// Latest entries of signal sources, in order of time.
     pub signal_entries: Vec<SignalEntry>,
-    /// What was learnt of heralds about sources.
+    /// State learned about pairs of a signal source and a source.
     pub signal_histories: Vec<SignalHistory>,
 }
 
-/// What became of a batch.
+/// Result of recording a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordResult {
-    /// For each fetch of the batch the cursor of its change, or of what else was told of it, if there
-    /// was something.
+    /// For each fetch of the batch, the cursor of the entry that was logged for it, if there is one.
     pub cursors: Vec<Option<i64>>,
-    /// Sources that are not there any more: nothing was recorded for them.
+    /// Sources that no longer exist: nothing was recorded for them.
     pub unknown: Vec<u32>,
 }
 
 impl Store {
-    /// Records a batch as a whole. When this returns, it is durable.
+    /// Records a batch in one transaction. It is durable when this returns.
     pub fn record_batch(&mut self, batch: &Batch) -> Result<RecordResult, StoreError> {
-        let (retention, watch, mut sweep) = (self.retention, self.watch, self.sweep);
-        let recorded = self.write(|transaction| {
-            let mut recorded = RecordResult::default();
+        let (retention, thresholds) = (self.retention, self.alert_thresholds);
+        let mut progress = self.prune_progress;
+        let result = self.write(|transaction| {
+            let mut result = RecordResult::default();
             let mut observed = 0;
-            let mut keeper = Keeper::prepare(transaction)?;
+            let mut statements = RecordStatements::prepare(transaction)?;
             for fetch in &batch.fetches {
-                let kept = keeper.keep(fetch, &retention, watch)?;
-                match kept {
+                let cursor = statements.record(fetch, &retention, thresholds)?;
+                match cursor {
                     Some(_) => observed += 1,
-                    None => recorded.unknown.push(fetch.source),
+                    None => result.unknown.push(fetch.source),
                 }
-                recorded.cursors.push(kept.flatten());
+                result.cursors.push(cursor.flatten());
             }
             if observed > 0 {
                 let sql = "UPDATE counter SET value = value + ?1 WHERE name = 'observations'";
                 transaction.prepare_cached(sql)?.execute([observed])?;
-                let rows = SWEPT_FOR_EACH * batch.fetches.len();
-                sweep.observations(transaction, retention.observations, rows)?;
+                let rows = PRUNE_ROWS_PER_FETCH * batch.fetches.len();
+                progress.prune_observations_if_many(
+                    transaction,
+                    retention.observations_per_source,
+                    rows,
+                )?;
             }
             let sql = "UPDATE schedule SET learnt = coalesce(?2, learnt), due = ?3 WHERE id = ?1";
             let mut statement = transaction.prepare_cached(sql)?;
-            for learnt in &batch.learned {
-                let row = params![learnt.source, learnt.learned, learnt.due_at];
+            for state in &batch.learned {
+                let row = params![state.source, state.learned, state.due_at];
                 if statement.execute(row)? == 0 {
-                    recorded.unknown.push(learnt.source);
+                    result.unknown.push(state.source);
                 }
             }
-            host::keep(transaction, &batch.hosts)?;
-            host_cooldown::keep(transaction, &batch.host_cooldowns, &batch.robots)?;
-            lease::keep(transaction, &batch.leases, &batch.dropped_leases)?;
-            signal_source::keep(transaction, &batch.signal_sources)?;
-            signal_source::keep_ears(transaction, &batch.signal_entries, &batch.signal_histories)?;
-            meta::keep_spent(transaction, &batch.ledger)?;
-            pulse::keep(transaction, &batch.stats)?;
-            if let Some(rest) = &batch.engine_checkpoint {
-                meta::keep_rest(transaction, rest)?;
+            host::save(transaction, &batch.hosts)?;
+            host_cooldown::save(transaction, &batch.host_cooldowns, &batch.robots)?;
+            lease::save(transaction, &batch.leases, &batch.dropped_leases)?;
+            signal_source::update(transaction, &batch.signal_sources)?;
+            signal_source::save_signals(
+                transaction,
+                &batch.signal_entries,
+                &batch.signal_histories,
+            )?;
+            meta::add_to_ledger(transaction, &batch.ledger)?;
+            stats::add(transaction, &batch.stats)?;
+            if let Some(checkpoint) = &batch.engine_checkpoint {
+                meta::save_engine_checkpoint(transaction, checkpoint)?;
             }
-            Ok(recorded)
+            Ok(result)
         })?;
-        self.sweep = sweep;
-        Ok(recorded)
+        self.prune_progress = progress;
+        Ok(result)
     }
 }
 
-/// The statements that every fetch needs.
-struct Keeper<'a> {
+/// Prepared statements that every fetch needs.
+struct RecordStatements<'a> {
     transaction: &'a Transaction<'a>,
-    before: CachedStatement<'a>,
-    observe: CachedStatement<'a>,
-    schedule: CachedStatement<'a>,
+    select_before: CachedStatement<'a>,
+    insert_observation: CachedStatement<'a>,
+    update_schedule: CachedStatement<'a>,
 }
 
-impl<'a> Keeper<'a> {
+impl<'a> RecordStatements<'a> {
     fn prepare(transaction: &'a Transaction<'a>) -> rusqlite::Result<Self> {
         Ok(Self {
             transaction,
-            before: transaction.prepare_cached(
+            select_before: transaction.prepare_cached(
                 "SELECT fetches, last, failures, fetched, changed, state, told, flags & 4
                 FROM schedule WHERE id = ?1",
             )?,
-            observe: transaction.prepare_cached(
+            insert_observation: transaction.prepare_cached(
                 "INSERT INTO observation
                 (source, n, previous, at, outcome, status, bytes, duration, note,
                     reason, worth, price, believed, learnt)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             )?,
-            schedule: transaction.prepare_cached(
+            update_schedule: transaction.prepare_cached(
                 "UPDATE schedule SET
                 fetched = coalesce(?2, fetched),
                 due = ?3,
@@ -214,24 +222,25 @@ impl<'a> Keeper<'a> {
         })
     }
 
-    /// The cursor of the change within; `None` outside if there is no such source.
-    fn keep(
+    /// Records a fetch. The outer `Option` is `None` if there is no such source; the inner one is the cursor of the logged
+    /// entry, if there is one.
+    fn record(
         &mut self,
         fetch: &FetchRecord,
         retention: &Retention,
-        watch: AlertThresholds,
+        thresholds: AlertThresholds,
     ) -> rusqlite::Result<Option<Option<i64>>> {
-        let found = self.before.query_row([fetch.source], |row| {
+        let row = self.select_before.query_row([fetch.source], |row| {
             let (failures, fetched, changed) = (row.get(2)?, row.get(3)?, row.get(4)?);
-            let (state, told) = (row.get(5)?, row.get(6)?);
-            let before = Before { failures, fetched, changed, state, told };
+            let (state, reported) = (row.get(5)?, row.get(6)?);
+            let before = SourceBefore { failures, fetched, changed, state, reported };
             let is_page = row.get::<_, i64>(7)? == 0;
             Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?, before, is_page))
         });
-        let Some((fetches, previous, before, is_page)) = found.optional()? else {
+        let Some((fetches, previous, before, is_page)) = row.optional()? else {
             return Ok(None);
         };
-        self.observe.execute(params![
+        self.insert_observation.execute(params![
             fetch.source,
             fetches + 1,
             previous,
@@ -249,7 +258,7 @@ impl<'a> Keeper<'a> {
         ])?;
         let last = self.transaction.last_insert_rowid();
         let state = fetch.outcome.state();
-        self.schedule.execute(params![
+        self.update_schedule.execute(params![
             fetch.source,
             (state == SourceState::Good).then_some(fetch.at),
             fetch.due_at,
@@ -260,14 +269,16 @@ impl<'a> Keeper<'a> {
             (fetch.outcome == StoredOutcome::Changed).then_some(fetch.at),
             last,
         ])?;
-        let told = if is_page { watch.tell(self.transaction, fetch, &before)? } else { None };
-        let changed = keep_copy(self.transaction, fetch, retention, before.fetched)?;
-        Ok(Some(changed.or(told)))
+        let event =
+            if is_page { thresholds.log_events(self.transaction, fetch, &before)? } else { None };
+        let change = save_content(self.transaction, fetch, retention, before.fetched)?;
+        Ok(Some(change.or(event)))
     }
 }
 
-/// What is kept of what came, in one write to its source. Gives the cursor of the change, if there is one.
-fn keep_copy(
+/// Stores validators, snapshot, version and change of a fetch, with one write to the source. Returns the cursor of the
+/// change, if there is one.
+fn save_content(
     transaction: &Transaction<'_>,
     fetch: &FetchRecord,
     retention: &Retention,
@@ -285,23 +296,23 @@ fn keep_copy(
         let sql = "UPDATE source SET etag = ?2, last_modified = ?3,
             reading = coalesce(?4, reading), version = coalesce(?5, version) WHERE id = ?1";
         let (etag, last_modified) = (&validators.etag, &validators.last_modified);
-        let row = params![source, etag, last_modified, fetch.reading, new];
+        let row = params![source, etag, last_modified, fetch.snapshot, new];
         transaction.prepare_cached(sql)?.execute(row)?;
-    } else if fetch.reading.is_some() || new.is_some() {
+    } else if fetch.snapshot.is_some() || new.is_some() {
         let sql = "UPDATE source SET reading = coalesce(?2, reading),
             version = coalesce(?3, version) WHERE id = ?1";
-        transaction.prepare_cached(sql)?.execute(params![source, fetch.reading, new])?;
+        transaction.prepare_cached(sql)?.execute(params![source, fetch.snapshot, new])?;
     }
     if let (Some(version), Some(n)) = (&fetch.version, new) {
         version::insert(transaction, source, n, fetch.at, version)?;
-        retention::after_version(transaction, retention, source, n, fetch.at)?;
+        retention::prune_versions_of(transaction, retention, source, n, fetch.at)?;
     }
     let old = Some(old).filter(|n| *n > 0);
     match &fetch.change {
         Some(change) => {
-            // When it was fetched, not when somebody told of it.
+            // A signal may come later than the fetch that confirmed the copy.
             let unchanged = match (change.last_unchanged_at, fetched) {
-                (Some(told), Some(fetched)) => Some(told.min(fetched)),
+                (Some(unchanged), Some(fetched)) => Some(unchanged.min(fetched)),
                 (told, _) => told,
             };
             change::insert(transaction, source, change, unchanged, (old, new))

@@ -1,4 +1,4 @@
-//! How much of the past is kept, and how the rest goes: bit by bit.
+//! Limits on stored history, and the stepwise removal of what exceeds them.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
@@ -6,45 +6,44 @@ use crate::change;
 use crate::error::StoreError;
 use crate::host_cooldown;
 use crate::meta::{counter, set_counter};
-use crate::pulse;
 use crate::signal_source;
+use crate::stats;
 use crate::store::Store;
 use crate::version;
 
-const DAY: f64 = 86_400_000.0;
-/// Rows that one step of [`Store::prune`] looks at.
-const STEP: usize = 2_000;
-/// Changes that one step removes at most.
-const CHANGES: usize = 20_000;
-/// Observations are looked through when there are twice as many as were left the last time, and so
-/// many more.
-const SLACK: i64 = 20_000;
-/// Days for which a robots.txt is remembered: as long as it can stand in for one that is out of reach.
+const DAY_MS: f64 = 86_400_000.0;
+/// Rows that one step of [`Store::prune`] examines.
+const ROWS_PER_STEP: usize = 2_000;
+/// Limit on the number of changes that one step removes.
+const MAX_CHANGES_PER_STEP: usize = 20_000;
+/// Observations are pruned when there are twice as many as the last pass left, plus this number.
+const PRUNE_SLACK: i64 = 20_000;
+/// Days for which a robots.txt file is stored: as long as it may stand in for one that is unreachable.
 const ROBOTS_DAYS: f64 = 30.0;
-/// Days for which it is remembered how it went.
-const PULSE_DAYS: f64 = 400.0;
+/// Days for which statistics are stored.
+const STATS_DAYS: f64 = 400.0;
 
-/// How much of the past is kept.
+/// Limits on stored history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Retention {
-    /// Observations of each source: the latest so many are kept.
-    pub observations: u32,
-    /// Versions of each source: the newest so many are kept, at least one.
-    pub versions: u32,
-    /// Versions that were first seen so many days ago go, except the newest. Infinite for none.
-    pub days: f64,
-    /// Changes that were seen so many days ago go. Infinite for none.
+    /// Number of latest observations stored per source.
+    pub observations_per_source: u32,
+    /// Number of newest versions stored per source, at least 1.
+    pub versions_per_source: u32,
+    /// Age in days at which versions other than the newest are removed; infinite for never.
+    pub version_days: f64,
+    /// Age in days at which changes are removed; infinite for never.
     pub change_days: f64,
-    /// Days for which the ledger is kept.
+    /// Age in days at which entries of the budget ledger are removed.
     pub ledger_days: f64,
 }
 
 impl Default for Retention {
     fn default() -> Self {
         Self {
-            observations: 200,
-            versions: 10,
-            days: f64::INFINITY,
+            observations_per_source: 200,
+            versions_per_source: 10,
+            version_days: f64::INFINITY,
             change_days: f64::INFINITY,
             ledger_days: 2.0,
         }
@@ -52,53 +51,53 @@ impl Default for Retention {
 }
 
 impl Retention {
-    /// What was first seen before this moment is too old.
-    fn before(now: i64, days: f64) -> i64 {
-        // A cast of a float saturates: nothing is older than the smallest number.
-        (now as f64 - days * DAY) as i64
+    /// Returns the time before which rows are too old.
+    fn cutoff(now: i64, days: f64) -> i64 {
+        // The cast saturates: nothing is older than `i64::MIN`.
+        (now as f64 - days * DAY_MS) as i64
     }
 
-    /// The smallest number that is kept by count.
+    /// Returns the smallest version number that is kept by count.
     fn first_kept(&self, newest: i64) -> i64 {
-        newest - i64::from(self.versions.max(1)) + 1
+        newest - i64::from(self.versions_per_source.max(1)) + 1
     }
 }
 
-/// What a step of [`Store::prune`] did.
+/// Result of one step of [`Store::prune`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PruneResult {
-    /// Versions that went.
+    /// Number of removed versions.
     pub versions: u64,
-    /// Observations that went.
+    /// Number of removed observations.
     pub observations: u64,
-    /// Changes that went.
+    /// Number of removed changes.
     pub changes: u64,
-    /// Whether there is more to look at: call again when there is time.
-    pub more: bool,
+    /// True if the pass is not complete: call again when there is time.
+    pub has_more: bool,
 }
 
-/// How far the looks through the tables have come.
+/// Positions of the passes through the tables.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sweep {
-    /// The last observation that was looked at, while a look is under way.
+pub(crate) struct PruneProgress {
+    /// Last observation examined in the current pass; `None` between passes.
     observation: Option<i64>,
-    /// The last version that was looked at, as source and number.
+    /// Last version examined, as source and number.
     version: Option<(u32, i64)>,
 }
 
-/// A version that is looked at.
-struct Kept {
+/// Version examined in a step.
+struct ExaminedVersion {
     /// Source and number.
-    place: (u32, i64),
+    key: (u32, i64),
     at: i64,
     content: i64,
-    /// The number of the newest version of the source.
+    /// Number of the newest version of the source.
     newest: i64,
 }
 
-impl Sweep {
-    /// Looks through some observations, if there are many that may go.
-    pub(crate) fn observations(
+impl PruneProgress {
+    /// Prunes some observations, if many may exceed the limit.
+    pub(crate) fn prune_observations_if_many(
         &mut self,
         transaction: &Transaction<'_>,
         keep: u32,
@@ -106,15 +105,15 @@ impl Sweep {
     ) -> rusqlite::Result<u64> {
         let all = counter(transaction, "observations")?;
         if self.observation.is_none() {
-            if all < 2 * counter(transaction, "swept")? + SLACK {
+            if all < 2 * counter(transaction, "swept")? + PRUNE_SLACK {
                 return Ok(0);
             }
             self.observation = Some(i64::MIN);
         }
-        self.look_at_observations(transaction, keep, rows)
+        self.prune_observations(transaction, keep, rows)
     }
 
-    fn look_at_observations(
+    fn prune_observations(
         &mut self,
         transaction: &Transaction<'_>,
         keep: u32,
@@ -135,14 +134,14 @@ impl Sweep {
         let sql = "DELETE FROM observation WHERE id > ?1 AND id <= ?2 AND NOT EXISTS (
             SELECT 1 FROM schedule c
             WHERE c.id = observation.source AND observation.n > c.fetches - ?3)";
-        let gone = transaction.prepare_cached(sql)?.execute(params![from, to, keep])?;
-        set_counter(transaction, "observations", all - gone as i64)?;
+        let removed = transaction.prepare_cached(sql)?.execute(params![from, to, keep])?;
+        set_counter(transaction, "observations", all - removed as i64)?;
         self.observation = Some(to);
-        Ok(gone as u64)
+        Ok(removed as u64)
     }
 
-    /// Looks through some versions. The last look of a round finds nothing and ends it.
-    fn versions(
+    /// Prunes some versions. The last step of a pass finds no rows and ends it.
+    fn prune_versions(
         &mut self,
         transaction: &Transaction<'_>,
         retention: &Retention,
@@ -153,32 +152,32 @@ impl Sweep {
             WHERE (v.source, v.n) > (?1, ?2) ORDER BY v.source, v.n LIMIT ?3";
         let (source, n) = self.version.map_or((-1, 0), |(source, n)| (i64::from(source), n));
         let mut statement = transaction.prepare_cached(sql)?;
-        let rows = statement.query_map(params![source, n, STEP as i64], |row| {
-            Ok(Kept {
-                place: (row.get(0)?, row.get(1)?),
+        let rows = statement.query_map(params![source, n, ROWS_PER_STEP as i64], |row| {
+            Ok(ExaminedVersion {
+                key: (row.get(0)?, row.get(1)?),
                 at: row.get(2)?,
                 content: row.get(3)?,
                 newest: row.get::<_, Option<i64>>(4)?.unwrap_or(i64::MAX),
             })
         })?;
-        let rows: Vec<Kept> = rows.collect::<rusqlite::Result<_>>()?;
-        let before = Retention::before(now, retention.days);
-        let mut gone = 0;
-        for Kept { place: (source, n), at, content, newest } in &rows {
-            if *n < retention.first_kept(*newest) || (at < &before && n < newest) {
+        let rows: Vec<ExaminedVersion> = rows.collect::<rusqlite::Result<_>>()?;
+        let cutoff = Retention::cutoff(now, retention.version_days);
+        let mut removed = 0;
+        for ExaminedVersion { key: (source, n), at, content, newest } in &rows {
+            if *n < retention.first_kept(*newest) || (at < &cutoff && n < newest) {
                 let sql = "DELETE FROM version WHERE source = ?1 AND n = ?2";
                 transaction.prepare_cached(sql)?.execute(params![source, n])?;
                 version::release(transaction, *content)?;
-                gone += 1;
+                removed += 1;
             }
         }
-        self.version = rows.last().map(|kept| kept.place);
-        Ok(gone)
+        self.version = rows.last().map(|row| row.key);
+        Ok(removed)
     }
 }
 
-/// After a new version: those that it makes too many or that are too old go.
-pub(crate) fn after_version(
+/// Removes the versions of a source that exceed the limits after a new version.
+pub(crate) fn prune_versions_of(
     transaction: &Transaction<'_>,
     retention: &Retention,
     source: u32,
@@ -187,12 +186,12 @@ pub(crate) fn after_version(
 ) -> rusqlite::Result<()> {
     let newest = i64::from(newest);
     let mut below = retention.first_kept(newest);
-    if retention.days.is_finite() {
+    if retention.version_days.is_finite() {
         let sql = "SELECT max(n) FROM version WHERE source = ?1 AND n < ?2 AND at < ?3";
-        let before = Retention::before(now, retention.days);
+        let cutoff = Retention::cutoff(now, retention.version_days);
         let old: Option<i64> = transaction
             .prepare_cached(sql)?
-            .query_row(params![source, newest, before], |row| row.get(0))
+            .query_row(params![source, newest, cutoff], |row| row.get(0))
             .optional()?
             .flatten();
         below = below.max(old.map_or(i64::MIN, |n| n + 1));
@@ -201,27 +200,30 @@ pub(crate) fn after_version(
 }
 
 impl Store {
-    /// A small step of tidying: removes versions, observations, changes and entries of the ledger that
-    /// [`Retention`] does not want. Call it from time to time, until there is no more.
+    /// Runs one small step of pruning: removes versions, observations, changes and ledger entries that exceed
+    /// [`Retention`]. Call it regularly, until `has_more` is false.
     pub fn prune(&mut self, now: i64) -> Result<PruneResult, StoreError> {
-        let (retention, mut sweep) = (self.retention, self.sweep);
-        let tidied = self.write(|transaction| {
+        let (retention, mut progress) = (self.retention, self.prune_progress);
+        let result = self.write(|transaction| {
             let sql = "DELETE FROM ledger WHERE at < ?1";
-            let before = Retention::before(now, retention.ledger_days);
-            transaction.prepare_cached(sql)?.execute([before])?;
-            let versions = sweep.versions(transaction, &retention, now)?;
-            let observations =
-                sweep.look_at_observations(transaction, retention.observations, STEP)?;
-            host_cooldown::forget(transaction, now, Retention::before(now, ROBOTS_DAYS))?;
-            pulse::forget(transaction, Retention::before(now, PULSE_DAYS))?;
-            let before = Retention::before(now, retention.change_days);
-            let changes = change::forget(transaction, before, CHANGES)?;
-            let more = sweep.version.is_some() || sweep.observation.is_some();
-            let more = more || changes == CHANGES as u64;
-            let more = signal_source::tidy_ears(transaction)? || more;
-            Ok(PruneResult { versions, observations, changes, more })
+            let cutoff = Retention::cutoff(now, retention.ledger_days);
+            transaction.prepare_cached(sql)?.execute([cutoff])?;
+            let versions = progress.prune_versions(transaction, &retention, now)?;
+            let observations = progress.prune_observations(
+                transaction,
+                retention.observations_per_source,
+                ROWS_PER_STEP,
+            )?;
+            host_cooldown::prune(transaction, now, Retention::cutoff(now, ROBOTS_DAYS))?;
+            stats::prune(transaction, Retention::cutoff(now, STATS_DAYS))?;
+            let cutoff = Retention::cutoff(now, retention.change_days);
+            let changes = change::prune(transaction, cutoff, MAX_CHANGES_PER_STEP)?;
+            let has_more = progress.version.is_some() || progress.observation.is_some();
+            let has_more = has_more || changes == MAX_CHANGES_PER_STEP as u64;
+            let has_more = signal_source::prune_dismissed(transaction)? || has_more;
+            Ok(PruneResult { versions, observations, changes, has_more })
         })?;
-        self.sweep = sweep;
-        Ok(tidied)
+        self.prune_progress = progress;
+        Ok(result)
     }
 }

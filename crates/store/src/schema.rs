@@ -1,25 +1,35 @@
-//! The tables, and how older files become new ones.
+//! Tables, and migrations of files of older formats.
 
 use rusqlite::{Connection, Transaction};
 
-/// Marks the file as one of freshet, for `file` and for us.
-pub(crate) const APPLICATION: i64 = 0x0046_5348; // "FSH"
+/// `application_id` of the database header: identifies a file of freshet, also for `file(1)`.
+pub(crate) const APPLICATION_ID: i64 = 0x0046_5348; // "FSH"
 
-/// Each step brings a file from its place in the list to the next.
-pub(crate) const STEPS: &[&str] =
-    &[FIRST, SECOND, SERVICE, DELIVERY, PULSE, DECISION, TOLD, LEASES, HERALDS, SUBSCRIPTIONS];
+/// Migrations in order: the one at index n takes a file from format n to format n + 1.
+pub(crate) const MIGRATIONS: &[&str] = &[
+    BASE,
+    HOSTS_AND_ROBOTS,
+    SERVICE,
+    DELIVERY_END,
+    STATS,
+    DECISIONS,
+    REPORTED_EVENTS,
+    LEASES,
+    SIGNAL_SOURCES,
+    SUBSCRIPTIONS,
+];
 
-/// Columns of `schedule` stand in the order of use: `load` reads up to `learnt` and no further.
+/// Columns of `schedule` are in the order of use: `load` reads up to `learnt` and no further.
 ///
-/// `url_hash` and `host_source` are tables and not indexes, so that an import can fill them in their
-/// own order: a random order would touch every page of them for each batch.
-const FIRST: &str = "
+/// `url_hash` and `host_source` are tables and not indexes, so that an import can fill them in key order: a random
+/// order would touch every page of them for each batch.
+const BASE: &str = "
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Counters: `sources`, `next_source`, `next_host`. The salt keeps strangers from making URLs of one hash.
+-- The salt keeps attackers from constructing URLs with equal hashes.
 CREATE TABLE counter (
     name TEXT PRIMARY KEY,
     value INTEGER NOT NULL
@@ -59,7 +69,7 @@ CREATE TABLE schedule (
     changed INTEGER,
     last INTEGER
 ) STRICT;
--- What is rare is found without a look at what is not.
+-- Partial indexes: sources in rare states are found without scanning the others.
 CREATE INDEX schedule_state ON schedule (state) WHERE state > 1;
 CREATE INDEX schedule_paused ON schedule (id) WHERE flags & 1;
 
@@ -88,7 +98,7 @@ CREATE TABLE host (
     record BLOB
 ) STRICT;
 
--- A list for each source, from `schedule.last` by `previous`: written at the end of the table only.
+-- A linked list per source, from `schedule.last` along `previous`: rows are only appended.
 CREATE TABLE observation (
     id INTEGER PRIMARY KEY,
     source INTEGER NOT NULL,
@@ -132,7 +142,7 @@ CREATE TABLE version (
     PRIMARY KEY (source, n)
 ) STRICT, WITHOUT ROWID;
 
--- `uses` counts versions, and stands apart from the bytes so that counting does not rewrite them.
+-- `uses` counts the versions that share a content. The bytes are in `packed`, so that counting does not rewrite them.
 CREATE TABLE content (
     id INTEGER PRIMARY KEY,
     hash INTEGER NOT NULL,
@@ -158,8 +168,9 @@ CREATE TABLE rest (
 ) STRICT;
 ";
 
-/// Hosts by name, robots.txt files, and up to which cursor changes were forgotten.
-const SECOND: &str = "
+/// Cooldowns of hosts by name (`manner`), robots.txt files, and the cursor up to which changes are pruned
+/// (`forgotten`).
+const HOSTS_AND_ROBOTS: &str = "
 CREATE TABLE manner (
     host TEXT PRIMARY KEY,
     until INTEGER NOT NULL
@@ -176,7 +187,7 @@ CREATE INDEX robots_at ON robots (at);
 INSERT INTO counter VALUES ('forgotten', 0);
 ";
 
-/// What the service keeps: who may ask, and whom it tells. Entries of the log have a kind.
+/// API tokens, destinations of notifications and dead letters (`dead`). Entries of the change log get a kind.
 const SERVICE: &str = "
 ALTER TABLE change ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
 
@@ -188,7 +199,7 @@ CREATE TABLE token (
     used INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- All up to `cursor` is delivered, buried, or not wanted. `next` is when it is tried again.
+-- All entries up to `cursor` are delivered, given up or filtered out. `next` is the time of the next retry.
 CREATE TABLE destination (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
@@ -202,7 +213,7 @@ CREATE TABLE destination (
     error TEXT
 ) STRICT;
 
--- What was given up, as it would have been sent.
+-- Dead letters: deliveries that were given up, with the body that would have been sent.
 CREATE TABLE dead (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     destination INTEGER NOT NULL,
@@ -216,13 +227,13 @@ CREATE TABLE dead (
 CREATE INDEX dead_destination ON dead (destination, id);
 ";
 
-/// A delivery that is begun is the same one when it is tried again: it ends where it ended.
-const DELIVERY: &str = "
+/// Last cursor of the delivery in flight: a retry delivers the same entries.
+const DELIVERY_END: &str = "
 ALTER TABLE destination ADD COLUMN until INTEGER;
 ";
 
-/// How it went, a row for each quarter of an hour.
-const PULSE: &str = "
+/// Statistics, one row per quarter of an hour.
+const STATS: &str = "
 CREATE TABLE pulse (
     at INTEGER PRIMARY KEY,
     fetches INTEGER NOT NULL,
@@ -238,8 +249,8 @@ CREATE TABLE pulse (
 ) STRICT;
 ";
 
-/// Why fetches were made. Empty of those that were made before.
-const DECISION: &str = "
+/// Reasons of fetches; null in rows written by older versions.
+const DECISIONS: &str = "
 ALTER TABLE observation ADD COLUMN reason INTEGER;
 ALTER TABLE observation ADD COLUMN worth REAL;
 ALTER TABLE observation ADD COLUMN price REAL;
@@ -247,9 +258,9 @@ ALTER TABLE observation ADD COLUMN believed REAL;
 ALTER TABLE observation ADD COLUMN learnt REAL;
 ";
 
-/// What was told of a source and still holds (1: it fails, 2: nothing happens), and since when a
-/// destination cannot be told or is left alone.
-const TOLD: &str = "
+/// Reported conditions of a source that still hold (`told`; 1: failing, 2: quiet), and since when a destination fails
+/// (`failed`) or is paused (`rested`).
+const REPORTED_EVENTS: &str = "
 ALTER TABLE schedule ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
 UPDATE schedule SET told =
     (failures > 0 AND EXISTS (SELECT 1 FROM change WHERE source = schedule.id AND kind = 1
@@ -262,7 +273,7 @@ ALTER TABLE destination ADD COLUMN failed INTEGER;
 ALTER TABLE destination ADD COLUMN rested INTEGER;
 ";
 
-/// What is with others outlives the process. `sources` has four bytes for each.
+/// Leases survive a restart. `sources` has four bytes per source.
 const LEASES: &str = "
 CREATE TABLE lease (
     id BLOB PRIMARY KEY,
@@ -272,10 +283,10 @@ CREATE TABLE lease (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Who says that sources have changed, and what was said. A source that is read to hear somebody has the
-/// flag 4 and stands in none of the indexes of sources: it is no page. `dismissed` has the numbers of
-/// those of whom something is left.
-const HERALDS: &str = "
+/// Signal sources (`herald`), and what they reported of sources (`ear`). A source that is fetched to read a signal
+/// source has the flag 4 and is in none of the indexes of sources: it is no page. `dismissed` has the ids of removed
+/// signal sources that still have rows in `ear`.
+const SIGNAL_SOURCES: &str = "
 CREATE INDEX schedule_herald ON schedule (id) WHERE flags & 4;
 
 CREATE TABLE herald (
@@ -312,7 +323,7 @@ CREATE TABLE ear (
 CREATE INDEX ear_herald ON ear (herald, source);
 ";
 
-/// What is subscribed to at hubs. `hubs` has one on each line.
+/// Subscriptions at WebSub hubs. `hubs` has one URL per line.
 const SUBSCRIPTIONS: &str = "
 CREATE TABLE subscription (
     callback TEXT PRIMARY KEY,
@@ -336,39 +347,43 @@ CREATE TABLE subscription (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// What a file says of itself: whether it is empty, whose it is, and its version.
-pub(crate) struct Mark {
-    pub(crate) empty: bool,
-    pub(crate) application: i64,
-    pub(crate) version: i64,
+/// Identification of a database file: whether it is empty, its application and its format.
+pub(crate) struct FileHeader {
+    pub(crate) is_empty: bool,
+    pub(crate) application_id: i64,
+    pub(crate) format_version: i64,
 }
 
-impl Mark {
-    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+impl FileHeader {
+    pub(crate) fn from_connection(connection: &Connection) -> rusqlite::Result<Self> {
         let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get(0));
         let tables: i64 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         let (application, version) = (number("application_id")?, number("user_version")?);
-        Ok(Self { empty: tables == 0 && application == 0, application, version })
+        Ok(Self {
+            is_empty: tables == 0 && application == 0,
+            application_id: application,
+            format_version: version,
+        })
     }
 }
 
-/// Takes the steps that a file lacks, all or none.
+/// Applies the migrations that a file lacks, in one transaction.
 pub(crate) fn migrate(
     connection: &mut Connection,
     from: i64,
-    steps: &[&str],
+    migrations: &[&str],
 ) -> rusqlite::Result<()> {
     let from = usize::try_from(from).unwrap_or(0);
-    if from >= steps.len() {
+    if from >= migrations.len() {
         return Ok(());
     }
     let transaction = Transaction::new(connection, rusqlite::TransactionBehavior::Immediate)?;
-    for step in &steps[from..] {
-        transaction.execute_batch(step)?;
+    for migration in &migrations[from..] {
+        transaction.execute_batch(migration)?;
     }
-    transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", steps.len() as i64)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", migrations.len() as i64)?;
     transaction.commit()
 }
 
@@ -381,13 +396,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_takes_the_steps_that_it_lacks() {
+    fn only_missing_migrations_are_applied() {
         let mut connection = Connection::open_in_memory().unwrap();
-        let steps = ["CREATE TABLE a (x)", "ALTER TABLE a ADD COLUMN y", "CREATE TABLE b (z)"];
-        migrate(&mut connection, 0, &steps[..1]).unwrap();
+        let migrations = ["CREATE TABLE a (x)", "ALTER TABLE a ADD COLUMN y", "CREATE TABLE b (z)"];
+        migrate(&mut connection, 0, &migrations[..1]).unwrap();
         connection.execute("INSERT INTO a VALUES (7)", []).unwrap();
         assert_eq!(version(&connection), 1);
-        migrate(&mut connection, 1, &steps).unwrap();
+        migrate(&mut connection, 1, &migrations).unwrap();
         assert_eq!(version(&connection), 3);
         let sum: i64 = connection
             .query_row("SELECT sum(x) + count(y) + (SELECT count(*) FROM b) FROM a", [], |row| {
@@ -395,27 +410,27 @@ mod tests {
             })
             .unwrap();
         assert_eq!(sum, 7);
-        migrate(&mut connection, 3, &steps).unwrap();
+        migrate(&mut connection, 3, &migrations).unwrap();
         assert_eq!(version(&connection), 3);
     }
 
     #[test]
-    fn a_step_that_fails_leaves_the_file_as_it_was() {
+    fn a_failed_migration_leaves_the_file_unchanged() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, 0, &["CREATE TABLE a (x)"]).unwrap();
-        let steps = ["CREATE TABLE a (x)", "CREATE TABLE b (y)", "CREATE TABLE a (z)"];
-        assert!(migrate(&mut connection, 1, &steps).is_err());
+        let migrations = ["CREATE TABLE a (x)", "CREATE TABLE b (y)", "CREATE TABLE a (z)"];
+        assert!(migrate(&mut connection, 1, &migrations).is_err());
         assert_eq!(version(&connection), 1);
         assert!(connection.prepare("SELECT * FROM b").is_err());
     }
 
     #[test]
-    fn a_file_of_every_older_version_becomes_one_of_this() {
-        for older in 1..STEPS.len() {
+    fn files_of_every_older_format_are_migrated() {
+        for older in 1..MIGRATIONS.len() {
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join("freshet.db");
             let mut connection = Connection::open(&path).unwrap();
-            migrate(&mut connection, 0, &STEPS[..older]).unwrap();
+            migrate(&mut connection, 0, &MIGRATIONS[..older]).unwrap();
             let rows = "INSERT INTO source (id, url, added) VALUES (0, 'https://example.com/', 3);
                 INSERT INTO host (id, name) VALUES (0, 'example.com');
                 INSERT INTO schedule (id, host, importance, cost, min_interval, flags)
@@ -427,7 +442,7 @@ mod tests {
             connection.execute_batch(rows).unwrap();
             drop(connection);
             let mut store = crate::Store::open(&path, 0).unwrap();
-            let sitemap = crate::NewSignalSource::polled(
+            let sitemap = crate::NewSignalSource::new_polled(
                 crate::SignalSourceKind::Sitemap,
                 "https://example.com/sitemap.xml",
                 "example.com",
@@ -442,11 +457,11 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_of_this_version_can_be_made() {
+    fn a_new_file_gets_the_current_format() {
         let mut connection = Connection::open_in_memory().unwrap();
-        assert!(Mark::read(&connection).unwrap().empty);
-        migrate(&mut connection, 0, STEPS).unwrap();
-        let mark = Mark::read(&connection).unwrap();
-        assert_eq!((mark.empty, mark.application), (false, APPLICATION));
+        assert!(FileHeader::from_connection(&connection).unwrap().is_empty);
+        migrate(&mut connection, 0, MIGRATIONS).unwrap();
+        let header = FileHeader::from_connection(&connection).unwrap();
+        assert_eq!((header.is_empty, header.application_id), (false, APPLICATION_ID));
     }
 }

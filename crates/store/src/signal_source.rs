@@ -1,41 +1,40 @@
-//! Who says that sources have changed: sitemaps and feeds, which are read, and those who speak by
-//! themselves.
+//! Signal sources: sitemaps and feeds, which are polled, and hubs and clients that push.
 
-mod put;
 mod signal_history;
+mod update;
 
 use rusqlite::{Row, Transaction, params};
 
-pub use self::put::{AddSignalSourceResult, NewSignalSource, RemoveSignalSourcesResult};
 pub use self::signal_history::{LatestSignal, SignalEntry, SignalHistory, SourceMatch};
-pub(crate) use self::signal_history::{forget_source, keep as keep_ears, tidy as tidy_ears};
+pub(crate) use self::signal_history::{prune_dismissed, remove_source_signals, save_signals};
+pub use self::update::{AddSignalSourceResult, NewSignalSource, RemoveSignalSourcesResult};
 use crate::error::StoreError;
 use crate::outcome::stored_as_number;
 use crate::reader::Reader;
 
-/// What somebody who says that sources have changed is. The numbers stand in files: they never change.
+/// Kind of a signal source. The numbers are stored and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignalSourceKind {
-    /// A list of the pages of a site, which is read.
+    /// Sitemap, polled.
     Sitemap,
-    /// A list of what is new, which is read.
+    /// Feed, polled.
     Feed,
-    /// A hub, which tells of feeds.
+    /// WebSub hub, which pushes updates of a feed.
     WebSub,
-    /// Owners of sites, who tell of their own pages.
+    /// IndexNow: site owners report changes of their own pages.
     IndexNow,
-    /// Whoever tells the service.
+    /// Clients of the HTTP API.
     Api,
-    /// A look at the headers of a page.
+    /// `HEAD` requests.
     Head,
 }
 
 impl SignalSourceKind {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 6] =
         [Self::Sitemap, Self::Feed, Self::WebSub, Self::IndexNow, Self::Api, Self::Head];
 
-    /// In a word.
+    /// Returns the name used in the API.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,33 +47,33 @@ impl SignalSourceKind {
         }
     }
 
-    /// From a word.
+    /// Returns the kind of a name.
     #[must_use]
-    pub fn from_name(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == word)
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// How it is known. The numbers stand in files: they never change.
+/// Origin of a signal source. The numbers are stored and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignalSourceOrigin {
-    /// Its owner named it.
+    /// Added by the user.
     Owner,
-    /// The configuration names it.
+    /// Named in the configuration.
     Config,
-    /// A robots.txt names it.
+    /// Named in a robots.txt.
     Robots,
-    /// Another one names it as a part of itself.
+    /// Named in another signal source, as a part of it.
     Parent,
-    /// It has spoken.
+    /// It has pushed a signal.
     Push,
 }
 
 impl SignalSourceOrigin {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 5] = [Self::Owner, Self::Config, Self::Robots, Self::Parent, Self::Push];
 
-    /// In a word.
+    /// Returns the name used in the API.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -86,7 +85,7 @@ impl SignalSourceOrigin {
         }
     }
 
-    /// Whether an owner said so.
+    /// True if the user or the configuration names it.
     #[must_use]
     pub fn is_configured(self) -> bool {
         matches!(self, Self::Owner | Self::Config)
@@ -96,66 +95,66 @@ impl SignalSourceOrigin {
 stored_as_number!(SignalSourceKind);
 stored_as_number!(SignalSourceOrigin);
 
-/// Somebody who says that sources have changed.
+/// Stored signal source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignalSource {
-    /// Its number: the smallest that is free when it comes.
+    /// Id: the smallest one that was free when it was added.
     pub id: u32,
-    /// What it is.
+    /// Kind.
     pub kind: SignalSourceKind,
-    /// The URL of what is read, or the name of who speaks: its own among those of its kind.
+    /// URL to poll, or the name of the pusher: unique for the kind.
     pub name: String,
-    /// The source that is read to hear it.
+    /// Source that is fetched to read it.
     pub source: Option<u32>,
-    /// The one that it is a part of.
+    /// Signal source that it is a part of.
     pub parent: Option<u32>,
-    /// How it is known.
+    /// Origin.
     pub origin: SignalSourceOrigin,
-    /// What is to be done with what it says, as a text that the store does not look into.
+    /// Discovery rule and other settings, opaque to the store.
     pub settings: String,
-    /// Sources that were added because of it, in all.
+    /// Number of sources that were discovered by it.
     pub sources_added: u64,
-    /// When it was added.
+    /// Time of the addition.
     pub created_at: i64,
-    /// When it was last read, or last spoke.
+    /// Time at which it was last read or last pushed.
     pub last_signal_at: Option<i64>,
-    /// What came of that, as a text that the store does not look into; empty if there is nothing to say.
+    /// Report on the last read or push, opaque to the store; empty if there is none.
     pub outcome: String,
-    /// What the engine has learnt of it; empty if nothing.
+    /// State learned by the engine; empty if there is none.
     pub learned: Vec<u8>,
 }
 
-/// Which of them. What is `None` does not matter.
+/// Filter for signal sources. A field that is `None` matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SignalSourceQuery {
-    /// Of this kind.
+    /// Kind.
     pub kind: Option<SignalSourceKind>,
-    /// Known in this way.
+    /// Origin.
     pub origin: Option<SignalSourceOrigin>,
-    /// A part of this one.
+    /// Signal source that it is a part of.
     pub parent: Option<u32>,
-    /// No part of another one.
+    /// True to omit parts of others.
     pub top_level_only: bool,
-    /// With this in its name.
-    pub text: Option<String>,
-    /// With a larger number: where the page before ended.
+    /// Substring of the name.
+    pub name_contains: Option<String>,
+    /// Only larger ids: the last id of the previous page.
     pub after: Option<u32>,
-    /// At most so many; 0 for 100.
+    /// Maximum number; 0 for 100.
     pub limit: usize,
 }
 
-/// What is known of a herald from now on. What is `None` stays as it is.
+/// Update of a signal source. A field that is `None` stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SignalSourceUpdate {
-    /// Which.
+    /// Signal source id.
     pub signal_source: u32,
-    /// What the engine has learnt of it.
+    /// State learned by the engine.
     pub learned: Option<Vec<u8>>,
-    /// When it was read or spoke.
+    /// Time at which it was read or pushed.
     pub last_signal_at: Option<i64>,
-    /// What came of that.
+    /// Report on that.
     pub outcome: Option<String>,
-    /// Sources that were added because of it, to those before.
+    /// Number of newly discovered sources, added to the present one.
     pub sources_added: u32,
 }
 
@@ -181,12 +180,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SignalSource> {
 }
 
 impl Reader {
-    /// A herald by its number.
-    pub fn signal_source(&self, number: u32) -> Result<Option<SignalSource>, StoreError> {
-        self.row(&format!("{COLUMNS} WHERE number = ?1"), [number], read)
+    /// Returns a signal source by its id.
+    pub fn signal_source(&self, id: u32) -> Result<Option<SignalSource>, StoreError> {
+        self.row(&format!("{COLUMNS} WHERE number = ?1"), [id], read)
     }
 
-    /// A herald by its kind and name.
+    /// Returns a signal source by its kind and name.
     pub fn find_signal_source(
         &self,
         kind: SignalSourceKind,
@@ -195,12 +194,12 @@ impl Reader {
         self.row(&format!("{COLUMNS} WHERE kind = ?1 AND name = ?2"), params![kind, name], read)
     }
 
-    /// The herald that is heard by reading a source.
-    pub fn signal_source_at(&self, source: u32) -> Result<Option<SignalSource>, StoreError> {
+    /// Returns the signal source that a source is fetched for.
+    pub fn signal_source_of_source(&self, source: u32) -> Result<Option<SignalSource>, StoreError> {
         self.row(&format!("{COLUMNS} WHERE source = ?1"), [source], read)
     }
 
-    /// Heralds by number.
+    /// Returns the signal sources that match a query, in order of ids.
     pub fn signal_sources(
         &self,
         query: &SignalSourceQuery,
@@ -208,45 +207,46 @@ impl Reader {
         let limit = if query.limit == 0 { 100 } else { query.limit };
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let after = query.after.map_or(-1, i64::from);
-        let values = params![query.kind, query.origin, query.parent, query.text, after, limit];
-        // Parts are found by their index, all others by number.
-        let parent = match query.parent {
+        let values =
+            params![query.kind, query.origin, query.parent, query.name_contains, after, limit];
+        // Parts are found by their index, all others by id.
+        let parent_condition = match query.parent {
             Some(_) => "parent = ?3",
             None if query.top_level_only => "?3 IS NULL AND parent IS NULL",
             None => "?3 IS NULL",
         };
         let sql = format!(
-            "{COLUMNS} WHERE {parent} AND (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR origin = ?2)
+            "{COLUMNS} WHERE {parent_condition} AND (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR origin = ?2)
             AND (?4 IS NULL OR instr(name, ?4) > 0) AND number > ?5 ORDER BY number LIMIT ?6"
         );
         self.rows(&sql, values, read)
     }
 
-    /// How many parts a herald has.
-    pub fn count_children(&self, number: u32) -> Result<u64, StoreError> {
+    /// Returns the number of parts of a signal source.
+    pub fn count_child_signal_sources(&self, parent: u32) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM herald WHERE parent = ?1";
-        let count = self.row(sql, [number], |row| row.get::<_, i64>(0))?;
+        let count = self.row(sql, [parent], |row| row.get::<_, i64>(0))?;
         Ok(count.unwrap_or(0) as u64)
     }
 
-    /// How many heralds there are, and how many of them are parts of others.
+    /// Returns the number of signal sources, and the number of those that are parts of others.
     pub fn count_signal_sources(&self) -> Result<(u64, u64), StoreError> {
         let sql = "SELECT count(*), count(parent) FROM herald";
-        let number = |row: &Row<'_>, at| row.get::<_, i64>(at).map(|it| it as u64);
-        let counts = self.row(sql, [], |row| Ok((number(row, 0)?, number(row, 1)?)))?;
+        let count = |row: &Row<'_>, column| row.get::<_, i64>(column).map(|it| it as u64);
+        let counts = self.row(sql, [], |row| Ok((count(row, 0)?, count(row, 1)?)))?;
         Ok(counts.unwrap_or_default())
     }
 }
 
-/// Keeps what is known of heralds from now on.
-pub(crate) fn keep(
+/// Applies updates of signal sources.
+pub(crate) fn update(
     transaction: &Transaction<'_>,
-    records: &[SignalSourceUpdate],
+    updates: &[SignalSourceUpdate],
 ) -> rusqlite::Result<()> {
     let sql = "UPDATE herald SET learnt = coalesce(?2, learnt), heard = coalesce(?3, heard),
         outcome = coalesce(?4, outcome), found = found + ?5 WHERE number = ?1";
     let mut statement = transaction.prepare_cached(sql)?;
-    for it in records {
+    for it in updates {
         statement.execute(params![
             it.signal_source,
             it.learned,

@@ -1,114 +1,114 @@
-//! Sources as they are described, and as they are kept.
+//! Sources: new, stored, and changes to their settings.
 
 use crate::error::StoreError;
 use crate::outcome::SourceState;
 
-/// Bits of the column `flags`.
+/// Bits of the column `schedule.flags`.
 pub(crate) const PAUSED: i64 = 1;
 pub(crate) const OBSERVED: i64 = 2;
-/// It is read to hear a herald, and no page.
+/// The source is fetched to read a signal source, and is no page.
 pub(crate) const SIGNAL_SOURCE: i64 = 4;
-/// Stands between tags in the columns `tags`.
+/// Separates tags in the columns `tags`.
 pub(crate) const TAG_SEPARATOR: char = '\n';
 
-/// A source as it is kept.
+/// Stored source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// Its number: from 0 on without gaps, never used again.
+    /// Id: counted from 0 without gaps, never reused.
     pub id: u32,
-    /// What is fetched.
+    /// URL to fetch.
     pub url: String,
-    /// The number of its host.
+    /// Id of its host.
     pub host: u32,
-    /// How much it counts. 1 unless given.
+    /// Importance; 1 by default.
     pub importance: f64,
-    /// What a fetch costs. 1 unless given.
+    /// Cost of a fetch; 1 by default.
     pub cost: f64,
-    /// The shortest time between fetches, in days. 0 unless given.
+    /// Minimum time between fetches, in days; 0 by default.
     pub min_interval: f64,
-    /// The longest time between fetches, in days. Infinite unless given.
+    /// Maximum time between fetches, in days; infinite by default.
     pub max_interval: f64,
-    /// Whether it is left alone for now.
+    /// True if the source is paused.
     pub paused: bool,
-    /// Whether its changes are announced.
+    /// True if all its changes are reported by signals.
     pub observed: bool,
-    /// Whether it is read to hear a herald, and is no page.
+    /// True if it is fetched to read a signal source, and is no page.
     pub is_signal_source: bool,
-    /// Names to find it by.
+    /// Tags.
     pub tags: Vec<String>,
-    /// How it is read, as a text that the store does not look into.
+    /// Extraction settings, opaque to the store.
     pub settings: String,
-    /// What is wanted of it, as a text that the store does not look into.
+    /// Freshness goal, opaque to the store.
     pub goal: String,
-    /// When it was added.
+    /// Time at which it was added.
     pub added_at: i64,
-    /// What the last fetch made of it.
+    /// State after the last fetch.
     pub state: SourceState,
-    /// When the copy was last made or confirmed.
+    /// Time of the last fetch that returned or confirmed the copy.
     pub fetched_at: Option<i64>,
-    /// When it was last tried.
+    /// Time of the last fetch, successful or not.
     pub attempted_at: Option<i64>,
-    /// When it was last seen to have changed.
+    /// Time of the last fetch that found a change.
     pub changed_at: Option<i64>,
-    /// When it is to be fetched next.
+    /// Time at which the next fetch is due.
     pub due_at: Option<i64>,
-    /// Fetches so far.
+    /// Number of fetches.
     pub fetches: u64,
-    /// Fetches that failed since the last good one.
+    /// Number of failed fetches since the last successful one.
     pub failures: u32,
-    /// The number of the newest version; 0 if there is none.
+    /// Number of the newest version; 0 if there is none.
     pub version: u32,
 }
 
-/// What is given anew of a source. What is `None` stays as it is.
+/// Changes to the settings of a source. A field that is `None` stays as it is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourcePatch {
-    /// How much it counts.
+    /// Importance.
     pub importance: Option<f64>,
-    /// What a fetch costs.
+    /// Cost of a fetch.
     pub cost: Option<f64>,
-    /// The shortest time between fetches, in days; 0 for none.
+    /// Minimum time between fetches, in days; 0 for none.
     pub min_interval: Option<f64>,
-    /// The longest time between fetches, in days; infinite for none.
+    /// Maximum time between fetches, in days; infinite for none.
     pub max_interval: Option<f64>,
-    /// Whether it is left alone for now.
+    /// True if the source is paused.
     pub paused: Option<bool>,
-    /// Whether its changes are announced.
+    /// True if all its changes are reported by signals.
     pub observed: Option<bool>,
-    /// Names to find it by. They replace those before.
+    /// Tags, replacing the present ones.
     pub tags: Option<Vec<String>>,
-    /// How it is read; empty for nothing special.
+    /// Extraction settings; empty for the default.
     pub settings: Option<String>,
-    /// What is wanted of it; empty for nothing special.
+    /// Freshness goal; empty for the default.
     pub goal: Option<String>,
 }
 
-/// A source to be added, or described anew if it is known.
+/// A source to add, or to update if it exists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewSource {
-    /// What is fetched. It tells sources apart.
+    /// URL to fetch: unique among sources.
     pub url: String,
-    /// The name of the host whose politeness it shares.
+    /// Name of the host whose rate limits apply.
     pub host: String,
-    /// When it is added.
+    /// Time of the addition.
     pub added_at: i64,
-    /// What is given of it.
+    /// Settings.
     pub patch: SourcePatch,
-    /// What is expected of it before its first fetch, as bytes that the store does not look into; empty
-    /// if nothing. It is left out if the source is known.
+    /// Prior belief of the engine before the first fetch, opaque to the store; empty if there is none. Ignored if the
+    /// source already exists.
     pub learned: Vec<u8>,
 }
 
 impl NewSource {
-    /// A source of which nothing else is given.
-    pub fn new(url: impl Into<String>, host: impl Into<String>, added: i64) -> Self {
+    /// Creates a source with default settings.
+    pub fn new(url: impl Into<String>, host: impl Into<String>, added_at: i64) -> Self {
         let (url, host) = (url.into(), host.into());
-        Self { url, host, added_at: added, patch: SourcePatch::default(), learned: Vec::new() }
+        Self { url, host, added_at, patch: SourcePatch::default(), learned: Vec::new() }
     }
 
     pub(crate) fn check(&self) -> Result<(), StoreError> {
-        let named = [("url", &self.url), ("host", &self.host)];
-        if let Some((field, _)) = named.iter().find(|(_, text)| text.is_empty()) {
+        let required = [("url", &self.url), ("host", &self.host)];
+        if let Some((field, _)) = required.iter().find(|(_, text)| text.is_empty()) {
             return Err(invalid(&self.url, field, "empty"));
         }
         self.patch.check(&self.url)
@@ -120,8 +120,8 @@ impl SourcePatch {
         *self == Self::default()
     }
 
-    /// Refuses what no calculation could use. `whose` is for the message.
-    pub(crate) fn check(&self, whose: &str) -> Result<(), StoreError> {
+    /// Refuses values that no calculation can use. `url` is for the message.
+    pub(crate) fn check(&self, url: &str) -> Result<(), StoreError> {
         let finite = |value: f64| value.is_finite() && value >= 0.0;
         let numbers = [
             ("importance", self.importance, finite(self.importance.unwrap_or(0.0))),
@@ -129,21 +129,21 @@ impl SourcePatch {
             ("min_interval", self.min_interval, finite(self.min_interval.unwrap_or(0.0))),
             ("max_interval", self.max_interval, self.max_interval.is_none_or(|days| days > 0.0)),
         ];
-        for (field, value, good) in numbers {
-            if !good {
-                return Err(invalid(whose, field, &value.unwrap_or(f64::NAN).to_string()));
+        for (field, value, is_valid) in numbers {
+            if !is_valid {
+                return Err(invalid(url, field, &value.unwrap_or(f64::NAN).to_string()));
             }
         }
-        let odd = |tag: &&String| tag.is_empty() || tag.contains(TAG_SEPARATOR);
-        match self.tags.iter().flatten().find(odd) {
-            Some(tag) => Err(invalid(whose, "tags", &format!("{tag:?}"))),
+        let is_invalid = |tag: &&String| tag.is_empty() || tag.contains(TAG_SEPARATOR);
+        match self.tags.iter().flatten().find(is_invalid) {
+            Some(tag) => Err(invalid(url, "tags", &format!("{tag:?}"))),
             None => Ok(()),
         }
     }
 
-    /// The bits that are given, and their values.
+    /// Returns the mask of the flags to set, and their values.
     pub(crate) fn flags(&self) -> (i64, i64) {
-        let bit = |given: Option<bool>, bit: i64| match given {
+        let bit = |value: Option<bool>, bit: i64| match value {
             Some(set) => (bit, if set { bit } else { 0 }),
             None => (0, 0),
         };
@@ -156,7 +156,7 @@ fn invalid(url: &str, field: &'static str, value: &str) -> StoreError {
     StoreError::InvalidValue { url: url.to_owned(), field, value: value.to_owned() }
 }
 
-/// Tags as they stand in a column: each once, in order.
+/// Formats tags for a column: sorted, without duplicates.
 pub(crate) fn join_tags(tags: &[String]) -> String {
     let mut sorted: Vec<&str> = tags.iter().map(String::as_str).collect();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! Subscriptions at hubs: what was asked for, where hubs call back, and until when it holds.
+//! WebSub subscriptions: topic, hub, callback URL and lease.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Row, params};
@@ -7,14 +7,14 @@ use crate::error::StoreError;
 use crate::reader::Reader;
 use crate::store::Store;
 
-/// What is to become of a subscription. The numbers stand in files: they never change.
+/// Desired state of a subscription. The numbers are stored and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SubscriptionIntent {
-    /// It is to be, and to stay.
+    /// Subscribe, and renew the lease.
     Subscribe,
-    /// The hub is to be told that it is over.
+    /// Unsubscribe at the hub.
     Unsubscribe,
-    /// It is over: whoever calls back is told so for a while.
+    /// Ended: for a while, callbacks are answered accordingly.
     Ended,
 }
 
@@ -31,50 +31,50 @@ impl ToSql for SubscriptionIntent {
 impl FromSql for SubscriptionIntent {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let number = value.as_i64()?;
-        let place = usize::try_from(number).ok();
-        let known = place.and_then(|place| Self::ALL.get(place).copied());
+        let index = usize::try_from(number).ok();
+        let known = index.and_then(|index| Self::ALL.get(index).copied());
         known.ok_or(FromSqlError::OutOfRange(number))
     }
 }
 
-/// A subscription at a hub. It shows no secret.
+/// Subscription at a hub. Its `Debug` output contains no secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Subscription {
-    /// Where the hub calls back, behind `base`: nobody can guess it, and it is its own.
+    /// Path of the callback URL after `callback_base`: unguessable and unique.
     pub callback: String,
-    /// What the hub signs with.
+    /// Secret that the hub signs with.
     pub secret: String,
-    /// Where the hub reaches the service.
-    pub base: String,
-    /// The feed that names the hub: the number of its herald.
+    /// Base URL at which the hub reaches the service.
+    pub callback_base: String,
+    /// Id of the signal source of the feed that names the hub.
     pub feed: u32,
-    /// Who is said to speak when the hub does: the number of a herald of its own.
+    /// Id of the signal source that represents the pushes of the hub.
     pub signal_source: u32,
-    /// What is subscribed to, letter by letter as the feed names it.
+    /// Topic URL, verbatim as in the feed.
     pub topic: String,
-    /// The hubs that the feed names, the first one first.
+    /// Hubs named by the feed, in its order.
     pub hubs: Vec<String>,
-    /// Which of them it is at.
-    pub hub: u32,
-    /// What is to become of it.
+    /// Index of the hub in use.
+    pub hub_index: u32,
+    /// Desired state.
     pub intent: SubscriptionIntent,
-    /// When the hub was last asked.
+    /// Time of the last request to the hub.
     pub requested_at: Option<i64>,
-    /// When the hub last made sure that it was us who asked.
+    /// Time at which the hub last verified the intent.
     pub verified_at: Option<i64>,
-    /// Until when it holds, if it does.
+    /// End of the lease, if there is one.
     pub expires_at: Option<i64>,
-    /// When the next thing is to be done.
+    /// Time of the next action.
     pub next_action_at: i64,
-    /// How often the hub was asked in vain since it last made sure.
+    /// Number of failed requests since the last verification.
     pub failures: u32,
-    /// Why, the last time; empty if there is nothing to say.
+    /// Reason of the last failure; empty if there is none.
     pub note: String,
-    /// What the hub has sent.
+    /// Number of pushes received.
     pub pushes: u64,
-    /// Of what came, the part that was not signed as it should be.
+    /// Number of pushes rejected for a wrong signature.
     pub rejected_pushes: u64,
-    /// When it last sent something.
+    /// Time of the last push.
     pub last_push_at: Option<i64>,
 }
 
@@ -83,17 +83,17 @@ impl std::fmt::Debug for Subscription {
         let Self {
             topic,
             hubs,
-            hub,
-            intent: aim,
-            expires_at: until,
-            next_action_at: next,
+            hub_index: hub,
+            intent,
+            expires_at,
+            next_action_at,
             failures,
             note,
             ..
         } = self;
         write!(
             f,
-            "Subscription({topic} at {hubs:?}[{hub}], {aim:?}, until {until:?}, next {next}, \
+            "Subscription({topic} at {hubs:?}[{hub}], {intent:?}, until {expires_at:?}, next {next_action_at}, \
              failed {failures}: {note})"
         )
     }
@@ -105,16 +105,16 @@ const COLUMNS: &str =
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Subscription> {
     let hubs: String = row.get(6)?;
-    let count = |at| row.get::<_, i64>(at).map(|it| it as u64);
+    let count = |column| row.get::<_, i64>(column).map(|it| it as u64);
     Ok(Subscription {
         callback: row.get(0)?,
         secret: row.get(1)?,
-        base: row.get(2)?,
+        callback_base: row.get(2)?,
         feed: row.get(3)?,
         signal_source: row.get(4)?,
         topic: row.get(5)?,
         hubs: hubs.lines().map(str::to_owned).collect(),
-        hub: row.get(7)?,
+        hub_index: row.get(7)?,
         intent: row.get(8)?,
         requested_at: row.get(9)?,
         verified_at: row.get(10)?,
@@ -129,41 +129,41 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Subscription> {
 }
 
 impl Reader {
-    /// All subscriptions, also those that are over.
+    /// Returns all subscriptions, including ended ones.
     pub fn subscriptions(&self) -> Result<Vec<Subscription>, StoreError> {
         self.rows(&format!("SELECT {COLUMNS} FROM subscription ORDER BY callback"), [], read)
     }
 }
 
 impl Store {
-    /// Keeps subscriptions, in place of those with the same callbacks, and forgets others, all or none.
+    /// Stores subscriptions, replaces those with the same callbacks, and removes others, all or none.
     pub fn update_subscriptions(
         &mut self,
-        all: &[Subscription],
-        gone: &[String],
+        updated: &[Subscription],
+        removed: &[String],
     ) -> Result<(), StoreError> {
         self.write(|transaction| {
-            let mut forget =
+            let mut delete =
                 transaction.prepare_cached("DELETE FROM subscription WHERE callback = ?1")?;
-            for callback in gone {
-                forget.execute([callback])?;
+            for callback in removed {
+                delete.execute([callback])?;
             }
-            let mut keep = transaction.prepare_cached(&format!(
+            let mut upsert = transaction.prepare_cached(&format!(
                 "INSERT OR REPLACE INTO subscription ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,
                 ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
             ))?;
-            for it in all {
+            for it in updated {
                 let count = |it: u64| i64::try_from(it).unwrap_or(i64::MAX);
-                keep.execute(params![
+                upsert.execute(params![
                     it.callback,
                     it.secret,
-                    it.base,
+                    it.callback_base,
                     it.feed,
                     it.signal_source,
                     it.topic,
-                    // A URL has no line breaks.
+                    // A URL contains no line breaks.
                     it.hubs.join("\n"),
-                    it.hub,
+                    it.hub_index,
                     it.intent,
                     it.requested_at,
                     it.verified_at,

@@ -1,4 +1,4 @@
-//! Who may ask the service. Of a token only a hash is kept.
+//! API tokens. Only a hash of a token is stored.
 
 use rusqlite::{Row, params};
 
@@ -6,18 +6,18 @@ use crate::error::StoreError;
 use crate::reader::Reader;
 use crate::store::Store;
 
-/// A token, as far as it is kept.
+/// Stored data of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What its owner calls it.
+    /// Name.
     pub name: String,
-    /// SHA-256 of what is shown to the service.
+    /// SHA-256 hash of the token.
     pub hash: [u8; 32],
-    /// What it allows, as bits that the store does not look into.
+    /// Scopes as bits, opaque to the store.
     pub scopes: u8,
-    /// When it was made.
+    /// Time of its creation.
     pub created_at: i64,
-    /// When it was last used, within some minutes; `None` if never.
+    /// Time of its last use, to within a few minutes; `None` if never used.
     pub used_at: Option<i64>,
 }
 
@@ -32,39 +32,39 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Token> {
 }
 
 impl Reader {
-    /// All tokens, by name.
+    /// Returns all tokens, sorted by name.
     pub fn tokens(&self) -> Result<Vec<Token>, StoreError> {
         self.rows("SELECT name, hash, scopes, made, used FROM token ORDER BY name", [], read)
     }
 }
 
 impl Store {
-    /// Keeps a token, in place of one of the same name.
+    /// Stores a token, and replaces one of the same name.
     pub fn upsert_token(&mut self, token: &Token) -> Result<(), StoreError> {
         self.write(|transaction| {
             let sql = "INSERT INTO token (name, hash, scopes, made, used)
                 VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (name) DO UPDATE SET
                 hash = excluded.hash, scopes = excluded.scopes, made = excluded.made,
                 used = excluded.used";
-            let Token { name, hash, scopes, created_at: made, used_at: used } = token;
-            let row = params![name, hash, scopes, made, used];
+            let Token { name, hash, scopes, created_at, used_at } = token;
+            let row = params![name, hash, scopes, created_at, used_at];
             transaction.prepare_cached(sql)?.execute(row).map(|_| ())
         })
     }
 
-    /// Notes when tokens were used, by name.
-    pub fn record_token_use(&mut self, used: &[(String, i64)]) -> Result<(), StoreError> {
+    /// Records the times at which tokens were used, by name.
+    pub fn record_token_use(&mut self, uses: &[(String, i64)]) -> Result<(), StoreError> {
         self.write(|transaction| {
             let sql = "UPDATE token SET used = ?2 WHERE name = ?1";
             let mut statement = transaction.prepare_cached(sql)?;
-            for (name, at) in used {
+            for (name, at) in uses {
                 statement.execute(params![name, at])?;
             }
             Ok(())
         })
     }
 
-    /// Forgets a token. Says whether there was one.
+    /// Removes a token. Returns whether it existed.
     pub fn remove_token(&mut self, name: &str) -> Result<bool, StoreError> {
         self.write(|transaction| {
             let sql = "DELETE FROM token WHERE name = ?1";

@@ -1,4 +1,4 @@
-//! Versions of content: compressed, and stored once however many sources and versions share them.
+//! Versions of content: compressed, and stored once however many versions share them.
 
 use std::cell::RefCell;
 
@@ -9,11 +9,10 @@ use zstd::bulk::{Compressor, Decompressor};
 use crate::error::StoreError;
 use crate::reader::Reader;
 
-/// How hard zstd tries. Pages of 10 KB come out a few per cent larger than at the default, in half the
-/// time.
-const LEVEL: i32 = 1;
+/// Compression level of zstd. Pages of 10 KB become a few percent larger than at the default level, in half the time.
+const COMPRESSION_LEVEL: i32 = 1;
 
-/// Content, compressed. Made where there is time for it: beside the loop that records.
+/// Compressed content. Compress on another thread than the one that records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompressedContent {
     hash: i64,
@@ -28,60 +27,60 @@ impl CompressedContent {
         thread_local! {
             static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
         }
-        let zstd = COMPRESSOR.with_borrow_mut(|kept| {
-            if kept.is_none() {
-                *kept = Compressor::new(LEVEL).ok();
+        let zstd = COMPRESSOR.with_borrow_mut(|slot| {
+            if slot.is_none() {
+                *slot = Compressor::new(COMPRESSION_LEVEL).ok();
             }
-            kept.as_mut().and_then(|compressor| compressor.compress(content).ok())
+            slot.as_mut().and_then(|compressor| compressor.compress(content).ok())
         });
-        // Compression fails for want of memory only. The content is then kept as it is.
+        // Compression fails only if memory runs out. The content is then stored uncompressed.
         let zstd = zstd.unwrap_or_else(|| content.to_vec());
         Self { hash: xxh3_64(content) as i64, size: content.len() as u64, zstd }
     }
 
-    /// Bytes of content.
+    /// Size of the content in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 }
 
-/// A version to be kept.
+/// Version to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewVersion {
-    /// The digest of what counts of it.
+    /// Digest of the relevant content.
     pub digest: [u8; 16],
-    /// What kind of content it is, as a text that the store does not look into.
+    /// Kind of the content, opaque to the store.
     pub content_kind: String,
-    /// The content.
+    /// Content.
     pub content: CompressedContent,
 }
 
-/// What is known of a version.
+/// Metadata of a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionMeta {
-    /// Its number, from 1 for each source.
+    /// Number, counted from 1 for each source.
     pub number: u32,
-    /// When it was first seen.
+    /// Time of the fetch that found it.
     pub first_seen_at: i64,
-    /// The digest of what counts of it.
+    /// Digest of the relevant content.
     pub digest: [u8; 16],
-    /// What kind of content it is.
+    /// Kind of the content.
     pub content_kind: String,
-    /// Bytes of content.
+    /// Size of the content in bytes.
     pub size: u64,
 }
 
-/// A version with its content.
+/// Version with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// What is known of it.
+    /// Metadata.
     pub meta: VersionMeta,
-    /// The content.
+    /// Content.
     pub content: Vec<u8>,
 }
 
-const META: &str = "SELECT v.n, v.at, v.digest, v.kind, c.size
+const SELECT_META: &str = "SELECT v.n, v.at, v.digest, v.kind, c.size
     FROM version v JOIN content c ON c.id = v.content WHERE v.source = ?1";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<VersionMeta> {
@@ -95,41 +94,42 @@ fn read(row: &Row<'_>) -> rusqlite::Result<VersionMeta> {
 }
 
 impl Reader {
-    /// The versions of a source that are kept, the newest first.
+    /// Returns the stored versions of a source, newest first.
     pub fn versions(&self, id: u32) -> Result<Vec<VersionMeta>, StoreError> {
-        self.rows(&format!("{META} ORDER BY v.n DESC"), [id], read)
+        self.rows(&format!("{SELECT_META} ORDER BY v.n DESC"), [id], read)
     }
 
-    /// A version of a source, if it is kept.
+    /// Returns a version of a source, if it is stored.
     pub fn version(&self, id: u32, n: u32) -> Result<Option<Version>, StoreError> {
-        // One statement, so that no tidying comes between the two parts.
+        // A single statement, so that pruning cannot come between the two parts.
         let sql = "SELECT v.n, v.at, v.digest, v.kind, c.size, p.zstd FROM version v
             JOIN content c ON c.id = v.content LEFT JOIN packed p ON p.content = v.content
             WHERE v.source = ?1 AND v.n = ?2";
-        let found = self.row(sql, [id, n], |row| {
+        let row = self.row(sql, [id, n], |row| {
             let meta = read(row)?;
-            let content = row.get_ref(5)?.as_blob_or_null()?.map(|zstd| unpack(zstd, meta.size));
+            let content =
+                row.get_ref(5)?.as_blob_or_null()?.map(|zstd| decompress(zstd, meta.size));
             Ok((meta, content.flatten()))
         })?;
-        let Some((meta, content)) = found else { return Ok(None) };
+        let Some((meta, content)) = row else { return Ok(None) };
         match content {
             Some(content) => Ok(Some(Version { meta, content })),
             None => Err(StoreError::Corrupt {
                 path: self.path.clone(),
-                detail: format!("version {n} of source {id} cannot be unpacked"),
+                detail: format!("version {n} of source {id} cannot be decompressed"),
             }),
         }
     }
 }
 
-fn unpack(packed: &[u8], size: u64) -> Option<Vec<u8>> {
+fn decompress(compressed: &[u8], size: u64) -> Option<Vec<u8>> {
     let size = usize::try_from(size).ok()?;
-    let unpacked = Decompressor::new().ok()?.decompress(packed, size);
-    let unpacked = unpacked.ok().filter(|content| content.len() == size);
-    unpacked.or_else(|| (packed.len() == size).then(|| packed.to_vec()))
+    let content = Decompressor::new().ok()?.decompress(compressed, size);
+    let content = content.ok().filter(|content| content.len() == size);
+    content.or_else(|| (compressed.len() == size).then(|| compressed.to_vec()))
 }
 
-/// Keeps a version under a number.
+/// Stores a version under a number.
 pub(crate) fn insert(
     transaction: &Transaction<'_>,
     source: u32,
@@ -137,23 +137,26 @@ pub(crate) fn insert(
     at: i64,
     version: &NewVersion,
 ) -> rusqlite::Result<()> {
-    let content = share(transaction, &version.content)?;
+    let content = find_or_insert_content(transaction, &version.content)?;
     let sql = "INSERT INTO version (source, n, at, digest, kind, content)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let row = params![source, n, at, version.digest, version.content_kind, content];
     transaction.prepare_cached(sql)?.execute(row).map(|_| ())
 }
 
-/// The number of this content. The hash only points to candidates: what strangers wrote must not be
-/// mistaken for something else of the same hash.
-fn share(transaction: &Transaction<'_>, content: &CompressedContent) -> rusqlite::Result<i64> {
+/// Returns the id of a content, stored before or now. The hash only finds candidates: remote content must not be
+/// mistaken for another one with the same hash.
+fn find_or_insert_content(
+    transaction: &Transaction<'_>,
+    content: &CompressedContent,
+) -> rusqlite::Result<i64> {
     let sql = "SELECT id, zstd FROM content JOIN packed ON content = id
         WHERE hash = ?1 AND size = ?2";
     let mut statement = transaction.prepare_cached(sql)?;
     let mut rows = statement.query(params![content.hash, content.size as i64])?;
     while let Some(row) = rows.next()? {
-        let there = row.get_ref(1)?.as_blob()?;
-        if there == content.zstd || same_content(there, content) {
+        let stored = row.get_ref(1)?.as_blob()?;
+        if stored == content.zstd || is_same_content(stored, content) {
             let id: i64 = row.get(0)?;
             let sql = "UPDATE content SET uses = uses + 1 WHERE id = ?1";
             transaction.prepare_cached(sql)?.execute([id])?;
@@ -168,13 +171,13 @@ fn share(transaction: &Transaction<'_>, content: &CompressedContent) -> rusqlite
     Ok(id)
 }
 
-/// Another version of zstd may have packed the same content into other bytes.
-fn same_content(there: &[u8], content: &CompressedContent) -> bool {
-    let unpacked = unpack(there, content.size);
-    unpacked.is_some() && unpacked == unpack(&content.zstd, content.size)
+/// Compares decompressed contents: another version of zstd may have compressed the same content to other bytes.
+fn is_same_content(stored: &[u8], content: &CompressedContent) -> bool {
+    let stored = decompress(stored, content.size);
+    stored.is_some() && stored == decompress(&content.zstd, content.size)
 }
 
-/// Removes the versions of a source with a number below `number`. Gives how many.
+/// Removes the versions of a source with numbers below `n`. Returns how many there were.
 pub(crate) fn remove_below(
     transaction: &Transaction<'_>,
     source: u32,
@@ -194,9 +197,9 @@ pub(crate) fn remove_below(
     Ok(removed.len() as u64)
 }
 
-/// One version less uses this content. Without any it goes.
+/// Decrements the use count of a content, and removes the content when no version uses it.
 pub(crate) fn release(transaction: &Transaction<'_>, content: i64) -> rusqlite::Result<()> {
-    // Most are used once: their count need not be written before they go.
+    // Most contents are used once: their count need not be written before they are removed.
     let sql = "DELETE FROM content WHERE id = ?1 AND uses <= 1";
     if transaction.prepare_cached(sql)?.execute([content])? > 0 {
         transaction.prepare_cached("DELETE FROM packed WHERE content = ?1")?.execute([content])?;
@@ -213,7 +216,7 @@ mod tests {
     use crate::{Batch, FetchRecord, NewSource, Store, StoredOutcome};
 
     #[test]
-    fn contents_of_one_hash_are_told_apart() {
+    fn contents_with_equal_hashes_are_distinguished() {
         let directory = tempfile::tempdir().unwrap();
         let mut store = Store::open(&directory.path().join("freshet.db"), 0).unwrap();
         store.add_sources(&[NewSource::new("url", "host", 0)]).unwrap();
@@ -227,20 +230,20 @@ mod tests {
         for (n, content) in (1..).zip(contents) {
             assert_eq!(store.version(0, n).unwrap().unwrap().content, content);
         }
-        let kept = store.row("SELECT count(*) FROM content", [], |row| row.get::<_, i64>(0));
-        assert_eq!(kept.unwrap(), Some(2));
+        let count = store.row("SELECT count(*) FROM content", [], |row| row.get::<_, i64>(0));
+        assert_eq!(count.unwrap(), Some(2));
     }
 
     #[test]
-    fn another_way_to_pack_is_the_same_content() {
+    fn a_content_compressed_in_another_way_is_the_same_content() {
         let content: String = (0..1_000).map(|n| (n * n).to_string()).collect();
         let content = content.as_bytes();
-        let hard = zstd::bulk::compress(content, 19).unwrap();
-        let packed = CompressedContent::compress(content);
-        assert_ne!(hard, packed.zstd);
-        assert!(same_content(&hard, &packed));
-        assert!(!same_content(&hard[..hard.len() / 2], &packed));
-        // What could not be packed is kept as it is.
-        assert_eq!(unpack(content, packed.size).as_deref(), Some(content));
+        let compressed_harder = zstd::bulk::compress(content, 19).unwrap();
+        let compressed = CompressedContent::compress(content);
+        assert_ne!(compressed_harder, compressed.zstd);
+        assert!(is_same_content(&compressed_harder, &compressed));
+        assert!(!is_same_content(&compressed_harder[..compressed_harder.len() / 2], &compressed));
+        // Content that could not be compressed is stored as it is.
+        assert_eq!(decompress(content, compressed.size).as_deref(), Some(content));
     }
 }

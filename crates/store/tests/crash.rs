@@ -1,5 +1,5 @@
-//! Killed at any moment: what was acknowledged is there, nothing is there half, and no cursor is given
-//! twice.
+//! A writer is killed at random moments: acknowledged batches are stored, no batch is stored in part, and no cursor is
+//! reused.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -18,7 +18,7 @@ use rand_pcg::Pcg64;
 
 const SOURCES: u32 = 200;
 const FETCHES: usize = 20;
-/// How often it is killed, unless `FRESHET_STORE_ROUNDS` says otherwise.
+/// Number of kills, unless `FRESHET_STORE_ROUNDS` is set.
 const ROUNDS: u64 = 16;
 
 fn page(source: u32, batch: u64) -> Vec<u8> {
@@ -33,7 +33,7 @@ fn batch(number: u64) -> Batch {
         let content = page(source, number);
         FetchRecord {
             learned: Some(number.to_be_bytes().to_vec()),
-            reading: Some(number.to_be_bytes().to_vec()),
+            snapshot: Some(number.to_be_bytes().to_vec()),
             change: Some(NewChange {
                 last_unchanged_at: None,
                 first_changed_at: number as i64,
@@ -65,17 +65,21 @@ fn batch(number: u64) -> Batch {
     }
 }
 
-/// Not a test of its own: the process that is killed.
+/// The process that is killed; not a test of its own.
 #[test]
 #[ignore = "run by the test beside it"]
 fn writes_until_it_is_killed() {
     let Some(path) = std::env::var_os("FRESHET_STORE_CRASH") else { return };
     let mut store = Store::open(Path::new(&path), 0).unwrap();
-    store.set_retention(Retention { versions: 3, observations: 5, ..Retention::default() });
+    store.set_retention(Retention {
+        versions_per_source: 3,
+        observations_per_source: 5,
+        ..Retention::default()
+    });
     let source = |n| NewSource::new(format!("https://example.com/{n}"), "example.com", 0);
     store.import_sources((0..SOURCES).map(source)).unwrap();
-    let rest = store.engine_checkpoint().unwrap().unwrap_or_default();
-    let mut next = rest.try_into().map_or(0, u64::from_be_bytes) + 1;
+    let checkpoint = store.engine_checkpoint().unwrap().unwrap_or_default();
+    let mut next = checkpoint.try_into().map_or(0, u64::from_be_bytes) + 1;
     let mut out = std::io::stdout();
     loop {
         let recorded = store.record_batch(&batch(next)).unwrap();
@@ -94,8 +98,8 @@ fn writes_until_it_is_killed() {
     }
 }
 
-/// Lets it write for a while and kills it. Gives what it acknowledged last.
-fn round(path: &Path, random: &mut Pcg64) -> Option<(u64, i64)> {
+/// Lets the process write for a while and kills it. Returns the last acknowledged batch and cursor.
+fn run_and_kill(path: &Path, random: &mut Pcg64) -> Option<(u64, i64)> {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--ignored", "--exact", "--nocapture", "writes_until_it_is_killed"]);
     child.env("FRESHET_STORE_CRASH", path).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -118,7 +122,7 @@ fn round(path: &Path, random: &mut Pcg64) -> Option<(u64, i64)> {
         spin_loop();
     }
     child.kill().unwrap();
-    // What it said before it was killed counts as well. A line may be cut off.
+    // Lines written before the kill count as well. The last one may be incomplete.
     while let Some(Ok(line)) = lines.next() {
         if line.starts_with("acknowledged ") && line.split(' ').count() == 3 {
             read(line);
@@ -128,7 +132,7 @@ fn round(path: &Path, random: &mut Pcg64) -> Option<(u64, i64)> {
     last
 }
 
-fn judge(path: &Path, acknowledged: u64, cursor: i64) -> u64 {
+fn check_store(path: &Path, acknowledged: u64, cursor: i64) -> u64 {
     let store = Store::open(path, 0).unwrap();
     let health = store.check_integrity().unwrap();
     assert!(health.is_ok(), "{:?}", health.faults);
@@ -146,8 +150,8 @@ fn judge(path: &Path, acknowledged: u64, cursor: i64) -> u64 {
     }
     let last = sizes.keys().last().copied().unwrap_or(0);
     assert!(last >= acknowledged, "{last} < {acknowledged}");
-    let whole: Vec<(u64, usize)> = (1..=last).map(|number| (number, FETCHES)).collect();
-    assert_eq!(sizes.into_iter().collect::<Vec<_>>(), whole, "each batch once, and whole");
+    let complete: Vec<(u64, usize)> = (1..=last).map(|number| (number, FETCHES)).collect();
+    assert_eq!(sizes.into_iter().collect::<Vec<_>>(), complete, "each batch once, and complete");
     if last == 0 {
         return 0;
     }
@@ -157,7 +161,7 @@ fn judge(path: &Path, acknowledged: u64, cursor: i64) -> u64 {
     assert_eq!(ledger.len() as u64, last);
     for (source, number) in newest {
         let job = store.fetch_job(source).unwrap().unwrap();
-        assert_eq!(job.reading, number.to_be_bytes());
+        assert_eq!(job.snapshot, number.to_be_bytes());
         assert_eq!(store.source(source).unwrap().unwrap().fetches, fetches[&source]);
         assert_eq!(u64::from(job.version), fetches[&source]);
         let version = store.version(source, job.version).unwrap().unwrap();
@@ -168,20 +172,20 @@ fn judge(path: &Path, acknowledged: u64, cursor: i64) -> u64 {
 }
 
 #[test]
-fn what_was_acknowledged_is_there_and_nothing_half() {
+fn acknowledged_batches_survive_and_none_is_partial() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("freshet.db");
     let mut random = Pcg64::seed_from_u64(20_030_415);
     let (mut acknowledged, mut cursor, mut rounds) = (0, 0, 0);
-    let wanted = std::env::var("FRESHET_STORE_ROUNDS").ok().and_then(|text| text.parse().ok());
-    let wanted = wanted.unwrap_or(ROUNDS);
-    for _ in 0..wanted {
-        if let Some((number, last)) = round(&path, &mut random) {
+    let kills = std::env::var("FRESHET_STORE_ROUNDS").ok().and_then(|text| text.parse().ok());
+    let kills = kills.unwrap_or(ROUNDS);
+    for _ in 0..kills {
+        if let Some((number, last)) = run_and_kill(&path, &mut random) {
             assert!(number > acknowledged && last > cursor);
             (acknowledged, cursor) = (number, last);
             rounds += 1;
         }
-        acknowledged = judge(&path, acknowledged, cursor).max(acknowledged);
+        acknowledged = check_store(&path, acknowledged, cursor).max(acknowledged);
     }
-    assert!(rounds > wanted / 2, "{rounds} rounds wrote anything");
+    assert!(rounds > kills / 2, "{rounds} rounds wrote anything");
 }

@@ -1,5 +1,4 @@
-//! Files that are not as they should be: each has a name, a message and a way out, and nothing that was
-//! there is harmed.
+//! Files that cannot be opened or written: each gets an error with a hint, and existing data is not harmed.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -18,7 +17,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use tempfile::TempDir;
 
-fn place() -> (TempDir, PathBuf) {
+fn temp_path() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("freshet.db");
     (directory, path)
@@ -30,8 +29,8 @@ fn fetch(id: u32, at: i64, content: &[u8]) -> FetchRecord {
     FetchRecord { version: Some(version), ..FetchRecord::new(id, at, StoredOutcome::Changed) }
 }
 
-/// A store with some of everything, closed.
-fn filled(path: &Path) {
+/// Creates and closes a store with sources and versions.
+fn create_filled(path: &Path) {
     let mut store = Store::open(path, 0).unwrap();
     let source = |n| NewSource::new(format!("https://example.com/{n}"), "example.com", 0);
     store.import_sources((0..600).map(source)).unwrap();
@@ -39,18 +38,18 @@ fn filled(path: &Path) {
     store.record_batch(&Batch { fetches, ..Batch::default() }).unwrap();
 }
 
-/// The message as people see it.
+/// Checks the message and the hint of an error.
 #[track_caller]
 fn check(error: &StoreError, path: &Path, message: &str, hint: &str) {
     let expect = format!("{}: {message}", path.canonicalize().as_deref().unwrap_or(path).display());
     assert_eq!(error.to_string(), expect);
-    let found = error.hint().unwrap_or_default();
-    assert!(found.contains(hint), "{found}");
+    let found_hint = error.hint().unwrap_or_default();
+    assert!(found_hint.contains(hint), "{found_hint}");
 }
 
 #[test]
-fn a_directory_that_is_missing_is_named() {
-    let (directory, _) = place();
+fn a_missing_directory_is_reported() {
+    let (directory, _) = temp_path();
     let path = directory.path().join("no/such/freshet.db");
     let error = Store::open(&path, 0).unwrap_err();
     assert!(matches!(error, StoreError::MissingDirectory { .. }));
@@ -58,21 +57,21 @@ fn a_directory_that_is_missing_is_named() {
 }
 
 #[test]
-fn a_reader_needs_a_file() {
-    let (_directory, path) = place();
+fn a_reader_needs_an_existing_store() {
+    let (_directory, path) = temp_path();
     let error = Reader::open(&path).unwrap_err();
     assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
     assert!(!path.exists());
     File::create(&path).unwrap();
     assert!(matches!(Reader::open(&path), Err(StoreError::Missing { .. })));
-    // An empty file is a place for a store.
+    // An empty file becomes a store.
     Store::open(&path, 0).unwrap();
     Reader::open(&path).unwrap();
 }
 
 #[test]
-fn something_else_is_left_as_it_is() {
-    let (_directory, path) = place();
+fn a_file_that_is_no_database_is_not_changed() {
+    let (_directory, path) = temp_path();
     for text in ["importance = 5\n".to_owned(), "not a database\n".repeat(1_000)] {
         fs::write(&path, &text).unwrap();
         for error in [Store::open(&path, 0).unwrap_err(), Reader::open(&path).unwrap_err()] {
@@ -84,8 +83,8 @@ fn something_else_is_left_as_it_is() {
 }
 
 #[test]
-fn a_database_of_another_program_is_left_as_it_is() {
-    let (_directory, path) = place();
+fn a_database_of_another_program_is_not_changed() {
+    let (_directory, path) = temp_path();
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("CREATE TABLE source (id INTEGER); PRAGMA user_version = 1").unwrap();
     drop(other);
@@ -97,24 +96,24 @@ fn a_database_of_another_program_is_left_as_it_is() {
 }
 
 #[test]
-fn a_file_of_a_newer_version_is_refused() {
-    let (_directory, path) = place();
-    filled(&path);
+fn a_file_of_a_newer_format_is_refused() {
+    let (_directory, path) = temp_path();
+    create_filled(&path);
     let known = {
         let raw = rusqlite::Connection::open(&path).unwrap();
         let known: i64 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         raw.pragma_update(None, "user_version", known + 1).unwrap();
         known
     };
-    let message = format!("written by a newer freshet: format {} > {known}", known + 1);
+    let message = format!("written by a newer version of freshet: format {} > {known}", known + 1);
     for error in [Store::open(&path, 0).unwrap_err(), Reader::open(&path).unwrap_err()] {
-        check(&error, &path, &message, "newer freshet");
+        check(&error, &path, &message, "newer version");
     }
 }
 
 #[test]
-fn one_process_at_a_time_under_any_name() {
-    let (directory, path) = place();
+fn a_second_writer_is_refused_under_any_path() {
+    let (directory, path) = temp_path();
     let store = Store::open(&path, 0).unwrap();
     let link = directory.path().join("link.db");
     symlink(&path, &link).unwrap();
@@ -129,12 +128,12 @@ fn one_process_at_a_time_under_any_name() {
 }
 
 #[test]
-fn a_full_disk_stops_a_batch_as_a_whole() {
-    let (_directory, path) = place();
-    filled(&path);
+fn a_full_disk_rolls_back_the_batch() {
+    let (_directory, path) = temp_path();
+    create_filled(&path);
     let mut store = Store::open(&path, 0).unwrap();
     store.limit_size(1 << 20).unwrap();
-    store.set_retention(Retention { versions: 1_000, ..Retention::default() });
+    store.set_retention(Retention { versions_per_source: 1_000, ..Retention::default() });
     let mut random = Pcg64::seed_from_u64(1);
     let mut recorded = 0;
     let error = loop {
@@ -150,19 +149,24 @@ fn a_full_disk_stops_a_batch_as_a_whole() {
         assert!(recorded < 1_000, "no limit");
     };
     assert!(matches!(error, StoreError::DiskFull { .. }), "{error:?}");
-    check(&error, &path, "the disk is full, nothing of this step was written", "free some space");
+    check(
+        &error,
+        &path,
+        "the disk is full, and the transaction was rolled back",
+        "free some space",
+    );
     for id in [500, 501] {
         assert_eq!(store.source(id).unwrap().unwrap().fetches, recorded as u64);
     }
     assert!(store.check_integrity().unwrap().is_ok());
-    // There is room again.
+    // After the limit is raised, writes succeed again.
     store.limit_size(u64::MAX).unwrap();
     let fetches = vec![fetch(501, recorded, &[7; 50_000])];
     store.record_batch(&Batch { fetches, ..Batch::default() }).unwrap();
     assert_eq!(store.source(501).unwrap().unwrap().fetches, recorded as u64 + 1);
 }
 
-/// Reads all there is to read.
+/// Reads everything in the store. Returns the result of the integrity check.
 fn read_all(path: &Path) -> Result<bool, StoreError> {
     let reader = Reader::open(path)?;
     reader.load_schedule(|_| ())?;
@@ -181,19 +185,19 @@ fn read_all(path: &Path) -> Result<bool, StoreError> {
 }
 
 #[test]
-fn damage_has_a_name_and_never_a_panic() {
-    let (_directory, path) = place();
-    filled(&path);
+fn damage_is_an_error_and_never_a_panic() {
+    let (_directory, path) = temp_path();
+    create_filled(&path);
     let whole = fs::read(&path).unwrap();
     let mut random = Pcg64::seed_from_u64(2);
     let mut noticed = 0;
     for _ in 0..30 {
         let mut bytes = whole.clone();
         let page = random.random_range(1..bytes.len() / 4_096) * 4_096;
-        // The head of a page, where its structure stands, or anywhere.
-        let within = if random.random() { 0..16 } else { 0..4_096 };
+        // Damage the page header, or any part of the page.
+        let range = if random.random() { 0..16 } else { 0..4_096 };
         for _ in 0..8 {
-            bytes[page + random.random_range(within.clone())] = random.random();
+            bytes[page + random.random_range(range.clone())] = random.random();
         }
         fs::write(&path, &bytes).unwrap();
         match read_all(&path) {
@@ -204,24 +208,24 @@ fn damage_has_a_name_and_never_a_panic() {
             }
             Err(other) => panic!("{other:?}"),
         }
-        // To open it for writing ends with a store or an error, too.
+        // Opening for writing returns a store or an error as well.
         if let Ok(mut store) = Store::open(&path, 0) {
             let fetches = (0..600).map(|id| fetch(id, 9, b"page")).collect();
             if let Err(error) = store.record_batch(&Batch { fetches, ..Batch::default() }) {
                 assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
             }
         }
-        for beside in ["-wal", "-shm"] {
-            let _ = fs::remove_file(format!("{}{beside}", path.display()));
+        for suffix in ["-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{suffix}", path.display()));
         }
     }
     assert!(noticed > 15, "{noticed} of 30");
 }
 
 #[test]
-fn a_file_that_is_cut_off_is_damaged() {
-    let (_directory, path) = place();
-    filled(&path);
+fn a_truncated_file_is_damaged() {
+    let (_directory, path) = temp_path();
+    create_filled(&path);
     let length = fs::metadata(&path).unwrap().len();
     let mut file = OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len(length / 2 / 4_096 * 4_096).unwrap();
@@ -234,23 +238,23 @@ fn a_file_that_is_cut_off_is_damaged() {
     }
 }
 
-/// Files without the right to write them. The administrator may write all files: then another process
-/// without that right does the test.
+/// Files without write permission. Root may write all files: as root, the test runs in a child process of another
+/// user.
 #[test]
-fn what_must_not_be_written_is_only_read() {
-    if std::env::var_os("FRESHET_STORE_UNPRIVILEGED").is_none() && may_write_all() {
+fn read_only_files_can_be_read() {
+    if std::env::var_os("FRESHET_STORE_UNPRIVILEGED").is_none() && can_write_read_only_files() {
         let executable = std::env::current_exe().unwrap();
         let mut child = Command::new(executable);
-        child.args(["--exact", "what_must_not_be_written_is_only_read"]).uid(65_534).gid(65_534);
+        child.args(["--exact", "read_only_files_can_be_read"]).uid(65_534).gid(65_534);
         child.env("FRESHET_STORE_UNPRIVILEGED", "1");
-        // Where the test itself lies out of its reach, nothing can be tested.
+        // If that user cannot run the test binary, nothing is tested.
         if let Ok(output) = child.output() {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         }
         return;
     }
-    let (directory, path) = place();
-    filled(&path);
+    let (directory, path) = temp_path();
+    create_filled(&path);
     fs::remove_file(path.with_extension("db.lock")).unwrap();
     let allow = |path: &Path, mode| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -261,8 +265,8 @@ fn what_must_not_be_written_is_only_read() {
     assert!(read_all(&path).unwrap());
 
     fs::remove_file(path.with_extension("db.lock")).unwrap();
-    for beside in ["-wal", "-shm"] {
-        let _ = fs::remove_file(format!("{}{beside}", path.display()));
+    for suffix in ["-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{suffix}", path.display()));
     }
     allow(directory.path(), 0o555);
     let error = Store::open(&path, 0).unwrap_err();
@@ -276,7 +280,7 @@ fn what_must_not_be_written_is_only_read() {
     allow(directory.path(), 0o755);
 }
 
-fn may_write_all() -> bool {
+fn can_write_read_only_files() -> bool {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::set_permissions(file.path(), fs::Permissions::from_mode(0o444)).unwrap();
     OpenOptions::new().write(true).open(file.path()).is_ok()

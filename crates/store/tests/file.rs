@@ -1,4 +1,4 @@
-//! The file itself: how large it becomes, who can look in, and copies of it.
+//! The database file: its size, concurrent readers, and backups.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use tempfile::TempDir;
 
-fn place() -> (TempDir, PathBuf) {
+fn temp_path() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("freshet.db");
     (directory, path)
@@ -53,15 +53,15 @@ fn noise(random: &mut Pcg64, length: usize) -> Vec<u8> {
     (0..length).map(|_| random.random()).collect()
 }
 
-/// A number that any SQLite tool would find.
-fn ask(path: &Path, sql: &str) -> i64 {
+/// Returns the result of a query, read with plain SQLite.
+fn query_number(path: &Path, sql: &str) -> i64 {
     let connection = rusqlite::Connection::open(path).unwrap();
     connection.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
 #[test]
-fn the_same_content_is_kept_once() {
-    let (_directory, path) = place();
+fn equal_contents_are_stored_once() {
+    let (_directory, path) = temp_path();
     let mut store = open(&path, 50);
     let same = noise(&mut Pcg64::seed_from_u64(1), 20_000);
     for at in 0..3 {
@@ -69,20 +69,20 @@ fn the_same_content_is_kept_once() {
         let content = |id| if id == 7 { other.as_bytes() } else { same.as_slice() };
         record(&mut store, (0..50).map(|id| fetch(id, at, content(id))).collect());
     }
-    assert_eq!(ask(&path, "SELECT count(*) FROM packed"), 4);
-    assert_eq!(ask(&path, "SELECT max(uses) FROM content"), 147);
+    assert_eq!(query_number(&path, "SELECT count(*) FROM packed"), 4);
+    assert_eq!(query_number(&path, "SELECT max(uses) FROM content"), 147);
     store.remove_sources(&(0..49).collect::<Vec<u32>>()).unwrap();
-    assert_eq!(ask(&path, "SELECT count(*) FROM packed"), 1);
+    assert_eq!(query_number(&path, "SELECT count(*) FROM packed"), 1);
     assert!(store.version(49, 2).unwrap().unwrap().content == same);
     store.remove_sources(&[49]).unwrap();
-    assert_eq!(ask(&path, "SELECT count(*) FROM packed"), 0);
+    assert_eq!(query_number(&path, "SELECT count(*) FROM packed"), 0);
 }
 
 #[test]
 fn the_file_does_not_grow_when_versions_are_replaced() {
-    let (_directory, path) = place();
+    let (_directory, path) = temp_path();
     let mut store = open(&path, 20);
-    store.set_retention(Retention { versions: 3, ..Retention::default() });
+    store.set_retention(Retention { versions_per_source: 3, ..Retention::default() });
     let mut random = Pcg64::seed_from_u64(2);
     let mut sizes = Vec::new();
     for at in 0..60 {
@@ -95,56 +95,56 @@ fn the_file_does_not_grow_when_versions_are_replaced() {
         store.checkpoint_wal().unwrap();
         sizes.push(fs::metadata(&path).unwrap().len());
     }
-    // The change log grows, by 200 bytes a change.
+    // The change log grows by about 200 bytes per change.
     let log = 40 * 20 * 300;
     assert!(sizes[59] < sizes[19] * 5 / 4 + log, "{sizes:?}");
 }
 
 #[test]
-fn observations_that_nobody_wants_go_by_themselves() {
-    let (_directory, path) = place();
+fn excess_observations_are_pruned_while_recording() {
+    let (_directory, path) = temp_path();
     let mut store = open(&path, 10);
-    store.set_retention(Retention { observations: 50, ..Retention::default() });
+    store.set_retention(Retention { observations_per_source: 50, ..Retention::default() });
     for at in 0..60 {
         let fetch =
             |n: i64| FetchRecord::new(n as u32 % 10, at * 1_000 + n, StoredOutcome::Unchanged);
         record(&mut store, (0..1_000).map(fetch).collect());
     }
-    let rows = ask(&path, "SELECT count(*) FROM observation");
+    let rows = query_number(&path, "SELECT count(*) FROM observation");
     assert!(rows < 30_000, "{rows} of 60000");
     let times: Vec<i64> = store.history(3, 50).unwrap().iter().map(|seen| seen.at).collect();
     assert_eq!(times, (0..50).map(|n| 59_993 - 10 * n).collect::<Vec<i64>>());
 }
 
 #[test]
-fn the_log_begins_anew_by_itself() {
-    let (_directory, path) = place();
+fn the_write_ahead_log_restarts_by_itself() {
+    let (_directory, path) = temp_path();
     let mut store = open(&path, 100);
     let log = path.with_extension("db-wal");
-    // Bytes 12 to 15 of a log count how often it began anew.
-    let begun = || {
+    // Bytes 12 to 15 of the log header count its restarts.
+    let restarts = || {
         let bytes = fs::read(&log).unwrap();
         u32::from_be_bytes(bytes[12..16].try_into().unwrap())
     };
-    let first = begun();
+    let first = restarts();
     let mut random = Pcg64::seed_from_u64(3);
     let mut written = 0;
     for at in 0.. {
-        assert!(at < 2_000, "{written} bytes in a log that never ended");
+        assert!(at < 2_000, "{written} bytes in a log that never restarted");
         let content = noise(&mut random, if written < 40 << 20 { 2_000_000 } else { 10 });
         written += content.len();
         record(&mut store, vec![fetch(0, at, &content)]);
-        if written >= 40 << 20 && begun() != first {
+        if written >= 40 << 20 && restarts() != first {
             break;
         }
     }
     store.checkpoint_wal().unwrap();
     assert_eq!(fs::metadata(&log).unwrap().len(), 0);
     drop(store);
-    assert!(!log.exists(), "a store that is closed is one file");
+    assert!(!log.exists(), "a closed store is a single file");
 }
 
-/// Batches of ten changes, until told to stop.
+/// Writes batches of ten changes until `stop` is set.
 fn write_until(store: &mut Store, stop: &AtomicBool) -> usize {
     let mut batches = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -157,8 +157,8 @@ fn write_until(store: &mut Store, stop: &AtomicBool) -> usize {
 }
 
 #[test]
-fn readers_and_backups_see_whole_batches_while_they_are_written() {
-    let (directory, path) = place();
+fn readers_and_backups_see_complete_batches_during_writes() {
+    let (directory, path) = temp_path();
     let mut store = open(&path, 300);
     let reader = store.open_another().unwrap();
     let stop = AtomicBool::new(false);
@@ -195,8 +195,8 @@ fn readers_and_backups_see_whole_batches_while_they_are_written() {
 }
 
 #[test]
-fn a_backup_replaces_nothing_unless_told() {
-    let (directory, path) = place();
+fn a_backup_overwrites_only_with_force() {
+    let (directory, path) = temp_path();
     let store = open(&path, 3);
     let copy = directory.path().join("copy.db");
     fs::write(&copy, "precious").unwrap();
@@ -205,7 +205,7 @@ fn a_backup_replaces_nothing_unless_told() {
     assert_eq!(fs::read(&copy).unwrap(), b"precious");
     store.backup(&copy, true).unwrap();
     assert_eq!(Reader::open(&copy).unwrap().count_sources(&SourceQuery::default()).unwrap(), 3);
-    // Never itself, under no name.
+    // It never overwrites the store itself, under any path.
     let itself = directory.path().join(".").join("freshet.db");
     assert!(matches!(store.backup(&itself, true), Err(StoreError::AlreadyExists { .. })));
     let nowhere = directory.path().join("no/copy.db");
@@ -214,15 +214,15 @@ fn a_backup_replaces_nothing_unless_told() {
 }
 
 #[test]
-fn stores_and_readers_can_go_to_other_threads() {
+fn stores_and_readers_are_send() {
     fn sendable<T: Send>() {}
     sendable::<Store>();
     sendable::<Reader>();
 }
 
 #[test]
-fn a_store_is_told_from_all_others_and_its_copies_are_not() {
-    let (directory, path) = place();
+fn a_store_shares_its_identity_with_its_copies_only() {
+    let (directory, path) = temp_path();
     let store = open(&path, 1);
     let identity = store.identity().unwrap();
     assert_eq!(identity.len(), 32);
@@ -231,6 +231,6 @@ fn a_store_is_told_from_all_others_and_its_copies_are_not() {
     drop(store);
     assert_eq!(open(&path, 1).identity().unwrap(), identity);
     assert_eq!(Reader::open(&copy).unwrap().identity().unwrap(), identity);
-    let (_other, path) = place();
+    let (_other, path) = temp_path();
     assert_ne!(open(&path, 1).identity().unwrap(), identity);
 }

@@ -1,13 +1,13 @@
-//! What any store must do, whatever it is made of. A case takes an opened, empty store; `cases!` opens
-//! it, runs the case, and asks the store whether all is well with it.
+//! Conformance tests of a store. A case gets an open, empty store; `cases!` opens it, runs the case, and checks the
+//! integrity of the store afterwards.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod changes;
-mod finding;
-mod heralds;
+mod queries;
 mod records;
 mod service;
+mod signal_sources;
 mod sources;
 mod versions;
 
@@ -15,7 +15,7 @@ use freshet_store::{
     Batch, CompressedContent, FetchRecord, NewChange, NewSource, NewVersion, Store, StoredOutcome,
 };
 
-/// The store under test. A second kind of store runs the same cases from a list of its own.
+/// Runs a case on a new store, and checks the integrity of the store afterwards.
 fn check(case: impl FnOnce(&mut Store)) {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(&directory.path().join("freshet.db"), 1_000).unwrap();
@@ -35,64 +35,64 @@ macro_rules! cases {
 
 cases! {
     sources:
-        numbers_are_dense_and_never_used_again,
-        a_known_url_keeps_its_number_and_what_is_not_given,
-        what_is_expected_is_kept_until_there_is_more,
-        a_url_that_is_named_twice_is_added_once,
-        an_import_counts_what_is_new_and_what_was_known,
-        values_that_cannot_be_meant_are_refused_and_nothing_is_added,
-        a_change_says_only_what_it_says,
-        a_source_that_is_removed_leaves_the_change_log_alone,
+        ids_are_dense_and_never_reused,
+        an_existing_url_keeps_its_id_and_unpatched_settings,
+        a_prior_belief_is_stored_for_new_sources_only,
+        a_duplicate_url_in_a_batch_is_added_once,
+        an_import_counts_new_and_existing_sources,
+        invalid_values_are_refused_and_nothing_is_added,
+        a_patch_changes_only_its_fields,
+        removing_a_source_keeps_its_change_log,
         a_source_can_move_to_another_host;
-    finding:
-        queries_give_what_a_look_at_every_source_gives,
-        a_url_is_found_by_all_of_it,
-        hosts_have_numbers_names_and_records,
+    queries:
+        queries_match_a_full_scan,
+        a_url_is_found_by_exact_match,
+        hosts_have_ids_names_and_state,
         hosts_are_found_by_name_and_port,
-        hosts_are_left_alone_by_name_and_robots_txt_is_remembered;
+        cooldowns_and_robots_txt_are_stored_by_name;
     records:
-        outcomes_make_states_and_times,
-        what_is_not_given_stays,
-        fetches_of_unknown_sources_are_named_and_the_others_recorded,
-        the_history_is_newest_first_and_has_at_least_what_is_promised,
-        a_fetch_says_why_it_was_made,
-        what_was_spent_adds_up,
-        pulses_add_up_and_are_kept_for_400_days,
-        loading_gives_every_source_as_it_is,
-        jobs_come_in_the_order_asked_for;
-    heralds:
-        heralds_have_small_numbers_and_names_of_their_own,
-        what_an_owner_says_of_a_herald_comes_first,
-        what_is_read_to_hear_a_herald_is_no_page,
-        a_page_and_a_herald_can_have_one_url,
-        known_urls_are_found_with_what_was_said_of_them,
-        what_was_said_and_learnt_is_kept_for_what_is_there,
-        a_herald_goes_with_its_parts_and_what_it_said,
-        a_herald_that_said_much_is_forgotten_bit_by_bit,
-        nothing_is_told_of_what_is_read_to_hear_a_herald;
+        outcomes_set_state_and_times,
+        fields_that_are_none_stay,
+        unknown_sources_are_reported_and_the_others_recorded,
+        the_history_is_newest_first_and_within_retention,
+        decisions_are_stored,
+        ledger_amounts_add_up,
+        statistics_add_up_and_are_kept_for_400_days,
+        loading_returns_every_source,
+        jobs_come_in_the_requested_order;
+    signal_sources:
+        signal_sources_get_the_smallest_free_ids,
+        settings_of_the_user_take_precedence,
+        the_source_of_a_signal_source_is_no_page,
+        a_page_and_a_signal_source_can_share_a_url,
+        existing_urls_are_matched_with_their_latest_entry,
+        signals_are_stored_for_existing_pairs_only,
+        removing_a_signal_source_removes_its_parts_and_signals,
+        many_signals_are_removed_step_by_step,
+        no_events_are_logged_for_sources_of_signal_sources;
     changes:
-        cursors_rise_and_pages_leave_nothing_out,
-        filters_take_what_they_say,
-        a_change_knows_its_versions,
-        old_changes_go_and_it_is_said_up_to_where;
+        cursors_increase_and_pages_are_complete,
+        filters_match_their_fields,
+        a_change_has_its_version_numbers,
+        old_changes_are_pruned_up_to_a_cursor;
     service:
-        failures_are_told_once_and_their_end_too,
-        silence_is_told_once_for_each_time,
-        what_has_been_so_for_a_while_is_told_once_when_somebody_asks,
-        tokens_are_kept_by_name,
-        a_lease_is_kept_for_what_is_not_reported,
-        a_destination_goes_on_from_its_cursor,
-        what_is_given_up_is_kept_up_to_a_number,
-        subscriptions_are_kept_by_where_hubs_call_back;
+        failing_and_recovered_are_logged_once,
+        quiet_is_logged_once_per_period,
+        a_scan_logs_each_condition_once,
+        tokens_are_stored_by_name,
+        a_lease_holds_unreported_sources_only,
+        a_destination_continues_at_its_cursor,
+        dead_letters_are_limited_in_number,
+        subscriptions_are_stored_by_callback;
     versions:
-        content_comes_back_as_it_was,
-        the_newest_versions_stay,
-        old_versions_go_but_never_the_newest,
-        tidying_ends;
+        content_is_returned_unchanged,
+        the_newest_versions_are_kept,
+        old_versions_are_pruned_except_the_newest,
+        pruning_ends;
 }
 
-/// So many sources `https://host-H.example/N` on hosts of ten.
-fn some_sources(store: &mut Store, count: u32) {
+/// Adds sources `https://host-H.example/N`, ten per host.
+fn add_sources(store: &mut Store, count: u32) {
     let sources: Vec<NewSource> = (0..count).map(source).collect();
     store.add_sources(&sources).unwrap();
 }
@@ -106,7 +106,7 @@ fn record(store: &mut Store, fetches: Vec<FetchRecord>) -> Vec<Option<i64>> {
     store.record_batch(&Batch { fetches, ..Batch::default() }).unwrap().cursors
 }
 
-/// A fetch that found this content.
+/// Returns a fetch that found this content.
 fn changed(source: u32, at: i64, content: &[u8]) -> FetchRecord {
     let digest = digest(content);
     let version = NewVersion {

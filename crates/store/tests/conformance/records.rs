@@ -3,10 +3,10 @@ use freshet_store::{
     SourceState, StatsBucket, Store, StoredOutcome, StoredReason, StoredValidators,
 };
 
-use crate::{record, some_sources};
+use crate::{add_sources, record};
 
-pub(crate) fn outcomes_make_states_and_times(store: &mut Store) {
-    some_sources(store, 1);
+pub(crate) fn outcomes_set_state_and_times(store: &mut Store) {
+    add_sources(store, 1);
     let steps = [
         (StoredOutcome::Failed, SourceState::Failing, None, None, 1),
         (StoredOutcome::First, SourceState::Good, Some(2), None, 0),
@@ -21,32 +21,35 @@ pub(crate) fn outcomes_make_states_and_times(store: &mut Store) {
     for (at, (outcome, state, fetched, changed, failures)) in (1..).zip(steps) {
         let due = Some(at + 100);
         record(store, vec![FetchRecord { due_at: due, ..FetchRecord::new(0, at, outcome) }]);
-        let seen = store.source(0).unwrap().unwrap();
-        assert_eq!((seen.state, seen.fetched_at, seen.changed_at), (state, fetched, changed));
-        assert_eq!((seen.attempted_at, seen.due_at, seen.failures), (Some(at), due, failures));
-        assert_eq!(seen.fetches, at as u64);
+        let source = store.source(0).unwrap().unwrap();
+        assert_eq!((source.state, source.fetched_at, source.changed_at), (state, fetched, changed));
+        assert_eq!(
+            (source.attempted_at, source.due_at, source.failures),
+            (Some(at), due, failures)
+        );
+        assert_eq!(source.fetches, at as u64);
     }
 }
 
-pub(crate) fn what_is_not_given_stays(store: &mut Store) {
-    some_sources(store, 1);
+pub(crate) fn fields_that_are_none_stay(store: &mut Store) {
+    add_sources(store, 1);
     let validators =
         StoredValidators { etag: Some("\"a\"".to_owned()), last_modified: Some("then".to_owned()) };
     let full = FetchRecord {
         validators: Some(validators.clone()),
-        reading: Some(vec![1; 176]),
+        snapshot: Some(vec![1; 176]),
         learned: Some(vec![2; 60]),
         ..FetchRecord::new(0, 10, StoredOutcome::First)
     };
     record(store, vec![full, FetchRecord::new(0, 11, StoredOutcome::Unchanged)]);
     let job = store.fetch_job(0).unwrap().unwrap();
-    assert_eq!((&job.validators, job.reading.len()), (&validators, 176));
-    let learnt = |store: &Store| {
+    assert_eq!((&job.validators, job.snapshot.len()), (&validators, 176));
+    let learned = |store: &Store| {
         let mut seen = Vec::new();
         store.load_schedule(|row| seen.push((row.learned.to_vec(), row.due_at))).unwrap();
         seen
     };
-    assert_eq!(learnt(store), [(vec![2; 60], None)]);
+    assert_eq!(learned(store), [(vec![2; 60], None)]);
 
     let only = StoredValidators { etag: None, last_modified: Some("now".to_owned()) };
     record(
@@ -57,20 +60,20 @@ pub(crate) fn what_is_not_given_stays(store: &mut Store) {
         }],
     );
     let job = store.fetch_job(0).unwrap().unwrap();
-    assert_eq!((job.validators, job.reading), (only, vec![1; 176]));
+    assert_eq!((job.validators, job.snapshot), (only, vec![1; 176]));
 
-    let told = vec![
+    let states = vec![
         LearnedState { source: 0, learned: Some(vec![3]), due_at: Some(50) },
         LearnedState { source: 9, learned: None, due_at: None },
     ];
-    let recorded = store.record_batch(&Batch { learned: told, ..Batch::default() }).unwrap();
+    let recorded = store.record_batch(&Batch { learned: states, ..Batch::default() }).unwrap();
     assert_eq!(recorded.unknown, [9]);
-    assert_eq!(learnt(store), [(vec![3], Some(50))]);
+    assert_eq!(learned(store), [(vec![3], Some(50))]);
     assert_eq!(store.history(0, 10).unwrap().len(), 3);
 }
 
-pub(crate) fn fetches_of_unknown_sources_are_named_and_the_others_recorded(store: &mut Store) {
-    some_sources(store, 3);
+pub(crate) fn unknown_sources_are_reported_and_the_others_recorded(store: &mut Store) {
+    add_sources(store, 3);
     store.remove_sources(&[1]).unwrap();
     let fetches = (0..5).map(|id| crate::changed(id, 10, b"page")).collect();
     let recorded = store.record_batch(&Batch { fetches, ..Batch::default() }).unwrap();
@@ -82,9 +85,9 @@ pub(crate) fn fetches_of_unknown_sources_are_named_and_the_others_recorded(store
     assert_eq!(store.history(2, 10).unwrap().len(), 1);
 }
 
-pub(crate) fn the_history_is_newest_first_and_has_at_least_what_is_promised(store: &mut Store) {
-    some_sources(store, 2);
-    store.set_retention(Retention { observations: 20, ..Retention::default() });
+pub(crate) fn the_history_is_newest_first_and_within_retention(store: &mut Store) {
+    add_sources(store, 2);
+    store.set_retention(Retention { observations_per_source: 20, ..Retention::default() });
     for at in 0..30 {
         let status = 200 + at as u16;
         let fetch = |id| FetchRecord {
@@ -97,47 +100,45 @@ pub(crate) fn the_history_is_newest_first_and_has_at_least_what_is_promised(stor
         record(store, vec![fetch(0), fetch(1)]);
     }
     let history = store.history(0, 5).unwrap();
-    let times: Vec<i64> = history.iter().map(|seen| seen.at).collect();
+    let times: Vec<i64> = history.iter().map(|it| it.at).collect();
     assert_eq!(times, [29, 28, 27, 26, 25]);
     let last = &history[0];
-    assert_eq!((last.number, last.status, last.bytes, last.duration_ms), (30, 229, 1 << 40, 7));
+    assert_eq!(
+        (last.fetch_number, last.status, last.bytes, last.duration_ms),
+        (30, 229, 1 << 40, 7)
+    );
     assert_eq!((last.note.as_str(), history[1].note.as_str()), ("the last", ""));
-    while store.prune(100).unwrap().more {}
+    while store.prune(100).unwrap().has_more {}
     for id in [0, 1] {
-        let times: Vec<i64> = store.history(id, 99).unwrap().iter().map(|seen| seen.at).collect();
+        let times: Vec<i64> = store.history(id, 99).unwrap().iter().map(|it| it.at).collect();
         assert_eq!(times, (10..30).rev().collect::<Vec<i64>>());
     }
 }
 
-pub(crate) fn a_fetch_says_why_it_was_made(store: &mut Store) {
-    some_sources(store, 1);
-    let (worth, price) = (Some(2.5), Some(2.25));
-    let (believed, learnt) = (Some(1.0), Some(0.5));
-    let asked = Decision {
-        reason: StoredReason::Requested,
-        value: worth,
-        price,
-        rate_before: believed,
-        rate_after: learnt,
-    };
+pub(crate) fn decisions_are_stored(store: &mut Store) {
+    add_sources(store, 1);
+    let (value, price) = (Some(2.5), Some(2.25));
+    let (rate_before, rate_after) = (Some(1.0), Some(0.5));
+    let requested =
+        Decision { reason: StoredReason::Requested, value, price, rate_before, rate_after };
     let new = Decision {
         reason: StoredReason::New,
         value: None,
         price: None,
-        rate_before: believed,
+        rate_before,
         rate_after: None,
     };
-    let decisions = [None, Some(new), Some(asked)];
+    let decisions = [None, Some(new), Some(requested)];
     let fetches = decisions.into_iter().map(|decision| FetchRecord {
         decision,
         ..FetchRecord::new(0, 1, StoredOutcome::Unchanged)
     });
     record(store, fetches.collect());
-    let kept: Vec<_> = store.history(0, 9).unwrap().iter().rev().map(|it| it.decision).collect();
-    assert_eq!(kept, decisions);
+    let stored: Vec<_> = store.history(0, 9).unwrap().iter().rev().map(|it| it.decision).collect();
+    assert_eq!(stored, decisions);
 }
 
-pub(crate) fn what_was_spent_adds_up(store: &mut Store) {
+pub(crate) fn ledger_amounts_add_up(store: &mut Store) {
     let spend = |store: &mut Store, at, fetches, bytes| {
         let ledger =
             vec![LedgerEntry { at, fetches, bytes }, LedgerEntry { at: at + 1, fetches, bytes }];
@@ -166,19 +167,28 @@ pub(crate) fn what_was_spent_adds_up(store: &mut Store) {
     assert_eq!(store.meta("nothing").unwrap(), None);
 }
 
-pub(crate) fn pulses_add_up_and_are_kept_for_400_days(store: &mut Store) {
-    let keep = |store: &mut Store, pulses: Vec<StatsBucket>| {
-        store.record_batch(&Batch { stats: pulses, ..Batch::default() }).unwrap();
+pub(crate) fn statistics_add_up_and_are_kept_for_400_days(store: &mut Store) {
+    let save = |store: &mut Store, stats: Vec<StatsBucket>| {
+        store.record_batch(&Batch { stats, ..Batch::default() }).unwrap();
     };
     let quarter = StatsBucket::WIDTH_MS;
     let at =
         |n: i64| StatsBucket { fetches: 2, changed: 1, ..StatsBucket::containing(n * quarter + 7) };
-    keep(store, vec![StatsBucket { price: Some(3.0), freshness: Some(0.5), ..at(8) }]);
-    keep(
+    save(store, vec![StatsBucket { price: Some(3.0), freshness: Some(0.5), ..at(8) }]);
+    save(
         store,
-        vec![StatsBucket { held: 1.5, fresh: 1.0, expected: 1.25, bytes: 10, ..at(8) }, at(9)],
+        vec![
+            StatsBucket {
+                held_days: 1.5,
+                fresh_days: 1.0,
+                expected_fresh_days: 1.25,
+                bytes: 10,
+                ..at(8)
+            },
+            at(9),
+        ],
     );
-    keep(store, vec![StatsBucket { price: Some(4.0), failed: 3, ..at(8) }, at(12)]);
+    save(store, vec![StatsBucket { price: Some(4.0), failed: 3, ..at(8) }, at(12)]);
     let all = store.stats_buckets(0, i64::MAX, quarter).unwrap();
     let first = StatsBucket {
         at: 8 * quarter,
@@ -186,15 +196,15 @@ pub(crate) fn pulses_add_up_and_are_kept_for_400_days(store: &mut Store) {
         changed: 3,
         failed: 3,
         bytes: 10,
-        held: 1.5,
-        fresh: 1.0,
-        expected: 1.25,
+        held_days: 1.5,
+        fresh_days: 1.0,
+        expected_fresh_days: 1.25,
         freshness: Some(0.5),
         price: Some(4.0),
         budget: None,
     };
     assert_eq!(all, [first, at(9), at(12)]);
-    // In hours, of which the second begins with the eighth quarter.
+    // Buckets of an hour: the third starts with the eighth quarter.
     let hours = store.stats_buckets(0, i64::MAX, 4 * quarter).unwrap();
     let amounts: Vec<_> = hours.iter().map(|it| (it.at / quarter, it.fetches, it.price)).collect();
     assert_eq!(amounts, [(8, 8, Some(4.0)), (12, 2, None)]);
@@ -204,8 +214,8 @@ pub(crate) fn pulses_add_up_and_are_kept_for_400_days(store: &mut Store) {
     assert_eq!(store.stats_buckets(0, i64::MAX, quarter).unwrap(), all[1..]);
 }
 
-pub(crate) fn loading_gives_every_source_as_it_is(store: &mut Store) {
-    some_sources(store, 9_000);
+pub(crate) fn loading_returns_every_source(store: &mut Store) {
+    add_sources(store, 9_000);
     store.remove_sources(&(100..2_500).collect::<Vec<u32>>()).unwrap();
     let patch = SourcePatch {
         importance: Some(2.5),
@@ -240,15 +250,15 @@ pub(crate) fn loading_gives_every_source_as_it_is(store: &mut Store) {
             let times = (source.fetched_at, source.due_at, source.state);
             assert_eq!((row.fetched_at, row.due_at, row.state), times);
             let fetched = row.id % 7 == 0;
-            let learnt = row.id.to_be_bytes().repeat(row.id as usize % 9);
-            assert_eq!(row.learned, if fetched { learnt.as_slice() } else { &[] });
+            let learned = row.id.to_be_bytes().repeat(row.id as usize % 9);
+            assert_eq!(row.learned, if fetched { learned.as_slice() } else { &[] });
         })
         .unwrap();
     assert_eq!(rows, 6_600);
 }
 
-pub(crate) fn jobs_come_in_the_order_asked_for(store: &mut Store) {
-    some_sources(store, 20);
+pub(crate) fn jobs_come_in_the_requested_order(store: &mut Store) {
+    add_sources(store, 20);
     let patch =
         SourcePatch { settings: Some("select = '#main'".to_owned()), ..SourcePatch::default() };
     store.update_sources(&[7], &patch).unwrap();

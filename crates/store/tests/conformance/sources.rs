@@ -1,13 +1,13 @@
 use freshet_store::{ChangeFilter, NewSource, SourcePatch, SourceQuery, Store, StoreError};
 
-use crate::{changed, record, some_sources, source};
+use crate::{add_sources, changed, record, source};
 
 fn ids(store: &mut Store, urls: &[&str]) -> Vec<(u32, bool)> {
     let sources: Vec<NewSource> = urls.iter().map(|url| NewSource::new(*url, "host", 0)).collect();
     store.add_sources(&sources).unwrap().iter().map(|added| (added.id, added.is_new)).collect()
 }
 
-pub(crate) fn numbers_are_dense_and_never_used_again(store: &mut Store) {
+pub(crate) fn ids_are_dense_and_never_reused(store: &mut Store) {
     assert_eq!(ids(store, &["a", "b", "c"]), [(0, true), (1, true), (2, true)]);
     assert_eq!(store.remove_sources(&[1, 2, 77]).unwrap(), 2);
     assert_eq!(ids(store, &["c", "a", "d"]), [(3, true), (0, false), (4, true)]);
@@ -15,9 +15,9 @@ pub(crate) fn numbers_are_dense_and_never_used_again(store: &mut Store) {
     assert_eq!(store.source(2).unwrap(), None);
 }
 
-pub(crate) fn a_known_url_keeps_its_number_and_what_is_not_given(store: &mut Store) {
+pub(crate) fn an_existing_url_keeps_its_id_and_unpatched_settings(store: &mut Store) {
     let tags = Some(vec!["news".to_owned(), "daily".to_owned(), "news".to_owned()]);
-    let given = SourcePatch {
+    let patch = SourcePatch {
         importance: Some(5.0),
         max_interval: Some(0.5),
         tags,
@@ -25,7 +25,7 @@ pub(crate) fn a_known_url_keeps_its_number_and_what_is_not_given(store: &mut Sto
         observed: Some(true),
         ..SourcePatch::default()
     };
-    store.add_sources(&[NewSource { patch: given, ..source(0) }]).unwrap();
+    store.add_sources(&[NewSource { patch, ..source(0) }]).unwrap();
     let before = store.source(0).unwrap().unwrap();
     assert_eq!(before.tags, ["daily", "news"]);
     assert_eq!((before.importance, before.cost, before.max_interval), (5.0, 1.0, 0.5));
@@ -34,36 +34,36 @@ pub(crate) fn a_known_url_keeps_its_number_and_what_is_not_given(store: &mut Sto
     assert_eq!((again[0].id, again[0].is_new), (0, false));
     assert_eq!(store.source(0).unwrap().unwrap(), before);
 
-    let given = SourcePatch {
+    let patch = SourcePatch {
         cost: Some(2.5),
         paused: Some(true),
         max_interval: Some(f64::INFINITY),
         goal: Some(String::new()),
         ..SourcePatch::default()
     };
-    store.add_sources(&[NewSource { patch: given, ..source(0) }]).unwrap();
+    store.add_sources(&[NewSource { patch, ..source(0) }]).unwrap();
     let mut expect = before;
     (expect.cost, expect.paused, expect.max_interval) = (2.5, true, f64::INFINITY);
     expect.goal.clear();
     assert_eq!(store.source(0).unwrap().unwrap(), expect);
 }
 
-pub(crate) fn what_is_expected_is_kept_until_there_is_more(store: &mut Store) {
-    let expected = |learnt: &[u8]| NewSource { learned: learnt.to_vec(), ..source(1) };
-    store.add_sources(&[source(0), expected(b"often")]).unwrap();
-    // Of a known source it says nothing.
-    store.add_sources(&[expected(b"seldom"), source(2)]).unwrap();
-    let mut told = Vec::new();
+pub(crate) fn a_prior_belief_is_stored_for_new_sources_only(store: &mut Store) {
+    let with_prior = |learned: &[u8]| NewSource { learned: learned.to_vec(), ..source(1) };
+    store.add_sources(&[source(0), with_prior(b"often")]).unwrap();
+    // Ignored for an existing source.
+    store.add_sources(&[with_prior(b"seldom"), source(2)]).unwrap();
+    let mut rows = Vec::new();
     store
-        .load_schedule_of(&[2, 77, 1, 0], |row| told.push((row.id, row.learned.to_vec())))
+        .load_schedule_for(&[2, 77, 1, 0], |row| rows.push((row.id, row.learned.to_vec())))
         .unwrap();
-    assert_eq!(told, [(2, vec![]), (1, b"often".to_vec()), (0, vec![])]);
+    assert_eq!(rows, [(2, vec![]), (1, b"often".to_vec()), (0, vec![])]);
     let mut loaded = Vec::new();
     store.load_schedule(|row| loaded.push(row.learned.to_vec())).unwrap();
     assert_eq!(loaded, [vec![], b"often".to_vec(), vec![]]);
 }
 
-pub(crate) fn a_url_that_is_named_twice_is_added_once(store: &mut Store) {
+pub(crate) fn a_duplicate_url_in_a_batch_is_added_once(store: &mut Store) {
     let second = SourcePatch { importance: Some(3.0), ..SourcePatch::default() };
     let batch = [source(4), source(5), NewSource { patch: second, ..source(4) }];
     let added = store.add_sources(&batch).unwrap();
@@ -75,8 +75,8 @@ pub(crate) fn a_url_that_is_named_twice_is_added_once(store: &mut Store) {
     assert_eq!(store.count_sources(&SourceQuery::default()).unwrap(), 2);
 }
 
-pub(crate) fn an_import_counts_what_is_new_and_what_was_known(store: &mut Store) {
-    some_sources(store, 1_000);
+pub(crate) fn an_import_counts_new_and_existing_sources(store: &mut Store) {
+    add_sources(store, 1_000);
     let list = (500..20_000).chain(19_000..21_000).map(source);
     let imported = store.import_sources(list).unwrap();
     assert_eq!((imported.added, imported.existing), (20_000, 1_500));
@@ -88,8 +88,8 @@ pub(crate) fn an_import_counts_what_is_new_and_what_was_known(store: &mut Store)
     assert_eq!((again.added, again.existing), (0, 21_000));
 }
 
-pub(crate) fn values_that_cannot_be_meant_are_refused_and_nothing_is_added(store: &mut Store) {
-    let bad: [(&str, SourcePatch); 6] = [
+pub(crate) fn invalid_values_are_refused_and_nothing_is_added(store: &mut Store) {
+    let invalid: [(&str, SourcePatch); 6] = [
         ("importance", SourcePatch { importance: Some(f64::NAN), ..SourcePatch::default() }),
         ("importance", SourcePatch { importance: Some(-1.0), ..SourcePatch::default() }),
         ("cost", SourcePatch { cost: Some(0.0), ..SourcePatch::default() }),
@@ -100,19 +100,19 @@ pub(crate) fn values_that_cannot_be_meant_are_refused_and_nothing_is_added(store
         ("max_interval", SourcePatch { max_interval: Some(0.0), ..SourcePatch::default() }),
         ("tags", SourcePatch { tags: Some(vec!["a\nb".to_owned()]), ..SourcePatch::default() }),
     ];
-    for (expect, given) in bad {
-        let result = store.add_sources(&[source(0), NewSource { patch: given, ..source(1) }]);
+    for (expect, patch) in invalid {
+        let result = store.add_sources(&[source(0), NewSource { patch, ..source(1) }]);
         let Err(StoreError::InvalidValue { url, field, .. }) = result else { panic!("{result:?}") };
         assert_eq!((url, field), (source(1).url, expect));
     }
-    let nameless = store.add_sources(&[NewSource::new("", "host", 0)]);
-    assert!(matches!(nameless, Err(StoreError::InvalidValue { field: "url", .. })));
+    let without_url = store.add_sources(&[NewSource::new("", "host", 0)]);
+    assert!(matches!(without_url, Err(StoreError::InvalidValue { field: "url", .. })));
     assert_eq!(store.count_sources(&SourceQuery::default()).unwrap(), 0);
     assert_eq!(store.list_sources(&SourceQuery::default()).unwrap().sources, []);
 }
 
-pub(crate) fn a_change_says_only_what_it_says(store: &mut Store) {
-    some_sources(store, 5);
+pub(crate) fn a_patch_changes_only_its_fields(store: &mut Store) {
+    add_sources(store, 5);
     let tags = Some(vec!["x".to_owned()]);
     let patch = SourcePatch { importance: Some(0.0), tags, ..SourcePatch::default() };
     assert_eq!(store.update_sources(&[1, 3, 9], &patch).unwrap(), 2);
@@ -120,8 +120,8 @@ pub(crate) fn a_change_says_only_what_it_says(store: &mut Store) {
         SourcePatch { tags: Some(Vec::new()), paused: Some(true), ..SourcePatch::default() };
     assert_eq!(store.update_sources(&[3], &cleared).unwrap(), 1);
     let seen: Vec<_> = (0..5).map(|id| store.source(id).unwrap().unwrap()).collect();
-    let weights: Vec<f64> = seen.iter().map(|source| source.importance).collect();
-    assert_eq!(weights, [1.0, 0.0, 1.0, 0.0, 1.0]);
+    let importances: Vec<f64> = seen.iter().map(|source| source.importance).collect();
+    assert_eq!(importances, [1.0, 0.0, 1.0, 0.0, 1.0]);
     let tagged = SourceQuery { tag: Some("x".to_owned()), ..SourceQuery::default() };
     let tagged = store.list_sources(&tagged).unwrap().sources;
     assert_eq!(tagged.iter().map(|source| source.id).collect::<Vec<_>>(), [1]);
@@ -129,8 +129,8 @@ pub(crate) fn a_change_says_only_what_it_says(store: &mut Store) {
     assert_eq!(paused, [false, false, false, true, false]);
 }
 
-pub(crate) fn a_source_that_is_removed_leaves_the_change_log_alone(store: &mut Store) {
-    some_sources(store, 3);
+pub(crate) fn removing_a_source_keeps_its_change_log(store: &mut Store) {
+    add_sources(store, 3);
     for at in 0..4 {
         let page = format!("page {at}");
         record(store, vec![changed(1, 100 + at, page.as_bytes()), changed(2, 100, b"other")]);
@@ -149,7 +149,7 @@ pub(crate) fn a_source_that_is_removed_leaves_the_change_log_alone(store: &mut S
 }
 
 pub(crate) fn a_source_can_move_to_another_host(store: &mut Store) {
-    some_sources(store, 2);
+    add_sources(store, 2);
     store.add_sources(&[NewSource { host: "elsewhere".to_owned(), ..source(1) }]).unwrap();
     let host = store.find_host("elsewhere").unwrap().unwrap().id;
     assert_eq!(store.source(1).unwrap().unwrap().host, host);

@@ -2,12 +2,12 @@
 
 /// A list of texts, packed end to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Strings {
+pub struct PackedStrings {
     text: String,
     ends: Vec<usize>,
 }
 
-impl Strings {
+impl PackedStrings {
     /// An empty list.
     #[must_use]
     pub fn new() -> Self {
@@ -54,7 +54,7 @@ impl Strings {
     }
 }
 
-impl<'a> FromIterator<&'a str> for Strings {
+impl<'a> FromIterator<&'a str> for PackedStrings {
     fn from_iter<I: IntoIterator<Item = &'a str>>(texts: I) -> Self {
         let mut list = Self::new();
         for text in texts {
@@ -70,14 +70,14 @@ mod tests {
 
     #[test]
     fn what_goes_in_comes_out_in_order() {
-        let list: Strings = ["a", "", "ccc"].into_iter().collect();
+        let list: PackedStrings = ["a", "", "ccc"].into_iter().collect();
         assert_eq!(list.iter().collect::<Vec<_>>(), ["a", "", "ccc"]);
         assert_eq!((list.get(1), list.get(3)), (Some(""), None));
     }
 
     #[test]
     fn what_comes_after_a_cut_stands_where_the_rest_was() {
-        let mut list: Strings = ["a", "bb", "ccc"].into_iter().collect();
+        let mut list: PackedStrings = ["a", "bb", "ccc"].into_iter().collect();
         list.truncate(1);
         list.push("d");
         assert_eq!(list.iter().collect::<Vec<_>>(), ["a", "d"]);

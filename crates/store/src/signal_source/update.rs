@@ -1,4 +1,4 @@
-//! Heralds come and go.
+//! Adds, changes and removes signal sources.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
@@ -10,43 +10,42 @@ use crate::error::StoreError;
 use crate::source::{NewSource, SIGNAL_SOURCE, SourcePatch};
 use crate::store::Store;
 
-/// Somebody who is listened to from now on.
+/// Signal source to add.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewSignalSource {
-    /// What it is.
+    /// Kind.
     pub kind: SignalSourceKind,
-    /// The URL of what is read, or the name of who speaks.
+    /// URL to poll, or the name of the pusher.
     pub name: String,
-    /// The name of the host that it is read from; `None` if it speaks by itself.
+    /// Name of the host to poll; `None` if it pushes.
     pub host: Option<String>,
-    /// How it is known.
+    /// Origin.
     pub origin: SignalSourceOrigin,
-    /// The one that it is a part of.
+    /// Signal source that it is a part of.
     pub parent: Option<u32>,
-    /// What is to be done with what it says.
+    /// Discovery rule and other settings, opaque to the store.
     pub settings: String,
-    /// What is given of the source that is read.
+    /// Settings of the source that is fetched to read it.
     pub settings_patch: SourcePatch,
-    /// The shortest and the longest time between two reads, in days, of one that is new and has none
-    /// given.
-    pub intervals: Option<(f64, f64)>,
-    /// When it is added.
+    /// Default minimum and maximum time between two reads, in days, for a new signal source whose patch has none.
+    pub default_intervals: Option<(f64, f64)>,
+    /// Time of the addition.
     pub created_at: i64,
 }
 
 impl NewSignalSource {
-    /// One that is read at a URL of a host, and of which nothing else is given.
-    pub fn polled(
+    /// Creates one that is polled at a URL of a host, with default settings.
+    pub fn new_polled(
         kind: SignalSourceKind,
         url: impl Into<String>,
         host: impl Into<String>,
-        made: i64,
+        created_at: i64,
     ) -> Self {
-        Self { host: Some(host.into()), ..Self::pushing(kind, url, made) }
+        Self { host: Some(host.into()), ..Self::new_pushing(kind, url, created_at) }
     }
 
-    /// One that speaks by itself.
-    pub fn pushing(kind: SignalSourceKind, name: impl Into<String>, made: i64) -> Self {
+    /// Creates one that pushes, with default settings.
+    pub fn new_pushing(kind: SignalSourceKind, name: impl Into<String>, created_at: i64) -> Self {
         Self {
             kind,
             name: name.into(),
@@ -55,118 +54,118 @@ impl NewSignalSource {
             parent: None,
             settings: String::new(),
             settings_patch: SourcePatch::default(),
-            intervals: None,
-            created_at: made,
+            default_intervals: None,
+            created_at,
         }
     }
 }
 
-/// What became of a herald that was to be added.
+/// Result of adding a signal source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddSignalSourceResult {
-    /// Its number.
+    /// Id of the signal source.
     pub id: u32,
-    /// The source that is read, if it is read.
+    /// Source that is fetched to read it, if it is polled.
     pub source: Option<u32>,
-    /// Whether it was not known before.
+    /// True if it did not exist before.
     pub is_new: bool,
 }
 
-/// What went.
+/// Result of removing signal sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemoveSignalSourcesResult {
-    /// Heralds: those that were named, and their parts.
+    /// Removed signal sources: the requested ones and their parts.
     pub signal_sources: Vec<u32>,
-    /// The sources that were read to hear them.
+    /// Removed sources that were fetched to read them.
     pub sources: Vec<u32>,
 }
 
 impl Store {
-    /// Adds heralds, all or none. One of a kind and a name that is known keeps its number and what was
-    /// learnt of it; what it is to others does not change it, what its owner says does.
+    /// Adds signal sources, all or none. One whose kind and name exist keeps its id and learned state; its settings change
+    /// only if the new origin is the user or the configuration.
     pub fn add_signal_sources(
         &mut self,
-        heralds: &[NewSignalSource],
+        signal_sources: &[NewSignalSource],
     ) -> Result<Vec<AddSignalSourceResult>, StoreError> {
-        for it in heralds {
+        for it in signal_sources {
             if it.name.is_empty() {
                 let (url, value) = (it.kind.name().to_owned(), "empty".to_owned());
                 return Err(StoreError::InvalidValue { url, field: "name", value });
             }
             it.settings_patch.check(&it.name)?;
         }
-        if self.next_source_id()?.checked_add(heralds.len() as u32).is_none() {
+        if self.next_source_id()?.checked_add(signal_sources.len() as u32).is_none() {
             return Err(StoreError::IdsExhausted { path: self.path.clone() });
         }
         self.write(|transaction| {
-            let mut free = free(transaction, heralds.len())?.into_iter();
-            let mut added = Vec::with_capacity(heralds.len());
-            for it in heralds {
-                added.push(put(transaction, it, &mut free)?);
+            let mut free_ids = free_ids(transaction, signal_sources.len())?.into_iter();
+            let mut added = Vec::with_capacity(signal_sources.len());
+            for it in signal_sources {
+                added.push(upsert(transaction, it, &mut free_ids)?);
             }
             Ok(added)
         })
     }
 
-    /// Says anew what is to be done with what a herald says: it is read as a whole the next time, with its
-    /// parts, also if it is still the same. Says whether there is such a one.
+    /// Replaces the settings of a signal source. Next time it and its parts are read completely, even if they have not
+    /// changed. Returns whether the signal source exists.
     pub fn set_signal_source_settings(
         &mut self,
-        number: u32,
+        id: u32,
         settings: &str,
     ) -> Result<bool, StoreError> {
         self.write(|transaction| {
-            ask_anew(transaction, number, settings)?;
+            drop_validators_if_changed(transaction, id, settings)?;
             let sql = "UPDATE herald SET settings = ?2 WHERE number = ?1";
-            Ok(transaction.prepare_cached(sql)?.execute(params![number, settings])? > 0)
+            Ok(transaction.prepare_cached(sql)?.execute(params![id, settings])? > 0)
         })
     }
 
-    /// Removes heralds with their parts, the sources that were read to hear them and what they said, all
-    /// or none. Sources that were added because of them stay.
+    /// Removes signal sources with their parts, the sources that were fetched to read them, and their signals, all or
+    /// none. Sources that they discovered stay.
     pub fn remove_signal_sources(
         &mut self,
-        numbers: &[u32],
+        ids: &[u32],
     ) -> Result<RemoveSignalSourcesResult, StoreError> {
         self.write(|transaction| {
-            let mut gone = RemoveSignalSourcesResult::default();
-            let mut left = numbers.to_vec();
-            while let Some(number) = left.pop() {
+            let mut removed = RemoveSignalSourcesResult::default();
+            let mut pending = ids.to_vec();
+            while let Some(id) = pending.pop() {
                 let sql = "DELETE FROM herald WHERE number = ?1 RETURNING source";
-                let found = transaction.prepare_cached(sql)?.query_row([number], |row| row.get(0));
+                let found = transaction.prepare_cached(sql)?.query_row([id], |row| row.get(0));
                 let Some(source) = found.optional()? else { continue };
                 let source: Option<u32> = source;
-                gone.signal_sources.push(number);
+                removed.signal_sources.push(id);
                 let sql = "SELECT number FROM herald WHERE parent = ?1";
                 let mut parts = transaction.prepare_cached(sql)?;
-                let parts = parts.query_map([number], |row| row.get(0))?;
-                left.extend(parts.collect::<rusqlite::Result<Vec<u32>>>()?);
-                signal_history::forget_herald(transaction, number)?;
+                let parts = parts.query_map([id], |row| row.get(0))?;
+                pending.extend(parts.collect::<rusqlite::Result<Vec<u32>>>()?);
+                signal_history::remove_signals(transaction, id)?;
                 if let Some(source) = source {
-                    edit::erase(transaction, source)?;
-                    gone.sources.push(source);
+                    edit::remove_unindexed(transaction, source)?;
+                    removed.sources.push(source);
                 }
             }
-            Ok(gone)
+            Ok(removed)
         })
     }
 }
 
-fn put(
+fn upsert(
     transaction: &Transaction<'_>,
     it: &NewSignalSource,
-    free: &mut impl Iterator<Item = u32>,
+    free_ids: &mut impl Iterator<Item = u32>,
 ) -> rusqlite::Result<AddSignalSourceResult> {
     let sql = "SELECT number, source FROM herald WHERE kind = ?1 AND name = ?2";
-    let known = transaction.prepare_cached(sql)?.query_row(params![it.kind, it.name], |row| {
+    let existing = transaction.prepare_cached(sql)?.query_row(params![it.kind, it.name], |row| {
         Ok((row.get::<_, u32>(0)?, row.get::<_, Option<u32>>(1)?))
     });
-    if let Some((number, source)) = known.optional()? {
+    if let Some((id, source)) = existing.optional()? {
         if it.origin.is_configured() {
-            ask_anew(transaction, number, &it.settings)?;
+            drop_validators_if_changed(transaction, id, &it.settings)?;
             let sql = "UPDATE herald SET origin = ?2, settings = ?3, parent = NULL
                 WHERE number = ?1";
-            let row = params![number, it.origin, it.settings];
+            let row = params![id, it.origin, it.settings];
             transaction.prepare_cached(sql)?.execute(row)?;
         }
         if let Some(source) =
@@ -174,59 +173,64 @@ fn put(
         {
             edit::apply(transaction, source, &it.settings_patch)?;
         }
-        return Ok(AddSignalSourceResult { id: number, source, is_new: false });
+        return Ok(AddSignalSourceResult { id, source, is_new: false });
     }
-    let Some(number) = free.next() else {
+    let Some(id) = free_ids.next() else {
         return Err(rusqlite::Error::QueryReturnedNoRows);
     };
     let source = match &it.host {
         Some(host) => {
             let mut source = NewSource::new(it.name.as_str(), host.as_str(), it.created_at);
             source.patch = it.settings_patch.clone();
-            if let Some((least, most)) = it.intervals {
-                let most = source.patch.max_interval.unwrap_or(most);
-                let least = source.patch.min_interval.unwrap_or(least).min(most);
-                (source.patch.min_interval, source.patch.max_interval) = (Some(least), Some(most));
+            if let Some((min, max)) = it.default_intervals {
+                let max = source.patch.max_interval.unwrap_or(max);
+                let min = source.patch.min_interval.unwrap_or(min).min(max);
+                (source.patch.min_interval, source.patch.max_interval) = (Some(min), Some(max));
             }
-            Some(add::insert_apart(transaction, &source, SIGNAL_SOURCE)?)
+            Some(add::insert_unindexed(transaction, &source, SIGNAL_SOURCE)?)
         }
         None => None,
     };
     let sql = "INSERT INTO herald (number, kind, name, source, parent, origin, settings, made)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let (kind, name, parent, origin) = (it.kind, &it.name, it.parent, it.origin);
-    let row = params![number, kind, name, source, parent, origin, it.settings, it.created_at];
+    let row = params![id, kind, name, source, parent, origin, it.settings, it.created_at];
     transaction.prepare_cached(sql)?.execute(row)?;
-    Ok(AddSignalSourceResult { id: number, source, is_new: true })
+    Ok(AddSignalSourceResult { id, source, is_new: true })
 }
 
-/// If there is something else to be done with what a herald says, what it said already matters once more.
-fn ask_anew(transaction: &Transaction<'_>, number: u32, settings: &str) -> rusqlite::Result<()> {
+/// Removes the validators of a signal source and its parts if its settings change: entries that were read before must
+/// be read again.
+fn drop_validators_if_changed(
+    transaction: &Transaction<'_>,
+    id: u32,
+    settings: &str,
+) -> rusqlite::Result<()> {
     let sql = "UPDATE source SET etag = NULL, last_modified = NULL WHERE id IN (
         WITH RECURSIVE below (number, source) AS (
             SELECT number, source FROM herald WHERE number = ?1 AND settings != ?2
             UNION SELECT h.number, h.source FROM herald h JOIN below b ON h.parent = b.number)
         SELECT source FROM below WHERE source IS NOT NULL)";
-    transaction.prepare_cached(sql)?.execute(params![number, settings])?;
+    transaction.prepare_cached(sql)?.execute(params![id, settings])?;
     Ok(())
 }
 
-/// The smallest numbers that nobody has, and of which nothing is left.
-fn free(transaction: &Transaction<'_>, some: usize) -> rusqlite::Result<Vec<u32>> {
+/// Returns the smallest ids that no signal source has, and that have no rows left in `ear`.
+fn free_ids(transaction: &Transaction<'_>, count: usize) -> rusqlite::Result<Vec<u32>> {
     let sql = "SELECT number FROM herald UNION SELECT number FROM dismissed ORDER BY number";
     let mut statement = transaction.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
-    let mut free = Vec::with_capacity(some);
+    let mut free = Vec::with_capacity(count);
     let mut next: u32 = 0;
     while let Some(row) = rows.next()? {
         let taken: u32 = row.get(0)?;
-        while next < taken && free.len() < some {
+        while next < taken && free.len() < count {
             free.push(next);
             next += 1;
         }
         next = taken + 1;
     }
-    while free.len() < some {
+    while free.len() < count {
         free.push(next);
         next += 1;
     }

@@ -8,30 +8,30 @@ const DAY: i64 = 24 * HOUR;
 
 /// A moment, as seen from now: `3 min ago`, `in 2 h`, `now`.
 #[must_use]
-pub fn from_now(at: i64, now: i64) -> String {
+pub fn format_relative(at: i64, now: i64) -> String {
     let passed = now.saturating_sub(at);
     match passed {
         _ if passed.abs() < SECOND => "now".to_owned(),
-        _ if passed > 0 => format!("{} ago", length(passed)),
-        _ => format!("in {}", length(passed.saturating_neg())),
+        _ if passed > 0 => format!("{} ago", format_duration(passed)),
+        _ => format!("in {}", format_duration(passed.saturating_neg())),
     }
 }
 
 /// The same of a moment that may not have been; a day that is over is now.
 #[must_use]
-pub fn next(at: Option<i64>, now: i64) -> String {
-    at.map_or_else(|| "–".to_owned(), |at| from_now(at.max(now), now))
+pub fn format_next(at: Option<i64>, now: i64) -> String {
+    at.map_or_else(|| "–".to_owned(), |at| format_relative(at.max(now), now))
 }
 
 /// The same of a moment that may not have been.
 #[must_use]
-pub fn last(at: Option<i64>, now: i64) -> String {
-    at.map_or_else(|| "never".to_owned(), |at| from_now(at, now))
+pub fn format_last(at: Option<i64>, now: i64) -> String {
+    at.map_or_else(|| "never".to_owned(), |at| format_relative(at, now))
 }
 
 /// Milliseconds, in one unit: `45 s`, `3 min`, `2 h`, `5 d`.
 #[must_use]
-pub fn length(millis: i64) -> String {
+pub fn format_duration(millis: i64) -> String {
     let millis = millis.max(0);
     match millis {
         ..SECOND => format!("{millis} ms"),
@@ -59,8 +59,11 @@ mod tests {
             (now - 800 * DAY, "2 y ago"),
         ];
         for (at, expect) in cases {
-            assert_eq!(from_now(at, now), expect);
+            assert_eq!(format_relative(at, now), expect);
         }
-        assert_eq!((next(Some(now - HOUR), now), last(None, now)), ("now".into(), "never".into()));
+        assert_eq!(
+            (format_next(Some(now - HOUR), now), format_last(None, now)),
+            ("now".into(), "never".into())
+        );
     }
 }

@@ -1,18 +1,18 @@
 //! A table of sources, one column per property.
 
-use crate::Strings;
+use crate::PackedStrings;
 
 /// Sources as columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceTable {
     /// Names; `None` when the table has no `id` column and rows go by their number from 1.
-    pub ids: Option<Strings>,
+    pub ids: Option<PackedStrings>,
     /// How much each source matters; 1 where the table does not say.
     pub importance: Vec<f64>,
     /// Changes per day.
     pub change_rate: Vec<f64>,
     /// Whether every change is observed from outside.
-    pub complete: Option<Vec<bool>>,
+    pub observed: Option<Vec<bool>>,
     /// What one fetch takes from the budget; `None` is 1 for all.
     pub cost: Option<Vec<f64>>,
     /// Fetches a day below which a source must not fall; `None` is 0 for all.
@@ -20,16 +20,16 @@ pub struct SourceTable {
     /// Fetches a day above which a source must not rise; infinite where there is no limit.
     pub max_rate: Option<Vec<f64>>,
     /// The host of each source.
-    pub hosts: Option<Hosts>,
+    pub hosts: Option<HostColumn>,
 }
 
 /// The distinct hosts of a table, and which source lives where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hosts {
+pub struct HostColumn {
     /// Names, in order of first appearance; empty for sources without a host.
-    pub names: Strings,
+    pub names: PackedStrings,
     /// For each source, an index into `names`.
-    pub of_source: Vec<u32>,
+    pub index_by_source: Vec<u32>,
 }
 
 impl SourceTable {
