@@ -1,133 +1,134 @@
-//! Thousands of piles that grow by turns.
+//! A memory arena for thousands of buckets that grow in turn.
 
 use serde::ser::SerializeSeq as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::heap::Entry;
+use crate::due_heap::DueEntry;
 
-/// Entries of a piece, of which piles are made; and of a slab, which is what memory is taken for.
-const PIECE: usize = 32;
-const SLAB: usize = 1024;
-/// No piece.
-const NONE: u32 = u32::MAX;
+/// Entries per chunk, of which buckets are made, and per slab, the unit of allocation.
+const CHUNK_LEN: usize = 32;
+const SLAB_LEN: usize = 1024;
+/// Marks the absence of a chunk.
+const NO_CHUNK: u32 = u32::MAX;
 
-pub(crate) type Slab = Box<[Entry; SLAB]>;
+pub(crate) type Slab = Box<[DueEntry; SLAB_LEN]>;
 
-/// Entries in piles, in no order: what was added last to one comes out first.
+/// Buckets of unordered entries; the entry added last to a bucket comes out first.
 ///
-/// Whoever adds to any of thousands of piles of its own waits for memory time and again. Here all that has
-/// to be read for it are the tops, which are small, and pieces that grow at the same time lie side by side.
+/// With a separate allocation per bucket, every push would miss the cache. Here a push only reads
+/// the bucket's top, which is small, and chunks that grow at the same time lie next to each other.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(from = "Vec<Vec<Entry>>")]
+#[serde(from = "Vec<Vec<DueEntry>>")]
 pub(crate) struct BucketArena {
-    tops: Vec<Top>,
+    tops: Vec<BucketTop>,
     slabs: Vec<Slab>,
-    /// Of each piece, the full one below it.
-    below: Vec<u32>,
-    /// Pieces that can be used again.
+    /// For each chunk, the full chunk below it in the same bucket.
+    previous_chunk: Vec<u32>,
+    /// Chunks that can be reused.
     free: Vec<u32>,
 }
 
-/// The piece of a pile that grows, and how many entries are in it: none only if the pile is empty.
+/// The chunk of a bucket that is being filled, and its number of entries. 0 entries only if the
+/// bucket is empty.
 #[derive(Clone, Copy, Debug)]
-struct Top {
-    piece: u32,
+struct BucketTop {
+    chunk: u32,
     filled: u32,
 }
 
 impl BucketArena {
     pub(crate) fn new(count: usize) -> Self {
-        Self { tops: vec![Top { piece: NONE, filled: 0 }; count], ..Self::default() }
+        Self { tops: vec![BucketTop { chunk: NO_CHUNK, filled: 0 }; count], ..Self::default() }
     }
 
-    /// How many piles there are.
+    /// Number of buckets.
     pub(crate) fn len(&self) -> usize {
         self.tops.len()
     }
 
-    /// Adds to a pile. There is such a pile.
+    /// Adds an entry to an existing bucket.
     #[inline]
-    pub(crate) fn push(&mut self, pile: usize, entry: Entry) {
-        let mut top = self.tops[pile];
-        if top.piece == NONE || top.filled as usize == PIECE {
-            top = self.begin(top.piece, entry);
+    pub(crate) fn push(&mut self, bucket: usize, entry: DueEntry) {
+        let mut top = self.tops[bucket];
+        if top.chunk == NO_CHUNK || top.filled as usize == CHUNK_LEN {
+            top = self.start_chunk(top.chunk, entry);
         }
-        let at = PIECE * top.piece as usize + top.filled as usize;
-        self.slabs[at / SLAB][at % SLAB] = entry;
+        let at = CHUNK_LEN * top.chunk as usize + top.filled as usize;
+        self.slabs[at / SLAB_LEN][at % SLAB_LEN] = entry;
         top.filled += 1;
-        self.tops[pile] = top;
+        self.tops[bucket] = top;
     }
 
-    /// A new piece above another one.
+    /// Starts a new chunk on top of another one.
     #[cold]
-    fn begin(&mut self, below: u32, entry: Entry) -> Top {
-        let piece = self.free.pop().unwrap_or_else(|| {
-            if self.below.len() * PIECE == self.slabs.len() * SLAB {
-                let slab = vec![entry; SLAB].into_boxed_slice();
+    fn start_chunk(&mut self, previous_chunk: u32, entry: DueEntry) -> BucketTop {
+        let chunk = self.free.pop().unwrap_or_else(|| {
+            if self.previous_chunk.len() * CHUNK_LEN == self.slabs.len() * SLAB_LEN {
+                let slab = vec![entry; SLAB_LEN].into_boxed_slice();
                 self.slabs.extend(slab.try_into().ok());
             }
-            self.below.push(NONE);
-            self.below.len() as u32 - 1
+            self.previous_chunk.push(NO_CHUNK);
+            self.previous_chunk.len() as u32 - 1
         });
-        self.below[piece as usize] = below;
-        Top { piece, filled: 0 }
+        self.previous_chunk[chunk as usize] = previous_chunk;
+        BucketTop { chunk, filled: 0 }
     }
 
-    /// Takes from a pile.
+    /// Removes the entry added last to a bucket.
     #[inline]
-    pub(crate) fn pop(&mut self, pile: usize) -> Option<Entry> {
-        let top = self.tops.get_mut(pile).filter(|top| top.filled > 0)?;
+    pub(crate) fn pop(&mut self, bucket: usize) -> Option<DueEntry> {
+        let top = self.tops.get_mut(bucket).filter(|top| top.filled > 0)?;
         top.filled -= 1;
-        let at = PIECE * top.piece as usize + top.filled as usize;
+        let at = CHUNK_LEN * top.chunk as usize + top.filled as usize;
         if top.filled == 0 {
-            self.free.push(top.piece);
-            top.piece = self.below[top.piece as usize];
-            top.filled = if top.piece == NONE { 0 } else { PIECE as u32 };
+            self.free.push(top.chunk);
+            top.chunk = self.previous_chunk[top.chunk as usize];
+            top.filled = if top.chunk == NO_CHUNK { 0 } else { CHUNK_LEN as u32 };
         }
-        Some(self.slabs[at / SLAB][at % SLAB])
+        Some(self.slabs[at / SLAB_LEN][at % SLAB_LEN])
     }
 
-    /// The entries of a pile, the last one at the end.
-    fn pile(&self, pile: usize) -> impl Iterator<Item = &Entry> {
-        let Top { piece, filled } = self.tops[pile];
-        let mut pieces: Vec<(u32, usize)> = Vec::new();
-        let (mut piece, mut filled) = (piece, filled as usize);
-        while piece != NONE {
-            pieces.push((piece, filled));
-            (piece, filled) = (self.below[piece as usize], PIECE);
+    /// Iterates over the entries of a bucket, the last one at the end.
+    fn bucket(&self, bucket: usize) -> impl Iterator<Item = &DueEntry> {
+        let BucketTop { chunk, filled } = self.tops[bucket];
+        let mut chunks: Vec<(u32, usize)> = Vec::new();
+        let (mut chunk, mut filled) = (chunk, filled as usize);
+        while chunk != NO_CHUNK {
+            chunks.push((chunk, filled));
+            (chunk, filled) = (self.previous_chunk[chunk as usize], CHUNK_LEN);
         }
-        pieces.into_iter().rev().flat_map(|(piece, filled)| {
-            let at = PIECE * piece as usize;
-            &self.slabs[at / SLAB][at % SLAB..][..filled]
+        chunks.into_iter().rev().flat_map(|(chunk, filled)| {
+            let at = CHUNK_LEN * chunk as usize;
+            &self.slabs[at / SLAB_LEN][at % SLAB_LEN..][..filled]
         })
     }
 
-    /// All of them.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        (0..self.len()).flat_map(|pile| self.pile(pile))
+    /// Iterates over the entries of all buckets.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &DueEntry> {
+        (0..self.len()).flat_map(|bucket| self.bucket(bucket))
     }
 
-    /// The memory of all of them, to be given back little by little.
+    /// Returns the memory of all buckets, so that the caller can free it step by step.
     pub(crate) fn into_slabs(self) -> Vec<Slab> {
         self.slabs
     }
 }
 
-impl From<Vec<Vec<Entry>>> for BucketArena {
-    fn from(all: Vec<Vec<Entry>>) -> Self {
-        let mut piles = Self::new(all.len());
-        for (pile, entries) in all.into_iter().enumerate() {
-            entries.into_iter().for_each(|entry| piles.push(pile, entry));
+impl From<Vec<Vec<DueEntry>>> for BucketArena {
+    fn from(all: Vec<Vec<DueEntry>>) -> Self {
+        let mut buckets = Self::new(all.len());
+        for (bucket, entries) in all.into_iter().enumerate() {
+            entries.into_iter().for_each(|entry| buckets.push(bucket, entry));
         }
-        piles
+        buckets
     }
 }
 
 impl Serialize for BucketArena {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut all = serializer.serialize_seq(Some(self.len()))?;
-        for pile in 0..self.len() {
-            all.serialize_element(&self.pile(pile).collect::<Vec<_>>())?;
+        for bucket in 0..self.len() {
+            all.serialize_element(&self.bucket(bucket).collect::<Vec<_>>())?;
         }
         all.end()
     }
@@ -140,38 +141,39 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_last_comes_first(
+        fn buckets_are_last_in_first_out(
             ops in prop::collection::vec((0..3_usize, any::<bool>(), 0..70_u32), 0..60),
         ) {
-            let mut piles = BucketArena::new(3);
+            let mut buckets = BucketArena::new(3);
             let mut lists = vec![Vec::new(); 3];
-            for (at, (pile, take, many)) in ops.into_iter().enumerate() {
-                for number in 0..many {
-                    if take {
-                        prop_assert_eq!(piles.pop(pile), lists[pile].pop());
+            for (at, (bucket, is_pop, count)) in ops.into_iter().enumerate() {
+                for number in 0..count {
+                    if is_pop {
+                        prop_assert_eq!(buckets.pop(bucket), lists[bucket].pop());
                     } else {
-                        let entry = Entry { day: at as f64, number };
-                        piles.push(pile, entry);
-                        lists[pile].push(entry);
+                        let entry = DueEntry { day: at as f64, number };
+                        buckets.push(bucket, entry);
+                        lists[bucket].push(entry);
                     }
                 }
-                prop_assert!(piles.entries().eq(lists.iter().flatten()));
+                prop_assert!(buckets.entries().eq(lists.iter().flatten()));
             }
-            let bytes = postcard::to_allocvec(&piles).unwrap();
+            let bytes = postcard::to_allocvec(&buckets).unwrap();
             prop_assert_eq!(&bytes, &postcard::to_allocvec(&lists).unwrap());
             let same: BucketArena = postcard::from_bytes(&bytes).unwrap();
-            prop_assert!(same.entries().eq(piles.entries()));
+            prop_assert!(same.entries().eq(buckets.entries()));
         }
     }
 
     #[test]
-    fn pieces_are_used_again() {
-        let mut piles = BucketArena::new(2);
+    fn freed_chunks_are_reused() {
+        let mut buckets = BucketArena::new(2);
         for turn in 0..100 {
-            (0..SLAB as u32).for_each(|number| piles.push(turn % 2, Entry { day: 0.0, number }));
-            while piles.pop(turn % 2).is_some() {}
+            (0..SLAB_LEN as u32)
+                .for_each(|number| buckets.push(turn % 2, DueEntry { day: 0.0, number }));
+            while buckets.pop(turn % 2).is_some() {}
         }
-        assert!(piles.pop(9).is_none());
-        assert_eq!(piles.into_slabs().len(), 1);
+        assert!(buckets.pop(9).is_none());
+        assert_eq!(buckets.into_slabs().len(), 1);
     }
 }

@@ -1,196 +1,195 @@
-//! What the engine is told, and what it says.
+//! Events that the engine processes, and actions that it returns.
 
-use crate::recall::LearnedState;
-use crate::settings::Settings;
-use crate::signal_source::{Signal, SignalHistoryMemory, SignalSource, SignalSourceMemory};
-use crate::source::Description;
+use crate::checkpoint::LearnedState;
+use crate::settings::EngineSettings;
+use crate::signal_source::{Signal, SignalHistoryCheckpoint, SignalSource, SignalSourceCheckpoint};
+use crate::source::SourceDescription;
 
-/// Whose fault it is that a fetch failed.
+/// Cause of a failed fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blame {
-    /// The host's: all its sources wait.
+pub enum FailureCause {
+    /// The host: all its sources wait.
     Host,
-    /// The source's: it waits alone.
+    /// The source: only this source waits.
     Source,
-    /// Our own: nobody is judged by it.
+    /// The fetcher: no host or source is penalized.
     Us,
 }
 
-/// What a fetch brought.
+/// Result of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Outcome {
-    /// The source is not what it was at the fetch before.
+pub enum FetchResult {
+    /// The source differs from the previous copy.
     Changed,
-    /// It is.
+    /// The source equals the previous copy.
     Unchanged,
-    /// There is a copy, and nothing to compare it with: nothing is learnt.
-    Copied,
-    /// Nothing: for the moment.
+    /// There is a copy, but nothing to compare it with. The change rate is not updated.
+    Uncompared,
+    /// The fetch failed temporarily.
     Failed {
-        /// Whose fault it is.
-        blame: Blame,
-        /// Days that the host asked to be left alone, or, if the fault is ours, that we leave it alone.
+        /// Cause of the failure.
+        cause: FailureCause,
+        /// Pause in days that the host requested, or, for our own failures, that we impose.
         retry_after: Option<f64>,
     },
-    /// The source is no more.
+    /// The source no longer exists.
     Gone,
 }
 
-/// What the engine is told.
-// Settings are large and rare: it is the others that must not need an allocation.
+/// An event for [`Engine::step`](crate::Engine::step).
+// Settings are large and rare; boxing them would not help the frequent events.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// Sources are new, or described anew. What was learnt about those that were there is kept; one
-    /// that is parked stays so until it is removed and described. Many at once are taken in step by
-    /// step.
-    Described(Vec<Description>),
-    /// Sources that another engine knew come with what it had learnt. Those that are there already are
-    /// described anew only.
-    Recalled(Vec<(Description, LearnedState)>),
-    /// Sources are no longer wanted.
-    Removed(Vec<u32>),
-    /// Somebody fetches a source without being asked to. It is paid for like others, on credit if need
-    /// be, and [`Fetched`](Self::Fetched) follows.
-    Fetching(u32),
-    /// A fetch is over.
-    Fetched {
-        /// Of which source.
+    /// Adds or updates sources. The learned state of existing sources is kept; a parked source
+    /// stays parked until it is removed and added again. Long lists are processed over several
+    /// steps.
+    SourcesDescribed(Vec<SourceDescription>),
+    /// Adds sources with the learned state from another engine. Existing sources are only updated.
+    SourcesRestored(Vec<(SourceDescription, LearnedState)>),
+    /// Removes sources.
+    SourcesRemoved(Vec<u32>),
+    /// Someone started a fetch without being asked. It is charged like any other, on credit if
+    /// necessary, and [`FetchFinished`](Self::FetchFinished) follows.
+    FetchStarted(u32),
+    /// A fetch is finished.
+    FetchFinished {
+        /// Number of the source.
         id: u32,
-        /// What it brought.
-        outcome: Outcome,
+        /// Result of the fetch.
+        outcome: FetchResult,
     },
-    /// A fetch is over that somebody else made, and was before now: the copy is of that day. A day before
-    /// the copy that was there counts as that copy's, one to come as now.
-    Reported {
-        /// Of which source.
+    /// A fetch that someone else made earlier is finished; the copy is from that day. A day before
+    /// the existing copy counts as that copy's day, and a future day as now.
+    FetchReported {
+        /// Number of the source.
         id: u32,
-        /// What it brought.
-        outcome: Outcome,
-        /// When.
+        /// Result of the fetch.
+        outcome: FetchResult,
+        /// Day of the copy.
         day: f64,
     },
-    /// A fetch did not come to its end: something else comes first, and it is tried again in so many
-    /// days. Nobody is judged by it.
-    PutOff {
-        /// Of which source.
+    /// A fetch was deferred because something else came first. It is retried after the given time
+    /// and penalizes no host or source.
+    FetchDeferred {
+        /// Number of the source.
         id: u32,
-        /// How many days.
+        /// Days until the retry.
         days: f64,
-        /// Whether nothing was asked for: then it is not paid for either.
-        unasked: bool,
+        /// True if no request was sent. The fetch is then not charged.
+        unsent: bool,
     },
-    /// Somebody asks a host for something that is none of its sources, from a day on: a redirect led
-    /// there. [`Visited`](Self::Visited) follows.
-    Visiting {
-        /// Which host.
+    /// Someone sends a request to a host that is not for one of its sources, for example to follow
+    /// a redirect. [`HostRequestFinished`](Self::HostRequestFinished) follows.
+    HostRequestStarted {
+        /// Number of the host.
         host: u32,
-        /// From when on.
-        from: f64,
+        /// Earliest day of the request.
+        earliest: f64,
     },
-    /// That is over.
-    Visited {
-        /// Which host.
+    /// A request to a host that was not for one of its sources is finished.
+    HostRequestFinished {
+        /// Number of the host.
         host: u32,
-        /// Days that it asked to be left alone.
-        rest: Option<f64>,
-        /// Whether it is the host's fault that nothing came.
+        /// Pause in days that the host requested.
+        retry_after: Option<f64>,
+        /// True if the request failed because of the host.
         failed: bool,
     },
-    /// A source whose every change is announced says that it has changed.
-    Signal(u32),
-    /// Heralds are new, or described anew: what was learnt of those that were there is kept. They may
-    /// come with what another engine had learnt of them.
-    Heralds(Vec<(SignalSource, Option<SignalSourceMemory>)>),
-    /// Heralds are listened to no more, and what was learnt of them is forgotten.
-    Dismissed(Vec<u32>),
-    /// What another engine had learnt of heralds about sources: source, herald, what was learnt. After
-    /// both of them.
-    Overheard(Vec<(u32, u32, SignalHistoryMemory)>),
-    /// A herald says that a source has changed.
-    Heard(Signal),
-    /// A herald was read to its end, and so many new sources were found by it. All that it said this
-    /// time was heard before.
-    Read {
-        /// Which herald.
-        herald: u32,
-        /// How many sources.
+    /// A source with observed changes has changed.
+    ChangeObserved(u32),
+    /// Adds or updates signal sources, optionally with a checkpoint from another engine. The
+    /// learned state of existing signal sources is kept.
+    SignalSourcesDescribed(Vec<(SignalSource, Option<SignalSourceCheckpoint>)>),
+    /// Removes signal sources with everything learned about them.
+    SignalSourcesRemoved(Vec<u32>),
+    /// Restores histories from another engine, as (source, signal source, checkpoint). Send after
+    /// both have been added.
+    SignalHistoriesRestored(Vec<(u32, u32, SignalHistoryCheckpoint)>),
+    /// A signal source reports that a source has changed.
+    SignalReceived(Signal),
+    /// A signal source was read completely. All its signals of this read were sent before.
+    SignalSourceRead {
+        /// Number of the signal source.
+        signal_source: u32,
+        /// Number of new sources that it listed.
         found: u32,
     },
-    /// A host asks for so many days between two fetches: a crawl delay, for a day at most. The settings'
-    /// gap holds if it is longer.
-    HostGap {
-        /// Which host.
+    /// A host requests a number of days between two requests (crawl delay), at most one day. The
+    /// gap of the settings applies if it is longer.
+    HostGapChanged {
+        /// Number of the host.
         host: u32,
-        /// How many days.
+        /// Days between two requests.
         days: f64,
     },
-    /// Somebody can make so many fetches more; `u32::MAX` is as many as there are.
-    Capacity(u32),
-    /// Somebody who could cannot any more: so many fetches less.
-    Withdrawn(u32),
+    /// Fetchers are ready for this many more fetches; `u32::MAX` means no limit.
+    CapacityAdded(u32),
+    /// Fetchers are ready for this many fetches less.
+    CapacityRemoved(u32),
     /// Time has passed.
     Tick,
-    /// From now on, these settings. What cannot be meant in them is mended as
-    /// [`check`](Settings::check) says.
-    Settings(Settings),
+    /// Replaces the settings. Invalid values (see [`validate`](EngineSettings::validate)) are
+    /// replaced by safe ones.
+    SettingsChanged(EngineSettings),
 }
 
-/// What the engine asks for, or says.
+/// An action or notice returned by the engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
     /// Fetch this source now.
     Fetch {
-        /// Which.
+        /// Number of the source.
         id: u32,
-        /// Why.
-        reason: Reason,
+        /// Reason for the fetch.
+        reason: FetchReason,
     },
-    /// A source has been gone for so long that it is not asked any more.
-    Gone(u32),
-    /// All sources were looked at anew.
-    Priced {
-        /// What a fetch must be worth now, in the unit of the objective, for each unit of cost.
+    /// A source has been gone for so long that it is parked.
+    SourceGone(u32),
+    /// A survey of all sources is complete.
+    PriceUpdated {
+        /// Minimum value of a fetch now, per unit of cost, in the unit of the objective.
         price: f64,
-        /// What it will have to be worth in the long run, if all stays as it is.
-        outlook: f64,
-        /// Hosts at which more is worth its price than they can take, and which have their own.
-        saturated: u32,
+        /// Expected price in the long run, if nothing changes.
+        long_run_price: f64,
+        /// Number of hosts that cannot take all fetches worth the price, and have a price of their
+        /// own.
+        saturated_hosts: u32,
     },
-    /// Something that the owner should know.
+    /// A condition that the owner should know about.
     Alarm(Alarm),
 }
 
-/// Something that the owner should know.
+/// A condition that the owner should know about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Alarm {
-    /// A host does not answer any more.
+    /// A host no longer answers.
     HostDown(u32),
-    /// It does again.
-    HostBack(u32),
-    /// A description was not taken in: it [cannot be meant](Description::check), or there are more
-    /// than 255 different goals.
-    Refused(u32),
-    /// The sources' longest intervals alone take more than the budget.
+    /// A host that was down answers again.
+    HostRecovered(u32),
+    /// A description was rejected: it is [invalid](crate::SourceDescription::validate), or there
+    /// are more than 255 different goals.
+    DescriptionRejected(u32),
+    /// The maximum intervals of the sources alone need more than the budget.
     BudgetTooSmall {
-        /// What they take in a day.
+        /// Budget per day that they need.
         needed: f64,
     },
 }
 
-/// Why a source is fetched.
+/// Reason for a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// There is no copy of it.
+pub enum FetchReason {
+    /// There is no copy yet.
     New,
-    /// It is worth its price.
-    Worth,
-    /// Its changes that were announced are.
-    Pending,
-    /// It has not been fetched for as long as its owner allows.
+    /// Its value reaches the price.
+    Value,
+    /// The value of its pending changes reaches the price.
+    PendingChanges,
+    /// Its maximum interval is over.
     Overdue,
     /// The last fetch failed.
     Retry,
-    /// Nothing that is worth more is left to spend the budget on.
-    Spare,
+    /// Budget is left and no source is worth more.
+    SpareBudget,
 }

@@ -1,4 +1,4 @@
-//! Why a source is due when it is.
+//! Explanation of when and why a source is due.
 
 use std::fmt;
 
@@ -6,217 +6,218 @@ use freshet_estimate::Belief;
 
 use crate::engine::Engine;
 use crate::signal_source::PendingSignals;
-use crate::source::{Flags, Goal, Source, State};
+use crate::source::{Goal, Source, SourceFlags, SourceState};
 
-/// Why a source is due when it is: what [`Engine::explain`] says. Days are the engine's.
+/// Explanation of when and why a source is due, returned by [`Engine::explain`]. Days are the
+/// engine's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Explanation {
-    /// Which source.
+    /// Number of the source.
     pub id: u32,
-    /// The day on which this was said.
+    /// Day of the explanation.
     pub now: f64,
-    /// Where it stands.
-    pub standing: Standing,
-    /// What its copy is to be good for.
+    /// Phase of the source.
+    pub phase: SourcePhase,
+    /// Goal of its copy.
     pub goal: Goal,
-    /// How much it matters, and what a fetch takes from the budget.
+    /// Importance.
     pub importance: f64,
-    /// What a fetch takes from the budget.
+    /// Cost of a fetch, in units of the budget.
     pub cost: f64,
-    /// The last fetch that was answered.
-    pub last: Option<f64>,
-    /// What is believed of its change rate.
+    /// Time of the last answered fetch.
+    pub last_fetch: Option<f64>,
+    /// Belief about its change rate.
     pub belief: Belief,
-    /// The change rates between which the true one is with a chance of 95 %.
-    pub between: (f64, f64),
-    /// Changes that were announced and not fetched; `None` if none are announced at all.
-    pub pending: Option<u32>,
-    /// What heralds have to do with it; `None` if nobody spoke of it.
-    pub announced: Option<PendingSignals>,
-    /// What a fetch is worth now for each unit of cost.
-    pub worth: f64,
-    /// What a fetch must be worth now, here.
+    /// 95 % interval of the change rate.
+    pub credible_interval: (f64, f64),
+    /// Observed changes that are not fetched yet; `None` if its changes are not observed.
+    pub pending_changes: Option<u32>,
+    /// Signals about the source; `None` without an active signal source.
+    pub pending_signals: Option<PendingSignals>,
+    /// Value of a fetch now, per unit of cost.
+    pub value: f64,
+    /// Minimum value of a fetch now, at its host.
     pub price: f64,
-    /// The same in the long run, if no host stands in the way.
-    pub outlook: f64,
-    /// The day on which it is worth the price, or has to be fetched; infinite if never.
-    pub due: f64,
-    /// What decides on that day.
-    pub because: Because,
-    /// What its host is doing.
+    /// Expected price in the long run, for a host that is not saturated.
+    pub long_run_price: f64,
+    /// Day on which its value reaches the price or its maximum interval is over; infinite if never.
+    pub due_day: f64,
+    /// Rule that determines the due day.
+    pub due_reason: DueReason,
+    /// State of its host.
     pub host: HostState,
-    /// How important it would have to be to be due now; `None` if no importance would do.
+    /// Importance at which it would be due now; `None` if no importance suffices.
     pub importance_to_be_due: Option<f64>,
-    /// The budget with which it would be due now in the long run; `None` if none would do.
+    /// Daily budget with which it would be due now in the long run; `None` if no budget suffices.
     pub budget_to_be_due: Option<f64>,
 }
 
-/// Where a source stands.
+/// Phase of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It waits for its day.
+pub enum SourcePhase {
+    /// Waits for its due day.
     Waiting,
-    /// It is worth its price or nearly: it waits for the budget, or its host.
+    /// Is worth its price or nearly, and waits for the budget or its host.
     Candidate,
-    /// It is being fetched.
-    Asked,
-    /// Its owner wants it left alone.
+    /// A fetch is in flight.
+    InFlight,
+    /// Paused by its owner.
     Paused,
-    /// It is gone, and nobody asks any more.
+    /// Gone for good and no longer fetched.
     Gone,
 }
 
-/// What decides when a source is due.
+/// Rule that determines when a source is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Because {
-    /// There is no copy of it.
+pub enum DueReason {
+    /// There is no copy yet.
     New,
-    /// Its worth reaches the price.
-    Worth,
-    /// Its announced changes are worth the price.
-    Pending,
-    /// Its owner allows no shorter interval.
-    Shortest,
-    /// Its owner allows no longer interval.
-    Longest,
-    /// The last fetch failed, or found it gone: it is tried again.
+    /// Its value reaches the price.
+    Value,
+    /// The value of its pending changes reaches the price.
+    PendingChanges,
+    /// Its minimum interval.
+    MinInterval,
+    /// Its maximum interval.
+    MaxInterval,
+    /// The last fetch failed or found it gone, and is retried.
     Retry,
-    /// It will never be worth the price.
+    /// Its value never reaches the price.
     Never,
 }
 
-/// What a host is doing.
+/// State of a host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HostState {
-    /// Which host.
+    /// Number of the host.
     pub number: u32,
-    /// Fetches under way.
-    pub asked: u32,
-    /// The day from which on it may be asked again.
-    pub free: f64,
-    /// Sources of it that are worth their price or nearly.
+    /// Requests in flight.
+    pub in_flight: u32,
+    /// First day on which the next request is allowed.
+    pub free_at: f64,
+    /// Number of its sources that are worth their price or nearly.
     pub candidates: usize,
-    /// Failures in a row.
+    /// Consecutive failures.
     pub failures: u8,
-    /// Whether it is taken to be out of reach.
+    /// True if it is considered unreachable.
     pub down: bool,
-    /// Its own price, if more is worth the common one than it can take.
+    /// Its own price if it is saturated: more sources are worth the common price than it can take.
     pub price: Option<f64>,
-    /// Days between two fetches.
+    /// Days between two requests.
     pub gap: f64,
 }
 
 impl Engine {
-    /// Why a source is due when it is; `None` if there is no such source.
+    /// Explains when and why a source is due; `None` if there is no such source.
     #[must_use]
     pub fn explain(&self, id: u32) -> Option<Explanation> {
         let source = self.sources.get(id as usize)?;
-        let standing = self.standing(source)?;
+        let phase = self.phase(source)?;
         let now = self.now;
         let host = &self.hosts[source.host as usize];
-        let price = self.price_at(source.host);
-        let (due, because) = self.due_because(now, source, price);
-        let worth = if source.is_new() { f64::INFINITY } else { self.worth(now, source) };
+        let price = self.host_price(source.host);
+        let (due, due_reason) = self.due_day_and_reason(now, source, price);
+        let value = if source.is_new() { f64::INFINITY } else { self.fetch_value(now, source) };
         let belief = self.belief(source);
         let importance = f64::from(source.importance);
-        let for_one = if importance > 0.0 {
-            worth / importance
+        let value_per_importance = if importance > 0.0 {
+            value / importance
         } else {
-            self.worth(now, &Source { importance: 1.0, ..*source })
+            self.fetch_value(now, &Source { importance: 1.0, ..*source })
         };
-        let needed = price / for_one;
+        let needed_importance = price / value_per_importance;
         Some(Explanation {
             id,
             now,
-            standing,
+            phase,
             goal: self.goal(source),
             importance,
             cost: f64::from(source.cost),
-            last: (!source.is_new()).then_some(source.last),
+            last_fetch: (!source.is_new()).then_some(source.last),
             belief,
-            between: belief.credible(0.95),
-            pending: source.is_observed().then_some(source.pending),
-            announced: self.announced(id),
-            worth,
+            credible_interval: belief.credible_interval(0.95),
+            pending_changes: source.is_observed().then_some(source.pending),
+            pending_signals: self.pending_signals(id),
+            value,
             price,
-            outlook: self.outlook,
-            due,
-            because,
-            host: self.state_of(source.host, host),
-            importance_to_be_due: Some(needed).filter(|it| it.is_finite()),
-            budget_to_be_due: self.budget_at(worth),
+            long_run_price: self.long_run_price,
+            due_day: due,
+            due_reason,
+            host: self.host_state_of(source.host, host),
+            importance_to_be_due: Some(needed_importance).filter(|it| it.is_finite()),
+            budget_to_be_due: self.budget_at(value),
         })
     }
 
-    /// Where a source stands; `None` if there is no such source.
-    pub(crate) fn standing(&self, source: &Source) -> Option<Standing> {
+    /// Phase of a source; `None` if there is no such source.
+    pub(crate) fn phase(&self, source: &Source) -> Option<SourcePhase> {
         Some(match source.state {
-            State::Absent => return None,
-            State::Coming
+            SourceState::Absent => return None,
+            SourceState::Scheduled
                 if self.rank(self.now, source) >= self.price
                     && self.now >= source.last + f64::from(source.min_interval) =>
             {
-                Standing::Candidate
+                SourcePhase::Candidate
             }
-            State::Waiting | State::Coming => Standing::Waiting,
-            State::Ready => Standing::Candidate,
-            State::Asked => Standing::Asked,
-            State::Paused => Standing::Paused,
-            State::Parked => Standing::Gone,
+            SourceState::Waiting | SourceState::Scheduled => SourcePhase::Waiting,
+            SourceState::Candidate => SourcePhase::Candidate,
+            SourceState::InFlight => SourcePhase::InFlight,
+            SourceState::Paused => SourcePhase::Paused,
+            SourceState::Parked => SourcePhase::Gone,
         })
     }
 
-    fn due_because(&self, now: f64, source: &Source, price: f64) -> (f64, Because) {
-        if source.flags.has(Flags::PAUSED) || source.state == State::Parked {
-            return (f64::INFINITY, Because::Never);
+    fn due_day_and_reason(&self, now: f64, source: &Source, price: f64) -> (f64, DueReason) {
+        if source.flags.has(SourceFlags::PAUSED) || source.state == SourceState::Parked {
+            return (f64::INFINITY, DueReason::Never);
         }
-        if source.is_retried() && source.state == State::Waiting {
-            return (source.due, Because::Retry);
+        if source.is_retry() && source.state == SourceState::Waiting {
+            return (source.due, DueReason::Retry);
         }
         if source.is_new() {
-            return (now, Because::New);
+            return (now, DueReason::New);
         }
-        let day = self.due(now, source, price);
-        let free = Source { min_interval: 0.0, max_interval: f32::INFINITY, ..*source };
-        let free = self.due(now, &free, price);
-        let because = if day == f64::INFINITY {
-            Because::Never
-        } else if free < day {
-            Because::Shortest
-        } else if free > day {
-            Because::Longest
+        let day = self.due_day(now, source, price);
+        let unlimited = Source { min_interval: 0.0, max_interval: f32::INFINITY, ..*source };
+        let unlimited = self.due_day(now, &unlimited, price);
+        let due_reason = if day == f64::INFINITY {
+            DueReason::Never
+        } else if unlimited < day {
+            DueReason::MinInterval
+        } else if unlimited > day {
+            DueReason::MaxInterval
         } else if source.is_observed() {
-            Because::Pending
+            DueReason::PendingChanges
         } else {
-            Because::Worth
+            DueReason::Value
         };
-        (day, because)
+        (day, due_reason)
     }
 }
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, now, worth, price, .. } = *self;
-        let (low, high) = self.between;
+        let Self { id, now, value, price, .. } = *self;
+        let (low, high) = self.credible_interval;
         writeln!(f, "source {id} on day {now:.2}: {}", self.headline())?;
-        match self.last {
-            None => writeln!(f, "  copy      none yet")?,
-            Some(last) => writeln!(f, "  copy      {} old", Span(now - last))?,
+        match self.last_fetch {
+            None => writeln!(f, "  copy      none")?,
+            Some(last) => writeln!(f, "  copy      {} old", DisplayDays(now - last))?,
         }
         let rate = self.belief.mean();
         writeln!(
             f,
-            "  changes   every {} on average, with 95 % between {} and {}",
-            Span(1.0 / rate),
-            Span(1.0 / high),
-            Span(1.0 / low),
+            "  changes   every {} on average, 95 % interval {} to {}",
+            DisplayDays(1.0 / rate),
+            DisplayDays(1.0 / high),
+            DisplayDays(1.0 / low),
         )?;
-        if let Some(pending) = self.pending {
-            writeln!(f, "  announced {pending} not fetched yet")?;
+        if let Some(pending) = self.pending_changes {
+            writeln!(f, "  pending   {pending} observed changes")?;
         }
-        let share = 100.0 * worth / price;
+        let share = 100.0 * value / price;
         if share.is_finite() {
-            writeln!(f, "  worth     {worth:.4} now, {share:.0} % of the price, {price:.4}")?;
+            writeln!(f, "  value     {value:.4} now, {share:.0} % of the price, {price:.4}")?;
         } else {
             writeln!(f, "  price     {price:.4}")?;
         }
@@ -226,20 +227,16 @@ impl fmt::Display for Explanation {
             self.goal, self.importance, self.cost
         )?;
         write!(f, "  host      {}", self.host.describe(now))?;
-        if worth < price {
+        if value < price {
             let importance = self.importance_to_be_due.filter(|it| *it > self.importance);
             let budget = self.budget_to_be_due;
             match (importance, budget) {
                 (Some(importance), Some(budget)) => write!(
                     f,
-                    "\n  earlier   at an importance of {importance:.4} it would be due now, or, in the \
-                     long run, with a budget of {budget:.1} a day"
+                    "\n  due now   with importance {importance:.4} or, in the long run, with a budget of {budget:.1}/day"
                 )?,
                 (Some(importance), None) => {
-                    write!(
-                        f,
-                        "\n  earlier   at an importance of {importance:.4} it would be due now"
-                    )?;
+                    write!(f, "\n  due now   with importance {importance:.4}")?;
                 }
                 _ => {}
             }
@@ -249,57 +246,60 @@ impl fmt::Display for Explanation {
 }
 
 impl Explanation {
-    /// In one line: when, and why.
+    /// Summarizes when and why the source is due, in one line.
     #[must_use]
     pub fn headline(&self) -> String {
-        let wait = self.due - self.now;
-        let when = if wait > 0.0 { format!("due in {}", Span(wait)) } else { "due now".to_owned() };
-        match (self.standing, self.because) {
-            (Standing::Asked, _) => "being fetched".to_owned(),
-            (Standing::Paused, _) => "paused by its owner".to_owned(),
-            (Standing::Gone, _) => "gone, and not asked for any more".to_owned(),
-            (_, Because::New) => format!("{when}: there is no copy yet"),
-            (_, Because::Never) => "not due: it will not be worth the price".to_owned(),
-            (_, Because::Retry) => format!("{when}: the last fetch failed"),
-            (_, Because::Shortest) => {
-                format!("{when}: worth it before, but too soon for its owner")
+        let wait = self.due_day - self.now;
+        let when =
+            if wait > 0.0 { format!("due in {}", DisplayDays(wait)) } else { "due now".to_owned() };
+        match (self.phase, self.due_reason) {
+            (SourcePhase::InFlight, _) => "fetch in flight".to_owned(),
+            (SourcePhase::Paused, _) => "paused".to_owned(),
+            (SourcePhase::Gone, _) => "gone, no longer fetched".to_owned(),
+            (_, DueReason::New) => format!("{when}: no copy yet"),
+            (_, DueReason::Never) => "never due: its value stays below the price".to_owned(),
+            (_, DueReason::Retry) => format!("{when}: retry after a failed fetch"),
+            (_, DueReason::MinInterval) => {
+                format!("{when}: its value reached the price, but its minimum interval is not over")
             }
-            (_, Because::Longest) => format!("{when}: its owner wants it by then"),
-            (_, Because::Pending) => format!("{when}: its announced changes are worth the price"),
-            (Standing::Candidate, Because::Worth) if wait > 0.0 => {
-                format!("nearly worth the price, {when}")
+            (_, DueReason::MaxInterval) => format!("{when}: its maximum interval ends"),
+            (_, DueReason::PendingChanges) => {
+                format!("{when}: the value of its pending changes reaches the price")
             }
-            (_, Because::Worth) => format!("{when}, when it is worth the price"),
+            (SourcePhase::Candidate, DueReason::Value) if wait > 0.0 => {
+                format!("{when}: its value is close to the price")
+            }
+            (_, DueReason::Value) => format!("{when}: its value reaches the price"),
         }
     }
 }
 
 impl HostState {
     fn describe(&self, now: f64) -> String {
-        let Self { number, asked, candidates, failures, .. } = *self;
-        let mut words = format!("{number}: ");
-        words += &match (asked, self.free - now) {
-            (0, rest) if rest > 0.0 => format!("rests for {}", Span(rest)),
-            (0, _) => "free".to_owned(),
-            (1, _) => "busy with 1 fetch".to_owned(),
-            (some, _) => format!("busy with {some} fetches"),
+        let Self { number, in_flight, candidates, failures, .. } = *self;
+        let mut text = format!("{number}: ");
+        text += &match (in_flight, self.free_at - now) {
+            (0, pause) if pause > 0.0 => format!("pauses for {}", DisplayDays(pause)),
+            (0, _) => "idle".to_owned(),
+            (1, _) => "1 fetch in flight".to_owned(),
+            (count, _) => format!("{count} fetches in flight"),
         };
         let plural = if candidates == 1 { "" } else { "s" };
-        words += &format!(", {candidates} candidate{plural}");
+        text += &format!(", {candidates} candidate{plural}");
         if failures > 0 {
-            words += &format!(", failures in a row: {failures}");
+            text += &format!(", consecutive failures: {failures}");
         }
         if let Some(price) = self.price {
-            words += &format!(", saturated: its own price is {price:.4}");
+            text += &format!(", saturated, own price {price:.4}");
         }
-        words
+        text
     }
 }
 
-/// Days, in a unit that suits them.
-struct Span(f64);
+/// Displays days in a suitable unit.
+struct DisplayDays(f64);
 
-impl fmt::Display for Span {
+impl fmt::Display for DisplayDays {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let days = self.0;
         match days {

@@ -1,68 +1,67 @@
-//! What the engine knows about a host.
+//! State of a host.
 
-use freshet_estimate::{Fit, Prior};
+use freshet_estimate::{Prior, PriorFit};
 use serde::{Deserialize, Serialize};
 
-use crate::ranked::Ranked;
+use crate::ranked_heap::RankedHeap;
 
-/// A host: how it is to be treated, and which of its sources wait for it. What is needed for each fetch
-/// comes first, in two lines of the cache.
+/// State of a host and its candidates. The fields used for each fetch come first and fit in two
+/// cache lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct Host {
-    /// What its sources are like.
+    /// Prior over the change rates of its sources.
     pub(crate) prior: Prior,
-    /// What a fetch here must be worth while more is worth its price than the host can take; 0
-    /// otherwise.
+    /// Minimum value of a fetch while the host is saturated; 0 otherwise.
     pub(crate) price: f64,
-    /// The day from which on it may be asked again.
-    pub(crate) free: f64,
-    /// Days between two fetches that it asks for itself.
+    /// First day on which the next request is allowed.
+    pub(crate) free_at: f64,
+    /// Crawl delay requested by the host, in days.
     pub(crate) gap: f64,
-    /// Its place in the line of hosts that can be asked.
+    /// Place in the heap of ready hosts.
     pub(crate) place: Option<u32>,
-    /// Fetches under way.
-    pub(crate) asked: u32,
-    /// Failures in a row.
+    /// Requests in flight.
+    pub(crate) in_flight: u32,
+    /// Consecutive failures.
     pub(crate) failures: u8,
-    /// Whether it is among those that rest.
-    pub(crate) resting: bool,
-    /// Whether it was reported to be down.
+    /// True if it is in the heap of resting hosts.
+    pub(crate) is_resting: bool,
+    /// True if it was reported as down.
     pub(crate) down: bool,
     /// Sources that are worth their price, or nearly.
-    pub(crate) ready: Ranked,
-    /// What is being found out about what its sources are like, and in which survey.
-    pub(crate) fit: Fit,
+    pub(crate) candidates: RankedHeap,
+    /// Fit of the prior in progress, and the survey it belongs to.
+    pub(crate) fit: PriorFit,
     pub(crate) survey: u32,
-    /// Of what is under way, what is for none of its sources.
-    pub(crate) visits: u32,
+    /// Requests in flight that are not for one of its sources.
+    pub(crate) external_requests: u32,
 }
 
 impl Host {
     pub(crate) fn new(prior: Prior) -> Self {
         Self {
             prior,
-            fit: Fit::new(prior),
+            fit: PriorFit::new(prior),
             survey: 0,
-            visits: 0,
-            ready: Ranked::default(),
-            asked: 0,
-            free: f64::NEG_INFINITY,
+            external_requests: 0,
+            candidates: RankedHeap::default(),
+            in_flight: 0,
+            free_at: f64::NEG_INFINITY,
             gap: 0.0,
             price: 0.0,
             place: None,
-            resting: false,
+            is_resting: false,
             failures: 0,
             down: false,
         }
     }
 }
 
-/// Failures in a row after which a host is said to be down.
-pub(crate) const DOWN: u8 = 5;
+/// Consecutive failures after which a host is reported as down.
+pub(crate) const DOWN_AFTER_FAILURES: u8 = 5;
 
-/// Days to wait after so many failures in a row: a minute, then twice as long each time up to four
-/// hours; and after two days of that twice as long again each time, up to a month.
+/// Days to wait after consecutive failures: one minute, doubled each time up to four hours; after
+/// two days of that doubled again each time, up to 30 days.
 pub(crate) fn back_off(failures: u8) -> f64 {
     const SLOW: u8 = 9;
     const SLOWER: u8 = 21;
@@ -74,5 +73,5 @@ pub(crate) fn back_off(failures: u8) -> f64 {
     }
 }
 
-/// More failures in a row make no difference.
-pub(crate) const MOST_FAILURES: u8 = 30;
+/// The failure count stops here.
+pub(crate) const MAX_FAILURES: u8 = 30;

@@ -1,20 +1,21 @@
-//! Events in; fetches out. One loop that learns, prices and decides, driven by the caller: it has no
-//! clock, does no input or output, and the same events give the same actions.
+//! Events in; fetches out. A state machine that learns change rates, prices fetches and decides
+//! what to fetch next, driven by the caller: no clock, no I/O, no randomness. Does not fetch, store
+//! or detect anything.
 
-mod bucket;
 mod bucket_arena;
-mod calendar;
-mod chunks;
+mod calendar_queue;
+mod checkpoint;
+mod chunked_vec;
+mod due_heap;
 mod engine;
 mod event;
 mod explain;
-mod heap;
+mod fetch_value;
+mod freshness;
+mod half_life;
 mod host;
-mod measure;
-mod memory;
 mod price;
-mod ranked;
-mod recall;
+mod ranked_heap;
 mod settings;
 mod signal_source;
 mod signal_sources;
@@ -23,20 +24,20 @@ mod source;
 mod source_belief;
 mod source_snapshot;
 mod survey;
-mod value;
+mod token_bucket;
 mod value_curve;
 
+pub use checkpoint::{HostCheckpoint, LearnedState};
 pub use engine::Engine;
-pub use event::{Action, Alarm, Blame, Event, Outcome, Reason};
-pub use explain::{Because, Explanation, HostState, Standing};
-pub use measure::FreshnessMeasurement;
-pub use recall::{HostCheckpoint, LearnedState};
-pub use settings::{InvalidSetting, Profile, Settings};
+pub use event::{Action, Alarm, Event, FailureCause, FetchReason, FetchResult};
+pub use explain::{DueReason, Explanation, HostState, SourcePhase};
+pub use freshness::FreshnessMeasurement;
+pub use settings::{BudgetProfile, EngineSettings, InvalidEngineSetting};
 pub use signal_source::{
-    PendingSignals, Signal, SignalHistoryMemory, SignalReceipt, SignalSource, SignalSourceMemory,
-    SignalSourceReport,
+    PendingSignals, Signal, SignalHistoryCheckpoint, SignalSource, SignalSourceCheckpoint,
+    SignalSourceReport, StatedChangeTime,
 };
 pub use snapshot::SnapshotError;
-pub use source::{Description, Goal};
+pub use source::{Goal, SourceDescription};
 pub use source_belief::SourceBelief;
 pub use source_snapshot::{SourceSnapshot, SourceStatus};

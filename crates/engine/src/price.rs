@@ -1,7 +1,7 @@
-//! The price: what a fetch must be worth so that the budget is spent, and no more.
+//! The price of a fetch: the minimum value at which the budget is spent.
 //!
-//! Whoever is fetched is the best that there is; so what the last fetches were worth is the price.
-//! It follows what happens within a small part of a cycle, without a model. What it will be in the
+//! The most valuable source is always fetched first, so the price follows the values of the latest
+//! fetches: it needs no model and adapts within a small part of a fetch cycle. The price in the
 //! long run comes from a model: the price at which the believed change rates spend the budget.
 
 use serde::{Deserialize, Serialize};
@@ -9,140 +9,141 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Engine;
 use crate::source::Source;
 
-/// Sources from which the price in the long run is found.
-const SAMPLE: usize = 512;
-/// Sources among which some are looked for if a sample finds none.
-const FIRST: usize = 1 << 17;
-/// The longest step in search of a price, as a logarithm: what no price brings about is not looked for
-/// for ever.
-const FARTHEST: f64 = 40.0;
-/// The share of the price that a source must be worth to wait among the candidates: so there is
-/// always a choice, and the best comes first even if the price is somewhat wrong.
-pub(crate) const BAND: f64 = 0.6;
-/// How much more a source will be worth, at most, when it is looked at again while the price is above
-/// what it will be in the long run: it may fall in the meantime.
-const STEP: f64 = 2.0;
-/// The share of all sources over whose fetches the price is averaged, and at least and most so many.
-const WINDOW: f64 = 0.01;
-const FEWEST: f64 = 16.0;
-const MOST: f64 = 4096.0;
-/// How far one fetch can pull the price up, and down, as logarithms. What was announced is often worth
-/// far more than the price, which says little about it.
-const UP: f64 = 0.3;
-const DOWN: f64 = -1.0;
-/// The share of what it will be in the long run that the price is at least.
-const LEAST: f64 = 1e-6;
-/// How much more than the price a host's fetches must be worth for the host to count as saturated,
-/// and how many of its sources must wait.
-const DEARER: f64 = 1.25;
-const WAITING: usize = 16;
-/// The share of the time until the next survey that a host may rest and still count.
-const REST: f64 = 0.1;
-/// How wrong the usual sample may be thought to be, as a logarithm.
-const MOST_WRONG: f64 = 0.5;
+/// Number of sources from which the long-run price is computed.
+const SAMPLE_SIZE: usize = 512;
+/// Number of sources that are scanned if a spread sample contains too few live ones.
+const FALLBACK_SCAN_SIZE: usize = 1 << 17;
+/// Maximum log step in the search for a price, which ends the search if no price fits.
+const MAX_LOG_STEP: f64 = 40.0;
+/// Share of the price at which a source becomes a candidate. It ensures a choice, and a good order
+/// even if the price is somewhat wrong.
+pub(crate) const ENTRY_SHARE: f64 = 0.6;
+/// While the price is above the long-run price, a source is reconsidered at the latest when its
+/// value has grown by this factor, because the price may fall in the meantime.
+const MAX_TARGET_GROWTH: f64 = 2.0;
+/// Share of all sources over whose fetches the price is averaged, with bounds on their number.
+const PRICE_WINDOW_SHARE: f64 = 0.01;
+const MIN_PRICE_WINDOW: f64 = 16.0;
+const MAX_PRICE_WINDOW: f64 = 4096.0;
+/// Bounds on the log ratio with which one fetch moves the price. The value of an announced change
+/// is often far above the price and says little about it.
+const MAX_LOG_RISE: f64 = 0.3;
+const MAX_LOG_FALL: f64 = -1.0;
+/// Lower bound on the price, as a share of the long-run price.
+const MIN_PRICE_SHARE: f64 = 1e-6;
+/// A host is saturated if its fetches are worth this many times the price and this many of its
+/// sources wait.
+const SATURATION_FACTOR: f64 = 1.25;
+const SATURATION_CANDIDATES: usize = 16;
+/// A host that pauses for more than this share of the time until the next survey does not count.
+const MAX_PAUSE_SHARE: f64 = 0.1;
+/// Maximum correction of the sampled long-run price, as a logarithm.
+const MAX_LOG_CORRECTION: f64 = 0.5;
 
-/// What some sources would spend in a day at a price and at some near it.
+/// Budget that some sources would spend per day at a price and at two neighbouring prices.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Demand {
-    around: f64,
-    spent: [f64; 3],
+    center: f64,
+    spending: [f64; 3],
 }
 
 impl Demand {
-    /// How far the prices are apart, as a logarithm.
-    const APART: f64 = 0.2;
+    /// Log distance of the neighbouring prices.
+    const LOG_SPACING: f64 = 0.2;
 
-    pub(crate) fn around(price: f64) -> Self {
-        Self { around: price, spent: [0.0; 3] }
+    pub(crate) fn new(price: f64) -> Self {
+        Self { center: price, spending: [0.0; 3] }
     }
 
-    /// Adds what a source would spend at a price.
+    /// Adds the demand of one source, as a function of the price.
     pub(crate) fn add(&mut self, at: impl Fn(f64) -> f64) {
-        for (spent, steps) in self.spent.iter_mut().zip([-1.0, 0.0, 1.0]) {
-            *spent += at(self.around * f64::exp(steps * Self::APART));
+        for (spending, steps) in self.spending.iter_mut().zip([-1.0, 0.0, 1.0]) {
+            *spending += at(self.center * f64::exp(steps * Self::LOG_SPACING));
         }
     }
 
-    /// The logarithm of the price at which a budget would be spent, if there is one nearby.
+    /// Returns the logarithm of the price at which a budget is spent, if it is close.
     fn log_price(&self, budget: f64) -> Option<f64> {
-        let [low, here, high] = self.spent.map(|spent| (spent / budget).ln());
-        let slope = if here > 0.0 { high - here } else { here - low } / Self::APART;
-        let log_price = self.around.ln() - here / slope;
+        let [low, here, high] = self.spending.map(|spending| (spending / budget).ln());
+        let slope = if here > 0.0 { high - here } else { here - low } / Self::LOG_SPACING;
+        let log_price = self.center.ln() - here / slope;
         (slope < 0.0 && log_price.is_finite()).then_some(log_price)
     }
 }
 
 impl Engine {
-    /// What a source of a host must be worth to be a candidate.
-    pub(crate) fn entry(&self, host: u32) -> f64 {
-        self.entry_at(self.price).max(BAND * self.hosts[host as usize].price)
+    /// Value at which a source of a host becomes a candidate.
+    pub(crate) fn entry_value(&self, host: u32) -> f64 {
+        self.entry_value_at(self.price).max(ENTRY_SHARE * self.hosts[host as usize].price)
     }
 
-    /// What a fetch of a source of a host must be worth now.
-    pub(crate) fn price_at(&self, host: u32) -> f64 {
+    /// Price of a fetch at a host.
+    pub(crate) fn host_price(&self, host: u32) -> f64 {
         self.price.max(self.hosts[host as usize].price)
     }
 
-    /// The same at a price, of a host that is not saturated.
-    pub(crate) fn entry_at(&self, price: f64) -> f64 {
-        BAND * if self.outlook > 0.0 { price.min(self.outlook) } else { price }
+    /// Value at which a source becomes a candidate at a price, for a host that is not saturated.
+    pub(crate) fn entry_value_at(&self, price: f64) -> f64 {
+        ENTRY_SHARE * if self.long_run_price > 0.0 { price.min(self.long_run_price) } else { price }
     }
 
-    /// What a source that is worth so much is to be worth when it is looked at again.
-    pub(crate) fn next_worth(&self, worth: f64) -> f64 {
-        if self.are_many() && self.rhythm.aim > 0.0 {
-            return self.rhythm.aim;
+    /// Value at which a source with the given value is reconsidered.
+    pub(crate) fn target_value(&self, value: f64) -> f64 {
+        if self.is_large_set() && self.survey_schedule.target > 0.0 {
+            return self.survey_schedule.target;
         }
-        let outlook = if self.outlook > 0.0 { self.outlook } else { self.price };
-        // Others wait for more if the price has fallen far below it: who comes first must still mean
-        // something.
-        self.price.min(outlook.max(STEP * worth)).max(self.least_aim())
+        let long_run_price =
+            if self.long_run_price > 0.0 { self.long_run_price } else { self.price };
+        // Waits for more if the price is far above the value, so that the order of due days stays
+        // meaningful.
+        self.price.min(long_run_price.max(MAX_TARGET_GROWTH * value)).max(self.min_target_value())
     }
 
-    /// Learns from the worth of a fetch.
-    pub(crate) fn note_worth(&mut self, host: u32, worth: f64) {
-        let window = (WINDOW * self.count as f64).clamp(FEWEST, MOST);
+    /// Updates the price with the value of a started fetch.
+    pub(crate) fn record_fetch_value(&mut self, host: u32, value: f64) {
+        let window =
+            (PRICE_WINDOW_SHARE * self.count as f64).clamp(MIN_PRICE_WINDOW, MAX_PRICE_WINDOW);
         if self.price > 0.0 {
-            let pull = (worth / self.price).ln().clamp(DOWN, UP);
-            // What is fetched twice in a moment is worth nothing, and tells nothing.
-            let least = (LEAST * self.outlook).max(1e-90);
-            self.price = (self.price * (pull / window).exp()).clamp(least, 1e90);
+            let log_ratio = (value / self.price).ln().clamp(MAX_LOG_FALL, MAX_LOG_RISE);
+            // A source fetched twice in a moment is worth nothing and says nothing about the price.
+            let min_price = (MIN_PRICE_SHARE * self.long_run_price).max(1e-90);
+            self.price = (self.price * (log_ratio / window).exp()).clamp(min_price, 1e90);
         } else {
-            self.price = worth;
+            self.price = value;
         }
         let it = &mut self.hosts[host as usize];
-        if worth < DEARER * self.price || it.ready.len() < WAITING {
-            self.saturated -= u32::from(it.price > 0.0);
+        if value < SATURATION_FACTOR * self.price || it.candidates.len() < SATURATION_CANDIDATES {
+            self.saturated_hosts -= u32::from(it.price > 0.0);
             it.price = 0.0;
         } else if it.price > 0.0 {
-            let pull = (worth / it.price).ln().clamp(DOWN, UP);
-            it.price *= (pull / FEWEST).exp();
+            let log_ratio = (value / it.price).ln().clamp(MAX_LOG_FALL, MAX_LOG_RISE);
+            it.price *= (log_ratio / MIN_PRICE_WINDOW).exp();
         } else {
-            self.saturated += 1;
-            it.price = DEARER * self.price;
+            self.saturated_hosts += 1;
+            it.price = SATURATION_FACTOR * self.price;
         }
     }
 
-    /// A host at which nobody waits needs no price of its own.
-    pub(crate) fn reconsider_price(&mut self, host: usize) {
+    /// Drops the price of a host that is no longer saturated.
+    pub(crate) fn update_host_price(&mut self, host: usize) {
         let it = &mut self.hosts[host];
-        if it.price > 0.0 && it.ready.len() < WAITING {
+        if it.price > 0.0 && it.candidates.len() < SATURATION_CANDIDATES {
             it.price = 0.0;
-            self.saturated -= 1;
-            self.rhythm.unsettle();
+            self.saturated_hosts -= 1;
+            self.survey_schedule.mark_due_days_outdated();
         }
     }
 
-    /// What a source would spend in a day at a price.
+    /// Budget per day that a source would spend at a price.
     pub(crate) fn demand(&self, source: &Source, price: f64) -> f64 {
         let cost = f64::from(source.cost);
         let interval = self.interval(source, price);
-        if interval > 0.0 { cost / interval } else { cost * self.bucket.rate() }
+        if interval > 0.0 { cost / interval } else { cost * self.token_bucket.daily_rate() }
     }
 
-    /// The price in the long run, from a sample.
-    pub(crate) fn look_ahead(&mut self) {
-        let budget = self.bucket.rate();
+    /// Computes the long-run price from a sample of the sources.
+    pub(crate) fn update_long_run_price(&mut self) {
+        let budget = self.token_bucket.daily_rate();
         if self.count == 0 || budget <= 0.0 {
             return;
         }
@@ -154,19 +155,19 @@ impl Engine {
         let excess = |log_price: f64| {
             let price = log_price.exp();
             let total: f64 = live.iter().map(|&i| self.demand(&self.sources[i], price)).sum();
-            // More than all numbers is much, and nothing is little.
+            // Clamps overflow and underflow.
             let excess = (total * scale / budget).ln();
             if excess.is_nan() { 500.0 } else { excess.clamp(-500.0, 500.0) }
         };
-        let error = if self.are_many() { self.rhythm.error } else { 0.0 };
+        let error = if self.is_large_set() { self.survey_schedule.error } else { 0.0 };
         let start =
-            [self.outlook, self.price].into_iter().find(|&it| it > 0.0).map_or(0.0, f64::ln)
+            [self.long_run_price, self.price].into_iter().find(|&it| it > 0.0).map_or(0.0, f64::ln)
                 - error;
         let (mut at, mut here) = (start, excess(start));
         let direction = here.signum();
         let (mut other, mut there) = (at, here);
         let mut step = 0.1;
-        while here.signum() == direction && step < FARTHEST {
+        while here.signum() == direction && step < MAX_LOG_STEP {
             (other, there) = (at, here);
             at += direction * step;
             step *= 2.0;
@@ -189,22 +190,23 @@ impl Engine {
         let log_price =
             if here == there { at } else { (at * there - other * here) / (there - here) };
         if log_price.is_finite() {
-            self.outlook = (log_price + error).clamp(-200.0, 200.0).exp();
+            self.long_run_price = (log_price + error).clamp(-200.0, 200.0).exp();
         }
         if self.price <= 0.0 {
-            self.price = self.outlook;
+            self.price = self.long_run_price;
         }
     }
 
-    /// Learns from a larger sample how wrong the usual one is: it is always the same.
-    pub(crate) fn correct_outlook(&mut self, demand: &Demand, budget: f64) {
+    /// Corrects the bias of the usual sample with a larger one. The bias is systematic.
+    pub(crate) fn correct_long_run_price(&mut self, demand: &Demand, budget: f64) {
         if let Some(log_price) = demand.log_price(budget) {
-            let wrong = log_price - demand.around.ln();
-            self.rhythm.error = (self.rhythm.error + wrong).clamp(-MOST_WRONG, MOST_WRONG);
+            let correction = log_price - demand.center.ln();
+            self.survey_schedule.error = (self.survey_schedule.error + correction)
+                .clamp(-MAX_LOG_CORRECTION, MAX_LOG_CORRECTION);
         }
     }
 
-    /// The budget that would be spent in the long run at a price; `None` if there is no end to it.
+    /// Budget per day that would be spent in the long run at a price; `None` if it is unbounded.
     pub(crate) fn budget_at(&self, price: f64) -> Option<f64> {
         let (live, scale) = self.sample();
         if !(price > 0.0 && price.is_finite()) || live.is_empty() {
@@ -214,37 +216,39 @@ impl Engine {
         Some(total * scale)
     }
 
-    /// Whether a source spends what it would: it is live, and its host does not rest for much of the time
-    /// until the next survey. A price that is too low does less harm than one that is too high: whoever is
-    /// worth most goes first all the same.
-    pub(crate) fn is_in_reach(&self, source: &Source) -> bool {
-        let rest = self.hosts[source.host as usize].free - self.now;
-        source.is_live() && rest < REST * self.epoch()
+    /// True if a source contributes to the demand: it is live, and its host does not pause for much
+    /// of the time until the next survey. A price that is too low is less harmful than one that is
+    /// too high, because the most valuable source still comes first.
+    pub(crate) fn counts_in_demand(&self, source: &Source) -> bool {
+        let rest = self.hosts[source.host as usize].free_at - self.now;
+        source.is_live() && rest < MAX_PAUSE_SHARE * self.survey_interval()
     }
 
-    /// Some live sources, spread over all, and how many there are to each of them.
+    /// Samples live sources evenly, and returns the number of sources that each one represents.
     fn sample(&self) -> (Vec<usize>, f64) {
-        let found = self.sample_of(|source| self.is_in_reach(source));
-        if found.0.is_empty() { self.sample_of(Source::is_live) } else { found }
+        let found = self.sample_matching(|source| self.counts_in_demand(source));
+        if found.0.is_empty() { self.sample_matching(Source::is_live) } else { found }
     }
 
-    fn sample_of(&self, is_live: impl Fn(&Source) -> bool) -> (Vec<usize>, f64) {
+    fn sample_matching(&self, is_live: impl Fn(&Source) -> bool) -> (Vec<usize>, f64) {
         let all = self.sources.len();
         let is_live = |&i: &usize| is_live(&self.sources[i]);
-        if all <= SAMPLE {
+        if all <= SAMPLE_SIZE {
             return ((0..all).filter(is_live).collect(), 1.0);
         }
-        // Steps of the golden section meet no pattern in the numbering.
+        // Golden section steps do not interfere with patterns in the numbering.
         let spread = |k: usize| (k as f64 * 0.618_033_988_749_894_9).fract() * all as f64;
-        let found: Vec<usize> = (1..=SAMPLE).map(|k| spread(k) as usize).filter(is_live).collect();
-        if found.len() * 8 > SAMPLE {
-            return (found, all as f64 / SAMPLE as f64);
+        let found: Vec<usize> =
+            (1..=SAMPLE_SIZE).map(|k| spread(k) as usize).filter(is_live).collect();
+        if found.len() * 8 > SAMPLE_SIZE {
+            return (found, all as f64 / SAMPLE_SIZE as f64);
         }
-        // Where few are live, from among the first: a step has no time for more.
-        let looked = all.min(FIRST);
-        let found: Vec<usize> = (0..looked).filter(is_live).take(SAMPLE).collect();
-        let looked =
-            if found.len() < SAMPLE { looked } else { found.last().map_or(1, |at| at + 1) };
-        (found, all as f64 / looked as f64)
+        // If few sources are live, takes them from the beginning: a step has no time for a full
+        // scan.
+        let scanned = all.min(FALLBACK_SCAN_SIZE);
+        let found: Vec<usize> = (0..scanned).filter(is_live).take(SAMPLE_SIZE).collect();
+        let scanned =
+            if found.len() < SAMPLE_SIZE { scanned } else { found.last().map_or(1, |at| at + 1) };
+        (found, all as f64 / scanned as f64)
     }
 }

@@ -1,266 +1,298 @@
-//! Who says that sources have changed: sitemaps, feeds, hubs, owners.
+//! Signal sources, which report that sources have changed: sitemaps, feeds, hubs, owners.
 
-use freshet_estimate::Trust;
+use freshet_estimate::SignalBelief;
 use serde::{Deserialize, Serialize};
 
+use crate::checkpoint::{from_sealed_bytes, to_sealed_bytes};
 use crate::engine::Engine;
-use crate::recall::{sealed, unsealed};
-use crate::signal_sources::{Kept, SignalHistory, TRIAL};
+use crate::signal_sources::{SignalHistory, SignalSourceStats, TRIAL_FETCHES};
 use crate::snapshot::SnapshotError;
-use crate::source::{Source, State};
+use crate::source::{Source, SourceState};
 
-/// Somebody who says that sources have changed, truly or not.
+/// A sender of signals, which may be unreliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalSource {
-    /// Its number: small, and its own among heralds. There is a record for every smaller number.
+    /// Number of the signal source: small and unique. Memory is used for every smaller number.
     pub number: u32,
-    /// The source whose fetches bring what it says: a sitemap or a feed. Such a source is worth what
-    /// its signals are worth to the sources that they are about. `None` if it speaks by itself.
+    /// Source whose fetches deliver the signals: a sitemap or a feed. Fetching it is worth what its
+    /// signals are worth to the sources they are about. `None` if the signals are pushed.
     pub source: Option<u32>,
 }
 
 impl SignalSource {
-    /// The largest number of a herald, plus 1.
-    pub const NUMBERS: u32 = 1 << 20;
+    /// Upper bound of the numbers, exclusive.
+    pub const NUMBER_LIMIT: u32 = 1 << 20;
 }
 
-/// A signal: somebody says that a source has changed.
+/// A signal: a report that a source has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Signal {
-    /// Which source.
-    pub id: u32,
-    /// Who says it. A source whose every change is [announced](crate::Description::observed) believes
-    /// anybody; of another one, what a herald says counts as far as it has proved true.
-    pub herald: u32,
-    /// When the change was, if that is said.
-    pub said: Option<SignalReceipt>,
+    /// Number of the source that has changed.
+    pub source: u32,
+    /// Number of the sender. For a source with [observed
+    /// changes](crate::SourceDescription::observed) any sender is believed; for other sources a
+    /// signal counts as far as its sender has proved reliable.
+    pub signal_source: u32,
+    /// Time of the change, if the signal states it.
+    pub change_time: Option<StatedChangeTime>,
 }
 
-/// When a change is said to have been: on a day or somewhat later.
+/// Stated time of a change, with its resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SignalReceipt {
-    /// The earliest that it can have been.
-    pub day: f64,
-    /// How many days later it can have been: 1 for a date without a time.
-    pub grain: f64,
+pub struct StatedChangeTime {
+    /// Earliest possible time of the change.
+    pub earliest: f64,
+    /// Days by which the change may be later: 1 for a date without a time.
+    pub resolution: f64,
 }
 
-/// What is known of a herald.
+/// Statistics of a signal source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SignalSourceReport {
-    /// The source that is read to hear it.
+    /// Source that is read for its signals.
     pub source: Option<u32>,
-    /// Sources that it has spoken of.
+    /// Number of sources it has sent signals about.
     pub sources: u32,
-    /// Signals that were heard.
+    /// Signals received.
     pub signals: u64,
-    /// Of those, the ones that told of changes which the copy had already.
-    pub late: u64,
-    /// Fetches that signals of it came before, and how many of them found a change.
-    pub tried: u64,
-    /// How many of these found a change.
-    pub proved: u64,
-    /// Fetches that found a change of which it had said nothing.
-    pub missed: u64,
-    /// The share of its signals that stand for a change, as far as is believed; `None` while nothing
-    /// was learnt.
+    /// Signals about changes that the copy already contained.
+    pub late_signals: u64,
+    /// Fetches that were preceded by its signals.
+    pub signalled_fetches: u64,
+    /// Fetches preceded by its signals that found a change.
+    pub confirmed_fetches: u64,
+    /// Fetches that found a change without a signal.
+    pub missed_changes: u64,
+    /// Estimated share of its signals that stand for a change; `None` without observations.
     pub precision: Option<f64>,
-    /// The share of the changes that it tells of, as far as is believed.
+    /// Estimated share of the changes that it signals.
     pub recall: Option<f64>,
-    /// Days from a change to its signal, as far as is believed.
+    /// Estimated days from a change to its signal.
     pub delay: Option<f64>,
-    /// Times that it was read, if it is read.
+    /// Number of times it was read.
     pub reads: u64,
-    /// Days between two reads of late.
-    pub read_every: Option<f64>,
-    /// What its reads take from the budget in a day.
-    pub spent: f64,
-    /// Sources that were found by it, in all.
-    pub found: u64,
-    /// What a read is worth now for each unit of cost.
-    pub worth: Option<f64>,
-    /// What its signals have brought so far: by how much the fetches that they led to were worth more than
-    /// the price.
-    pub brought: f64,
+    /// Recent days between two reads.
+    pub read_interval: Option<f64>,
+    /// Budget that its reads spend per day.
+    pub cost_per_day: f64,
+    /// Total number of sources found through it.
+    pub sources_found: u64,
+    /// Value of a read now, per unit of cost.
+    pub read_value: Option<f64>,
+    /// Total value of the fetches caused by its signals, above the price.
+    pub gained_value: f64,
 }
 
-/// What was learnt of a herald, worth keeping while there is no engine.
+/// Learned state of a signal source that outlives the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SignalSourceMemory(Kept);
+pub struct SignalSourceCheckpoint(SignalSourceStats);
 
-/// What was learnt of a herald about one source, and what it said since the last fetch.
+/// Learned state of a signal source about one source, with its signals since the last fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SignalHistoryMemory {
-    pub(crate) trust: Trust,
+pub struct SignalHistoryCheckpoint {
+    pub(crate) signal_belief: SignalBelief,
     count: u32,
     signals: f32,
-    first_after: f32,
-    last_after: f32,
+    first_signal_after: f32,
+    last_signal_after: f32,
     score: f32,
     fetches: u8,
     changed: bool,
 }
 
-/// What signals have to do with the day on which a source is due.
+/// Signals that influence when a source is due.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PendingSignals {
-    /// The herald that is listened to: of several, the one that has been right most.
-    pub herald: u32,
-    /// Its signals since the last fetch.
-    pub signals: u32,
-    /// What they count together: signals that may tell of what the copy has already count less.
-    pub weight: f64,
-    /// The day of the first and the last of them, if there are any.
-    pub days: Option<(f64, f64)>,
-    /// The share of its signals about this source that stand for a change, as far as is believed.
+    /// Number of the active signal source: of several, the one that predicted the fetches best.
+    pub signal_source: u32,
+    /// Signals since the last fetch.
+    pub count: u32,
+    /// Weight of these signals. A signal about a change that the copy may contain counts less.
+    pub effective_count: f64,
+    /// Days of the first and the last signal, if there are any.
+    pub first_and_last: Option<(f64, f64)>,
+    /// Estimated share of its signals about this source that stand for a change.
     pub precision: f64,
-    /// The share of this source's changes that it tells of.
+    /// Estimated share of this source's changes that it signals.
     pub recall: f64,
-    /// The chance that the copy is what the source is.
-    pub fresh: f64,
-    /// The day on which the source would be due if these signals had not come.
-    pub due_without: f64,
+    /// Probability that the copy equals the source.
+    pub fresh_probability: f64,
+    /// Day on which the source would be due without these signals.
+    pub due_without_signals: f64,
 }
 
-impl SignalSourceMemory {
-    /// As bytes: some hundred.
+impl SignalSourceCheckpoint {
+    /// Serializes to about a hundred bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        sealed(self)
+        to_sealed_bytes(self)
     }
 
-    /// From bytes.
+    /// Deserializes.
     ///
     /// # Errors
-    /// If the bytes are something else, damaged, or of another version.
+    /// Returns [`SnapshotError`] if the bytes are not a checkpoint, are damaged or have another
+    /// version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
-        unsealed(bytes)
+        from_sealed_bytes(bytes)
     }
 
-    /// The same by a clock that shows so many days less.
+    /// Subtracts `days` from every stored day, for a clock whose zero is that much later.
     #[must_use]
-    pub fn earlier(self, days: f64) -> Self {
-        Self(self.0.earlier(days))
+    pub fn rebase_time(self, days: f64) -> Self {
+        Self(self.0.rebase_time(days))
     }
 
-    /// What there is of it that can be meant.
-    pub(crate) fn kept(&self, now: f64) -> Kept {
-        if self.0.is_sound() { self.0.not_after(now) } else { Kept::default() }
+    /// Returns the statistics if they are valid, otherwise empty ones.
+    pub(crate) fn valid_stats(&self, now: f64) -> SignalSourceStats {
+        if self.0.is_valid() { self.0.clamp_to(now) } else { SignalSourceStats::default() }
     }
 }
 
-impl SignalHistoryMemory {
-    /// As bytes: some three hundred.
+impl SignalHistoryCheckpoint {
+    /// Serializes to about three hundred bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        sealed(self)
+        to_sealed_bytes(self)
     }
 
-    /// From bytes.
+    /// Deserializes.
     ///
     /// # Errors
-    /// If the bytes are something else, damaged, or of another version.
+    /// Returns [`SnapshotError`] if the bytes are not a checkpoint, are damaged or have another
+    /// version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
-        unsealed(bytes)
+        from_sealed_bytes(bytes)
     }
 
-    fn of(ear: &SignalHistory, trust: &Trust) -> Self {
+    fn from_history(history: &SignalHistory, signal_belief: &SignalBelief) -> Self {
         let SignalHistory {
-            count, signals, first_after, last_after, score, fetches, changed, ..
-        } = *ear;
-        let trust = *trust;
-        Self { trust, count, signals, first_after, last_after, score, fetches, changed }
+            count,
+            signals,
+            first_signal_after,
+            last_signal_after,
+            score,
+            fetches,
+            changed,
+            ..
+        } = *history;
+        let signal_belief = *signal_belief;
+        Self {
+            signal_belief,
+            count,
+            signals,
+            first_signal_after,
+            last_signal_after,
+            score,
+            fetches,
+            changed,
+        }
     }
 
-    /// Whether its numbers can be meant.
-    pub(crate) fn is_sound(&self) -> bool {
-        let parts = [self.signals, self.first_after, self.last_after];
-        parts.iter().all(|it| *it >= 0.0 && it.is_finite())
+    /// True if all numbers are valid.
+    pub(crate) fn is_valid(&self) -> bool {
+        let amounts = [self.signals, self.first_signal_after, self.last_signal_after];
+        amounts.iter().all(|it| *it >= 0.0 && it.is_finite())
             && self.score <= 0.0
             && self.score.is_finite()
-            && self.trust.is_sound()
+            && self.signal_belief.is_valid()
     }
 
-    /// How many fetches there were.
+    /// Number of observed fetches, as far as they matter.
     pub(crate) fn fetches(&self) -> u8 {
-        self.fetches.min(TRIAL)
+        self.fetches.min(TRIAL_FETCHES)
     }
 
-    pub(crate) fn write(&self, ear: &mut SignalHistory) {
-        (ear.count, ear.signals) = (self.count, self.signals);
-        (ear.first_after, ear.last_after) = (self.first_after, self.last_after);
-        (ear.score, ear.changed) = (self.score, self.changed);
+    pub(crate) fn write(&self, history: &mut SignalHistory) {
+        (history.count, history.signals) = (self.count, self.signals);
+        (history.first_signal_after, history.last_signal_after) =
+            (self.first_signal_after, self.last_signal_after);
+        (history.score, history.changed) = (self.score, self.changed);
     }
 }
 
 impl Engine {
-    /// What is known of a herald; `None` if there is no such herald.
+    /// Returns the statistics of a signal source; `None` if there is no such signal source.
     #[must_use]
-    pub fn herald(&self, number: u32) -> Option<SignalSourceReport> {
-        let voice = self.heralds.voice(number)?;
-        let kept = &voice.kept;
-        let source = voice.source.and_then(|id| self.sources.get(id as usize));
-        let source = source.filter(|it| it.state != State::Absent);
-        let rate = voice.read_rate();
+    pub fn signal_source(&self, number: u32) -> Option<SignalSourceReport> {
+        let trust = self.signal_sources.trust(number)?;
+        let stats = &trust.stats;
+        let source = trust.source.and_then(|id| self.sources.get(id as usize));
+        let source = source.filter(|it| it.state != SourceState::Absent);
+        let rate = trust.read_rate();
         Some(SignalSourceReport {
-            source: voice.source,
-            sources: voice.sources(),
-            signals: kept.signals,
-            late: kept.late,
-            tried: kept.tried,
-            proved: kept.proved,
-            missed: kept.missed,
-            precision: voice.precision(),
-            recall: voice.recall(),
-            delay: kept.delay.mean(),
-            reads: kept.reads,
-            read_every: rate.map(f64::recip).filter(|_| source.is_some()),
-            spent: source.map_or(0.0, |it| f64::from(it.cost) * rate.unwrap_or(0.0)),
-            found: kept.found,
-            worth: source.filter(|it| !it.is_new()).map(|it| self.worth(self.now, it)),
-            brought: kept.brought,
+            source: trust.source,
+            sources: trust.sources(),
+            signals: stats.signals,
+            late_signals: stats.late,
+            signalled_fetches: stats.tried,
+            confirmed_fetches: stats.proved,
+            missed_changes: stats.missed,
+            precision: trust.precision(),
+            recall: trust.recall(),
+            delay: stats.delay.mean(),
+            reads: stats.reads,
+            read_interval: rate.map(f64::recip).filter(|_| source.is_some()),
+            cost_per_day: source.map_or(0.0, |it| f64::from(it.cost) * rate.unwrap_or(0.0)),
+            sources_found: stats.sources_found,
+            read_value: source.filter(|it| !it.is_new()).map(|it| self.fetch_value(self.now, it)),
+            gained_value: stats.brought,
         })
     }
 
-    /// What was learnt of a herald, worth keeping; `None` if there is no such herald.
+    /// Returns the learned state of a signal source; `None` if there is no such signal source.
     #[must_use]
-    pub fn herald_memory(&self, number: u32) -> Option<SignalSourceMemory> {
-        Some(SignalSourceMemory(self.heralds.voice(number)?.kept))
+    pub fn signal_source_checkpoint(&self, number: u32) -> Option<SignalSourceCheckpoint> {
+        Some(SignalSourceCheckpoint(self.signal_sources.trust(number)?.stats))
     }
 
-    /// What was learnt of heralds about a source, with their numbers.
+    /// Returns the learned states of the signal sources about a source, with their numbers.
     #[must_use]
-    pub fn ear_memories(&self, id: u32) -> Vec<(u32, SignalHistoryMemory)> {
-        let source = self.sources.get(id as usize).filter(|it| it.state != State::Absent);
-        let chain = self.heralds.chain(source.and_then(Source::ear));
+    pub fn signal_history_checkpoints(&self, id: u32) -> Vec<(u32, SignalHistoryCheckpoint)> {
+        let source = self.sources.get(id as usize).filter(|it| it.state != SourceState::Absent);
+        let chain = self.signal_sources.chain_places(source.and_then(Source::history));
         let memory = |place: u32| {
-            let ear = self.heralds.ear(place).filter(|ear| self.heralds.is_heard(ear))?;
-            Some((ear.herald, SignalHistoryMemory::of(ear, self.heralds.trust(place)?)))
+            let history = self
+                .signal_sources
+                .history(place)
+                .filter(|history| self.signal_sources.is_current(history))?;
+            Some((
+                history.signal_source,
+                SignalHistoryCheckpoint::from_history(
+                    history,
+                    self.signal_sources.signal_belief(place)?,
+                ),
+            ))
         };
         chain.into_iter().filter_map(memory).collect()
     }
 
-    /// What heralds have to do with a source; `None` if nobody is listened to about it.
+    /// Returns the signals about a source; `None` without an active signal source.
     #[must_use]
-    pub fn announced(&self, id: u32) -> Option<PendingSignals> {
-        let source = self.sources.get(id as usize).filter(|it| it.state != State::Absent)?;
-        let ear = self.heralds.first_heard(source.ear())?;
+    pub fn pending_signals(&self, id: u32) -> Option<PendingSignals> {
+        let source = self.sources.get(id as usize).filter(|it| it.state != SourceState::Absent)?;
+        let history = self.signal_sources.active_history(source.history())?;
         let day = |after: f32| source.last + f64::from(after);
         Some(PendingSignals {
-            herald: ear.herald,
-            signals: ear.count,
-            weight: f64::from(ear.signals),
-            days: (ear.count > 0).then(|| (day(ear.first_after), day(ear.last_after))),
-            precision: ear.reading.precision(),
-            recall: ear.reading.recall(),
-            fresh: self.fresh_now(source),
-            due_without: self.due_unsaid(self.now, source, self.price_at(source.host)),
+            signal_source: history.signal_source,
+            count: history.count,
+            effective_count: f64::from(history.signals),
+            first_and_last: (history.count > 0)
+                .then(|| (day(history.first_signal_after), day(history.last_signal_after))),
+            precision: history.estimate.precision(),
+            recall: history.estimate.recall(),
+            fresh_probability: self.fresh_probability(source),
+            due_without_signals: self.due_day_without_signals(
+                self.now,
+                source,
+                self.host_price(source.host),
+            ),
         })
     }
 
-    /// What was said about how many sources, by one herald or another, is remembered.
+    /// Number of histories: pairs of a signal source and a source that it has sent signals about.
     #[must_use]
-    pub fn ears(&self) -> usize {
-        self.heralds.ears()
+    pub fn histories(&self) -> usize {
+        self.signal_sources.histories()
     }
 }

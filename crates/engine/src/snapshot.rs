@@ -1,50 +1,51 @@
-//! The whole state as bytes, and back.
+//! Snapshots: serialization of the complete engine.
 
 use thiserror::Error;
 
 use crate::engine::Engine;
-use crate::source::State;
+use crate::source::SourceState;
 
-/// What a snapshot begins with.
+/// First bytes of a snapshot.
 const MARK: &[u8; 16] = b"freshet engine\r\n";
-/// Of the layout of a snapshot.
+/// Version of the snapshot layout.
 const VERSION: u32 = 8;
-/// Mark, version and checksum.
+/// Length of mark, version and checksum.
 const HEADER: usize = 16 + 4 + 8;
-/// Bytes of a source, about.
+/// Approximate bytes per source.
 const SOURCE: usize = 110;
 
-/// Why bytes are not a snapshot.
+/// Error of a snapshot or checkpoint that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SnapshotError {
-    /// They are something else.
-    #[error("this is not a snapshot of the engine")]
+    /// The bytes are something else.
+    #[error("not an engine snapshot")]
     NotASnapshot,
-    /// They are from another version of freshet.
+    /// The bytes were written by another version of freshet.
     #[error(
-        "the snapshot has layout {found}, and this version of freshet reads layout {known} only: \
-         restore it with the version that wrote it"
+        "unsupported snapshot layout: {found}, this version reads layout {known}: restore it with the version that wrote it"
     )]
     Version {
-        /// The layout of the snapshot.
+        /// Layout of the snapshot.
         found: u32,
-        /// The layout that can be read.
+        /// Layout that can be read.
         known: u32,
     },
-    /// Some are missing or wrong.
-    #[error("the snapshot is damaged: restore an older one")]
+    /// Bytes are missing or wrong.
+    #[error("snapshot is damaged: restore an older one")]
     Damaged,
 }
 
 impl Engine {
-    /// All that it knows. Restored, the same events give the same actions.
+    /// Serializes the complete engine. After [`restore`](Self::restore), the same events give the
+    /// same actions.
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + SOURCE * self.sources.len() + (1 << 16));
         bytes.extend(MARK);
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend([0; 8]);
-        // Nothing in the state is unknown to the format, and memory does not refuse bytes.
+        // Serialization cannot fail: all types are known to the format, and the output is in
+        // memory.
         let mut bytes = postcard::to_extend(self, bytes).unwrap_or_default();
         if let Some(body) = bytes.get(HEADER..) {
             let sum = checksum(body).to_le_bytes();
@@ -53,10 +54,11 @@ impl Engine {
         bytes
     }
 
-    /// The engine that a snapshot was taken of.
+    /// Restores the engine from a snapshot.
     ///
     /// # Errors
-    /// If the bytes are not a snapshot, are damaged, or are of another version.
+    /// Returns [`SnapshotError`] if the bytes are not a snapshot, are damaged, or have another
+    /// version.
     pub fn restore(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let rest = bytes.strip_prefix(MARK).ok_or(SnapshotError::NotASnapshot)?;
         let (version, rest) = rest.split_first_chunk::<4>().ok_or(SnapshotError::Damaged)?;
@@ -77,19 +79,19 @@ impl Engine {
         }
     }
 
-    /// Whether all that refers to something finds it there.
+    /// True if all references between parts of the state are valid.
     pub(crate) fn is_consistent(&self) -> bool {
         let hosts = self.hosts.len();
         let is_at_its_place = |id: usize| {
             let source = &self.sources[id];
-            self.hosts[source.host as usize].ready.at(source.place) == Some(id as u32)
+            self.hosts[source.host as usize].candidates.number_at(source.place) == Some(id as u32)
         };
         let sources = self.sources.iter().enumerate().all(|(id, source)| {
-            let there = source.state == State::Absent || (source.host as usize) < hosts;
+            let there = source.state == SourceState::Absent || (source.host as usize) < hosts;
             there
                 && match source.state {
-                    State::Ready => is_at_its_place(id),
-                    State::Asked => (source.place as usize) < hosts,
+                    SourceState::Candidate => is_at_its_place(id),
+                    SourceState::InFlight => (source.place as usize) < hosts,
                     _ => true,
                 }
         });
@@ -97,39 +99,41 @@ impl Engine {
             && self.hosts.iter().enumerate().all(|(number, host)| {
                 let is_ready = |id: u32| {
                     self.sources.get(id as usize).is_some_and(|source| {
-                        source.state == State::Ready && source.host as usize == number
+                        source.state == SourceState::Candidate && source.host as usize == number
                     })
                 };
-                let in_line = match host.place {
+                let is_in_line = match host.place {
                     None => true,
-                    Some(place) => self.line.at(place) == Some(number as u32),
+                    Some(place) => self.ready_hosts.number_at(place) == Some(number as u32),
                 };
-                in_line && host.ready.numbers().all(is_ready)
+                is_in_line && host.candidates.numbers().all(is_ready)
             })
             && self
-                .line
+                .ready_hosts
                 .numbers()
                 .all(|host| self.hosts.get(host as usize).is_some_and(|host| host.place.is_some()))
-            && self.count == self.sources.iter().filter(|it| it.state != State::Absent).count()
-            && self.ring.iter().all(|&id| (id as usize) < self.sources.len())
-            && self.coming.numbers().all(|id| (id as usize) < self.sources.len())
-            && self.aging.numbers().all(|id| (id as usize) < self.sources.len())
+            && self.count
+                == self.sources.iter().filter(|it| it.state != SourceState::Absent).count()
+            && self.rerank_ring.iter().all(|&id| (id as usize) < self.sources.len())
+            && self.scheduled.numbers().all(|id| (id as usize) < self.sources.len())
+            && self.rerank_queue.numbers().all(|id| (id as usize) < self.sources.len())
             && self.queue.numbers().all(|id| (id as usize) < self.sources.len())
-            && self.resting.numbers().all(|host| (host as usize) < hosts)
-            && self.saturated as usize == self.host_prices().count()
-            && self.asked_is_right()
+            && self.resting_hosts.numbers().all(|host| (host as usize) < hosts)
+            && self.saturated_hosts as usize == self.host_prices().count()
+            && self.are_in_flight_counts_consistent()
     }
 
-    fn asked_is_right(&self) -> bool {
-        let mut asked: Vec<u32> = self.hosts.iter().map(|host| host.visits).collect();
-        for source in self.sources.iter().filter(|source| source.state == State::Asked) {
-            asked[source.host as usize] = asked[source.host as usize].saturating_add(1);
+    fn are_in_flight_counts_consistent(&self) -> bool {
+        let mut in_flight: Vec<u32> =
+            self.hosts.iter().map(|host| host.external_requests).collect();
+        for source in self.sources.iter().filter(|source| source.state == SourceState::InFlight) {
+            in_flight[source.host as usize] = in_flight[source.host as usize].saturating_add(1);
         }
-        self.hosts.iter().zip(asked).all(|(host, asked)| host.asked == asked)
+        self.hosts.iter().zip(in_flight).all(|(host, in_flight)| host.in_flight == in_flight)
     }
 }
 
-/// Tells bytes that were damaged, not bytes that were forged (FNV-1a, eight bytes at a time).
+/// Checksum against accidental damage, not against forgery (FNV-1a, eight bytes at a time).
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     let mut chunks = bytes.chunks_exact(8);
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;

@@ -1,31 +1,31 @@
-//! What the engine knows about a source.
+//! State of a source.
 
-use freshet_estimate::{Belief, Capture, Penalty, Prior};
+use freshet_estimate::{Belief, CaptureObjective, Penalty, Prior};
 use serde::{Deserialize, Serialize};
 
-use crate::settings::InvalidSetting;
+use crate::settings::InvalidEngineSetting;
 
-/// What the copy of a source is to be good for.
+/// Goal of the copy of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Goal {
-    /// To be like the source: a copy that lacks changes costs something.
-    Keep(Penalty),
-    /// To have each of the source's updates: capturing one is worth something.
-    Capture(Capture),
+    /// Keep the copy up to date: missing changes have a cost.
+    KeepFresh(Penalty),
+    /// Capture each update of the source: a captured update has a value.
+    Capture(CaptureObjective),
 }
 
 impl Goal {
-    /// Whether there is an end to what a fetch can be worth, so that it may take long, or for ever,
-    /// until it is worth a price.
+    /// True if the value of a fetch may have an upper limit, so that a price is reached late or
+    /// never.
     pub(crate) fn levels_off(self) -> bool {
-        !matches!(self, Self::Keep(Penalty::Harmonic | Penalty::Age))
+        !matches!(self, Self::KeepFresh(Penalty::Harmonic | Penalty::Age))
     }
 
-    /// Whether its numbers can be meant.
-    pub(crate) fn is_sound(self) -> bool {
+    /// True if all numbers are valid.
+    pub(crate) fn is_valid(self) -> bool {
         match self {
-            Self::Keep(_) => true,
-            Self::Capture(it) => it.life.check().is_ok() && it.urgency.check().is_ok(),
+            Self::KeepFresh(_) => true,
+            Self::Capture(it) => it.life.validate().is_ok() && it.urgency.validate().is_ok(),
         }
     }
 }
@@ -33,45 +33,44 @@ impl Goal {
 impl std::fmt::Display for Goal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Keep(Penalty::Harmonic) => f.write_str("harmonic"),
-            Self::Keep(Penalty::Freshness) => f.write_str("freshness"),
-            Self::Keep(Penalty::Age) => f.write_str("age"),
+            Self::KeepFresh(Penalty::Harmonic) => f.write_str("harmonic"),
+            Self::KeepFresh(Penalty::Freshness) => f.write_str("freshness"),
+            Self::KeepFresh(Penalty::Age) => f.write_str("age"),
             Self::Capture(it) => write!(f, "capture, life {}, urgency {}", it.life, it.urgency),
         }
     }
 }
 
-/// A source as its owner describes it.
+/// Description of a source by its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Description {
-    /// Its number: small, and its own. The owner's names for sources are none of the engine's
-    /// business.
+pub struct SourceDescription {
+    /// Number of the source: small and unique. The mapping from names to numbers is up to the
+    /// caller.
     pub id: u32,
-    /// The number of its host.
+    /// Number of its host.
     pub host: u32,
-    /// How much it matters.
+    /// Importance: the weight of the source in the objective.
     pub importance: f64,
-    /// What a fetch takes from the budget.
+    /// Cost of a fetch, in units of the budget.
     pub cost: f64,
-    /// What its copy is to be good for; `None`: what the settings say.
+    /// Goal of its copy; `None` uses the goal of the settings.
     pub goal: Option<Goal>,
-    /// Whether each of its changes is announced by a signal.
+    /// True if each of its changes is reported by a signal.
     pub observed: bool,
-    /// Whether it is left alone for the time being.
+    /// True if the source is not to be fetched for now.
     pub paused: bool,
-    /// Days that must lie between two fetches.
+    /// Minimum days between two fetches.
     pub min_interval: f64,
-    /// Days after which it is fetched whatever it is worth.
+    /// Days after which it is fetched regardless of its value.
     pub max_interval: f64,
-    /// The day on which the copy was made; `None` if there is no copy yet.
-    pub fetched: Option<f64>,
-    /// What is known about its change rate; `None`: what its host's other sources are like, and what
-    /// its own fetches tell.
+    /// Day of the existing copy; `None` if there is no copy yet.
+    pub last_fetch: Option<f64>,
+    /// Known change rate; `None` learns it from its host's other sources and its own fetches.
     pub belief: Option<Belief>,
 }
 
-impl Description {
-    /// A source like most: importance and cost 1, no limits, no copy.
+impl SourceDescription {
+    /// Returns a typical source: importance and cost 1, no limits, no copy.
     #[must_use]
     pub fn new(id: u32) -> Self {
         Self {
@@ -84,26 +83,26 @@ impl Description {
             paused: false,
             min_interval: 0.0,
             max_interval: f64::INFINITY,
-            fetched: None,
+            last_fetch: None,
             belief: None,
         }
     }
 }
 
-impl Description {
-    /// The largest number of a source or host, plus 1. There is a record for every smaller number.
-    pub const NUMBERS: u32 = 1 << 28;
+impl SourceDescription {
+    /// Upper bound of source and host numbers, exclusive. Memory is used for every smaller number.
+    pub const ID_LIMIT: u32 = 1 << 28;
 
-    /// Says what is wrong with it, if something is: the engine refuses what cannot be meant.
+    /// Checks the description. The engine rejects invalid ones.
     ///
     /// # Errors
-    /// If a number is none, or out of its range.
-    pub fn check(&self) -> Result<(), InvalidSetting> {
-        let refuse = |field, value| Err(InvalidSetting { field, value });
+    /// Returns [`InvalidEngineSetting`] if a number is not finite or out of range.
+    pub fn validate(&self) -> Result<(), InvalidEngineSetting> {
+        let refuse = |field, value| Err(InvalidEngineSetting { field, value });
         let days = |x: f64| x >= 0.0;
-        if self.id >= Self::NUMBERS {
+        if self.id >= Self::ID_LIMIT {
             refuse("id", f64::from(self.id))
-        } else if self.host >= Self::NUMBERS {
+        } else if self.host >= Self::ID_LIMIT {
             refuse("host", f64::from(self.host))
         } else if !(self.importance >= 0.0 && self.importance <= 1e30) {
             refuse("importance", self.importance)
@@ -113,9 +112,9 @@ impl Description {
             refuse("min_interval", self.min_interval)
         } else if !days(self.max_interval) || self.max_interval < self.min_interval {
             refuse("max_interval", self.max_interval)
-        } else if let Some(day) = self.fetched.filter(|day| !day.is_finite()) {
+        } else if let Some(day) = self.last_fetch.filter(|day| !day.is_finite()) {
             refuse("fetched", day)
-        } else if self.goal.is_some_and(|goal| !goal.is_sound()) {
+        } else if self.goal.is_some_and(|goal| !goal.is_valid()) {
             refuse("goal", f64::NAN)
         } else {
             Ok(())
@@ -123,85 +122,84 @@ impl Description {
     }
 }
 
-/// Where a source stands.
+/// State of a source in the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum State {
+pub(crate) enum SourceState {
     /// There is no such source.
     Absent,
-    /// It is not worth its price yet.
+    /// Waits until its value is worth a comparison, or for a retry.
     Waiting,
-    /// It will be worth its price on its day.
-    Coming,
-    /// It is worth its price or nearly, and waits for its host or the budget.
-    Ready,
-    /// It is being fetched.
-    Asked,
-    /// Its owner wants it left alone.
+    /// Scheduled for the day on which its value reaches the price.
+    Scheduled,
+    /// Is worth the price or nearly, and waits for its host or the budget.
+    Candidate,
+    /// A fetch is in flight.
+    InFlight,
+    /// Paused by its owner.
     Paused,
-    /// It is gone, and nobody asks any more.
+    /// Gone for good and no longer fetched.
     Parked,
 }
 
-/// One source, packed into one line of the cache: there may be ten million.
+/// A source in one cache line: there may be ten million.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(crate) struct Source {
-    /// The last fetch that was answered; of a source without a copy, the day on which it was described.
+    /// Day of the last answered fetch; for a source without a copy, the day on which it was added.
     pub(crate) last: f64,
-    /// The day that its entry in the queue says; others are out of date.
+    /// Day of its valid queue entry; entries with other days are obsolete.
     pub(crate) due: f64,
-    /// What its own fetches have told, on top of its host's prior: changes and days. If the belief is
-    /// the owner's, all of it.
+    /// Evidence from its own fetches, on top of its host's prior: changes and days. The complete
+    /// belief if the owner provided it.
     pub(crate) changes: f32,
     pub(crate) days: f32,
-    /// The day up to which the belief knows of changes, that of the last signal, in days after `last`.
-    pub(crate) seen_after: f32,
-    /// When the first of the pending changes was announced, in days after `last`.
-    pub(crate) first_after: f32,
+    /// Day of the last signal, up to which the belief knows all changes, in days after `last`.
+    pub(crate) evidence_after: f32,
+    /// Day of the first pending change, in days after `last`.
+    pub(crate) first_signal_after: f32,
     pub(crate) importance: f32,
     pub(crate) cost: f32,
     pub(crate) min_interval: f32,
     pub(crate) max_interval: f32,
     pub(crate) host: u32,
-    /// Of a source whose changes are all announced, how many are pending; of another, its
-    /// [link](Source::link).
+    /// Number of pending changes if its changes are observed; otherwise its [link](Source::link).
     pub(crate) pending: u32,
-    /// Its place among the ready sources of its host; of one that is being fetched, the host that it
-    /// belongs to afterwards.
+    /// Place among the candidates of its host; for a source in flight, the host that it moves to
+    /// afterwards.
     pub(crate) place: u32,
-    /// Fetches in a row that failed, or found it gone.
+    /// Consecutive fetches that failed, or that found it gone.
     pub(crate) failures: u8,
-    pub(crate) state: State,
-    /// The place of its goal in the engine's list.
+    pub(crate) state: SourceState,
+    /// Index of its goal in the engine's list, plus 1.
     pub(crate) goal: u8,
-    pub(crate) flags: Flags,
+    pub(crate) flags: SourceFlags,
 }
 
-/// Yes or no, eight times.
+/// Eight boolean flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Flags(u8);
+pub(crate) struct SourceFlags(u8);
 
-impl Flags {
-    /// All its changes are announced.
+impl SourceFlags {
+    /// All its changes are observed.
     pub(crate) const OBSERVED: Self = Self(1);
-    /// The belief is the owner's: it stays as it is.
-    pub(crate) const KNOWN: Self = Self(2);
-    /// Its owner wants it left alone.
+    /// The belief was provided by the owner and is constant.
+    pub(crate) const OWNER_BELIEF: Self = Self(2);
+    /// Paused by its owner.
     pub(crate) const PAUSED: Self = Self(4);
 
-    /// It is in the ring of candidates, or was and was not missed yet.
+    /// Is in the rerank ring, or was and has not been noticed missing yet.
     pub(crate) const IN_RING: Self = Self(8);
 
-    /// A change was announced while it was being fetched.
+    /// A change was observed while a fetch was in flight.
     pub(crate) const SIGNALLED: Self = Self(16);
 
-    /// The last fetch brought no answer.
+    /// The last fetch was not answered.
     pub(crate) const RETRIED: Self = Self(32);
 
-    /// The last answer was that it is gone; its failures in a row are such answers.
+    /// The last answer was "gone"; `failures` counts such answers.
     pub(crate) const GONE: Self = Self(64);
 
-    /// There is no copy of it.
+    /// There is no copy.
     pub(crate) const NEW: Self = Self(128);
 
     pub(crate) fn has(self, flag: Self) -> bool {
@@ -217,14 +215,14 @@ impl Flags {
     }
 }
 
-/// Who else has to do with a source.
+/// Link between a source and signal sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
     None,
-    /// A herald speaks of it: the place of what it said.
-    Ear(u32),
-    /// It is read to hear this herald.
-    Herald(u32),
+    /// A signal source reports its changes: the place of the history.
+    History(u32),
+    /// The source is read for this signal source.
+    SignalSource(u32),
 }
 
 impl Source {
@@ -233,8 +231,8 @@ impl Source {
         due: f64::INFINITY,
         changes: 0.0,
         days: 0.0,
-        seen_after: 0.0,
-        first_after: 0.0,
+        evidence_after: 0.0,
+        first_signal_after: 0.0,
         importance: 0.0,
         cost: 1.0,
         min_interval: 0.0,
@@ -243,119 +241,128 @@ impl Source {
         pending: 0,
         place: 0,
         failures: 0,
-        state: State::Absent,
+        state: SourceState::Absent,
         goal: 0,
-        flags: Flags(0),
+        flags: SourceFlags(0),
     };
 
-    /// What is believed about a source that starts from a prior.
-    pub(crate) fn learnt_on(&self, prior: Prior) -> Belief {
+    /// Returns the belief that its evidence gives on top of a prior.
+    pub(crate) fn belief_on_prior(&self, prior: Prior) -> Belief {
         let prior = prior.belief();
         let (shape, days) = (f64::from(self.changes), f64::from(self.days));
         Belief::new(prior.shape() + shape, prior.days() + days).unwrap_or(prior)
     }
 
-    /// Remembers what was learnt.
-    pub(crate) fn set_learnt(&mut self, changes: f64, days: f64) {
+    /// Stores the evidence.
+    pub(crate) fn set_evidence(&mut self, changes: f64, days: f64) {
         let short = |x: f64| if x > 0.0 { x.clamp(1e-37, 1e38) as f32 } else { 0.0 };
         (self.changes, self.days) = (short(changes), short(days));
     }
 
-    /// The day up to which the belief knows of changes: the last fetch, or the last signal.
-    pub(crate) fn seen(&self) -> f64 {
-        self.last + f64::from(self.seen_after)
+    /// Day up to which the belief knows of changes: the last fetch, or the last signal.
+    pub(crate) fn evidence_until(&self) -> f64 {
+        self.last + f64::from(self.evidence_after)
     }
 
-    /// When the first of the pending changes was announced.
-    pub(crate) fn first(&self) -> f64 {
-        self.last + f64::from(self.first_after)
+    /// Day of the first pending change.
+    pub(crate) fn first_pending_day(&self) -> f64 {
+        self.last + f64::from(self.first_signal_after)
     }
 
-    /// A change was announced.
-    pub(crate) fn announced(&mut self, now: f64) {
-        self.seen_after = (now - self.last) as f32;
+    /// Records an observed change.
+    pub(crate) fn record_pending_change(&mut self, now: f64) {
+        self.evidence_after = (now - self.last) as f32;
         if self.pending == 0 {
-            self.first_after = self.seen_after;
+            self.first_signal_after = self.evidence_after;
         }
         self.pending = self.pending.saturating_add(1);
     }
 
-    /// A copy was made.
-    pub(crate) fn copied(&mut self, day: f64) {
+    /// Records a copy made on `day`.
+    pub(crate) fn record_copy(&mut self, day: f64) {
         let after = |other: f64| (other - day).max(0.0) as f32;
-        (self.seen_after, self.first_after) = (after(self.seen()), after(self.first()));
+        (self.evidence_after, self.first_signal_after) =
+            (after(self.evidence_until()), after(self.first_pending_day()));
         self.last = day;
-        self.flags.set(Flags::NEW, false);
+        self.flags.set(SourceFlags::NEW, false);
     }
 
-    /// Who else has to do with it.
+    /// Link to signal sources.
     #[inline]
     pub(crate) fn link(&self) -> Link {
         match self.pending {
             0 => Link::None,
             _ if self.is_observed() => Link::None,
-            it if it & Self::HERALD != 0 => Link::Herald(it & !Self::HERALD),
-            it => Link::Ear(it - 1),
+            it if it & Self::SIGNAL_SOURCE_BIT != 0 => {
+                Link::SignalSource(it & !Self::SIGNAL_SOURCE_BIT)
+            }
+            it => Link::History(it - 1),
         }
     }
 
-    /// The number in `pending` that says that it is read to hear a herald.
-    const HERALD: u32 = 1 << 31;
+    /// Bit in `pending` that marks the number of a signal source.
+    const SIGNAL_SOURCE_BIT: u32 = 1 << 31;
 
-    /// Has no effect on one whose changes are all announced.
+    /// Sets the link. No effect if its changes are observed.
     pub(crate) fn set_link(&mut self, link: Link) {
         if self.is_observed() {
             return;
         }
         self.pending = match link {
             Link::None => 0,
-            Link::Ear(place) => place + 1,
-            Link::Herald(number) => number | Self::HERALD,
+            Link::History(place) => place + 1,
+            Link::SignalSource(number) => number | Self::SIGNAL_SOURCE_BIT,
         };
     }
 
-    /// The place of the ear that it listens with.
-    pub(crate) fn ear(&self) -> Option<u32> {
+    /// Place of the active history.
+    pub(crate) fn history(&self) -> Option<u32> {
         match self.link() {
-            Link::Ear(place) => Some(place),
+            Link::History(place) => Some(place),
             _ => None,
         }
     }
 
-    /// Announced changes that are not fetched.
-    pub(crate) fn announced_changes(&self) -> u32 {
+    /// Observed changes that are not fetched.
+    pub(crate) fn pending_changes(&self) -> u32 {
         if self.is_observed() { self.pending } else { 0 }
     }
 
     pub(crate) fn is_observed(&self) -> bool {
-        self.flags.has(Flags::OBSERVED)
+        self.flags.has(SourceFlags::OBSERVED)
     }
 
-    /// Whether the last fetch brought no answer, so that it is tried again on its day, and not before.
-    pub(crate) fn is_retried(&self) -> bool {
-        self.flags.has(Flags::RETRIED)
+    /// True if the last fetch was not answered, so that it is retried on its day and not before.
+    pub(crate) fn is_retry(&self) -> bool {
+        self.flags.has(SourceFlags::RETRIED)
     }
 
-    pub(crate) fn is_known(&self) -> bool {
-        self.flags.has(Flags::KNOWN)
+    pub(crate) fn has_owner_belief(&self) -> bool {
+        self.flags.has(SourceFlags::OWNER_BELIEF)
     }
 
-    /// Whether nothing is known of it but what its siblings are like.
+    /// True if there is no evidence from its own fetches.
     pub(crate) fn is_unknown(&self) -> bool {
         self.days <= 0.0
     }
 
-    /// Whether there is no copy.
+    /// True if there is no copy.
     pub(crate) fn is_new(&self) -> bool {
-        self.flags.has(Flags::NEW)
+        self.flags.has(SourceFlags::NEW)
     }
 
-    /// Whether it is there, and fetched now and then.
+    /// True if it is fetched from time to time.
     pub(crate) fn is_live(&self) -> bool {
-        matches!(self.state, State::Waiting | State::Coming | State::Ready | State::Asked)
+        matches!(
+            self.state,
+            SourceState::Waiting
+                | SourceState::Scheduled
+                | SourceState::Candidate
+                | SourceState::InFlight
+        )
     }
 
-    /// Whether it must be fetched whatever it is worth.
+    /// True if it must be fetched regardless of its value.
     pub(crate) fn is_overdue(&self, now: f64) -> bool {
         now - self.last >= f64::from(self.max_interval)
     }

@@ -1,52 +1,52 @@
-//! What is known of a source in a few numbers, for plans over many of them.
+//! Compact view of a source for plans over many of them.
 
 use crate::engine::Engine;
-use crate::source::{Flags, State};
+use crate::source::{SourceFlags, SourceState};
 
-/// What is known of a source.
+/// What the engine believes about a source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SourceBelief {
-    /// The number of its host.
+    /// Number of its host.
     pub host: u32,
-    /// How much it matters.
+    /// Importance.
     pub importance: f64,
-    /// What a fetch takes from the budget.
+    /// Cost of a fetch, in units of the budget.
     pub cost: f64,
-    /// Changes a day, as far as is believed.
-    pub rate: f64,
-    /// Whether each of its changes is announced.
+    /// Expected changes per day.
+    pub change_rate: f64,
+    /// True if each of its changes is observed.
     pub observed: bool,
-    /// Whether it is fetched at all: neither paused nor gone for good.
+    /// True if it is fetched: neither paused nor gone for good.
     pub active: bool,
-    /// Days that must lie between two fetches.
+    /// Minimum days between two fetches.
     pub min_interval: f64,
-    /// Days after which it is fetched whatever it is worth.
+    /// Days after which it is fetched regardless of its value.
     pub max_interval: f64,
-    /// Days that must lie between two fetches from its host.
+    /// Days between two requests to its host.
     pub host_gap: f64,
 }
 
 impl Engine {
-    /// What is known of a source; `None` if there is no such source.
+    /// Returns what the engine believes about a source; `None` if there is no such source.
     #[must_use]
-    pub fn known(&self, id: u32) -> Option<SourceBelief> {
+    pub fn source_belief(&self, id: u32) -> Option<SourceBelief> {
         let source = self.sources.get(id as usize)?;
-        (source.state != State::Absent).then(|| SourceBelief {
+        (source.state != SourceState::Absent).then(|| SourceBelief {
             host: source.host,
             importance: f64::from(source.importance),
             cost: f64::from(source.cost),
-            rate: self.belief(source).mean(),
+            change_rate: self.belief(source).mean(),
             observed: source.is_observed(),
-            active: source.state != State::Parked && !source.flags.has(Flags::PAUSED),
+            active: source.state != SourceState::Parked && !source.flags.has(SourceFlags::PAUSED),
             min_interval: f64::from(source.min_interval),
             max_interval: f64::from(source.max_interval),
-            host_gap: self.gap(source.host),
+            host_gap: self.known_host_gap(source.host),
         })
     }
 
-    /// The number after the largest that a source has or had.
+    /// Exclusive upper bound of the source numbers used so far.
     #[must_use]
-    pub fn numbers(&self) -> u32 {
+    pub fn id_bound(&self) -> u32 {
         u32::try_from(self.sources.len()).unwrap_or(u32::MAX)
     }
 }

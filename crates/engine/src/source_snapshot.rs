@@ -1,155 +1,155 @@
-//! Sources as they are at a moment, to be put in order by others: what takes long is calculated by who
-//! wants to know it.
+//! Snapshots of sources, to be sorted by the caller: expensive values are computed on demand,
+//! outside the engine.
 
 use freshet_estimate::Belief;
 
 use crate::engine::Engine;
-use crate::explain::Standing;
-use crate::source::{Flags, Goal, Source, State};
-use crate::value::{Hears, View};
+use crate::explain::SourcePhase;
+use crate::fetch_value::{SignalInfluence, SourceView};
+use crate::source::{Goal, Source, SourceFlags, SourceState};
 
-/// A source as it is at a moment.
+/// Snapshot of a source.
 #[derive(Clone, Debug)]
 pub struct SourceSnapshot {
     id: u32,
     source: Source,
     belief: Belief,
     goal: Goal,
-    hears: Hears,
+    signal_influence: SignalInfluence,
     now: f64,
     price: f64,
-    /// The day from which on its host may be asked.
-    free: f64,
+    /// First day on which a request to its host is allowed.
+    free_at: f64,
 }
 
-/// Where a source stands, in few numbers.
+/// Status of a source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SourceStatus {
-    /// Its number.
+    /// Number of the source.
     pub id: u32,
-    /// The number of its host.
+    /// Number of its host.
     pub host: u32,
-    /// How much it matters.
+    /// Importance.
     pub importance: f64,
-    /// Changes a day, as far as is believed.
-    pub rate: f64,
-    /// What a fetch is worth now for each unit of cost; infinite if there is no copy.
-    pub worth: f64,
-    /// What a fetch must be worth now, at its host.
+    /// Expected changes per day.
+    pub change_rate: f64,
+    /// Value of a fetch now, per unit of cost; infinite if there is no copy.
+    pub value: f64,
+    /// Minimum value of a fetch now, at its host.
     pub price: f64,
-    /// The day on which it is due and its host may be asked; infinite if never.
-    pub due: f64,
-    /// Where it stands.
-    pub standing: Standing,
+    /// Day on which it is due and its host is available; infinite if never.
+    pub due_day: f64,
+    /// Phase of the source.
+    pub phase: SourcePhase,
 }
 
 impl SourceSnapshot {
-    /// Its number.
+    /// Number of the source.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Whether it was never fetched, and nothing is wrong with it.
+    /// True if it was never fetched and has not failed.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.source.is_new() && self.has_no_fault()
     }
 
-    /// Whether there is a copy, and nothing was wrong with the last fetch.
+    /// True if there is a copy and the last fetch was answered.
     #[must_use]
-    pub fn is_good(&self) -> bool {
+    pub fn is_healthy(&self) -> bool {
         !self.source.is_new() && self.has_no_fault()
     }
 
     fn has_no_fault(&self) -> bool {
-        self.source.failures == 0 && !self.source.is_retried()
+        self.source.failures == 0 && !self.source.is_retry()
     }
 
-    /// How much it matters.
+    /// Importance.
     #[must_use]
     pub fn importance(&self) -> f64 {
         f64::from(self.source.importance)
     }
 
-    /// Changes a day, as far as is believed.
+    /// Expected changes per day.
     #[must_use]
-    pub fn rate(&self) -> f64 {
+    pub fn change_rate(&self) -> f64 {
         self.belief.mean()
     }
 
-    /// What a fetch is worth now for each unit of cost, in parts of what it must be worth at its host;
-    /// infinite if there is no copy, and nothing if it is never fetched.
+    /// Value of a fetch now as a share of the price at its host; infinite if there is no copy, 0 if
+    /// it is never fetched.
     #[must_use]
-    pub fn value(&self) -> f64 {
-        match self.worth() / self.price {
+    pub fn relative_value(&self) -> f64 {
+        match self.fetch_value() / self.price {
             _ if !self.is_active() => 0.0,
             value if value.is_nan() => 0.0,
             value => value,
         }
     }
 
-    /// The day on which it is due and its host may be asked; infinite if never.
+    /// Day on which it is due and its host is available; infinite if never.
     #[must_use]
-    pub fn due(&self) -> f64 {
+    pub fn due_day(&self) -> f64 {
         let source = &self.source;
         match source.state {
             _ if !self.is_active() => f64::INFINITY,
-            State::Asked => self.now,
-            State::Waiting if source.is_retried() => source.due.max(self.free),
-            _ => self.view().due(self.now, self.price).max(self.free),
+            SourceState::InFlight => self.now,
+            SourceState::Waiting if source.is_retry() => source.due.max(self.free_at),
+            _ => self.view().due_day(self.now, self.price).max(self.free_at),
         }
     }
 
-    fn worth(&self) -> f64 {
-        if self.source.is_new() { f64::INFINITY } else { self.view().worth(self.now) }
+    fn fetch_value(&self) -> f64 {
+        if self.source.is_new() { f64::INFINITY } else { self.view().fetch_value(self.now) }
     }
 
-    /// Neither paused nor gone for good.
+    /// True if it is neither paused nor gone for good.
     fn is_active(&self) -> bool {
-        self.source.state != State::Parked && !self.source.flags.has(Flags::PAUSED)
+        self.source.state != SourceState::Parked && !self.source.flags.has(SourceFlags::PAUSED)
     }
 
-    fn view(&self) -> View<'_> {
-        View {
+    fn view(&self) -> SourceView<'_> {
+        SourceView {
             source: &self.source,
             belief: self.belief,
             goal: self.goal,
-            hears: self.hears.clone(),
+            signal_influence: self.signal_influence.clone(),
         }
     }
 }
 
 impl Engine {
-    /// A source as it is now; `None` if there is no such source.
+    /// Returns a snapshot of a source; `None` if there is no such source.
     #[must_use]
-    pub fn sight(&self, id: u32) -> Option<SourceSnapshot> {
+    pub fn source_snapshot(&self, id: u32) -> Option<SourceSnapshot> {
         let source = *self.sources.get(id as usize)?;
-        (source.state != State::Absent).then(|| SourceSnapshot {
+        (source.state != SourceState::Absent).then(|| SourceSnapshot {
             id,
             source,
             belief: self.belief(&source),
             goal: self.goal(&source),
-            hears: self.hears(&source),
+            signal_influence: self.signal_influence(&source),
             now: self.now,
-            price: self.price_at(source.host),
-            free: self.hosts[source.host as usize].free,
+            price: self.host_price(source.host),
+            free_at: self.hosts[source.host as usize].free_at,
         })
     }
 
-    /// Where a source stands; `None` if there is no such source.
+    /// Returns the status of a source; `None` if there is no such source.
     #[must_use]
-    pub fn glance(&self, id: u32) -> Option<SourceStatus> {
-        let sight = self.sight(id)?;
+    pub fn source_status(&self, id: u32) -> Option<SourceStatus> {
+        let source_snapshot = self.source_snapshot(id)?;
         Some(SourceStatus {
             id,
-            host: sight.source.host,
-            importance: sight.importance(),
-            rate: sight.rate(),
-            worth: sight.worth(),
-            price: sight.price,
-            due: sight.due(),
-            standing: self.standing(&sight.source)?,
+            host: source_snapshot.source.host,
+            importance: source_snapshot.importance(),
+            change_rate: source_snapshot.change_rate(),
+            value: source_snapshot.fetch_value(),
+            price: source_snapshot.price,
+            due_day: source_snapshot.due_day(),
+            phase: self.phase(&source_snapshot.source)?,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What is believed about the change rate of one source.
+//! A gamma belief about the change rate of one source.
 
 use std::error::Error;
 use std::fmt;
@@ -8,45 +8,47 @@ use serde::{Deserialize, Serialize};
 use crate::prior::Prior;
 use crate::quantile::gamma_quantile;
 
-/// A belief about a change rate `c`: the gamma distribution with density
-/// `bᵃ c^(a−1) e^(−bc)/Γ(a)`, as if `a` changes had been counted in `b` days.
+/// A gamma belief about a change rate `c`, with density `bᵃ c^(a−1) e^(−bc)/Γ(a)`. It is equivalent
+/// to having counted `a` changes in `b` days.
 ///
-/// Each observation updates it in constant time. Two kinds of observation are exact:
-/// [`unchanged`](Self::unchanged) and [`counted`](Self::counted). A fetch that found at least one
-/// change multiplies the density by `1 − e^(−cτ)`, which is no longer a gamma density;
-/// [`changed`](Self::changed) takes the gamma with the same mean and variance.
+/// Each observation updates the belief in constant time. Two kinds of update are exact:
+/// [`observe_no_change`](Self::observe_no_change) and [`observe_count`](Self::observe_count). A
+/// fetch that finds at least one change multiplies the density by `1 − e^(−cτ)`, and the product is
+/// no longer a gamma density; [`observe_change`](Self::observe_change) takes the gamma with the
+/// same mean and variance.
 ///
-/// # How close it is
+/// # Accuracy
 ///
-/// Against the exact posterior, in units of its standard deviation (`tests/belief.rs` holds these
-/// figures):
+/// Errors against the exact posterior, in units of its standard deviation (`tests/belief.rs` checks
+/// these figures):
 ///
 /// | histories | mean | standard deviation | 95 % interval |
 /// | --- | --- | --- | --- |
-/// | 1–400 fetches at 0.02–20 expected changes each: half are within | 0.03 | 2 % | 0.07 |
-/// | the same: 99 in 100 are within | 0.4 | 15 % | 0.5 |
-/// | the same: the worst of 360 | 0.7 | 31 % | 1.3 |
+/// | 1–400 fetches at 0.02–20 expected changes each: median | 0.03 | 2 % | 0.07 |
+/// | the same: 99th percentile | 0.4 | 15 % | 0.5 |
+/// | the same: worst of 360 | 0.7 | 31 % | 1.3 |
 /// | one fetch, which found a change | 0 | 0 | 0.03 |
 /// | 10 fetches, each found a change | 0.13 | 10 % | 0.4 |
 /// | 100 fetches, each found a change | 0.54 | 36 % | 1.4 |
 /// | 1,000 fetches, each found a change | 2.2 | 58 % | 3.2 |
 ///
-/// When every fetch finds a change, the rate is known only from below, and the exact posterior
-/// keeps the tail of the prior above; the belief then becomes too sure. Its mean stays within a
-/// third of the exact one even after 1,000 such fetches, and [`forget`](Self::forget) bounds how
-/// many can add up. Matching `E[ln c]` instead of the variance (the projection of least divergence)
-/// has about the same mean and a deviation and interval further off.
+/// When every fetch finds a change, the rate is only bounded from below, and the exact posterior
+/// keeps the upper tail of the prior, so the belief becomes overconfident. Its mean stays within a
+/// third of the exact mean even after 1,000 such fetches, and
+/// [`decay_towards`](Self::decay_towards) limits how many can accumulate. Matching `E[ln c]`
+/// instead of the variance (the projection of least divergence) gives about the same mean and a
+/// less accurate deviation and interval.
 ///
-/// A source whose habits change, so that no single rate explains what was seen, is followed faster
-/// than by the exact posterior: after 100 fetches that all found a change in 5 days, 100 that found
-/// none in half a day put the mean 5.6 exact deviations below the exact one.
+/// A source whose change rate shifts, so that no single rate explains the observations, is tracked
+/// faster than by the exact posterior: after 100 fetches that all found a change in 5 days, 100
+/// fetches that found none in half a day put the mean 5.6 exact deviations below the exact one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Belief {
     shape: f64,
     days: f64,
 }
 
-/// Why two numbers are not a belief.
+/// Error of [`Belief::new`]: a parameter is out of range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InvalidBelief {
     /// The shape is not a positive finite number.
@@ -58,8 +60,10 @@ pub enum InvalidBelief {
 impl fmt::Display for InvalidBelief {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Shape(shape) => write!(f, "shape of a belief is not a positive number: {shape}"),
-            Self::Days(days) => write!(f, "days of a belief are not a positive number: {days}"),
+            Self::Shape(shape) => {
+                write!(f, "shape of the belief is not a positive number: {shape}")
+            }
+            Self::Days(days) => write!(f, "days of the belief are not a positive number: {days}"),
         }
     }
 }
@@ -67,11 +71,11 @@ impl fmt::Display for InvalidBelief {
 impl Error for InvalidBelief {}
 
 impl Belief {
-    /// The belief Gamma(`shape`, `days`), with mean `shape/days`.
+    /// Returns the belief Gamma(`shape`, `days`), whose mean is `shape/days`.
     ///
     /// # Errors
     ///
-    /// If either is not a positive finite number.
+    /// Returns [`InvalidBelief`] if either parameter is not a positive finite number.
     pub fn new(shape: f64, days: f64) -> Result<Self, InvalidBelief> {
         let positive = |x: f64| x > 0.0 && x.is_finite();
         match (positive(shape), positive(days)) {
@@ -81,77 +85,78 @@ impl Belief {
         }
     }
 
-    /// For numbers that are positive and finite by the way they were computed.
+    /// Skips validation, for parameters that are positive and finite by construction.
     pub(crate) const fn from_parts(shape: f64, days: f64) -> Self {
         Self { shape, days }
     }
 
-    /// The shape `a`: as if so many changes had been counted.
+    /// Shape `a`: the equivalent number of counted changes.
     #[must_use]
     pub fn shape(self) -> f64 {
         self.shape
     }
 
-    /// The days `b`: as if the changes had been counted in so many days.
+    /// Rate parameter `b`: the equivalent number of days in which the changes were counted.
     #[must_use]
     pub fn days(self) -> f64 {
         self.days
     }
 
-    /// After a fetch that found no change in `days`: `b + τ`, exact.
+    /// Updates the belief after a fetch that found no change in `days`: `b + τ`, exact.
     ///
-    /// Days that are not a positive finite number tell nothing, here and in the other updates.
+    /// This and the other updates ignore days that are not a positive finite number.
     #[must_use]
-    pub fn unchanged(self, days: f64) -> Self {
-        self.kept_valid(self.shape, self.days + days, days)
+    pub fn observe_no_change(self, days: f64) -> Self {
+        self.replace_if_valid(self.shape, self.days + days, days)
     }
 
-    /// After counting `changes` in `days`: `a + n`, `b + τ`, exact.
+    /// Updates the belief after `changes` were counted in `days`: `a + n`, `b + τ`, exact.
     #[must_use]
-    pub fn counted(self, changes: u64, days: f64) -> Self {
-        self.kept_valid(self.shape + changes as f64, self.days + days, days)
+    pub fn observe_count(self, changes: u64, days: f64) -> Self {
+        self.replace_if_valid(self.shape + changes as f64, self.days + days, days)
     }
 
-    /// After a fetch that found at least one change in `days`: the gamma with the mean and the
-    /// variance of `(1 − e^(−cτ))·Gamma(a, b)`.
+    /// Updates the belief after a fetch that found at least one change in `days`: the gamma with
+    /// the mean and the variance of `(1 − e^(−cτ))·Gamma(a, b)`.
     ///
-    /// With `q = b/(b+τ)`, `r = qᵃ`:
-    /// `E[c] = (a/b)(1 − rq)/(1 − r)`, `Var[c] = (a/b²)·D/(1 − r)²`,
-    /// `D = (1 − rq²)(1 − r) − a r (1 − q)²`. The two parts of `D` are at least a factor `a + 2`
-    /// apart at small `τ` and further at large, so it keeps its digits; `E[c²] − E[c]²` would not.
+    /// With `q = b/(b+τ)`, `r = qᵃ`: `E[c] = (a/b)(1 − rq)/(1 − r)`, `Var[c] = (a/b²)·D/(1 − r)²`,
+    /// `D = (1 − rq²)(1 − r) − a r (1 − q)²`. The two terms of `D` differ by at least a factor `a +
+    /// 2` at small `τ` and by more at large `τ`, so `D` keeps its precision; `E[c²] − E[c]²` would
+    /// not.
     #[must_use]
-    pub fn changed(self, days: f64) -> Self {
+    pub fn observe_change(self, days: f64) -> Self {
         let Self { shape: a, days: b } = self;
         let u = days / b;
         let minus_r = (-a * u.ln_1p()).exp_m1();
         let r = 1.0 + minus_r;
         let q = 1.0 / (1.0 + u);
-        // All in units of 1 − q, so that nothing underflows when τ is a moment.
+        // All terms are in units of 1 − q, so that nothing underflows for very small τ.
         let seen = -minus_r / (u * q);
         let first = seen + r;
         let second = r.mul_add(1.0 + q, seen);
         let spread = second.mul_add(seen, -a * r);
-        self.kept_valid(a * first * (first / spread), b * first * (seen / spread), days)
+        self.replace_if_valid(a * first * (first / spread), b * first * (seen / spread), days)
     }
 
-    /// After a change in `days` that was perhaps none of these: the gamma with the mean and the variance of
-    /// `(1 − s e^(−cτ))·Gamma(a, b)`, where `s` is the chance that nothing else explains it. With `s = 1`
-    /// it is [`changed`](Self::changed), with `s = 0` nothing was learnt.
-    pub(crate) fn changed_unless(self, days: f64, unexplained: f64) -> Self {
+    /// Updates the belief after a change in `days` that may have another explanation: the gamma
+    /// with the mean and the variance of `(1 − s e^(−cτ))·Gamma(a, b)`, where `s` is the
+    /// probability that there is no other explanation. `s = 1` is
+    /// [`observe_change`](Self::observe_change); `s = 0` leaves the belief as it is.
+    pub(crate) fn observe_possible_change(self, days: f64, unexplained: f64) -> Self {
         let Self { shape: a, days: b } = self;
-        let r = unexplained * self.no_change(days);
+        let r = unexplained * self.no_change_probability(days);
         if r == 0.0 {
             return self;
         }
         let q = b / (b + days);
         let (seen, first, second) = (1.0 - r, 1.0 - r * q, 1.0 - r * q * q);
         let spread = second * seen - a * r * (1.0 - q) * (1.0 - q);
-        self.kept_valid(a * first * first / spread, b * first * seen / spread, days)
+        self.replace_if_valid(a * first * first / spread, b * first * seen / spread, days)
     }
 
-    /// The new belief, or the old one if the observation was none, or too short or too long for
-    /// its weight to be a number.
-    fn kept_valid(self, shape: f64, days: f64, observed: f64) -> Self {
+    /// Returns the new belief, or the old one if the observation is invalid or too short or too
+    /// long for the result to be finite.
+    fn replace_if_valid(self, shape: f64, days: f64, observed: f64) -> Self {
         if observed > 0.0 && observed.is_finite() {
             Self::new(shape, days).unwrap_or(self)
         } else {
@@ -159,24 +164,25 @@ impl Belief {
         }
     }
 
-    /// Forgets towards the prior for `days`: what was learnt, `(a − a₀, b − b₀)`, loses half its
-    /// weight in `half_life` days (a power prior).
+    /// Decays towards the prior over `days`: the evidence `(a − a₀, b − b₀)` loses half its weight
+    /// every `half_life` days (a power prior).
     ///
-    /// Always between the belief and the prior, on whichever side of it. Days or half-lives that
-    /// are not positive numbers forget nothing, and so does an infinite half-life.
+    /// The result lies between the belief and the prior, on whichever side the belief is. Days or
+    /// half-lives that are not positive numbers leave the belief as it is, and so does an infinite
+    /// half-life.
     #[must_use]
-    pub fn forget(self, prior: Prior, days: f64, half_life: f64) -> Self {
+    pub fn decay_towards(self, prior: Prior, days: f64, half_life: f64) -> Self {
         if days.is_nan() || half_life.is_nan() || days <= 0.0 || half_life <= 0.0 {
             return self;
         }
-        let kept = if half_life.is_infinite() { 1.0 } else { (-days / half_life).exp2() };
+        let remaining = if half_life.is_infinite() { 1.0 } else { (-days / half_life).exp2() };
         let prior = prior.belief();
-        let mix = |own: f64, prior: f64| kept * own + (1.0 - kept) * prior;
+        let mix = |own: f64, prior: f64| remaining * own + (1.0 - remaining) * prior;
         Self { shape: mix(self.shape, prior.shape), days: mix(self.days, prior.days) }
     }
 
-    /// What was learnt under one prior, on top of another: `a − a₀ + a₁`, `b − b₀ + b₁`. Exact
-    /// where the updates were. A part that fell below its prior keeps its ratio to it instead.
+    /// Moves the evidence from one prior to another: `a − a₀ + a₁`, `b − b₀ + b₁`. Exact if the
+    /// updates were. A parameter that fell below its prior keeps its ratio to the prior instead.
     #[must_use]
     pub fn rebase(self, from: Prior, to: Prior) -> Self {
         let (from, to) = (from.belief(), to.belief());
@@ -201,28 +207,28 @@ impl Belief {
 
     /// Standard deviation of the changes per day, `√a/b`.
     #[must_use]
-    pub fn deviation(self) -> f64 {
+    pub fn std_dev(self) -> f64 {
         self.shape.sqrt() / self.days
     }
 
-    /// The rate that the true one is below with the given chance; 0 for chances of 0 and less,
-    /// infinite for 1 and more or not a number.
+    /// Returns the rate below which the true rate lies with the given probability. 0 for
+    /// probabilities of 0 and less; infinite for 1 and more, and for NaN.
     #[must_use]
-    pub fn quantile(self, chance: f64) -> f64 {
-        gamma_quantile(self.shape, chance) / self.days
+    pub fn quantile(self, probability: f64) -> f64 {
+        gamma_quantile(self.shape, probability) / self.days
     }
 
-    /// The rates between which the true one is with the given chance, which misses as often below
-    /// as above: `credible(0.95)` is the 95 % interval.
+    /// Returns the central interval that contains the true rate with the given probability:
+    /// `credible_interval(0.95)` is the 95 % interval.
     #[must_use]
-    pub fn credible(self, chance: f64) -> (f64, f64) {
-        let miss = (1.0 - chance) / 2.0;
+    pub fn credible_interval(self, probability: f64) -> (f64, f64) {
+        let miss = (1.0 - probability) / 2.0;
         (self.quantile(miss), self.quantile(1.0 - miss))
     }
 
-    /// The chance of no change in `days`: `(b/(b+τ))ᵃ`. 1 for days that are not positive.
+    /// Probability of no change in `days`: `(b/(b+τ))ᵃ`. 1 if `days` is not positive.
     #[must_use]
-    pub fn no_change(self, days: f64) -> f64 {
+    pub fn no_change_probability(self, days: f64) -> f64 {
         if days > 0.0 { (-self.shape * (days / self.days).ln_1p()).exp() } else { 1.0 }
     }
 }
@@ -232,8 +238,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(what: &str, got: f64, expect: f64, tolerance: f64) {
-        assert!((got / expect - 1.0).abs() <= tolerance, "{what}: {got:e}, expected {expect:e}");
+    fn check(label: &str, got: f64, expect: f64, tolerance: f64) {
+        assert!((got / expect - 1.0).abs() <= tolerance, "{label}: {got:e}, expected {expect:e}");
     }
 
     fn belief(shape: f64, days: f64) -> Belief {
@@ -241,50 +247,50 @@ mod tests {
     }
 
     #[test]
-    fn a_change_matches_mean_and_variance() {
+    fn observing_a_change_matches_mean_and_variance() {
         // a, τ/b, then a' and b'/b from the moments in 60 digits.
         for (a, u, shape, days) in CHANGED {
-            let after = belief(a, 3.0).changed(3.0 * u);
+            let after = belief(a, 3.0).observe_change(3.0 * u);
             check(&format!("shape at a = {a:e}, u = {u:e}"), after.shape(), shape, 1e-12);
             check(&format!("days at a = {a:e}, u = {u:e}"), after.days(), 3.0 * days, 1e-12);
         }
     }
 
     #[test]
-    fn a_change_in_a_moment_is_one_change_and_in_an_age_is_none() {
-        let moment = belief(0.7, 2.0).changed(1e-300);
+    fn very_short_and_very_long_intervals_have_the_right_limits() {
+        let moment = belief(0.7, 2.0).observe_change(1e-300);
         check("shape", moment.shape(), 1.7, 1e-12);
         check("days", moment.days(), 2.0, 1e-12);
-        let age = belief(5.0, 2.0).changed(1e300);
+        let age = belief(5.0, 2.0).observe_change(1e300);
         check("shape", age.shape(), 5.0, 1e-12);
         check("days", age.days(), 2.0, 1e-12);
     }
 
     #[test]
-    fn observations_that_are_none_tell_nothing() {
+    fn invalid_observations_are_ignored() {
         let before = belief(0.7, 2.0);
         for days in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert_eq!(before.unchanged(days), before);
-            assert_eq!(before.changed(days), before);
-            assert_eq!(before.counted(3, days), before);
+            assert_eq!(before.observe_no_change(days), before);
+            assert_eq!(before.observe_change(days), before);
+            assert_eq!(before.observe_count(3, days), before);
         }
-        assert_eq!(before.unchanged(4.0), belief(0.7, 6.0));
-        assert_eq!(before.counted(3, 4.0), belief(3.7, 6.0));
+        assert_eq!(before.observe_no_change(4.0), belief(0.7, 6.0));
+        assert_eq!(before.observe_count(3, 4.0), belief(3.7, 6.0));
     }
 
     #[test]
-    fn forgetting_halves_what_was_learnt_on_either_side_of_the_prior() {
+    fn decay_halves_the_evidence_on_either_side_of_the_prior() {
         let prior = Prior::new(2.0, 8.0).unwrap();
-        assert_eq!(belief(6.0, 4.0).forget(prior, 10.0, 10.0), belief(4.0, 6.0));
-        assert_eq!(belief(1.0, 24.0).forget(prior, 20.0, 10.0), belief(1.75, 12.0));
-        assert_eq!(belief(1.0, 24.0).forget(prior, f64::INFINITY, 10.0), prior.belief());
+        assert_eq!(belief(6.0, 4.0).decay_towards(prior, 10.0, 10.0), belief(4.0, 6.0));
+        assert_eq!(belief(1.0, 24.0).decay_towards(prior, 20.0, 10.0), belief(1.75, 12.0));
+        assert_eq!(belief(1.0, 24.0).decay_towards(prior, f64::INFINITY, 10.0), prior.belief());
         for (days, half_life) in [(0.0, 1.0), (1.0, f64::INFINITY), (f64::NAN, 1.0), (1.0, 0.0)] {
-            assert_eq!(belief(6.0, 4.0).forget(prior, days, half_life), belief(6.0, 4.0));
+            assert_eq!(belief(6.0, 4.0).decay_towards(prior, days, half_life), belief(6.0, 4.0));
         }
     }
 
     #[test]
-    fn what_was_learnt_moves_to_another_prior() {
+    fn evidence_moves_to_another_prior() {
         let (from, to) = (Prior::new(2.0, 8.0).unwrap(), Prior::new(1.0, 2.0).unwrap());
         assert_eq!(belief(6.0, 10.0).rebase(from, to), belief(5.0, 4.0));
         assert_eq!(belief(1.0, 4.0).rebase(from, to), belief(0.5, 1.0));
@@ -292,17 +298,17 @@ mod tests {
     }
 
     #[test]
-    fn chances_of_no_change_follow_from_the_moments() {
+    fn no_change_probabilities_and_moments_have_known_values() {
         // Gamma(2, 3) over 3 days: (1/2)².
-        check("no change", belief(2.0, 3.0).no_change(3.0), 0.25, 1e-15);
-        assert_eq!(belief(2.0, 3.0).no_change(f64::INFINITY), 0.0);
-        assert_eq!(belief(2.0, 3.0).no_change(-1.0), 1.0);
-        check("deviation", belief(4.0, 3.0).deviation(), 2.0 / 3.0, 1e-15);
+        check("no change", belief(2.0, 3.0).no_change_probability(3.0), 0.25, 1e-15);
+        assert_eq!(belief(2.0, 3.0).no_change_probability(f64::INFINITY), 0.0);
+        assert_eq!(belief(2.0, 3.0).no_change_probability(-1.0), 1.0);
+        check("deviation", belief(4.0, 3.0).std_dev(), 2.0 / 3.0, 1e-15);
         check("variance", belief(4.0, 3.0).variance(), 4.0 / 9.0, 1e-15);
     }
 
     #[test]
-    fn numbers_that_are_no_belief_are_refused() {
+    fn invalid_beliefs_are_rejected() {
         assert_eq!(Belief::new(0.0, 1.0), Err(InvalidBelief::Shape(0.0)));
         assert_eq!(Belief::new(1.0, f64::INFINITY), Err(InvalidBelief::Days(f64::INFINITY)));
         assert_eq!(size_of::<Belief>(), 16);

@@ -1,103 +1,104 @@
-//! What a fetch is worth where every change is an update to be captured, averaged over what is
-//! believed of the source.
+//! Value of a fetch when every change is an update to capture, averaged over the belief about the
+//! change rate.
 
-mod changes;
+mod change_lifetime;
 mod decay;
-mod due;
-mod spelling;
+mod interval;
+mod text;
 
 use std::f64::consts::LN_2;
 
 use serde::{Deserialize, Serialize};
 
 use crate::belief::Belief;
-use crate::difference::ratio;
-use changes::captured;
-use decay::Fading;
+use crate::divided_difference::first_difference;
+use change_lifetime::captured_updates;
+use decay::DecayingCapture;
 
-pub use spelling::InvalidCapture;
+pub use text::InvalidCapture;
 
-/// How long an update can still be captured.
+/// How long an update stays available at the source.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Life {
+pub enum UpdateLifetime {
     /// For ever: the source only grows.
     Append,
-    /// For so many days.
-    Days(f32),
-    /// Until so many further changes have come, at least 1.
+    /// For a fixed number of days.
+    Window(f32),
+    /// Until this many further changes have occurred, at least 1.
     Changes(u32),
 }
 
-/// What an update is worth that is captured after a delay.
+/// How the value of an update decreases with the delay of its capture.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Urgency {
-    /// 1, however late.
+    /// Constant: 1 after any delay.
     Uniform,
-    /// Half as much for each delay of so many days: `2^(−s/h)` after `s`.
+    /// Exponential decay with a half-life `h` in days: `2^(−s/h)` after `s` days.
     Decay(f32),
-    /// 1 up to so many days, then 0.
-    Days(f32),
+    /// 1 up to this many days, then 0.
+    Window(f32),
 }
 
-/// Capture mode: which updates a fetch captures, and what they are worth (Pandey, Dhamdhere &
+/// Capture objective: which updates a fetch captures, and what they are worth (Pandey, Dhamdhere &
 /// Olston 2004, in continuous time).
 ///
-/// The source changes by a Poisson process of rate `c`; an update that came `s` days before the
-/// fetch is still there with a chance given by its [`Life`], and then worth what its [`Urgency`]
-/// says. A fetch `τ` days after the last captures
+/// The source changes by a Poisson process of rate `c`. An update that occurred `s` days before the
+/// fetch is still available with a probability given by its [`UpdateLifetime`], and is then worth
+/// what its [`Urgency`] gives. A fetch `τ` days after the last one captures
 ///
 /// `g(τ) = ∫₀^τ E[c P(alive after s | c)] urgency(s) ds`.
 ///
-/// With the belief Gamma(a, b), `N` changes in `τ` days, `W` the shorter of the windows if there
-/// is one, `t = min(τ, W)` and `d = ln 2/h`:
+/// With the belief Gamma(a, b), `N` changes in `τ` days, `W` the shorter of the windows if there is
+/// one, `t = min(τ, W)` and `d = ln 2/h`:
 ///
-/// | life | uniform, window | decay |
+/// | lifetime | uniform, window | decay |
 /// | --- | --- | --- |
 /// | append, window | `(a/b) t` | `(a/b) (1 − e^(−dt))/d` |
 /// | changes | `E[min(N, n)]` at `t` | the integral, by quadrature |
 ///
-/// Within 1e-11 for every shape from 1e-3 to 1e9, every `τ/b` from 1e-9 to 1e9 and up to 1000
-/// changes; for more changes the time grows with their square root at most. `g` is concave: the
-/// sooner an update is captured the surer it is there.
+/// Accurate to 1e-11 for every shape from 1e-3 to 1e9, every `τ/b` from 1e-9 to 1e9 and up to 1000
+/// changes; for more changes the running time grows with at most their square root. `g` is concave:
+/// the sooner an update is captured, the more likely it is still available.
 ///
-/// 16 bytes, since there is one for each source: hence `f32`, whose steps of 6e-8 no window or
-/// half-life is known to.
+/// The type takes 16 bytes because there is one per source. That is why it uses `f32`: no window or
+/// half-life is known more precisely than its steps of 6e-8.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Capture {
-    /// How long an update can be captured.
-    pub life: Life,
-    /// What it is worth by then.
+pub struct CaptureObjective {
+    /// How long an update stays available.
+    pub life: UpdateLifetime,
+    /// How its value decreases with the delay.
     pub urgency: Urgency,
 }
 
-impl Life {
-    /// Until the next change.
+impl UpdateLifetime {
+    /// Available until the next change.
     pub const OVERWRITE: Self = Self::Changes(1);
 
-    /// The life itself, if it is one.
+    /// Returns the lifetime if it is valid.
     ///
     /// # Errors
     ///
-    /// If it ends after 0 changes, or its days are not a positive finite number.
-    pub fn check(self) -> Result<Self, InvalidCapture> {
+    /// Returns [`InvalidCapture`] if it ends after 0 changes, or its days are not a positive finite
+    /// number.
+    pub fn validate(self) -> Result<Self, InvalidCapture> {
         match self {
-            Self::Changes(0) => Err(InvalidCapture::NoChanges),
-            Self::Days(days) if !positive(days) => Err(InvalidCapture::LifeDays(days)),
+            Self::Changes(0) => Err(InvalidCapture::ZeroChanges),
+            Self::Window(days) if !positive(days) => Err(InvalidCapture::LifetimeWindow(days)),
             _ => Ok(self),
         }
     }
 }
 
 impl Urgency {
-    /// The urgency itself, if it is one.
+    /// Returns the urgency if it is valid.
     ///
     /// # Errors
     ///
-    /// If its days are not a positive finite number.
-    pub fn check(self) -> Result<Self, InvalidCapture> {
+    /// Returns [`InvalidCapture`] if its days are not a positive finite number.
+    pub fn validate(self) -> Result<Self, InvalidCapture> {
         match self {
             Self::Decay(days) if !positive(days) => Err(InvalidCapture::HalfLife(days)),
-            Self::Days(days) if !positive(days) => Err(InvalidCapture::UrgencyDays(days)),
+            Self::Window(days) if !positive(days) => Err(InvalidCapture::UrgencyWindow(days)),
             _ => Ok(self),
         }
     }
@@ -107,116 +108,121 @@ fn positive(days: f32) -> bool {
     days > 0.0 && days.is_finite()
 }
 
-/// A capture mode as the mathematics sees it: a window is the same to the life and to the urgency.
-struct Terms {
-    /// The further changes that end an update, if any do.
+/// Parameters of the capture integral. A window of the lifetime and one of the urgency have the
+/// same effect.
+struct CaptureTerms {
+    /// Number of further changes after which an update is lost, if any.
     changes: Option<u32>,
-    /// The days after which an update is worth nothing.
+    /// Days after which an update is worth nothing.
     window: f64,
-    /// The share of its worth that an update loses per day.
+    /// Decay rate of the value of an update, per day.
     decay: f64,
 }
 
-impl Capture {
-    /// Both, checked.
+impl CaptureObjective {
+    /// Returns the validated objective.
     ///
-    /// The fields are open, and whoever sets them otherwise should check them too: with numbers
-    /// that are neither a life nor an urgency the values mean nothing.
+    /// The fields are public; a caller that sets them directly should validate them too. Values
+    /// computed from an invalid lifetime or urgency are meaningless.
     ///
     /// # Errors
     ///
-    /// If either is none.
-    pub fn new(life: Life, urgency: Urgency) -> Result<Self, InvalidCapture> {
-        Ok(Self { life: life.check()?, urgency: urgency.check()? })
+    /// Returns [`InvalidCapture`] if the lifetime or the urgency is invalid.
+    pub fn new(life: UpdateLifetime, urgency: Urgency) -> Result<Self, InvalidCapture> {
+        Ok(Self { life: life.validate()?, urgency: urgency.validate()? })
     }
 
-    /// What a fetch captures `days` after the last, on average over the belief. 0 for days that are
-    /// not positive; the [limit](Self::limit) for infinite days.
+    /// Expected value of the updates that a fetch captures `days` after the last one. 0 for days
+    /// that are not positive; the [maximum](Self::max_value) for infinite days.
     #[must_use]
     #[inline]
-    pub fn value(self, belief: Belief, days: f64) -> f64 {
-        let Terms { changes, window, decay } = self.terms();
+    pub fn fetch_value(self, belief: Belief, days: f64) -> f64 {
+        let CaptureTerms { changes, window, decay } = self.terms();
         let days = if days > 0.0 { days.min(window) } else { return 0.0 };
         let (a, b) = (belief.shape(), belief.days());
-        let Some(n) = changes else { return belief.mean() * spent(days, decay) };
+        let Some(n) = changes else { return belief.mean() * discounted_days(days, decay) };
         let (u, decay) = (days / b, decay * b);
         if decay > 0.0 {
-            Fading { changes: n, shape: a, decay }.between(0.0, u)
+            DecayingCapture { changes: n, shape: a, decay }.value_between(0.0, u)
         } else if u < f64::INFINITY {
-            captured(n, a, u).value
+            captured_updates(n, a, u).value
         } else {
             f64::from(n)
         }
     }
 
-    /// What a fetch captures at most, long after the last; a price above it is never reached.
+    /// Upper limit of the fetch value, long after the last fetch. A price above it is never
+    /// reached.
     #[must_use]
-    pub fn limit(self, belief: Belief) -> f64 {
-        self.value(belief, f64::INFINITY)
+    pub fn max_value(self, belief: Belief) -> f64 {
+        self.fetch_value(belief, f64::INFINITY)
     }
 
-    /// The first day after the last fetch on which a fetch captures `price`: the inverse of
-    /// [`value`](Self::value), to about 1e-12 where that still grows. 0 for prices of 0 and less;
-    /// infinite if the price is never reached, is not a number, or is reached after more days than
-    /// there are numbers.
+    /// Returns the first day after the last fetch on which a fetch captures `price`: the inverse of
+    /// [`fetch_value`](Self::fetch_value), to about 1e-12 where that still grows. 0 for prices of 0
+    /// and less; infinite if the price is never reached, is NaN, or is reached after more days than
+    /// an `f64` can hold.
     #[must_use]
     #[inline]
-    pub fn due(self, belief: Belief, price: f64) -> f64 {
+    pub fn interval_at_price(self, belief: Belief, price: f64) -> f64 {
         if price <= 0.0 {
             return 0.0;
         }
         if price.is_nan() || price == f64::INFINITY {
             return f64::INFINITY;
         }
-        let Terms { changes, window, decay } = self.terms();
-        if window < f64::INFINITY && price > self.value(belief, window) {
+        let CaptureTerms { changes, window, decay } = self.terms();
+        if window < f64::INFINITY && price > self.fetch_value(belief, window) {
             return f64::INFINITY;
         }
         let (a, b) = (belief.shape(), belief.days());
         let days = match changes {
-            None => unspent(price / belief.mean(), decay),
+            None => inverse_discounted_days(price / belief.mean(), decay),
             Some(n) if decay * b > 0.0 => {
-                b * due::fading(Fading { changes: n, shape: a, decay: decay * b }, price)
+                b * interval::interval_with_decay(
+                    DecayingCapture { changes: n, shape: a, decay: decay * b },
+                    price,
+                )
             }
-            Some(n) => b * due::lasting(n, a, price),
+            Some(n) => b * interval::interval_without_decay(n, a, price),
         };
         days.min(window)
     }
 
-    /// What the capture of one update is worth after a delay, when so many further changes have come
-    /// since: what [`value`](Self::value) is the expected sum of. Delays below 0 are none.
+    /// Value of capturing one update after a delay and after `further_changes` more changes.
+    /// [`fetch_value`](Self::fetch_value) is the expected sum of these. Negative delays count as 0.
     #[must_use]
-    pub fn captured(self, delay_days: f64, further_changes: u32) -> f64 {
-        let Terms { changes, window, decay } = self.terms();
+    pub fn update_value(self, delay_days: f64, further_changes: u32) -> f64 {
+        let CaptureTerms { changes, window, decay } = self.terms();
         let alive = changes.is_none_or(|n| further_changes < n) && delay_days <= window;
         if alive { (-decay * delay_days.max(0.0)).exp() } else { 0.0 }
     }
 
     #[inline]
-    fn terms(self) -> Terms {
+    fn terms(self) -> CaptureTerms {
         let (changes, life) = match self.life {
-            Life::Append => (None, f64::INFINITY),
-            Life::Days(days) => (None, f64::from(days)),
-            Life::Changes(changes) => (Some(changes), f64::INFINITY),
+            UpdateLifetime::Append => (None, f64::INFINITY),
+            UpdateLifetime::Window(days) => (None, f64::from(days)),
+            UpdateLifetime::Changes(changes) => (Some(changes), f64::INFINITY),
         };
         let (window, decay) = match self.urgency {
             Urgency::Uniform => (life, 0.0),
             Urgency::Decay(days) => (life, LN_2 / f64::from(days)),
-            Urgency::Days(days) => (life.min(f64::from(days)), 0.0),
+            Urgency::Window(days) => (life.min(f64::from(days)), 0.0),
         };
-        Terms { changes, window, decay }
+        CaptureTerms { changes, window, decay }
     }
 }
 
 /// `∫₀^days e^(−decay s) ds`.
 #[inline]
-fn spent(days: f64, decay: f64) -> f64 {
-    if days < f64::INFINITY { days * ratio(-decay * days) } else { 1.0 / decay }
+fn discounted_days(days: f64, decay: f64) -> f64 {
+    if days < f64::INFINITY { days * first_difference(-decay * days) } else { 1.0 / decay }
 }
 
-/// The inverse of [`spent`], infinite from its limit on.
+/// Inverse of [`discounted_days`]; infinite from its limit on.
 #[inline]
-fn unspent(sum: f64, decay: f64) -> f64 {
+fn inverse_discounted_days(sum: f64, decay: f64) -> f64 {
     let share = sum * decay;
     if share >= 1.0 {
         f64::INFINITY

@@ -1,7 +1,7 @@
-//! The digamma and trigamma functions.
+//! Digamma and trigamma functions.
 
-/// `ψ(x)` and `ψ′(x)` for `x > 0`: recurrence up to 10, then the asymptotic series.
-pub(crate) fn digammas(x: f64) -> (f64, f64) {
+/// Returns `ψ(x)` and `ψ′(x)` for `x > 0`: recurrence up to 10, then the asymptotic series.
+pub(crate) fn digamma_and_trigamma(x: f64) -> (f64, f64) {
     let (mut digamma, mut trigamma, mut z) = (0.0, 0.0, x);
     while z < 10.0 {
         let inverse = 1.0 / z;
@@ -43,7 +43,7 @@ mod tests {
 
     #[track_caller]
     fn check(x: f64, digamma: f64, trigamma: f64) {
-        let got = digammas(x);
+        let got = digamma_and_trigamma(x);
         assert!((got.0 - digamma).abs() < 1e-14 * digamma.abs().max(1.0), "ψ({x}) = {}", got.0);
         assert!((got.1 / trigamma - 1.0).abs() < 1e-14, "ψ′({x}) = {}", got.1);
     }

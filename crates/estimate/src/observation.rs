@@ -1,36 +1,36 @@
-//! What one fetch told, and the end of a history.
+//! Observations of a source and suffixes of its history.
 
-/// What one fetch told: the days since the fetch before, and whether the source had changed.
+/// Result of one fetch: the days since the previous fetch, and whether the source had changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {
-    /// Days since the fetch before.
+    /// Days since the previous fetch.
     pub days: f64,
-    /// Whether there was at least one change in them.
+    /// True if there was at least one change in that time.
     pub changed: bool,
 }
 
 impl Observation {
-    /// Whether the interval is a positive number; estimators pass over the others.
+    /// True if the interval is a positive number. Estimators ignore the others.
     pub(crate) fn is_valid(&self) -> bool {
         self.days.is_finite() && self.days > 0.0
     }
 }
 
-/// The last `fetches` observations of a history in time order, or all if there are fewer:
+/// Returns the last `fetches` observations of a history in time order, or all if there are fewer:
 /// `obs_hist[S]` of Kolobov et al. 2019, Alg. 4, with the length counted in observations.
 #[must_use]
-pub fn last_fetches(history: &[Observation], fetches: usize) -> &[Observation] {
+pub fn last_observations(history: &[Observation], fetches: usize) -> &[Observation] {
     &history[history.len().saturating_sub(fetches)..]
 }
 
-/// The observations made in the last `days` of a history in time order, which ends with its last
-/// fetch: `obs_hist[S]` of Kolobov et al. 2019, Alg. 4, with the length in time.
+/// Returns the observations made in the last `days` of a history in time order that ends with its
+/// last fetch: `obs_hist[S]` of Kolobov et al. 2019, Alg. 4, with the length in time.
 ///
-/// An observation counts from the fetch that made it, so the first of the result may look back on
-/// an interval that began earlier. A fetch exactly `days` before the last is left out. Intervals
-/// that are not positive numbers take no time. None for `days ≤ 0` or not a number.
+/// An observation counts at the time of its fetch, so the interval of the first one may begin
+/// earlier. A fetch exactly `days` before the last one is excluded. Intervals that are not positive
+/// numbers take no time. Empty if `days` is not positive or NaN.
 #[must_use]
-pub fn last_days(history: &[Observation], days: f64) -> &[Observation] {
+pub fn observations_in_last_days(history: &[Observation], days: f64) -> &[Observation] {
     let mut age = 0.0;
     let mut start = history.len();
     for observation in history.iter().rev() {
@@ -55,11 +55,11 @@ mod tests {
             .iter()
             .map(|&days| Observation { days, changed: false })
             .collect();
-        assert_eq!(last_days(&history, days).len(), expect, "{days} days");
+        assert_eq!(observations_in_last_days(&history, days).len(), expect, "{days} days");
     }
 
     #[test]
-    fn a_fetch_counts_when_it_was_made_within_the_days() {
+    fn an_observation_counts_if_its_fetch_is_within_the_days() {
         // Fetches were made 7 (the start), 3, 1, 1 and 0 days before the end.
         check(0.0, 0);
         check(f64::NAN, 0);
@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn a_suffix_is_never_longer_than_the_history() {
         let history = [Observation { days: 1.0, changed: true }; 3];
-        assert_eq!(last_fetches(&history, 2).len(), 2);
-        assert_eq!(last_fetches(&history, 9).len(), 3);
-        assert!(last_fetches(&[], 9).is_empty());
+        assert_eq!(last_observations(&history, 2).len(), 2);
+        assert_eq!(last_observations(&history, 9).len(), 3);
+        assert!(last_observations(&[], 9).is_empty());
     }
 }

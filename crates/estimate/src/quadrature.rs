@@ -1,6 +1,6 @@
-//! Integrals of smooth functions by Gauss and Legendre's rule.
+//! Gauss–Legendre quadrature of smooth functions.
 
-/// `∫₀^end f`, in panels that grow by half from the scale on which `f` varies near 0.
+/// `∫₀^end f`, in panels that grow by half, starting from the scale on which `f` varies near 0.
 pub(crate) fn integrate(end: f64, scale: f64, f: impl Fn(f64) -> f64) -> f64 {
     let (mut sum, mut from) = (0.0, 0.0);
     while from < end {
@@ -20,7 +20,7 @@ pub(crate) fn panel(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
     half * NODES.map(pair).iter().sum::<f64>()
 }
 
-/// The positive nodes of the rule with 16, and their weights.
+/// Positive nodes of the 16-point rule and their weights.
 pub(crate) const NODES: [(f64, f64); 8] = [
     (0.095_012_509_837_637_44, 0.189_450_610_455_068_64),
     (0.281_603_550_779_258_9, 0.182_603_415_044_923_64),

@@ -3,26 +3,27 @@
 use statrs::function::erf::erfc_inv;
 use statrs::function::gamma::ln_gamma;
 
-/// From this shape on Cornish and Fisher's expansion is right to 1e-12.
-const LARGE: f64 = 1e4;
+/// From this shape on the Cornish–Fisher expansion is accurate to 1e-12.
+const EXPANSION_MIN_SHAPE: f64 = 1e4;
 
-/// The `x` with `P(shape, x) = chance`, `P` the regularised lower incomplete gamma function: right
-/// to about 1e-11 relative, for shapes as small as they come (where it may round to 0).
-pub(crate) fn gamma_quantile(shape: f64, chance: f64) -> f64 {
-    if chance <= 0.0 {
+/// Returns the `x` with `P(shape, x) = probability`, where `P` is the regularised lower incomplete
+/// gamma function: accurate to about 1e-11 relative, for arbitrarily small shapes (where the result
+/// may round to 0).
+pub(crate) fn gamma_quantile(shape: f64, probability: f64) -> f64 {
+    if probability <= 0.0 {
         0.0
-    } else if chance.is_nan() || chance >= 1.0 {
+    } else if probability.is_nan() || probability >= 1.0 {
         f64::INFINITY
-    } else if shape >= LARGE {
-        expansion(shape, chance)
+    } else if shape >= EXPANSION_MIN_SHAPE {
+        cornish_fisher_quantile(shape, probability)
     } else {
-        search(shape, chance)
+        newton_quantile(shape, probability)
     }
 }
 
-/// Cornish and Fisher's expansion about the normal distribution, to the order `shape^(−3/2)`.
-fn expansion(shape: f64, chance: f64) -> f64 {
-    let z = -std::f64::consts::SQRT_2 * erfc_inv(2.0 * chance);
+/// Cornish–Fisher expansion about the normal distribution, to the order `shape^(−3/2)`.
+fn cornish_fisher_quantile(shape: f64, probability: f64) -> f64 {
+    let z = -std::f64::consts::SQRT_2 * erfc_inv(2.0 * probability);
     let (z2, root) = (z * z, shape.sqrt());
     let fifth = z * ((9.0 * z2 + 256.0) * z2 - 433.0) / (38_880.0 * root);
     let fourth = (fifth - ((3.0 * z2 + 7.0) * z2 - 16.0) / 810.0) / root;
@@ -30,20 +31,21 @@ fn expansion(shape: f64, chance: f64) -> f64 {
     (shape + z * root + (z2 - 1.0) / 3.0 + third).max(0.0)
 }
 
-/// Newton's method in `ln x` on the logarithm of the smaller tail, kept between bounds.
-fn search(shape: f64, chance: f64) -> f64 {
+/// Newton's method in `ln x` on the logarithm of the smaller tail, with a bracket.
+fn newton_quantile(shape: f64, probability: f64) -> f64 {
     let scale = ln_gamma(shape + 1.0);
-    // P(a, x) ≤ xᵃ/Γ(a + 1), so the quantile is not less than this.
-    let mut low = (chance.ln() + scale) / shape;
+    // P(a, x) ≤ xᵃ/Γ(a + 1) gives a lower bound on the quantile.
+    let mut low = (probability.ln() + scale) / shape;
     if low < f64::MIN_POSITIVE.ln() {
         return low.exp();
     }
-    let upper = chance > 0.5;
-    let target = if upper { (-chance).ln_1p() } else { chance.ln() };
+    let upper = probability > 0.5;
+    let target = if upper { (-probability).ln_1p() } else { probability.ln() };
     let mut high = f64::INFINITY;
-    let mut logarithm = if shape > 10.0 { expansion(shape, chance).ln().max(low) } else { low };
-    for _ in 0..STEPS {
-        let (below, above, density) = tails(shape, logarithm, scale);
+    let mut logarithm =
+        if shape > 10.0 { cornish_fisher_quantile(shape, probability).ln().max(low) } else { low };
+    for _ in 0..MAX_STEPS {
+        let (below, above, density) = gamma_tails(shape, logarithm, scale);
         // Positive while x is too small, in either tail.
         let (tail, sign) = if upper { (above, -1.0) } else { (below, 1.0) };
         let short = sign * (target - tail.ln());
@@ -69,10 +71,10 @@ fn search(shape: f64, chance: f64) -> f64 {
     logarithm.exp()
 }
 
-const STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 
-/// `P(a, x)`, `1 − P(a, x)` and `x·P′(a, x)` at `x = e^w`, given `ln Γ(a + 1)`.
-fn tails(a: f64, w: f64, scale: f64) -> (f64, f64, f64) {
+/// Returns `P(a, x)`, `1 − P(a, x)` and `x·P′(a, x)` at `x = e^w`; `scale` is `ln Γ(a + 1)`.
+fn gamma_tails(a: f64, w: f64, scale: f64) -> (f64, f64, f64) {
     let x = w.exp();
     let power = (a * w - x - scale).exp();
     if x < a + 1.0 {
@@ -110,16 +112,16 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(shape: f64, chance: f64, expect: f64) {
-        let got = gamma_quantile(shape, chance);
+    fn check(shape: f64, probability: f64, expect: f64) {
+        let got = gamma_quantile(shape, probability);
         let close = got == expect || (got / expect - 1.0).abs() < 1e-11;
-        assert!(close, "shape {shape}, chance {chance}: {got:e}, expected {expect:e}");
+        assert!(close, "shape {shape}, chance {probability}: {got:e}, expected {expect:e}");
     }
 
     #[test]
     fn exponential_and_erlang() {
-        for chance in [1e-12_f64, 0.025, 0.5, 0.975, 1.0 - 1e-9] {
-            check(1.0, chance, -(-chance).ln_1p());
+        for probability in [1e-12_f64, 0.025, 0.5, 0.975, 1.0 - 1e-9] {
+            check(1.0, probability, -(-probability).ln_1p());
         }
         // P(2, x) = 1 − e^(−x)(1 + x).
         let p = |x: f64| 1.0 - (-x).exp() * (1.0 + x);
@@ -154,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn no_chance_and_certainty() {
+    fn probabilities_zero_and_one() {
         check(0.3, 0.0, 0.0);
         check(0.3, -1.0, 0.0);
         check(0.3, 1.0, f64::INFINITY);
@@ -164,9 +166,12 @@ mod tests {
 
     #[test]
     fn both_methods_agree_where_they_meet() {
-        for chance in [1e-6, 0.025, 0.3, 0.5, 0.975] {
-            let (one, other) = (search(LARGE, chance), expansion(LARGE, chance));
-            assert!((one / other - 1.0).abs() < 1e-11, "{chance}: {one} and {other}");
+        for probability in [1e-6, 0.025, 0.3, 0.5, 0.975] {
+            let (one, other) = (
+                newton_quantile(EXPANSION_MIN_SHAPE, probability),
+                cornish_fisher_quantile(EXPANSION_MIN_SHAPE, probability),
+            );
+            assert!((one / other - 1.0).abs() < 1e-11, "{probability}: {one} and {other}");
         }
     }
 }

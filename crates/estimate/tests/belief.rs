@@ -1,5 +1,5 @@
-//! How close a belief is to the exact posterior: prior × Π (1 − e^(−cτ)) × e^(−c Σ τ), on a grid in
-//! ln c. The tolerances are the figures that the documentation of `Belief` states.
+//! Accuracy of beliefs against the exact posterior: prior × Π (1 − e^(−cτ)) × e^(−c Σ τ), on a grid
+//! in ln c. The tolerances are the figures in the documentation of `Belief`.
 
 #[path = "support/uniform.rs"]
 mod uniform;
@@ -9,7 +9,7 @@ use uniform::Uniform;
 
 struct Posterior {
     mean: f64,
-    deviation: f64,
+    std_dev: f64,
     low: f64,
     high: f64,
 }
@@ -19,7 +19,7 @@ fn exact(prior: Prior, history: &[Observation]) -> Posterior {
     let (first, last) = (1e-7_f64.ln(), 1e4_f64.ln());
     let width = (last - first) / POINTS as f64;
     let unchanged: f64 = history.iter().filter(|o| !o.changed).map(|o| o.days).sum();
-    // Equal intervals are one term: most histories here have few different ones.
+    // Equal intervals are combined into one term: most histories here have few different ones.
     let mut changed: Vec<(f64, f64)> = Vec::new();
     for observation in history.iter().filter(|o| o.changed) {
         match changed.last_mut() {
@@ -29,8 +29,8 @@ fn exact(prior: Prior, history: &[Observation]) -> Posterior {
     }
     let density = |x: f64| {
         let c = x.exp();
-        let seen: f64 = changed.iter().map(|(days, n)| n * (-(-c * days).exp_m1()).ln()).sum();
-        prior.belief().shape() * x - c * (prior.belief().days() + unchanged) + seen
+        let observe: f64 = changed.iter().map(|(days, n)| n * (-(-c * days).exp_m1()).ln()).sum();
+        prior.belief().shape() * x - c * (prior.belief().days() + unchanged) + observe
     };
     let points: Vec<f64> = (0..POINTS).map(|i| first + (i as f64 + 0.5) * width).collect();
     let logs: Vec<f64> = points.iter().map(|&x| density(x)).collect();
@@ -41,7 +41,7 @@ fn exact(prior: Prior, history: &[Observation]) -> Posterior {
         points.iter().zip(&weights).map(|(x, w)| w * f(x.exp())).sum::<f64>() / total
     };
     let mean = average(&|c| c);
-    let deviation = average(&|c| (c - mean) * (c - mean)).sqrt();
+    let std_dev = average(&|c| (c - mean) * (c - mean)).sqrt();
     let quantile = |chance: f64| {
         let mut sum = 0.0;
         for (x, weight) in points.iter().zip(&weights) {
@@ -53,40 +53,40 @@ fn exact(prior: Prior, history: &[Observation]) -> Posterior {
         }
         f64::INFINITY
     };
-    Posterior { mean, deviation, low: quantile(0.025), high: quantile(0.975) }
+    Posterior { mean, std_dev, low: quantile(0.025), high: quantile(0.975) }
 }
 
-fn believed(prior: Prior, history: &[Observation]) -> Belief {
+fn belief_from_history(prior: Prior, history: &[Observation]) -> Belief {
     history.iter().fold(prior.belief(), |belief, observation| {
         if observation.changed {
-            belief.changed(observation.days)
+            belief.observe_change(observation.days)
         } else {
-            belief.unchanged(observation.days)
+            belief.observe_no_change(observation.days)
         }
     })
 }
 
-/// Errors of mean, deviation (relative), and the worse end of the 95 % interval, in posterior
-/// deviations.
+/// Errors of the mean, the standard deviation (relative), and the worse end of the 95 % interval,
+/// in posterior standard deviations.
 fn errors(prior: Prior, history: &[Observation]) -> [f64; 3] {
-    let (belief, exact) = (believed(prior, history), exact(prior, history));
-    let (low, high) = belief.credible(0.95);
-    let off = |got: f64, expect: f64| (got - expect).abs() / exact.deviation;
+    let (belief, exact) = (belief_from_history(prior, history), exact(prior, history));
+    let (low, high) = belief.credible_interval(0.95);
+    let off = |got: f64, expect: f64| (got - expect).abs() / exact.std_dev;
     [
         off(belief.mean(), exact.mean),
-        (belief.deviation() / exact.deviation - 1.0).abs(),
+        (belief.std_dev() / exact.std_dev - 1.0).abs(),
         off(low, exact.low).max(off(high, exact.high)),
     ]
 }
 
 #[track_caller]
-fn check(what: &str, got: [f64; 3], limits: [f64; 3]) {
-    let within = got.iter().zip(limits).all(|(got, limit)| *got <= limit);
-    assert!(within, "{what}: mean, deviation, interval off by {got:.3?}, not {limits:?}");
+fn check(label: &str, got: [f64; 3], limits: [f64; 3]) {
+    let is_within = got.iter().zip(limits).all(|(got, limit)| *got <= limit);
+    assert!(is_within, "{label}: mean, std_dev, interval off by {got:.3?}, not {limits:?}");
 }
 
-/// The given share of the errors of many histories is below these.
-fn ranked(mut all: Vec<[f64; 3]>, share: f64) -> [f64; 3] {
+/// Quantile of the errors of many histories.
+fn error_quantile(mut all: Vec<[f64; 3]>, share: f64) -> [f64; 3] {
     let mut result = [0.0; 3];
     for (at, result) in result.iter_mut().enumerate() {
         all.sort_by(|x, y| x[at].total_cmp(&y[at]));
@@ -113,10 +113,13 @@ fn random_histories() {
             all.push(errors(prior, &history));
         }
     }
-    let (typical, worse, worst) =
-        (ranked(all.clone(), 0.5), ranked(all.clone(), 0.99), ranked(all, 1.0));
-    check("typical", typical, [0.03, 0.02, 0.07]);
-    check("one in a hundred", worse, [0.4, 0.15, 0.5]);
+    let (median, p99, worst) = (
+        error_quantile(all.clone(), 0.5),
+        error_quantile(all.clone(), 0.99),
+        error_quantile(all, 1.0),
+    );
+    check("typical", median, [0.03, 0.02, 0.07]);
+    check("one in a hundred", p99, [0.4, 0.15, 0.5]);
     check("worst", worst, [0.7, 0.32, 1.4]);
 }
 
@@ -132,7 +135,7 @@ fn every_fetch_found_a_change() {
         for days in [0.1, 1.0, 10.0, 100.0] {
             let history = vec![Observation { days, changed: true }; fetches];
             check(&format!("{fetches} × {days}"), errors(prior, &history), limits);
-            let (belief, exact) = (believed(prior, &history), exact(prior, &history));
+            let (belief, exact) = (belief_from_history(prior, &history), exact(prior, &history));
             assert!((belief.mean() / exact.mean - 1.0).abs() < 0.35);
         }
     }
@@ -147,11 +150,11 @@ fn no_fetch_found_a_change() {
 }
 
 #[test]
-fn another_habit_is_followed_faster_than_exactly() {
+fn a_change_of_rate_is_tracked_faster_than_by_the_exact_posterior() {
     let prior = Prior::new(1.0, 1.0).unwrap();
     let mut history = vec![Observation { days: 5.0, changed: true }; 100];
     history.extend([Observation { days: 0.5, changed: false }; 100]);
-    let (belief, exact) = (believed(prior, &history), exact(prior, &history));
+    let (belief, exact) = (belief_from_history(prior, &history), exact(prior, &history));
     assert!(belief.mean() < exact.mean);
     check("two habits", errors(prior, &history), [5.6, 0.2, 5.8]);
 }

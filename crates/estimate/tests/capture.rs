@@ -1,21 +1,28 @@
-//! What fetches really capture of made-up sources, against what was expected: gamma rates, Poisson
-//! changes, and the ledger that `captured` keeps.
+//! Captured value of simulated fetches against its expectation: gamma rates, Poisson changes, and
+//! the value of each update by `update_value`.
 
 #[path = "support/uniform.rs"]
 mod uniform;
 
-use freshet_estimate::{Belief, Capture, Life, Urgency};
+use freshet_estimate::{Belief, CaptureObjective, UpdateLifetime, Urgency};
 use uniform::Uniform;
 
 const SOURCES: u32 = 20_000;
 
-/// The mean captured by one fetch of each source after `days`, and its standard error.
-fn simulated(capture: Capture, shape: u32, days: f64, fetch: f64, seed: u64) -> (f64, f64) {
+/// Returns the mean value captured by one fetch of each source after `days`, and its standard
+/// error.
+fn simulated(
+    capture: CaptureObjective,
+    shape: u32,
+    days: f64,
+    fetch: f64,
+    seed: u64,
+) -> (f64, f64) {
     let mut uniform = Uniform::new(seed);
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut changes = Vec::new();
     for _ in 0..SOURCES {
-        // Gamma(a, b) as the time to the a-th event of a process of rate b.
+        // Gamma(a, b) is the time to the a-th event of a process of rate b.
         let rate = (0..shape).map(|_| -uniform.next().ln()).sum::<f64>() / days;
         changes.clear();
         let mut at = -uniform.next().ln() / rate;
@@ -25,7 +32,7 @@ fn simulated(capture: Capture, shape: u32, days: f64, fetch: f64, seed: u64) -> 
         }
         let further = (0..changes.len() as u32).rev();
         let one = changes.iter().zip(further);
-        let got: f64 = one.map(|(at, further)| capture.captured(fetch - at, further)).sum();
+        let got: f64 = one.map(|(at, further)| capture.update_value(fetch - at, further)).sum();
         sum += got;
         squares += got * got;
     }
@@ -34,19 +41,24 @@ fn simulated(capture: Capture, shape: u32, days: f64, fetch: f64, seed: u64) -> 
 }
 
 #[test]
-fn fetches_capture_on_average_what_is_expected() {
-    let lives = [Life::Append, Life::Days(0.75), Life::OVERWRITE, Life::Changes(4)];
-    let urgencies = [Urgency::Uniform, Urgency::Decay(0.5), Urgency::Days(1.25)];
+fn simulated_fetches_capture_the_expected_value() {
+    let lifetimes = [
+        UpdateLifetime::Append,
+        UpdateLifetime::Window(0.75),
+        UpdateLifetime::OVERWRITE,
+        UpdateLifetime::Changes(4),
+    ];
+    let urgencies = [Urgency::Uniform, Urgency::Decay(0.5), Urgency::Window(1.25)];
     let mut seed = 1;
-    for life in lives {
+    for life in lifetimes {
         for urgency in urgencies {
-            let capture = Capture::new(life, urgency).unwrap();
+            let capture = CaptureObjective::new(life, urgency).unwrap();
             for (shape, days) in [(1, 0.5), (6, 2.0)] {
                 for fetch in [0.4, 2.5] {
                     seed += 1;
                     let (mean, error) = simulated(capture, shape, days, fetch, seed);
                     let belief = Belief::new(f64::from(shape), days).unwrap();
-                    let expect = capture.value(belief, fetch);
+                    let expect = capture.fetch_value(belief, fetch);
                     let off = (mean - expect) / error;
                     assert!(
                         off.abs() < 4.0,
@@ -60,10 +72,15 @@ fn fetches_capture_on_average_what_is_expected() {
 }
 
 #[test]
-fn a_ledger_of_one_update() {
+fn the_value_of_one_update_follows_lifetime_and_urgency() {
     let check = |life: &str, urgency: &str, days: f64, further: u32, expect: f64| {
-        let capture = Capture::new(life.parse().unwrap(), urgency.parse().unwrap()).unwrap();
-        assert_eq!(capture.captured(days, further), expect, "{life} {urgency} {days} {further}");
+        let capture =
+            CaptureObjective::new(life.parse().unwrap(), urgency.parse().unwrap()).unwrap();
+        assert_eq!(
+            capture.update_value(days, further),
+            expect,
+            "{life} {urgency} {days} {further}"
+        );
     };
     check("append", "uniform", 1e9, 1_000_000, 1.0);
     check("overwrite", "uniform", 1e9, 0, 1.0);
@@ -82,23 +99,23 @@ fn a_ledger_of_one_update() {
 }
 
 #[test]
-fn lives_and_urgencies_as_text() {
-    let life = |text: &str, expect: Life, again: &str| {
+fn lifetimes_and_urgencies_round_trip_through_text() {
+    let life = |text: &str, expect: UpdateLifetime, again: &str| {
         assert_eq!(text.parse(), Ok(expect), "{text}");
         assert_eq!(expect.to_string(), again);
         assert_eq!(again.parse(), Ok(expect));
     };
-    life("append", Life::Append, "append");
-    life("overwrite", Life::Changes(1), "overwrite");
-    life("changes:1", Life::Changes(1), "overwrite");
-    life(" changes: 3 ", Life::Changes(3), "changes:3");
-    life("window:6h", Life::Days(0.25), "window:6h");
-    life("window:1.5", Life::Days(1.5), "window:36h");
-    life("window:2d", Life::Days(2.0), "window:2d");
-    life("window:90s", Life::Days((90.0_f64 / 86_400.0) as f32), "window:90s");
-    life("window:30m", Life::Days((30.0_f64 / 1_440.0) as f32), "window:30m");
-    life("window:60m", Life::Days((1.0_f64 / 24.0) as f32), "window:1h");
-    life("window:0.1234567", Life::Days(0.123_456_7), "window:0.1234567d");
+    life("append", UpdateLifetime::Append, "append");
+    life("overwrite", UpdateLifetime::Changes(1), "overwrite");
+    life("changes:1", UpdateLifetime::Changes(1), "overwrite");
+    life(" changes: 3 ", UpdateLifetime::Changes(3), "changes:3");
+    life("window:6h", UpdateLifetime::Window(0.25), "window:6h");
+    life("window:1.5", UpdateLifetime::Window(1.5), "window:36h");
+    life("window:2d", UpdateLifetime::Window(2.0), "window:2d");
+    life("window:90s", UpdateLifetime::Window((90.0_f64 / 86_400.0) as f32), "window:90s");
+    life("window:30m", UpdateLifetime::Window((30.0_f64 / 1_440.0) as f32), "window:30m");
+    life("window:60m", UpdateLifetime::Window((1.0_f64 / 24.0) as f32), "window:1h");
+    life("window:0.1234567", UpdateLifetime::Window(0.123_456_7), "window:0.1234567d");
     let urgency = |text: &str, expect: Urgency, again: &str| {
         assert_eq!(text.parse(), Ok(expect), "{text}");
         assert_eq!(expect.to_string(), again);
@@ -106,16 +123,19 @@ fn lives_and_urgencies_as_text() {
     };
     urgency("uniform", Urgency::Uniform, "uniform");
     urgency("decay:6h", Urgency::Decay(0.25), "decay:6h");
-    urgency("window:2 d", Urgency::Days(2.0), "window:2d");
+    urgency("window:2 d", Urgency::Window(2.0), "window:2d");
     for i in 1..2000_u16 {
         let days = f32::from(i).powi(3) * 1.234_567e-5;
-        assert_eq!(Life::Days(days).to_string().parse(), Ok(Life::Days(days)));
+        assert_eq!(
+            UpdateLifetime::Window(days).to_string().parse(),
+            Ok(UpdateLifetime::Window(days))
+        );
     }
 }
 
 #[test]
-fn what_is_no_life_or_urgency_is_refused() {
-    let life = |text: &str| text.parse::<Life>().unwrap_err().to_string();
+fn invalid_lifetimes_and_urgencies_are_rejected() {
+    let life = |text: &str| text.parse::<UpdateLifetime>().unwrap_err().to_string();
     let urgency = |text: &str| text.parse::<Urgency>().unwrap_err().to_string();
     let no_life = "is not a life such as `append`, `overwrite`, `changes:3` or `window:6h`";
     for text in ["", "forever", "append:1", "changes", "changes:-1", "changes:1.5", "window:h"] {
@@ -136,7 +156,7 @@ fn what_is_no_life_or_urgency_is_refused() {
         urgency("window:nan"),
         "window of the urgency is not a positive number of days: NaN"
     );
-    assert!(Capture::new(Life::Append, Urgency::Decay(f32::NAN)).is_err());
-    assert!(Capture::new(Life::Changes(0), Urgency::Uniform).is_err());
-    assert_eq!(size_of::<Capture>(), 16);
+    assert!(CaptureObjective::new(UpdateLifetime::Append, Urgency::Decay(f32::NAN)).is_err());
+    assert!(CaptureObjective::new(UpdateLifetime::Changes(0), Urgency::Uniform).is_err());
+    assert_eq!(size_of::<CaptureObjective>(), 16);
 }

@@ -1,17 +1,17 @@
-//! Learning and deciding together: one source, from nothing, with its signals and without.
+//! Learning and fetching together: one source, from an uninformed belief, with and without signals.
 
 #[path = "support/uniform.rs"]
 mod uniform;
 
-use freshet_estimate::{Counted, Heard, Trust};
+use freshet_estimate::{ChangeCountPenalty, SignalBelief, SignalsSinceFetch};
 use uniform::Uniform;
 
 const DAYS: f64 = 500.0;
 const PRICE: f64 = 0.1;
-/// No source is fetched more often than this.
-const LEAST_WAIT: f64 = 1e-3;
+/// Minimum days between two fetches.
+const MIN_INTERVAL: f64 = 1e-3;
 
-/// A change or a signal or both.
+/// A change, a signal, or both.
 struct Event {
     at: f64,
     change: bool,
@@ -30,33 +30,38 @@ fn events(recall: f64, false_signals: f64, seed: u64) -> Vec<Event> {
     events
 }
 
-/// What penalty and fetches cost per day.
-fn cost(penalty: Counted, events: &[Event], listen: bool) -> f64 {
-    let mut trust = Trust::SCEPTICAL;
+/// Cost of penalty and fetches per day.
+fn cost(penalty: ChangeCountPenalty, events: &[Event], use_signals: bool) -> f64 {
+    let mut belief = SignalBelief::SCEPTICAL;
     let (mut last, mut now, mut signals, mut pending, mut cost) = (0.0, 0.0, 0.0, 0_u32, 0.0);
-    let due = |trust: &Trust, signals: f64| trust.due(penalty, signals, PRICE).max(LEAST_WAIT);
-    let mut next = due(&trust, signals);
+    let due = |belief: &SignalBelief, signals: f64| {
+        belief.interval_at_price(penalty, signals, PRICE).max(MIN_INTERVAL)
+    };
+    let mut next = due(&belief, signals);
     let mut events = events.iter();
     let mut event = events.next();
-    while let Some(coming) = event {
-        let fetch = next.max(now) <= coming.at;
-        let at = if fetch { next.max(now) } else { coming.at };
+    while let Some(next_event) = event {
+        let fetch = next.max(now) <= next_event.at;
+        let at = if fetch { next.max(now) } else { next_event.at };
         cost += (at - now)
             * match penalty {
-                Counted::Harmonic => (1..=pending).map(|i| 1.0 / f64::from(i)).sum::<f64>(),
-                Counted::Freshness => f64::from(pending > 0),
+                ChangeCountPenalty::Harmonic => {
+                    (1..=pending).map(|i| 1.0 / f64::from(i)).sum::<f64>()
+                }
+                ChangeCountPenalty::Freshness => f64::from(pending > 0),
             };
         now = at;
         if fetch {
             cost += PRICE;
-            trust = trust.fetched(Heard { days: now - last, signals }, pending > 0);
+            belief = belief
+                .observe_fetch(SignalsSinceFetch { days: now - last, count: signals }, pending > 0);
             (last, signals, pending) = (now, 0.0, 0);
-            next = last + due(&trust, signals);
+            next = last + due(&belief, signals);
         } else {
-            pending += u32::from(coming.change);
-            if listen && coming.signal {
+            pending += u32::from(next_event.change);
+            if use_signals && next_event.signal {
                 signals += 1.0;
-                next = last + due(&trust, signals);
+                next = last + due(&belief, signals);
             }
             event = events.next();
         }
@@ -65,15 +70,15 @@ fn cost(penalty: Counted, events: &[Event], listen: bool) -> f64 {
 }
 
 #[test]
-fn signals_never_hurt_and_good_ones_help() {
-    // The most that they may cost, of what the source costs when they are ignored.
-    for (recall, precision, most) in
+fn signals_cost_little_at_worst_and_save_much_at_best() {
+    // Maximum cost relative to the cost with the signals ignored.
+    for (recall, precision, max) in
         [(0.2, 0.05, 1.06), (0.9, 0.05, 1.06), (0.6, 0.5, 0.9), (0.95, 0.95, 0.5)]
     {
-        for penalty in [Counted::Harmonic, Counted::Freshness] {
+        for penalty in [ChangeCountPenalty::Harmonic, ChangeCountPenalty::Freshness] {
             let events = events(recall, recall * (1.0 - precision) / precision, 5);
             let share = cost(penalty, &events, true) / cost(penalty, &events, false);
-            assert!(share < most, "{penalty:?}, recall {recall}, precision {precision}: {share}");
+            assert!(share < max, "{penalty:?}, recall {recall}, precision {precision}: {share}");
         }
     }
 }

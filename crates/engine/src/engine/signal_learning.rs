@@ -1,342 +1,394 @@
-//! What heralds say, and what that proves to mean.
+//! Learning from signals: which signal sources are reliable for which source.
 
-use freshet_estimate::{Belief, Trust};
+use freshet_estimate::{Belief, SignalBelief};
 
 use super::Engine;
 use crate::signal_source::{
-    Signal, SignalHistoryMemory, SignalReceipt, SignalSource, SignalSourceMemory,
+    Signal, SignalHistoryCheckpoint, SignalSource, SignalSourceCheckpoint, StatedChangeTime,
 };
-use crate::signal_sources::{After, SignalHistory, TRIAL};
-use crate::source::{Link, Source, State};
+use crate::signal_sources::{SignalHistory, SignalTimes, TRIAL_FETCHES};
+use crate::source::{Link, Source, SourceState};
 
-/// Changes that a rate is known by at least, however long ago it was learnt.
-const SURE: f64 = 2.0;
-/// What each fetch leaves of how well an ear foretold those before it.
-const KEPT: f32 = 0.9;
-/// How much better another ear must foretell to be listened to instead, as a logarithm.
-const BETTER: f32 = 0.5;
-/// The share of what a source is worth that it is worth anyway if signals do not matter.
-const NO_MORE: f64 = 0.9;
-/// Heralds of one source.
-const MOST: usize = 8;
+/// Minimum number of changes that a rate is worth after any decay.
+const MIN_EFFECTIVE_CHANGES: f64 = 2.0;
+/// Factor by which each fetch decays a signal source's prediction score.
+const SCORE_DECAY: f32 = 0.9;
+/// Score difference, in log likelihood, at which a source switches to another signal source.
+const SCORE_MARGIN: f32 = 0.5;
+/// Share of the value above which the signals are not the reason for a fetch.
+const LED_BY_SIGNALS_SHARE: f64 = 0.9;
+/// Maximum number of signal sources per source.
+const MAX_SIGNAL_SOURCES: usize = 8;
 
 impl Engine {
-    pub(super) fn describe_herald(
+    pub(super) fn describe_signal_source(
         &mut self,
         now: f64,
         it: SignalSource,
-        memory: Option<&SignalSourceMemory>,
+        memory: Option<&SignalSourceCheckpoint>,
     ) {
-        if it.number >= SignalSource::NUMBERS {
+        if it.number >= SignalSource::NUMBER_LIMIT {
             return;
         }
-        let is_new = self.heralds.voice(it.number).is_none();
-        let voice = self.heralds.voice_or_new(it.number);
+        let is_new = self.signal_sources.trust(it.number).is_none();
+        let trust = self.signal_sources.trust_or_insert(it.number);
         if let Some(memory) = memory.filter(|_| is_new) {
-            voice.kept = memory.kept(now);
+            trust.stats = memory.valid_stats(now);
         }
-        let before = self.heralds.set_source(it.number, it.source);
+        let before = self.signal_sources.set_source(it.number, it.source);
         if let Some(id) = before.filter(|_| before != it.source) {
-            self.unlink(id);
-            self.place_anew(now, id);
+            self.unlink_signals(id);
+            self.reevaluate(now, id);
         }
         if let Some(id) = it.source {
-            self.link_to_herald(id);
-            self.place_anew(now, id);
+            self.link_to_signal_source(id);
+            self.reevaluate(now, id);
         }
     }
 
-    /// A source that is read to hear a herald is linked with it.
-    pub(super) fn link_to_herald(&mut self, id: u32) {
-        let may = self.sources.get(id as usize).is_some_and(|it| !it.is_observed());
-        if let Some(number) = self.heralds.read_by(id).filter(|_| may) {
-            self.unlink(id);
-            self.sources[id as usize].set_link(Link::Herald(number));
+    /// Links the source of a sitemap or feed with its signal source.
+    pub(super) fn link_to_signal_source(&mut self, id: u32) {
+        let is_linkable = self.sources.get(id as usize).is_some_and(|it| !it.is_observed());
+        if let Some(number) = self.signal_sources.read_by(id).filter(|_| is_linkable) {
+            self.unlink_signals(id);
+            self.sources[id as usize].set_link(Link::SignalSource(number));
         }
     }
 
-    pub(super) fn dismiss(&mut self, now: f64, number: u32) {
-        let source = self.heralds.voice(number).and_then(|voice| voice.source);
-        self.heralds.dismiss(number);
+    pub(super) fn remove_signal_source(&mut self, now: f64, number: u32) {
+        let source = self.signal_sources.trust(number).and_then(|trust| trust.source);
+        self.signal_sources.remove_signal_source(number);
         if let Some(id) = source {
-            self.unlink(id);
-            self.place_anew(now, id);
+            self.unlink_signals(id);
+            self.reevaluate(now, id);
         }
     }
 
-    /// A source has nothing to do with heralds any more. What they told of its change rate stays.
-    pub(super) fn unlink(&mut self, id: u32) {
+    /// Removes all links between a source and its signal sources. Keeps the learned change rate.
+    pub(super) fn unlink_signals(&mut self, id: u32) {
         let Some(&source) = self.sources.get(id as usize) else { return };
         if source.is_observed() {
             return;
         }
-        if let Some(first) = source.ear() {
+        if let Some(first) = source.history() {
             let belief = self.belief(&source);
-            for place in self.heralds.chain(Some(first)) {
-                self.heralds.drop_ear(place);
+            for place in self.signal_sources.chain_places(Some(first)) {
+                self.signal_sources.remove_history(place);
             }
-            self.learn_by_itself(id, belief);
+            self.detach_belief(id, belief);
         }
         self.sources[id as usize].pending = 0;
     }
 
-    fn learn_by_itself(&mut self, id: u32, belief: Belief) {
+    fn detach_belief(&mut self, id: u32, belief: Belief) {
         let source = &mut self.sources[id as usize];
-        if !source.is_known() {
+        if !source.has_owner_belief() {
             let prior = self.hosts[source.host as usize].prior.belief();
-            source.set_learnt(belief.shape() - prior.shape(), belief.days() - prior.days());
+            source.set_evidence(belief.shape() - prior.shape(), belief.days() - prior.days());
         }
     }
 
-    /// What was said of a source before, to another engine.
-    pub(super) fn overhear(
+    /// Restores the history of a signal source about a source from another engine.
+    pub(super) fn restore_history(
         &mut self,
         now: f64,
         id: u32,
-        herald: u32,
-        memory: &SignalHistoryMemory,
+        signal_source: u32,
+        memory: &SignalHistoryCheckpoint,
     ) {
         let is_there = self.sources.get(id as usize).is_some_and(|it| {
-            it.state != State::Absent && !it.is_observed() && !matches!(it.link(), Link::Herald(_))
+            it.state != SourceState::Absent
+                && !it.is_observed()
+                && !matches!(it.link(), Link::SignalSource(_))
         });
-        if !is_there || self.ear_of(id, herald).is_some() || !memory.is_sound() {
+        if !is_there || self.find_history(id, signal_source).is_some() || !memory.is_valid() {
             return;
         }
-        if let Some(place) = self.add_ear(id, herald, |_| memory.trust)
-            && let Some(ear) = self.heralds.ear_mut(place)
+        if let Some(place) = self.add_history(id, signal_source, |_| memory.signal_belief)
+            && let Some(history) = self.signal_sources.history_mut(place)
         {
-            memory.write(ear);
-            self.heralds.set_fetches(place, memory.fetches());
-            self.weigh_ear(place);
-            self.listen_to_the_best(id);
-            self.place_anew(now, id);
+            memory.write(history);
+            self.signal_sources.set_fetches(place, memory.fetches());
+            self.update_signal_value(place);
+            self.select_best_history(id);
+            self.reevaluate(now, id);
         }
     }
 
-    /// A herald says that a source has changed.
-    pub(super) fn heard(&mut self, now: f64, signal: Signal) {
-        let Signal { id, herald, said } = signal;
+    /// Handles a signal that a source has changed.
+    pub(super) fn on_signal_received(&mut self, now: f64, signal: Signal) {
+        let Signal { source: id, signal_source, change_time } = signal;
         let Some(&source) = self.sources.get(id as usize) else { return };
-        let Some(voice) = self.heralds.voice_mut(herald) else { return };
-        if source.state == State::Absent {
+        let Some(trust) = self.signal_sources.trust_mut(signal_source) else { return };
+        if source.state == SourceState::Absent {
             return;
         }
-        voice.kept.signals = voice.kept.signals.saturating_add(1);
+        trust.stats.signals = trust.stats.signals.saturating_add(1);
         if source.is_observed() {
-            return self.signal(now, id);
+            return self.on_change_observed(now, id);
         }
-        if source.is_new() || matches!(source.link(), Link::Herald(_)) {
+        if source.is_new() || matches!(source.link(), Link::SignalSource(_)) {
             return;
         }
-        let said = said.filter(|it| it.day.is_finite() && it.grain >= 0.0 && it.grain.is_finite());
-        let weight = said.map(|said| later_than(said, source.last, now));
+        let change_time = change_time.filter(|it| {
+            it.earliest.is_finite() && it.resolution >= 0.0 && it.resolution.is_finite()
+        });
+        let weight =
+            change_time.map(|change_time| probability_after(change_time, source.last, now));
         if weight.is_some_and(|weight| weight <= 0.0) {
-            voice.kept.late = voice.kept.late.saturating_add(1);
+            trust.stats.late = trust.stats.late.saturating_add(1);
             return;
         }
-        if let Some(said) = said {
-            voice.kept.delay.said(now - said.day - 0.5 * said.grain.min(now - said.day).max(0.0));
+        if let Some(change_time) = change_time {
+            trust.stats.delay.record_stated_delay(
+                now - change_time.earliest
+                    - 0.5 * change_time.resolution.min(now - change_time.earliest).max(0.0),
+            );
         }
-        let delay = voice.kept.delay;
-        let place = self.ear_of(id, herald).or_else(|| {
-            let is_room = self.heralds.chain(source.ear()).len() < MOST;
-            is_room.then(|| self.add_ear(id, herald, |prior| prior))?
+        let delay = trust.stats.delay;
+        let place = self.find_history(id, signal_source).or_else(|| {
+            let is_room =
+                self.signal_sources.chain_places(source.history()).len() < MAX_SIGNAL_SOURCES;
+            is_room.then(|| self.add_history(id, signal_source, |prior| prior))?
         });
         let Some(place) = place else { return };
-        let Some(ear) = self.heralds.ear_mut(place) else { return };
+        let Some(history) = self.signal_sources.history_mut(place) else { return };
         let days = now - source.last;
-        let weight = weight.unwrap_or_else(|| if ear.changed { delay.weight(days) } else { 1.0 });
-        ear.hear(days, weight, source.state == State::Asked);
-        if ear.is_news() {
-            self.place_anew(now, id);
+        let weight =
+            weight.unwrap_or_else(|| if history.changed { delay.weight(days) } else { 1.0 });
+        history.record_signal(days, weight, source.state == SourceState::InFlight);
+        if history.is_new_information() {
+            self.reevaluate(now, id);
         }
     }
 
-    /// The place of what a herald said of a source.
-    fn ear_of(&self, id: u32, herald: u32) -> Option<u32> {
-        let chain = self.heralds.chain(self.sources[id as usize].ear());
+    /// Returns the place of a signal source's history about a source.
+    fn find_history(&self, id: u32, signal_source: u32) -> Option<u32> {
+        let chain = self.signal_sources.chain_places(self.sources[id as usize].history());
         chain.into_iter().find(|place| {
-            let ear = self.heralds.ear(*place);
-            ear.is_some_and(|ear| ear.herald == herald && self.heralds.is_heard(ear))
+            let history = self.signal_sources.history(*place);
+            history.is_some_and(|history| {
+                history.signal_source == signal_source && self.signal_sources.is_current(history)
+            })
         })
     }
 
-    /// A herald speaks of a source for the first time. What is believed of it is found from what is
-    /// usual with this herald and what is known of the source's changes.
-    fn add_ear(&mut self, id: u32, herald: u32, trust: impl Fn(Trust) -> Trust) -> Option<u32> {
+    /// Adds a history for the first signal about a source. Its belief starts from the signal
+    /// source's prior and the known change rate.
+    fn add_history(
+        &mut self,
+        id: u32,
+        signal_source: u32,
+        signal_belief: impl Fn(SignalBelief) -> SignalBelief,
+    ) -> Option<u32> {
         let source = self.sources[id as usize];
-        let voice = self.heralds.voice(herald)?;
-        let generation = voice.generation;
-        let trust = trust(Trust::UNSPOKEN.with_usual(self.belief(&source).mean()));
-        let reading = trust.among(&voice.prior()).reading();
-        let place = self.heralds.add(SignalHistory::new(id, herald, generation, reading), trust)?;
-        let ear = self.heralds.ear_mut(place)?;
-        ear.set_next(source.ear());
-        self.sources[id as usize].set_link(Link::Ear(place));
-        self.weigh_ear(place);
-        self.listen_to_the_best(id);
+        let trust = self.signal_sources.trust(signal_source)?;
+        let generation = trust.generation;
+        let signal_belief = signal_belief(
+            SignalBelief::FLAT_PRECISION.with_typical_change_rate(self.belief(&source).mean()),
+        );
+        let estimate = signal_belief.with_precision_prior(&trust.prior()).estimate();
+        let place = self
+            .signal_sources
+            .add(SignalHistory::new(id, signal_source, generation, estimate), signal_belief)?;
+        let history = self.signal_sources.history_mut(place)?;
+        history.set_next(source.history());
+        self.sources[id as usize].set_link(Link::History(place));
+        self.update_signal_value(place);
+        self.select_best_history(id);
         Some(place)
     }
 
-    /// What a signal about a source is worth, for who asks whether to read the herald.
-    pub(super) fn weigh_ear(&mut self, place: u32) {
-        let Some(&ear) = self.heralds.ear(place) else { return };
-        let source = self.sources[ear.source as usize];
-        let jump = self.jump(&source, &ear.reading);
-        let price = self.price_at(source.host) * f64::from(source.cost);
-        let gain = (f64::from(source.importance) * jump - price).max(0.0);
-        // What is not listened to brings nothing.
-        let gain = if ear.is_noise() { 0.0 } else { gain };
-        if let Some(ear) = self.heralds.ear_mut(place) {
-            ear.jump = jump.min(1e30) as f32;
+    /// Updates the value of a signal about a source, which contributes to the value of reading the
+    /// signal source.
+    pub(super) fn update_signal_value(&mut self, place: u32) {
+        let Some(&history) = self.signal_sources.history(place) else { return };
+        let source = self.sources[history.source as usize];
+        let value_after_signal = self.value_after_signal(&source, &history.estimate);
+        let price = self.host_price(source.host) * f64::from(source.cost);
+        let gain = (f64::from(source.importance) * value_after_signal - price).max(0.0);
+        // Ignored signals have no value.
+        let gain = if history.is_noise() { 0.0 } else { gain };
+        if let Some(history) = self.signal_sources.history_mut(place) {
+            history.value_after_signal = value_after_signal.min(1e30) as f32;
         }
-        self.heralds.weigh(place, gain);
+        self.signal_sources.set_signal_value(place, gain);
     }
 
-    /// A fetch tells how true what heralds said was.
-    pub(super) fn learn_of_heralds(&mut self, id: u32, days: f64, changed: bool) {
+    /// Updates the reliability of the signal sources with the result of a fetch.
+    pub(super) fn learn_from_signals(&mut self, id: u32, days: f64, changed: bool) {
         if days.is_nan() || days <= 0.0 {
             return;
         }
-        let half_life = self.settings.half_life.unwrap_or(self.memory.half_life());
-        for place in self.heralds.chain(self.sources[id as usize].ear()) {
-            let ear = self.heralds.ear(place).filter(|ear| self.heralds.is_heard(ear));
-            let Some((&ear, &trust)) = ear.zip(self.heralds.trust(place)) else { continue };
-            let heard = ear.heard(days);
-            if ear.is_on_trial() {
-                let mut trust = trust.counted(heard);
-                if ear.fetches + 1 == TRIAL {
+        let half_life = self.settings.half_life.unwrap_or(self.half_life.half_life());
+        for place in self.signal_sources.chain_places(self.sources[id as usize].history()) {
+            let history = self
+                .signal_sources
+                .history(place)
+                .filter(|history| self.signal_sources.is_current(history));
+            let Some((&history, &signal_belief)) =
+                history.zip(self.signal_sources.signal_belief(place))
+            else {
+                continue;
+            };
+            let since_fetch = history.since_fetch(days);
+            if history.is_on_trial() {
+                let mut signal_belief = signal_belief.observe_signal_count(since_fetch);
+                if history.fetches + 1 == TRIAL_FETCHES {
                     let source = &self.sources[id as usize];
-                    trust = trust.settled(self.known_belief(source).unwrap_or(self.belief(source)));
+                    signal_belief = signal_belief.with_total_change_belief(
+                        self.owner_belief(source).unwrap_or(self.belief(source)),
+                    );
                 }
-                self.heralds.set_trust(place, trust);
-                self.heralds.set_fetches(place, ear.fetches + 1);
-                self.weigh_ear(place);
+                self.signal_sources.set_belief(place, signal_belief);
+                self.signal_sources.set_fetches(place, history.fetches + 1);
+                self.update_signal_value(place);
                 continue;
             }
-            let trust = trust.doubt(days, half_life, SURE);
-            self.heralds.forget(place, trust);
-            let learnt = trust.fetched(heard, changed);
-            let known = self.known_belief(&self.sources[id as usize]);
-            self.heralds.set_trust(place, known.map_or(learnt, |belief| learnt.settled(belief)));
-            if let Some(voice) = self.heralds.voice_mut(ear.herald) {
-                let kept = &mut voice.kept;
-                let is_told = ear.count > 0;
-                kept.tried += u64::from(is_told);
-                kept.proved += u64::from(is_told && changed);
-                kept.missed += u64::from(!is_told && changed);
-                if ear.changed && is_told {
-                    let (first, last) = (f64::from(ear.first_after), f64::from(ear.last_after));
-                    let after = After { count: ear.count, first, last };
-                    kept.delay.learn(&ear.reading, days, &after, changed);
+            let signal_belief =
+                signal_belief.decay_confidence(days, half_life, MIN_EFFECTIVE_CHANGES);
+            self.signal_sources.set_decayed_belief(place, signal_belief);
+            let updated = signal_belief.observe_fetch(since_fetch, changed);
+            let known = self.owner_belief(&self.sources[id as usize]);
+            self.signal_sources.set_belief(
+                place,
+                known.map_or(updated, |belief| updated.with_total_change_belief(belief)),
+            );
+            if let Some(trust) = self.signal_sources.trust_mut(history.signal_source) {
+                let stats = &mut trust.stats;
+                let was_signalled = history.count > 0;
+                stats.tried += u64::from(was_signalled);
+                stats.proved += u64::from(was_signalled && changed);
+                stats.missed += u64::from(!was_signalled && changed);
+                if history.changed && was_signalled {
+                    let (first, last) = (
+                        f64::from(history.first_signal_after),
+                        f64::from(history.last_signal_after),
+                    );
+                    let after = SignalTimes { count: history.count, first, last };
+                    stats.delay.observe_fetch(&history.estimate, days, &after, changed);
                 }
             }
-            let same = ear.reading.no_change(heard);
-            let chance = if changed { 1.0 - same } else { same };
-            if let Some(ear) = self.heralds.ear_mut(place) {
-                ear.score = KEPT * ear.score + chance.max(1e-6).ln() as f32;
+            let no_change = history.estimate.no_change_probability(since_fetch);
+            let chance = if changed { 1.0 - no_change } else { no_change };
+            if let Some(history) = self.signal_sources.history_mut(place) {
+                history.score = SCORE_DECAY * history.score + chance.max(1e-6).ln() as f32;
             }
-            self.weigh_ear(place);
+            self.update_signal_value(place);
         }
-        self.listen_to_the_best(id);
+        self.select_best_history(id);
     }
 
-    /// A source listens with the ear that foretold best; ears of heralds that are no more are dropped.
-    fn listen_to_the_best(&mut self, id: u32) {
-        let chain = self.heralds.chain(self.sources[id as usize].ear());
-        let is_heard =
-            |place: &u32| self.heralds.ear(*place).is_some_and(|it| self.heralds.is_heard(it));
-        let (mut kept, gone): (Vec<u32>, Vec<u32>) = chain.into_iter().partition(is_heard);
-        if gone.is_empty() && kept.len() < 2 {
+    /// Selects the signal source that predicted the fetches best; drops histories of removed ones.
+    fn select_best_history(&mut self, id: u32) {
+        let chain = self.signal_sources.chain_places(self.sources[id as usize].history());
+        let is_current = |place: &u32| {
+            self.signal_sources.history(*place).is_some_and(|it| self.signal_sources.is_current(it))
+        };
+        let (mut current, removed): (Vec<u32>, Vec<u32>) = chain.into_iter().partition(is_current);
+        if removed.is_empty() && current.len() < 2 {
             return;
         }
-        if kept.is_empty() {
-            self.unlink(id);
+        if current.is_empty() {
+            self.unlink_signals(id);
             return;
         }
-        let score = |place: &u32| self.heralds.ear(*place).map_or(f32::MIN, |it| it.score);
-        let best = (0..kept.len()).max_by(|a, b| score(&kept[*a]).total_cmp(&score(&kept[*b])));
-        if let Some(best) = best.filter(|best| score(&kept[*best]) > score(&kept[0]) + BETTER) {
-            kept.swap(0, best);
+        let score =
+            |place: &u32| self.signal_sources.history(*place).map_or(f32::MIN, |it| it.score);
+        let best =
+            (0..current.len()).max_by(|a, b| score(&current[*a]).total_cmp(&score(&current[*b])));
+        if let Some(best) =
+            best.filter(|best| score(&current[*best]) > score(&current[0]) + SCORE_MARGIN)
+        {
+            current.swap(0, best);
         }
-        for at in 0..kept.len() {
-            let next = kept.get(at + 1).copied();
-            if let Some(ear) = self.heralds.ear_mut(kept[at]) {
-                ear.set_next(next);
+        for at in 0..current.len() {
+            let next = current.get(at + 1).copied();
+            if let Some(history) = self.signal_sources.history_mut(current[at]) {
+                history.set_next(next);
             }
         }
-        self.sources[id as usize].set_link(Link::Ear(kept[0]));
-        gone.into_iter().for_each(|place| self.heralds.drop_ear(place));
+        self.sources[id as usize].set_link(Link::History(current[0]));
+        removed.into_iter().for_each(|place| self.signal_sources.remove_history(place));
     }
 
-    /// A fetch begins: what is said from now on may not be in it.
-    pub(super) fn begin_to_listen(&mut self, first: Option<u32>) {
+    /// Marks the start of a fetch: later signals may refer to changes that the copy lacks.
+    pub(super) fn mark_fetch_started(&mut self, first: Option<u32>) {
         let mut place = first;
-        while let Some(ear) = place.and_then(|place| self.heralds.ear_mut(place)) {
-            ear.begin();
-            place = ear.next();
+        while let Some(history) = place.and_then(|place| self.signal_sources.history_mut(place)) {
+            history.mark_fetch_started();
+            place = history.next();
         }
     }
 
-    /// There is a copy of a day.
-    pub(super) fn copied_with_ears(&mut self, id: u32, day: f64, changed: bool) {
+    /// Records a copy made on `day` in the histories of the source.
+    pub(super) fn record_copy_in_histories(&mut self, id: u32, day: f64, changed: bool) {
         let source = self.sources[id as usize];
-        let mut place = source.ear();
-        while let Some(ear) = place.and_then(|place| self.heralds.ear_mut(place)) {
-            ear.copied(day - source.last);
-            ear.changed = changed;
-            place = ear.next();
+        let mut place = source.history();
+        while let Some(history) = place.and_then(|place| self.signal_sources.history_mut(place)) {
+            history.record_copy(day - source.last);
+            history.changed = changed;
+            place = history.next();
         }
     }
 
-    /// A herald was read to its end.
-    pub(super) fn read(&mut self, now: f64, herald: u32, found: u32) {
-        if let Some(voice) = self.heralds.voice_mut(herald) {
-            voice.read(now, found);
-            if let Some(id) = voice.source {
-                self.place_anew(now, id);
+    /// Handles the completed read of a signal source.
+    pub(super) fn on_signal_source_read(&mut self, now: f64, signal_source: u32, found: u32) {
+        if let Some(trust) = self.signal_sources.trust_mut(signal_source) {
+            trust.record_read(now, found);
+            if let Some(id) = trust.source {
+                self.reevaluate(now, id);
             }
         }
     }
 
-    /// A source that is led to by signals is fetched.
-    pub(super) fn follow(&mut self, now: f64, source: &Source, rank: f64) {
-        let without = self.worth_unsaid(now, source).max(self.price_at(source.host));
+    /// Credits a signal source with the value gained by a fetch that its signals caused.
+    pub(super) fn record_signal_gain(&mut self, now: f64, source: &Source, rank: f64) {
+        let without =
+            self.fetch_value_without_signals(now, source).max(self.host_price(source.host));
         let gain = (rank - without).clamp(0.0, 1e30);
-        let herald = self.heralds.first_heard(source.ear()).map(|ear| ear.herald);
-        if let Some(voice) = herald.and_then(|herald| self.heralds.voice_mut(herald)) {
-            voice.kept.brought += gain;
+        let signal_source = self
+            .signal_sources
+            .active_history(source.history())
+            .map(|history| history.signal_source);
+        if let Some(trust) =
+            signal_source.and_then(|signal_source| self.signal_sources.trust_mut(signal_source))
+        {
+            trust.stats.brought += gain;
         }
     }
 
-    /// Whether signals are why a source that is worth so much is worth its price.
-    pub(super) fn is_moved(&self, now: f64, source: &Source, rank: f64) -> bool {
-        let ear = self.heralds.first_heard(source.ear());
-        ear.is_some_and(|ear| ear.signals > 0.0) && {
-            let unsaid = self.worth_unsaid(now, source);
-            unsaid < NO_MORE * rank && unsaid < self.price_at(source.host)
+    /// True if signals are the reason why a source with this rank is worth its price.
+    pub(super) fn is_led_by_signals(&self, now: f64, source: &Source, rank: f64) -> bool {
+        let history = self.signal_sources.active_history(source.history());
+        history.is_some_and(|history| history.signals > 0.0) && {
+            let value_without_signals = self.fetch_value_without_signals(now, source);
+            value_without_signals < LED_BY_SIGNALS_SHARE * rank
+                && value_without_signals < self.host_price(source.host)
         }
     }
 
-    /// Finds the place of a source again for which a fetch is worth something else now.
-    fn place_anew(&mut self, now: f64, id: u32) {
+    /// Moves a source in the queues after its value changed.
+    fn reevaluate(&mut self, now: f64, id: u32) {
         let Some(source) = self.sources.get(id as usize) else { return };
         match source.state {
-            State::Waiting | State::Coming if !source.is_retried() && self.price > 0.0 => {
+            SourceState::Waiting | SourceState::Scheduled
+                if !source.is_retry() && self.price > 0.0 =>
+            {
                 self.enqueue(now, id);
             }
-            State::Ready => self.rank_anew(now, id),
+            SourceState::Candidate => self.rerank(now, id),
             _ => {}
         }
     }
 }
 
-/// The chance that a change that is said to have been on a day was after another one.
-fn later_than(said: SignalReceipt, day: f64, now: f64) -> f64 {
-    let SignalReceipt { day: from, grain } = said;
-    if grain > 0.0 {
-        // Not after the moment at which it is said.
-        let to = (from + grain).min(now).max(from);
+/// Probability that a change with a stated time was after `day`.
+fn probability_after(change_time: StatedChangeTime, day: f64, now: f64) -> f64 {
+    let StatedChangeTime { earliest: from, resolution } = change_time;
+    if resolution > 0.0 {
+        // Not after the time of the signal itself.
+        let to = (from + resolution).min(now).max(from);
         if to > from {
             ((to - day) / (to - from)).clamp(0.0, 1.0)
         } else {

@@ -1,88 +1,93 @@
-//! What is remembered of a herald about one source.
+//! Signal history: the signals of one signal source about one source.
 
-use freshet_estimate::{Heard, Reading};
+use freshet_estimate::{SignalEstimate, SignalsSinceFetch};
 use serde::{Deserialize, Serialize};
 
-/// Fetches before what is said counts: until then the source shows how often it changes.
-pub(crate) const TRIAL: u8 = 3;
-/// Signals for each change that are noise.
-const NOISE: f64 = 16.0;
-/// The share by which signals must be more to be news.
-const MORE: f32 = 0.15;
+/// Fetches during which signals are only counted and the source shows its change rate.
+pub(crate) const TRIAL_FETCHES: u8 = 3;
+/// Signals per change from which on they are noise.
+const NOISE_RATIO: f64 = 16.0;
+/// Growth of the signal weight that makes the due day worth computing again.
+const MIN_NEW_SIGNAL_SHARE: f32 = 0.15;
 
-/// What a herald said of a source since its last fetch, and what that means.
+/// Signals about a source since its last fetch, and the estimate of their reliability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SignalHistory {
     pub(crate) source: u32,
-    pub(crate) herald: u32,
+    pub(crate) signal_source: u32,
     pub(crate) generation: u32,
-    /// The place of another ear of the same source, plus 1.
+    /// Place of the source's next history, plus 1.
     next: u32,
-    /// Signals since the last fetch, and those of them that came while it was under way.
+    /// Signals since the last fetch, and those received while a fetch was in flight.
     pub(crate) count: u32,
-    pub(crate) late_count: u32,
-    /// What they count.
+    pub(crate) in_flight_count: u32,
+    /// Weights of these signals.
     pub(crate) signals: f32,
-    pub(crate) late_signals: f32,
-    /// What they counted when the source was last given a day.
-    pub(crate) placed: f32,
-    /// When the first and the last of them came, in days after the last fetch.
-    pub(crate) first_after: f32,
-    pub(crate) last_after: f32,
-    /// What is believed, in short.
-    pub(crate) reading: Reading,
-    /// What a fetch is worth just after one signal, for each unit of importance.
-    pub(crate) jump: f32,
-    /// How well it foretold what fetches found, as a logarithm: the nearer to 0 the better.
+    pub(crate) in_flight_signals: f32,
+    /// Weight at which the due day was last computed.
+    pub(crate) evaluated_signals: f32,
+    /// Times of the first and the last signal, in days after the last fetch.
+    pub(crate) first_signal_after: f32,
+    pub(crate) last_signal_after: f32,
+    /// Compact estimate of the reliability.
+    pub(crate) estimate: SignalEstimate,
+    /// Value of a fetch just after one signal, per unit of importance.
+    pub(crate) value_after_signal: f32,
+    /// Log likelihood of its predictions of fetch results, with decay: the closer to 0 the better.
     pub(crate) score: f32,
-    /// What it adds to the worth of reading its herald, and where.
-    pub(crate) mass: f32,
-    pub(crate) bin: u8,
-    /// Fetches since it was new, as far as they matter.
+    /// Contribution to the value of reading the signal source, and its rate class.
+    pub(crate) read_value_share: f32,
+    pub(crate) rate_class: u8,
+    /// Observed fetches, up to the end of the trial.
     pub(crate) fetches: u8,
-    /// The last fetch found a change: a signal may be of that one.
+    /// True if the last fetch found a change, which the next signal may refer to.
     pub(crate) changed: bool,
 }
 
 impl SignalHistory {
-    /// The largest place of an ear, plus 1.
-    pub(crate) const PLACES: u32 = 1 << 30;
+    /// Upper bound of the places, exclusive.
+    pub(crate) const PLACE_LIMIT: u32 = 1 << 30;
 
-    pub(crate) fn new(source: u32, herald: u32, generation: u32, reading: Reading) -> Self {
+    pub(crate) fn new(
+        source: u32,
+        signal_source: u32,
+        generation: u32,
+        estimate: SignalEstimate,
+    ) -> Self {
         Self {
             source,
-            herald,
+            signal_source,
             generation,
             next: 0,
             count: 0,
-            late_count: 0,
+            in_flight_count: 0,
             signals: 0.0,
-            late_signals: 0.0,
-            placed: 0.0,
-            first_after: 0.0,
-            last_after: 0.0,
-            reading,
-            jump: 0.0,
+            in_flight_signals: 0.0,
+            evaluated_signals: 0.0,
+            first_signal_after: 0.0,
+            last_signal_after: 0.0,
+            estimate,
+            value_after_signal: 0.0,
             score: 0.0,
-            mass: 0.0,
-            bin: 0,
+            read_value_share: 0.0,
+            rate_class: 0,
             fetches: 0,
             changed: false,
         }
     }
 
-    /// Whether it is only counted yet how often it is spoken to.
+    /// True while signals are only counted.
     pub(crate) fn is_on_trial(&self) -> bool {
-        self.fetches < TRIAL
+        self.fetches < TRIAL_FETCHES
     }
 
-    /// Whether there are so many more signals than changes that they are of no use even if they tell of every
-    /// change: what could be gained is less than what it costs to be wrong about them.
+    /// True if signals are so much more frequent than changes that the possible gain is below the
+    /// cost of a wrong estimate, even if every change is signalled.
     pub(crate) fn is_noise(&self) -> bool {
-        self.reading.signals() > NOISE * self.reading.changes().mean()
+        self.estimate.signal_rate() > NOISE_RATIO * self.estimate.change_belief().mean()
     }
 
-    /// The place of another ear of the same source.
+    /// Place of the source's next history.
     pub(crate) fn next(&self) -> Option<u32> {
         self.next.checked_sub(1)
     }
@@ -91,81 +96,91 @@ impl SignalHistory {
         self.next = place.map_or(0, |place| place + 1);
     }
 
-    /// A signal came, so many days after the last fetch.
-    pub(crate) fn hear(&mut self, days: f64, weight: f64, is_under_way: bool) {
-        self.last_after = days as f32;
+    /// Records a signal received so many days after the last fetch.
+    pub(crate) fn record_signal(&mut self, days: f64, weight: f64, is_in_flight: bool) {
+        self.last_signal_after = days as f32;
         if self.count == 0 {
-            self.first_after = self.last_after;
+            self.first_signal_after = self.last_signal_after;
         }
         self.count = self.count.saturating_add(1);
         self.signals += weight as f32;
-        if is_under_way {
-            self.late_count = self.late_count.saturating_add(1);
-            self.late_signals += weight as f32;
+        if is_in_flight {
+            self.in_flight_count = self.in_flight_count.saturating_add(1);
+            self.in_flight_signals += weight as f32;
         }
     }
 
-    /// Whether so much more was said since the source was last given a day that it may be another one now.
-    pub(crate) fn is_news(&mut self) -> bool {
-        let is_news = self.signals > (1.0 + MORE) * self.placed;
-        if is_news {
-            self.placed = self.signals;
+    /// True if the signal weight has grown enough to compute the due day again.
+    pub(crate) fn is_new_information(&mut self) -> bool {
+        let is_new_information =
+            self.signals > (1.0 + MIN_NEW_SIGNAL_SHARE) * self.evaluated_signals;
+        if is_new_information {
+            self.evaluated_signals = self.signals;
         }
-        is_news
+        is_new_information
     }
 
-    /// The source is fetched: what comes from now on may not be in the copy.
-    pub(crate) fn begin(&mut self) {
-        (self.late_count, self.late_signals) = (0, 0.0);
+    /// Marks the start of a fetch: later signals may refer to changes that the copy lacks.
+    pub(crate) fn mark_fetch_started(&mut self) {
+        (self.in_flight_count, self.in_flight_signals) = (0, 0.0);
     }
 
-    /// A copy was made, so many days after the one before: only signals that came while it was under way
-    /// are left.
-    pub(crate) fn copied(&mut self, days: f64) {
-        (self.count, self.signals) = (self.late_count, self.late_signals);
-        self.placed = self.signals;
-        self.begin();
-        let after =
-            |it: f32| if self.count > 0 { (f64::from(it) - days).max(0.0) as f32 } else { 0.0 };
-        (self.first_after, self.last_after) = (after(self.first_after), after(self.last_after));
+    /// Records a copy made so many days after the previous one. Keeps only signals received while
+    /// the fetch was in flight.
+    pub(crate) fn record_copy(&mut self, days: f64) {
+        (self.count, self.signals) = (self.in_flight_count, self.in_flight_signals);
+        self.evaluated_signals = self.signals;
+        self.mark_fetch_started();
+        let after = |days_after: f32| {
+            if self.count > 0 { (f64::from(days_after) - days).max(0.0) as f32 } else { 0.0 }
+        };
+        (self.first_signal_after, self.last_signal_after) =
+            (after(self.first_signal_after), after(self.last_signal_after));
         if self.count > 0 {
-            self.first_after = 0.0;
+            self.first_signal_after = 0.0;
         }
     }
 
-    /// What was heard in so many days.
-    pub(crate) fn heard(&self, days: f64) -> Heard {
-        Heard { days, signals: f64::from(self.signals) }
+    /// Signals since the last fetch, after so many days.
+    pub(crate) fn since_fetch(&self, days: f64) -> SignalsSinceFetch {
+        SignalsSinceFetch { days, count: f64::from(self.signals) }
     }
 }
 
-/// A source with the ear that it listens with: all that its worth depends on.
+/// Active signals of a source: everything that its value depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Listening {
-    pub(crate) reading: Reading,
+pub(crate) struct ActiveSignals {
+    pub(crate) estimate: SignalEstimate,
     pub(crate) signals: f32,
-    pub(crate) first_after: f32,
-    pub(crate) last_after: f32,
-    pub(crate) jump: f32,
+    pub(crate) first_signal_after: f32,
+    pub(crate) last_signal_after: f32,
+    pub(crate) value_after_signal: f32,
 }
 
-impl From<&SignalHistory> for Listening {
-    fn from(ear: &SignalHistory) -> Self {
-        let SignalHistory { reading, signals, first_after, last_after, jump, .. } = *ear;
-        Self { reading, signals, first_after, last_after, jump }
+impl From<&SignalHistory> for ActiveSignals {
+    fn from(history: &SignalHistory) -> Self {
+        let SignalHistory {
+            estimate,
+            signals,
+            first_signal_after,
+            last_signal_after,
+            value_after_signal,
+            ..
+        } = *history;
+        Self { estimate, signals, first_signal_after, last_signal_after, value_after_signal }
     }
 }
 
-impl Listening {
-    /// What was heard in so many days.
-    pub(crate) fn heard(&self, days: f64) -> Heard {
-        // Of the time before the first signal, nothing.
-        let signals = if days < f64::from(self.first_after) { 0.0 } else { self.signals };
-        Heard { days, signals: f64::from(signals) }
+impl ActiveSignals {
+    /// Signals since the last fetch, after so many days.
+    pub(crate) fn since_fetch(&self, days: f64) -> SignalsSinceFetch {
+        // Before the first signal there was none.
+        let signals = if days < f64::from(self.first_signal_after) { 0.0 } else { self.signals };
+        SignalsSinceFetch { days, count: f64::from(signals) }
     }
 
-    /// The same as if nothing had been said.
-    pub(crate) fn deaf(self) -> Self {
+    /// Returns the same state without the signals.
+    pub(crate) fn without_signals(self) -> Self {
         Self { signals: 0.0, ..self }
     }
 }

@@ -1,10 +1,10 @@
-//! How the engine behaves on a small web that is known: what an owner may rely on.
+//! Behaviour of the engine on a small web with known change rates.
 
 #![allow(clippy::unwrap_used)]
 
 mod budget;
 mod hosts;
-mod many;
-mod recall;
+mod large_sets;
+mod restart;
 mod sources;
 mod web;

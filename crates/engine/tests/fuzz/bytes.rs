@@ -1,4 +1,4 @@
-//! Snapshots that are not what was written.
+//! Damaged and forged snapshots.
 
 use freshet_engine::{Engine, Event, SnapshotError};
 use proptest::prelude::*;
@@ -6,13 +6,13 @@ use proptest::sample::Index;
 
 use crate::{config, driver, strategy};
 
-/// Mark, version and checksum.
+/// Length of mark, version and checksum.
 const HEADER: usize = 28;
 
-/// Happenings before a snapshot: the state is various enough by then.
-const FEW: usize = 15;
+/// Number of steps before a snapshot: the state is varied enough by then.
+const MAX_STEPS: usize = 15;
 
-/// What happens to bytes.
+/// Damage to the bytes of a snapshot.
 #[derive(Clone, Debug)]
 enum Damage {
     Cut(Index),
@@ -29,8 +29,8 @@ fn damage() -> impl Strategy<Value = Damage> {
 }
 
 impl Damage {
-    /// Does it, to bytes from a place on.
-    fn harm(&self, from: usize, bytes: &mut Vec<u8>) {
+    /// Applies the damage to the bytes from an index on.
+    fn apply(&self, from: usize, bytes: &mut Vec<u8>) {
         let len = bytes.len() - from;
         match self {
             Self::Cut(at) => bytes.truncate(from + at.index(len)),
@@ -40,7 +40,7 @@ impl Damage {
     }
 }
 
-/// Gives bytes the checksum that belongs to them, as `snapshot.rs` reckons it.
+/// Replaces the checksum of a snapshot by the right one, computed as in `snapshot.rs`.
 fn forge(bytes: &mut [u8]) {
     let (header, body) = bytes.split_at_mut(HEADER);
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;
@@ -58,7 +58,7 @@ fn forge(bytes: &mut [u8]) {
 }
 
 #[test]
-fn what_is_forged_here_is_what_is_written() {
+fn the_forged_checksum_is_the_real_one() {
     let case = "set budget=10\ncapacity all\n+ 0..9 hosts=2\nrun 5 1".parse().unwrap();
     let bytes = driver::end(&case).snapshot();
     let mut forged = bytes.clone();
@@ -71,19 +71,19 @@ proptest! {
     #![proptest_config(config(200))]
 
     #[test]
-    fn damaged_bytes_are_refused(mut case in strategy::case(), harm in damage()) {
-        case.happenings.truncate(FEW);
+    fn damaged_snapshots_are_rejected(mut case in strategy::case(), harm in damage()) {
+        case.steps.truncate(MAX_STEPS);
         let mut bytes = driver::end(&case).snapshot();
-        harm.harm(0, &mut bytes);
-        let refused = matches!(
+        harm.apply(0, &mut bytes);
+        let rejected = matches!(
             Engine::restore(&bytes),
             Err(SnapshotError::NotASnapshot | SnapshotError::Version { .. } | SnapshotError::Damaged)
         );
-        prop_assert!(refused);
+        prop_assert!(rejected);
     }
 
     #[test]
-    fn any_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_are_rejected(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         prop_assert!(Engine::restore(&bytes).is_err());
         let mut forged = b"freshet engine\r\n\x01\0\0\0\0\0\0\0\0\0\0\0".to_vec();
         forged.extend(&bytes);
@@ -91,23 +91,23 @@ proptest! {
         prop_assert!(Engine::restore(&forged).is_err());
     }
 
-    /// A right checksum over wrong bytes is nobody's accident; even so it may be refused, or not
-    /// noticed, but nothing breaks.
+    /// A right checksum over wrong bytes is no accident. The bytes may be rejected or accepted, but
+    /// must not cause a panic.
     #[test]
-    fn forged_bytes_break_nothing(mut case in strategy::case(), harm in prop::collection::vec(damage(), 1..4)) {
-        case.happenings.truncate(FEW);
+    fn forged_snapshots_do_not_panic(mut case in strategy::case(), harm in prop::collection::vec(damage(), 1..4)) {
+        case.steps.truncate(MAX_STEPS);
         let mut bytes = driver::end(&case).snapshot();
         for harm in harm {
             if bytes.len() > HEADER {
-                harm.harm(HEADER, &mut bytes);
+                harm.apply(HEADER, &mut bytes);
             }
         }
         forge(&mut bytes);
         if let Ok(mut engine) = Engine::restore(&bytes) {
             let mut actions = Vec::new();
-            engine.step(engine.now(), Event::Capacity(u32::MAX), &mut actions);
+            engine.step(engine.now(), Event::CapacityAdded(u32::MAX), &mut actions);
             for _ in 0..200 {
-                let wake = engine.wake();
+                let wake = engine.next_tick();
                 prop_assert!(!wake.is_nan());
                 engine.step(wake, Event::Tick, &mut actions);
             }

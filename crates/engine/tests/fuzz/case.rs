@@ -1,38 +1,45 @@
-//! A case: what happens to an engine, as text, one line for each happening.
+//! Test cases: steps that happen to an engine, as text, one line per step.
 //!
 //! ```text
-//! from 20000                      the day on which the engine is made
-//! set budget=100 burst=20         its settings, and later ones; what is not said is the default
-//! + 3 host=1 importance=2         a source, described; `+ 100..3100 hosts=7`: many, on 7 hosts in turn
-//! - 3                             a source, or `100..3100`, removed
-//! answer 0 changed                what a fetch brought, the oldest that is under way
-//! fetched 3 gone                  the same by number, whether or not it is under way
-//! report 0 0.5 changed            the same as `answer`, made so many days ago by somebody else
-//! put-off 0 0.5                   it did not come to its end; `put-off 0 0.5 unasked`: nothing was asked
-//! visit 1 0.01                    somebody asks a host for something else, in so many days
-//! visited 1 failed                that is over; `visited 1 fine 0.5`: and it wants to be left alone
-//! signal 3                        a source says that it has changed
-//! capacity 5                      fetches that somebody can make; `all`: any number
+//! from 20000                      day on which the engine is created
+//! set budget=100 burst=20         settings; omitted ones have their default
+//! + 3 host=1 importance=2         adds a source; `+ 100..3100 hosts=7`: many, spread over 7 hosts
+//! - 3                             removes a source, or `100..3100`
+//! answer 0 changed                result of the n-th oldest fetch in flight
+//! fetched 3 gone                  result of a source's fetch, whether or not it is in flight
+//! report 0 0.5 changed            as `answer`, for a fetch made so many days ago
+//! put-off 0 0.5                   defers a fetch by days; `put-off 0 0.5 unsent`: no request was sent
+//! visit 1 0.01                    request to a host outside its sources, in so many days
+//! visited 1 failed                end of that request; `finish_host_request 1 fine 0.5`: with a requested pause
+//! signal 3                        an observed source has changed
+//! signal-source 1 3               adds a signal source, optionally read through a source
+//! remove-signal-source 1          removes it
+//! signal-received 3 1 0.5         a signal about a source, optionally with the age of the change
+//! read 1 4                        a signal source was read and found so many sources
+//! capacity 5                      adds capacity; `all`: unlimited
 //! tick                            time has passed
-//! clock -2                        the caller's clock moves; `NaN`: the next event has no day
-//! wait 0.5                        ticks when they are asked for; `wait 0`: until nothing is left to do
-//! run 0.5 7                       the same, with answers that the seed decides
-//! snapshot                        from here on a restored engine runs beside
+//! clock -2                        moves the caller's clock; `NaN`: the next event has no day
+//! wait 0.5                        ticks when they are requested; `wait 0`: until nothing is left to do
+//! run 0.5 7                       the same, with answers generated from a seed
+//! snapshot                        continues with a restored engine beside the original
+//! reopen                          continues with an engine that resumes from checkpoints
 //! ```
 
 use std::fmt;
 use std::str::FromStr;
 
-use freshet_engine::{Blame, Description, Goal, Outcome, Profile, Settings};
-use freshet_estimate::{Belief, Capture, Life, Penalty, Urgency};
+use freshet_engine::{
+    BudgetProfile, EngineSettings, FailureCause, FetchResult, Goal, SourceDescription,
+};
+use freshet_estimate::{Belief, CaptureObjective, Penalty, UpdateLifetime, Urgency};
 
-/// Something that happens to an engine.
+/// A step of a test case.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Happening {
-    /// `count` sources with numbers in sequence, on `hosts` hosts in turn. The day of the copy is
-    /// its age, until it is told.
+pub(crate) enum Step {
+    /// `count` sources with consecutive numbers, spread over `hosts` hosts. The day of the copy is
+    /// its age until the step runs.
     Describe {
-        first: Description,
+        first: SourceDescription,
         count: u32,
         hosts: u32,
     },
@@ -41,22 +48,22 @@ pub(crate) enum Happening {
         count: u32,
     },
     Answer {
-        which: usize,
-        outcome: Outcome,
+        index: usize,
+        outcome: FetchResult,
     },
     Fetched {
         id: u32,
-        outcome: Outcome,
+        outcome: FetchResult,
     },
     Report {
-        which: usize,
+        index: usize,
         ago: f64,
-        outcome: Outcome,
+        outcome: FetchResult,
     },
     PutOff {
-        which: usize,
+        index: usize,
         days: f64,
-        unasked: bool,
+        unsent: bool,
     },
     Visit {
         host: u32,
@@ -64,22 +71,22 @@ pub(crate) enum Happening {
     },
     Visited {
         host: u32,
-        rest: Option<f64>,
+        retry_after: Option<f64>,
         failed: bool,
     },
     Signal(u32),
-    Herald {
+    SignalSource {
         number: u32,
         source: Option<u32>,
     },
-    Dismiss(u32),
-    Heard {
+    RemoveSignalSource(u32),
+    SignalReceived {
         id: u32,
-        herald: u32,
-        said: Option<f64>,
+        signal_source: u32,
+        change_time: Option<f64>,
     },
     Read {
-        herald: u32,
+        signal_source: u32,
         found: u32,
     },
     Fetch(u32),
@@ -90,7 +97,7 @@ pub(crate) enum Happening {
     Capacity(u32),
     Withdraw(u32),
     Tick,
-    Set(Settings),
+    Set(EngineSettings),
     Clock(f64),
     Wait(f64),
     Run {
@@ -104,11 +111,11 @@ pub(crate) enum Happening {
 #[derive(Clone, PartialEq)]
 pub(crate) struct Case {
     pub(crate) from: f64,
-    pub(crate) settings: Settings,
-    pub(crate) happenings: Vec<Happening>,
+    pub(crate) settings: EngineSettings,
+    pub(crate) steps: Vec<Step>,
 }
 
-/// What proptest prints when a case fails is what `replay` reads.
+/// The output of a failing case can be replayed.
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n{self}")
@@ -118,37 +125,37 @@ impl fmt::Debug for Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "from {:?}", self.from)?;
-        writeln!(f, "{}", Happening::Set(self.settings))?;
-        self.happenings.iter().try_for_each(|it| writeln!(f, "{it}"))
+        writeln!(f, "{}", Step::Set(self.settings))?;
+        self.steps.iter().try_for_each(|it| writeln!(f, "{it}"))
     }
 }
 
-fn capture(life: Life, urgency: Urgency) -> Goal {
-    Goal::Capture(Capture { life, urgency })
+fn capture(life: UpdateLifetime, urgency: Urgency) -> Goal {
+    Goal::Capture(CaptureObjective { life, urgency })
 }
 
-/// The goals that cases know by name; the last two cannot be meant.
+/// Goals by name; the last two are invalid.
 pub(crate) fn goals() -> [(&'static str, Goal); 9] {
     [
-        ("harmonic", Goal::Keep(Penalty::Harmonic)),
-        ("freshness", Goal::Keep(Penalty::Freshness)),
-        ("age", Goal::Keep(Penalty::Age)),
-        ("append", capture(Life::Append, Urgency::Uniform)),
-        ("overwrite", capture(Life::OVERWRITE, Urgency::Decay(0.5))),
-        ("news", capture(Life::Changes(20), Urgency::Uniform)),
-        ("window", capture(Life::Days(3.0), Urgency::Days(1.0))),
-        ("no-life", capture(Life::Changes(0), Urgency::Uniform)),
-        ("no-urgency", capture(Life::Append, Urgency::Decay(f32::NAN))),
+        ("harmonic", Goal::KeepFresh(Penalty::Harmonic)),
+        ("freshness", Goal::KeepFresh(Penalty::Freshness)),
+        ("age", Goal::KeepFresh(Penalty::Age)),
+        ("append", capture(UpdateLifetime::Append, Urgency::Uniform)),
+        ("overwrite", capture(UpdateLifetime::OVERWRITE, Urgency::Decay(0.5))),
+        ("news", capture(UpdateLifetime::Changes(20), Urgency::Uniform)),
+        ("window", capture(UpdateLifetime::Window(3.0), Urgency::Window(1.0))),
+        ("no-life", capture(UpdateLifetime::Changes(0), Urgency::Uniform)),
+        ("no-urgency", capture(UpdateLifetime::Append, Urgency::Decay(f32::NAN))),
     ]
 }
 
-/// The profiles that cases know by name.
-pub(crate) fn profiles() -> [(&'static str, Profile); 4] {
+/// Budget profiles by name.
+pub(crate) fn profiles() -> [(&'static str, BudgetProfile); 4] {
     let of = |weight: fn(usize) -> f64| {
-        Profile::new(std::array::from_fn(weight)).expect("weights that can be meant")
+        BudgetProfile::new(std::array::from_fn(weight)).expect("weights that can be meant")
     };
     [
-        ("even", Profile::EVEN),
+        ("even", BudgetProfile::EVEN),
         ("night", of(|hour| f64::from(u8::from(hour < 6)))),
         ("hour", of(|hour| f64::from(u8::from(hour == 13)))),
         ("slope", of(|hour| hour as f64)),
@@ -156,16 +163,16 @@ pub(crate) fn profiles() -> [(&'static str, Profile); 4] {
 }
 
 fn same_goal(one: Goal, other: Goal) -> bool {
-    // One of them has a number that is none.
+    // One of them contains a NaN.
     format!("{one:?}") == format!("{other:?}")
 }
 
-impl fmt::Display for Happening {
+impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Describe { first, count, hosts } => {
                 f.write_str("+ ")?;
-                numbers(f, first.id, count)?;
+                write_range(f, first.id, count)?;
                 if hosts > 1 {
                     write!(f, " hosts={hosts}")?;
                 }
@@ -173,44 +180,44 @@ impl fmt::Display for Happening {
             }
             Self::Remove { first, count } => {
                 f.write_str("- ")?;
-                numbers(f, first, count)
+                write_range(f, first, count)
             }
-            Self::Answer { which, outcome } => {
-                write!(f, "answer {which} ")?;
-                brought(f, outcome)
+            Self::Answer { index, outcome } => {
+                write!(f, "answer {index} ")?;
+                write_outcome(f, outcome)
             }
             Self::Fetched { id, outcome } => {
                 write!(f, "fetched {id} ")?;
-                brought(f, outcome)
+                write_outcome(f, outcome)
             }
-            Self::Report { which, ago, outcome } => {
-                write!(f, "report {which} {ago:?} ")?;
-                brought(f, outcome)
+            Self::Report { index, ago, outcome } => {
+                write!(f, "report {index} {ago:?} ")?;
+                write_outcome(f, outcome)
             }
-            Self::PutOff { which, days, unasked } => {
-                write!(f, "put-off {which} {days:?}{}", if unasked { " unasked" } else { "" })
+            Self::PutOff { index, days, unsent } => {
+                write!(f, "put-off {index} {days:?}{}", if unsent { " unsent" } else { "" })
             }
             Self::Visit { host, days } => write!(f, "visit {host} {days:?}"),
-            Self::Visited { host, rest, failed } => {
+            Self::Visited { host, retry_after, failed } => {
                 write!(f, "visited {host} {}", if failed { "failed" } else { "fine" })?;
-                rest.map_or(Ok(()), |days| write!(f, " {days:?}"))
+                retry_after.map_or(Ok(()), |days| write!(f, " {days:?}"))
             }
             Self::Signal(id) => write!(f, "signal {id}"),
-            Self::Herald { number, source } => {
-                write!(f, "herald {number}")?;
+            Self::SignalSource { number, source } => {
+                write!(f, "signal-source {number}")?;
                 source.map_or(Ok(()), |id| write!(f, " {id}"))
             }
-            Self::Dismiss(number) => write!(f, "dismiss {number}"),
-            Self::Heard { id, herald, said } => {
-                write!(f, "heard {id} {herald}")?;
-                said.map_or(Ok(()), |day| write!(f, " {day:?}"))
+            Self::RemoveSignalSource(number) => write!(f, "remove-signal-source {number}"),
+            Self::SignalReceived { id, signal_source, change_time } => {
+                write!(f, "signal-received {id} {signal_source}")?;
+                change_time.map_or(Ok(()), |day| write!(f, " {day:?}"))
             }
-            Self::Read { herald, found } => write!(f, "read {herald} {found}"),
+            Self::Read { signal_source, found } => write!(f, "read {signal_source} {found}"),
             Self::Fetch(id) => write!(f, "fetch {id}"),
             Self::Gap { host, days } => write!(f, "gap {host} {days:?}"),
             Self::Capacity(u32::MAX) => f.write_str("capacity all"),
-            Self::Capacity(some) => write!(f, "capacity {some}"),
-            Self::Withdraw(some) => write!(f, "withdraw {some}"),
+            Self::Capacity(items) => write!(f, "capacity {items}"),
+            Self::Withdraw(items) => write!(f, "withdraw {items}"),
             Self::Tick => f.write_str("tick"),
             Self::Set(it) => settings(f, &it),
             Self::Clock(days) => write!(f, "clock {days:?}"),
@@ -222,41 +229,41 @@ impl fmt::Display for Happening {
     }
 }
 
-fn numbers(f: &mut fmt::Formatter<'_>, first: u32, count: u32) -> fmt::Result {
+fn write_range(f: &mut fmt::Formatter<'_>, first: u32, count: u32) -> fmt::Result {
     match count {
         1 => write!(f, "{first}"),
         _ => write!(f, "{first}..{}", first.saturating_add(count)),
     }
 }
 
-fn brought(f: &mut fmt::Formatter<'_>, outcome: Outcome) -> fmt::Result {
+fn write_outcome(f: &mut fmt::Formatter<'_>, outcome: FetchResult) -> fmt::Result {
     match outcome {
-        Outcome::Changed => f.write_str("changed"),
-        Outcome::Unchanged => f.write_str("unchanged"),
-        Outcome::Copied => f.write_str("copied"),
-        Outcome::Gone => f.write_str("gone"),
-        Outcome::Failed { blame, retry_after } => {
-            let blame = match blame {
-                Blame::Host => "host",
-                Blame::Source => "source",
-                Blame::Us => "us",
+        FetchResult::Changed => f.write_str("changed"),
+        FetchResult::Unchanged => f.write_str("unchanged"),
+        FetchResult::Uncompared => f.write_str("copied"),
+        FetchResult::Gone => f.write_str("gone"),
+        FetchResult::Failed { cause, retry_after } => {
+            let cause = match cause {
+                FailureCause::Host => "host",
+                FailureCause::Source => "source",
+                FailureCause::Us => "us",
             };
-            write!(f, "failed:{blame}")?;
+            write!(f, "failed:{cause}")?;
             retry_after.map_or(Ok(()), |days| write!(f, ":{days:?}"))
         }
     }
 }
 
-fn description(f: &mut fmt::Formatter<'_>, it: &Description) -> fmt::Result {
-    let usual = Description::new(it.id);
-    if it.host != usual.host {
+fn description(f: &mut fmt::Formatter<'_>, it: &SourceDescription) -> fmt::Result {
+    let default = SourceDescription::new(it.id);
+    if it.host != default.host {
         write!(f, " host={}", it.host)?;
     }
     let amounts = [
-        ("importance", it.importance, usual.importance),
-        ("cost", it.cost, usual.cost),
-        ("min", it.min_interval, usual.min_interval),
-        ("max", it.max_interval, usual.max_interval),
+        ("importance", it.importance, default.importance),
+        ("cost", it.cost, default.cost),
+        ("min", it.min_interval, default.min_interval),
+        ("max", it.max_interval, default.max_interval),
     ];
     for (name, value, _) in amounts.into_iter().filter(|it| it.1 != it.2) {
         write!(f, " {name}={value:?}")?;
@@ -268,7 +275,7 @@ fn description(f: &mut fmt::Formatter<'_>, it: &Description) -> fmt::Result {
     if it.paused {
         f.write_str(" paused")?;
     }
-    if let Some(age) = it.fetched {
+    if let Some(age) = it.last_fetch {
         write!(f, " copy={age:?}")?;
     }
     it.belief.map_or(Ok(()), |it| write!(f, " belief={:?}/{:?}", it.shape(), it.days()))
@@ -279,8 +286,8 @@ fn goal(f: &mut fmt::Formatter<'_>, goal: Option<Goal>) -> fmt::Result {
     name.map_or(Ok(()), |(name, _)| write!(f, " goal={name}"))
 }
 
-fn settings(f: &mut fmt::Formatter<'_>, it: &Settings) -> fmt::Result {
-    let usual = Settings::default();
+fn settings(f: &mut fmt::Formatter<'_>, it: &EngineSettings) -> fmt::Result {
+    let default = EngineSettings::default();
     write!(f, "set budget={:?}", it.budget)?;
     if let Some((name, _)) = profiles().into_iter().skip(1).find(|other| other.1 == it.profile) {
         write!(f, " profile={name}")?;
@@ -288,44 +295,44 @@ fn settings(f: &mut fmt::Formatter<'_>, it: &Settings) -> fmt::Result {
     if let Some(burst) = it.burst {
         write!(f, " burst={burst:?}")?;
     }
-    if it.host_gap != usual.host_gap {
+    if it.host_gap != default.host_gap {
         write!(f, " gap={:?}", it.host_gap)?;
     }
-    if it.host_connections != usual.host_connections {
+    if it.host_connections != default.host_connections {
         write!(f, " connections={}", it.host_connections)?;
     }
     if let Some(days) = it.half_life {
         write!(f, " half-life={days:?}")?;
     }
-    goal(f, Some(it.goal).filter(|&goal| !same_goal(goal, usual.goal)))?;
-    if it.many != usual.many {
-        write!(f, " many={}", it.many)?;
+    goal(f, Some(it.goal).filter(|&goal| !same_goal(goal, default.goal)))?;
+    if it.large_set_threshold != default.large_set_threshold {
+        write!(f, " many={}", it.large_set_threshold)?;
     }
     if it.paused { f.write_str(" paused") } else { Ok(()) }
 }
 
-/// Words of a line that is read.
+/// Words of a line.
 type Words<'a> = std::str::SplitWhitespace<'a>;
 
 impl FromStr for Case {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut case = Self { from: 0.0, settings: Settings::default(), happenings: Vec::new() };
+        let mut case = Self { from: 0.0, settings: EngineSettings::default(), steps: Vec::new() };
         let mut begun = false;
         for (number, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim();
             let mut words = line.split_whitespace();
-            let said = match words.next() {
+            let change_time = match words.next() {
                 None => continue,
                 Some("from") => value(words.next().unwrap_or_default()).map(|day| case.from = day),
                 Some("set") if !begun => {
                     begun = true;
                     read_settings(words).map(|it| case.settings = it)
                 }
-                Some(verb) => happening(verb, words).map(|it| case.happenings.push(it)),
+                Some(verb) => read_step(verb, words).map(|it| case.steps.push(it)),
             };
-            said.map_err(|why| format!("line {}: `{line}`: {why}", number + 1))?;
+            change_time.map_err(|why| format!("line {}: `{line}`: {why}", number + 1))?;
         }
         Ok(case)
     }
@@ -335,7 +342,7 @@ fn value<T: FromStr>(word: &str) -> Result<T, String> {
     word.parse().map_err(|_| format!("`{word}` cannot be read"))
 }
 
-fn happening(verb: &str, mut words: Words<'_>) -> Result<Happening, String> {
+fn read_step(verb: &str, mut words: Words<'_>) -> Result<Step, String> {
     let mut word = || words.next().ok_or("a word is missing");
     Ok(match verb {
         "+" => {
@@ -344,84 +351,84 @@ fn happening(verb: &str, mut words: Words<'_>) -> Result<Happening, String> {
         }
         "-" => {
             let (first, count) = range(word()?)?;
-            Happening::Remove { first, count }
+            Step::Remove { first, count }
         }
-        "answer" => Happening::Answer { which: value(word()?)?, outcome: outcome(word()?)? },
-        "fetched" => Happening::Fetched { id: value(word()?)?, outcome: outcome(word()?)? },
-        "report" => Happening::Report {
-            which: value(word()?)?,
+        "answer" => Step::Answer { index: value(word()?)?, outcome: outcome(word()?)? },
+        "fetched" => Step::Fetched { id: value(word()?)?, outcome: outcome(word()?)? },
+        "report" => Step::Report {
+            index: value(word()?)?,
             ago: value(word()?)?,
             outcome: outcome(word()?)?,
         },
-        "put-off" => Happening::PutOff {
-            which: value(word()?)?,
+        "put-off" => Step::PutOff {
+            index: value(word()?)?,
             days: value(word()?)?,
-            unasked: words.next() == Some("unasked"),
+            unsent: words.next() == Some("unsent"),
         },
-        "visit" => Happening::Visit { host: value(word()?)?, days: value(word()?)? },
-        "visited" => Happening::Visited {
+        "visit" => Step::Visit { host: value(word()?)?, days: value(word()?)? },
+        "visited" => Step::Visited {
             host: value(word()?)?,
             failed: word()? == "failed",
-            rest: words.next().map(value).transpose()?,
+            retry_after: words.next().map(value).transpose()?,
         },
-        "signal" => Happening::Signal(value(word()?)?),
-        "herald" => Happening::Herald {
+        "signal" => Step::Signal(value(word()?)?),
+        "signal-source" => Step::SignalSource {
             number: value(word()?)?,
             source: words.next().map(value).transpose()?,
         },
-        "dismiss" => Happening::Dismiss(value(word()?)?),
-        "heard" => Happening::Heard {
+        "remove-signal-source" => Step::RemoveSignalSource(value(word()?)?),
+        "signal-received" => Step::SignalReceived {
             id: value(word()?)?,
-            herald: value(word()?)?,
-            said: words.next().map(value).transpose()?,
+            signal_source: value(word()?)?,
+            change_time: words.next().map(value).transpose()?,
         },
-        "read" => Happening::Read { herald: value(word()?)?, found: value(word()?)? },
-        "fetch" => Happening::Fetch(value(word()?)?),
-        "gap" => Happening::Gap { host: value(word()?)?, days: value(word()?)? },
-        "capacity" => Happening::Capacity(match word()? {
+        "read" => Step::Read { signal_source: value(word()?)?, found: value(word()?)? },
+        "fetch" => Step::Fetch(value(word()?)?),
+        "gap" => Step::Gap { host: value(word()?)?, days: value(word()?)? },
+        "capacity" => Step::Capacity(match word()? {
             "all" => u32::MAX,
-            some => value(some)?,
+            items => value(items)?,
         }),
-        "withdraw" => Happening::Withdraw(value(word()?)?),
-        "tick" => Happening::Tick,
-        "set" => Happening::Set(read_settings(words)?),
-        "clock" => Happening::Clock(value(word()?)?),
-        "wait" => Happening::Wait(value(word()?)?),
-        "run" => Happening::Run { days: value(word()?)?, seed: value(word()?)? },
-        "snapshot" => Happening::Snapshot,
-        "reopen" => Happening::Reopen,
+        "withdraw" => Step::Withdraw(value(word()?)?),
+        "tick" => Step::Tick,
+        "set" => Step::Set(read_settings(words)?),
+        "clock" => Step::Clock(value(word()?)?),
+        "wait" => Step::Wait(value(word()?)?),
+        "run" => Step::Run { days: value(word()?)?, seed: value(word()?)? },
+        "snapshot" => Step::Snapshot,
+        "reopen" => Step::Reopen,
         _ => return Err("nothing of that name happens".to_owned()),
     })
 }
 
 fn range(word: &str) -> Result<(u32, u32), String> {
-    let Some((first, end)) = word.split_once("..") else { return Ok((value(word)?, 1)) };
-    let (first, end): (u32, u32) = (value(first)?, value(end)?);
-    Ok((first, end.saturating_sub(first)))
+    let Some((first, final_engine)) = word.split_once("..") else { return Ok((value(word)?, 1)) };
+    let (first, final_engine): (u32, u32) = (value(first)?, value(final_engine)?);
+    Ok((first, final_engine.saturating_sub(first)))
 }
 
-fn outcome(word: &str) -> Result<Outcome, String> {
+fn outcome(word: &str) -> Result<FetchResult, String> {
     let mut parts = word.split(':');
     Ok(match (parts.next(), parts.next()) {
-        (Some("changed"), None) => Outcome::Changed,
-        (Some("unchanged"), None) => Outcome::Unchanged,
-        (Some("copied"), None) => Outcome::Copied,
-        (Some("gone"), None) => Outcome::Gone,
-        (Some("failed"), Some(blame)) => {
-            let blame = match blame {
-                "host" => Blame::Host,
-                "source" => Blame::Source,
-                "us" => Blame::Us,
-                _ => return Err(format!("nobody is called `{blame}`")),
+        (Some("changed"), None) => FetchResult::Changed,
+        (Some("unchanged"), None) => FetchResult::Unchanged,
+        (Some("copied"), None) => FetchResult::Uncompared,
+        (Some("gone"), None) => FetchResult::Gone,
+        (Some("failed"), Some(cause)) => {
+            let cause = match cause {
+                "host" => FailureCause::Host,
+                "source" => FailureCause::Source,
+                "us" => FailureCause::Us,
+                _ => return Err(format!("nobody is called `{cause}`")),
             };
-            Outcome::Failed { blame, retry_after: parts.next().map(value).transpose()? }
+            FetchResult::Failed { cause, retry_after: parts.next().map(value).transpose()? }
         }
         _ => return Err(format!("no fetch brings `{word}`")),
     })
 }
 
-fn read_description(id: u32, count: u32, words: Words<'_>) -> Result<Happening, String> {
-    let mut it = Description::new(id);
+fn read_description(id: u32, count: u32, words: Words<'_>) -> Result<Step, String> {
+    let mut it = SourceDescription::new(id);
     let mut hosts = 1;
     for word in words {
         match word.split_once('=').unwrap_or((word, "")) {
@@ -434,7 +441,7 @@ fn read_description(id: u32, count: u32, words: Words<'_>) -> Result<Happening, 
             ("goal", x) => it.goal = Some(read_goal(x)?),
             ("observed", _) => it.observed = true,
             ("paused", _) => it.paused = true,
-            ("copy", x) => it.fetched = Some(value(x)?),
+            ("copy", x) => it.last_fetch = Some(value(x)?),
             ("belief", x) => {
                 let (shape, days) = x.split_once('/').ok_or("a belief is shape/days")?;
                 let belief = Belief::new(value(shape)?, value(days)?);
@@ -443,7 +450,7 @@ fn read_description(id: u32, count: u32, words: Words<'_>) -> Result<Happening, 
             _ => return Err(format!("a source has no `{word}`")),
         }
     }
-    Ok(Happening::Describe { first: it, count, hosts })
+    Ok(Step::Describe { first: it, count, hosts })
 }
 
 fn read_goal(name: &str) -> Result<Goal, String> {
@@ -451,8 +458,8 @@ fn read_goal(name: &str) -> Result<Goal, String> {
     goal.map(|it| it.1).ok_or_else(|| format!("no goal is called `{name}`"))
 }
 
-fn read_settings(words: Words<'_>) -> Result<Settings, String> {
-    let mut it = Settings::default();
+fn read_settings(words: Words<'_>) -> Result<EngineSettings, String> {
+    let mut it = EngineSettings::default();
     for word in words {
         match word.split_once('=').unwrap_or((word, "")) {
             ("budget", x) => it.budget = value(x)?,
@@ -465,7 +472,7 @@ fn read_settings(words: Words<'_>) -> Result<Settings, String> {
             ("connections", x) => it.host_connections = value(x)?,
             ("half-life", x) => it.half_life = Some(value(x)?),
             ("goal", x) => it.goal = read_goal(x)?,
-            ("many", x) => it.many = value(x)?,
+            ("many", x) => it.large_set_threshold = value(x)?,
             ("paused", _) => it.paused = true,
             _ => return Err(format!("there is no setting `{word}`")),
         }

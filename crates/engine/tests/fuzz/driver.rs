@@ -1,39 +1,39 @@
-//! Drives an engine through a case, and checks what holds whatever happens.
+//! Runs a test case and checks the invariants after every step.
 
 use freshet_engine::{
-    Action, Alarm, Because, Blame, Description, Engine, Event, HostCheckpoint, LearnedState,
-    Outcome, Signal, SignalReceipt, SignalSource, Standing,
+    Action, Alarm, DueReason, Engine, Event, FailureCause, FetchResult, HostCheckpoint,
+    LearnedState, Signal, SignalSource, SourceDescription, SourcePhase, StatedChangeTime,
 };
 
-use crate::case::{Case, Happening};
-use crate::model::{Expectation, Model, Source};
+use crate::case::{Case, Step};
+use crate::model::{InboxItem, Model, Source};
 
-/// How much more than the price something is clearly worth, whatever the price has done since it was
-/// looked at.
-const CLEARLY: f64 = 2.0;
-/// Fetches that one step asks for, at most.
-const MOST: usize = 1024;
-/// Ticks in one wait; a longer one ends early.
-const PATIENCE: usize = 400;
-/// Of more sources, only some are asked for an explanation after a step.
-const EXPLAINED: usize = 3;
-/// Bytes of a snapshot at most, with no source and for each number up to the largest.
-const MEMORY: (usize, usize) = (400_000, 400);
+/// Factor above the price at which a source is certainly worth it, whatever the price did
+/// meanwhile.
+const CLEARLY_WORTH: f64 = 2.0;
+/// Maximum number of fetches started in one step.
+const MAX_FETCHES_PER_STEP: usize = 1024;
+/// Maximum number of ticks in one wait; a longer one ends early.
+const MAX_TICKS: usize = 400;
+/// Number of sources whose explanation is checked after a step.
+const EXPLANATIONS_PER_STEP: usize = 3;
+/// Maximum bytes of a snapshot: without sources, and per number up to the largest.
+const MAX_SNAPSHOT_BYTES: (usize, usize) = (400_000, 400);
 const SECOND: f64 = 1.0 / 86_400.0;
 
-/// Runs a case. Says which line broke what, if one did.
+/// Runs a case. Returns the line and the violated rule if it fails.
 pub(crate) fn run(case: &Case) -> Result<(), String> {
     show(case, |_| ())
 }
 
-/// The same, and shows each step.
-pub(crate) fn show(case: &Case, shown: impl FnMut(&str)) -> Result<(), String> {
-    let mut driven = Driven::new(case, shown);
-    for (number, happening) in case.happenings.iter().enumerate() {
-        let said = driven.happen(happening);
-        said.map_err(|why| {
+/// Runs a case and passes a description of each step to `show_step`.
+pub(crate) fn show(case: &Case, show_step: impl FnMut(&str)) -> Result<(), String> {
+    let mut driven = Driver::new(case, show_step);
+    for (number, step) in case.steps.iter().enumerate() {
+        let change_time = driven.run_step(step);
+        change_time.map_err(|why| {
             let now = driven.engine.now();
-            format!("line {}: `{happening}`, on day {now:?}: {why}", number + 3)
+            format!("line {}: `{step}`, on day {now:?}: {why}", number + 3)
         })?;
     }
     if driven.engine.snapshot() == driven.twin.snapshot() {
@@ -43,155 +43,165 @@ pub(crate) fn show(case: &Case, shown: impl FnMut(&str)) -> Result<(), String> {
     }
 }
 
-/// The engine after a case.
+/// Returns the engine at the end of a case.
 pub(crate) fn end(case: &Case) -> Engine {
-    let mut driven = Driven::new(case, |_| ());
-    for happening in &case.happenings {
-        // What breaks on the way is not looked for here.
-        let _ = driven.happen(happening);
+    let mut driven = Driver::new(case, |_| ());
+    for step in &case.steps {
+        // Failures on the way are tested elsewhere.
+        let _ = driven.run_step(step);
     }
     driven.engine
 }
 
-struct Driven<F> {
-    shown: F,
+struct Driver<F> {
+    show_step: F,
     engine: Engine,
-    /// Is told the same; from a snapshot on it is one that was restored.
+    /// Receives the same events; restored from a snapshot at some point.
     twin: Engine,
     model: Model,
-    /// What the caller's clock says, and what it will say once.
+    /// Current day of the caller's clock, and a different day for the next event only.
     clock: f64,
-    odd_day: Option<f64>,
-    /// Sources that other engines knew, before they are recalled.
-    recalled: Vec<Source>,
-    /// The largest number of a source.
-    largest: u32,
-    /// Which source is asked for an explanation next.
-    turn: u32,
+    override_day: Option<f64>,
+    /// Sources of the previous engine that are not restored yet.
+    restored_sources: Vec<Source>,
+    /// Largest source number.
+    largest_id: u32,
+    /// Next source whose explanation is checked.
+    next_checked: u32,
 }
 
-impl<F: FnMut(&str)> Driven<F> {
-    fn new(case: &Case, shown: F) -> Self {
+impl<F: FnMut(&str)> Driver<F> {
+    fn new(case: &Case, show_step: F) -> Self {
         let engine = Engine::new(case.from, case.settings);
         Self {
-            shown,
+            show_step,
             twin: Engine::new(case.from, case.settings),
             model: Model::new(case.from, *engine.settings()),
             engine,
             clock: case.from,
-            odd_day: None,
-            recalled: Vec::new(),
-            largest: 0,
-            turn: 0,
+            override_day: None,
+            restored_sources: Vec::new(),
+            largest_id: 0,
+            next_checked: 0,
         }
     }
 
-    fn happen(&mut self, happening: &Happening) -> Result<(), String> {
-        match *happening {
-            Happening::Describe { first, count, hosts } => {
-                let some = many(first, count, hosts, self.clock);
-                self.largest = self.largest.max(
-                    some.iter()
+    fn run_step(&mut self, step: &Step) -> Result<(), String> {
+        match *step {
+            Step::Describe { first, count, hosts } => {
+                let items = descriptions(first, count, hosts, self.clock);
+                self.largest_id = self.largest_id.max(
+                    items
+                        .iter()
                         .map(|it| it.id)
-                        .filter(|&id| id < Description::NUMBERS)
+                        .filter(|&id| id < SourceDescription::ID_LIMIT)
                         .max()
                         .unwrap_or(0),
                 );
-                self.step(Event::Described(some)).map(drop)
+                self.step(Event::SourcesDescribed(items)).map(drop)
             }
-            Happening::Remove { first, count } => {
-                let some = (first..first.saturating_add(count)).collect();
-                self.step(Event::Removed(some)).map(drop)
+            Step::Remove { first, count } => {
+                let items = (first..first.saturating_add(count)).collect();
+                self.step(Event::SourcesRemoved(items)).map(drop)
             }
-            Happening::Answer { which, outcome } => {
-                let under_way = &self.model.under_way;
-                match under_way.get(which % under_way.len().max(1)) {
+            Step::Answer { index, outcome } => {
+                let fetches_in_flight = &self.model.fetches_in_flight;
+                match fetches_in_flight.get(index % fetches_in_flight.len().max(1)) {
                     None => Ok(()),
-                    Some(&id) => self.step(Event::Fetched { id, outcome }).map(drop),
+                    Some(&id) => self.step(Event::FetchFinished { id, outcome }).map(drop),
                 }
             }
-            Happening::Fetched { id, outcome } => {
-                self.step(Event::Fetched { id, outcome }).map(drop)
+            Step::Fetched { id, outcome } => {
+                self.step(Event::FetchFinished { id, outcome }).map(drop)
             }
-            Happening::Report { which, ago, outcome } => {
-                let under_way = &self.model.under_way;
+            Step::Report { index, ago, outcome } => {
+                let fetches_in_flight = &self.model.fetches_in_flight;
                 let day = self.clock - ago;
-                match under_way.get(which % under_way.len().max(1)) {
+                match fetches_in_flight.get(index % fetches_in_flight.len().max(1)) {
                     None => Ok(()),
-                    Some(&id) => self.step(Event::Reported { id, outcome, day }).map(drop),
+                    Some(&id) => self.step(Event::FetchReported { id, outcome, day }).map(drop),
                 }
             }
-            Happening::PutOff { which, days, unasked } => {
-                let under_way = &self.model.under_way;
-                match under_way.get(which % under_way.len().max(1)) {
+            Step::PutOff { index, days, unsent } => {
+                let fetches_in_flight = &self.model.fetches_in_flight;
+                match fetches_in_flight.get(index % fetches_in_flight.len().max(1)) {
                     None => Ok(()),
-                    Some(&id) => self.step(Event::PutOff { id, days, unasked }).map(drop),
+                    Some(&id) => self.step(Event::FetchDeferred { id, days, unsent }).map(drop),
                 }
             }
-            Happening::Visit { host, days } => {
-                self.step(Event::Visiting { host, from: self.clock + days }).map(drop)
+            Step::Visit { host, days } => {
+                self.step(Event::HostRequestStarted { host, earliest: self.clock + days }).map(drop)
             }
-            Happening::Visited { host, rest, failed } => {
-                self.step(Event::Visited { host, rest, failed }).map(drop)
+            Step::Visited { host, retry_after, failed } => {
+                self.step(Event::HostRequestFinished { host, retry_after, failed }).map(drop)
             }
-            Happening::Signal(id) => self.step(Event::Signal(id)).map(drop),
-            Happening::Herald { number, source } => {
-                self.step(Event::Heralds(vec![(SignalSource { number, source }, None)])).map(drop)
+            Step::Signal(id) => self.step(Event::ChangeObserved(id)).map(drop),
+            Step::SignalSource { number, source } => self
+                .step(Event::SignalSourcesDescribed(vec![(SignalSource { number, source }, None)]))
+                .map(drop),
+            Step::RemoveSignalSource(number) => {
+                self.step(Event::SignalSourcesRemoved(vec![number])).map(drop)
             }
-            Happening::Dismiss(number) => self.step(Event::Dismissed(vec![number])).map(drop),
-            Happening::Heard { id, herald, said } => {
-                let said =
-                    said.map(|ago| SignalReceipt { day: self.clock - ago, grain: ago.abs() / 2.0 });
-                self.step(Event::Heard(Signal { id, herald, said })).map(drop)
+            Step::SignalReceived { id, signal_source, change_time } => {
+                let change_time = change_time.map(|ago| StatedChangeTime {
+                    earliest: self.clock - ago,
+                    resolution: ago.abs() / 2.0,
+                });
+                self.step(Event::SignalReceived(Signal { source: id, signal_source, change_time }))
+                    .map(drop)
             }
-            Happening::Read { herald, found } => self.step(Event::Read { herald, found }).map(drop),
-            Happening::Gap { host, days } => self.step(Event::HostGap { host, days }).map(drop),
-            Happening::Fetch(id) => self.step(Event::Fetching(id)).map(drop),
-            Happening::Capacity(some) => self.step(Event::Capacity(some)).map(drop),
-            Happening::Withdraw(some) => self.step(Event::Withdrawn(some)).map(drop),
-            Happening::Tick => self.step(Event::Tick).map(drop),
-            Happening::Set(settings) => self.step(Event::Settings(settings)).map(drop),
-            Happening::Clock(days) => {
+            Step::Read { signal_source, found } => {
+                self.step(Event::SignalSourceRead { signal_source, found }).map(drop)
+            }
+            Step::Gap { host, days } => self.step(Event::HostGapChanged { host, days }).map(drop),
+            Step::Fetch(id) => self.step(Event::FetchStarted(id)).map(drop),
+            Step::Capacity(items) => self.step(Event::CapacityAdded(items)).map(drop),
+            Step::Withdraw(items) => self.step(Event::CapacityRemoved(items)).map(drop),
+            Step::Tick => self.step(Event::Tick).map(drop),
+            Step::Set(settings) => self.step(Event::SettingsChanged(settings)).map(drop),
+            Step::Clock(days) => {
                 if days.is_finite() {
                     self.clock += days;
                 } else {
-                    self.odd_day = Some(days);
+                    self.override_day = Some(days);
                 }
                 Ok(())
             }
-            Happening::Wait(days) => self.wait(days, None),
-            Happening::Run { days, seed } => self.wait(days, Some(seed)),
-            Happening::Snapshot => self.snapshot(),
-            Happening::Reopen => self.reopen(),
+            Step::Wait(days) => self.wait(days, None),
+            Step::Run { days, seed } => self.wait(days, Some(seed)),
+            Step::Snapshot => self.snapshot(),
+            Step::Reopen => self.reopen(),
         }
     }
 
     fn snapshot(&mut self) -> Result<(), String> {
         let bytes = self.engine.snapshot();
-        let most = MEMORY.0 + MEMORY.1 * self.largest as usize;
-        must(bytes.len() < most, || format!("{} bytes, and at most {most} needed", bytes.len()))?;
+        let max = MAX_SNAPSHOT_BYTES.0 + MAX_SNAPSHOT_BYTES.1 * self.largest_id as usize;
+        ensure(bytes.len() < max, || format!("{} bytes, and at most {max} needed", bytes.len()))?;
         self.twin = Engine::restore(&bytes).map_err(|why| why.to_string())?;
-        must(self.twin.snapshot() == bytes, || "restored, it is not what it was".to_owned())
+        ensure(self.twin.snapshot() == bytes, || "restored, it is not what it was".to_owned())
     }
 
-    /// Goes on with other engines, that know what was learnt.
+    /// Continues with new engines that resume from checkpoints.
     fn reopen(&mut self) -> Result<(), String> {
-        if !self.model.is_read() {
+        if !self.model.is_inbox_empty() {
             return Ok(());
         }
         let sources: Vec<_> = self.model.reopen().into_values().collect();
-        let mut recalled = Vec::new();
+        let mut restored_sources = Vec::new();
         for source in &sources {
-            let learnt = self.engine.learned_state(source.told.id).ok_or("nothing was learnt")?;
+            let learnt =
+                self.engine.learned_state(source.description.id).ok_or("nothing was learnt")?;
             let again =
                 LearnedState::from_bytes(&learnt.to_bytes()).map_err(|why| why.to_string())?;
-            must(format!("{learnt:?}") == format!("{again:?}"), || format!("{learnt:?} lost"))?;
-            recalled.push((Description { fetched: None, ..source.told }, again));
+            ensure(format!("{learnt:?}") == format!("{again:?}"), || format!("{learnt:?} lost"))?;
+            restored_sources
+                .push((SourceDescription { last_fetch: None, ..source.description }, again));
         }
         self.engine = self.without_sources()?;
         self.twin = self.engine.clone();
-        self.recalled = sources;
-        self.step(Event::Recalled(recalled)).map(drop)
+        self.restored_sources = sources;
+        self.step(Event::SourcesRestored(restored_sources)).map(drop)
     }
 
     fn without_sources(&self) -> Result<Engine, String> {
@@ -207,24 +217,24 @@ impl<F: FnMut(&str)> Driven<F> {
         Ok(again)
     }
 
-    /// Ticks when it asks for them; with a seed, answers all fetches too.
+    /// Ticks when the engine requests it; with a seed, also answers all fetches.
     fn wait(&mut self, days: f64, mut seed: Option<u32>) -> Result<(), String> {
         self.clock = self.clock.max(self.engine.now());
         let until = self.clock + days;
-        // Ticks in about one moment, that brought nothing.
+        // Ticks within about one moment that had no effect.
         let (mut idle, mut since) = (0, self.clock);
-        let patience = if self.model.sources.len() > 500 { PATIENCE / 5 } else { PATIENCE };
-        for _ in 0..patience {
+        let max_ticks = if self.model.sources.len() > 500 { MAX_TICKS / 5 } else { MAX_TICKS };
+        for _ in 0..max_ticks {
             if let Some(seed) = &mut seed
-                && let Some(&id) = self.model.under_way.first()
+                && let Some(&id) = self.model.fetches_in_flight.first()
             {
                 *seed = seed.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
-                self.step(Event::Fetched { id, outcome: likely(*seed >> 16) })?;
-                if self.engine.wake() > self.clock {
+                self.step(Event::FetchFinished { id, outcome: typical_result(*seed >> 16) })?;
+                if self.engine.next_tick() > self.clock {
                     continue;
                 }
             }
-            let wake = self.engine.wake();
+            let wake = self.engine.next_tick();
             if wake > until {
                 self.check_rest()?;
                 self.clock = until;
@@ -236,210 +246,228 @@ impl<F: FnMut(&str)> Driven<F> {
                 (idle, since) = (0, self.clock);
             }
             idle += 1;
-            let most = 200 + 8 * self.model.sources.len();
-            must(idle < most, || {
+            let max = 200 + 8 * self.model.sources.len();
+            ensure(idle < max, || {
                 format!("{idle} ticks in about one moment, and it asks for more")
             })?;
         }
         Ok(())
     }
 
-    /// Tells both engines, and checks all that can be checked at once. Says how many fetches are asked
-    /// for.
+    /// Passes an event to both engines and checks the invariants. Returns the number of fetches
+    /// started.
     fn step(&mut self, event: Event) -> Result<usize, String> {
-        let day = self.odd_day.take().unwrap_or(self.clock);
+        let day = self.override_day.take().unwrap_or(self.clock);
         let (mut actions, mut others) = (Vec::new(), Vec::new());
         self.engine.step(day, event.clone(), &mut actions);
         self.twin.step(day, event.clone(), &mut others);
-        must(actions == others, || {
+        ensure(actions == others, || {
             format!("told the same, one engine says {actions:?}, and the other one {others:?}")
         })?;
-        let wake = self.engine.wake();
-        (self.shown)(&format!("{day:?}: {event:?} -> {actions:?}, next {wake:?}"));
-        self.model.flow(day);
-        self.note(event)?;
-        let fetches = self.judge(&actions)?;
+        let wake = self.engine.next_tick();
+        (self.show_step)(&format!("{day:?}: {event:?} -> {actions:?}, next {wake:?}"));
+        self.model.advance(day);
+        self.update_model(event)?;
+        let fetches = self.check_actions(&actions)?;
         self.check_state(&actions)?;
         Ok(fetches)
     }
 
-    /// Lets the model know.
-    fn note(&mut self, event: Event) -> Result<(), String> {
+    /// Updates the model.
+    fn update_model(&mut self, event: Event) -> Result<(), String> {
         let model = &mut self.model;
         match event {
-            Event::Described(some) => model.post(some.into_iter().map(Expectation::Described)),
-            Event::Recalled(_) => {
-                let sources = std::mem::take(&mut self.recalled);
-                model.post(sources.into_iter().map(|it| Expectation::Recalled(Box::new(it))));
+            Event::SourcesDescribed(items) => {
+                model.enqueue(items.into_iter().map(InboxItem::Described))
             }
-            Event::Fetching(id) => model.fetch(id),
-            Event::HostGap { host, days } => model.set_gap(host, days),
-            Event::Removed(some) => model.post(some.into_iter().map(Expectation::Removed)),
-            Event::Signal(id) => model.post([Expectation::Signal(id)].into_iter()),
-            // What heralds say moves days, and no rule that is held here, but for those whose changes are all
-            // announced.
-            Event::Heralds(some) => {
-                model.post(some.into_iter().map(|(it, _)| Expectation::Herald(it.number)));
+            Event::SourcesRestored(_) => {
+                let sources = std::mem::take(&mut self.restored_sources);
+                model.enqueue(sources.into_iter().map(|it| InboxItem::Recalled(Box::new(it))));
             }
-            Event::Dismissed(some) => model.post(some.into_iter().map(Expectation::Dismissed)),
-            Event::Heard(it) => model.post([Expectation::Heard(it.id, it.herald)].into_iter()),
-            Event::Overheard(_) | Event::Read { .. } => {}
-            Event::Fetched { id, outcome } => model.answer(id, outcome, f64::INFINITY),
-            Event::Reported { id, outcome, day } => model.answer(id, outcome, day),
-            Event::PutOff { id, days, unasked } => model.put_off(id, days, unasked),
-            Event::Visiting { host, from } => model.visit(host, from),
-            Event::Visited { host, rest, failed } => model.visited(host, rest, failed),
-            Event::Capacity(some) => model.capacity = model.capacity.saturating_add(some),
-            Event::Withdrawn(some) => model.capacity = model.capacity.saturating_sub(some),
+            Event::FetchStarted(id) => model.fetch(id),
+            Event::HostGapChanged { host, days } => model.set_gap(host, days),
+            Event::SourcesRemoved(items) => {
+                model.enqueue(items.into_iter().map(InboxItem::Removed))
+            }
+            Event::ChangeObserved(id) => model.enqueue([InboxItem::Signal(id)].into_iter()),
+            // Signals move due days but affect no rule of the model, except for observed sources.
+            Event::SignalSourcesDescribed(items) => {
+                model.enqueue(
+                    items.into_iter().map(|(it, _)| InboxItem::SignalSourceDescribed(it.number)),
+                );
+            }
+            Event::SignalSourcesRemoved(items) => {
+                model.enqueue(items.into_iter().map(InboxItem::SignalSourceRemoved))
+            }
+            Event::SignalReceived(it) => {
+                model.enqueue([InboxItem::SignalReceived(it.source, it.signal_source)].into_iter())
+            }
+            Event::SignalHistoriesRestored(_) | Event::SignalSourceRead { .. } => {}
+            Event::FetchFinished { id, outcome } => model.answer(id, outcome, f64::INFINITY),
+            Event::FetchReported { id, outcome, day } => model.answer(id, outcome, day),
+            Event::FetchDeferred { id, days, unsent } => model.defer_fetch(id, days, unsent),
+            Event::HostRequestStarted { host, earliest: from } => {
+                model.start_host_request(host, from)
+            }
+            Event::HostRequestFinished { host, retry_after, failed } => {
+                model.finish_host_request(host, retry_after, failed)
+            }
+            Event::CapacityAdded(items) => model.capacity = model.capacity.saturating_add(items),
+            Event::CapacityRemoved(items) => model.capacity = model.capacity.saturating_sub(items),
             Event::Tick => model.take_in(),
-            Event::Settings(settings) => {
+            Event::SettingsChanged(settings) => {
                 let kept = *self.engine.settings();
-                kept.check().map_err(|why| why.to_string())?;
+                kept.validate().map_err(|why| why.to_string())?;
                 let all = [settings.budget, settings.burst.unwrap_or(0.0), settings.host_gap];
-                let mended = settings.check().is_err() || all.iter().any(|&it| it > 1e30);
+                let mended = settings.validate().is_err() || all.iter().any(|&it| it > 1e30);
                 let meant = mended || kept == settings;
-                must(meant, || format!("{settings:?} became {kept:?}"))?;
+                ensure(meant, || format!("{settings:?} became {kept:?}"))?;
                 model.set(kept);
             }
         }
         Ok(())
     }
 
-    fn judge(&mut self, actions: &[Action]) -> Result<usize, String> {
+    fn check_actions(&mut self, actions: &[Action]) -> Result<usize, String> {
         let model = &mut self.model;
-        let (mut fetches, mut refused) = (0, Vec::new());
+        let (mut fetches, mut rejected) = (0, Vec::new());
         for action in actions {
             match *action {
                 Action::Fetch { id, .. } => {
                     fetches += 1;
-                    model.ask(id).map_err(|why| format!("a fetch of {id}: {why}"))?;
+                    model.start_fetch(id).map_err(|why| format!("a fetch of {id}: {why}"))?;
                 }
-                Action::Gone(id) => model.park(id).map_err(|why| format!("source {id}: {why}"))?,
-                Action::Priced { price, outlook, .. } => {
+                Action::SourceGone(id) => {
+                    model.park(id).map_err(|why| format!("source {id}: {why}"))?
+                }
+                Action::PriceUpdated { price, long_run_price: outlook, .. } => {
                     let fine = amount(price) && amount(outlook);
-                    must(fine, || format!("the price is {price}, the outlook {outlook}"))?;
+                    ensure(fine, || format!("the price is {price}, the outlook {outlook}"))?;
                 }
-                Action::Alarm(Alarm::Refused(id)) => refused.push(id),
+                Action::Alarm(Alarm::DescriptionRejected(id)) => rejected.push(id),
                 Action::Alarm(Alarm::HostDown(host)) => {
                     let it = model.hosts.entry(host).or_default();
-                    must(!it.down, || format!("host {host} is down twice"))?;
+                    ensure(!it.down, || format!("host {host} is down twice"))?;
                     it.down = true;
                 }
-                Action::Alarm(Alarm::HostBack(host)) => {
+                Action::Alarm(Alarm::HostRecovered(host)) => {
                     let it = model.hosts.entry(host).or_default();
-                    must(it.down, || format!("host {host} is back, and was not away"))?;
+                    ensure(it.down, || format!("host {host} is back, and was not away"))?;
                     it.down = false;
                 }
                 Action::Alarm(Alarm::BudgetTooSmall { needed }) => {
-                    must(needed > 0.0, || format!("{needed} is needed"))?;
+                    ensure(needed > 0.0, || format!("{needed} is needed"))?;
                 }
             }
         }
-        must(fetches <= MOST, || format!("{fetches} fetches in one step"))?;
-        must(refused == model.refused, || {
-            format!("{refused:?} are refused, and {:?} cannot be meant", model.refused)
+        ensure(fetches <= MAX_FETCHES_PER_STEP, || format!("{fetches} fetches in one step"))?;
+        ensure(rejected == model.rejected, || {
+            format!("{rejected:?} are refused, and {:?} cannot be meant", model.rejected)
         })?;
         Ok(fetches)
     }
 
     fn check_state(&mut self, actions: &[Action]) -> Result<(), String> {
         let (engine, model) = (&self.engine, &self.model);
-        let (wake, now) = (engine.wake(), engine.now());
-        must(now == model.now, || format!("it is {now} to it, and {} to us", model.now))?;
-        must(wake >= now, || format!("it wants to wake on {wake}"))?;
-        must(wake.to_bits() == self.twin.wake().to_bits(), || "the two wake apart".to_owned())?;
-        let (price, outlook) = (engine.price(), engine.outlook());
-        must(amount(price) && amount(outlook), || format!("the price is {price}, {outlook}"))?;
+        let (wake, now) = (engine.next_tick(), engine.now());
+        ensure(now == model.now, || format!("it is {now} to it, and {} to us", model.now))?;
+        ensure(wake >= now, || format!("it wants to wake on {wake}"))?;
+        ensure(wake.to_bits() == self.twin.next_tick().to_bits(), || {
+            "the two wake apart".to_owned()
+        })?;
+        let (price, outlook) = (engine.price(), engine.long_run_price());
+        ensure(amount(price) && amount(outlook), || format!("the price is {price}, {outlook}"))?;
         let (len, there) = (engine.len(), model.sources.len());
-        must(len == there && engine.is_empty() == (there == 0), || format!("{len} of {there}"))?;
+        ensure(len == there && engine.is_empty() == (there == 0), || format!("{len} of {there}"))?;
         for (host, price) in engine.host_prices() {
             let known = model.hosts.contains_key(&host);
-            must(known && price > 0.0 && amount(price), || format!("host {host} costs {price}"))?;
+            ensure(known && price > 0.0 && amount(price), || format!("host {host} costs {price}"))?;
         }
         let touched = actions.iter().filter_map(|action| match action {
-            Action::Fetch { id, .. } | Action::Gone(id) => Some(*id),
+            Action::Fetch { id, .. } | Action::SourceGone(id) => Some(*id),
             _ => None,
         });
-        for id in touched.take(EXPLAINED) {
+        for id in touched.take(EXPLANATIONS_PER_STEP) {
             self.check_source(id)?;
         }
-        for _ in 0..EXPLAINED.min(there) {
+        for _ in 0..EXPLANATIONS_PER_STEP.min(there) {
             let model = &self.model;
-            let next = model.sources.range(self.turn..).next().or(model.sources.iter().next());
+            let next =
+                model.sources.range(self.next_checked..).next().or(model.sources.iter().next());
             let Some((&id, _)) = next else { break };
-            self.turn = id + 1;
+            self.next_checked = id + 1;
             self.check_source(id)?;
-            let none = self.model.sources.contains_key(&self.turn);
-            let absent = none || self.engine.explain(self.turn).is_none();
-            must(absent, || format!("source {} is explained, and not there", self.turn))?;
+            let none = self.model.sources.contains_key(&self.next_checked);
+            let absent = none || self.engine.explain(self.next_checked).is_none();
+            ensure(absent, || format!("source {} is explained, and not there", self.next_checked))?;
         }
         Ok(())
     }
 
-    /// An explanation agrees with what we know, and makes sense.
+    /// Checks that an explanation agrees with the model and is plausible.
     fn check_source(&self, id: u32) -> Result<(), String> {
         let it = self.engine.explain(id).ok_or_else(|| format!("source {id} is not explained"))?;
         let source = &self.model.sources[&id];
         let check =
-            |fine: bool| must(fine, || format!("source {id} is {it:?}, we know {source:?}"));
+            |fine: bool| ensure(fine, || format!("source {id} is {it:?}, we know {source:?}"));
         check(it.id == id && it.now == self.model.now && it.price == it.price.max(0.0))?;
-        check(self.model.may_stand(id, it.standing))?;
-        check(it.last == Some(source.last).filter(|day| day.is_finite()))?;
-        check(it.pending == source.told.observed.then_some(source.pending))?;
-        check(it.importance == f64::from(source.told.importance as f32))?;
+        check(self.model.may_be_in_phase(id, it.phase))?;
+        check(it.last_fetch == Some(source.last).filter(|day| day.is_finite()))?;
+        check(it.pending_changes == source.description.observed.then_some(source.pending))?;
+        check(it.importance == f64::from(source.description.importance as f32))?;
         check(it.host.number == source.host)?;
         let host = self.model.hosts.get(&source.host);
-        check(it.host.asked == host.map_or(0, |host| host.asked))?;
-        check(!it.due.is_nan() && it.worth >= 0.0)?;
-        check((it.due == f64::INFINITY) == (it.because == Because::Never))?;
-        check(0.0 <= it.between.0 && it.between.0 <= it.between.1)?;
+        check(it.host.in_flight == host.map_or(0, |host| host.in_flight))?;
+        check(!it.due_day.is_nan() && it.value >= 0.0)?;
+        check((it.due_day == f64::INFINITY) == (it.due_reason == DueReason::Never))?;
+        check(0.0 <= it.credible_interval.0 && it.credible_interval.0 <= it.credible_interval.1)?;
         check(it.importance_to_be_due.is_none_or(|it| it >= 0.0))?;
         check(it.budget_to_be_due.is_none_or(|it| it >= 0.0))?;
         check(!it.to_string().contains("NaN"))
     }
 
-    /// It wants no tick now: nothing that could be done is left.
+    /// Checks that no work is left when the engine requests no tick.
     fn check_rest(&mut self) -> Result<(), String> {
         let (engine, model) = (&self.engine, &self.model);
-        if model.purse.rate() <= 0.0 {
+        if model.budget.rate() <= 0.0 {
             return Ok(());
         }
-        must(engine.is_empty() || engine.price() > 0.0 || !self.somebody_is_live(), || {
+        ensure(engine.is_empty() || engine.price() > 0.0 || !self.has_live_source(), || {
             "at rest, and there is no price".to_owned()
         })?;
         let now = engine.now();
-        // Whatever is saved for must be affordable for a candidate to be missed.
+        // A candidate is only missed if the cost that is being saved for is affordable.
         let mut free = None;
-        let most = model.sources.values().map(|it| it.told.cost).fold(0.0, f64::max);
+        let max = model.sources.values().map(|it| it.description.cost).fold(0.0, f64::max);
         for (&id, source) in model.sources.iter().take(256) {
             let Some(it) = engine.explain(id) else { continue };
-            let late = !source.last.is_finite() && source.silent == f64::NEG_INFINITY;
-            // Who is due becomes a candidate when there is something to spend on it.
-            let could = model.capacity > 0 && model.purse.can_surely_pay(most);
-            must(!(late && could && it.standing == Standing::Waiting), || {
+            let is_late = !source.last.is_finite() && source.blocked_until == f64::NEG_INFINITY;
+            // Due sources become candidates when there is budget.
+            let can_pay = model.capacity > 0 && model.budget.can_surely_pay(max);
+            ensure(!(is_late && can_pay && it.phase == SourcePhase::Waiting), || {
                 format!("source {id} is new, and waits: {it:?}")
             })?;
             let host = model.hosts.get(&source.host);
             let can = host.is_none_or(|host| {
-                host.asked < model.settings.host_connections && host.silent <= now
+                host.in_flight < model.settings.host_connections && host.blocked_until <= now
             });
-            if it.standing == Standing::Candidate && can && it.worth >= CLEARLY * it.price {
+            if it.phase == SourcePhase::Candidate && can && it.value >= CLEARLY_WORTH * it.price {
                 free = Some(id);
             }
         }
-        // A second is no time.
-        let idle = free.filter(|_| engine.wake() > now + SECOND).filter(|_| {
-            model.sources.len() <= 256 && model.capacity > 0 && model.purse.can_surely_pay(most)
+        // One second is within the tolerance.
+        let idle = free.filter(|_| engine.next_tick() > now + SECOND).filter(|_| {
+            model.sources.len() <= 256 && model.capacity > 0 && model.budget.can_surely_pay(max)
         });
-        must(idle.is_none(), || format!("idle, while {idle:?} waits, and its host too"))
+        ensure(idle.is_none(), || format!("idle, while {idle:?} waits, and its host too"))
     }
 
-    fn somebody_is_live(&self) -> bool {
-        self.model.sources.values().any(|it| !(it.parked || it.told.paused))
+    fn has_live_source(&self) -> bool {
+        self.model.sources.values().any(|it| !(it.parked || it.description.paused))
     }
 }
 
-fn must(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
@@ -447,28 +475,33 @@ fn amount(x: f64) -> bool {
     x >= 0.0 && x.is_finite()
 }
 
-/// The descriptions of a bulk.
-fn many(first: Description, count: u32, hosts: u32, now: f64) -> Vec<Description> {
-    let one = |at: u32| Description {
+/// Descriptions of a bulk step.
+fn descriptions(
+    first: SourceDescription,
+    count: u32,
+    hosts: u32,
+    now: f64,
+) -> Vec<SourceDescription> {
+    let one = |at: u32| SourceDescription {
         id: first.id.saturating_add(at),
         host: first.host.saturating_add(at % hosts.max(1)),
-        // Of many, no two alike.
+        // Varied importances.
         importance: first.importance * (1.0 + f64::from(at % 17) / 4.0),
-        fetched: first.fetched.map(|age| now - age),
+        last_fetch: first.last_fetch.map(|age| now - age),
         ..first
     };
     (0..count).map(one).collect()
 }
 
-/// What fetches bring, mostly.
-fn likely(random: u32) -> Outcome {
+/// A typical fetch result.
+fn typical_result(random: u32) -> FetchResult {
     match random % 64 {
-        0..=24 => Outcome::Changed,
-        25..=54 => Outcome::Unchanged,
-        55..=57 => Outcome::Failed { blame: Blame::Host, retry_after: None },
-        58 => Outcome::Failed { blame: Blame::Host, retry_after: Some(0.01) },
-        59 | 60 => Outcome::Failed { blame: Blame::Source, retry_after: None },
-        61 => Outcome::Failed { blame: Blame::Us, retry_after: Some(0.02) },
-        _ => Outcome::Gone,
+        0..=24 => FetchResult::Changed,
+        25..=54 => FetchResult::Unchanged,
+        55..=57 => FetchResult::Failed { cause: FailureCause::Host, retry_after: None },
+        58 => FetchResult::Failed { cause: FailureCause::Host, retry_after: Some(0.01) },
+        59 | 60 => FetchResult::Failed { cause: FailureCause::Source, retry_after: None },
+        61 => FetchResult::Failed { cause: FailureCause::Us, retry_after: Some(0.02) },
+        _ => FetchResult::Gone,
     }
 }

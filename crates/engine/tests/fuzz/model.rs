@@ -1,47 +1,50 @@
-//! What the driver of an engine knows without asking it: which fetches are allowed.
+//! Reference model of the rules: which fetches are allowed.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use freshet_engine::{Blame, Description, Outcome, Settings, SignalSource, Standing};
+use freshet_engine::{
+    EngineSettings, FailureCause, FetchResult, SignalSource, SourceDescription, SourcePhase,
+};
 
-use crate::budget_model::Purse;
+use crate::budget_model::BudgetModel;
 
-/// Descriptions that one step takes in.
-const STRIDE: usize = 1024;
+/// Descriptions processed per step.
+const ITEMS_PER_STEP: usize = 1024;
 const MINUTE: f64 = 1.0 / 1440.0;
-/// Days that anybody is left alone because of what was said.
-const LONGEST: f64 = 30.0;
+/// Maximum pause that a host can request, in days.
+const MAX_PAUSE: f64 = 30.0;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    pub(crate) told: Description,
-    /// Where it is fetched from; elsewhere only after the fetch that is under way.
+    pub(crate) description: SourceDescription,
+    /// Current host. After a move it changes when the fetch in flight returns.
     pub(crate) host: u32,
     /// Minus infinity before the first answer.
     pub(crate) last: f64,
-    /// The day on which it was described first.
+    /// Day on which it was added.
     since: f64,
     pub(crate) pending: u32,
-    /// Whether a change was announced while it was under way: it may not be in the answer.
+    /// True if a change was observed while a fetch was in flight, which may be missing from the
+    /// answer.
     pub(crate) signalled: bool,
-    /// The day before which it is not asked again.
-    pub(crate) silent: f64,
+    /// First day of the next allowed fetch.
+    pub(crate) blocked_until: f64,
     failures: u8,
     gone: u8,
-    /// Whether the last fetch brought nothing.
+    /// True if the last fetch failed.
     failed: bool,
-    pub(crate) asked: bool,
+    pub(crate) in_flight: bool,
     pub(crate) parked: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
-    pub(crate) asked: u32,
-    /// Of them, for none of its sources.
-    visits: u32,
-    /// The day before which it is not asked again: the gap, back-off, its own wish.
-    pub(crate) silent: f64,
-    /// Days between two fetches that it asks for.
+    pub(crate) in_flight: u32,
+    /// Requests in flight that are not for its sources.
+    external_requests: u32,
+    /// First day of the next allowed request, from the gap, back-off and requested pauses.
+    pub(crate) blocked_until: f64,
+    /// Requested crawl delay in days.
     gap: f64,
     failures: u8,
     pub(crate) down: bool,
@@ -49,46 +52,53 @@ pub(crate) struct Host {
 
 impl Default for Host {
     fn default() -> Self {
-        Self { asked: 0, visits: 0, silent: f64::NEG_INFINITY, gap: 0.0, failures: 0, down: false }
+        Self {
+            in_flight: 0,
+            external_requests: 0,
+            blocked_until: f64::NEG_INFINITY,
+            gap: 0.0,
+            failures: 0,
+            down: false,
+        }
     }
 }
 
-/// What is waiting to be taken in.
+/// An item that is not processed yet.
 #[derive(Clone, Debug)]
-pub(crate) enum Expectation {
-    Described(Description),
+pub(crate) enum InboxItem {
+    Described(SourceDescription),
     Recalled(Box<Source>),
     Removed(u32),
     Signal(u32),
-    Herald(u32),
-    Dismissed(u32),
-    Heard(u32, u32),
+    SignalSourceDescribed(u32),
+    SignalSourceRemoved(u32),
+    SignalReceived(u32, u32),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     pub(crate) now: f64,
-    pub(crate) settings: Settings,
-    pub(crate) purse: Purse,
+    pub(crate) settings: EngineSettings,
+    pub(crate) budget: BudgetModel,
     pub(crate) capacity: u32,
-    heralds: BTreeSet<u32>,
+    signal_sources: BTreeSet<u32>,
     pub(crate) sources: BTreeMap<u32, Source>,
     pub(crate) hosts: BTreeMap<u32, Host>,
-    /// Hosts with a smaller number are known, whether they have sources or not.
-    numbered: u32,
+    /// Hosts with smaller numbers are known, whether they have sources or not.
+    known_hosts: u32,
     /// Oldest first.
-    pub(crate) under_way: Vec<u32>,
-    inbox: VecDeque<Expectation>,
-    /// Refusals that the engine must report in this step.
-    pub(crate) refused: Vec<u32>,
+    pub(crate) fetches_in_flight: Vec<u32>,
+    inbox: VecDeque<InboxItem>,
+    /// Descriptions that the engine must reject in this step.
+    pub(crate) rejected: Vec<u32>,
 }
 
-/// What a fetch takes from the budget.
-fn cost(told: &Description) -> f64 {
-    f64::from(told.cost.clamp(1e-30, 1e30) as f32)
+/// Cost of a fetch.
+fn cost(description: &SourceDescription) -> f64 {
+    f64::from(description.cost.clamp(1e-30, 1e30) as f32)
 }
 
-/// Doubled with each failure, four hours at most.
+/// Doubled with each failure, up to four hours, and later up to 30 days.
 fn back_off(failures: u8) -> f64 {
     match failures {
         ..=8 => MINUTE * f64::from(failures.max(1) - 1).exp2(),
@@ -98,141 +108,148 @@ fn back_off(failures: u8) -> f64 {
 }
 
 impl Model {
-    pub(crate) fn new(now: f64, settings: Settings) -> Self {
+    pub(crate) fn new(now: f64, settings: EngineSettings) -> Self {
         Self {
             now,
             settings,
-            purse: Purse::new(now, settings),
+            budget: BudgetModel::new(now, settings),
             capacity: 0,
             sources: BTreeMap::new(),
             hosts: BTreeMap::new(),
-            numbered: 0,
-            under_way: Vec::new(),
-            heralds: BTreeSet::new(),
+            known_hosts: 0,
+            fetches_in_flight: Vec::new(),
+            signal_sources: BTreeSet::new(),
             inbox: VecDeque::new(),
-            refused: Vec::new(),
+            rejected: Vec::new(),
         }
     }
 
     /// A day before the latest counts as the latest.
-    pub(crate) fn flow(&mut self, day: f64) {
+    pub(crate) fn advance(&mut self, day: f64) {
         if day.is_finite() {
             self.now = self.now.max(day);
         }
-        self.purse.flow(self.now);
-        self.refused.clear();
+        self.budget.advance(self.now);
+        self.rejected.clear();
     }
 
-    pub(crate) fn set(&mut self, settings: Settings) {
+    pub(crate) fn set(&mut self, settings: EngineSettings) {
         self.settings = settings;
-        self.purse.set(settings);
+        self.budget.set(settings);
     }
 
-    /// Few are taken in at once, more tick by tick.
-    pub(crate) fn post(&mut self, letters: impl Iterator<Item = Expectation>) {
+    /// Queues items; the first are processed at once, the others tick by tick.
+    pub(crate) fn enqueue(&mut self, items: impl Iterator<Item = InboxItem>) {
         let was_empty = self.inbox.is_empty();
-        self.inbox.extend(letters);
+        self.inbox.extend(items);
         if was_empty {
             self.take_in();
         }
     }
 
     pub(crate) fn take_in(&mut self) {
-        for _ in 0..STRIDE {
+        for _ in 0..ITEMS_PER_STEP {
             match self.inbox.pop_front() {
                 None => break,
-                Some(Expectation::Described(it)) => self.describe(&it),
-                Some(Expectation::Recalled(it)) => drop(self.sources.insert(it.told.id, *it)),
-                Some(Expectation::Removed(id)) => self.remove(id),
-                Some(Expectation::Signal(id)) => self.signal(id),
-                Some(Expectation::Herald(number)) if number >= SignalSource::NUMBERS => {}
-                Some(Expectation::Herald(number)) => drop(self.heralds.insert(number)),
-                Some(Expectation::Dismissed(number)) => drop(self.heralds.remove(&number)),
-                Some(Expectation::Heard(id, herald)) if self.heralds.contains(&herald) => {
+                Some(InboxItem::Described(it)) => self.describe(&it),
+                Some(InboxItem::Recalled(it)) => drop(self.sources.insert(it.description.id, *it)),
+                Some(InboxItem::Removed(id)) => self.remove(id),
+                Some(InboxItem::Signal(id)) => self.signal(id),
+                Some(InboxItem::SignalSourceDescribed(number))
+                    if number >= SignalSource::NUMBER_LIMIT => {}
+                Some(InboxItem::SignalSourceDescribed(number)) => {
+                    self.signal_sources.insert(number);
+                }
+                Some(InboxItem::SignalSourceRemoved(number)) => {
+                    self.signal_sources.remove(&number);
+                }
+                Some(InboxItem::SignalReceived(id, signal_source))
+                    if self.signal_sources.contains(&signal_source) =>
+                {
                     self.signal(id);
                 }
-                Some(Expectation::Heard(..)) => {}
+                Some(InboxItem::SignalReceived(..)) => {}
             }
         }
     }
 
-    fn describe(&mut self, it: &Description) {
-        if it.check().is_err() {
-            self.refused.push(it.id);
+    fn describe(&mut self, it: &SourceDescription) {
+        if it.validate().is_err() {
+            self.rejected.push(it.id);
             return;
         }
         let now = self.now;
-        self.numbered = self.numbered.max(it.host + 1);
+        self.known_hosts = self.known_hosts.max(it.host + 1);
         let source = self.sources.entry(it.id).or_insert_with(|| Source {
-            told: *it,
+            description: *it,
             host: it.host,
             last: f64::NEG_INFINITY,
             since: now,
             pending: 0,
             signalled: false,
-            silent: f64::NEG_INFINITY,
+            blocked_until: f64::NEG_INFINITY,
             failures: 0,
             gone: 0,
             failed: false,
-            asked: false,
+            in_flight: false,
             parked: false,
         });
-        let paid = cost(&source.told);
-        source.told = *it;
-        if source.asked {
-            self.purse.take_back(paid - cost(it));
+        let paid = cost(&source.description);
+        source.description = *it;
+        if source.in_flight {
+            self.budget.refund(paid - cost(it));
         }
-        if let Some(day) = it.fetched {
+        if let Some(day) = it.last_fetch {
             source.last = source.last.max(day.min(now));
         }
-        if !source.asked {
+        if !source.in_flight {
             source.host = it.host;
         }
     }
 
     fn remove(&mut self, id: u32) {
         if let Some(source) = self.sources.remove(&id)
-            && source.asked
+            && source.in_flight
         {
-            self.no_longer_under_way(id, source.host);
+            self.remove_in_flight(id, source.host);
         }
     }
 
-    fn no_longer_under_way(&mut self, id: u32, host: u32) {
-        self.under_way.retain(|&other| other != id);
-        self.hosts.entry(host).or_default().asked -= 1;
+    fn remove_in_flight(&mut self, id: u32, host: u32) {
+        self.fetches_in_flight.retain(|&other| other != id);
+        self.hosts.entry(host).or_default().in_flight -= 1;
     }
 
     fn signal(&mut self, id: u32) {
         if let Some(source) = self.sources.get_mut(&id)
-            && source.told.observed
+            && source.description.observed
         {
             source.pending = source.pending.saturating_add(1);
-            source.signalled |= source.asked;
+            source.signalled |= source.in_flight;
         }
     }
 
-    /// Whether the engine may ask for a source now.
-    pub(crate) fn ask(&mut self, id: u32) -> Result<(), String> {
+    /// Checks that the engine may fetch a source now, and records the fetch.
+    pub(crate) fn start_fetch(&mut self, id: u32) -> Result<(), String> {
         let now = self.now;
-        // Days are rounded, and intervals kept in single precision.
+        // Days are rounded, and intervals are stored in single precision.
         let slack = |days: f64| 1e-7 * days.min(1e6) + 4e-16 * now.abs() + 1e-12;
         let source = self.sources.get_mut(&id).ok_or("there is no such source")?;
         let host = self.hosts.entry(source.host).or_default();
-        // A fetch that failed is made up for, whatever interval its owner has set since.
-        let shortest = if source.failed { 0.0 } else { source.told.min_interval };
-        let wrong = if source.asked {
+        // A failed fetch is repeated whatever the minimum interval.
+        let shortest = if source.failed { 0.0 } else { source.description.min_interval };
+        let violation = if source.in_flight {
             Some("it is being fetched".to_owned())
-        } else if source.told.paused {
+        } else if source.description.paused {
             Some("it is paused".to_owned())
         } else if source.parked {
             Some("it is parked".to_owned())
-        } else if source.silent > now + slack(0.0) {
-            Some(format!("it is to be left alone until {}", source.silent))
-        } else if host.silent > now + slack(0.0) {
-            Some(format!("its host is to be left alone until {}", host.silent))
-        } else if host.asked >= self.settings.host_connections {
-            Some(format!("{} fetches from its host are under way", host.asked))
+        } else if source.blocked_until > now + slack(0.0) {
+            Some(format!("it is to be left alone until {}", source.blocked_until))
+        } else if host.blocked_until > now + slack(0.0) {
+            Some(format!("its host is to be left alone until {}", host.blocked_until))
+        } else if host.in_flight >= self.settings.host_connections {
+            Some(format!("{} fetches from its host are under way", host.in_flight))
         } else if now - source.last < shortest - slack(shortest) {
             Some(format!("it was fetched on {}", source.last))
         } else if self.capacity == 0 {
@@ -240,164 +257,180 @@ impl Model {
         } else {
             None
         };
-        if let Some(wrong) = wrong {
-            return Err(wrong);
+        if let Some(violation) = violation {
+            return Err(violation);
         }
-        (source.asked, source.signalled) = (true, false);
-        host.asked += 1;
-        host.silent = host.silent.max(now + self.settings.host_gap.max(host.gap));
+        (source.in_flight, source.signalled) = (true, false);
+        host.in_flight += 1;
+        host.blocked_until = host.blocked_until.max(now + self.settings.host_gap.max(host.gap));
         if self.capacity != u32::MAX {
             self.capacity -= 1;
         }
-        self.under_way.push(id);
-        self.purse.pay(cost(&source.told))
+        self.fetches_in_flight.push(id);
+        self.budget.pay(cost(&source.description))
     }
 
-    /// Somebody fetches a source unasked.
+    /// Records a fetch that was started externally.
     pub(crate) fn fetch(&mut self, id: u32) {
-        let Some(source) = self.sources.get_mut(&id).filter(|source| !source.asked) else { return };
-        (source.asked, source.signalled) = (true, false);
+        let Some(source) = self.sources.get_mut(&id).filter(|source| !source.in_flight) else {
+            return;
+        };
+        (source.in_flight, source.signalled) = (true, false);
         let host = self.hosts.entry(source.host).or_default();
-        host.asked += 1;
-        host.silent = host.silent.max(self.now + self.settings.host_gap.max(host.gap));
-        self.under_way.push(id);
-        self.purse.owe(cost(&source.told));
+        host.in_flight += 1;
+        host.blocked_until =
+            host.blocked_until.max(self.now + self.settings.host_gap.max(host.gap));
+        self.fetches_in_flight.push(id);
+        self.budget.charge_on_credit(cost(&source.description));
         source.parked = false;
     }
 
-    /// A host asks for a gap: a day at most.
+    /// Sets the requested crawl delay, at most one day.
     pub(crate) fn set_gap(&mut self, host: u32, days: f64) {
-        if host < self.numbered {
+        if host < self.known_hosts {
             let gap = if days > 0.0 { days.min(1.0) } else { 0.0 };
             self.hosts.entry(host).or_default().gap = gap;
         }
     }
 
-    /// Whether all that was posted has been taken in.
-    pub(crate) fn is_read(&self) -> bool {
+    /// True if all items have been processed.
+    pub(crate) fn is_inbox_empty(&self) -> bool {
         self.inbox.is_empty()
     }
 
-    /// The engine is another one, without sources. What was under way is forgotten.
+    /// Replaces the engine by one without sources. Fetches in flight are forgotten.
     pub(crate) fn reopen(&mut self) -> BTreeMap<u32, Source> {
-        self.heralds.clear();
+        self.signal_sources.clear();
         self.capacity = 0;
-        self.under_way.clear();
+        self.fetches_in_flight.clear();
         for source in self.sources.values() {
-            self.hosts.entry(source.told.host).or_default();
+            self.hosts.entry(source.description.host).or_default();
         }
         for host in self.hosts.values_mut() {
-            (host.asked, host.visits) = (0, 0);
-            host.silent = host.silent.max(self.now + self.settings.host_gap.max(host.gap));
+            (host.in_flight, host.external_requests) = (0, 0);
+            host.blocked_until =
+                host.blocked_until.max(self.now + self.settings.host_gap.max(host.gap));
         }
-        self.numbered = self.hosts.keys().next_back().map_or(0, |last| last + 1);
+        self.known_hosts = self.hosts.keys().next_back().map_or(0, |last| last + 1);
         let mut sources = std::mem::take(&mut self.sources);
         for source in sources.values_mut() {
-            if source.asked {
-                // Whoever asked for it unasked did not wait for its day either.
-                source.silent = f64::NEG_INFINITY;
+            if source.in_flight {
+                // A fetch started externally did not wait for its day either.
+                source.blocked_until = f64::NEG_INFINITY;
             }
-            source.asked = false;
-            source.host = source.told.host;
+            source.in_flight = false;
+            source.host = source.description.host;
         }
         sources
     }
 
-    /// A fetch is over.
-    pub(crate) fn answer(&mut self, id: u32, outcome: Outcome, day: f64) {
+    /// Records the result of a fetch.
+    pub(crate) fn answer(&mut self, id: u32, outcome: FetchResult, day: f64) {
         let now = self.now;
-        let Some(source) = self.sources.get_mut(&id).filter(|source| source.asked) else { return };
-        let asked = source.host;
-        source.asked = false;
-        source.failed = matches!(outcome, Outcome::Failed { .. } | Outcome::Gone);
-        source.host = source.told.host;
-        let host = self.hosts.entry(asked).or_default();
+        let Some(source) = self.sources.get_mut(&id).filter(|source| source.in_flight) else {
+            return;
+        };
+        let in_flight = source.host;
+        source.in_flight = false;
+        source.failed = matches!(outcome, FetchResult::Failed { .. } | FetchResult::Gone);
+        source.host = source.description.host;
+        let host = self.hosts.entry(in_flight).or_default();
         let gap = self.settings.host_gap.max(host.gap);
-        host.silent = host.silent.max(now + gap);
+        host.blocked_until = host.blocked_until.max(now + gap);
         match outcome {
-            Outcome::Changed | Outcome::Unchanged | Outcome::Copied => {
+            FetchResult::Changed | FetchResult::Unchanged | FetchResult::Uncompared => {
                 let first = if source.last.is_finite() { source.last } else { source.since };
                 let day = if day.is_nan() { now } else { day.max(first).min(now) };
-                // What was announced meanwhile may not be in the copy.
+                // A change observed meanwhile may be missing from the copy.
                 (source.last, source.pending) = (day, u32::from(source.signalled));
                 (source.failures, source.gone) = (0, 0);
-                source.silent = f64::NEG_INFINITY;
+                source.blocked_until = f64::NEG_INFINITY;
                 host.failures /= 2;
             }
-            Outcome::Failed { blame, retry_after } => {
+            FetchResult::Failed { cause, retry_after } => {
                 let mut wait = retry_after.filter(|days| *days > 0.0).unwrap_or(0.0).min(30.0);
-                if blame == Blame::Host {
-                    // What fails while the host is left alone already was under way before.
-                    if host.silent <= now + gap {
+                if cause == FailureCause::Host {
+                    // A failure during a back-off was in flight before it and does not count.
+                    if host.blocked_until <= now + gap {
                         host.failures = (host.failures + 1).min(30);
                     }
                     wait = wait.max(back_off(host.failures));
                 }
-                host.silent = host.silent.max(now + wait);
-                if blame != Blame::Us {
+                host.blocked_until = host.blocked_until.max(now + wait);
+                if cause != FailureCause::Us {
                     source.failures = (source.failures + 1).min(30);
                 }
-                let put_off = blame == Blame::Us && source.failures == 0 && wait > 0.0;
-                let back_off = if put_off { wait } else { back_off(source.failures) };
-                source.silent = now + wait.max(back_off);
+                let defer_fetch = cause == FailureCause::Us && source.failures == 0 && wait > 0.0;
+                let back_off = if defer_fetch { wait } else { back_off(source.failures) };
+                source.blocked_until = now + wait.max(back_off);
             }
-            Outcome::Gone => {
+            FetchResult::Gone => {
                 host.failures /= 2;
                 source.gone += 1;
-                source.silent = now + 7.0;
+                source.blocked_until = now + 7.0;
             }
         }
-        self.no_longer_under_way(id, asked);
+        self.remove_in_flight(id, in_flight);
     }
 
-    /// A fetch did not come to its end, and is tried again.
-    pub(crate) fn put_off(&mut self, id: u32, days: f64, unasked: bool) {
+    /// Records a fetch that was deferred.
+    pub(crate) fn defer_fetch(&mut self, id: u32, days: f64, unsent: bool) {
         let now = self.now;
-        let Some(source) = self.sources.get_mut(&id).filter(|source| source.asked) else { return };
-        let asked = source.host;
-        // It is made up for, as one that failed.
-        (source.asked, source.failed) = (false, true);
-        source.host = source.told.host;
-        source.silent = now + if days > 0.0 { days.min(LONGEST) } else { 0.0 };
-        if unasked {
-            self.purse.take_back(cost(&source.told));
+        let Some(source) = self.sources.get_mut(&id).filter(|source| source.in_flight) else {
+            return;
+        };
+        let in_flight = source.host;
+        // It is repeated like a failed one.
+        (source.in_flight, source.failed) = (false, true);
+        source.host = source.description.host;
+        source.blocked_until = now + if days > 0.0 { days.min(MAX_PAUSE) } else { 0.0 };
+        if unsent {
+            self.budget.refund(cost(&source.description));
         } else {
-            let host = self.hosts.entry(asked).or_default();
-            host.silent = host.silent.max(now + self.settings.host_gap.max(host.gap));
+            let host = self.hosts.entry(in_flight).or_default();
+            host.blocked_until = host.blocked_until.max(now + self.settings.host_gap.max(host.gap));
         }
-        self.no_longer_under_way(id, asked);
+        self.remove_in_flight(id, in_flight);
     }
 
-    /// Somebody asks a host for something else, from a day on.
-    pub(crate) fn visit(&mut self, host: u32, from: f64) {
-        if host >= Description::NUMBERS {
+    /// Records a request to a host that is not for its sources.
+    pub(crate) fn start_host_request(&mut self, host: u32, from: f64) {
+        if host >= SourceDescription::ID_LIMIT {
             return;
         }
-        self.numbered = self.numbered.max(host + 1);
+        self.known_hosts = self.known_hosts.max(host + 1);
         let it = self.hosts.entry(host).or_default();
-        (it.asked, it.visits) = (it.asked + 1, it.visits + 1);
-        let from = if from.is_nan() { self.now } else { from.clamp(self.now, self.now + LONGEST) };
-        it.silent = it.silent.max(from + self.settings.host_gap.max(it.gap));
+        (it.in_flight, it.external_requests) = (it.in_flight + 1, it.external_requests + 1);
+        let from =
+            if from.is_nan() { self.now } else { from.clamp(self.now, self.now + MAX_PAUSE) };
+        it.blocked_until = it.blocked_until.max(from + self.settings.host_gap.max(it.gap));
     }
 
-    /// That is over.
-    pub(crate) fn visited(&mut self, host: u32, rest: Option<f64>, failed: bool) {
-        let Some(it) = self.hosts.get_mut(&host).filter(|it| it.visits > 0) else { return };
-        (it.asked, it.visits) = (it.asked - 1, it.visits - 1);
+    /// Records the end of such a request.
+    pub(crate) fn finish_host_request(
+        &mut self,
+        host: u32,
+        retry_after: Option<f64>,
+        failed: bool,
+    ) {
+        let Some(it) = self.hosts.get_mut(&host).filter(|it| it.external_requests > 0) else {
+            return;
+        };
+        (it.in_flight, it.external_requests) = (it.in_flight - 1, it.external_requests - 1);
         let gap = self.settings.host_gap.max(it.gap);
-        let mut wait = rest.filter(|days| *days > 0.0).unwrap_or(0.0).min(LONGEST);
+        let mut wait = retry_after.filter(|days| *days > 0.0).unwrap_or(0.0).min(MAX_PAUSE);
         if failed {
-            if it.silent <= self.now + gap {
+            if it.blocked_until <= self.now + gap {
                 it.failures = (it.failures + 1).min(30);
             }
             wait = wait.max(back_off(it.failures));
         } else {
             it.failures /= 2;
         }
-        it.silent = it.silent.max(self.now + wait.max(gap));
+        it.blocked_until = it.blocked_until.max(self.now + wait.max(gap));
     }
 
-    /// A source is said to be gone for good: after four probes.
+    /// Records that a source is gone for good, which requires four probes.
     pub(crate) fn park(&mut self, id: u32) -> Result<(), String> {
         let source = self.sources.get_mut(&id).ok_or("gone, but it was never there")?;
         if source.gone < 5 {
@@ -407,15 +440,15 @@ impl Model {
         Ok(())
     }
 
-    /// Where a source may stand.
-    pub(crate) fn may_stand(&self, id: u32, standing: Standing) -> bool {
+    /// True if a source may be in a phase.
+    pub(crate) fn may_be_in_phase(&self, id: u32, phase: SourcePhase) -> bool {
         let source = &self.sources[&id];
-        match standing {
-            Standing::Asked => source.asked,
-            Standing::Paused => source.told.paused && !source.asked && !source.parked,
-            Standing::Gone => source.parked && !source.asked,
-            Standing::Waiting | Standing::Candidate => {
-                !source.asked && !source.told.paused && !source.parked
+        match phase {
+            SourcePhase::InFlight => source.in_flight,
+            SourcePhase::Paused => source.description.paused && !source.in_flight && !source.parked,
+            SourcePhase::Gone => source.parked && !source.in_flight,
+            SourcePhase::Waiting | SourcePhase::Candidate => {
+                !source.in_flight && !source.description.paused && !source.parked
             }
         }
     }

@@ -1,13 +1,13 @@
-//! What a source takes in memory. A test of its own, so that nothing else is in the process.
+//! Memory per source. A separate test binary, so that nothing else is in the process.
 
-use freshet_engine::{Action, Description, Engine, Event, Outcome, Settings};
+use freshet_engine::{Action, Engine, EngineSettings, Event, FetchResult, SourceDescription};
 
 const SOURCES: u32 = 1_000_000;
 const PER_HOST: u32 = 20;
-/// Bytes.
+/// Bytes per source.
 const MOST: f64 = 150.0;
 
-/// Bytes of memory in use; `None` where the system does not say.
+/// Resident memory in bytes; `None` if the system does not report it.
 fn resident() -> Option<usize> {
     let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages = pages.split(' ').nth(1)?.parse::<usize>().ok()?;
@@ -23,19 +23,24 @@ fn a_source_takes_less_than_150_bytes() {
         return;
     };
     let budget = f64::from(SOURCES) / 5.0;
-    let settings = Settings { budget, host_gap: 0.0, ..Settings::default() };
+    let settings = EngineSettings { budget, host_gap: 0.0, ..EngineSettings::default() };
     let mut engine = Engine::new(0.0, settings);
     let mut actions = Vec::new();
-    engine.step(0.0, Event::Capacity(u32::MAX), &mut actions);
+    engine.step(0.0, Event::CapacityAdded(u32::MAX), &mut actions);
     for first in (0..SOURCES).step_by(1000) {
         let describe = |id: u32| {
             let importance = 1.0 + f64::from(id % 97);
             let fetched = Some(-f64::from(id % 1009) / 200.0);
-            Description { host: id / PER_HOST, importance, fetched, ..Description::new(id) }
+            SourceDescription {
+                host: id / PER_HOST,
+                importance,
+                last_fetch: fetched,
+                ..SourceDescription::new(id)
+            }
         };
         engine.step(
             0.0,
-            Event::Described((first..first + 1000).map(describe).collect()),
+            Event::SourcesDescribed((first..first + 1000).map(describe).collect()),
             &mut actions,
         );
     }
@@ -43,20 +48,20 @@ fn a_source_takes_less_than_150_bytes() {
     let mut fetches = 0_u32;
     while fetches < SOURCES {
         if fetches >= SOURCES / 2 && engine.settings().budget <= budget {
-            let settings = Settings { budget: 2.0 * budget, ..settings };
-            engine.step(engine.now(), Event::Settings(settings), &mut actions);
+            let settings = EngineSettings { budget: 2.0 * budget, ..settings };
+            engine.step(engine.now(), Event::SettingsChanged(settings), &mut actions);
         }
         match asked.pop() {
             Some(id) => {
                 let outcome = if (id + fetches).is_multiple_of(3) {
-                    Outcome::Changed
+                    FetchResult::Changed
                 } else {
-                    Outcome::Unchanged
+                    FetchResult::Unchanged
                 };
-                engine.step(engine.now(), Event::Fetched { id, outcome }, &mut actions);
+                engine.step(engine.now(), Event::FetchFinished { id, outcome }, &mut actions);
                 fetches += 1;
             }
-            None => engine.step(engine.wake(), Event::Tick, &mut actions),
+            None => engine.step(engine.next_tick(), Event::Tick, &mut actions),
         }
         asked.extend(actions.drain(..).filter_map(|it| match it {
             Action::Fetch { id, .. } => Some(id),

@@ -1,59 +1,60 @@
-//! Pages that change at moments of their own, and a herald that tells of them, truly or not.
+//! Pages that change at random times, and a signal source that reports changes with some
+//! reliability.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use freshet_engine::{
-    Action, Description, Engine, Event, Goal, Outcome, Settings, Signal, SignalReceipt,
-    SignalSource,
+    Action, Engine, EngineSettings, Event, FetchResult, Goal, Signal, SignalSource,
+    SourceDescription, StatedChangeTime,
 };
 use freshet_estimate::Penalty;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// What the herald is like.
+/// Reliability of the signal source.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SignalLog {
+pub(crate) struct SignalQuality {
     pub(crate) recall: f64,
     pub(crate) precision: f64,
-    /// The mean of the delays.
+    /// Mean delay of a signal.
     pub(crate) delay: f64,
 }
 
-/// Who hears it.
+/// How the engine receives the signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hearer {
-    /// The engine ignores it.
-    Deaf,
-    /// The engine listens.
-    Listening,
-    /// What the herald says is read, as the engine likes, and has moments.
-    Reading,
+pub(crate) enum SignalDelivery {
+    /// Signals are not sent to the engine.
+    None,
+    /// Signals are pushed to the engine.
+    Push,
+    /// Signals are read when the engine decides to, and state the time of the change.
+    Read,
 }
 
-/// A web and what happens in it.
+/// Parameters of a simulated web.
 pub(crate) struct World {
     pub(crate) pages: u32,
     pub(crate) days: f64,
     pub(crate) budget: f64,
     pub(crate) penalty: Penalty,
-    /// The day from which on it is measured.
+    /// Start of the measurement.
     pub(crate) from: f64,
     pub(crate) seed: u64,
 }
 
-/// What was attained.
+/// Measured results.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Attained {
+pub(crate) struct Measurement {
     pub(crate) freshness: f64,
     pub(crate) harmonic: f64,
     pub(crate) fetches: u32,
-    /// Reads of the herald.
+    /// Reads of the signal source.
     pub(crate) reads: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum EventKind {
     Change,
     Signal,
     Answer,
@@ -76,28 +77,31 @@ impl World {
         (0..self.pages).map(|_| 10_f64.powf(rng.random_range(-1.5..0.5))).collect()
     }
 
-    fn happenings(&self, told: SignalLog) -> Vec<(f64, What, u32)> {
+    fn events(&self, quality: SignalQuality) -> Vec<(f64, EventKind, u32)> {
         let mut all = Vec::new();
         for (id, rate) in self.rates().into_iter().enumerate() {
-            // The changes are the same whatever is told of them.
+            // The changes do not depend on the signals.
             let mut rng = Pcg64::seed_from_u64(self.seed + 1000 + id as u64);
-            let mut said = Pcg64::seed_from_u64(self.seed + 1_000_000 + id as u64);
+            let mut signal_rng = Pcg64::seed_from_u64(self.seed + 1_000_000 + id as u64);
             let mut day = wait(&mut rng, rate);
             while day < self.days {
-                all.push((day, What::Change, id as u32));
-                if said.random::<f64>() < told.recall {
-                    let late =
-                        if told.delay > 0.0 { wait(&mut said, 1.0 / told.delay) } else { 0.0 };
-                    all.push((day + late, What::Signal, id as u32));
+                all.push((day, EventKind::Change, id as u32));
+                if signal_rng.random::<f64>() < quality.recall {
+                    let delay = if quality.delay > 0.0 {
+                        wait(&mut signal_rng, 1.0 / quality.delay)
+                    } else {
+                        0.0
+                    };
+                    all.push((day + delay, EventKind::Signal, id as u32));
                 }
                 day += wait(&mut rng, rate);
             }
-            let untrue = told.recall * rate * (1.0 - told.precision) / told.precision;
-            if untrue > 0.0 {
-                let mut day = wait(&mut said, untrue);
+            let false_rate = quality.recall * rate * (1.0 - quality.precision) / quality.precision;
+            if false_rate > 0.0 {
+                let mut day = wait(&mut signal_rng, false_rate);
                 while day < self.days {
-                    all.push((day, What::Signal, id as u32));
-                    day += wait(&mut said, untrue);
+                    all.push((day, EventKind::Signal, id as u32));
+                    day += wait(&mut signal_rng, false_rate);
                 }
             }
         }
@@ -106,26 +110,32 @@ impl World {
         all
     }
 
-    pub(crate) fn run(&self, told: SignalLog, hearer: Hearer) -> (Attained, Engine) {
-        let goal = Goal::Keep(self.penalty);
-        let settings = Settings { budget: self.budget, goal, ..Settings::default() };
+    pub(crate) fn run(
+        &self,
+        quality: SignalQuality,
+        delivery: SignalDelivery,
+    ) -> (Measurement, Engine) {
+        let goal = Goal::KeepFresh(self.penalty);
+        let settings = EngineSettings { budget: self.budget, goal, ..EngineSettings::default() };
         let mut engine = Engine::new(0.0, settings);
         let mut actions = Vec::new();
-        engine.step(0.0, Event::Capacity(u32::MAX), &mut actions);
-        let is_read = hearer == Hearer::Reading;
-        let mut all: Vec<_> = (0..self.pages).map(Description::new).collect();
-        let herald = SignalSource { number: 0, source: is_read.then_some(self.pages) };
+        engine.step(0.0, Event::CapacityAdded(u32::MAX), &mut actions);
+        let is_read = delivery == SignalDelivery::Read;
+        let mut all: Vec<_> = (0..self.pages).map(SourceDescription::new).collect();
+        let signal_source = SignalSource { number: 0, source: is_read.then_some(self.pages) };
         all.extend(
-            herald.source.map(|id| Description { max_interval: 7.0, ..Description::new(id) }),
+            signal_source
+                .source
+                .map(|id| SourceDescription { max_interval: 7.0, ..SourceDescription::new(id) }),
         );
-        engine.step(0.0, Event::Described(all), &mut actions);
+        engine.step(0.0, Event::SourcesDescribed(all), &mut actions);
         let mut unread: Vec<(u32, f64)> = Vec::new();
-        engine.step(0.0, Event::Heralds(vec![(herald, None)]), &mut actions);
+        engine.step(0.0, Event::SignalSourcesDescribed(vec![(signal_source, None)]), &mut actions);
         let new = || Page { pending: 1, under_way: 0, since: 0.0 };
         let mut pages: Vec<Page> = (0..self.pages).map(|_| new()).collect();
         let mut reads = 0;
         let mut answers: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
-        let happenings = self.happenings(told);
+        let events = self.events(quality);
         let mut next = 0;
         let (mut fresh, mut harmonic, mut fetches) = (0.0, 0.0, 0);
         let count = |page: &mut Page, now: f64, fresh: &mut f64, harmonic: &mut f64| {
@@ -138,54 +148,66 @@ impl World {
         };
         loop {
             let answer = answers.peek().map_or(f64::INFINITY, |it| f64::from_bits(it.0.0));
-            let happens = happenings.get(next).map_or(f64::INFINITY, |it| it.0);
-            let now = answer.min(happens).min(engine.wake()).max(engine.now());
+            let next_event_day = events.get(next).map_or(f64::INFINITY, |it| it.0);
+            let now = answer.min(next_event_day).min(engine.next_tick()).max(engine.now());
             if now >= self.days {
                 break;
             }
-            let what = if happens <= now {
+            let what = if next_event_day <= now {
                 next += 1;
-                Some((happenings[next - 1].1, happenings[next - 1].2))
+                Some((events[next - 1].1, events[next - 1].2))
             } else if answer <= now {
-                answers.pop().map(|it| (What::Answer, it.0.1))
+                answers.pop().map(|it| (EventKind::Answer, it.0.1))
             } else {
                 None
             };
             let event = match what {
-                Some((What::Change, id)) => {
+                Some((EventKind::Change, id)) => {
                     let page = &mut pages[id as usize];
                     count(page, now, &mut fresh, &mut harmonic);
                     page.pending += 1;
                     page.under_way += 1;
                     continue;
                 }
-                Some((What::Signal, id)) => match hearer {
-                    Hearer::Listening => Event::Heard(Signal { id, herald: 0, said: None }),
-                    Hearer::Deaf => continue,
-                    Hearer::Reading => {
+                Some((EventKind::Signal, id)) => match delivery {
+                    SignalDelivery::Push => Event::SignalReceived(Signal {
+                        source: id,
+                        signal_source: 0,
+                        change_time: None,
+                    }),
+                    SignalDelivery::None => continue,
+                    SignalDelivery::Read => {
                         unread.push((id, now));
                         continue;
                     }
                 },
-                Some((What::Answer, id)) if id == self.pages => {
-                    let outcome =
-                        if unread.is_empty() { Outcome::Unchanged } else { Outcome::Changed };
-                    engine.step(now, Event::Fetched { id, outcome }, &mut actions);
+                Some((EventKind::Answer, id)) if id == self.pages => {
+                    let outcome = if unread.is_empty() {
+                        FetchResult::Unchanged
+                    } else {
+                        FetchResult::Changed
+                    };
+                    engine.step(now, Event::FetchFinished { id, outcome }, &mut actions);
                     for (id, day) in unread.drain(..) {
-                        let said = Some(SignalReceipt { day, grain: 0.0 });
-                        let heard = Event::Heard(Signal { id, herald: 0, said });
-                        engine.step(now, heard, &mut actions);
+                        let change_time = Some(StatedChangeTime { earliest: day, resolution: 0.0 });
+                        let signal_received = Event::SignalReceived(Signal {
+                            source: id,
+                            signal_source: 0,
+                            change_time,
+                        });
+                        engine.step(now, signal_received, &mut actions);
                     }
                     reads += 1;
-                    Event::Read { herald: 0, found: 0 }
+                    Event::SignalSourceRead { signal_source: 0, found: 0 }
                 }
-                Some((What::Answer, id)) => {
+                Some((EventKind::Answer, id)) => {
                     let page = &mut pages[id as usize];
                     count(page, now, &mut fresh, &mut harmonic);
                     let changed = page.pending > page.under_way;
                     page.pending = page.under_way;
-                    let outcome = if changed { Outcome::Changed } else { Outcome::Unchanged };
-                    Event::Fetched { id, outcome }
+                    let outcome =
+                        if changed { FetchResult::Changed } else { FetchResult::Unchanged };
+                    Event::FetchFinished { id, outcome }
                 }
                 None => Event::Tick,
             };
@@ -205,7 +227,7 @@ impl World {
         }
         let all = f64::from(self.pages) * (self.days - self.from);
         let attained =
-            Attained { freshness: fresh / all, harmonic: harmonic / all, fetches, reads };
+            Measurement { freshness: fresh / all, harmonic: harmonic / all, fetches, reads };
         (attained, engine)
     }
 }

@@ -7,9 +7,9 @@ fn belief(shape: f64, days: f64) -> Belief {
 }
 
 #[track_caller]
-fn check(what: &str, got: f64, expect: f64, tolerance: f64) {
+fn check(label: &str, got: f64, expect: f64, tolerance: f64) {
     let close = got == expect || (got / expect - 1.0).abs() <= tolerance;
-    assert!(close, "{what}: {got:e}, expected {expect:e}, off by {:e}", got / expect - 1.0);
+    assert!(close, "{label}: {got:e}, expected {expect:e}, off by {:e}", got / expect - 1.0);
 }
 
 const ALL: [Penalty; 3] = [Penalty::Harmonic, Penalty::Freshness, Penalty::Age];
@@ -23,7 +23,7 @@ fn integral(penalty: Penalty, a: f64, u: f64) -> f64 {
     })
 }
 
-/// Shapes with the singular ones and their neighbours among them.
+/// Shapes that include the singular ones and their neighbours.
 fn shapes() -> Vec<f64> {
     let mut shapes: Vec<f64> = (0..49).map(|i| 10f64.powf(-3.0 + 0.25 * f64::from(i))).collect();
     for at in [1.0, 2.0, 3.0] {
@@ -41,7 +41,7 @@ fn values_are_integrals_of_expected_penalties() {
         for i in 0..=180 {
             let u = 10f64.powf(-9.0 + 0.1 * f64::from(i));
             for penalty in ALL {
-                let got = penalty.value(belief(a, 1.0), u);
+                let got = penalty.fetch_value(belief(a, 1.0), u);
                 check(
                     &format!("{penalty:?} a = {a}, u = {u:e}"),
                     got,
@@ -54,8 +54,8 @@ fn values_are_integrals_of_expected_penalties() {
 }
 
 #[test]
-fn values_in_forty_digits() {
-    // The closed forms of the documentation, where a = 1 and a = 2 are meant 1e-35 off them.
+fn values_match_reference_digits() {
+    // The closed forms of the documentation; a = 1 and a = 2 are evaluated 1e-35 away from them.
     let rows = [
         (
             0.001,
@@ -264,7 +264,7 @@ fn values_in_forty_digits() {
     ];
     for (a, u, expect) in rows {
         for (penalty, expect) in ALL.into_iter().zip(expect) {
-            let got = penalty.value(belief(a, 1.0), u);
+            let got = penalty.fetch_value(belief(a, 1.0), u);
             check(&format!("{penalty:?} a = {a}, u = {u:e}"), got, expect, 2e-13);
         }
     }
@@ -277,48 +277,58 @@ fn certain_beliefs_give_the_value_at_the_rate() {
     let certain = belief(c * 1e12, 1e12);
     let two = 1.0 - (-c * t).exp() * (1.0 + c * t);
     let once = -(-c * t).exp_m1();
-    check("harmonic", Penalty::Harmonic.value(certain, t), t - once / c, 1e-11);
-    check("freshness", Penalty::Freshness.value(certain, t), two / c, 1e-11);
-    check("age", Penalty::Age.value(certain, t), t * t / 2.0 - two / (c * c), 1e-11);
-    check("age now", Penalty::Age.expected(certain, t), t - once / c, 1e-11);
+    check("harmonic", Penalty::Harmonic.fetch_value(certain, t), t - once / c, 1e-11);
+    check("freshness", Penalty::Freshness.fetch_value(certain, t), two / c, 1e-11);
+    check("age", Penalty::Age.fetch_value(certain, t), t * t / 2.0 - two / (c * c), 1e-11);
+    check("age now", Penalty::Age.expected_penalty(certain, t), t - once / c, 1e-11);
     // Ein(0.6), Abramowitz & Stegun 5.1.40.
     let ein = (1..20).fold((0.0, -1.0), |(sum, term): (f64, f64), k| {
         let term = -term * c * t / f64::from(k);
         (sum + term / f64::from(k), term)
     });
-    check("harmonic now", Penalty::Harmonic.expected(certain, t), ein.0, 1e-11);
+    check("harmonic now", Penalty::Harmonic.expected_penalty(certain, t), ein.0, 1e-11);
 }
 
 #[test]
 fn expected_penalties() {
     // E[Ein(ct)] → ln(t/b) + ψ(a) + γ, and for a = 1 it is ∫₀^u ds/(1+s) = ln(1 + u).
     for u in [1e-9_f64, 1e-3, 1.0, 1e3, 1e12] {
-        check("a = 1", Penalty::Harmonic.expected(belief(1.0, 2.0), 2.0 * u), u.ln_1p(), 1e-13);
+        check(
+            "a = 1",
+            Penalty::Harmonic.expected_penalty(belief(1.0, 2.0), 2.0 * u),
+            u.ln_1p(),
+            1e-13,
+        );
         // a = 2: ln(1 + u) + u/(1 + u).
         let two = u.ln_1p() + u / (1.0 + u);
-        check("a = 2", Penalty::Harmonic.expected(belief(2.0, 2.0), 2.0 * u), two, 1e-13);
+        check("a = 2", Penalty::Harmonic.expected_penalty(belief(2.0, 2.0), 2.0 * u), two, 1e-13);
         let half = 1.0 - 1.0 / (1.0 + u).sqrt();
-        check("fresh", Penalty::Freshness.expected(belief(0.5, 2.0), 2.0 * u), half, 1e-7);
+        check("fresh", Penalty::Freshness.expected_penalty(belief(0.5, 2.0), 2.0 * u), half, 1e-7);
     }
     for a in [1e-3, 0.3, 20.0, 1e9] {
-        let (digamma, _) = crate::digamma::digammas(a);
+        let (digamma, _) = crate::digamma::digamma_and_trigamma(a);
         let expect = 60.0 + digamma + 0.577_215_664_901_532_9;
         if a > 0.9 {
-            check("far", Penalty::Harmonic.expected(belief(a, 1.0), 60_f64.exp()), expect, 1e-13);
+            check(
+                "far",
+                Penalty::Harmonic.expected_penalty(belief(a, 1.0), 60_f64.exp()),
+                expect,
+                1e-13,
+            );
         }
     }
 }
 
 #[test]
-fn values_are_moments_of_the_index() {
-    // d(value)/dτ = τ · d(expected)/dτ for every penalty, by its definition.
+fn value_slopes_follow_from_penalty_slopes() {
+    // d(value)/dτ = τ · d(expected)/dτ for every penalty, by definition.
     for penalty in ALL {
         for a in [0.05, 0.9, 1.0, 3.5, 80.0] {
             for changes in [1e-3_f64, 0.4, 8.0] {
                 let (b, t) = (belief(a, 2.0), 2.0 * changes / a);
                 let h = 1e-4 * t;
-                let value = penalty.value(b, t + h) - penalty.value(b, t - h);
-                let cost = penalty.expected(b, t + h) - penalty.expected(b, t - h);
+                let value = penalty.fetch_value(b, t + h) - penalty.fetch_value(b, t - h);
+                let cost = penalty.expected_penalty(b, t + h) - penalty.expected_penalty(b, t - h);
                 check(&format!("{penalty:?} {a} {t}"), value / cost, t, 1e-6);
             }
         }
@@ -327,53 +337,53 @@ fn values_are_moments_of_the_index() {
 
 #[test]
 fn limits() {
-    assert_eq!(Penalty::Freshness.limit(belief(3.0, 4.0)), 2.0);
-    assert_eq!(Penalty::Freshness.limit(belief(1.0, 4.0)), f64::INFINITY);
-    assert_eq!(Penalty::Freshness.value(belief(3.0, 4.0), f64::INFINITY), 2.0);
-    assert_eq!(Penalty::Harmonic.value(belief(3.0, 4.0), f64::INFINITY), f64::INFINITY);
-    check("far", Penalty::Freshness.value(belief(3.0, 4.0), 1e9), 2.0, 1e-12);
+    assert_eq!(Penalty::Freshness.max_value(belief(3.0, 4.0)), 2.0);
+    assert_eq!(Penalty::Freshness.max_value(belief(1.0, 4.0)), f64::INFINITY);
+    assert_eq!(Penalty::Freshness.fetch_value(belief(3.0, 4.0), f64::INFINITY), 2.0);
+    assert_eq!(Penalty::Harmonic.fetch_value(belief(3.0, 4.0), f64::INFINITY), f64::INFINITY);
+    check("far", Penalty::Freshness.fetch_value(belief(3.0, 4.0), 1e9), 2.0, 1e-12);
     for penalty in ALL {
         for days in [0.0, -1.0, f64::NAN] {
-            assert_eq!(penalty.value(belief(3.0, 4.0), days), 0.0);
-            assert_eq!(penalty.expected(belief(3.0, 4.0), days), 0.0);
+            assert_eq!(penalty.fetch_value(belief(3.0, 4.0), days), 0.0);
+            assert_eq!(penalty.expected_penalty(belief(3.0, 4.0), days), 0.0);
         }
-        assert_eq!(penalty.due(belief(3.0, 4.0), 0.0), 0.0);
-        assert_eq!(penalty.due(belief(3.0, 4.0), f64::NAN), f64::INFINITY);
-        assert_eq!(penalty.due(belief(3.0, 4.0), f64::INFINITY), f64::INFINITY);
+        assert_eq!(penalty.interval_at_price(belief(3.0, 4.0), 0.0), 0.0);
+        assert_eq!(penalty.interval_at_price(belief(3.0, 4.0), f64::NAN), f64::INFINITY);
+        assert_eq!(penalty.interval_at_price(belief(3.0, 4.0), f64::INFINITY), f64::INFINITY);
     }
-    assert_eq!(Penalty::Freshness.due(belief(3.0, 4.0), 2.0), f64::INFINITY);
+    assert_eq!(Penalty::Freshness.interval_at_price(belief(3.0, 4.0), 2.0), f64::INFINITY);
 }
 
 #[test]
 fn pending_changes() {
-    let (known, pending) = (belief(5.0, 8.0), Pending { changes: 3, days: 0.5 });
+    let (known, pending) = (belief(5.0, 8.0), PendingChanges { count: 3, age_days: 0.5 });
     assert_eq!(Penalty::Harmonic.pending_value(known, pending), 6.0);
     assert_eq!(Penalty::Freshness.pending_value(known, pending), 2.0);
     assert_eq!(Penalty::Age.pending_value(known, pending), 1.125);
     for penalty in ALL {
-        let none = Pending { changes: 0, days: 0.0 };
+        let none = PendingChanges { count: 0, age_days: 0.0 };
         assert_eq!(penalty.pending_value(known, none), 0.0);
     }
-    let (unsure, now) = (belief(0.5, 8.0), Pending { changes: 1, days: 0.0 });
+    let (unsure, now) = (belief(0.5, 8.0), PendingChanges { count: 1, age_days: 0.0 });
     assert_eq!(Penalty::Harmonic.pending_value(unsure, now), f64::INFINITY);
     assert_eq!(Penalty::Age.pending_value(unsure, now), 0.0);
 }
 
 #[test]
-fn due_inverts_the_value() {
+fn interval_at_price_inverts_the_value() {
     for a in shapes() {
         for i in 0..=180 {
             let u = 10f64.powf(-9.0 + 0.1 * f64::from(i));
             for penalty in ALL {
-                let price = penalty.value(belief(a, 1.0), u);
-                // Close to its limit, freshness tells times apart no better than prices.
+                let price = penalty.fetch_value(belief(a, 1.0), u);
+                // Close to its limit, freshness does not resolve times better than prices.
                 let slope = match penalty {
                     Penalty::Freshness => u * u * a * (-(a + 1.0) * u.ln_1p()).exp() / price,
                     _ => 1.0,
                 };
                 if slope > 1e-12 {
                     let tolerance = 5e-13 + 1e-15 / slope;
-                    let got = penalty.due(belief(a, 1.0), price);
+                    let got = penalty.interval_at_price(belief(a, 1.0), price);
                     check(&format!("{penalty:?} a = {a}, u = {u:e}"), got, u, tolerance);
                 }
             }
@@ -383,7 +393,7 @@ fn due_inverts_the_value() {
 
 proptest! {
     #[test]
-    fn due_is_monotone_and_never_fails(
+    fn interval_at_price_is_monotone_and_always_defined(
         shape in -3.0..9.0_f64,
         days in -9.0..9.0_f64,
         price in -30.0..30.0_f64,
@@ -392,14 +402,14 @@ proptest! {
         let belief = belief(10f64.powf(shape), 10f64.powf(days));
         let (low, high) = (10f64.powf(price), 10f64.powf(price) * (1.0 + 10f64.powf(more)));
         for penalty in ALL {
-            let (early, late) = (penalty.due(belief, low), penalty.due(belief, high));
+            let (early, late) = (penalty.interval_at_price(belief, low), penalty.interval_at_price(belief, high));
             prop_assert!(early > 0.0 && early <= late, "{penalty:?}: {early:e}, {late:e}");
             if early.is_finite() {
-                let back = penalty.value(belief, early);
+                let back = penalty.fetch_value(belief, early);
                 prop_assert!((back / low - 1.0).abs() < 1e-12, "{penalty:?}: {back:e}, {low:e}");
             } else {
-                let most = penalty.value(belief, belief.days() * 1e295);
-                prop_assert!(penalty == Penalty::Freshness && low >= most * 0.9);
+                let max_value = penalty.fetch_value(belief, belief.days() * 1e295);
+                prop_assert!(penalty == Penalty::Freshness && low >= max_value * 0.9);
             }
         }
     }

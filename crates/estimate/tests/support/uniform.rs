@@ -1,6 +1,6 @@
-//! A seeded generator for made-up histories.
+//! A seeded generator for synthetic histories.
 
-/// Steele, Lea & Flood's SplitMix64.
+/// SplitMix64 by Steele, Lea & Flood.
 pub(crate) struct Uniform(u64);
 
 impl Uniform {
