@@ -1,5 +1,5 @@
-//! Pages of 10 KB from a server on loopback, as many as can be fetched in a while, beside what the load
-//! generator `wrk` gets from the same server with as many connections.
+//! Throughput for pages of 10 KB from a server on loopback, compared with the load generator `wrk`
+//! on the same server with as many connections.
 //!
 //! `cargo bench -p freshet-fetch --bench fetch [-- SECONDS [CONNECTIONS]]`
 
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use freshet_fetch::{Fetcher, Outcome, RawSettings, Request};
+use freshet_fetch::{FetchOutcome, FetchRequest, Fetcher, RawFetchSettings};
 use http_body_util::Full;
 use hyper::Response;
 use hyper::server::conn::http1;
@@ -28,7 +28,7 @@ fn runtime(threads: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(threads).enable_all().build().unwrap()
 }
 
-/// A server whose pages are never the same twice.
+/// Starts a server whose pages are all different.
 fn serve(runtime: &Runtime) -> SocketAddr {
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
@@ -48,9 +48,10 @@ fn serve(runtime: &Runtime) -> SocketAddr {
     address
 }
 
-/// Pages a second that freshet fetches.
-fn ours(address: SocketAddr, seconds: u64, connections: usize) -> f64 {
-    let raw = RawSettings { allow: vec!["127.0.0.1".to_owned()], ..RawSettings::default() };
+/// Returns the number of pages that freshet fetches per second.
+fn freshet_rate(address: SocketAddr, seconds: u64, connections: usize) -> f64 {
+    let raw =
+        RawFetchSettings { allow: vec!["127.0.0.1".to_owned()], ..RawFetchSettings::default() };
     let fetcher = Fetcher::new(raw.try_into().unwrap());
     let runtime = runtime(2);
     let start = Instant::now();
@@ -62,9 +63,11 @@ fn ours(address: SocketAddr, seconds: u64, connections: usize) -> f64 {
                 let mut pages = 0_u64;
                 while Instant::now() < end {
                     let url = format!("http://{address}/{task}/{pages}");
-                    let answer = fetcher.fetch(&Request::new(&url).unwrap()).await;
-                    match answer.outcome {
-                        Outcome::Content(content) => assert_eq!(content.body.len(), PAGE),
+                    let result = fetcher.fetch(&FetchRequest::new(&url).unwrap()).await;
+                    match result.outcome {
+                        FetchOutcome::Content(content) => {
+                            assert_eq!(content.body.len(), PAGE)
+                        }
                         other => panic!("{other:?}"),
                     }
                     pages += 1;
@@ -77,8 +80,8 @@ fn ours(address: SocketAddr, seconds: u64, connections: usize) -> f64 {
     pages as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Requests a second that `wrk` makes, if it is there.
-fn wrk(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> {
+/// Returns the number of requests that `wrk` sends per second, if it is installed.
+fn wrk_rate(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> {
     let output = Command::new("wrk")
         .args(["-t", "2", "-c", &connections.to_string(), "-d", &format!("{seconds}s")])
         .arg(format!("http://{address}/"))
@@ -99,13 +102,16 @@ fn main() {
     );
     let mut ratios = Vec::new();
     for _ in 0..3 {
-        let own = ours(address, seconds, connections);
-        match wrk(address, seconds, connections) {
+        let freshet = freshet_rate(address, seconds, connections);
+        match wrk_rate(address, seconds, connections) {
             Some(other) => {
-                ratios.push(other / own);
-                println!("freshet {own:>8.0}   wrk {other:>8.0}   ratio {:.2}", other / own);
+                ratios.push(other / freshet);
+                println!(
+                    "freshet {freshet:>8.0}   wrk {other:>8.0}   ratio {:.2}",
+                    other / freshet
+                );
             }
-            None => println!("freshet {own:>8.0}   (wrk is not installed)"),
+            None => println!("freshet {freshet:>8.0}   (wrk is not installed)"),
         }
     }
     ratios.sort_by(f64::total_cmp);

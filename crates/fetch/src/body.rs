@@ -1,4 +1,4 @@
-//! The body of an answer, read within all limits.
+//! Reads response bodies within all limits.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -10,184 +10,203 @@ use hyper::body::Body;
 use tokio::time::{Instant, timeout_at};
 
 use crate::decode::Decoder;
-use crate::error::{FetchError, Phase, ProtocolFault, Size};
-use crate::exchange::{Exchange, Reply, library, second};
+use crate::error::{FetchError, ProtocolFault, ResponsePart, TimeoutPhase};
+use crate::fetch_response::{BodySizes, FetchHop};
 use crate::headers;
-use crate::outcome::{Hop, Sizes};
+use crate::http_client::{HttpClient, ResponseHead, h2_error, h2_fault};
 
-/// A body that nobody wants is read up to here, so that its connection can be used again.
-const DRAINED: u64 = 64 * 1024;
-/// And for no longer than this: a new connection takes less.
-const DRAINED_FOR: Duration = Duration::from_secs(1);
-/// What a body may take on the wire beyond its own length: the frames of an encoding, or of chunks.
-const FRAMES: u64 = 64 * 1024;
+/// An unwanted body is read up to this size, so that its connection can be reused.
+const MAX_DRAINED_BYTES: u64 = 64 * 1024;
+/// And for at most this long: a new connection takes less.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+/// Maximum bytes on the wire beyond the wanted prefix: framing of chunks or of the content coding.
+const MAX_FRAMING_BYTES: u64 = 64 * 1024;
 
-/// What of a body is wanted.
+/// Limits for reading one body.
 struct BodyPlan {
-    wire: u64,
-    body: u64,
-    /// Whether what is beyond is left out, and no error.
-    part: bool,
-    /// How long it may take.
-    time: Duration,
+    max_encoded: u64,
+    max_decoded: u64,
+    /// True if a body beyond the limits is cut instead of failing.
+    allow_partial: bool,
+    /// Time limit for the whole body.
+    timeout: Duration,
 }
 
-/// Where a body goes that is too long to be held, and how long it may be.
+/// Destination for a body that is too long for memory, and its limits.
 pub struct BodySink<'a> {
-    /// It is written here while it comes, decompressed, in pieces of some KiB.
-    pub to: &'a mut (dyn Write + Send),
-    /// Bytes on the wire at most.
-    pub wire_bytes: u64,
-    /// Bytes after decompression at most.
-    pub body_bytes: u64,
-    /// How long the whole body may take.
-    pub body: Duration,
+    /// Receives the decompressed body as it arrives, in pieces of a few KiB.
+    pub writer: &'a mut (dyn Write + Send),
+    /// Maximum bytes on the wire.
+    pub max_wire_bytes: u64,
+    /// Maximum bytes after decompression.
+    pub max_body_bytes: u64,
+    /// Time limit for the whole body.
+    pub timeout: Duration,
 }
 
-impl Exchange {
-    /// Reads a whole body.
-    pub(crate) async fn read(
+impl HttpClient {
+    /// Reads a whole body into memory.
+    pub(crate) async fn read_body(
         &self,
-        reply: Reply,
-        hop: &mut Hop,
-        sizes: &mut Sizes,
+        response: ResponseHead,
+        hop: &mut FetchHop,
+        sizes: &mut BodySizes,
     ) -> Result<Vec<u8>, FetchError> {
         let limits = &self.settings.limits;
-        let (wire, body, time) = (limits.wire_bytes, limits.body_bytes, limits.body);
-        let wanted = BodyPlan { wire, body, part: false, time };
-        Ok(self.receive(reply, hop, sizes, &wanted, None).await?.0)
+        let plan = BodyPlan {
+            max_encoded: limits.max_wire_bytes,
+            max_decoded: limits.max_body_bytes,
+            allow_partial: false,
+            timeout: limits.body_timeout,
+        };
+        Ok(self.receive_body(response, hop, sizes, &plan, None).await?.0)
     }
 
-    /// Reads a whole body, and keeps none of it.
-    pub(crate) async fn read_aside(
+    /// Reads a whole body into a sink.
+    pub(crate) async fn read_body_into(
         &self,
-        reply: Reply,
-        hop: &mut Hop,
-        sizes: &mut Sizes,
-        aside: &mut BodySink<'_>,
+        response: ResponseHead,
+        hop: &mut FetchHop,
+        sizes: &mut BodySizes,
+        sink: &mut BodySink<'_>,
     ) -> Result<(), FetchError> {
-        let BodySink { to, wire_bytes, body_bytes, body } = aside;
-        let wanted = BodyPlan { wire: *wire_bytes, body: *body_bytes, part: false, time: *body };
-        self.receive(reply, hop, sizes, &wanted, Some(*to)).await.map(|_| ())
+        let plan = BodyPlan {
+            max_encoded: sink.max_wire_bytes,
+            max_decoded: sink.max_body_bytes,
+            allow_partial: false,
+            timeout: sink.timeout,
+        };
+        self.receive_body(response, hop, sizes, &plan, Some(&mut *sink.writer)).await.map(|_| ())
     }
 
-    /// Reads so many bytes of a body, and says whether there are more.
-    pub(crate) async fn read_part(
+    /// Reads at most `max_len` bytes of a body; returns true if there are more.
+    pub(crate) async fn read_body_prefix(
         &self,
-        reply: Reply,
-        hop: &mut Hop,
-        most: usize,
+        response: ResponseHead,
+        hop: &mut FetchHop,
+        max_len: usize,
     ) -> Result<(Vec<u8>, bool), FetchError> {
-        let most = most as u64;
-        let time = self.settings.limits.body;
-        let wanted = BodyPlan { wire: most + FRAMES, body: most, part: true, time };
-        self.receive(reply, hop, &mut Sizes::default(), &wanted, None).await
+        let max_len = max_len as u64;
+        let plan = BodyPlan {
+            max_encoded: max_len + MAX_FRAMING_BYTES,
+            max_decoded: max_len,
+            allow_partial: true,
+            timeout: self.settings.limits.body_timeout,
+        };
+        self.receive_body(response, hop, &mut BodySizes::default(), &plan, None).await
     }
 
-    async fn receive(
+    async fn receive_body(
         &self,
-        reply: Reply,
-        hop: &mut Hop,
-        sizes: &mut Sizes,
-        wanted: &BodyPlan,
-        aside: Option<&mut (dyn Write + Send)>,
+        response: ResponseHead,
+        hop: &mut FetchHop,
+        sizes: &mut BodySizes,
+        plan: &BodyPlan,
+        sink: Option<&mut (dyn Write + Send)>,
     ) -> Result<(Vec<u8>, bool), FetchError> {
         let limits = &self.settings.limits;
-        let codings = headers::codings(&reply.headers)?;
-        let Reply { mut body, link, route, arrived, .. } = reply;
+        let codings = headers::codings(&response.headers)?;
+        let ResponseHead { mut body, connection, route, received_at, .. } = response;
         let declared = body.size_hint().exact();
-        let too_large = FetchError::TooLarge { what: Size::Wire, limit: wanted.wire };
-        if !wanted.part && declared.is_some_and(|length| length > wanted.wire) {
+        let too_large =
+            FetchError::TooLarge { part: ResponsePart::EncodedBody, limit: plan.max_encoded };
+        if !plan.allow_partial && declared.is_some_and(|length| length > plan.max_encoded) {
             return Err(too_large);
         }
-        let expect = declared.unwrap_or(0).min(1 << 20) as usize;
-        let mut decoder = match aside {
-            Some(to) => Decoder::aside(&codings, wanted.body, to),
-            None => Decoder::new(&codings, expect, wanted.body),
+        let capacity = declared.unwrap_or(0).min(1 << 20) as usize;
+        let mut decoder = match sink {
+            Some(writer) => Decoder::with_sink(&codings, plan.max_decoded, writer),
+            None => Decoder::new(&codings, capacity, plan.max_decoded),
         };
-        let deadline = arrived + wanted.time;
-        let before = link.received.bytes();
-        let ahead = FRAMES + 2 * limits.head_bytes;
+        let deadline = received_at + plan.timeout;
+        let received_before = connection.received.count();
+        let allowance = MAX_FRAMING_BYTES + 2 * limits.max_head_bytes;
         loop {
-            // As much again as came of it for what frames it: more would be chunks of a few bytes each.
-            // Some of what comes is read ahead. Of HTTP/2, the library counts what frames a body.
-            if !link.is_second() {
-                link.received.allow_until(before + 2 * sizes.wire + ahead);
+            // Framing may take as many bytes as the body itself; more means chunks of a few bytes
+            // each. Some bytes are read ahead. For HTTP/2, the library limits the framing.
+            if !connection.is_http2() {
+                connection.received.set_limit(received_before + 2 * sizes.encoded + allowance);
             }
-            let idle = Instant::now() + limits.idle;
+            let idle = Instant::now() + limits.idle_timeout;
             let frame = match timeout_at(idle.min(deadline), body.frame()).await {
                 Ok(Some(Ok(frame))) => frame,
                 Ok(None) => break,
-                Ok(Some(Err(_))) if link.received.is_over() => {
-                    let limit = sizes.wire + ahead;
-                    return Err(FetchError::TooLarge { what: Size::Frames, limit });
+                Ok(Some(Err(_))) if connection.received.is_over_limit() => {
+                    let limit = sizes.encoded + allowance;
+                    return Err(FetchError::TooLarge { part: ResponsePart::Framing, limit });
                 }
-                Ok(Some(Err(error))) => return Err(broken(&error, sizes.wire, declared)),
+                Ok(Some(Err(error))) => return Err(body_error(&error, sizes.encoded, declared)),
                 Err(_) if idle < deadline => {
-                    return Err(FetchError::Timeout { phase: Phase::Idle, after: limits.idle });
+                    return Err(FetchError::Timeout {
+                        phase: TimeoutPhase::Idle,
+                        after: limits.idle_timeout,
+                    });
                 }
                 Err(_) => {
-                    return Err(FetchError::Timeout { phase: Phase::Body, after: wanted.time });
+                    return Err(FetchError::Timeout {
+                        phase: TimeoutPhase::Body,
+                        after: plan.timeout,
+                    });
                 }
             };
             let Some(data) = frame.data_ref() else { continue };
-            sizes.wire += data.len() as u64;
-            let pushed = match decoder.push(data) {
-                Ok(()) if sizes.wire > wanted.wire => Err(too_large.clone()),
-                pushed => pushed,
+            sizes.encoded += data.len() as u64;
+            let result = match decoder.decode(data) {
+                Ok(()) if sizes.encoded > plan.max_encoded => Err(too_large.clone()),
+                result => result,
             };
-            sizes.body = decoder.len();
-            match pushed {
+            sizes.decoded = decoder.len();
+            match result {
                 Ok(()) => {}
-                Err(FetchError::TooLarge { .. }) if wanted.part => {
-                    return Ok((decoder.into_part(), true));
+                Err(FetchError::TooLarge { .. }) if plan.allow_partial => {
+                    return Ok((decoder.into_partial(), true));
                 }
                 Err(error) => return Err(error),
             }
         }
-        hop.timings.body = arrived.elapsed();
-        self.pool.keep(&route, link);
+        hop.timings.body = received_at.elapsed();
+        self.pool.put_idle(&route, connection);
         Ok((decoder.finish()?, false))
     }
 
-    /// Passes over a body that nobody wants. If it is short, the connection is of use again.
-    pub(crate) async fn drain(&self, reply: Reply) {
-        let Reply { mut body, link, route, .. } = reply;
-        if link.is_second() {
-            return self.pool.keep(&route, link);
+    /// Discards an unwanted body. The connection is reused if the body is short.
+    pub(crate) async fn drain_body(&self, response: ResponseHead) {
+        let ResponseHead { mut body, connection, route, .. } = response;
+        if connection.is_http2() {
+            return self.pool.put_idle(&route, connection);
         }
-        let deadline = Instant::now() + self.settings.limits.idle.min(DRAINED_FOR);
-        let mut left = DRAINED;
+        let deadline = Instant::now() + self.settings.limits.idle_timeout.min(DRAIN_TIMEOUT);
+        let mut remaining = MAX_DRAINED_BYTES;
         while !body.is_end_stream() {
             match timeout_at(deadline, body.frame()).await {
                 Ok(None) => break,
                 Ok(Some(Ok(frame))) => {
                     let length = frame.data_ref().map_or(0, Bytes::len) as u64;
-                    match left.checked_sub(length) {
-                        Some(rest) => left = rest,
+                    match remaining.checked_sub(length) {
+                        Some(rest) => remaining = rest,
                         None => return,
                     }
                 }
                 Ok(Some(Err(_))) | Err(_) => return,
             }
         }
-        self.pool.keep(&route, link);
+        self.pool.put_idle(&route, connection);
     }
 }
 
-/// Why there is no whole body.
-fn broken(error: &hyper::Error, got: u64, declared: Option<u64>) -> FetchError {
-    if let Some(error) = library(error) {
-        // Who ends a stream at another length than it declared is cut off by the library.
+/// Explains why the body is incomplete.
+fn body_error(error: &hyper::Error, received: u64, declared: Option<u64>) -> FetchError {
+    if let Some(error) = h2_error(error) {
+        // The library resets a stream that ends at another length than declared.
         let is_cut = error.is_library()
             && error.is_reset()
             && error.reason() == Some(h2::Reason::PROTOCOL_ERROR)
             && declared.is_some();
         if is_cut || error.is_io() {
-            return FetchError::Truncated { got, declared };
+            return FetchError::Truncated { received, declared };
         }
     }
-    if let Some(fault) = second(error) {
+    if let Some(fault) = h2_fault(error) {
         return FetchError::Protocol { fault };
     }
     let cause = error.source().and_then(|it| it.downcast_ref::<io::Error>());
@@ -195,5 +214,5 @@ fn broken(error: &hyper::Error, got: u64, declared: Option<u64>) -> FetchError {
     if cause.is_some_and(|cause| bad(cause.kind())) {
         return FetchError::Protocol { fault: ProtocolFault::Framing };
     }
-    FetchError::Truncated { got, declared }
+    FetchError::Truncated { received, declared }
 }

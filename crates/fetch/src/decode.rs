@@ -1,4 +1,4 @@
-//! Bodies out of their encodings, piece by piece and never past a limit.
+//! Decodes bodies from their content codings, piece by piece and never past a limit.
 
 use std::fmt;
 use std::io::Write;
@@ -7,24 +7,24 @@ use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, Sta
 use flate2::{Decompress, FlushDecompress, Status};
 use zstd::stream::raw::{self, DParameter, Operation};
 
-use crate::error::{FetchError, Size};
+use crate::error::{FetchError, ResponsePart};
 
-/// More encodings on top of each other than anybody has use for.
-const MOST_CODINGS: usize = 3;
-/// Members of gzip, or frames of zstd, in one body: each takes time even if nothing is in it.
-const MOST_PARTS: u32 = 4096;
-/// The largest window of zstd that HTTP allows, as a power of two (RFC 9659).
-const ZSTD_WINDOW: u32 = 23;
-/// The largest window of gzip and deflate, as a power of two.
-const INFLATE_WINDOW: u8 = 15;
-const PIECE: usize = 16 * 1024;
+/// Maximum number of stacked content codings.
+const MAX_CODINGS: usize = 3;
+/// Maximum number of gzip members or zstd frames in a body: each costs time even if it is empty.
+const MAX_MEMBERS: u32 = 4096;
+/// Maximum zstd window that HTTP allows, as a power of two (RFC 9659).
+const MAX_ZSTD_WINDOW_LOG: u32 = 23;
+/// Maximum window of gzip and deflate, as a power of two.
+const MAX_INFLATE_WINDOW_LOG: u8 = 15;
+const DECODE_BUFFER_LEN: usize = 16 * 1024;
 
-/// How a body is encoded.
+/// Content coding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Coding {
+pub enum ContentCoding {
     /// `gzip`
     Gzip,
-    /// `deflate`, with or without zlib's frame.
+    /// `deflate`, with or without the zlib header.
     Deflate,
     /// `br`
     Brotli,
@@ -32,15 +32,15 @@ pub enum Coding {
     Zstd,
 }
 
-impl Coding {
-    /// What we say that we read.
-    pub(crate) const ACCEPTED: &'static str = "gzip, br, zstd, deflate";
+impl ContentCoding {
+    /// Value of the `Accept-Encoding` header.
+    pub(crate) const ACCEPT_ENCODING: &'static str = "gzip, br, zstd, deflate";
 
-    /// The codings of a list, in the order in which they were applied. Names that people give to
-    /// nothing are nothing.
-    pub(crate) fn list(names: &[String]) -> Result<Vec<Self>, FetchError> {
+    /// Parses a list of coding names, in the order in which they were applied. Ignores names that
+    /// servers use for "no coding".
+    pub(crate) fn parse_list(names: &[String]) -> Result<Vec<Self>, FetchError> {
         let refuse = |coding: &str| {
-            Err(FetchError::UnknownEncoding { coding: coding.chars().take(64).collect() })
+            Err(FetchError::UnsupportedCoding { coding: coding.chars().take(64).collect() })
         };
         let mut list = Vec::new();
         for name in names {
@@ -53,10 +53,10 @@ impl Coding {
                 _ => return refuse(name),
             });
         }
-        if list.len() > MOST_CODINGS { refuse(&names.join(", ")) } else { Ok(list) }
+        if list.len() > MAX_CODINGS { refuse(&names.join(", ")) } else { Ok(list) }
     }
 
-    /// Its name in HTTP.
+    /// Returns the name in HTTP.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -68,37 +68,37 @@ impl Coding {
     }
 }
 
-impl fmt::Display for Coding {
+impl fmt::Display for ContentCoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// Takes a body piece by piece and keeps what it decodes to, or hands it on.
+/// Decodes a body piece by piece into memory or a sink.
 pub(crate) struct Decoder<'a> {
-    /// The last that was applied first.
-    stages: Vec<Stage>,
-    out: Out<'a>,
+    /// The coding that was applied last comes first.
+    stages: Vec<DecodeStage>,
+    out: DecodedOutput<'a>,
     limit: u64,
 }
 
-/// Where a body goes.
-struct Out<'a> {
-    kept: Vec<u8>,
-    /// Then nothing is kept.
-    aside: Option<&'a mut (dyn Write + Send)>,
+/// Decoded output: a buffer, or a sink.
+struct DecodedOutput<'a> {
+    buffer: Vec<u8>,
+    /// Replaces `buffer` if it is set.
+    sink: Option<&'a mut (dyn Write + Send)>,
     length: u64,
 }
 
-impl Out<'_> {
-    fn put(&mut self, bytes: &[u8]) -> Result<(), FetchError> {
+impl DecodedOutput<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), FetchError> {
         self.length += bytes.len() as u64;
-        match &mut self.aside {
-            Some(aside) => {
-                aside.write_all(bytes).map_err(|error| FetchError::Aside { kind: error.kind() })
+        match &mut self.sink {
+            Some(sink) => {
+                sink.write_all(bytes).map_err(|error| FetchError::SinkWrite { kind: error.kind() })
             }
             None => {
-                self.kept.extend_from_slice(bytes);
+                self.buffer.extend_from_slice(bytes);
                 Ok(())
             }
         }
@@ -106,82 +106,86 @@ impl Out<'_> {
 }
 
 impl<'a> Decoder<'a> {
-    pub(crate) fn new(codings: &[Coding], expect: usize, limit: u64) -> Self {
-        let stages = codings.iter().rev().map(|&coding| Stage::new(coding)).collect();
-        let out = Out { kept: Vec::with_capacity(expect), aside: None, length: 0 };
+    pub(crate) fn new(codings: &[ContentCoding], capacity: usize, limit: u64) -> Self {
+        let stages = codings.iter().rev().map(|&coding| DecodeStage::new(coding)).collect();
+        let out = DecodedOutput { buffer: Vec::with_capacity(capacity), sink: None, length: 0 };
         Self { stages, out, limit }
     }
 
-    /// Hands on what it decodes to, and keeps none of it.
-    pub(crate) fn aside(codings: &[Coding], limit: u64, to: &'a mut (dyn Write + Send)) -> Self {
+    /// Returns a decoder that writes to a sink and keeps nothing.
+    pub(crate) fn with_sink(
+        codings: &[ContentCoding],
+        limit: u64,
+        writer: &'a mut (dyn Write + Send),
+    ) -> Self {
         let mut decoder = Self::new(codings, 0, limit);
-        decoder.out.aside = Some(to);
+        decoder.out.sink = Some(writer);
         decoder
     }
 
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), FetchError> {
-        push(&mut self.stages, bytes, &mut self.out, self.limit)
+    pub(crate) fn decode(&mut self, bytes: &[u8]) -> Result<(), FetchError> {
+        decode_chunk(&mut self.stages, bytes, &mut self.out, self.limit)
     }
 
-    /// The whole body. Nothing at all is a body too, whatever it was said to be encoded in.
+    /// Returns the whole body. An empty body is valid in every coding.
     pub(crate) fn finish(self) -> Result<Vec<u8>, FetchError> {
-        match self.stages.iter().find(|stage| stage.begun && !stage.at_end) {
-            Some(stage) => Err(FetchError::Encoding { coding: stage.coding, ended: true }),
-            None => Ok(self.out.kept),
+        match self.stages.iter().find(|stage| stage.started && !stage.at_end) {
+            Some(stage) => Err(FetchError::Decode { coding: stage.coding, truncated: true }),
+            None => Ok(self.out.buffer),
         }
     }
 
-    /// Bytes so far.
+    /// Number of decoded bytes so far.
     pub(crate) fn len(&self) -> u64 {
         self.out.length
     }
 
-    /// What there is so far.
-    pub(crate) fn into_part(self) -> Vec<u8> {
-        self.out.kept
+    /// Returns the bytes decoded so far.
+    pub(crate) fn into_partial(self) -> Vec<u8> {
+        self.out.buffer
     }
 }
 
-fn push(
-    stages: &mut [Stage],
+fn decode_chunk(
+    stages: &mut [DecodeStage],
     mut bytes: &[u8],
-    out: &mut Out<'_>,
+    out: &mut DecodedOutput<'_>,
     limit: u64,
 ) -> Result<(), FetchError> {
     let Some((stage, rest)) = stages.split_first_mut() else {
         let room = limit.saturating_sub(out.length);
-        out.put(&bytes[..bytes.len().min(room.try_into().unwrap_or(usize::MAX))])?;
+        out.write(&bytes[..bytes.len().min(room.try_into().unwrap_or(usize::MAX))])?;
         return if bytes.len() as u64 > room {
-            Err(FetchError::TooLarge { what: Size::Body, limit })
+            Err(FetchError::TooLarge { part: ResponsePart::DecodedBody, limit })
         } else {
             Ok(())
         };
     };
-    let mut piece = [0; PIECE];
+    let mut piece = [0; DECODE_BUFFER_LEN];
     loop {
         let (read, written) = stage.step(bytes, &mut piece)?;
         bytes = &bytes[read..];
-        // Of what is in between, nobody sees how much it is: it counts as well.
+        // The output of inner stages is invisible to the caller, so it is limited here.
         stage.written += written as u64;
         if !rest.is_empty() && stage.written > limit {
-            return Err(FetchError::TooLarge { what: Size::Body, limit });
+            return Err(FetchError::TooLarge { part: ResponsePart::DecodedBody, limit });
         }
-        push(rest, &piece[..written], out, limit)?;
-        // A full piece may have left more behind.
+        decode_chunk(rest, &piece[..written], out, limit)?;
+        // A full buffer may mean that more output is pending.
         if written < piece.len() && (bytes.is_empty() || read + written == 0) {
             return Ok(());
         }
     }
 }
 
-struct Stage {
-    coding: Coding,
+struct DecodeStage {
+    coding: ContentCoding,
     codec: Codec,
-    begun: bool,
-    /// Whether all that has begun has also ended.
+    started: bool,
+    /// True if every member that began has ended.
     at_end: bool,
-    /// Members or frames so far, and bytes that they decoded to.
-    parts: u32,
+    /// Members or frames so far.
+    members: u32,
     written: u64,
 }
 
@@ -189,61 +193,62 @@ enum Codec {
     Inflate(Decompress),
     Brotli(Box<Brotli>),
     Zstd(raw::Decoder<'static>),
-    /// Which of the two kinds of `deflate` it is, its first byte tells.
+    /// `deflate` before its first byte, which tells whether it has a zlib header.
     Unknown,
 }
 
 type Brotli = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
 
-impl Stage {
-    fn new(coding: Coding) -> Self {
+impl DecodeStage {
+    fn new(coding: ContentCoding) -> Self {
         let codec = match coding {
-            Coding::Gzip => Codec::Inflate(Decompress::new_gzip(INFLATE_WINDOW)),
-            Coding::Deflate => Codec::Unknown,
-            Coding::Brotli => Codec::Brotli(Box::new(BrotliState::new(
+            ContentCoding::Gzip => Codec::Inflate(Decompress::new_gzip(MAX_INFLATE_WINDOW_LOG)),
+            ContentCoding::Deflate => Codec::Unknown,
+            ContentCoding::Brotli => Codec::Brotli(Box::new(BrotliState::new(
                 StandardAlloc::default(),
                 StandardAlloc::default(),
                 StandardAlloc::default(),
             ))),
-            Coding::Zstd => zstd_decoder().map_or(Codec::Unknown, Codec::Zstd),
+            ContentCoding::Zstd => zstd_decoder().map_or(Codec::Unknown, Codec::Zstd),
         };
-        Self { coding, codec, begun: false, at_end: false, parts: 1, written: 0 }
+        Self { coding, codec, started: false, at_end: false, members: 1, written: 0 }
     }
 
-    /// Reads some and writes some. After the end, what follows is passed over, as browsers do, unless
-    /// it is one more gzip member or zstd frame.
+    /// Consumes some input and produces some output. Like browsers, ignores data after the end
+    /// unless it is another gzip member or zstd frame.
     fn step(&mut self, bytes: &[u8], piece: &mut [u8]) -> Result<(usize, usize), FetchError> {
-        if bytes.is_empty() && !self.begun {
+        if bytes.is_empty() && !self.started {
             return Ok((0, 0));
         }
         if self.at_end {
             match self.coding {
-                Coding::Gzip if bytes.starts_with(&[0x1f]) => {
-                    self.codec = Codec::Inflate(Decompress::new_gzip(INFLATE_WINDOW));
+                ContentCoding::Gzip if bytes.starts_with(&[0x1f]) => {
+                    self.codec = Codec::Inflate(Decompress::new_gzip(MAX_INFLATE_WINDOW_LOG));
                 }
-                Coding::Zstd if bytes.starts_with(&[0x28]) => {}
+                ContentCoding::Zstd if bytes.starts_with(&[0x28]) => {}
                 _ => return Ok((bytes.len(), 0)),
             }
             self.at_end = false;
-            self.parts += 1;
-            if self.parts > MOST_PARTS {
-                return Err(FetchError::Encoding { coding: self.coding, ended: false });
+            self.members += 1;
+            if self.members > MAX_MEMBERS {
+                return Err(FetchError::Decode { coding: self.coding, truncated: false });
             }
         }
-        self.begun = true;
+        self.started = true;
         let (read, written, at_end) = self
             .run(bytes, piece)
-            .ok_or(FetchError::Encoding { coding: self.coding, ended: false })?;
+            .ok_or(FetchError::Decode { coding: self.coding, truncated: false })?;
         self.at_end = at_end;
         Ok((read, written))
     }
 
     fn run(&mut self, bytes: &[u8], piece: &mut [u8]) -> Option<(usize, usize, bool)> {
-        if let (Codec::Unknown, Coding::Deflate, Some(&first)) =
+        if let (Codec::Unknown, ContentCoding::Deflate, Some(&first)) =
             (&self.codec, self.coding, bytes.first())
         {
-            // zlib's first byte says "deflate" with a window of at most 32 KiB (RFC 1950 §2.2). As
-            // raw deflate it would be a stored block with bits set that encoders leave clear.
+            // The first byte of zlib says "deflate" with a window of at most 32 KiB (RFC 1950
+            // §2.2). As raw deflate it would be a stored block with bits set that encoders leave
+            // clear.
             let is_zlib = first & 0x0f == 8 && first >> 4 <= 7;
             self.codec = Codec::Inflate(Decompress::new(is_zlib));
         }
@@ -283,6 +288,6 @@ impl Stage {
 
 fn zstd_decoder() -> Option<raw::Decoder<'static>> {
     let mut decoder = raw::Decoder::new().ok()?;
-    decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW)).ok()?;
+    decoder.set_parameter(DParameter::WindowLogMax(MAX_ZSTD_WINDOW_LOG)).ok()?;
     Some(decoder)
 }

@@ -1,4 +1,4 @@
-//! Why there is no answer, and whose fault that is.
+//! Fetch errors and who is to blame for them.
 
 use std::fmt;
 use std::io;
@@ -8,352 +8,359 @@ use std::time::Duration;
 use thiserror::Error;
 use url::Url;
 
-use crate::connect::MOST_HEADERS;
-use crate::decode::Coding;
+use crate::connect::MAX_HEADER_LINES;
+use crate::decode::ContentCoding;
 
-/// Whose fault it is that a fetch failed.
+/// Party that is to blame for a failed fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Blame {
-    /// The host's: all its sources may wait.
+pub enum FetchBlame {
+    /// The host: a scheduler may back off from all its sources.
     Host,
-    /// The source's: it may wait alone.
+    /// The source: a scheduler may back off from it alone.
     Source,
-    /// Our own: nobody is judged by it.
+    /// This machine, its settings or its proxy: neither the host nor the source is judged.
     Us,
 }
 
-/// Why a fetch failed.
+/// Reason for which a fetch failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FetchError {
-    /// It is not our turn there.
-    #[error("{host} is to be left alone for now")]
-    NoTurn {
-        /// The host.
+    /// The request hook did not allow a request to the host.
+    #[error("request to {host} postponed: its rate limit or cooldown does not allow one yet")]
+    Postponed {
+        /// Host of the request.
         host: String,
     },
-    /// The name has no address.
-    #[error("there is no host {host}")]
+    /// The host name has no address.
+    #[error("cannot resolve {host}: the name has no address")]
     NoSuchHost {
-        /// The name.
+        /// Host name.
         host: String,
     },
-    /// No name server answered.
-    #[error("no name server said where {host} is{}", if *.theirs { ": its own do not work" } else { "" })]
-    NoNameServer {
-        /// The name.
+    /// The DNS lookup failed.
+    #[error("cannot resolve {host}: {}", DnsCause(*.servfail))]
+    DnsFailure {
+        /// Host name.
         host: String,
-        /// Whether ours answered, but those of the name did not answer it soundly.
-        theirs: bool,
+        /// True if our DNS server answered with SERVFAIL: the name servers of the domain are broken,
+        /// not ours.
+        servfail: bool,
     },
-    /// No connection to any of the host's addresses.
+    /// No address of the host accepted a connection.
     #[error("cannot connect to {address}: {kind}")]
     Connect {
-        /// The last one that was tried.
+        /// Address that was tried last.
         address: SocketAddr,
-        /// What the system said.
+        /// Error of the operating system.
         kind: io::ErrorKind,
-        /// Whether this machine lacks something: a network, free handles.
-        ours: bool,
+        /// True if this machine lacks something: a network or free file handles.
+        is_local: bool,
     },
-    /// No secure connection.
-    #[error("no secure connection to {host}: {fault}")]
+    /// The TLS handshake failed.
+    #[error("TLS connection to {host} failed: {fault}")]
     Tls {
-        /// The name.
+        /// Host name.
         host: String,
-        /// What is wrong.
+        /// Cause.
         fault: TlsFault,
     },
-    /// The proxy did not let us through.
-    #[error("the proxy did not connect to the host: {}", StatusText(*.status))]
+    /// The proxy did not connect to the host.
+    #[error("the proxy did not connect to the host: {}", ProxyStatus(*.status))]
     Proxy {
-        /// What it answered, if it did.
+        /// Status of the proxy's response, if it sent one.
         status: Option<u16>,
     },
-    /// There is no way to the proxy.
-    #[error("cannot connect to the proxy {proxy}: {}", Kind(*.kind))]
-    NoProxy {
-        /// Its host and port.
+    /// The proxy cannot be reached.
+    #[error("cannot connect to the proxy {proxy}: {}", ProxyCause(*.kind))]
+    ProxyUnreachable {
+        /// Host and port of the proxy.
         proxy: String,
-        /// What the system said; `None` if nobody knows its name.
+        /// Error of the operating system; `None` if the name of the proxy does not resolve.
         kind: Option<io::ErrorKind>,
     },
-    /// Something took too long.
-    #[error("{phase} took longer than {after:?}")]
+    /// A time limit was exceeded.
+    #[error("{phase} took longer than {after:?}{}", TimeoutSetting(*.phase))]
     Timeout {
-        /// What.
-        phase: Phase,
-        /// The limit.
+        /// Part of the fetch that took too long.
+        phase: TimeoutPhase,
+        /// Limit.
         after: Duration,
     },
-    /// Something is larger than it may be.
-    #[error("{what} is larger than {limit} bytes{}", Or(*.what))]
+    /// A size limit was exceeded.
+    #[error("{part} is larger than {limit} bytes{}", OrHeaderLines(*.part))]
     TooLarge {
-        /// What.
-        what: Size,
-        /// The limit.
+        /// Part of the response that is too large.
+        part: ResponsePart,
+        /// Limit in bytes.
         limit: u64,
     },
-    /// What came is not HTTP, or breaks its rules.
-    #[error("the answer is not sound HTTP: {fault}")]
+    /// The response violates HTTP.
+    #[error("invalid HTTP response: {fault}")]
     Protocol {
-        /// How.
+        /// Violation.
         fault: ProtocolFault,
     },
     /// The connection ended within the body.
-    #[error("the body ended after {got} bytes{}", Of(*.declared))]
+    #[error("the body ended early, after {received} {}", OfBytes(*.declared))]
     Truncated {
-        /// Bytes on the wire.
-        got: u64,
-        /// What `Content-Length` promised.
+        /// Bytes received, before decompression.
+        received: u64,
+        /// Value of `Content-Length`.
         declared: Option<u64>,
     },
-    /// The body is not what `Content-Encoding` says.
-    #[error("the body is not {coding}: it {}", if *.ended { "ends too early" } else { "makes no sense" })]
-    Encoding {
-        /// What was said.
-        coding: Coding,
-        /// Whether it was sound as far as it went.
-        ended: bool,
+    /// The body cannot be decoded as `Content-Encoding` says.
+    #[error("cannot decode the body as {coding}: {}", if *.truncated { "it ends too early" } else { "invalid data" })]
+    Decode {
+        /// Coding that the response declares.
+        coding: ContentCoding,
+        /// True if the data is valid as far as it goes.
+        truncated: bool,
     },
-    /// An encoding, or a number of them, that is not read.
-    #[error("the body has the encoding `{coding}`, which is not read")]
-    UnknownEncoding {
-        /// As the host has it.
+    /// The response uses an unknown content coding, or too many of them.
+    #[error("unsupported content encoding `{coding}`")]
+    UnsupportedCoding {
+        /// Coding as the response declares it.
         coding: String,
     },
-    /// A redirect to where the fetch has been.
-    #[error("the redirects go in a circle: {url} again")]
+    /// A redirect leads to a URL that the fetch has already requested.
+    #[error("redirect loop: {url} was already requested")]
     RedirectLoop {
-        /// Where.
+        /// Target of the redirect.
         url: Box<Url>,
     },
-    /// More redirects than are followed.
-    #[error("more than {limit} redirects")]
+    /// The limit of redirects was exceeded.
+    #[error("more than {limit} redirects (limit: `limits.redirects`)")]
     TooManyRedirects {
-        /// The limit.
+        /// Limit.
         limit: u32,
     },
-    /// A redirect from https to http.
-    #[error("a redirect from https to http: {to}")]
+    /// A redirect leads from https to http.
+    #[error("redirect from https to http not followed: {to} (`downgrade = true` allows it)")]
     Downgrade {
-        /// Where to.
+        /// Target of the redirect.
         to: Box<Url>,
     },
-    /// A redirect that says not or not soundly where to.
-    #[error("a redirect ({status}) to {}", Place(.to.as_deref()))]
-    NoLocation {
-        /// The status.
+    /// A redirect has no `Location` header, or one that is not a URL.
+    #[error("invalid redirect ({status}): {}", LocationCause(.location.as_deref()))]
+    InvalidLocation {
+        /// Status of the response.
         status: u16,
-        /// What it says instead, as far as it may be shown.
-        to: Option<String>,
+        /// Value of the `Location` header, redacted and shortened for display.
+        location: Option<String>,
     },
-    /// A status that is neither content nor an absence.
+    /// The status is neither a success, a redirect, 404 nor 410.
     #[error("status {status}")]
     Status {
-        /// The status.
+        /// Status of the response.
         status: u16,
     },
-    /// A URL that cannot be asked for.
-    #[error("the URL is longer than {limit} bytes, or has no place in a request")]
-    Url {
-        /// The longest.
-        limit: usize,
+    /// The URL cannot be sent in a request.
+    #[error("the URL is longer than {max_len} bytes or cannot be sent in a request")]
+    UrlNotSendable {
+        /// Maximum length of a URL, in bytes.
+        max_len: usize,
     },
-    /// A local file that cannot be read.
-    #[error("cannot read {path}: {kind}")]
+    /// A local file cannot be read.
+    #[error("cannot read `{path}`: {kind}")]
     File {
-        /// Its path.
+        /// Path of the file.
         path: String,
-        /// What the system said.
+        /// Error of the operating system.
         kind: io::ErrorKind,
     },
-    /// What came could not be put where it was to go.
-    #[error("what came cannot be put aside: {kind}")]
-    Aside {
-        /// What the system said.
+    /// The body could not be written to its sink.
+    #[error("cannot write the body to disk: {kind}")]
+    SinkWrite {
+        /// Error of the operating system.
         kind: io::ErrorKind,
     },
-    /// A command that did not succeed.
-    #[error("the command `{name}` failed{}", Code(*.code))]
+    /// A local command failed.
+    #[error("command `{name}` {}", ExitCause(*.code))]
     Command {
-        /// Its name in the settings.
+        /// Name of the command in the settings.
         name: String,
-        /// Its exit code; `None` if it did not start, or was ended.
+        /// Exit code; `None` if the command did not start or was killed.
         code: Option<i32>,
     },
 }
 
-/// A part of a fetch that has a limit of time.
+/// Part of a fetch that has a time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Phase {
-    /// From a name to addresses.
+pub enum TimeoutPhase {
+    /// DNS lookup.
     Resolve,
-    /// To a connection.
+    /// TCP connection and HTTP/2 preface.
     Connect,
-    /// To the proxy, or from there to the host: it does not say which.
+    /// Connection to the proxy, or from there to the host: a proxy does not say which.
     Proxy,
-    /// To a secure connection.
+    /// TLS handshake.
     Tls,
-    /// To the end of the answer's head.
+    /// From the request to the end of the response head.
     FirstByte,
-    /// Between two pieces of the body.
+    /// Pause between two pieces of the body.
     Idle,
-    /// The whole body.
+    /// Whole body.
     Body,
-    /// The fetch with all its redirects.
+    /// Whole fetch, with its redirects.
     Total,
-    /// A local command or file.
+    /// Local command or file.
     Local,
 }
 
-/// What has a limit of size.
+/// Part of a response that has a size limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Size {
-    /// The head of the answer.
+pub enum ResponsePart {
+    /// Status line and headers.
     Head,
-    /// The body as it is sent.
-    Wire,
-    /// What stands around the pieces of the body.
-    Frames,
-    /// The body after decompression.
-    Body,
+    /// Body as it is sent, before decompression.
+    EncodedBody,
+    /// Chunk headers and other framing of the body.
+    Framing,
+    /// Body after decompression.
+    DecodedBody,
 }
 
-/// What can be wrong with a secure connection.
+/// Cause of a failed TLS handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 pub enum TlsFault {
-    /// The certificate is too old.
+    /// The certificate has expired.
     #[error("its certificate has expired")]
     Expired,
-    /// The certificate is too new.
+    /// The certificate is not valid yet.
     #[error("its certificate is not valid yet")]
     NotYetValid,
-    /// The certificate is another host's.
-    #[error("its certificate is for another name")]
+    /// The certificate is for another host name.
+    #[error("its certificate is for another host name")]
     WrongName,
-    /// Nobody whom we trust has signed the certificate.
-    #[error("its certificate is signed by nobody who is trusted")]
+    /// No trusted authority has signed the certificate.
+    #[error("its certificate is not signed by a trusted authority (`roots` adds authorities)")]
     UnknownIssuer,
-    /// The certificate says of itself that it is one of an authority (RFC 5280 §4.2.1.9).
-    #[error("its certificate is that of an authority, which signs others and is for no host")]
-    Authority,
-    /// The certificate was taken back.
+    /// The certificate is marked as an authority's (RFC 5280 §4.2.1.9).
+    #[error("its certificate is that of an authority (CA:TRUE), which cannot identify a host")]
+    CaCertificate,
+    /// The certificate has been revoked.
     #[error("its certificate has been revoked")]
     Revoked,
-    /// The certificate was changed, or signed by another.
-    #[error("the signature of its certificate is wrong")]
-    Signature,
+    /// The signature of the certificate is invalid.
+    #[error("the signature of its certificate is invalid")]
+    BadSignature,
     /// The certificate is not for servers.
-    #[error("its certificate is not one for servers")]
-    Purpose,
-    /// Something else is wrong with the certificate.
-    #[error("its certificate cannot be read, or has what nobody here knows")]
-    Certificate,
+    #[error("its certificate is not for servers")]
+    WrongPurpose,
+    /// Any other fault of the certificate.
+    #[error("its certificate is malformed or has an unsupported extension")]
+    InvalidCertificate,
     /// The host ended the handshake with an alert.
-    #[error("it declined")]
-    Alert,
-    /// No version or cipher in common.
-    #[error("it has no version or cipher in common with us")]
+    #[error("it rejected the handshake; it may require a client certificate")]
+    Rejected,
+    /// Client and host have no version or cipher in common.
+    #[error("no TLS version or cipher in common")]
     Incompatible,
-    /// What came is not TLS.
-    #[error("it does not speak TLS")]
-    Garbage,
-    /// The connection ended.
-    #[error("it closed the connection")]
+    /// The host does not speak TLS.
+    #[error("it does not speak TLS on this port")]
+    NotTls,
+    /// The connection ended during the handshake.
+    #[error("it closed the connection during the handshake")]
     Closed,
 }
 
-/// What can be wrong with an answer.
+/// Violation of HTTP by a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 pub enum ProtocolFault {
-    /// The connection ended before there was one.
-    #[error("the connection closed without one")]
+    /// The connection ended before the response.
+    #[error("the connection closed before a response")]
     Closed,
-    /// Its head cannot be read.
-    #[error("its head makes no sense")]
+    /// The status line or a header is malformed.
+    #[error("malformed status line or headers")]
     Head,
-    /// Its body is not framed as its head says.
-    #[error("its body is badly framed")]
+    /// The body is not framed as the head says.
+    #[error("malformed framing of the body")]
     Framing,
-    /// The stream was reset, with this code (RFC 9113 §7).
+    /// The HTTP/2 stream was reset with this code (RFC 9113 §7).
     #[error("the stream was reset with code {0}")]
     Reset(u32),
-    /// The connection was given up, with this code (RFC 9113 §7).
-    #[error("the connection was given up with code {0}")]
+    /// The HTTP/2 connection was closed with this code (RFC 9113 §7).
+    #[error("the connection was closed by GOAWAY with code {0}")]
     GoAway(u32),
-    /// "Not modified" without having been asked.
-    #[error("it says not modified, but was not asked")]
-    Unasked,
+    /// The response is 304 Not Modified, and the request was unconditional.
+    #[error("304 Not Modified to an unconditional request")]
+    UnexpectedNotModified,
 }
 
 impl FetchError {
-    /// Whose fault it is.
+    /// Returns the party to blame.
     #[must_use]
-    pub fn blame(&self) -> Blame {
+    pub fn blame(&self) -> FetchBlame {
         match self {
-            Self::NoTurn { .. }
-            | Self::Connect { ours: true, .. }
-            | Self::NoNameServer { theirs: false, .. }
+            Self::Postponed { .. }
+            | Self::Connect { is_local: true, .. }
+            | Self::DnsFailure { servfail: false, .. }
             | Self::Proxy { .. }
-            | Self::NoProxy { .. }
-            | Self::Aside { .. }
-            | Self::Timeout { phase: Phase::Proxy, .. } => Blame::Us,
-            Self::File { .. } | Self::Command { .. } | Self::Url { .. } => Blame::Source,
-            Self::Timeout { phase: Phase::Local | Phase::Body | Phase::Total, .. } => Blame::Source,
+            | Self::ProxyUnreachable { .. }
+            | Self::SinkWrite { .. }
+            | Self::Timeout { phase: TimeoutPhase::Proxy, .. } => FetchBlame::Us,
+            Self::File { .. } | Self::Command { .. } | Self::UrlNotSendable { .. } => {
+                FetchBlame::Source
+            }
+            Self::Timeout {
+                phase: TimeoutPhase::Local | TimeoutPhase::Body | TimeoutPhase::Total,
+                ..
+            } => FetchBlame::Source,
             Self::NoSuchHost { .. }
-            | Self::NoNameServer { .. }
+            | Self::DnsFailure { .. }
             | Self::Connect { .. }
             | Self::Tls { .. }
             | Self::Timeout { .. }
-            | Self::Protocol { .. } => Blame::Host,
+            | Self::Protocol { .. } => FetchBlame::Host,
             Self::Status { status } => match status {
-                // Too slow, misled, too early, too many: of all that is asked of it. Below 200 and from
-                // 600 on nothing is defined: some hosts turn all robots away with 999.
-                ..200 | 408 | 421 | 425 | 429 | 500.. => Blame::Host,
-                _ => Blame::Source,
+                // Request timeout, misdirected, too early, too many requests: they concern the host as a
+                // whole. Below 200 and from 600 on nothing is defined: some hosts reject all robots
+                // with 999.
+                ..200 | 408 | 421 | 425 | 429 | 500.. => FetchBlame::Host,
+                _ => FetchBlame::Source,
             },
             Self::TooLarge { .. }
             | Self::Truncated { .. }
-            | Self::Encoding { .. }
-            | Self::UnknownEncoding { .. }
+            | Self::Decode { .. }
+            | Self::UnsupportedCoding { .. }
             | Self::RedirectLoop { .. }
             | Self::TooManyRedirects { .. }
             | Self::Downgrade { .. }
-            | Self::NoLocation { .. } => Blame::Source,
+            | Self::InvalidLocation { .. } => FetchBlame::Source,
         }
     }
 
-    /// Its name for programs.
+    /// Returns the stable name for programs.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Self::NoTurn { .. } => "no-turn",
+            Self::Postponed { .. } => "no-turn",
             Self::NoSuchHost { .. } => "no-such-host",
-            Self::NoNameServer { .. } => "no-name-server",
+            Self::DnsFailure { .. } => "no-name-server",
             Self::Connect { .. } => "connect",
             Self::Tls { .. } => "tls",
-            Self::Proxy { .. } | Self::NoProxy { .. } => "proxy",
+            Self::Proxy { .. } | Self::ProxyUnreachable { .. } => "proxy",
             Self::Timeout { .. } => "timeout",
             Self::TooLarge { .. } => "too-large",
-            Self::Aside { .. } => "not-put-aside",
+            Self::SinkWrite { .. } => "not-put-aside",
             Self::Protocol { .. } => "protocol",
             Self::Truncated { .. } => "truncated",
-            Self::Encoding { .. } => "encoding",
-            Self::UnknownEncoding { .. } => "unknown-encoding",
+            Self::Decode { .. } => "encoding",
+            Self::UnsupportedCoding { .. } => "unknown-encoding",
             Self::RedirectLoop { .. } => "redirect-loop",
             Self::TooManyRedirects { .. } => "too-many-redirects",
             Self::Downgrade { .. } => "downgrade",
-            Self::NoLocation { .. } => "no-location",
+            Self::InvalidLocation { .. } => "no-location",
             Self::Status { .. } => "status",
-            Self::Url { .. } => "url",
+            Self::UrlNotSendable { .. } => "url",
             Self::File { .. } => "file",
             Self::Command { .. } => "command",
         }
     }
 }
 
-impl Blame {
-    /// Its name for programs.
+impl FetchBlame {
+    /// Returns the stable name for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -364,84 +371,118 @@ impl Blame {
     }
 }
 
-impl fmt::Display for Phase {
+impl fmt::Display for TimeoutPhase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Resolve => "resolving the name",
+            Self::Resolve => "resolving the host name",
             Self::Connect => "connecting",
             Self::Proxy => "connecting through the proxy",
-            Self::Tls => "securing the connection",
-            Self::FirstByte => "waiting for the answer",
+            Self::Tls => "the TLS handshake",
+            Self::FirstByte => "waiting for the response",
             Self::Idle => "waiting for more of the body",
             Self::Body => "reading the body",
             Self::Total => "the fetch with its redirects",
-            Self::Local => "reading it",
+            Self::Local => "reading the file or command",
         })
     }
 }
 
-impl fmt::Display for Size {
+impl fmt::Display for ResponsePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Head => "the head of the answer",
-            Self::Wire => "the body on the wire",
-            Self::Frames => "what frames the pieces of the body",
-            Self::Body => "the decompressed body",
+            Self::Head => "the response head",
+            Self::EncodedBody => "the body on the wire",
+            Self::Framing => "the framing of the body",
+            Self::DecodedBody => "the decompressed body",
         })
     }
 }
 
-struct Or(Size);
-struct StatusText(Option<u16>);
-struct Kind(Option<io::ErrorKind>);
-struct Place<'a>(Option<&'a str>);
-struct Of(Option<u64>);
-struct Code(Option<i32>);
+struct DnsCause(bool);
+struct OrHeaderLines(ResponsePart);
+struct ProxyStatus(Option<u16>);
+struct ProxyCause(Option<io::ErrorKind>);
+struct TimeoutSetting(TimeoutPhase);
+struct LocationCause<'a>(Option<&'a str>);
+struct OfBytes(Option<u64>);
+struct ExitCause(Option<i32>);
 
-impl fmt::Display for Or {
+impl fmt::Display for DnsCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            true => "the name servers of its domain failed (SERVFAIL)",
+            false => "no DNS server answered (`dns` sets other servers)",
+        })
+    }
+}
+
+impl fmt::Display for OrHeaderLines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Size::Head => write!(f, ", or has more than {MOST_HEADERS} lines"),
-            Size::Wire | Size::Frames | Size::Body => Ok(()),
+            ResponsePart::Head => write!(f, ", or has more than {MAX_HEADER_LINES} lines"),
+            ResponsePart::EncodedBody | ResponsePart::Framing | ResponsePart::DecodedBody => Ok(()),
         }
     }
 }
 
-impl fmt::Display for StatusText {
+impl fmt::Display for ProxyStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(status) => write!(f, "it answered {status}"),
-            None => f.write_str("it gave no sound answer"),
+            Some(407) => f.write_str("status 407 (`basic` of the proxy sets its credentials)"),
+            Some(status) => write!(f, "status {status}"),
+            None => f.write_str("invalid response"),
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ProxyCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(kind) => write!(f, "{kind}"),
-            None => f.write_str("nobody knows its name"),
+            None => f.write_str("its name has no address"),
         }
     }
 }
 
-impl fmt::Display for Place<'_> {
+/// Names the setting of a time limit. The limits of the body and of the whole fetch can come from the
+/// caller instead.
+impl fmt::Display for TimeoutSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.0 {
+            TimeoutPhase::Resolve | TimeoutPhase::Connect | TimeoutPhase::Proxy => "connect",
+            TimeoutPhase::Tls => "tls",
+            TimeoutPhase::FirstByte => "first_byte",
+            TimeoutPhase::Idle => "idle",
+            TimeoutPhase::Local => "body",
+            TimeoutPhase::Body | TimeoutPhase::Total => return Ok(()),
+        };
+        write!(f, " (limit: `limits.{name}`)")
+    }
+}
+
+impl fmt::Display for LocationCause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(to) => write!(f, "`{to}`, which is no URL"),
-            None => f.write_str("nowhere"),
+            Some(location) => write!(f, "`{location}` is not a URL"),
+            None => f.write_str("it has no `Location` header"),
         }
     }
 }
 
-impl fmt::Display for Of {
+impl fmt::Display for OfBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |length| write!(f, " of {length}"))
+        match self.0 {
+            Some(length) => write!(f, "of {length} bytes"),
+            None => f.write_str("bytes"),
+        }
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for ExitCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |code| write!(f, " with code {code}"))
+        match self.0 {
+            Some(code) => write!(f, "failed with exit code {code}"),
+            None => f.write_str("did not start or was killed"),
+        }
     }
 }

@@ -1,11 +1,11 @@
-//! Text against a pattern in which `*` stands for any run of bytes.
+//! Matches text against patterns in which `*` stands for any run of bytes.
 
 use memchr::memmem;
 
-/// Whether all of `text` is what `pattern` describes; with `prefix`, whether it begins so.
+/// True if `pattern` matches all of `text`, or a prefix of it if `prefix` is set.
 ///
-/// Linear in both, whatever they hold: each literal part is taken where it comes first, which is never
-/// worse than later.
+/// Takes linear time in both, whatever they contain: each literal part is matched at its first
+/// occurrence, which is never worse than a later one.
 pub(crate) fn matches(pattern: &[u8], text: &[u8], prefix: bool) -> bool {
     let mut parts = pattern.split(|&byte| byte == b'*');
     let first = parts.next().unwrap_or_default();
@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_stand_for_anything() {
+    fn a_star_matches_any_run() {
         check("", "", true, true);
         check("", "a", false, true);
         check("a", "", false, false);

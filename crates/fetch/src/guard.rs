@@ -1,104 +1,120 @@
-//! Which addresses may be connected to.
+//! Checks which addresses may be connected to.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use ipnet::IpNet;
 use thiserror::Error;
 
-use crate::pattern::Pattern;
-use crate::secret::shown;
-use crate::zone::Zone;
+use crate::address_kind::AddressKind;
+use crate::secret::redact_userinfo;
+use crate::url_pattern::UrlPattern;
 
-/// Lets connections through to public addresses, and to what its owner opened.
+/// Allows connections to public addresses and to the entries of the allow list.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Guard {
-    allow: Vec<Opening>,
-    /// Whether what is public stays out too, unless it is opened.
-    is_closed: bool,
+pub struct AddressGuard {
+    allow: Vec<AllowEntry>,
+    /// True if public addresses are refused too, unless they are on the list.
+    denies_public: bool,
 }
 
-/// Something that an owner opened: a network (`10.0.0.0/8`), an address or a name, also with a port
-/// (`127.0.0.1:8080`, `localhost`, `*.lan:80`). A name opens whatever it resolves to.
+/// Entry of the allow list: a network (`10.0.0.0/8`), an address or a name, optionally with a port
+/// (`127.0.0.1:8080`, `localhost`, `*.lan:80`). A name allows every address that it resolves to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Opening {
+pub enum AllowEntry {
     /// All addresses of a network.
     Network(IpNet),
-    /// A name or an address as it is written in a URL.
-    Host(Pattern),
+    /// Host name or address as it is written in a URL.
+    Host(UrlPattern),
 }
 
-/// A text that opens nothing.
+/// Error for text that is not an allow entry.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum InvalidOpening {
-    /// Nothing that can be opened.
-    #[error("`{0}` is neither a network such as 10.0.0.0/8, an address nor a name")]
+pub enum InvalidAllowEntry {
+    /// The text is neither a network, an address nor a name.
+    #[error("`{0}` is not a network such as 10.0.0.0/8, an address or a host name")]
     Unknown(String),
-    /// An address, or another with a port.
+    /// The text is an IPv6 address, or a shorter one with a port.
     #[error(
-        "`{text}` is an address or one with a port: say `[{address}]:{port}` if the port is meant, \
-         `{text}/128` if not"
+        "`{text}` is ambiguous: write `[{address}]:{port}` for an address with a port, or \
+         `{text}/128` for an address"
     )]
     Ambiguous {
-        /// What was given.
+        /// Text that was parsed.
         text: String,
-        /// What stands before the last colon.
+        /// Address before the last colon.
         address: Ipv6Addr,
-        /// What follows it.
+        /// Port after the last colon.
         port: u16,
     },
 }
 
-/// Why the guard lets something not through.
+/// Reason for which the guard refuses a request.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
-    /// Only http and https are fetched, and what was opened beside them.
-    #[error("`{scheme}:` is not opened for sources")]
+pub enum GuardRefusal {
+    /// The scheme is not http or https, and is not enabled in the settings.
+    #[error("`{scheme}:` URLs are not allowed{}", SchemeSetting(.scheme))]
     Scheme {
-        /// The URL's scheme.
+        /// Scheme of the URL.
         scheme: String,
     },
-    /// A redirect to what is neither http nor https: no redirect leads to files, commands or anything
-    /// else, whatever is opened.
-    #[error("a redirect leads to `{scheme}:`, and none is followed to other than http and https")]
+    /// A redirect leads to a scheme other than http and https. No redirect leads to files or
+    /// commands, whatever the settings allow.
+    #[error("redirect to a `{scheme}:` URL not followed: only http and https are")]
     Redirect {
-        /// The scheme of where it leads to.
+        /// Scheme of the redirect target.
         scheme: String,
     },
-    /// An address that is not public.
-    #[error("{host} is at the {zone} address {address}")]
+    /// The address is not public and not allowed.
+    #[error("{host} is at the {kind} address {address}, which `allow` does not include")]
     Address {
-        /// As the URL has it.
+        /// Host as in the URL.
         host: String,
-        /// Where a connection would have gone to.
+        /// Address that the connection would have used.
         address: IpAddr,
-        /// What kind of address that is.
-        zone: Zone,
+        /// Kind of the address.
+        kind: AddressKind,
     },
-    /// A public address, where only what is opened is let through.
-    #[error("{host} is at {address}, and only what `allow` opens is fetched")]
+    /// The address is public, but only entries of the allow list are.
+    #[error(
+        "{host} is at the public address {address}, which `allow` does not include (`public = false`)"
+    )]
     Public {
-        /// As the URL has it.
+        /// Host as in the URL.
         host: String,
-        /// Where a connection would have gone to.
+        /// Address that the connection would have used.
         address: IpAddr,
     },
-    /// A file outside of the directories that were opened.
-    #[error("{path} is outside of the directories that are opened")]
+    /// The file is outside of the allowed directories.
+    #[error("`{path}` is not in a directory of `files`")]
     File {
-        /// The path after links were followed.
+        /// Path with symbolic links resolved.
         path: String,
     },
-    /// A command that has no name in the settings.
-    #[error("there is no command `{name}` in the settings")]
+    /// The settings have no command of this name.
+    #[error("there is no command `{name}` in `commands`")]
     Command {
-        /// As the URL has it.
+        /// Name as in the URL.
         name: String,
     },
 }
 
-impl Refusal {
-    /// Its name for programs.
+/// Names the setting that allows a scheme.
+struct SchemeSetting<'a>(&'a str);
+
+impl fmt::Display for SchemeSetting<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            "file" => " (`files` allows directories)",
+            "exec" => " (`commands` allows commands)",
+            _ => ": only http and https are",
+        })
+    }
+}
+
+impl GuardRefusal {
+    /// Returns the stable name for programs.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -112,53 +128,58 @@ impl Refusal {
     }
 }
 
-/// An address that the guard let through. Connections are made to nothing else.
+/// Address that the guard allows. Connections are made to nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Checked(SocketAddr);
+pub(crate) struct AllowedAddress(SocketAddr);
 
-impl Checked {
-    pub(crate) fn address(self) -> SocketAddr {
+impl AllowedAddress {
+    pub(crate) fn socket_address(self) -> SocketAddr {
         self.0
     }
 
-    /// Of a proxy: its owner put it into the settings.
-    pub(crate) fn by_owner(address: SocketAddr) -> Self {
+    /// Address of a proxy, which the owner of the settings chose.
+    pub(crate) fn from_settings(address: SocketAddr) -> Self {
         Self(address)
     }
 }
 
-impl Guard {
-    /// A guard that lets through what is public, and these.
+impl AddressGuard {
+    /// Creates a guard that allows public addresses and these entries.
     #[must_use]
-    pub fn new(allow: Vec<Opening>) -> Self {
-        Self { allow, is_closed: false }
+    pub fn new(allow: Vec<AllowEntry>) -> Self {
+        Self { allow, denies_public: false }
     }
 
-    /// A guard that lets through these and nothing else.
+    /// Creates a guard that allows only these entries.
     #[must_use]
-    pub fn closed(allow: Vec<Opening>) -> Self {
-        Self { allow, is_closed: true }
+    pub fn allow_list_only(allow: Vec<AllowEntry>) -> Self {
+        Self { allow, denies_public: true }
     }
 
-    /// Judges one address that a host resolved to, or is.
-    pub(crate) fn judge(&self, host: &str, address: IpAddr, port: u16) -> Result<Checked, Refusal> {
-        // A mapped address is connected to as what it carries, and so judged and opened.
+    /// Checks one address that a host resolves to or is.
+    pub(crate) fn check(
+        &self,
+        host: &str,
+        address: IpAddr,
+        port: u16,
+    ) -> Result<AllowedAddress, GuardRefusal> {
+        // An IPv4-mapped address is checked and connected to as the IPv4 address.
         let address = address.to_canonical();
-        let is_open = self.allow.iter().any(|it| it.covers(host, address, port));
-        match Zone::of(address) {
-            Some(zone) if !is_open => {
-                Err(Refusal::Address { host: host.to_owned(), address, zone })
+        let is_allowed = self.allow.iter().any(|it| it.matches(host, address, port));
+        match AddressKind::from_address(address) {
+            Some(kind) if !is_allowed => {
+                Err(GuardRefusal::Address { host: host.to_owned(), address, kind })
             }
-            None if self.is_closed && !is_open => {
-                Err(Refusal::Public { host: host.to_owned(), address })
+            None if self.denies_public && !is_allowed => {
+                Err(GuardRefusal::Public { host: host.to_owned(), address })
             }
-            _ => Ok(Checked(SocketAddr::new(address, port))),
+            _ => Ok(AllowedAddress(SocketAddr::new(address, port))),
         }
     }
 }
 
-impl Opening {
-    fn covers(&self, host: &str, address: IpAddr, port: u16) -> bool {
+impl AllowEntry {
+    fn matches(&self, host: &str, address: IpAddr, port: u16) -> bool {
         match self {
             Self::Network(network) => network.contains(&address),
             Self::Host(pattern) => pattern.matches_host(host, port),
@@ -166,40 +187,39 @@ impl Opening {
     }
 }
 
-impl FromStr for Opening {
-    type Err = InvalidOpening;
+impl FromStr for AllowEntry {
+    type Err = InvalidAllowEntry;
 
-    fn from_str(text: &str) -> Result<Self, InvalidOpening> {
+    fn from_str(text: &str) -> Result<Self, InvalidAllowEntry> {
         if let Ok(network) = text.parse::<IpNet>() {
             return Ok(Self::Network(network));
         }
         if let Ok(address) = text.parse::<IpAddr>() {
-            return match with_port(text) {
+            return match split_port(text) {
                 Some((address, port)) => {
-                    Err(InvalidOpening::Ambiguous { text: text.to_owned(), address, port })
+                    Err(InvalidAllowEntry::Ambiguous { text: text.to_owned(), address, port })
                 }
                 None => Ok(Self::Network(address.to_canonical().into())),
             };
         }
-        let unknown = || InvalidOpening::Unknown(shown(text));
+        let invalid = || InvalidAllowEntry::Unknown(redact_userinfo(text));
         // `10.*` looks like a network, but `10.example.com` is a name.
         let host = text.split(':').next().unwrap_or_default();
-        let is_like_an_address = host.contains(|it: char| it.is_ascii_digit())
+        let is_partial_address = host.contains(|it: char| it.is_ascii_digit())
             && host.contains('*')
             && host.chars().all(|it| it.is_ascii_digit() || matches!(it, '.' | '*'));
-        if is_like_an_address {
-            return Err(unknown());
+        if is_partial_address {
+            return Err(invalid());
         }
-        match text.parse::<Pattern>() {
+        match text.parse::<UrlPattern>() {
             Ok(pattern) if pattern.is_host_only() => Ok(Self::Host(pattern)),
-            _ => Err(unknown()),
+            _ => Err(invalid()),
         }
     }
 }
 
-/// What an IPv6 address would be with its last part taken for a port. One digit is no port that
-/// anybody means.
-fn with_port(text: &str) -> Option<(Ipv6Addr, u16)> {
+/// Splits an IPv6 address into a shorter one and a port. A single digit is hardly meant as a port.
+fn split_port(text: &str) -> Option<(Ipv6Addr, u16)> {
     let (address, port) = text.rsplit_once(':')?;
     let is_port = port.len() > 1 && port.bytes().all(|it| it.is_ascii_digit());
     Some((address.parse().ok()?, port.parse().ok().filter(|_| is_port)?))
@@ -211,23 +231,26 @@ mod tests {
 
     #[track_caller]
     fn check(allow: &[&str], host: &str, address: &str, port: u16, expect: bool) {
-        let guard = Guard::new(allow.iter().map(|it| it.parse().unwrap()).collect());
-        let judged = guard.judge(host, address.parse().unwrap(), port);
-        assert_eq!(judged.is_ok(), expect, "{allow:?}: {host} at {address}: {judged:?}");
+        let guard = AddressGuard::new(allow.iter().map(|it| it.parse().unwrap()).collect());
+        let checked = guard.check(host, address.parse().unwrap(), port);
+        assert_eq!(checked.is_ok(), expect, "{allow:?}: {host} at {address}: {checked:?}");
     }
 
     #[test]
-    fn stars_are_for_names() {
+    fn wildcards_match_names_only() {
         for text in ["10.*", "192.168.1.*", "127.0.0.*:80", "*.0.0.1"] {
-            assert_eq!(text.parse::<Opening>(), Err(InvalidOpening::Unknown(text.to_owned())));
+            assert_eq!(
+                text.parse::<AllowEntry>(),
+                Err(InvalidAllowEntry::Unknown(text.to_owned()))
+            );
         }
         for text in ["*", "*.lan:80", "web*.lan", "10.example.*"] {
-            assert!(text.parse::<Opening>().is_ok(), "{text}");
+            assert!(text.parse::<AllowEntry>().is_ok(), "{text}");
         }
     }
 
     #[test]
-    fn only_what_is_public_or_opened_passes() {
+    fn only_public_and_listed_addresses_pass() {
         check(&[], "example.com", "93.184.216.34", 80, true);
         check(&[], "example.com", "10.0.0.1", 80, false);
         check(&["10.0.0.0/8"], "example.com", "10.0.0.1", 80, true);
@@ -239,18 +262,21 @@ mod tests {
     }
 
     #[test]
-    fn where_all_is_closed_only_what_is_opened_passes() {
-        let guard = Guard::closed(vec!["*.localhost".parse().unwrap(), "8.8.8.8".parse().unwrap()]);
-        let judge = |host, address: &str| guard.judge(host, address.parse().unwrap(), 80);
-        assert!(judge("a.localhost", "127.0.0.1").is_ok());
-        assert!(judge("8.8.8.8", "8.8.8.8").is_ok());
-        let refused = judge("example.com", "93.184.216.34").unwrap_err();
+    fn an_allow_list_only_guard_refuses_public_addresses() {
+        let guard = AddressGuard::allow_list_only(vec![
+            "*.localhost".parse().unwrap(),
+            "8.8.8.8".parse().unwrap(),
+        ]);
+        let check_address = |host, address: &str| guard.check(host, address.parse().unwrap(), 80);
+        assert!(check_address("a.localhost", "127.0.0.1").is_ok());
+        assert!(check_address("8.8.8.8", "8.8.8.8").is_ok());
+        let refused = check_address("example.com", "93.184.216.34").unwrap_err();
         assert_eq!(refused.name(), "public");
-        assert_eq!(judge("example.com", "127.0.0.1").unwrap_err().name(), "address");
+        assert_eq!(check_address("example.com", "127.0.0.1").unwrap_err().name(), "address");
     }
 
     #[test]
-    fn names_open_what_they_resolve_to_and_nothing_else() {
+    fn a_listed_name_allows_only_what_it_resolves_to() {
         check(&["localhost"], "localhost", "127.0.0.1", 80, true);
         check(&["localhost"], "LOCALHOST.", "::1", 80, true);
         check(&["localhost"], "example.com", "127.0.0.1", 80, false);
@@ -264,26 +290,29 @@ mod tests {
     }
 
     #[test]
-    fn what_opens_nothing_is_refused() {
+    fn an_invalid_entry_is_an_error() {
         for text in ["", "10.0.0.0/40", "https://localhost", "localhost/x", "a b"] {
-            assert_eq!(text.parse::<Opening>(), Err(InvalidOpening::Unknown(text.to_owned())));
+            assert_eq!(
+                text.parse::<AllowEntry>(),
+                Err(InvalidAllowEntry::Unknown(text.to_owned()))
+            );
         }
-        let error = "me:hunter2@localhost".parse::<Opening>().unwrap_err();
+        let error = "me:hunter2@localhost".parse::<AllowEntry>().unwrap_err();
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
     }
 
     #[test]
-    fn an_address_that_looks_like_one_with_a_port_is_asked_about() {
+    fn an_ambiguous_ipv6_address_is_an_error() {
         let (text, address) = ("::1:8080".to_owned(), Ipv6Addr::LOCALHOST);
-        let ambiguous = InvalidOpening::Ambiguous { text, address, port: 8080 };
-        assert_eq!("::1:8080".parse::<Opening>(), Err(ambiguous.clone()));
-        let said = ambiguous.to_string();
-        for way_out in ["[::1]:8080", "::1:8080/128"] {
-            assert!(said.contains(&format!("`{way_out}`")), "{said}");
-            assert!(way_out.parse::<Opening>().is_ok());
+        let ambiguous = InvalidAllowEntry::Ambiguous { text, address, port: 8080 };
+        assert_eq!("::1:8080".parse::<AllowEntry>(), Err(ambiguous.clone()));
+        let message = ambiguous.to_string();
+        for suggestion in ["[::1]:8080", "::1:8080/128"] {
+            assert!(message.contains(&format!("`{suggestion}`")), "{message}");
+            assert!(suggestion.parse::<AllowEntry>().is_ok());
         }
         for text in ["::1", "2001:db8::1", "2001:db8::1:5", "1:2:3:4:5:6:7:80", "fe80::a:b"] {
-            assert!(text.parse::<Opening>().is_ok(), "{text}");
+            assert!(text.parse::<AllowEntry>().is_ok(), "{text}");
         }
     }
 }

@@ -1,69 +1,74 @@
-//! A request and settings in; one of six outcomes with its record out. Every request of freshet goes
-//! through [`Fetcher::fetch`]: past robots.txt, past the guard, within limits. Knows no sources, no
-//! schedule and no meaning of what it brings.
+//! HTTP client of a crawler. A request and settings in; one of six outcomes with its record out. Every
+//! request of freshet goes through [`Fetcher::fetch`], which enforces robots.txt, the guard and the
+//! limits. Knows no sources and no schedule, and does not interpret content.
 //!
 //! ```no_run
-//! use freshet_fetch::{Fetcher, Outcome, Request, Settings};
+//! use freshet_fetch::{FetchOutcome, FetchRequest, FetchSettings, Fetcher};
 //!
 //! # async fn example() -> Result<(), freshet_fetch::InvalidRequest> {
-//! let fetcher = Fetcher::new(Settings::default());
-//! let first = fetcher.fetch(&Request::new("https://example.com/")?).await;
-//! if let (Outcome::Content(content), Some(validators)) = (first.outcome, first.trace.validators) {
-//!     let before = content.text().text.into_owned();
-//!     // The next time only if it is another.
-//!     let again = Request::new("https://example.com/")?.since(validators);
-//!     let now = match fetcher.fetch(&again).await.outcome {
-//!         Outcome::Content(content) => content.text().text.into_owned(),
-//!         _ => before,
+//! let fetcher = Fetcher::new(FetchSettings::default());
+//! let first = fetcher.fetch(&FetchRequest::new("https://example.com/")?).await;
+//! if let (FetchOutcome::Content(content), Some(validators)) =
+//!     (first.outcome, first.trace.validators)
+//! {
+//!     let old_text = content.text().text.into_owned();
+//!     // The second fetch returns content only if it has changed.
+//!     let request = FetchRequest::new("https://example.com/")?.with_validators(validators);
+//!     let text = match fetcher.fetch(&request).await.outcome {
+//!         FetchOutcome::Content(content) => content.text().text.into_owned(),
+//!         _ => old_text,
 //!     };
 //! }
 //! # Ok(())
 //! # }
 //! ```
 
+mod address_kind;
 mod body;
 mod charset;
 mod connect;
-mod count;
+mod connection;
+mod connection_driver;
+mod counted_stream;
 mod decode;
-mod driver;
 mod error;
-mod exchange;
+mod fetch_response;
 mod fetcher;
 mod glob;
 mod guard;
 mod headers;
-mod link;
+mod http_client;
 mod local;
-mod outcome;
-mod pattern;
-mod permission;
 mod request;
 mod request_hook;
 mod resolve;
 mod robots;
+mod robots_cache;
 mod route;
 mod secret;
 mod settings;
 mod tls;
-mod zone;
+mod url_pattern;
 
+pub use address_kind::AddressKind;
 pub use body::BodySink;
-pub use charset::{Charset, CharsetSource, Text};
-pub use decode::Coding;
-pub use error::{Blame, FetchError, Phase, ProtocolFault, Size, TlsFault};
+pub use charset::{Charset, CharsetSource, DecodedText};
+pub use decode::ContentCoding;
+pub use error::{FetchBlame, FetchError, ProtocolFault, ResponsePart, TimeoutPhase, TlsFault};
+pub use fetch_response::{
+    BodySizes, FetchHop, FetchOutcome, FetchResponse, FetchTrace, FetchedContent, HopTimings,
+};
 pub use fetcher::Fetcher;
-pub use guard::{Guard, InvalidOpening, Opening, Refusal};
-pub use headers::{CacheHint, Wait};
-pub use outcome::{Answer, Content, Hop, Outcome, Sizes, Timings, Trace};
-pub use pattern::{InvalidPattern, Pattern};
-pub use permission::{Absence, Because, Permission, RobotsFile};
-pub use request::{InvalidRequest, Request, Validators};
+pub use guard::{AddressGuard, AllowEntry, GuardRefusal, InvalidAllowEntry};
+pub use headers::{CacheHint, RetryAfter};
+pub use request::{FetchRequest, InvalidRequest, Validators};
 pub use request_hook::{HookEvent, RequestHook};
-pub use robots::{Agent, Robots, Rule, Rules, Verdict};
+pub use robots::{RobotsAgent, RobotsRule, RobotsRules, RobotsTxt, RobotsVerdict};
+pub use robots_cache::{RobotsAbsence, RobotsFile, RobotsPermission, RobotsReason};
 pub use secret::Secret;
 pub use settings::{
-    InvalidSetting, Limits, RawBasic, RawLimits, RawProxy, RawRule, RawSecret, RawSettings,
-    RawSize, RawValue, SIZES, SettingFault, Settings, size, time,
+    BYTE_SIZE_FORMATS, FetchLimits, FetchSettings, InvalidFetchSetting, RawBasicAuth, RawByteSize,
+    RawFetchLimits, RawFetchSettings, RawHeaderValue, RawProxy, RawUrlRule, SecretSource,
+    SettingFault, parse_byte_size, parse_duration,
 };
-pub use zone::Zone;
+pub use url_pattern::{InvalidUrlPattern, UrlPattern};

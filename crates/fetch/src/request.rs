@@ -1,96 +1,96 @@
-//! What to fetch.
+//! Requests: what to fetch.
 
 use bytes::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use thiserror::Error;
 use url::Url;
 
-use crate::outcome::Hop;
+use crate::fetch_response::FetchHop;
 use crate::request_hook::RequestHook;
-use crate::secret::shown;
-use crate::settings::is_ours;
+use crate::secret::redact_userinfo;
+use crate::settings::is_reserved;
 
-/// A fetch to be made.
+/// Request for a fetch.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct FetchRequest {
     pub(crate) url: Url,
     pub(crate) validators: Option<Validators>,
     pub(crate) headers: HeaderMap,
-    pub(crate) verb: Verb,
-    pub(crate) gate: Option<RequestHook>,
-    /// Where it has been, and where it stopped.
-    pub(crate) way: Vec<Hop>,
+    pub(crate) method: RequestMethod,
+    pub(crate) hook: Option<RequestHook>,
+    /// Hops of an interrupted fetch; the last one is requested next.
+    pub(crate) resume_hops: Vec<FetchHop>,
 }
 
-/// What is asked.
+/// HTTP method, with the body of a POST.
 #[derive(Clone, Debug)]
-pub(crate) enum Verb {
+pub(crate) enum RequestMethod {
     Get,
     Head,
     Post(Bytes),
 }
 
-/// What makes a fetch conditional: what the last answer said of its own version.
+/// Validators for a conditional request: the version information of an earlier response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Validators {
-    /// Where that answer came from, after redirects. They are sent there and nowhere else: the version
-    /// of one page says nothing of another.
+    /// URL of that response, after redirects. The validators are sent to this URL only: the version
+    /// of one page says nothing about another.
     pub url: Url,
-    /// Whether the URL is only where the way there begins, because somebody wrote them down who does not
-    /// know more: they are sent to all pages of its origin that the fetch comes to.
-    pub is_start: bool,
+    /// True if `url` is only the start of the redirects, because the validators were written by
+    /// hand: they are sent to every page of its origin that the fetch requests.
+    pub applies_to_origin: bool,
     /// `ETag`
     pub etag: Option<String>,
     /// `Last-Modified`
     pub last_modified: Option<String>,
 }
 
-/// A request that cannot be made.
+/// Error for a request that cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidRequest {
-    /// Not a URL.
+    /// The text is not a URL.
     #[error("`{url}` is not a URL: {reason}")]
     Url {
-        /// What was given.
+        /// Text that was parsed.
         url: String,
-        /// Why not.
+        /// Cause.
         reason: url::ParseError,
     },
-    /// A name or a password in a URL would end up in logs and reports.
-    #[error("the URL of {host} holds a name or a password")]
+    /// The URL has a user name or password, which would end up in logs and reports.
+    #[error("the URL of {host} contains a user name or password")]
     Userinfo {
-        /// The host.
+        /// Host of the URL.
         host: String,
     },
-    /// A header that is not for the caller to set, or not to this.
-    #[error("`{name}` cannot be set as a header, or not to this")]
+    /// freshet sets this header itself, or the value is invalid.
+    #[error("the header `{name}` cannot be set, or not to this value")]
     Header {
-        /// Its name.
+        /// Name of the header.
         name: String,
     },
-    /// No name of a header. It is not shown: it may be a secret in the wrong place.
-    #[error("a header has a name that is none")]
+    /// The text is not a header name. It is not shown, since it may be a misplaced secret.
+    #[error("invalid header name")]
     HeaderName,
-    /// No ETag: nothing, or with control characters in it.
-    #[error("the ETag is empty or holds control characters")]
+    /// The ETag is empty or has control characters.
+    #[error("the ETag is empty or contains control characters")]
     Etag,
-    /// Not a date as headers have it.
-    #[error("`{date}` is not a date as in Last-Modified")]
+    /// The text is not an HTTP date.
+    #[error("`{date}` is not an HTTP date")]
     Date {
-        /// What was given.
+        /// Text that was parsed.
         date: String,
     },
 }
 
-impl Request {
-    /// A fetch of a URL.
+impl FetchRequest {
+    /// Creates a GET request for a URL.
     ///
     /// # Errors
-    /// If it is not a URL, or holds a password.
+    /// Returns [`InvalidRequest`] if the text is not a URL, or has a user name or password.
     pub fn new(url: &str) -> Result<Self, InvalidRequest> {
-        let mut parsed =
-            Url::parse(url).map_err(|reason| InvalidRequest::Url { url: shown(url), reason })?;
-        // `me:secret@host` is a URL whose scheme is `me`.
+        let mut parsed = Url::parse(url)
+            .map_err(|reason| InvalidRequest::Url { url: redact_userinfo(url), reason })?;
+        // `me:secret@host` is a URL with the scheme `me`.
         let is_known = matches!(parsed.scheme(), "http" | "https" | "file" | "exec");
         let is_hidden = !is_known && url.contains('@');
         if is_hidden || !parsed.username().is_empty() || parsed.password().is_some() {
@@ -104,34 +104,35 @@ impl Request {
             url: parsed,
             validators: None,
             headers: HeaderMap::new(),
-            verb: Verb::Get,
-            gate: None,
-            way: Vec::new(),
+            method: RequestMethod::Get,
+            hook: None,
+            resume_hops: Vec::new(),
         })
     }
 
-    /// Makes it conditional: the content only if it is another.
+    /// Makes the request conditional: content is sent only if it differs from the validators.
     #[must_use]
-    pub fn since(mut self, validators: Validators) -> Self {
+    pub fn with_validators(mut self, validators: Validators) -> Self {
         self.validators = Some(validators);
         self
     }
 
-    /// Asks for the head only: validators without the content.
+    /// Turns the request into a HEAD request: validators without content.
     #[must_use]
-    pub fn head(mut self) -> Self {
-        self.verb = Verb::Head;
+    pub fn head_only(mut self) -> Self {
+        self.method = RequestMethod::Head;
         self
     }
 
-    /// Sends a body there, to somebody who waits for it. Nothing is crawled by that, so robots.txt is not
-    /// asked; no redirect is followed, and no header goes along but those of this request. What is
-    /// answered is [`Content`](crate::Outcome::Content) whatever its status, up to some KiB of it. If a
-    /// kept connection breaks before there is an answer, it is sent once more.
+    /// Turns the request into a POST request to a receiver that expects it. This is not crawling,
+    /// so robots.txt is not checked; redirects are not followed, and only headers of this request
+    /// are sent. Whatever the status, the outcome is [`Content`](crate::FetchOutcome::Content) with
+    /// a few KiB of the response. If a pooled connection breaks before a response, the request is
+    /// sent once more.
     ///
     /// # Errors
-    /// If that cannot be the type of a body.
-    pub fn post(
+    /// Returns [`InvalidRequest::Header`] if the media type is not a valid header value.
+    pub fn with_post_body(
         mut self,
         media_type: &str,
         body: impl Into<Bytes>,
@@ -139,33 +140,34 @@ impl Request {
         let invalid = |_| InvalidRequest::Header { name: CONTENT_TYPE.as_str().to_owned() };
         let media_type: HeaderValue = media_type.parse().map_err(invalid)?;
         self.headers.insert(CONTENT_TYPE, media_type);
-        self.verb = Verb::Post(body.into());
+        self.method = RequestMethod::Post(body.into());
         Ok(self)
     }
 
-    /// Asks at a gate before each of its requests.
+    /// Makes the fetch ask a hook before each of its requests.
     #[must_use]
-    pub fn through(mut self, gate: RequestHook) -> Self {
-        self.gate = Some(gate);
+    pub fn with_hook(mut self, hook: RequestHook) -> Self {
+        self.hook = Some(hook);
         self
     }
 
-    /// Goes on where an earlier fetch of the same stopped: at the last of its hops.
+    /// Resumes an earlier fetch of the same URL at the last of its hops.
     #[must_use]
-    pub fn going_on(mut self, hops: Vec<Hop>) -> Self {
-        self.way = hops;
+    pub fn resume_from(mut self, hops: Vec<FetchHop>) -> Self {
+        self.resume_hops = hops;
         self
     }
 
-    /// Adds a header. It goes to the origin of the URL and, after a redirect, to no other.
+    /// Adds a header. It is sent to the origin of the URL and, after a redirect, to no other.
     ///
     /// # Errors
-    /// If it is no header, or one that freshet sets itself.
-    pub fn header(mut self, name: &str, value: &str) -> Result<Self, InvalidRequest> {
+    /// Returns [`InvalidRequest`] if the name or value is invalid, or if freshet sets the header
+    /// itself.
+    pub fn with_header(mut self, name: &str, value: &str) -> Result<Self, InvalidRequest> {
         let invalid = || InvalidRequest::Header { name: name.to_owned() };
         let key: HeaderName = name.parse().map_err(|_| InvalidRequest::HeaderName)?;
         let mut value: HeaderValue = value.parse().map_err(|_| invalid())?;
-        if is_ours(&key) {
+        if is_reserved(&key) {
             return Err(invalid());
         }
         value.set_sensitive(true);
@@ -173,7 +175,7 @@ impl Request {
         Ok(self)
     }
 
-    /// Where it goes to.
+    /// Returns the URL.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
@@ -181,11 +183,11 @@ impl Request {
 }
 
 impl Validators {
-    /// Validators that somebody wrote down, of the page that a URL leads to. Those of an answer are in its
-    /// record.
+    /// Creates validators from user input, for the page that a URL leads to. Those of a response
+    /// are in its record.
     ///
     /// # Errors
-    /// If they cannot be those of an answer.
+    /// Returns [`InvalidRequest`] if a response could not have such validators.
     pub fn new(
         url: &Url,
         etag: Option<&str>,
@@ -199,14 +201,14 @@ impl Validators {
         }
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let (etag, last_modified) = (owned(etag), owned(last_modified));
-        Ok(Self { url: url.clone(), is_start: true, etag, last_modified })
+        Ok(Self { url: url.clone(), applies_to_origin: true, etag, last_modified })
     }
 
-    pub(crate) fn are_for(&self, url: &Url) -> bool {
-        self.url == *url || self.is_start && self.url.origin() == url.origin()
+    pub(crate) fn apply_to(&self, url: &Url) -> bool {
+        self.url == *url || self.applies_to_origin && self.url.origin() == url.origin()
     }
 
-    /// Whether they say anything.
+    /// True if there is neither an ETag nor a date.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()

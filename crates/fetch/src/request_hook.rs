@@ -1,5 +1,5 @@
-//! Who is asked before each request of a fetch, and told after it: a fetch can come to hosts that its
-//! caller did not send it to.
+//! Hook that a fetch calls before and after each request: redirects can lead to hosts that the
+//! caller does not expect.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,96 +7,100 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
-use crate::connect::Stop;
+use crate::connect::FetchStop;
 use crate::error::FetchError;
-use crate::exchange::Reply;
-use crate::headers::{self, Wait};
-use crate::permission::RobotsFile;
+use crate::headers::{self, RetryAfter};
+use crate::http_client::ResponseHead;
+use crate::robots_cache::RobotsFile;
 
-/// A way for a fetch to ask its caller.
+/// Channel from a fetch to its caller.
 #[derive(Clone, Debug)]
 pub struct RequestHook(mpsc::UnboundedSender<HookEvent>);
 
-/// What a fetch asks or tells its caller.
+/// Question or notice from a fetch.
 #[derive(Debug)]
 pub enum HookEvent {
-    /// Whether this may be asked for now. The fetch waits; if it hears `false`, or nothing, it ends with
-    /// [`FetchError::NoTurn`].
-    May {
-        /// A page, or robots.txt.
+    /// Asks whether a request may be sent now. The fetch waits for the reply; `false` or a dropped
+    /// sender ends it with [`FetchError::Postponed`].
+    MayRequest {
+        /// URL of the request: a page or robots.txt.
         url: Url,
-        /// The time between two fetches that the host's robots.txt asks for, as far as it is known.
-        delay: Option<Duration>,
-        /// Whether it may.
-        answer: oneshot::Sender<bool>,
+        /// Crawl delay from the host's robots.txt, if known.
+        crawl_delay: Option<Duration>,
+        /// Receives the answer.
+        reply: oneshot::Sender<bool>,
     },
-    /// A host has answered, or has not.
-    Answered {
-        /// What it was asked for.
+    /// Reports that a request has finished, with or without a response.
+    ResponseReceived {
+        /// URL of the request.
         url: Url,
-        /// What it answered, if it did.
+        /// Status of the response, if there was one.
         status: Option<u16>,
-        /// How long it wants to be left alone.
-        wait: Option<Wait>,
+        /// Delay that the host asks for.
+        retry_after: Option<RetryAfter>,
     },
-    /// Whether somebody remembers this robots.txt.
-    Remembers {
-        /// Which.
+    /// Asks for a stored copy of a robots.txt file.
+    LoadRobots {
+        /// URL of the file.
         url: Url,
-        /// What it was.
-        answer: oneshot::Sender<Option<RobotsFile>>,
+        /// Receives the copy, if there is one.
+        reply: oneshot::Sender<Option<RobotsFile>>,
     },
-    /// A robots.txt, to be remembered.
-    Found(Arc<RobotsFile>),
+    /// Reports a robots.txt file that was fetched, to be stored.
+    RobotsFetched(Arc<RobotsFile>),
 }
 
 impl RequestHook {
-    /// A gate, and where its knocks are heard.
+    /// Creates a hook and the receiver of its events.
     #[must_use]
     pub fn new() -> (Self, mpsc::UnboundedReceiver<HookEvent>) {
-        let (send, receive) = mpsc::unbounded_channel();
-        (Self(send), receive)
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self(sender), receiver)
     }
 }
 
-/// What all requests of a fetch share.
-pub(crate) struct Road<'a> {
-    pub(crate) gate: Option<&'a RequestHook>,
-    pub(crate) requests: &'a mut u32,
+/// State shared by all requests of a fetch.
+pub(crate) struct RequestContext<'a> {
+    pub(crate) hook: Option<&'a RequestHook>,
+    pub(crate) request_count: &'a mut u32,
 }
 
-impl Road<'_> {
-    /// Waits until a request may be made.
-    pub(crate) async fn pass(&self, url: &Url, delay: Option<Duration>) -> Result<(), Stop> {
-        let Some(RequestHook(gate)) = self.gate else { return Ok(()) };
-        let (answer, answered) = oneshot::channel();
-        // Nobody there is a no.
-        let _ = gate.send(HookEvent::May { url: url.clone(), delay, answer });
-        if answered.await.unwrap_or(false) {
+impl RequestContext<'_> {
+    /// Waits until the hook allows a request.
+    pub(crate) async fn wait_until_allowed(
+        &self,
+        url: &Url,
+        crawl_delay: Option<Duration>,
+    ) -> Result<(), FetchStop> {
+        let Some(RequestHook(hook)) = self.hook else { return Ok(()) };
+        let (sender, received) = oneshot::channel();
+        // A receiver that is gone counts as a refusal.
+        let _ = hook.send(HookEvent::MayRequest { url: url.clone(), crawl_delay, reply: sender });
+        if received.await.unwrap_or(false) {
             return Ok(());
         }
         let host = url.host_str().unwrap_or_default().to_owned();
-        Err(FetchError::NoTurn { host }.into())
+        Err(FetchError::Postponed { host }.into())
     }
 
-    pub(crate) fn answered(&self, url: &Url, reply: &Result<Reply, Stop>) {
-        let Some(RequestHook(gate)) = self.gate else { return };
-        let reply = reply.as_ref().ok();
-        let status = reply.map(|reply| reply.status);
-        let wait = reply.and_then(|reply| headers::retry_after(&reply.headers));
-        let _ = gate.send(HookEvent::Answered { url: url.clone(), status, wait });
+    pub(crate) fn report_response(&self, url: &Url, response: &Result<ResponseHead, FetchStop>) {
+        let Some(RequestHook(hook)) = self.hook else { return };
+        let response = response.as_ref().ok();
+        let status = response.map(|it| it.status);
+        let retry_after = response.and_then(|it| headers::retry_after(&it.headers));
+        let _ = hook.send(HookEvent::ResponseReceived { url: url.clone(), status, retry_after });
     }
 
-    pub(crate) async fn remembers(&self, url: &Url) -> Option<RobotsFile> {
-        let RequestHook(gate) = self.gate?;
-        let (answer, answered) = oneshot::channel();
-        let _ = gate.send(HookEvent::Remembers { url: url.clone(), answer });
-        answered.await.ok().flatten()
+    pub(crate) async fn load_robots(&self, url: &Url) -> Option<RobotsFile> {
+        let RequestHook(hook) = self.hook?;
+        let (sender, received) = oneshot::channel();
+        let _ = hook.send(HookEvent::LoadRobots { url: url.clone(), reply: sender });
+        received.await.ok().flatten()
     }
 
-    pub(crate) fn found(&self, file: &Arc<RobotsFile>) {
-        if let Some(RequestHook(gate)) = self.gate {
-            let _ = gate.send(HookEvent::Found(Arc::clone(file)));
+    pub(crate) fn report_robots(&self, file: &Arc<RobotsFile>) {
+        if let Some(RequestHook(hook)) = self.hook {
+            let _ = hook.send(HookEvent::RobotsFetched(Arc::clone(file)));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! From names to addresses. What is found here is judged and connected to as it is: nobody looks it up
-//! a second time.
+//! DNS resolution. The guard checks these addresses and the client connects to them: nothing is
+//! looked up twice.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -19,75 +19,81 @@ use tokio::time::timeout;
 use url::Host;
 
 use crate::error::FetchError;
-use crate::settings::Settings;
+use crate::settings::FetchSettings;
 
-/// Names whose addresses are kept for as long as their name servers allow.
-const KEPT_NAMES: u64 = 8192;
-/// A name server is asked so often.
+/// Maximum number of names whose addresses are cached, for as long as their TTL allows.
+const MAX_CACHED_NAMES: u64 = 8192;
+/// Number of attempts per DNS server.
 const ATTEMPTS: u32 = 2;
-/// With addresses of one kind in hand, the other kind is waited for so long: some name servers never
-/// answer for IPv6.
-const GRACE: Duration = Duration::from_millis(300);
+/// Once addresses of one family are known, wait this long for the other: some servers never answer
+/// for IPv6.
+const SECOND_FAMILY_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Knows where names are.
+/// Resolves host names.
 pub(crate) struct Resolver {
-    fixed: HashMap<String, Vec<IpAddr>>,
+    static_hosts: HashMap<String, Vec<IpAddr>>,
     servers: Vec<SocketAddr>,
-    patience: Duration,
-    /// Made by the first who needs it, within a runtime.
+    query_timeout: Duration,
+    /// Created on first use, within a runtime.
     dns: OnceLock<Option<TokioResolver>>,
 }
 
 impl Resolver {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &FetchSettings) -> Self {
         Self {
-            fixed: settings.resolve.clone(),
-            servers: settings.dns.clone(),
-            patience: settings.limits.connect / (2 * ATTEMPTS),
+            static_hosts: settings.static_hosts.clone(),
+            servers: settings.dns_servers.clone(),
+            query_timeout: settings.limits.connect_timeout / (2 * ATTEMPTS),
             dns: OnceLock::new(),
         }
     }
 
-    /// All addresses of a host, in the order in which they are worth a try.
+    /// Returns all addresses of a host in the order in which to try them.
     pub(crate) async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, FetchError> {
-        let nobody = || FetchError::NoSuchHost { host: host.to_owned() };
-        // By the parser of URLs: what it takes for an address is never a name.
-        let name = match Host::parse(host).map_err(|_| nobody())? {
+        let no_such_host = || FetchError::NoSuchHost { host: host.to_owned() };
+        // The URL parser decides: what it takes for an address is never a name.
+        let name = match Host::parse(host).map_err(|_| no_such_host())? {
             Host::Ipv4(address) => return Ok(vec![address.into()]),
             Host::Ipv6(address) => return Ok(vec![address.into()]),
             Host::Domain(name) => name,
         };
-        if let Some(addresses) = self.fixed.get(name.trim_end_matches('.')) {
+        if let Some(addresses) = self.static_hosts.get(name.trim_end_matches('.')) {
             return Ok(addresses.clone());
         }
-        let name = name_of(&name).ok_or_else(nobody)?;
-        let unknown = |theirs| FetchError::NoNameServer { host: host.to_owned(), theirs };
-        let dns = self.dns.get_or_init(|| self.system()).as_ref().ok_or_else(|| unknown(false))?;
-        // Only a name without a dot is looked for in the domains of this machine. The address of another
-        // name would be none of this one.
-        let found = if name.is_fqdn() {
-            either(dns.ipv4_lookup(name.clone()), dns.ipv6_lookup(name)).await
+        let name = parse_name(&name).ok_or_else(no_such_host)?;
+        let dns_failure = |servfail| FetchError::DnsFailure { host: host.to_owned(), servfail };
+        let dns = self
+            .dns
+            .get_or_init(|| self.build_resolver())
+            .as_ref()
+            .ok_or_else(|| dns_failure(false))?;
+        // Only a name without a dot is looked up in the search domains of this machine. For any
+        // other name they could return the address of a different host.
+        let lookup = if name.is_fqdn() {
+            lookup_both_families(dns.ipv4_lookup(name.clone()), dns.ipv6_lookup(name)).await
         } else {
-            dns.lookup_ip(name).await.map(|found| found.iter().collect())
+            dns.lookup_ip(name).await.map(|it| it.iter().collect())
         };
-        match found {
-            Ok(addresses) => Ok(in_turns(addresses)),
-            Err(error) if error.is_no_records_found() || error.is_nx_domain() => Err(nobody()),
-            // Of this name only: other names are answered by the same server.
-            Err(NetError::Dns(DnsError::ResponseCode(ResponseCode::ServFail))) => {
-                Err(unknown(true))
+        match lookup {
+            Ok(addresses) => Ok(interleave_families(addresses)),
+            Err(error) if error.is_no_records_found() || error.is_nx_domain() => {
+                Err(no_such_host())
             }
-            Err(_) => Err(unknown(false)),
+            // Affects this name only: the server answers for other names.
+            Err(NetError::Dns(DnsError::ResponseCode(ResponseCode::ServFail))) => {
+                Err(dns_failure(true))
+            }
+            Err(_) => Err(dns_failure(false)),
         }
     }
 
-    fn system(&self) -> Option<TokioResolver> {
+    fn build_resolver(&self) -> Option<TokioResolver> {
         let mut builder = if self.servers.is_empty() {
-            // Without a configuration there is still the hosts file.
+            // Without a system configuration, the hosts file still works.
             TokioResolver::builder_tokio().unwrap_or_else(|_| {
                 let runtime = TokioRuntimeProvider::default();
-                let nobody = ResolverConfig::from_name_servers(Vec::new());
-                TokioResolver::builder_with_config(nobody, runtime)
+                let no_servers = ResolverConfig::from_name_servers(Vec::new());
+                TokioResolver::builder_with_config(no_servers, runtime)
             })
         } else {
             let servers = self.servers.iter().map(|server| {
@@ -101,58 +107,58 @@ impl Resolver {
             TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
         };
         let options = builder.options_mut();
-        options.cache_size = KEPT_NAMES;
-        options.timeout = self.patience;
+        options.cache_size = MAX_CACHED_NAMES;
+        options.timeout = self.query_timeout;
         options.attempts = ATTEMPTS as usize;
         builder.build().ok()
     }
 }
 
-/// A host as name servers know it: any bytes but too many of them (RFC 2181 §11). The library's own parser
-/// wants names of hosts, and `_` is in use.
-fn name_of(host: &str) -> Option<Name> {
+/// Parses a host name as DNS does: any bytes, limited in length (RFC 2181 §11). The library's own
+/// parser accepts only host names, but `_` is in use.
+fn parse_name(host: &str) -> Option<Name> {
     let labels = host.strip_suffix('.').unwrap_or(host);
     let mut name = Name::from_labels(labels.split('.').map(str::as_bytes)).ok()?;
     name.set_fqdn(host.contains('.'));
     Some(name)
 }
 
-/// The addresses of both kinds, or of the first that comes if the other does not come soon.
-async fn either(
+/// Returns the addresses of both families, or those of the first if the second is slow.
+async fn lookup_both_families(
     v4: impl Future<Output = Result<Lookup, NetError>>,
     v6: impl Future<Output = Result<Lookup, NetError>>,
 ) -> Result<Vec<IpAddr>, NetError> {
     let (mut v4, mut v6) = (pin!(v4), pin!(v6));
     tokio::select! {
-        first = &mut v4 => with_rest(first, v6).await,
-        first = &mut v6 => with_rest(first, v4).await,
+        first = &mut v4 => merge_lookups(first, v6).await,
+        first = &mut v6 => merge_lookups(first, v4).await,
     }
 }
 
-async fn with_rest(
+async fn merge_lookups(
     first: Result<Lookup, NetError>,
-    rest: impl Future<Output = Result<Lookup, NetError>>,
+    second: impl Future<Output = Result<Lookup, NetError>>,
 ) -> Result<Vec<IpAddr>, NetError> {
     let addresses = |it: &Lookup| -> Vec<IpAddr> {
         it.answers().iter().filter_map(|record| record.data.ip_addr()).collect()
     };
     let found = first.as_ref().map(addresses).unwrap_or_default();
     if !found.is_empty() {
-        let rest = timeout(GRACE, rest).await;
-        let more = rest.ok().and_then(Result::ok).as_ref().map(addresses);
+        let second = timeout(SECOND_FAMILY_TIMEOUT, second).await;
+        let more = second.ok().and_then(Result::ok).as_ref().map(addresses);
         return Ok([found, more.unwrap_or_default()].concat());
     }
-    match (first, rest.await) {
+    match (first, second.await) {
         (_, Ok(lookup)) => Ok(addresses(&lookup)),
-        // That there is none of one kind says nothing of the other.
+        // A missing record of one family says nothing about the other.
         (Err(first), Err(other)) if other.is_no_records_found() => Err(first),
         (_, Err(other)) => Err(other),
     }
 }
 
-/// IPv6 and IPv4 by turns, so that a machine without one of them gets to the other soon.
-fn in_turns(addresses: Vec<IpAddr>) -> Vec<IpAddr> {
+/// Alternates between IPv6 and IPv4, so that a machine with only one of them gets to it soon.
+fn interleave_families(addresses: Vec<IpAddr>) -> Vec<IpAddr> {
     let (v6, v4): (Vec<_>, Vec<_>) = addresses.into_iter().partition(|it| it.is_ipv6());
-    let longer = v6.len().max(v4.len());
-    (0..longer).flat_map(|at| [v6.get(at), v4.get(at)]).flatten().copied().collect()
+    let max_len = v6.len().max(v4.len());
+    (0..max_len).flat_map(|index| [v6.get(index), v4.get(index)]).flatten().copied().collect()
 }

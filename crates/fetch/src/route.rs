@@ -1,23 +1,23 @@
-//! Where a connection goes to.
+//! Route of a connection.
 
 use url::{Host, Url};
 
-use crate::settings::Settings;
+use crate::settings::FetchSettings;
 
-/// Where a connection goes to. Requests with the same route can share one.
+/// Destination of a connection. Requests with the same route can share one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Route {
     pub(crate) tls: bool,
-    /// As the parser of URLs writes it: addresses in their usual form, names in ASCII and lower case.
+    /// Host as the URL parser writes it: canonical addresses, names in ASCII and lower case.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// The number of the rule whose proxy it goes through.
+    /// Index of the URL rule that sets the proxy.
     pub(crate) proxy: Option<usize>,
 }
 
 impl Route {
-    /// The route to a URL of http or https.
-    pub(crate) fn of(url: &Url, settings: &Settings) -> Option<Self> {
+    /// Returns the route to an http or https URL.
+    pub(crate) fn from_url(url: &Url, settings: &FetchSettings) -> Option<Self> {
         let tls = match url.scheme() {
             "http" => false,
             "https" => true,
@@ -28,7 +28,7 @@ impl Route {
         Some(Self { tls, host, port: url.port_or_known_default()?, proxy })
     }
 
-    /// Whether the host is an address, not a name.
+    /// True if the host is an IP address.
     pub(crate) fn is_literal(&self) -> bool {
         !matches!(Host::parse(&self.host), Ok(Host::Domain(_)))
     }

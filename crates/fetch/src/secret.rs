@@ -1,21 +1,21 @@
-//! What must never be shown.
+//! Secrets and their redaction.
 
 use std::fmt;
 
-/// A password or a token. It has no way to be printed.
+/// Password or token. `Debug` does not show it, and there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a text secret.
+    /// Wraps a secret.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// For the one place that sends it.
+    /// Returns the secret, to be sent.
     #[must_use]
-    pub fn reveal(&self) -> &str {
+    pub fn expose(&self) -> &str {
         &self.0
     }
 }
@@ -26,16 +26,16 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A text as it may be shown: what stands before an @ may be a name and a password.
-pub(crate) fn shown(text: &str) -> String {
+/// Redacts text for display: a user name and password may precede an `@`.
+pub(crate) fn redact_userinfo(text: &str) -> String {
     match text.rsplit_once('@') {
         Some((_, rest)) => format!("…@{rest}"),
         None => text.to_owned(),
     }
 }
 
-/// Base64 with padding (RFC 4648 §4), for Basic authentication.
-pub(crate) fn base64(bytes: &[u8]) -> String {
+/// Encodes as Base64 with padding (RFC 4648 §4), for Basic authentication.
+pub(crate) fn encode_base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -57,28 +57,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_not_shown() {
+    fn debug_does_not_show_a_secret() {
         assert_eq!(format!("{:?}", Some(Secret::new("hunter2"))), "Some(Secret(…))");
     }
 
     #[test]
-    fn what_stands_before_an_at_is_not_shown() {
+    fn text_before_an_at_sign_is_redacted() {
         for (text, expect) in [
             ("http://example.com/", "http://example.com/"),
             ("http://me:hunter2@example.com/", "…@example.com/"),
             ("me:hunter2/@hunter2@example.com", "…@example.com"),
             ("hunter2@", "…@"),
         ] {
-            assert_eq!(shown(text), expect);
+            assert_eq!(redact_userinfo(text), expect);
         }
     }
 
     #[test]
-    fn base64_is_that_of_rfc_4648_section_10() {
+    fn base64_matches_rfc_4648_section_10() {
         let cases =
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
         for (text, expect) in cases {
-            assert_eq!(base64(text.as_bytes()), expect);
+            assert_eq!(encode_base64(text.as_bytes()), expect);
         }
     }
 }

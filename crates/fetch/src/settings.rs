@@ -1,9 +1,9 @@
-//! What an owner can set, checked once.
+//! Settings of fetches, validated once.
 
-mod hidden;
 mod quantity;
 mod raw;
-mod rule;
+mod redacted;
+mod url_rule;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,37 +16,41 @@ use thiserror::Error;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use url::{Host, Url};
 
-use crate::guard::{Guard, Refusal};
-pub use quantity::{RawSize, SIZES, size, time};
-pub use raw::{RawBasic, RawLimits, RawProxy, RawRule, RawSecret, RawSettings, RawValue};
-pub(crate) use rule::{Proxy, Rule, is_ours};
+use crate::guard::{AddressGuard, GuardRefusal};
+pub use quantity::{BYTE_SIZE_FORMATS, RawByteSize, parse_byte_size, parse_duration};
+pub use raw::{
+    RawBasicAuth, RawFetchLimits, RawFetchSettings, RawHeaderValue, RawProxy, RawUrlRule,
+    SecretSource,
+};
+pub(crate) use url_rule::{Proxy, UrlRule, is_reserved};
 
-/// How requests are made. Made from [`RawSettings`], or the default.
+/// Settings of fetches. Created from [`RawFetchSettings`] or by default.
 #[derive(Clone, PartialEq)]
-pub struct Settings {
+pub struct FetchSettings {
     pub(crate) user_agent: HeaderValue,
-    pub(crate) robots: bool,
-    pub(crate) guard: Guard,
-    pub(crate) downgrade: bool,
-    pub(crate) dns: Vec<SocketAddr>,
-    pub(crate) resolve: HashMap<String, Vec<IpAddr>>,
-    pub(crate) roots: Vec<CertificateDer<'static>>,
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) obey_robots: bool,
+    pub(crate) guard: AddressGuard,
+    pub(crate) allow_downgrade: bool,
+    pub(crate) dns_servers: Vec<SocketAddr>,
+    pub(crate) static_hosts: HashMap<String, Vec<IpAddr>>,
+    pub(crate) extra_roots: Vec<CertificateDer<'static>>,
+    pub(crate) allowed_directories: Vec<PathBuf>,
     pub(crate) commands: HashMap<String, Vec<String>>,
-    pub(crate) limits: Limits,
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) limits: FetchLimits,
+    pub(crate) rules: Vec<UrlRule>,
 }
 
-impl Settings {
-    /// Certificates that are trusted beside the public ones, as DER.
-    pub fn roots(&self) -> impl Iterator<Item = &[u8]> {
-        self.roots.iter().map(AsRef::as_ref)
+impl FetchSettings {
+    /// Iterates over the certificates, as DER, that are trusted in addition to the public ones.
+    pub fn extra_roots(&self) -> impl Iterator<Item = &[u8]> {
+        self.extra_roots.iter().map(AsRef::as_ref)
     }
 
-    /// Why a URL would be refused, as far as it tells by itself: no name is looked up.
+    /// Returns the reason for which the guard would refuse a URL, as far as the URL alone tells: no
+    /// name is resolved.
     #[must_use]
-    pub fn refusal(&self, url: &Url) -> Option<Refusal> {
-        let closed = || Some(Refusal::Scheme { scheme: url.scheme().to_owned() });
+    pub fn static_refusal(&self, url: &Url) -> Option<GuardRefusal> {
+        let closed = || Some(GuardRefusal::Scheme { scheme: url.scheme().to_owned() });
         match url.scheme() {
             "http" | "https" => {
                 let address: IpAddr = match url.host()? {
@@ -58,100 +62,102 @@ impl Settings {
                     Host::Domain(_) => return None,
                 };
                 let port = url.port_or_known_default().unwrap_or_default();
-                self.guard.judge(url.host_str()?, address, port).err()
+                self.guard.check(url.host_str()?, address, port).err()
             }
-            "file" if self.files.is_empty() => closed(),
+            "file" if self.allowed_directories.is_empty() => closed(),
             "file" => match url.to_file_path() {
-                Ok(path) if self.files.iter().any(|open| path.starts_with(open)) => None,
-                _ => Some(Refusal::File { path: url.path().to_owned() }),
+                Ok(path) if self.allowed_directories.iter().any(|open| path.starts_with(open)) => {
+                    None
+                }
+                _ => Some(GuardRefusal::File { path: url.path().to_owned() }),
             },
             "exec" if self.commands.is_empty() => closed(),
             "exec" if self.commands.contains_key(url.path()) => None,
-            "exec" => Some(Refusal::Command { name: url.path().to_owned() }),
+            "exec" => Some(GuardRefusal::Command { name: url.path().to_owned() }),
             _ => closed(),
         }
     }
 }
 
-/// The limits of a fetch.
+/// Limits of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// From the name to addresses, and again to a connection.
-    pub connect: Duration,
-    /// To a secure connection.
-    pub tls: Duration,
-    /// From the request to the end of the answer's head.
-    pub first_byte: Duration,
+pub struct FetchLimits {
+    /// For DNS resolution, and again for the TCP connection.
+    pub connect_timeout: Duration,
+    /// For the TLS handshake.
+    pub tls_timeout: Duration,
+    /// From the request to the end of the response head.
+    pub first_byte_timeout: Duration,
     /// Between two pieces of the body.
-    pub idle: Duration,
-    /// The whole body.
-    pub body: Duration,
-    /// The fetch with its redirects.
-    pub total: Duration,
-    /// Bytes of the answer's head.
-    pub head_bytes: u64,
-    /// Bytes of the body on the wire.
-    pub wire_bytes: u64,
-    /// Bytes of the body after decompression.
-    pub body_bytes: u64,
-    /// Redirects that are followed.
-    pub redirects: u32,
-    /// Connections that are kept for the next request, to all hosts together.
-    pub kept: u32,
-    /// How long they are kept.
-    pub keep: Duration,
-    /// How long robots.txt holds (RFC 9309 §2.4: a day at most).
-    pub robots: Duration,
-    /// When robots.txt is asked for again after it could not be reached.
-    pub robots_retry: Duration,
+    pub idle_timeout: Duration,
+    /// For the whole body.
+    pub body_timeout: Duration,
+    /// For the whole fetch with its redirects.
+    pub total_timeout: Duration,
+    /// Size of the response head.
+    pub max_head_bytes: u64,
+    /// Size of the body on the wire.
+    pub max_wire_bytes: u64,
+    /// Size of the body after decompression.
+    pub max_body_bytes: u64,
+    /// Number of redirects.
+    pub max_redirects: u32,
+    /// Number of idle connections in the pool, to all hosts.
+    pub max_idle_connections: u32,
+    /// Time after which an idle connection is closed.
+    pub idle_connection_timeout: Duration,
+    /// Time for which a robots.txt file is used (RFC 9309 §2.4: at most a day).
+    pub robots_max_age: Duration,
+    /// Time after which an unreachable robots.txt is requested again.
+    pub robots_retry_interval: Duration,
 }
 
-impl Default for Limits {
+impl Default for FetchLimits {
     fn default() -> Self {
         Self {
-            connect: Duration::from_secs(10),
-            tls: Duration::from_secs(10),
-            first_byte: Duration::from_secs(30),
-            idle: Duration::from_secs(15),
-            body: Duration::from_secs(60),
-            total: Duration::from_secs(120),
-            head_bytes: 64 * 1024,
-            wire_bytes: 16 * 1024 * 1024,
-            body_bytes: 32 * 1024 * 1024,
-            redirects: 10,
-            kept: 1024,
-            keep: Duration::from_secs(60),
-            robots: DAY,
-            robots_retry: Duration::from_secs(300),
+            connect_timeout: Duration::from_secs(10),
+            tls_timeout: Duration::from_secs(10),
+            first_byte_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(15),
+            body_timeout: Duration::from_secs(60),
+            total_timeout: Duration::from_secs(120),
+            max_head_bytes: 64 * 1024,
+            max_wire_bytes: 16 * 1024 * 1024,
+            max_body_bytes: 32 * 1024 * 1024,
+            max_redirects: 10,
+            max_idle_connections: 1024,
+            idle_connection_timeout: Duration::from_secs(60),
+            robots_max_age: DAY,
+            robots_retry_interval: Duration::from_secs(300),
         }
     }
 }
 
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
-impl Default for Settings {
+impl Default for FetchSettings {
     fn default() -> Self {
         Self {
             user_agent: HeaderValue::from_static(USER_AGENT),
-            robots: true,
-            guard: Guard::default(),
-            downgrade: false,
-            dns: Vec::new(),
-            resolve: HashMap::new(),
-            roots: Vec::new(),
-            files: Vec::new(),
+            obey_robots: true,
+            guard: AddressGuard::default(),
+            allow_downgrade: false,
+            dns_servers: Vec::new(),
+            static_hosts: HashMap::new(),
+            extra_roots: Vec::new(),
+            allowed_directories: Vec::new(),
             commands: HashMap::new(),
-            limits: Limits::default(),
+            limits: FetchLimits::default(),
             rules: Vec::new(),
         }
     }
 }
 
-/// Without commands and rules: what they hold is for nobody's log.
-impl fmt::Debug for Settings {
+/// Omits commands and rules: their content does not belong in logs.
+impl fmt::Debug for FetchSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { user_agent, robots, guard, limits, .. } = self;
-        f.debug_struct("Settings")
+        let Self { user_agent, obey_robots: robots, guard, limits, .. } = self;
+        f.debug_struct("FetchSettings")
             .field("user_agent", user_agent)
             .field("robots", robots)
             .field("guard", guard)
@@ -160,27 +166,27 @@ impl fmt::Debug for Settings {
     }
 }
 
-impl Settings {
-    /// What robots.txt files call us: the product token that the user agent begins with.
+impl FetchSettings {
+    /// Returns the user agent. robots.txt matches the product token at its start.
     #[must_use]
-    pub fn agent(&self) -> &str {
+    pub fn user_agent_text(&self) -> &str {
         self.user_agent.to_str().unwrap_or_default()
     }
 
-    /// Whether robots.txt is obeyed.
+    /// True if robots.txt is obeyed.
     #[must_use]
     pub fn obeys_robots(&self) -> bool {
-        self.robots
+        self.obey_robots
     }
 
-    /// The limits.
+    /// Returns the limits.
     #[must_use]
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &FetchLimits {
         &self.limits
     }
 }
 
-/// The product and what it is for, for hosts that want to know who asks.
+/// Names the product and its purpose, for hosts that want to know who sends requests.
 const USER_AGENT: &str = concat!(
     "freshet/",
     env!("CARGO_PKG_VERSION_MAJOR"),
@@ -189,82 +195,84 @@ const USER_AGENT: &str = concat!(
     " (keeps a local copy fresh; no contact given)"
 );
 
-/// A setting that cannot be meant.
+/// Error for an invalid setting.
 #[derive(Debug, Error)]
 #[error("the setting `{field}` {fault}")]
-pub struct InvalidSetting {
-    /// Its place, such as `limits.connect` or `rules[0].match`.
+pub struct InvalidFetchSetting {
+    /// Path of the setting, such as `limits.connect` or `rules[0].match`.
     pub field: String,
-    /// What is wrong with it.
+    /// Fault of its value.
     pub fault: SettingFault,
 }
 
-/// What is wrong with a setting.
+/// Fault of a setting.
 #[derive(Debug, Error)]
 pub enum SettingFault {
-    /// Not a time.
-    #[error("is `{0}`, which is not a time above 0 such as \"10s\", \"250ms\", \"2min\" or \"1h\"")]
-    Time(String),
+    /// Not a duration.
+    #[error(
+        "is `{0}`: expected a duration above 0, such as \"10s\", \"250ms\", \"2min\" or \"1h\""
+    )]
+    Duration(String),
     /// Not a size.
-    #[error("is `{0}`, which is not a size above 0 such as \"16MiB\": {SIZES}")]
-    Size(String),
-    /// Not within what is possible.
-    #[error("is {value}, which is not from {least} to {most}")]
+    #[error("is `{0}`: expected a size above 0, such as \"16MiB\": {BYTE_SIZE_FORMATS}")]
+    ByteSize(String),
+    /// Out of range.
+    #[error("is {value}: expected a value from {min} to {max}")]
     Range {
-        /// What was given.
+        /// Value in the settings.
         value: String,
-        /// The least.
-        least: String,
-        /// The most.
-        most: String,
+        /// Minimum.
+        min: String,
+        /// Maximum.
+        max: String,
     },
-    /// Not an address.
-    #[error("holds `{0}`, which is not an address")]
+    /// Not an IP address.
+    #[error("contains `{0}`, which is not an IP address")]
     Address(String),
-    /// Opens nothing.
-    #[error("opens nothing: {0}")]
-    Opening(#[from] crate::guard::InvalidOpening),
-    /// Not a pattern.
-    #[error("holds a pattern that is none: {0}")]
-    Pattern(#[from] crate::pattern::InvalidPattern),
-    /// Not for a header.
-    #[error("cannot be the value of a header")]
+    /// Not an entry of the allow list.
+    #[error("has an invalid entry: {0}")]
+    AllowEntry(#[from] crate::guard::InvalidAllowEntry),
+    /// Not a URL pattern.
+    #[error("has an invalid pattern: {0}")]
+    Pattern(#[from] crate::url_pattern::InvalidUrlPattern),
+    /// Not a valid header value.
+    #[error("is not a valid header value")]
     Header,
-    /// A header that freshet sets itself, or no name of one.
-    #[error("is `{0}`, which is no header or not for rules to set")]
+    /// Not a header name, or a header that freshet sets itself.
+    #[error("is `{0}`, which is not a header name or is a header that freshet sets itself")]
     HeaderName(String),
-    /// No secret where it should be.
-    #[error("needs {0}, which is not there or cannot be read")]
+    /// The secret is missing.
+    #[error("needs {0}, which is missing, empty or unreadable")]
     Secret(String),
-    /// Not a proxy.
-    #[error("is `{0}`, which is not the URL of a proxy such as \"http://proxy.example:3128\"")]
+    /// Not the URL of a proxy.
+    #[error("is `{0}`: expected the URL of a proxy, such as \"http://proxy.example:3128\"")]
     Proxy(String),
-    /// No certificates where they should be.
-    #[error("names {0}, which has no certificates (PEM) or cannot be read")]
-    Roots(String),
+    /// The file has no certificates.
+    #[error("names `{0}`, which has no PEM certificates or cannot be read")]
+    Certificates(String),
     /// Not a directory.
-    #[error("names {0}, which is not a directory that can be read")]
+    #[error("names `{0}`, which is not a readable directory")]
     Directory(String),
-    /// Nothing to run.
+    /// The command is empty.
     #[error("is a command without a program")]
     Command,
-    /// Two that exclude each other.
-    #[error("has both `basic` and `bearer`, of which a request can carry one")]
-    TwoAuths,
-    /// What would end the part of the user agent that it stands in.
-    #[error("holds a bracket or a backslash, which have a meaning in the user agent")]
+    /// Two kinds of authentication that exclude each other.
+    #[error("cannot be combined with `basic`: a request has one `Authorization` header")]
+    ConflictingAuth,
+    /// The contact would end the comment of the user agent.
+    #[error("contains a parenthesis or a backslash, which have a meaning in the user agent")]
     Contact,
-    /// A user agent that names no product.
-    #[error("is `{0}`, which does not begin with a product such as \"freshet/0.1\"")]
+    /// The user agent does not begin with a product.
+    #[error("is `{0}`: expected a product at the start, such as \"freshet/0.1\"")]
     UserAgent(String),
 }
 
-/// A field and what is wrong with it.
-fn invalid(field: impl Into<String>, fault: SettingFault) -> InvalidSetting {
-    InvalidSetting { field: field.into(), fault }
+/// Creates an error for a setting.
+fn invalid(field: impl Into<String>, fault: SettingFault) -> InvalidFetchSetting {
+    InvalidFetchSetting { field: field.into(), fault }
 }
 
-fn own_user_agent(contact: &str) -> String {
+fn user_agent_with_contact(contact: &str) -> String {
     format!(
         "freshet/{}.{} (+{contact})",
         env!("CARGO_PKG_VERSION_MAJOR"),
@@ -272,8 +280,8 @@ fn own_user_agent(contact: &str) -> String {
     )
 }
 
-/// A header name that does not shadow what freshet says itself.
-fn header_name(field: &str, name: &str) -> Result<HeaderName, InvalidSetting> {
+/// Parses a header name that freshet does not set itself.
+fn parse_header_name(field: &str, name: &str) -> Result<HeaderName, InvalidFetchSetting> {
     let fault = || invalid(field, SettingFault::HeaderName(name.to_owned()));
-    name.parse().ok().filter(|key| !is_ours(key)).ok_or_else(fault)
+    name.parse().ok().filter(|key| !is_reserved(key)).ok_or_else(fault)
 }

@@ -1,4 +1,4 @@
-//! Secure connections.
+//! TLS connections.
 
 use std::io;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 
 use crate::error::TlsFault;
-use crate::settings::Settings;
+use crate::settings::FetchSettings;
 
-/// Trusts the authorities that browsers trust, from a list that is compiled in: the same on every
-/// machine, also on those that have none. Private authorities come from the settings. `None` if the
-/// library has no version of TLS to offer.
-pub(crate) fn connector(settings: &Settings) -> Option<TlsConnector> {
+/// Creates a connector that trusts the authorities that browsers trust, from a compiled-in list: it
+/// is the same on every machine, also on those without one. The settings add private authorities.
+/// Returns `None` if the library offers no TLS version.
+pub(crate) fn connector(settings: &FetchSettings) -> Option<TlsConnector> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    roots.add_parsable_certificates(settings.roots.iter().cloned());
+    roots.add_parsable_certificates(settings.extra_roots.iter().cloned());
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .ok()?
@@ -25,7 +25,7 @@ pub(crate) fn connector(settings: &Settings) -> Option<TlsConnector> {
     Some(Arc::new(config).into())
 }
 
-/// What a failed handshake tells.
+/// Classifies the error of a handshake.
 pub(crate) fn fault(error: &io::Error) -> TlsFault {
     match error.get_ref().and_then(|it| it.downcast_ref::<Error>()) {
         Some(Error::InvalidCertificate(error)) => {
@@ -40,19 +40,19 @@ pub(crate) fn fault(error: &io::Error) -> TlsFault {
                 | CertificateError::NotValidForNameContext { .. } => TlsFault::WrongName,
                 CertificateError::UnknownIssuer => TlsFault::UnknownIssuer,
                 CertificateError::Revoked => TlsFault::Revoked,
-                CertificateError::BadSignature => TlsFault::Signature,
+                CertificateError::BadSignature => TlsFault::BadSignature,
                 CertificateError::InvalidPurpose
-                | CertificateError::InvalidPurposeContext { .. } => TlsFault::Purpose,
-                // The library has no name of its own for it, and passes on what checks certificates says.
+                | CertificateError::InvalidPurposeContext { .. } => TlsFault::WrongPurpose,
+                // The library has no variant for this error and passes on the verifier's text.
                 CertificateError::Other(other) if other.0.to_string() == "CaUsedAsEndEntity" => {
-                    TlsFault::Authority
+                    TlsFault::CaCertificate
                 }
-                _ => TlsFault::Certificate,
+                _ => TlsFault::InvalidCertificate,
             }
         }
-        Some(Error::AlertReceived(_)) => TlsFault::Alert,
+        Some(Error::AlertReceived(_)) => TlsFault::Rejected,
         Some(Error::PeerIncompatible(_)) => TlsFault::Incompatible,
-        Some(_) => TlsFault::Garbage,
+        Some(_) => TlsFault::NotTls,
         None => TlsFault::Closed,
     }
 }

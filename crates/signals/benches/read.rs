@@ -1,7 +1,8 @@
-//! Entries a second of each format on one core, against plain tokenising of the same bytes.
+//! Entries per second of each format on one core, compared with plain tokenization of the same
+//! bytes.
 //!
-//! `cargo bench -p freshet-signals --bench read [-- ENTRIES]`. Before that, ten million entries are made while they
-//! are read, to see how much memory that takes.
+//! `cargo bench -p freshet-signals --bench read [-- ENTRIES]`. First reads ten million entries that
+//! are generated on the fly, to measure the memory that takes.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
@@ -13,7 +14,7 @@ use std::time::Instant;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use freshet_signals::{Limits, Url, read};
+use freshet_signals::{DocumentLimits, Url, read_document};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
@@ -36,86 +37,91 @@ fn main() {
     let rss = rss(entries);
     compare("rss", rss.as_bytes(), rss.as_bytes(), entries);
     let parse = || {
-        for line in list.lines() {
-            black_box(Url::parse(line).unwrap());
+        for print_line in list.lines() {
+            black_box(Url::parse(print_line).unwrap());
         }
     };
-    let (took, parsed) = best(|| all(list.as_bytes(), entries), parse);
-    line("urls, parsed", list.len(), entries, took, parsed);
+    let (seconds, parsed) = best(|| read_all(list.as_bytes(), entries), parse);
+    print_line("urls, parsed", list.len(), entries, seconds, parsed);
 }
 
-/// A sitemap that is made while it is read.
-struct Made {
+/// Sitemap that is generated while it is read.
+struct GeneratedSitemap {
     next: usize,
     count: usize,
     bytes: Vec<u8>,
-    place: usize,
+    position: usize,
 }
 
-impl Read for Made {
+impl Read for GeneratedSitemap {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.place == self.bytes.len() && self.next < self.count {
+        if self.position == self.bytes.len() && self.next < self.count {
             self.bytes.clear();
-            self.place = 0;
+            self.position = 0;
             let until = self.count.min(self.next + 1000);
             (self.next..until).for_each(|number| self.bytes.extend(entry(number).bytes()));
             self.next = until;
         }
-        let length = out.len().min(self.bytes.len() - self.place);
-        out[..length].copy_from_slice(&self.bytes[self.place..self.place + length]);
-        self.place += length;
+        let length = out.len().min(self.bytes.len() - self.position);
+        out[..length].copy_from_slice(&self.bytes[self.position..self.position + length]);
+        self.position += length;
         Ok(length)
     }
 }
 
 fn stream(count: usize) {
     let before = peak();
-    let made = Made { next: 0, count, bytes: b"<urlset>".to_vec(), place: 0 };
+    let generated = GeneratedSitemap { next: 0, count, bytes: b"<urlset>".to_vec(), position: 0 };
     let begin = Instant::now();
     let base = Url::parse("https://www.example.org/sitemap.xml").unwrap();
-    let limits = Limits { entries: u64::MAX, bytes: u64::MAX, ..Limits::at(NOW) };
-    let report = read(&mut BufReader::new(made), &base, limits, &mut |entry| {
+    let limits =
+        DocumentLimits { max_entries: u64::MAX, max_bytes: u64::MAX, ..DocumentLimits::new(NOW) };
+    let report = read_document(&mut BufReader::new(generated), &base, limits, &mut |entry| {
         black_box(entry);
         ControlFlow::Continue(())
     });
-    assert_eq!(report.entries, count as u64);
-    let took = begin.elapsed().as_secs_f64();
+    assert_eq!(report.pages, count as u64);
+    let seconds = begin.elapsed().as_secs_f64();
     println!(
-        "{count} entries made and read in {took:.1} s, with {} KB more memory",
+        "{count} entries made and read in {seconds:.1} s, with {} KB more memory",
         peak() - before
     );
 }
 
-/// The most memory that this process has had, in KB.
+/// Returns the peak memory of this process in KB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|it| it.trim().strip_suffix("kB")?.trim().parse().ok()).unwrap_or(0)
+    let print_line = status.lines().find_map(|print_line| print_line.strip_prefix("VmHWM:"));
+    print_line.and_then(|it| it.trim().strip_suffix("kB")?.trim().parse().ok()).unwrap_or(0)
 }
 
 fn compare(name: &str, document: &[u8], plain: &[u8], entries: usize) {
-    let (took, tokens) = best(|| all(document, entries), || tokenise(plain));
-    line(name, plain.len(), entries, took, tokens);
+    let (seconds, tokens) = best(|| read_all(document, entries), || tokenise(plain));
+    print_line(name, plain.len(), entries, seconds, tokens);
 }
 
-fn line(name: &str, length: usize, entries: usize, took: f64, other: f64) {
-    let (rate, other_rate) = (entries as f64 / took, entries as f64 / other);
+fn print_line(name: &str, length: usize, entries: usize, seconds: f64, other: f64) {
+    let (rate, other_rate) = (entries as f64 / seconds, entries as f64 / other);
     let megabytes = length as f64 / 1e6;
-    println!("{name:>14} {megabytes:>8.1} {rate:>12.0} {other_rate:>14.0} {:>8.2}", took / other);
+    println!(
+        "{name:>14} {megabytes:>8.1} {rate:>12.0} {other_rate:>14.0} {:>8.2}",
+        seconds / other
+    );
 }
 
 /// Reads all entries.
-fn all(mut document: &[u8], entries: usize) {
+fn read_all(mut document: &[u8], entries: usize) {
     let base = Url::parse("https://www.example.org/sitemap.xml").unwrap();
-    let limits = Limits { entries: u64::MAX, bytes: u64::MAX, ..Limits::at(NOW) };
-    let report = read(&mut document, &base, limits, &mut |entry| {
+    let limits =
+        DocumentLimits { max_entries: u64::MAX, max_bytes: u64::MAX, ..DocumentLimits::new(NOW) };
+    let report = read_document(&mut document, &base, limits, &mut |entry| {
         black_box(entry);
         ControlFlow::Continue(())
     });
-    assert_eq!((report.entries, report.complete), (entries as u64, true));
+    assert_eq!((report.pages, report.is_complete), (entries as u64, true));
 }
 
-/// What `quick-xml` does alone.
+/// Tokenizes with `quick-xml` alone.
 fn tokenise(document: &[u8]) {
     let mut reader = Reader::from_reader(document);
     let mut buffer = Vec::new();
@@ -128,7 +134,7 @@ fn tokenise(document: &[u8]) {
     }
 }
 
-/// The best times of two, taken in turns.
+/// Returns the best times of two functions, run alternately.
 fn best(mut one: impl FnMut(), mut other: impl FnMut()) -> (f64, f64) {
     let time = |run: &mut dyn FnMut()| {
         let begin = Instant::now();

@@ -1,27 +1,26 @@
-//! What a document says of one page.
+//! Entries of documents.
 
 use crate::published_date::PublishedDate;
 
-/// What a document says of one page, or of another sitemap.
+/// Entry of a document: a page or another sitemap.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Absolute, `http` or `https`, in the form in which URLs are compared, without a fragment and
-    /// without user or password.
+pub struct DocumentEntry {
+    /// Absolute `http` or `https` URL in normalized form, without fragment, user name and password.
     pub url: String,
-    /// What is there.
-    pub kind: Kind,
-    /// When it changed, as the document says.
-    pub changed: Option<PublishedDate>,
-    /// Of all that the entry says: id, title, dates, text. Another one means that it says something
-    /// else, whether or not it has a date.
+    /// Kind of the document at the URL.
+    pub target: EntryTarget,
+    /// Date of the last change, as the document states it.
+    pub date: Option<PublishedDate>,
+    /// Hash of all content of the entry: ID, title, dates, text. A different value means that the
+    /// entry has changed, with or without a date.
     pub fingerprint: u64,
 }
 
-/// What is at a URL.
+/// Kind of the document at a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A page.
+pub enum EntryTarget {
+    /// Page.
     Page,
-    /// Another sitemap: a part of an index.
-    Part,
+    /// Another sitemap: part of a sitemap index.
+    Sitemap,
 }

@@ -1,147 +1,152 @@
-//! Tells of entries, and keeps what is known of all of them.
+//! Emits entries and collects document statistics.
 
 use std::ops::ControlFlow;
 
 use url::Url;
 
-use crate::address::resolve;
-use crate::defect::{Defect, Defects};
-use crate::draft::Draft;
-use crate::entry::{Entry, Kind};
-use crate::limits::Limits;
-use crate::links::Links;
-use crate::published_date::{DatePrecision, Form, PublishedDate, parse};
-use crate::report::Format;
+use crate::defect::{Defect, DefectCounts};
+use crate::entry::{DocumentEntry, EntryTarget};
+use crate::entry_draft::EntryDraft;
+use crate::entry_url::resolve;
+use crate::hub_links::HubLinks;
+use crate::limits::DocumentLimits;
+use crate::published_date::{DateFormat, DatePrecision, PublishedDate, parse};
+use crate::report::DocumentFormat;
 
-/// Entries that a sitemap may have.
-const ALLOWED: u64 = 50_000;
-/// 1990-01-01: there was no web before.
-const EARLY: i64 = 631_152_000;
-/// Seconds that clocks may differ.
-const SKEW: i64 = 300;
-/// Dates of the last so many seconds are of now.
-const NOW: i64 = 600;
-/// Dates that must be alike before that says something.
-const SEVERAL: u64 = 3;
+/// Maximum number of entries that the sitemap protocol allows.
+const MAX_SITEMAP_ENTRIES: u64 = 50_000;
+/// 1990-01-01: dates before the web are wrong.
+const EARLIEST_DATE: i64 = 631_152_000;
+/// Tolerated clock difference in seconds.
+const MAX_CLOCK_SKEW: i64 = 300;
+/// Dates within this many seconds of now count as current.
+const RECENT_WINDOW: i64 = 600;
+/// Minimum number of dates for which their distribution is meaningful.
+const MIN_DATES: u64 = 3;
 
-/// Whoever is told of entries.
-pub(crate) type Take<'a> = &'a mut dyn FnMut(Entry) -> ControlFlow<()>;
+/// Callback that receives the entries.
+pub(crate) type EntryCallback<'a> = &'a mut dyn FnMut(DocumentEntry) -> ControlFlow<()>;
 
-/// Tells of entries, and keeps what is known of all of them.
+/// Emits entries and collects document statistics.
 pub(crate) struct EntrySink<'a> {
     pub(crate) base: &'a Url,
-    limits: Limits,
-    take: Take<'a>,
-    pub(crate) format: Format,
-    pub(crate) defects: Defects,
-    pub(crate) links: Links,
-    pub(crate) entries: u64,
-    pub(crate) parts: u64,
-    /// Whether it is to be read no further.
+    limits: DocumentLimits,
+    callback: EntryCallback<'a>,
+    pub(crate) format: DocumentFormat,
+    pub(crate) defects: DefectCounts,
+    pub(crate) links: HubLinks,
+    pub(crate) pages: u64,
+    pub(crate) sitemaps: u64,
+    /// True if reading must stop.
     pub(crate) stopped: bool,
-    dates: Dates,
+    dates: DateSummary,
 }
 
-/// What is known of all dates.
+/// Summary of all dates.
 #[derive(Default)]
-struct Dates {
+struct DateSummary {
     count: u64,
     first: Option<PublishedDate>,
-    differ: bool,
-    old: bool,
+    has_distinct: bool,
+    has_older: bool,
 }
 
 impl<'a> EntrySink<'a> {
-    pub(crate) fn new(base: &'a Url, limits: Limits, take: Take<'a>) -> Self {
+    pub(crate) fn new(base: &'a Url, limits: DocumentLimits, callback: EntryCallback<'a>) -> Self {
         Self {
             base,
             limits,
-            take,
-            format: Format::Unknown,
-            defects: Defects::default(),
-            links: Links::default(),
-            entries: 0,
-            parts: 0,
+            callback,
+            format: DocumentFormat::Unknown,
+            defects: DefectCounts::default(),
+            links: HubLinks::default(),
+            pages: 0,
+            sitemaps: 0,
             stopped: false,
-            dates: Dates::default(),
+            dates: DateSummary::default(),
         }
     }
 
-    pub(crate) fn found(&mut self, format: Format) {
+    pub(crate) fn set_format(&mut self, format: DocumentFormat) {
         self.format = format;
-        if format == Format::Index && self.limits.in_index {
+        if format == DocumentFormat::SitemapIndex && self.limits.in_index {
             self.defects.add(Defect::NestedIndex);
         }
     }
 
-    /// Reads a date and names what is wrong with it.
-    pub(crate) fn date(&mut self, text: &str, expected: Form) -> Option<PublishedDate> {
+    /// Parses a date and records its defects.
+    pub(crate) fn parse_date(&mut self, text: &str, expected: DateFormat) -> Option<PublishedDate> {
         let Some(parsed) = parse(text) else {
             self.defects.add(Defect::BadDate);
             return None;
         };
-        if parsed.said.grain == DatePrecision::NoZone {
+        if parsed.date.precision == DatePrecision::NoZone {
             self.defects.add(Defect::NoZone);
         }
-        if parsed.form != expected {
+        if parsed.format != expected {
             self.defects.add(Defect::OddDate);
         }
-        let span = parsed.said.span();
-        if *span.start() > self.limits.now.saturating_add(SKEW) {
+        let range = parsed.date.possible_range();
+        if *range.start() > self.limits.now.saturating_add(MAX_CLOCK_SKEW) {
             self.defects.add(Defect::FutureDate);
-        } else if *span.end() < EARLY {
+        } else if *range.end() < EARLIEST_DATE {
             self.defects.add(Defect::EarlyDate);
         }
-        Some(parsed.said)
+        Some(parsed.date)
     }
 
-    /// Tells of an entry, if it has an address.
-    pub(crate) fn tell(&mut self, draft: &Draft) -> ControlFlow<()> {
+    /// Emits an entry, if it has an address.
+    pub(crate) fn emit(&mut self, draft: &EntryDraft) -> ControlFlow<()> {
         let base = draft.base.as_ref().unwrap_or(self.base);
-        let address = match resolve(draft.address.text(), base) {
+        let address = match resolve(draft.address.as_str(), base) {
             Ok(address) => address,
             Err(defect) => {
                 self.defects.add(defect);
                 return ControlFlow::Continue(());
             }
         };
-        if self.entries + self.parts >= self.limits.entries {
+        if self.pages + self.sitemaps >= self.limits.max_entries {
             self.defects.add(Defect::TooMany);
             return self.stop();
         }
-        if address.relative {
+        if address.is_relative {
             self.defects.add(Defect::RelativeUrl);
         }
         if address.url.host() != self.base.host() {
             self.defects.add(Defect::OtherHost);
         }
-        let changed = match (draft.updated, draft.published) {
-            // News say both; the later one is of the change.
+        let date = match (draft.updated, draft.published) {
+            // News sitemaps state both dates; the later one is that of the change.
             (Some(updated), Some(published)) if self.format.is_sitemap() => {
-                Some(if published.at > updated.at { published } else { updated })
+                Some(if published.unix_seconds > updated.unix_seconds {
+                    published
+                } else {
+                    updated
+                })
             }
             (updated, published) => updated.or(published),
         };
-        match changed {
-            Some(said) => self.dates.add(said, self.limits.now),
-            None if !draft.dated && self.format != Format::Lines => {
+        match date {
+            Some(date) => self.dates.add(date, self.limits.now),
+            None if !draft.has_date && self.format != DocumentFormat::UrlList => {
                 self.defects.add(Defect::NoDate);
             }
             None => {}
         }
-        match draft.kind {
-            Kind::Page => self.entries += 1,
-            Kind::Part => self.parts += 1,
+        match draft.target {
+            EntryTarget::Page => self.pages += 1,
+            EntryTarget::Sitemap => self.sitemaps += 1,
         }
-        let is_index = self.format == Format::Index;
-        if self.format.is_sitemap() && (draft.kind == Kind::Part) != is_index {
+        let is_index = self.format == DocumentFormat::SitemapIndex;
+        if self.format.is_sitemap() && (draft.target == EntryTarget::Sitemap) != is_index {
             self.defects.add(Defect::Mixed);
         }
         let fingerprint = draft.fingerprint();
-        let entry = Entry { url: address.url.into(), kind: draft.kind, changed, fingerprint };
-        match (self.take)(entry) {
+        let entry =
+            DocumentEntry { url: address.url.into(), target: draft.target, date, fingerprint };
+        match (self.callback)(entry) {
             ControlFlow::Break(()) => self.stop(),
-            going => going,
+            flow => flow,
         }
     }
 
@@ -150,27 +155,28 @@ impl<'a> EntrySink<'a> {
         ControlFlow::Break(())
     }
 
-    /// Names what can be known at the end only.
-    pub(crate) fn end(&mut self) {
-        if self.format.is_sitemap() && self.entries + self.parts > ALLOWED {
+    /// Records defects that are known only at the end.
+    pub(crate) fn finish(&mut self) {
+        if self.format.is_sitemap() && self.pages + self.sitemaps > MAX_SITEMAP_ENTRIES {
             self.defects.add(Defect::Over50000);
         }
-        if self.dates.count >= SEVERAL {
-            if !self.dates.differ {
+        if self.dates.count >= MIN_DATES {
+            if !self.dates.has_distinct {
                 self.defects.add(Defect::SameDates);
             }
-            if !self.dates.old {
+            if !self.dates.has_older {
                 self.defects.add(Defect::DatesOfNow);
             }
         }
     }
 }
 
-impl Dates {
-    fn add(&mut self, said: PublishedDate, now: i64) {
+impl DateSummary {
+    fn add(&mut self, date: PublishedDate, now: i64) {
         self.count += 1;
-        self.differ |= *self.first.get_or_insert(said) != said;
-        let since = now.saturating_sub(said.at);
-        self.old |= said.grain != DatePrecision::Exact || !(-SKEW..=NOW).contains(&since);
+        self.has_distinct |= *self.first.get_or_insert(date) != date;
+        let since = now.saturating_sub(date.unix_seconds);
+        self.has_older |= date.precision != DatePrecision::Exact
+            || !(-MAX_CLOCK_SKEW..=RECENT_WINDOW).contains(&since);
     }
 }

@@ -1,20 +1,21 @@
-//! Bytes of a sitemap or feed in; which pages there are and when they changed out, one after another,
-//! with all that is wrong with the document by name. Knows no file, no socket and no clock.
+//! Reader for sitemaps and feeds. The bytes of a document in; its pages and their dates out, one by one,
+//! with a count of every defect. Uses no file, no socket and no clock.
 //!
-//! In: sitemaps and their indexes, as XML or as a list of URLs; RSS, RDF, Atom and JSON feeds; in any
-//! encoding, also compressed. A document of any length is read in constant memory, and whatever it is,
-//! nothing is an error: each fault that people publish is a [`Defect`] that is counted.
+//! Reads sitemaps and sitemap indexes, as XML or as a list of URLs; RSS, RDF, Atom and JSON feeds; in any
+//! encoding, also compressed. A document of any length takes constant memory. No document is an error:
+//! each fault that publishers make is a [`Defect`], which is counted.
 //!
 //! ```
 //! use std::ops::ControlFlow;
-//! use freshet_signals::{Defect, Limits, Url, read};
+//! use freshet_signals::{Defect, DocumentLimits, Url, read_document};
 //!
 //! let sitemap = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>
 //!     <url><loc>https://a.example/x</loc><lastmod>2026-11-16</lastmod></url>
 //!     <url><loc>/y</loc></url></urlset>";
 //! let base = Url::parse("https://a.example/sitemap.xml").unwrap();
 //! let mut pages = Vec::new();
-//! let report = read(&mut sitemap.as_bytes(), &base, Limits::at(1_800_000_000), &mut |entry| {
+//! let limits = DocumentLimits::new(1_800_000_000);
+//! let report = read_document(&mut sitemap.as_bytes(), &base, limits, &mut |entry| {
 //!     pages.push(entry.url);
 //!     ControlFlow::Continue(())
 //! });
@@ -31,28 +32,28 @@ mod report;
 
 mod read;
 
-mod text;
+mod text_reader;
 mod unpack;
 
-mod document;
-mod json;
-mod lines;
-mod names;
+mod elements;
+mod json_feed;
+mod url_list;
 mod xml;
+mod xml_document;
 
-mod address;
-mod draft;
+mod entry_draft;
 mod entry_sink;
+mod entry_url;
 
-mod links;
-mod walk;
+mod hub_links;
+mod index_walk;
 
-pub use defect::{Defect, Defects};
-pub use entry::{Entry, Kind};
-pub use limits::Limits;
-pub use links::{Links, links};
+pub use defect::{Defect, DefectCounts};
+pub use entry::{DocumentEntry, EntryTarget};
+pub use hub_links::{HubLinks, parse_link_headers};
+pub use index_walk::{SitemapIndexLimits, SitemapIndexWalk, SitemapSkipReason};
+pub use limits::DocumentLimits;
 pub use published_date::{DatePrecision, PublishedDate};
-pub use read::read;
-pub use report::{Format, Report};
+pub use read::read_document;
+pub use report::{DocumentFormat, DocumentReport};
 pub use url::Url;
-pub use walk::{Refused, Walk, WalkLimits};

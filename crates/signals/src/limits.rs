@@ -1,22 +1,22 @@
-//! How far a document is read.
+//! Limits for reading a document.
 
-/// How far a document is read, and the moment at which it is.
+/// Limits for reading a document, and the time at which it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Now, in seconds since 1970. Dates are judged by it.
+pub struct DocumentLimits {
+    /// Current time in seconds since 1970, for checking dates.
     pub now: i64,
-    /// Entries at most.
-    pub entries: u64,
-    /// Bytes at most, after decompression.
-    pub bytes: u64,
-    /// Whether the document was found in an index of sitemaps: it should not be one itself.
+    /// Maximum number of entries.
+    pub max_entries: u64,
+    /// Maximum size in bytes, after decompression.
+    pub max_bytes: u64,
+    /// True if the document is part of a sitemap index and should not be an index itself.
     pub in_index: bool,
 }
 
-impl Limits {
-    /// The usual ones: ten times what the sitemap protocol allows.
+impl DocumentLimits {
+    /// Returns the default limits: ten times those of the sitemap protocol.
     #[must_use]
-    pub fn at(now: i64) -> Self {
-        Self { now, entries: 500_000, bytes: 500 << 20, in_index: false }
+    pub fn new(now: i64) -> Self {
+        Self { now, max_entries: 500_000, max_bytes: 500 << 20, in_index: false }
     }
 }

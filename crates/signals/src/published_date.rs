@@ -1,56 +1,68 @@
-//! Moments as documents say them.
+//! Dates as documents state them.
 
-mod civil;
-mod months;
+mod names;
 mod parse;
 
 use std::ops::RangeInclusive;
 
-pub(crate) use parse::{Form, parse};
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime, date};
 
-/// Clocks are no further east than this, in seconds.
-const EAST: i64 = 14 * 3600;
-/// Clocks are no further west than this, in seconds.
-const WEST: i64 = 12 * 3600;
+pub(crate) use parse::{DateFormat, parse};
 
-/// A moment as a document says it.
+/// Seconds per day.
+const DAY: i64 = 86_400;
+/// Largest offset of a time zone east of UTC, in seconds.
+const MAX_EAST_OFFSET: i64 = 14 * 3600;
+/// Largest offset of a time zone west of UTC, in seconds.
+const MAX_WEST_OFFSET: i64 = 12 * 3600;
+/// 1970-01-01.
+const EPOCH: Date = date(1970, 1, 1);
+
+/// Date as a document states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublishedDate {
-    /// Seconds since 1970; of a day, month or year its beginning. Where no time zone is given, as if
-    /// it were UTC.
-    pub at: i64,
-    /// How exactly it is said.
-    pub grain: DatePrecision,
+    /// Seconds since 1970; for a day, month or year its beginning. Without a time zone, UTC is
+    /// assumed.
+    pub unix_seconds: i64,
+    /// Precision of the date.
+    pub precision: DatePrecision,
 }
 
-/// How exactly a moment is said.
+/// Precision of a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatePrecision {
-    /// A time of day with its zone.
+    /// Time of day with its time zone.
     Exact,
-    /// A time of day somewhere on Earth.
+    /// Time of day without a time zone.
     NoZone,
-    /// A day.
+    /// Day.
     Day,
-    /// A month.
+    /// Month.
     Month,
-    /// A year.
+    /// Year.
     Year,
 }
 
 impl PublishedDate {
-    /// The moments that can be meant, from the earliest to the latest: a day is longer than a day, as
-    /// nobody says where.
+    /// Returns the moments that the date can mean, in seconds since 1970, from the earliest to the
+    /// latest. Without a time zone, a day spans more than 24 hours.
     #[must_use]
-    pub fn span(self) -> RangeInclusive<i64> {
-        let length = match self.grain {
-            DatePrecision::Exact => return self.at..=self.at,
+    pub fn possible_range(self) -> RangeInclusive<i64> {
+        let length = match self.precision {
+            DatePrecision::Exact => return self.unix_seconds..=self.unix_seconds,
             DatePrecision::NoZone => 0,
-            DatePrecision::Day => civil::DAY - 1,
-            DatePrecision::Month => civil::month_length(self.at) - 1,
-            DatePrecision::Year => civil::year_length(self.at) - 1,
+            DatePrecision::Day => DAY - 1,
+            DatePrecision::Month => i64::from(self.date().days_in_month()) * DAY - 1,
+            DatePrecision::Year => i64::from(self.date().days_in_year()) * DAY - 1,
         };
-        self.at.saturating_sub(EAST)..=self.at.saturating_add(length + WEST)
+        let earliest = self.unix_seconds.saturating_sub(MAX_EAST_OFFSET);
+        earliest..=self.unix_seconds.saturating_add(length + MAX_WEST_OFFSET)
+    }
+
+    /// Returns the UTC date.
+    fn date(self) -> Date {
+        DateTime::from(EPOCH).saturating_add(SignedDuration::from_secs(self.unix_seconds)).date()
     }
 }
 
@@ -59,12 +71,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_are_as_long_as_what_was_said() {
+    fn the_possible_range_is_as_long_as_the_precision() {
         let length = |text: &str| {
-            let span = parse(text).unwrap().said.span();
-            span.end() - span.start() + 1
+            let range = parse(text).unwrap().date.possible_range();
+            range.end() - range.start() + 1
         };
-        let anywhere = EAST + WEST;
+        let anywhere = MAX_EAST_OFFSET + MAX_WEST_OFFSET;
         assert_eq!(length("2024-02-03T04:05:06Z"), 1);
         assert_eq!(length("2024-02-03T04:05:06"), 1 + anywhere);
         assert_eq!(length("2024-02-03"), 86_400 + anywhere);

@@ -1,114 +1,126 @@
-//! A document of any kind, found out by its beginning.
+//! Reads a document of any format.
 
 use std::io::BufRead;
 
 use url::Url;
 
 use crate::defect::Defect;
-use crate::entry::Entry;
-use crate::entry_sink::{EntrySink, Take};
-use crate::limits::Limits;
-use crate::report::{Format, Report};
-use crate::text::Text;
-use crate::unpack::{Ended, Unpacked};
-use crate::{json, lines, xml};
+use crate::entry::DocumentEntry;
+use crate::entry_sink::{EntryCallback, EntrySink};
+use crate::limits::DocumentLimits;
+use crate::report::{DocumentFormat, DocumentReport};
+use crate::text_reader::TextReader;
+use crate::unpack::{InputEnd, UnpackedInput};
+use crate::{json_feed, url_list, xml};
 
-/// Bytes that are looked at to find out what a document is.
-const HEAD: usize = 4096;
-/// Bytes that a sitemap may have.
-const ALLOWED: u64 = 50 << 20;
+/// Length of the prefix that determines the shape of a document.
+const SHAPE_PREFIX_LEN: usize = 4096;
+/// Maximum size that the sitemap protocol allows.
+const MAX_SITEMAP_BYTES: u64 = 50 << 20;
 
-/// What a document seems to be.
+/// Shape of a document, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
-    Nothing,
-    Xml { junk: bool },
+enum DocumentShape {
+    Empty,
+    Xml { has_junk: bool },
     Object,
     Array,
     Lines,
 }
 
-/// Reads a document that was found at `base`: tells of its entries one after another, until it ends or
-/// `take` wants no more, and reports what it was and what is wrong with it.
+/// Reads a document that was found at `base`. Calls `callback` for each entry until the document
+/// ends or the callback returns `Break`, and reports the format and the defects.
 ///
-/// Memory stays bounded whatever comes: one entry is told before the next is read, and none is kept.
-pub fn read(
+/// Memory is bounded for any input: entries are passed on one by one and not kept.
+pub fn read_document(
     reader: &mut dyn BufRead,
     base: &Url,
-    limits: Limits,
-    take: &mut dyn FnMut(Entry) -> std::ops::ControlFlow<()>,
-) -> Report {
-    let take: Take<'_> = take;
-    let mut text = Text::new(Unpacked::new(reader, limits.bytes));
-    let mut teller = EntrySink::new(base, limits, take);
-    let shape = Shape::of(text.peek(HEAD));
-    let whole = match shape {
-        Shape::Xml { junk } => {
-            if junk {
-                teller.defects.add(Defect::JunkBefore);
+    limits: DocumentLimits,
+    callback: &mut dyn FnMut(DocumentEntry) -> std::ops::ControlFlow<()>,
+) -> DocumentReport {
+    let callback: EntryCallback<'_> = callback;
+    let mut text = TextReader::new(UnpackedInput::new(reader, limits.max_bytes));
+    let mut sink = EntrySink::new(base, limits, callback);
+    let shape = DocumentShape::detect(text.peek(SHAPE_PREFIX_LEN));
+    let is_complete = match shape {
+        DocumentShape::Xml { has_junk } => {
+            if has_junk {
+                sink.defects.add(Defect::JunkBefore);
             }
-            xml::read(&mut text, &mut teller)
+            xml::read(&mut text, &mut sink)
         }
-        Shape::Object => json::read(&mut text, &mut teller),
-        Shape::Lines => lines::read(&mut text, &mut teller),
-        Shape::Nothing | Shape::Array => false,
+        DocumentShape::Object => json_feed::read(&mut text, &mut sink),
+        DocumentShape::Lines => url_list::read(&mut text, &mut sink),
+        DocumentShape::Empty | DocumentShape::Array => false,
     };
-    name_what_is_known(shape, &text, &mut teller, whole);
-    teller.end();
-    let complete = whole && !teller.stopped && text.unpacked().ended.is_none();
-    let EntrySink { format, defects, links, entries, parts, .. } = teller;
-    let (hub, itself) = (links.hub, links.itself);
-    Report { format, entries, parts, complete, hub, itself, defects }
+    add_document_defects(shape, &text, &mut sink, is_complete);
+    sink.finish();
+    let is_complete = is_complete && !sink.stopped && text.unpacked().end.is_none();
+    let EntrySink { format, defects, links, pages, sitemaps, .. } = sink;
+    DocumentReport {
+        format,
+        pages,
+        sitemaps,
+        is_complete,
+        hubs: links.hubs,
+        self_url: links.self_url,
+        defects,
+    }
 }
 
-/// Names what is wrong with the document as a whole.
-fn name_what_is_known(shape: Shape, text: &Text<'_>, teller: &mut EntrySink<'_>, whole: bool) {
-    let (unpacked, format) = (text.unpacked(), teller.format);
-    let ended = unpacked.ended;
-    let is_over = ended == Some(Ended::OverLimit);
-    let is_json = matches!(shape, Shape::Object | Shape::Array);
-    let is_known = !matches!(format, Format::Unknown | Format::Html);
-    let is_unknown = format == Format::Unknown && shape != Shape::Nothing;
-    let untold = teller.entries + teller.parts == 0 && whole && !teller.stopped;
-    // JSON that is none is not read to its end either.
-    let why = [Defect::BadJson, Defect::LongPiece];
-    let explained = is_json && why.iter().any(|it| teller.defects.has(*it));
-    let cut = is_known && !whole && !teller.stopped && !explained && ended.is_none();
-    for (is_so, defect) in [
-        (text.bom && text.is_utf_8(), Defect::Bom),
-        (text.malformed, Defect::BadEncoding),
+/// Records the defects of the document as a whole.
+fn add_document_defects(
+    shape: DocumentShape,
+    text: &TextReader<'_>,
+    sink: &mut EntrySink<'_>,
+    is_complete: bool,
+) {
+    let (unpacked, format) = (text.unpacked(), sink.format);
+    let end = unpacked.end;
+    let is_over_limit = end == Some(InputEnd::OverLimit);
+    let is_json = matches!(shape, DocumentShape::Object | DocumentShape::Array);
+    let is_known = !matches!(format, DocumentFormat::Unknown | DocumentFormat::Html);
+    let is_unknown = format == DocumentFormat::Unknown && shape != DocumentShape::Empty;
+    let is_empty = sink.pages + sink.sitemaps == 0 && is_complete && !sink.stopped;
+    // Invalid JSON is not read to its end either.
+    let json_defects = [Defect::BadJson, Defect::LongPiece];
+    let is_explained = is_json && json_defects.iter().any(|it| sink.defects.contains(*it));
+    let is_cut_off = is_known && !is_complete && !sink.stopped && !is_explained && end.is_none();
+    for (is_present, defect) in [
+        (text.has_bom && text.is_utf_8(), Defect::Bom),
+        (text.is_malformed, Defect::BadEncoding),
         (format.is_sitemap() && !text.is_utf_8(), Defect::OtherEncoding),
-        (format.is_sitemap() && unpacked.count > ALLOWED, Defect::Over50Mb),
-        (ended == Some(Ended::Unreadable), Defect::Unreadable),
-        (ended == Some(Ended::Damaged), Defect::BadGzip),
-        (is_over && unpacked.compressed, Defect::GzipBomb),
-        (is_over && !unpacked.compressed, Defect::TooLarge),
-        (cut || ended == Some(Ended::CutOff), Defect::CutOff),
-        (shape == Shape::Nothing || untold, Defect::Empty),
-        (format == Format::Html, Defect::Html),
+        (format.is_sitemap() && unpacked.bytes_read > MAX_SITEMAP_BYTES, Defect::Over50Mb),
+        (end == Some(InputEnd::Unreadable), Defect::Unreadable),
+        (end == Some(InputEnd::Damaged), Defect::BadGzip),
+        (is_over_limit && unpacked.is_compressed, Defect::GzipBomb),
+        (is_over_limit && !unpacked.is_compressed, Defect::TooLarge),
+        (is_cut_off || end == Some(InputEnd::CutOff), Defect::CutOff),
+        (shape == DocumentShape::Empty || is_empty, Defect::Empty),
+        (format == DocumentFormat::Html, Defect::Html),
         (is_unknown && is_json, Defect::NoFeed),
         (is_unknown && !is_json, Defect::Unknown),
     ] {
-        if is_so {
-            teller.defects.add(defect);
+        if is_present {
+            sink.defects.add(defect);
         }
     }
 }
 
-impl Shape {
-    fn of(head: &[u8]) -> Self {
-        let space = head.iter().position(|it| !it.is_ascii_whitespace());
-        let Some(begin) = space else { return Self::Nothing };
-        let head = &head[begin..];
-        match head[0] {
-            b'<' => Self::Xml { junk: begin > 0 && head.starts_with(b"<?xml") },
+impl DocumentShape {
+    fn detect(prefix: &[u8]) -> Self {
+        let text_start = prefix.iter().position(|it| !it.is_ascii_whitespace());
+        let Some(start) = text_start else { return Self::Empty };
+        let prefix = &prefix[start..];
+        match prefix[0] {
+            b'<' => Self::Xml { has_junk: start > 0 && prefix.starts_with(b"<?xml") },
             b'{' => Self::Object,
             b'[' => Self::Array,
             _ => {
-                let signs: [&[u8]; 6] =
+                let roots: [&[u8]; 6] =
                     [b"<?xml", b"<urlset", b"<sitemapindex", b"<rss", b"<feed", b"<rdf:RDF"];
-                let is_xml = signs.iter().any(|it| memchr::memmem::find(head, it).is_some());
-                if is_xml { Self::Xml { junk: false } } else { Self::Lines }
+                let is_xml = roots.iter().any(|it| memchr::memmem::find(prefix, it).is_some());
+                if is_xml { Self::Xml { has_junk: false } } else { Self::Lines }
             }
         }
     }

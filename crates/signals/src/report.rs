@@ -1,37 +1,37 @@
-//! What a document was, beside its entries.
+//! Report on a document.
 
 use std::fmt;
 
 use url::Url;
 
-use crate::defect::Defects;
+use crate::defect::DefectCounts;
 
-/// What a document was, beside its entries.
+/// Report on a document, without its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// What it is.
-    pub format: Format,
-    /// Pages that were told.
-    pub entries: u64,
-    /// Other sitemaps that were told.
-    pub parts: u64,
-    /// Whether it was read to its end: if not, there may be more entries than were told.
-    pub complete: bool,
-    /// Hubs that tell when it changes (`WebSub`).
-    pub hub: Vec<Url>,
-    /// The URL under which hubs know it.
-    pub itself: Option<Url>,
-    /// What is wrong with it.
-    pub defects: Defects,
+pub struct DocumentReport {
+    /// Format.
+    pub format: DocumentFormat,
+    /// Number of pages.
+    pub pages: u64,
+    /// Number of other sitemaps.
+    pub sitemaps: u64,
+    /// True if the document was read to its end: otherwise it may have more entries.
+    pub is_complete: bool,
+    /// Hubs that announce changes of the document (`WebSub`).
+    pub hubs: Vec<Url>,
+    /// URL under which the hubs know the document.
+    pub self_url: Option<Url>,
+    /// Defects of the document.
+    pub defects: DefectCounts,
 }
 
-/// What a document is.
+/// Format of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// A sitemap: `<urlset>`.
+pub enum DocumentFormat {
+    /// Sitemap: `<urlset>`.
     Sitemap,
-    /// An index of sitemaps: `<sitemapindex>`.
-    Index,
+    /// Sitemap index: `<sitemapindex>`.
+    SitemapIndex,
     /// RSS 0.91 to 2.0.
     Rss,
     /// RSS 0.9 and 1.0, which are RDF.
@@ -39,46 +39,46 @@ pub enum Format {
     /// Atom.
     Atom,
     /// JSON Feed.
-    Json,
-    /// URLs, one on each line.
-    Lines,
-    /// A page for people.
+    JsonFeed,
+    /// List of URLs, one per line.
+    UrlList,
+    /// HTML page.
     Html,
-    /// Nothing that says which pages there are.
+    /// Neither a sitemap nor a feed.
     Unknown,
 }
 
-impl Format {
-    /// Its name, which never changes.
+impl DocumentFormat {
+    /// Returns the stable name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Sitemap => "sitemap",
-            Self::Index => "sitemap-index",
+            Self::SitemapIndex => "sitemap-index",
             Self::Rss => "rss",
             Self::Rdf => "rdf",
             Self::Atom => "atom",
-            Self::Json => "json-feed",
-            Self::Lines => "url-list",
+            Self::JsonFeed => "json-feed",
+            Self::UrlList => "url-list",
             Self::Html => "html",
             Self::Unknown => "unknown",
         }
     }
 
-    /// Whether the sitemap protocol is what it should follow.
+    /// True if the sitemap protocol applies.
     #[must_use]
     pub fn is_sitemap(self) -> bool {
-        matches!(self, Self::Sitemap | Self::Index | Self::Lines)
+        matches!(self, Self::Sitemap | Self::SitemapIndex | Self::UrlList)
     }
 
-    /// Whether it is a feed.
+    /// True if the document is a feed.
     #[must_use]
     pub fn is_feed(self) -> bool {
-        matches!(self, Self::Rss | Self::Rdf | Self::Atom | Self::Json)
+        matches!(self, Self::Rss | Self::Rdf | Self::Atom | Self::JsonFeed)
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for DocumentFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

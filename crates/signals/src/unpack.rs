@@ -1,4 +1,4 @@
-//! Bytes out of their compression, within a limit. What goes wrong ends the document and is noted.
+//! Decompresses input, within a limit. Errors end the document and are recorded.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
@@ -6,155 +6,158 @@ use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 
-/// Compressed documents in compressed documents, at most.
-const LAYERS: usize = 2;
-/// The first bytes of what gzip compressed.
-const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
-const CHUNK: usize = 1 << 16;
+/// Maximum number of nested gzip layers.
+const MAX_GZIP_LAYERS: usize = 2;
+/// First bytes of gzip data.
+const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
+const BUFFER_LEN: usize = 1 << 16;
 
-/// Why the bytes ended before the document.
+/// Reason for which the input ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
-    /// Whoever gives them failed.
+pub(crate) enum InputEnd {
+    /// The underlying reader failed.
     Unreadable,
-    /// Compressed data end in the middle.
+    /// The compressed data is truncated.
     CutOff,
-    /// Compressed data are damaged.
+    /// The compressed data is corrupt.
     Damaged,
-    /// There are more than the limit.
+    /// The data exceeds the limit.
     OverLimit,
 }
 
-/// The bytes of a document. They end without an error; `ended` says why.
-pub(crate) struct Unpacked<'a> {
+/// Decompressed bytes of a document. Reading never fails; `end` holds the reason for an early end.
+pub(crate) struct UnpackedInput<'a> {
     inner: Box<dyn BufRead + 'a>,
-    failed: Rc<Cell<bool>>,
-    /// Whether some layer of compression gave more than it may.
-    over: Rc<Cell<bool>>,
-    left: u64,
-    pub(crate) count: u64,
-    pub(crate) compressed: bool,
-    pub(crate) ended: Option<Ended>,
+    input_failed: Rc<Cell<bool>>,
+    /// True if the output of a gzip layer exceeded its limit.
+    layer_over_limit: Rc<Cell<bool>>,
+    remaining: u64,
+    pub(crate) bytes_read: u64,
+    pub(crate) is_compressed: bool,
+    pub(crate) end: Option<InputEnd>,
 }
 
-impl<'a> Unpacked<'a> {
+impl<'a> UnpackedInput<'a> {
     pub(crate) fn new(reader: &'a mut dyn BufRead, limit: u64) -> Self {
         let failed = Rc::new(Cell::new(false));
-        let source = Source { inner: reader, failed: Rc::clone(&failed) };
+        let tracked = TrackedInput { inner: reader, failed: Rc::clone(&failed) };
         let mut unpacked = Self {
-            inner: Box::new(source),
-            failed,
-            over: Rc::default(),
-            left: limit,
-            count: 0,
-            compressed: false,
-            ended: None,
+            inner: Box::new(tracked),
+            input_failed: failed,
+            layer_over_limit: Rc::default(),
+            remaining: limit,
+            bytes_read: 0,
+            is_compressed: false,
+            end: None,
         };
-        // What is compressed twice can be long and come to nothing.
-        let most = limit.saturating_mul(2).saturating_add(CHUNK as u64);
-        for layer in 0..=LAYERS {
-            let head = unpacked.head();
+        // Nested gzip layers can be long in between and decompress to nothing.
+        let max_layer_output = limit.saturating_mul(2).saturating_add(BUFFER_LEN as u64);
+        for layer in 0..=MAX_GZIP_LAYERS {
+            let magic = unpacked.read_magic();
             let inner = std::mem::replace(&mut unpacked.inner, Box::new(io::empty()));
-            let is_compressed = head == MAGIC && layer < LAYERS;
-            let whole = Cursor::new(head).chain(inner);
+            let is_compressed = magic == GZIP_MAGIC && layer < MAX_GZIP_LAYERS;
+            let input = Cursor::new(magic).chain(inner);
             if !is_compressed {
-                unpacked.inner = Box::new(whole);
+                unpacked.inner = Box::new(input);
                 break;
             }
-            unpacked.compressed = true;
-            let over = Rc::clone(&unpacked.over);
-            let decoder = Within { inner: MultiGzDecoder::new(whole), left: most, over };
-            unpacked.inner = Box::new(BufReader::with_capacity(CHUNK, decoder));
+            unpacked.is_compressed = true;
+            let over_limit = Rc::clone(&unpacked.layer_over_limit);
+            let decoder = LimitedReader {
+                inner: MultiGzDecoder::new(input),
+                remaining: max_layer_output,
+                over_limit,
+            };
+            unpacked.inner = Box::new(BufReader::with_capacity(BUFFER_LEN, decoder));
         }
         unpacked
     }
 
-    /// The first bytes.
-    fn head(&mut self) -> Vec<u8> {
-        let mut head = Vec::with_capacity(MAGIC.len());
-        let read = (&mut *self.inner).take(MAGIC.len() as u64).read_to_end(&mut head);
+    /// Reads the first bytes.
+    fn read_magic(&mut self) -> Vec<u8> {
+        let mut head = Vec::with_capacity(GZIP_MAGIC.len());
+        let read = (&mut *self.inner).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head);
         if let Err(error) = read {
-            self.note(&error);
+            self.record_error(&error);
         }
         head
     }
 
-    fn note(&mut self, error: &io::Error) {
-        self.ended.get_or_insert(match error.kind() {
-            _ if self.failed.get() => Ended::Unreadable,
-            _ if self.over.get() => Ended::OverLimit,
-            ErrorKind::UnexpectedEof => Ended::CutOff,
-            _ => Ended::Damaged,
+    fn record_error(&mut self, error: &io::Error) {
+        self.end.get_or_insert(match error.kind() {
+            _ if self.input_failed.get() => InputEnd::Unreadable,
+            _ if self.layer_over_limit.get() => InputEnd::OverLimit,
+            ErrorKind::UnexpectedEof => InputEnd::CutOff,
+            _ => InputEnd::Damaged,
         });
     }
 
-    /// What comes next, to be consumed; nothing at the end.
-    pub(crate) fn fill(&mut self) -> &[u8] {
-        if self.ended.is_some() {
+    /// Returns the next bytes without consuming them; an empty slice at the end.
+    pub(crate) fn fill_buffer(&mut self) -> &[u8] {
+        if self.end.is_some() {
             return &[];
         }
-        // Asked twice, as what is borrowed in a loop stays so.
-        let asked = loop {
+        // Filled twice, since the borrow checker extends a borrow that is returned from a loop.
+        let filled = loop {
             match self.inner.fill_buf() {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => break Err(error),
                 Ok(bytes) => break Ok(bytes.is_empty()),
             }
         };
-        match asked {
+        match filled {
             Err(error) => {
-                self.note(&error);
+                self.record_error(&error);
                 &[]
             }
-            Ok(is_end) if self.left == 0 => {
+            Ok(is_end) if self.remaining == 0 => {
                 if !is_end {
-                    self.ended = Some(Ended::OverLimit);
+                    self.end = Some(InputEnd::OverLimit);
                 }
                 &[]
             }
             Ok(_) => {
                 let bytes = self.inner.fill_buf().unwrap_or_default();
-                let most = usize::try_from(self.left).unwrap_or(usize::MAX);
-                &bytes[..bytes.len().min(most)]
+                let max_len = usize::try_from(self.remaining).unwrap_or(usize::MAX);
+                &bytes[..bytes.len().min(max_len)]
             }
         }
     }
 
     pub(crate) fn consume(&mut self, length: usize) {
         self.inner.consume(length);
-        self.left = self.left.saturating_sub(length as u64);
-        self.count += length as u64;
+        self.remaining = self.remaining.saturating_sub(length as u64);
+        self.bytes_read += length as u64;
     }
 }
 
-/// What comes out of a layer of compression, up to a limit: what is in the next one may be nothing, however
-/// much that is.
-struct Within<R> {
+/// Limits the output of a gzip layer: the next layer may turn any amount of it into nothing.
+struct LimitedReader<R> {
     inner: R,
-    left: u64,
-    over: Rc<Cell<bool>>,
+    remaining: u64,
+    over_limit: Rc<Cell<bool>>,
 }
 
-impl<R: Read> Read for Within<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.left == 0 {
-            self.over.set(true);
+        if self.remaining == 0 {
+            self.over_limit.set(true);
             return Err(io::Error::other("it decompresses to more than the limit"));
         }
         let read = self.inner.read(out)?;
-        self.left = self.left.saturating_sub(read as u64);
+        self.remaining = self.remaining.saturating_sub(read as u64);
         Ok(read)
     }
 }
 
-/// Whoever gives the bytes; it is noted if it was him who failed.
-struct Source<'a> {
+/// Underlying reader that records its own failures.
+struct TrackedInput<'a> {
     inner: &'a mut dyn BufRead,
     failed: Rc<Cell<bool>>,
 }
 
-impl Source<'_> {
-    fn noted<T>(failed: &Cell<bool>, result: io::Result<T>) -> io::Result<T> {
+impl TrackedInput<'_> {
+    fn track<T>(failed: &Cell<bool>, result: io::Result<T>) -> io::Result<T> {
         if let Err(error) = &result {
             failed.set(failed.get() || error.kind() != ErrorKind::Interrupted);
         }
@@ -162,15 +165,15 @@ impl Source<'_> {
     }
 }
 
-impl Read for Source<'_> {
+impl Read for TrackedInput<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        Self::noted(&self.failed, self.inner.read(out))
+        Self::track(&self.failed, self.inner.read(out))
     }
 }
 
-impl BufRead for Source<'_> {
+impl BufRead for TrackedInput<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        Self::noted(&self.failed, self.inner.fill_buf())
+        Self::track(&self.failed, self.inner.fill_buf())
     }
 
     fn consume(&mut self, length: usize) {

@@ -1,23 +1,24 @@
-//! Times and sizes as people write them.
+//! Parses durations and sizes with units.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 
-/// A number of bytes: as it is, or with a unit.
+/// Number of bytes, plain or with a unit.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged, expecting = "is neither a number of bytes nor a text such as \"16MiB\"")]
-pub enum RawSize {
-    /// Bytes.
+#[serde(untagged, expecting = "is neither a number of bytes nor a size such as \"16MiB\"")]
+pub enum RawByteSize {
+    /// Plain number.
     Bytes(u64),
-    /// Such as `16MiB`.
+    /// Text such as `16MiB`.
     Text(String),
 }
 
-/// A time as people write it: `10s`, `250ms`, `2min`, `24h` or `1d`. Nothing if it is none, or 0.
+/// Parses a duration such as `10s`, `250ms`, `2min`, `24h` or `1d`. Returns `None` if it is invalid
+/// or 0.
 #[must_use]
-pub fn time(text: &str) -> Option<Duration> {
-    let (number, unit) = split(text)?;
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let (number, unit) = split_unit(text)?;
     let seconds = match unit {
         "ms" => 0.001,
         "s" => 1.0,
@@ -30,17 +31,18 @@ pub fn time(text: &str) -> Option<Duration> {
     (!time.is_zero()).then_some(time)
 }
 
-/// What a size may be written with, for messages.
-pub const SIZES: &str = "a number of bytes, or one with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB";
+/// Formats that [`parse_byte_size`] accepts, for messages.
+pub const BYTE_SIZE_FORMATS: &str =
+    "a number of bytes, or one with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB";
 
-/// Bytes, also with a unit, in large or small letters: thousands (`kB`, `MB`, `GB`, `TB`) or powers of
-/// 1024 (`KiB`, `MiB`, `GiB`, `TiB`). Nothing if they are none, or 0.
+/// Parses a number of bytes, optionally with a unit in upper or lower case: powers of 1000 (`kB`,
+/// `MB`, `GB`, `TB`) or of 1024 (`KiB`, `MiB`, `GiB`, `TiB`). Returns `None` if it is invalid or 0.
 #[must_use]
-pub fn size(raw: &RawSize) -> Option<u64> {
+pub fn parse_byte_size(raw: &RawByteSize) -> Option<u64> {
     let bytes = match raw {
-        RawSize::Bytes(bytes) => *bytes,
-        RawSize::Text(text) => {
-            let (number, unit) = split(text)?;
+        RawByteSize::Bytes(bytes) => *bytes,
+        RawByteSize::Text(text) => {
+            let (number, unit) = split_unit(text)?;
             let factor = match unit.to_ascii_lowercase().as_str() {
                 "" | "b" => 1.0,
                 "kb" => 1e3,
@@ -59,7 +61,7 @@ pub fn size(raw: &RawSize) -> Option<u64> {
     (bytes > 0).then_some(bytes)
 }
 
-fn split(text: &str) -> Option<(f64, &str)> {
+fn split_unit(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|it: char| !it.is_ascii_digit() && it != '.').unwrap_or(text.len());
     Some((text[..end].parse().ok()?, text[end..].trim()))
@@ -71,7 +73,7 @@ mod tests {
 
     #[test]
     fn quantities_have_units() {
-        let seconds = |text: &str| time(text).map(|it| it.as_secs_f64());
+        let seconds = |text: &str| parse_duration(text).map(|it| it.as_secs_f64());
         assert_eq!(seconds("10s"), Some(10.0));
         assert_eq!(seconds("250 ms"), Some(0.25));
         assert_eq!(seconds("1.5min"), Some(90.0));
@@ -79,7 +81,7 @@ mod tests {
         for text in ["", "10", "s", "0s", "-1s", "1e9999s", "10 seconds", "1..2s"] {
             assert_eq!(seconds(text), None, "{text}");
         }
-        let bytes = |text: &str| size(&RawSize::Text(text.to_owned()));
+        let bytes = |text: &str| parse_byte_size(&RawByteSize::Text(text.to_owned()));
         assert_eq!(bytes("64KiB"), Some(65_536));
         assert_eq!(bytes("1.5 MB"), Some(1_500_000));
         assert_eq!(bytes("7"), Some(7));

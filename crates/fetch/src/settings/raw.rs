@@ -1,4 +1,4 @@
-//! Settings as they are written.
+//! Settings as they are written in a file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -11,63 +11,66 @@ use serde::de::IgnoredAny;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 
-use super::hidden::{some_table, table};
-use super::quantity::{RawSize, size, time};
-use super::{DAY, InvalidSetting, Limits, SettingFault, Settings, invalid, own_user_agent};
-use crate::guard::Guard;
+use super::quantity::{RawByteSize, parse_byte_size, parse_duration};
+use super::redacted::{deserialize_optional_table, deserialize_table};
+use super::{
+    DAY, FetchLimits, FetchSettings, InvalidFetchSetting, SettingFault, invalid,
+    user_agent_with_contact,
+};
+use crate::guard::AddressGuard;
 
-/// A limit of time that is longer is as good as none.
-const LONGEST: Duration = Duration::from_secs(30 * DAY.as_secs());
+/// Maximum time limit: a longer one is as good as none.
+const MAX_TIME_LIMIT: Duration = Duration::from_secs(30 * DAY.as_secs());
 
-/// A limit of size that is larger is a slip.
-const LARGEST: u64 = 1 << 40;
+/// Maximum size limit: a larger one is a typing error.
+const MAX_SIZE_LIMIT: u64 = 1 << 40;
 
-/// Settings as they are written, in a file or by a program.
+/// Settings as they are written in a file or by a program.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct RawSettings {
-    /// Whom hosts can turn to: a URL or a mail address. It is part of the user agent.
+pub struct RawFetchSettings {
+    /// Contact for hosts, a URL or a mail address. It becomes part of the user agent.
     pub contact: Option<String>,
-    /// The whole user agent, in place of freshet's own.
+    /// Complete user agent that replaces freshet's own.
     pub user_agent: Option<String>,
-    /// Whether robots.txt is obeyed; it is, unless this says no.
+    /// True if robots.txt is obeyed (default).
     pub robots: Option<bool>,
-    /// What the guard lets through beside what is public: networks, addresses, names.
+    /// Networks, addresses and names that the guard allows in addition to public addresses.
     pub allow: Vec<String>,
-    /// Whether what is public is let through; it is, unless this says no.
+    /// True if public addresses are allowed (default).
     pub public: Option<bool>,
-    /// Whether redirects from https to http are followed.
+    /// True if redirects from https to http are followed.
     pub downgrade: bool,
-    /// Name servers, in place of the system's.
+    /// DNS servers that replace the system's.
     pub dns: Vec<String>,
-    /// Addresses of names that no name server is asked for. The guard judges them all the same.
+    /// Static addresses of host names. The guard checks them all the same.
     pub resolve: BTreeMap<String, Vec<String>>,
-    /// Files (PEM) of certificates that are trusted beside the public ones.
+    /// PEM files of certificates that are trusted in addition to the public ones.
     pub roots: Vec<PathBuf>,
     /// Directories whose files may be sources.
     pub files: Vec<PathBuf>,
     /// Commands that may be sources, by name: program and arguments.
     pub commands: BTreeMap<String, Vec<String>>,
     /// Limits.
-    pub limits: RawLimits,
-    /// What holds for some URLs only; where two say different things, the later one counts.
-    pub rules: Vec<RawRule>,
+    pub limits: RawFetchLimits,
+    /// Rules for some URLs; the last matching one wins.
+    pub rules: Vec<RawUrlRule>,
 }
 
-/// Limits as they are written. See [`Limits`].
+/// Limits as they are written. See [`FetchLimits`].
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table")]
 #[allow(missing_docs)]
-pub struct RawLimits {
+pub struct RawFetchLimits {
     pub connect: Option<String>,
     pub tls: Option<String>,
     pub first_byte: Option<String>,
     pub idle: Option<String>,
     pub body: Option<String>,
     pub total: Option<String>,
-    pub head_bytes: Option<RawSize>,
-    pub wire_bytes: Option<RawSize>,
-    pub body_bytes: Option<RawSize>,
+    pub head_bytes: Option<RawByteSize>,
+    pub wire_bytes: Option<RawByteSize>,
+    pub body_bytes: Option<RawByteSize>,
     pub redirects: Option<u32>,
     pub kept: Option<u32>,
     pub keep: Option<String>,
@@ -75,122 +78,129 @@ pub struct RawLimits {
     pub robots_retry: Option<String>,
 }
 
-/// What holds for the URLs that match a pattern.
+/// Settings for the URLs that match a pattern.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table")]
-pub struct RawRule {
-    /// The pattern.
+pub struct RawUrlRule {
+    /// URL pattern.
     #[serde(rename = "match")]
     pub pattern: String,
     /// Headers to send.
-    #[serde(deserialize_with = "table")]
-    pub headers: BTreeMap<String, RawValue>,
-    /// A name and a password to sign in with.
-    #[serde(deserialize_with = "some_table")]
-    pub basic: Option<RawBasic>,
-    /// A token to sign in with.
-    pub bearer: Option<RawSecret>,
-    /// A proxy to go through.
-    #[serde(deserialize_with = "some_table")]
+    #[serde(deserialize_with = "deserialize_table")]
+    pub headers: BTreeMap<String, RawHeaderValue>,
+    /// User name and password.
+    #[serde(deserialize_with = "deserialize_optional_table")]
+    pub basic: Option<RawBasicAuth>,
+    /// Bearer token.
+    pub bearer: Option<SecretSource>,
+    /// Proxy.
+    #[serde(deserialize_with = "deserialize_optional_table")]
     pub proxy: Option<RawProxy>,
 }
 
-/// A value: as it is, or a secret that lives elsewhere.
+/// Value of a header: plain, or a secret stored elsewhere.
 #[derive(Clone, Deserialize)]
 #[serde(
     untagged,
-    expecting = "is neither a text nor the place of a secret, such as `{ env = \"NAME\" }`"
+    expecting = "is neither a text nor the location of a secret, such as `{ env = \"NAME\" }`"
 )]
-pub enum RawValue {
-    /// As it is.
+pub enum RawHeaderValue {
+    /// Plain text.
     Plain(String),
-    /// From elsewhere.
-    Secret(RawSecret),
+    /// Secret stored elsewhere.
+    Secret(SecretSource),
 }
 
-/// Where a secret lives.
+/// Location of a secret.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "Written")]
-pub enum RawSecret {
-    /// In a variable of the environment.
+#[serde(try_from = "SecretSourceInput")]
+pub enum SecretSource {
+    /// Environment variable.
     Env(String),
-    /// In a file; white space around it does not count.
+    /// File; surrounding white space is ignored.
     File(PathBuf),
 }
 
-/// What may stand where a secret's place is expected. An error must not show it: it may be the secret.
+/// Value in place of a secret's location. Errors must not show it, since it may be the secret
+/// itself.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
-    Place(Place),
+enum SecretSourceInput {
+    SecretSourceTable(SecretSourceTable),
     Other(IgnoredAny),
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum Place {
+enum SecretSourceTable {
     Env(String),
     File(PathBuf),
 }
 
-impl TryFrom<Written> for RawSecret {
+impl TryFrom<SecretSourceInput> for SecretSource {
     type Error = &'static str;
 
-    fn try_from(written: Written) -> Result<Self, Self::Error> {
+    fn try_from(written: SecretSourceInput) -> Result<Self, Self::Error> {
         match written {
-            Written::Place(Place::Env(name)) => Ok(Self::Env(name)),
-            Written::Place(Place::File(path)) => Ok(Self::File(path)),
-            Written::Other(IgnoredAny) => {
-                Err("secrets do not belong here: say `{ env = \"NAME\" }` or `{ file = \"path\" }`")
+            SecretSourceInput::SecretSourceTable(SecretSourceTable::Env(name)) => {
+                Ok(Self::Env(name))
             }
+            SecretSourceInput::SecretSourceTable(SecretSourceTable::File(path)) => {
+                Ok(Self::File(path))
+            }
+            SecretSourceInput::Other(IgnoredAny) => Err(
+                "secrets do not belong here: write `{ env = \"NAME\" }` or `{ file = \"path\" }`",
+            ),
         }
     }
 }
 
-/// A name and a password.
+/// User name and password.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
-pub struct RawBasic {
-    /// The name.
+pub struct RawBasicAuth {
+    /// User name.
     pub user: String,
-    /// The password.
-    pub password: RawSecret,
+    /// Password.
+    pub password: SecretSource,
 }
 
-/// A proxy.
+/// Proxy.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct RawProxy {
-    /// Where it is: `http://HOST:PORT`; empty for none.
+    /// URL, `http://HOST:PORT`; empty for no proxy.
     pub url: String,
-    /// Whether it resolves names and guards them itself.
+    /// True if the proxy resolves names and guards them itself.
     #[serde(default)]
     pub trusted: bool,
-    /// How to sign in there.
-    #[serde(default, deserialize_with = "some_table")]
-    pub basic: Option<RawBasic>,
+    /// Credentials for the proxy.
+    #[serde(default, deserialize_with = "deserialize_optional_table")]
+    pub basic: Option<RawBasicAuth>,
 }
 
-impl TryFrom<RawSettings> for Settings {
-    type Error = InvalidSetting;
+impl TryFrom<RawFetchSettings> for FetchSettings {
+    type Error = InvalidFetchSetting;
 
-    fn try_from(raw: RawSettings) -> Result<Self, InvalidSetting> {
-        let (settings, missing) = Self::but_secrets(raw)?;
-        missing.map_or(Ok(settings), Err)
+    fn try_from(raw: RawFetchSettings) -> Result<Self, InvalidFetchSetting> {
+        let (settings, missing_secret) = Self::from_raw_allow_missing_secrets(raw)?;
+        missing_secret.map_or(Ok(settings), Err)
     }
 }
 
-impl Settings {
-    /// The same for those who fetch nothing: what is written is checked, and the first secret that is not
-    /// where it should be is named. Nothing may be fetched then.
+impl FetchSettings {
+    /// Validates settings for callers that do not fetch: returns the first missing secret instead
+    /// of failing. Such settings must not be used for fetching.
     ///
     /// # Errors
-    /// If something else cannot be meant.
-    pub fn but_secrets(raw: RawSettings) -> Result<(Self, Option<InvalidSetting>), InvalidSetting> {
+    /// Returns [`InvalidFetchSetting`] if anything else is invalid.
+    pub fn from_raw_allow_missing_secrets(
+        raw: RawFetchSettings,
+    ) -> Result<(Self, Option<InvalidFetchSetting>), InvalidFetchSetting> {
         let user_agent = user_agent(raw.user_agent, raw.contact)?;
         let mut allow = Vec::new();
-        for text in raw.allow {
-            allow.push(text.parse().map_err(|it| invalid("allow", SettingFault::Opening(it)))?);
+        for entry in raw.allow {
+            allow.push(entry.parse().map_err(|it| invalid("allow", SettingFault::AllowEntry(it)))?);
         }
         let mut dns = Vec::new();
         for text in raw.dns {
@@ -206,52 +216,61 @@ impl Settings {
             let addresses = texts.into_iter().map(parse).collect::<Result<_, _>>()?;
             resolve.insert(name.trim_end_matches('.').to_ascii_lowercase(), addresses);
         }
-        let mut files = Vec::new();
+        let mut directories = Vec::new();
         for path in raw.files {
-            let refused = || invalid("files", SettingFault::Directory(path.display().to_string()));
-            // Compared with paths whose links were followed, so its own are too.
-            let real = path.canonicalize().ok().filter(|it| it.is_dir()).ok_or_else(refused)?;
-            files.push(real);
+            let fault = || invalid("files", SettingFault::Directory(path.display().to_string()));
+            // Compared with resolved paths, so it is resolved too.
+            let resolved = path.canonicalize().ok().filter(|it| it.is_dir()).ok_or_else(fault)?;
+            directories.push(resolved);
         }
         for (name, command) in &raw.commands {
             if command.first().is_none_or(String::is_empty) {
                 return Err(invalid(format!("commands.{name}"), SettingFault::Command));
             }
         }
-        let mut missing = None;
+        let mut missing_secret = None;
         let rules = raw.rules.into_iter().enumerate();
-        let rules = rules.map(|(at, rule)| rule.check(at, &mut missing));
+        let rules = rules.map(|(index, rule)| rule.check(index, &mut missing_secret));
         let rules = rules.collect::<Result<_, _>>()?;
         let settings = Self {
             user_agent,
-            robots: raw.robots.unwrap_or(true),
+            obey_robots: raw.robots.unwrap_or(true),
             guard: if raw.public.unwrap_or(true) {
-                Guard::new(allow)
+                AddressGuard::new(allow)
             } else {
-                Guard::closed(allow)
+                AddressGuard::allow_list_only(allow)
             },
-            downgrade: raw.downgrade,
-            dns,
-            resolve,
-            roots: roots(raw.roots)?,
-            files,
+            allow_downgrade: raw.downgrade,
+            dns_servers: dns,
+            static_hosts: resolve,
+            extra_roots: load_certificates(raw.roots)?,
+            allowed_directories: directories,
             commands: raw.commands.into_iter().collect(),
             limits: raw.limits.check()?,
             rules,
         };
-        Ok((settings, missing))
+        Ok((settings, missing_secret))
     }
 }
 
-impl RawLimits {
-    fn check(self) -> Result<Limits, InvalidSetting> {
-        let out = |name: &str, value: String, least: &str, most: &str| {
-            let (least, most) = (least.to_owned(), most.to_owned());
-            Err(invalid(format!("limits.{name}"), SettingFault::Range { value, least, most }))
+impl RawFetchLimits {
+    fn check(self) -> Result<FetchLimits, InvalidFetchSetting> {
+        let out_of_range = |name: &str, value: String, min: &str, max: &str| {
+            let (min, max) = (min.to_owned(), max.to_owned());
+            Err(invalid(format!("limits.{name}"), SettingFault::Range { value, min, max }))
         };
-        let mut limits = Limits::default();
-        let Limits {
-            connect, tls, first_byte, idle, body, total, keep, robots, robots_retry, ..
+        let mut limits = FetchLimits::default();
+        let FetchLimits {
+            connect_timeout: connect,
+            tls_timeout: tls,
+            first_byte_timeout: first_byte,
+            idle_timeout: idle,
+            body_timeout: body,
+            total_timeout: total,
+            idle_connection_timeout: keep,
+            robots_max_age: robots,
+            robots_retry_interval: robots_retry,
+            ..
         } = &mut limits;
         for (name, raw, limit) in [
             ("connect", &self.connect, connect),
@@ -265,14 +284,20 @@ impl RawLimits {
             ("robots_retry", &self.robots_retry, robots_retry),
         ] {
             if let Some(text) = raw {
-                let fault = || invalid(format!("limits.{name}"), SettingFault::Time(text.clone()));
-                *limit = time(text).ok_or_else(fault)?;
-                if *limit > LONGEST {
-                    return out(name, text.clone(), "1ms", "30d");
+                let fault =
+                    || invalid(format!("limits.{name}"), SettingFault::Duration(text.clone()));
+                *limit = parse_duration(text).ok_or_else(fault)?;
+                if *limit > MAX_TIME_LIMIT {
+                    return out_of_range(name, text.clone(), "1ms", "30d");
                 }
             }
         }
-        let Limits { head_bytes, wire_bytes, body_bytes, .. } = &mut limits;
+        let FetchLimits {
+            max_head_bytes: head_bytes,
+            max_wire_bytes: wire_bytes,
+            max_body_bytes: body_bytes,
+            ..
+        } = &mut limits;
         for (name, raw, limit) in [
             ("head_bytes", &self.head_bytes, head_bytes),
             ("wire_bytes", &self.wire_bytes, wire_bytes),
@@ -280,39 +305,40 @@ impl RawLimits {
         ] {
             if let Some(raw) = raw {
                 let text = match raw {
-                    RawSize::Bytes(bytes) => bytes.to_string(),
-                    RawSize::Text(text) => text.clone(),
+                    RawByteSize::Bytes(bytes) => bytes.to_string(),
+                    RawByteSize::Text(text) => text.clone(),
                 };
-                let fault = || invalid(format!("limits.{name}"), SettingFault::Size(text.clone()));
-                *limit = size(raw).ok_or_else(fault)?;
-                if *limit > LARGEST {
-                    return out(name, text, "1", "1024GiB");
+                let fault =
+                    || invalid(format!("limits.{name}"), SettingFault::ByteSize(text.clone()));
+                *limit = parse_byte_size(raw).ok_or_else(fault)?;
+                if *limit > MAX_SIZE_LIMIT {
+                    return out_of_range(name, text, "1", "1024GiB");
                 }
             }
         }
-        limits.redirects = self.redirects.unwrap_or(limits.redirects);
-        limits.kept = self.kept.unwrap_or(limits.kept);
-        if !(8192..=16 * 1024 * 1024).contains(&limits.head_bytes) {
-            return out("head_bytes", limits.head_bytes.to_string(), "8KiB", "16MiB");
+        limits.max_redirects = self.redirects.unwrap_or(limits.max_redirects);
+        limits.max_idle_connections = self.kept.unwrap_or(limits.max_idle_connections);
+        if !(8192..=16 * 1024 * 1024).contains(&limits.max_head_bytes) {
+            return out_of_range("head_bytes", limits.max_head_bytes.to_string(), "8KiB", "16MiB");
         }
-        if limits.redirects > 100 {
-            return out("redirects", limits.redirects.to_string(), "0", "100");
+        if limits.max_redirects > 100 {
+            return out_of_range("redirects", limits.max_redirects.to_string(), "0", "100");
         }
-        if limits.robots > DAY {
-            return out("robots", format!("{:?}", limits.robots), "1ms", "1d");
+        if limits.robots_max_age > DAY {
+            return out_of_range("robots", format!("{:?}", limits.robots_max_age), "1ms", "1d");
         }
         Ok(limits)
     }
 }
 
 fn user_agent(
-    whole: Option<String>,
+    custom: Option<String>,
     contact: Option<String>,
-) -> Result<HeaderValue, InvalidSetting> {
-    if let Some(text) = whole {
+) -> Result<HeaderValue, InvalidFetchSetting> {
+    if let Some(text) = custom {
         let fault = || invalid("user_agent", SettingFault::UserAgent(text.clone()));
-        let begins = text.starts_with(|it: char| it.is_ascii_alphabetic());
-        return text.parse().ok().filter(|_| begins).ok_or_else(fault);
+        let is_product = text.starts_with(|it: char| it.is_ascii_alphabetic());
+        return text.parse().ok().filter(|_| is_product).ok_or_else(fault);
     }
     match contact {
         Some(contact) => {
@@ -320,20 +346,22 @@ fn user_agent(
                 return Err(invalid("contact", SettingFault::Contact));
             }
             let fault = |_| invalid("contact", SettingFault::Header);
-            own_user_agent(contact.trim()).parse().map_err(fault)
+            user_agent_with_contact(contact.trim()).parse().map_err(fault)
         }
-        None => Ok(Settings::default().user_agent),
+        None => Ok(FetchSettings::default().user_agent),
     }
 }
 
-fn roots(paths: Vec<PathBuf>) -> Result<Vec<CertificateDer<'static>>, InvalidSetting> {
+fn load_certificates(
+    paths: Vec<PathBuf>,
+) -> Result<Vec<CertificateDer<'static>>, InvalidFetchSetting> {
     let mut roots = Vec::new();
     for path in paths {
-        let fault = || invalid("roots", SettingFault::Roots(path.display().to_string()));
-        let found: Result<Vec<_>, _> =
+        let fault = || invalid("roots", SettingFault::Certificates(path.display().to_string()));
+        let certificates: Result<Vec<_>, _> =
             CertificateDer::pem_file_iter(&path).map_err(|_| fault())?.collect();
-        let found = found.ok().filter(|it| !it.is_empty()).ok_or_else(fault)?;
-        roots.extend(found);
+        let certificates = certificates.ok().filter(|it| !it.is_empty()).ok_or_else(fault)?;
+        roots.extend(certificates);
     }
     Ok(roots)
 }

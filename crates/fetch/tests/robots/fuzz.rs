@@ -1,15 +1,15 @@
-//! Files that were damaged at random: no panic, no blow-up, and two implementations agree.
+//! Mutated files: no panic, no blow-up, and two implementations agree.
 //!
-//! `scripts/fuzz-fetch` does this for a minute.
+//! `scripts/fuzz-fetch` runs this for a minute.
 
-use freshet_fetch::Robots;
+use freshet_fetch::RobotsTxt;
 
-use crate::mutant::Mutants;
+use crate::mutator::Mutator;
 use crate::reference;
 
 #[test]
-fn damaged_files() {
-    let mut mutants = Mutants::of(
+fn mutated_files_agree_with_the_reference() {
+    let mut mutator = Mutator::new(
         "robots",
         &[
             "user-agent:",
@@ -31,13 +31,13 @@ fn damaged_files() {
             "crawl-delay: ",
         ],
     );
-    for _ in 0..mutants.cases(3_000) {
-        let (file, path) = (mutants.next(), mutants.next());
+    for _ in 0..mutator.cases(3_000) {
+        let (file, path) = (mutator.next(), mutator.next());
         let path: String = String::from_utf8_lossy(&path).chars().take(60).collect();
         let path = format!("/{}", path.replace(['\n', '\r', '\0'], ""));
-        let robots = Robots::parse(&file);
+        let robots = RobotsTxt::parse(&file);
         for agent in ["freshet/0.1", "other"] {
-            let own = robots.allows(agent, &path).allowed;
+            let own = robots.check(agent, &path).allowed;
             let other = reference::allows(&file, agent, &path);
             assert_eq!(own, other, "{agent} {path:?}\n{}", file.escape_ascii());
         }

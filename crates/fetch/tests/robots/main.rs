@@ -1,19 +1,19 @@
-//! robots.txt: the rules of RFC 9309, well-known cases, a second implementation, hostile files.
+//! robots.txt: the rules of RFC 9309, well-known cases, a reference implementation, hostile files.
 
 #![allow(clippy::unwrap_used)]
 
 mod fuzz;
 mod generated;
 mod hostile;
-#[path = "../corpus/mutant.rs"]
-mod mutant;
+#[path = "../corpus/mutator.rs"]
+mod mutator;
 mod public;
 mod reference;
 mod rfc;
 
-use freshet_fetch::Robots;
+use freshet_fetch::RobotsTxt;
 
-/// Checks for an agent which paths a file allows (`+`) and which it does not (`-`).
+/// Checks which paths a file allows (`+`) and disallows (`-`) for an agent.
 #[track_caller]
 fn check(file: &str, agent: &str, paths: &[&str]) {
     check_bytes(file.as_bytes(), agent, paths);
@@ -21,10 +21,10 @@ fn check(file: &str, agent: &str, paths: &[&str]) {
 
 #[track_caller]
 fn check_bytes(file: &[u8], agent: &str, paths: &[&str]) {
-    let robots = Robots::parse(file);
+    let robots = RobotsTxt::parse(file);
     for path in paths {
         let (sign, path) = path.split_at(1);
-        let verdict = robots.allows(agent, path);
+        let verdict = robots.check(agent, path);
         assert_eq!(verdict.allowed, sign == "+", "{agent} {path}: {verdict:?}");
     }
 }

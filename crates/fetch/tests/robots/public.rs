@@ -1,18 +1,18 @@
-//! What the public tests of large crawlers agree on, as facts: files in our words, their verdicts.
+//! Facts on which the public tests of large crawlers agree, with our own files.
 
-use freshet_fetch::Robots;
+use freshet_fetch::RobotsTxt;
 
 use crate::{check, check_bytes};
 
 #[test]
-fn keys_are_tolerant_of_blanks_and_slips() {
+fn spaces_and_misspellings_in_keys_are_tolerated() {
     for key in ["Disallow:", "disallow :", " DISALLOW:\t", "Disallow ", "dissallow:", "disalow:"] {
         check(&format!("user-agent: foo\n{key}/x"), "foo", &["-/x", "+/y"]);
     }
     for key in ["user-agent:", "USER-AGENT :", "useragent:", "user agent:", "user-agent "] {
         check(&format!("{key}foo\ndisallow: /x"), "foo", &["-/x"]);
     }
-    // Three words without a colon are no line of a robots.txt.
+    // Three words without a colon are not a valid line.
     check("user-agent: foo\ndisallow /x y", "foo", &["+/x"]);
     check("user-agent: foo\nallowance: /x\ndisallow: /x", "foo", &["-/x"]);
 }
@@ -24,13 +24,13 @@ fn a_rule_without_a_slash_matches_nothing() {
 }
 
 #[test]
-fn rules_before_any_agent_are_nobodys() {
+fn rules_before_the_first_agent_are_ignored() {
     check("disallow: /x\nuser-agent: foo\ndisallow: /y", "foo", &["+/x", "-/y"]);
     check("foo: /x\n*\n<html>\nuser-agent: foo\ndisallow: /y", "foo", &["+/x", "-/y"]);
 }
 
 #[test]
-fn agents_with_more_on_their_line() {
+fn text_after_the_agent_is_ignored() {
     check("user-agent: *\ndisallow: /", "foo", &["-/"]);
     check("user-agent: * all of you\ndisallow: /", "foo", &["-/"]);
     check("user-agent: *bot\ndisallow: /", "foobot", &["+/"]);
@@ -47,9 +47,9 @@ fn an_empty_group_is_a_group() {
     check(file, "bar", &["-/"]);
 }
 
-// The examples of the fish.
+// The examples with fish.
 #[test]
-fn prefixes_and_stars() {
+fn prefixes_and_wildcards_match() {
     check(
         "user-agent: *\ndisallow: /\nallow: /fish",
         "foo",
@@ -88,7 +88,7 @@ fn prefixes_and_stars() {
 }
 
 #[test]
-fn the_order_of_precedence() {
+fn the_longest_rule_takes_precedence() {
     check("user-agent: *\nallow: /p\ndisallow: /", "foo", &["+/page"]);
     check("user-agent: *\nallow: /folder\ndisallow: /folder", "foo", &["+/folder/page"]);
     check("user-agent: *\nallow: /page\ndisallow: /*.htm", "foo", &["-/page.htm"]);
@@ -97,12 +97,12 @@ fn the_order_of_precedence() {
 }
 
 #[test]
-fn a_part_of_a_mark_is_passed_over() {
+fn a_partial_byte_order_mark_is_ignored() {
     for mark in [&b""[..], b"\xef", b"\xef\xbb", b"\xef\xbb\xbf"] {
         let file = [mark, b"user-agent: foo\ndisallow: /x"].concat();
         check_bytes(&file, "foo", &["-/x"]);
     }
-    // Not a mark, so the line names nobody.
+    // Not a byte-order mark, so the line names no agent.
     check_bytes(b"\xef\x11\xbfuser-agent: foo\ndisallow: /x", "foo", &["+/x"]);
 }
 
@@ -110,6 +110,6 @@ fn a_part_of_a_mark_is_passed_over() {
 fn sitemaps_are_for_everybody() {
     let file =
         "sitemap: https://a.test/1.xml\nuser-agent: foo\nSiteMap : https://a.test/2.xml # x\n";
-    let robots = Robots::parse(file.as_bytes());
+    let robots = RobotsTxt::parse(file.as_bytes());
     assert_eq!(robots.sitemaps(), ["https://a.test/1.xml", "https://a.test/2.xml"]);
 }

@@ -1,7 +1,7 @@
-//! A second implementation, made to be plainly right and not to be fast: one pass over characters, a
-//! table for matching, all rules looked at.
+//! Reference implementation that is obviously correct rather than fast: one pass over characters, a
+//! table for matching, and a check of every rule.
 
-/// Whether an agent may fetch a path.
+/// True if an agent may fetch a path.
 pub(crate) fn allows(file: &[u8], agent: &str, path: &str) -> bool {
     if path == "/robots.txt" {
         return true;
@@ -9,7 +9,7 @@ pub(crate) fn allows(file: &[u8], agent: &str, path: &str) -> bool {
     let mut own: Vec<(bool, Vec<u8>)> = Vec::new();
     let mut all: Vec<(bool, Vec<u8>)> = Vec::new();
     let mut has_own = false;
-    // Whether the group that is open is the agent's own, and whether it is for all.
+    // State of the open group: it names the agent, it names all agents, more agents may follow.
     let (mut is_own, mut is_all, mut agents_may_follow) = (false, false, false);
     for (key, value) in records(file) {
         match key.as_str() {
@@ -56,7 +56,7 @@ pub(crate) fn allows(file: &[u8], agent: &str, path: &str) -> bool {
     best.is_none_or(|(_, allow)| allow)
 }
 
-/// Keys in lower case and values, character by character.
+/// Returns the keys in lower case and the values, character by character.
 fn records(file: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut file = file;
     for part in [&b"\xef\xbb\xbf"[..], b"\xef\xbb", b"\xef"] {
@@ -108,8 +108,8 @@ fn token(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The characters of a path as they are compared, octets that are encoded as three of them; `*` where
-/// that is special.
+/// Returns the normalized characters of a path, with encoded bytes as three characters and `*` for
+/// wildcards.
 fn canonical(text: &[u8], special: &[u8]) -> Vec<String> {
     let mut units = Vec::new();
     let mut rest = text;
@@ -141,7 +141,7 @@ fn canonical(text: &[u8], special: &[u8]) -> Vec<String> {
     units
 }
 
-/// By the table of which beginnings of the pattern match which beginnings of the path.
+/// Matches with the table of pattern prefixes and path prefixes.
 fn matches(pattern: &[String], path: &[String]) -> bool {
     let mut row = vec![false; path.len() + 1];
     row[0] = true;

@@ -1,4 +1,4 @@
-//! Certificates of an authority that only a test trusts, and servers that show them.
+//! Certificates of an authority that only the tests trust, and servers that present them.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use tokio_rustls::server::TlsStream;
 
 use crate::server::{Server, Step, serve};
 
-/// An authority and its certificate as a file.
+/// Authority, with its certificate in a file.
 pub(crate) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     file: NamedTempFile,
 }
 
-/// What a certificate is for, and until when.
+/// Name and validity of a certificate.
 pub(crate) struct Shown {
     pub(crate) name: &'static str,
     pub(crate) from: i32,
@@ -41,7 +41,7 @@ impl Authority {
         Self { issuer, file }
     }
 
-    /// The setting that trusts it.
+    /// Returns the setting that trusts the authority.
     pub(crate) fn trusted(&self) -> String {
         format!("roots = [\"{}\"]", self.file.path().display())
     }
@@ -50,7 +50,7 @@ impl Authority {
         self.acceptor_with(shown, protocols, WebPkiClientVerifier::no_client_auth())
     }
 
-    /// One that lets nobody in who has no certificate of this authority.
+    /// Returns an acceptor that requires a client certificate of this authority.
     pub(crate) fn demanding(&self, shown: &Shown, protocol: &str) -> TlsAcceptor {
         let mut roots = RootCertStore::empty();
         roots.add(self.issuer.der().clone()).unwrap();
@@ -81,7 +81,7 @@ impl Authority {
         TlsAcceptor::from(Arc::new(config))
     }
 
-    /// A server of HTTP/1.1 that shows a certificate.
+    /// Starts an HTTP/1.1 server with a certificate.
     pub(crate) async fn server(&self, shown: &Shown, steps: Vec<Step>) -> Server {
         let answer = Arc::new(move |_: &str, _: usize| steps.clone());
         let heads = Arc::default();
@@ -92,7 +92,7 @@ impl Authority {
     }
 }
 
-/// A server of secure connections, each given to a function.
+/// Starts a TLS server that passes each connection to a function.
 pub(crate) async fn secure<F, R>(acceptor: TlsAcceptor, each: F) -> Server
 where
     F: Fn(TlsStream<TcpStream>) -> R + Send + Sync + 'static,
@@ -114,7 +114,7 @@ where
     server
 }
 
-/// Settings under which `secure.example` is at loopback.
+/// Returns settings that trust the authority and resolve `secure.example` to loopback.
 pub(crate) fn named(authority: &Authority) -> [String; 2] {
     [authority.trusted(), "resolve = { \"secure.example\" = [\"127.0.0.1\"] }".to_owned()]
 }

@@ -1,10 +1,10 @@
-//! Compressed bodies, sound and not.
+//! Compressed bodies, valid and invalid.
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
-use freshet_fetch::{Coding, FetchError, Size};
+use freshet_fetch::{ContentCoding, FetchError, ResponsePart};
 
 use crate::server::{Server, reply};
 use crate::{failed, fetch, fetcher, text};
@@ -44,7 +44,7 @@ async fn serve(coding: &str, body: Vec<u8>) -> Server {
 }
 
 #[tokio::test]
-async fn all_codings_are_read() {
+async fn all_codings_are_decoded() {
     let text_bytes = TEXT.as_bytes();
     for (coding, body) in [
         ("gzip", gzip(text_bytes)),
@@ -64,20 +64,23 @@ async fn all_codings_are_read() {
         // Two members, and two frames.
         ("gzip", [gzip(&text_bytes[..9]), gzip(&text_bytes[9..])].concat()),
         ("zstd", [zst(&text_bytes[..9]), zst(&text_bytes[9..])].concat()),
-        // Something behind the end, as browsers take it.
+        // Trailing data, which browsers ignore.
         ("gzip", [gzip(text_bytes), b"\0\0\0".to_vec()].concat()),
     ] {
         let wire = body.len() as u64;
         let server = serve(coding, body).await;
-        let answer = fetch(&fetcher(), &server.url("/")).await;
-        assert_eq!((answer.trace.sizes.wire, answer.trace.sizes.body), (wire, TEXT.len() as u64));
-        assert_eq!(text(answer), TEXT, "{coding}");
+        let result = fetch(&fetcher(), &server.url("/")).await;
+        assert_eq!(
+            (result.trace.body_sizes.encoded, result.trace.body_sizes.decoded),
+            (wire, TEXT.len() as u64)
+        );
+        assert_eq!(text(result), TEXT, "{coding}");
     }
 }
 
-// RFC 9112 §6.1: codings of the transfer, with chunks as the last of them.
+// RFC 9112 §6.1: transfer codings, the last of them chunked.
 #[tokio::test]
-async fn codings_of_the_transfer_are_read() {
+async fn transfer_codings_are_decoded() {
     let packed = gzip(TEXT.as_bytes());
     let both = [gzip(&br(TEXT.as_bytes())), packed.clone()];
     for (headers, body, is_chunked) in [
@@ -88,17 +91,17 @@ async fn codings_of_the_transfer_are_read() {
         ("Transfer-Encoding: identity, chunked\r\nContent-Encoding: gzip\r\n", &packed, true),
         ("Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n", &packed, true),
     ] {
-        let answer = fetch(&fetcher(), &transfer(headers, body, is_chunked).await.url("/")).await;
-        assert_eq!(text(answer), TEXT, "{headers}");
+        let result = fetch(&fetcher(), &transfer(headers, body, is_chunked).await.url("/")).await;
+        assert_eq!(text(result), TEXT, "{headers}");
     }
     let bomb = gzip(&vec![0; 8 << 20]);
     let server = transfer("Transfer-Encoding: gzip, chunked\r\n", &bomb, true).await;
     let error = failed(fetch(&fetcher(), &server.url("/")).await);
-    assert_eq!(error, FetchError::TooLarge { what: Size::Body, limit: 2 << 20 });
+    assert_eq!(error, FetchError::TooLarge { part: ResponsePart::DecodedBody, limit: 2 << 20 });
     let short = &packed[..packed.len() - 5];
     let server = transfer("Transfer-Encoding: gzip\r\n", short, false).await;
     let error = failed(fetch(&fetcher(), &server.url("/")).await);
-    assert_eq!(error, FetchError::Encoding { coding: Coding::Gzip, ended: true });
+    assert_eq!(error, FetchError::Decode { coding: ContentCoding::Gzip, truncated: true });
     for (list, name) in [
         ("chunked, gzip", "protocol"),
         ("chunked, chunked", "protocol"),
@@ -124,7 +127,7 @@ async fn transfer(headers: &str, body: &[u8], is_chunked: bool) -> Server {
 }
 
 #[tokio::test]
-async fn nothing_is_a_body_in_any_coding() {
+async fn an_empty_body_is_valid_in_any_coding() {
     for coding in ["gzip", "deflate", "br", "zstd", "gzip, br"] {
         let server = serve(coding, Vec::new()).await;
         assert_eq!(text(fetch(&fetcher(), &server.url("/")).await), "", "{coding}");
@@ -141,23 +144,27 @@ async fn bombs_are_stopped_at_the_limit() {
         ("zstd", zst(&zeros)),
         ("gzip, gzip", gzip(&gzip(&zeros))),
         ("br, gzip", gzip(&br(&zeros))),
-        // What follows an end is passed over, but not without limit.
+        // Trailing data is ignored, but within the limit.
         ("gzip, gzip", gzip(&[gzip(b"x"), zeros].concat())),
     ] {
         assert!(body.len() < 100_000);
         let server = serve(coding, body).await;
         let error = failed(fetch(&fetcher(), &server.url("/")).await);
-        assert_eq!(error, FetchError::TooLarge { what: Size::Body, limit: 2 << 20 }, "{coding}");
+        assert_eq!(
+            error,
+            FetchError::TooLarge { part: ResponsePart::DecodedBody, limit: 2 << 20 },
+            "{coding}"
+        );
     }
 }
 
 #[tokio::test]
-async fn members_without_number() {
+async fn too_many_gzip_members_fail() {
     let body = gzip(&gzip(b"").repeat(50_000));
     assert!(body.len() < 100_000);
     let server = serve("gzip, gzip", body).await;
     let error = failed(fetch(&fetcher(), &server.url("/")).await);
-    assert_eq!(error, FetchError::Encoding { coding: Coding::Gzip, ended: false });
+    assert_eq!(error, FetchError::Decode { coding: ContentCoding::Gzip, truncated: false });
 }
 
 #[tokio::test]
@@ -169,39 +176,39 @@ async fn a_window_larger_than_http_allows_is_refused() {
     encoder.flush().unwrap();
     let server = serve("zstd", encoder.finish().unwrap()).await;
     let error = failed(fetch(&fetcher(), &server.url("/")).await);
-    assert_eq!(error, FetchError::Encoding { coding: Coding::Zstd, ended: false });
+    assert_eq!(error, FetchError::Decode { coding: ContentCoding::Zstd, truncated: false });
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_what_it_says() {
+async fn an_undecodable_body_fails() {
     for (coding, name) in [
-        (Coding::Gzip, "gzip"),
-        (Coding::Deflate, "deflate"),
-        (Coding::Brotli, "br"),
-        (Coding::Zstd, "zstd"),
+        (ContentCoding::Gzip, "gzip"),
+        (ContentCoding::Deflate, "deflate"),
+        (ContentCoding::Brotli, "br"),
+        (ContentCoding::Zstd, "zstd"),
     ] {
         let server = serve(name, b"<html>hello, this is a page</html>".to_vec()).await;
         let error = failed(fetch(&fetcher(), &server.url("/")).await);
-        assert_eq!(error, FetchError::Encoding { coding, ended: false }, "{name}");
+        assert_eq!(error, FetchError::Decode { coding, truncated: false }, "{name}");
     }
 }
 
 #[tokio::test]
-async fn a_body_that_ends_too_early() {
+async fn a_truncated_body_fails() {
     for (coding, name, body) in [
-        (Coding::Gzip, "gzip", gzip(TEXT.as_bytes())),
-        (Coding::Deflate, "deflate", zlib(TEXT.as_bytes())),
-        (Coding::Brotli, "br", br(TEXT.as_bytes())),
-        (Coding::Zstd, "zstd", zst(TEXT.as_bytes())),
+        (ContentCoding::Gzip, "gzip", gzip(TEXT.as_bytes())),
+        (ContentCoding::Deflate, "deflate", zlib(TEXT.as_bytes())),
+        (ContentCoding::Brotli, "br", br(TEXT.as_bytes())),
+        (ContentCoding::Zstd, "zstd", zst(TEXT.as_bytes())),
     ] {
         let server = serve(name, body[..body.len() - 5].to_vec()).await;
         let error = failed(fetch(&fetcher(), &server.url("/")).await);
-        assert_eq!(error, FetchError::Encoding { coding, ended: true }, "{name}");
+        assert_eq!(error, FetchError::Decode { coding, truncated: true }, "{name}");
     }
 }
 
 #[tokio::test]
-async fn codings_that_nobody_reads() {
+async fn unsupported_codings_fail() {
     for coding in ["compress", "rot13", "gzip, gzip, gzip, gzip", "\u{fffd}"] {
         let server = serve(coding, b"x".to_vec()).await;
         assert_eq!(failed(fetch(&fetcher(), &server.url("/")).await).name(), "unknown-encoding");

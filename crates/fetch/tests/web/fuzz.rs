@@ -1,19 +1,19 @@
-//! Answers that were damaged at random: always an outcome, within the limits.
+//! Mutated responses: always an outcome, within the limits.
 //!
-//! `scripts/fuzz-fetch` does this for a minute.
+//! `scripts/fuzz-fetch` runs this for a minute.
 
 use std::sync::{Arc, Mutex};
 
-use freshet_fetch::Outcome;
+use freshet_fetch::FetchOutcome;
 
-use crate::mutant::Mutants;
+use crate::mutator::Mutator;
 use crate::server::{Server, Step};
 use crate::{fetch, fetcher_with};
 
 #[tokio::test]
-async fn damaged_answers() {
-    let mut mutants = Mutants::of(
-        "answers",
+async fn mutated_responses_have_an_outcome() {
+    let mut mutator = Mutator::new(
+        "responses",
         &[
             "HTTP/1.1 ",
             "200",
@@ -43,23 +43,23 @@ async fn damaged_answers() {
             "é",
         ],
     );
-    let now = Arc::new(Mutex::new(Vec::new()));
-    let said = Arc::clone(&now);
+    let current = Arc::new(Mutex::new(Vec::new()));
+    let served = Arc::clone(&current);
     let server = Server::new(move |path, number| match path {
-        // What a damaged redirect leads to is of no interest.
-        "/" => vec![Step::Send(said.lock().unwrap().clone()), Step::Close],
+        // The targets of mutated redirects do not matter.
+        "/" => vec![Step::Send(served.lock().unwrap().clone()), Step::Close],
         _ => vec![Step::Send(format!("HTTP/1.1 404 {number}\r\n\r\n").into()), Step::Close],
     })
     .await;
     let fetcher = fetcher_with(&["first_byte = \"2s\"", "body_bytes = \"64KiB\"", "redirects = 3"]);
-    for _ in 0..mutants.cases(500) {
-        let bytes = mutants.next();
-        now.lock().unwrap().clone_from(&bytes);
-        let answer = fetch(&fetcher, &server.url("/")).await;
-        assert!(!answer.trace.hops.is_empty() && answer.trace.hops.len() <= 4);
-        if let Outcome::Content(content) = answer.outcome {
+    for _ in 0..mutator.cases(500) {
+        let bytes = mutator.next();
+        current.lock().unwrap().clone_from(&bytes);
+        let result = fetch(&fetcher, &server.url("/")).await;
+        assert!(!result.trace.hops.is_empty() && result.trace.hops.len() <= 4);
+        if let FetchOutcome::Content(content) = result.outcome {
             assert!(content.body.len() <= 64 * 1024, "{}", bytes.escape_ascii());
-            // Any charset gives some text.
+            // Any charset decodes to some text.
             let text = content.text();
             assert!(content.body.is_empty() || !text.text.is_empty() || content.body.len() < 4);
         }

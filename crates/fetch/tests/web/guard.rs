@@ -1,25 +1,27 @@
-//! What must not be reached is not reached, however it is spelled.
+//! Addresses that must not be reached are not, however they are spelled.
 
 use std::net::IpAddr;
 
-use freshet_fetch::{Outcome, Refusal, Request, Zone};
+use freshet_fetch::{AddressKind, FetchOutcome, FetchRequest, GuardRefusal};
 
 use crate::server::{Server, ok, redirect};
 use crate::{fetch, fetcher, fetcher_with, text};
 
-/// A name that is opened, at an address that is not.
+/// Resolves an allowed name to an address that is not allowed.
 pub(crate) const FRONT: &str = "resolve = { \"front.example\" = [\"127.0.0.1\"] }";
 
 #[track_caller]
-fn refused(outcome: &Outcome) -> (IpAddr, Zone) {
+fn refused(outcome: &FetchOutcome) -> (IpAddr, AddressKind) {
     match outcome {
-        Outcome::Refused(Refusal::Address { address, zone, .. }) => (*address, *zone),
+        FetchOutcome::Refused(GuardRefusal::Address { address, kind: zone, .. }) => {
+            (*address, *zone)
+        }
         other => panic!("{other:?}"),
     }
 }
 
 #[tokio::test]
-async fn odd_spellings_of_loopback_are_refused() {
+async fn all_spellings_of_loopback_are_refused() {
     let server = Server::always(ok("secret")).await;
     let port = server.port();
     let fetcher = fetcher_with(&["allow = []"]);
@@ -50,10 +52,10 @@ async fn odd_spellings_of_loopback_are_refused() {
         "LocalHost.",
         "127.0.0.2",
     ] {
-        let answer = fetch(&fetcher, &format!("http://{host}:{port}/")).await;
-        let (_, zone) = refused(&answer.outcome);
-        assert!(matches!(zone, Zone::Loopback | Zone::Unspecified), "{host}: {zone}");
-        assert_eq!(answer.trace.requests, 0);
+        let result = fetch(&fetcher, &format!("http://{host}:{port}/")).await;
+        let (_, zone) = refused(&result.outcome);
+        assert!(matches!(zone, AddressKind::Loopback | AddressKind::Unspecified), "{host}: {zone}");
+        assert_eq!(result.trace.requests, 0);
     }
     assert_eq!(server.connections(), 0);
 }
@@ -62,48 +64,48 @@ async fn odd_spellings_of_loopback_are_refused() {
 async fn metadata_and_private_networks_are_refused() {
     let fetcher = fetcher_with(&["allow = []"]);
     for (host, zone) in [
-        ("169.254.169.254", Zone::LinkLocal),
-        ("[fd00:ec2::254]", Zone::Private),
-        ("[::ffff:169.254.169.254]", Zone::LinkLocal),
-        ("10.0.0.1", Zone::Private),
-        ("192.168.0.1", Zone::Private),
-        ("100.100.100.200", Zone::Shared),
-        ("224.0.0.1", Zone::Multicast),
-        ("[fe80::1]", Zone::LinkLocal),
+        ("169.254.169.254", AddressKind::LinkLocal),
+        ("[fd00:ec2::254]", AddressKind::Private),
+        ("[::ffff:169.254.169.254]", AddressKind::LinkLocal),
+        ("10.0.0.1", AddressKind::Private),
+        ("192.168.0.1", AddressKind::Private),
+        ("100.100.100.200", AddressKind::Shared),
+        ("224.0.0.1", AddressKind::Multicast),
+        ("[fe80::1]", AddressKind::LinkLocal),
     ] {
         for scheme in ["http", "https"] {
-            let answer = fetch(&fetcher, &format!("{scheme}://{host}/")).await;
-            assert_eq!(refused(&answer.outcome).1, zone, "{host}");
+            let result = fetch(&fetcher, &format!("{scheme}://{host}/")).await;
+            assert_eq!(refused(&result.outcome).1, zone, "{host}");
         }
     }
 }
 
 #[tokio::test]
 async fn a_password_in_a_url_does_not_hide_its_host() {
-    let spelled = "http://example.com@127.0.0.1/";
-    assert!(Request::new(spelled).is_err());
+    let url_with_userinfo = "http://example.com@127.0.0.1/";
+    assert!(FetchRequest::new(url_with_userinfo).is_err());
     let server = Server::always(redirect("302 Found", "http://example.com:x@127.0.0.2/")).await;
-    let answer = fetch(&fetcher(), &server.url("/")).await;
-    assert_eq!(refused(&answer.outcome).0, IpAddr::from([127, 0, 0, 2]));
-    // A backslash ends the host as a slash does.
+    let result = fetch(&fetcher(), &server.url("/")).await;
+    assert_eq!(refused(&result.outcome).0, IpAddr::from([127, 0, 0, 2]));
+    // A backslash ends the host like a slash.
     let server = Server::always(redirect("302 Found", r"http://127.0.0.2\@example.com/")).await;
-    let answer = fetch(&fetcher(), &server.url("/")).await;
-    assert_eq!(refused(&answer.outcome).0, IpAddr::from([127, 0, 0, 2]));
+    let result = fetch(&fetcher(), &server.url("/")).await;
+    assert_eq!(refused(&result.outcome).0, IpAddr::from([127, 0, 0, 2]));
 }
 
 #[tokio::test]
 async fn redirect_to_a_private_address() {
-    let inside = Server::always(ok("secret")).await;
-    let server = Server::always(redirect("302 Found", &inside.url("/"))).await;
+    let private_server = Server::always(ok("secret")).await;
+    let server = Server::always(redirect("302 Found", &private_server.url("/"))).await;
     let fetcher = fetcher_with(&["allow = [\"front.example\"]", FRONT]);
-    let answer = fetch(&fetcher, &format!("http://front.example:{}/", server.port())).await;
-    assert_eq!(refused(&answer.outcome), (inside.address.ip(), Zone::Loopback));
-    assert_eq!(answer.trace.hops.len(), 2);
-    assert_eq!(inside.connections(), 0);
+    let result = fetch(&fetcher, &format!("http://front.example:{}/", server.port())).await;
+    assert_eq!(refused(&result.outcome), (private_server.address.ip(), AddressKind::Loopback));
+    assert_eq!(result.trace.hops.len(), 2);
+    assert_eq!(private_server.connections(), 0);
 }
 
 #[tokio::test]
-async fn what_is_opened_is_reached() {
+async fn allowed_addresses_are_reached() {
     let server = Server::always(ok("x")).await;
     let port = server.port();
     for (allow, url, reached) in [
@@ -114,11 +116,11 @@ async fn what_is_opened_is_reached() {
         ("10.0.0.0/8", server.url("/"), false),
     ] {
         let fetcher = fetcher_with(&[&format!("allow = [\"{allow}\"]")]);
-        let answer = fetch(&fetcher, &url).await;
+        let result = fetch(&fetcher, &url).await;
         if reached {
-            assert_eq!(text(answer), "x", "{allow} {url}");
+            assert_eq!(text(result), "x", "{allow} {url}");
         } else {
-            refused(&answer.outcome);
+            refused(&result.outcome);
         }
     }
     let with_port = fetcher_with(&[&format!("allow = [\"127.0.0.1:{port}\"]")]);
@@ -128,10 +130,10 @@ async fn what_is_opened_is_reached() {
 }
 
 #[tokio::test]
-async fn robots_are_guarded_too() {
+async fn the_guard_applies_to_robots() {
     let server = Server::always(ok("user-agent: *\nallow: /")).await;
     let fetcher = fetcher_with(&["allow = []", "robots = true"]);
     refused(&fetch(&fetcher, &server.url("/")).await.outcome);
-    assert!(fetcher.permission(&Request::new(&server.url("/")).unwrap()).await.is_err());
+    assert!(fetcher.check_robots(&FetchRequest::new(&server.url("/")).unwrap()).await.is_err());
     assert_eq!(server.connections(), 0);
 }

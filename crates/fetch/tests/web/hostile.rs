@@ -1,8 +1,10 @@
-//! Servers that mean harm, or are broken. Each has its named outcome.
+//! Malicious or broken servers. Each has a named outcome.
 
 use std::time::Duration;
 
-use freshet_fetch::{Blame, FetchError, Outcome, Phase, ProtocolFault, Size};
+use freshet_fetch::{
+    FetchBlame, FetchError, FetchOutcome, ProtocolFault, ResponsePart, TimeoutPhase,
+};
 
 use crate::server::{Server, Step, ok};
 use crate::{content, failed, fetch, fetcher, fetcher_with, text};
@@ -11,7 +13,7 @@ const HEAD: &str = "HTTP/1.1 200 OK\r\n";
 const SHORT: Duration = Duration::from_millis(100);
 
 #[track_caller]
-fn check_timeout(error: &FetchError, phase: Phase) {
+fn check_timeout(error: &FetchError, phase: TimeoutPhase) {
     assert_eq!(*error, FetchError::Timeout { phase, after: SHORT });
 }
 
@@ -24,7 +26,7 @@ async fn endless_body() {
     let steps = vec![Step::Send(format!("{HEAD}\r\n").into()), Step::Flood(vec![b'x'; 65_536])];
     let server = Server::always(steps).await;
     let error = failed(fetch(&fetcher(), &server.url("/")).await);
-    assert_eq!(error, FetchError::TooLarge { what: Size::Wire, limit: 1 << 20 });
+    assert_eq!(error, FetchError::TooLarge { part: ResponsePart::EncodedBody, limit: 1 << 20 });
 }
 
 #[tokio::test]
@@ -40,33 +42,33 @@ async fn endless_chunks_of_a_byte() {
     let head = format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n");
     let chunks = Step::Flood(b"1\r\nx\r\n".repeat(1000));
     let server = Server::always(vec![Step::Send(head.clone().into()), chunks]).await;
-    let answer = fetch(&fetcher(), &server.url("/")).await;
-    assert_eq!(answer.blame(), Some(Blame::Source));
-    // Given up long before there is as much of them as a body may have.
-    assert!(answer.trace.sizes.wire < 100_000, "{:?}", answer.trace.sizes);
-    let error = failed(answer);
-    assert!(matches!(error, FetchError::TooLarge { what: Size::Frames, .. }), "{error:?}");
-    // Some are no harm.
-    let few = format!("{head}{}0\r\n\r\n", "1\r\nx\r\n".repeat(10_000));
-    let server = Server::saying(few).await;
+    let result = fetch(&fetcher(), &server.url("/")).await;
+    assert_eq!(result.blame(), Some(FetchBlame::Source));
+    // Aborted long before the framing is as large as the body limit.
+    assert!(result.trace.body_sizes.encoded < 100_000, "{:?}", result.trace.body_sizes);
+    let error = failed(result);
+    assert!(matches!(error, FetchError::TooLarge { part: ResponsePart::Framing, .. }), "{error:?}");
+    // A moderate number is accepted.
+    let moderate = format!("{head}{}0\r\n\r\n", "1\r\nx\r\n".repeat(10_000));
+    let server = Server::saying(moderate).await;
     assert_eq!(text(fetch(&fetcher(), &server.url("/")).await).len(), 10_000);
 }
 
 #[tokio::test]
-async fn a_body_that_is_declared_too_large_is_not_begun() {
+async fn a_body_declared_too_large_is_not_read() {
     let head = format!("{HEAD}Content-Length: 1048577\r\n\r\n");
     let server = Server::always(vec![Step::Send(head.into()), Step::Hang]).await;
     let error = failed(fetch(&fetcher(), &server.url("/")).await);
-    assert_eq!(error, FetchError::TooLarge { what: Size::Wire, limit: 1 << 20 });
+    assert_eq!(error, FetchError::TooLarge { part: ResponsePart::EncodedBody, limit: 1 << 20 });
 }
 
 #[tokio::test]
 async fn slow_headers() {
-    for begun in ["", "HTTP/1.1 200 OK\r\nX: "] {
-        let steps = vec![Step::Send(begun.into()), Step::Hang];
+    for partial_head in ["", "HTTP/1.1 200 OK\r\nX: "] {
+        let steps = vec![Step::Send(partial_head.into()), Step::Hang];
         let server = Server::always(steps).await;
         let fetcher = fetcher_with(&["first_byte = \"100ms\""]);
-        check_timeout(&failed(fetch(&fetcher, &server.url("/")).await), Phase::FirstByte);
+        check_timeout(&failed(fetch(&fetcher, &server.url("/")).await), TimeoutPhase::FirstByte);
     }
 }
 
@@ -75,11 +77,11 @@ async fn slow_body() {
     let head = format!("{HEAD}Content-Length: 10\r\n\r\nabc");
     let server = Server::always(vec![Step::Send(head.into()), Step::Hang]).await;
     let idle = fetcher_with(&["idle = \"100ms\""]);
-    check_timeout(&failed(fetch(&idle, &server.url("/")).await), Phase::Idle);
+    check_timeout(&failed(fetch(&idle, &server.url("/")).await), TimeoutPhase::Idle);
     let body = fetcher_with(&["body = \"100ms\""]);
-    check_timeout(&failed(fetch(&body, &server.url("/")).await), Phase::Body);
+    check_timeout(&failed(fetch(&body, &server.url("/")).await), TimeoutPhase::Body);
     let total = fetcher_with(&["total = \"100ms\""]);
-    check_timeout(&failed(fetch(&total, &server.url("/")).await), Phase::Total);
+    check_timeout(&failed(fetch(&total, &server.url("/")).await), TimeoutPhase::Total);
 }
 
 #[tokio::test]
@@ -87,7 +89,7 @@ async fn header_flood() {
     let steps = vec![Step::Send(HEAD.into()), Step::Flood(b"X-Header: some value\r\n".repeat(100))];
     let server = Server::always(steps).await;
     let error = failed(fetch(&fetcher(), &server.url("/")).await);
-    assert_eq!(error, FetchError::TooLarge { what: Size::Head, limit: 64 * 1024 });
+    assert_eq!(error, FetchError::TooLarge { part: ResponsePart::Head, limit: 64 * 1024 });
     let long =
         vec![Step::Send(HEAD.into()), Step::Send(b"X: ".into()), Step::Flood(vec![b'x'; 4096])];
     let server = Server::always(long).await;
@@ -95,16 +97,16 @@ async fn header_flood() {
 }
 
 #[tokio::test]
-async fn flood_of_interim_answers() {
+async fn a_flood_of_interim_responses_fails() {
     let interim = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(64);
     let server = Server::always(vec![Step::Flood(interim.clone())]).await;
     let error = failed(fetch(&fetcher(), &server.url("/")).await);
-    assert_eq!(error, FetchError::TooLarge { what: Size::Head, limit: 64 << 10 });
+    assert_eq!(error, FetchError::TooLarge { part: ResponsePart::Head, limit: 64 << 10 });
     let hurried = fetcher_with(&["first_byte = \"100ms\""]);
     let server = Server::always(vec![Step::Send(interim), Step::Hang]).await;
-    check_timeout(&failed(fetch(&hurried, &server.url("/")).await), Phase::FirstByte);
-    let few = [b"HTTP/1.1 103 Early\r\n\r\n".repeat(3), b"HTTP/1.1 200 OK\r\n\r\nx".to_vec()];
-    let server = Server::saying(few.concat()).await;
+    check_timeout(&failed(fetch(&hurried, &server.url("/")).await), TimeoutPhase::FirstByte);
+    let moderate = [b"HTTP/1.1 103 Early\r\n\r\n".repeat(3), b"HTTP/1.1 200 OK\r\n\r\nx".to_vec()];
+    let server = Server::saying(moderate.concat()).await;
     assert_eq!(text(fetch(&fetcher(), &server.url("/")).await), "x");
 }
 
@@ -125,40 +127,40 @@ async fn garbage_instead_of_http() {
 }
 
 #[tokio::test]
-async fn nothing_at_all() {
+async fn a_connection_closed_without_a_response_fails() {
     let server = Server::always(vec![Step::Close]).await;
     let error = failed(fetch(&fetcher(), &server.url("/")).await);
     assert_eq!(error, protocol(ProtocolFault::Closed));
 }
 
 #[tokio::test]
-async fn content_length_that_promises_too_much() {
+async fn a_content_length_that_is_too_large_fails() {
     let server = Server::saying(format!("{HEAD}Content-Length: 10\r\n\r\nabc")).await;
     let error = failed(fetch(&fetcher(), &server.url("/")).await);
-    assert_eq!(error, FetchError::Truncated { got: 3, declared: Some(10) });
+    assert_eq!(error, FetchError::Truncated { received: 3, declared: Some(10) });
 }
 
 #[tokio::test]
-async fn content_length_that_promises_too_little() {
-    let lie = format!("{HEAD}Content-Length: 3\r\n\r\nabc{HEAD}Content-Length: 4\r\n\r\nfake");
+async fn a_content_length_that_is_too_small_cuts_the_body() {
+    let understated =
+        format!("{HEAD}Content-Length: 3\r\n\r\nabc{HEAD}Content-Length: 4\r\n\r\nfake");
     let server = Server::new(move |path, _| match path {
-        "/lie" => vec![Step::Send(lie.clone().into())],
+        "/lie" => vec![Step::Send(understated.clone().into())],
         _ => ok("true"),
     })
     .await;
     let fetcher = fetcher();
     assert_eq!(text(fetch(&fetcher, &server.url("/lie")).await), "abc");
-    // What was said without being asked is never taken for the next answer: by then the connection
-    // has been given up.
-    let mut answer = fetch(&fetcher, &server.url("/next")).await;
-    if answer.trace.hops[0].reused {
-        answer = fetch(&fetcher, &server.url("/next")).await;
+    // Bytes after the response must not become the next response: by then the connection is closed.
+    let mut result = fetch(&fetcher, &server.url("/next")).await;
+    if result.trace.hops[0].reused {
+        result = fetch(&fetcher, &server.url("/next")).await;
     }
-    assert_eq!(text(answer), "true");
+    assert_eq!(text(result), "true");
 }
 
 #[tokio::test]
-async fn content_lengths_that_disagree() {
+async fn conflicting_content_lengths_fail() {
     for lengths in
         ["Content-Length: 3\r\nContent-Length: 4", "Content-Length: -1", "Content-Length: x"]
     {
@@ -169,14 +171,14 @@ async fn content_lengths_that_disagree() {
 }
 
 #[tokio::test]
-async fn chunks_that_are_none() {
+async fn malformed_chunks_fail() {
     let head = format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n");
     for (chunks, expect) in [
         ("zz\r\nabc\r\n", protocol(ProtocolFault::Framing)),
         ("fffffffffffffffff\r\nabc", protocol(ProtocolFault::Framing)),
         ("3\r\nabcX\r\n", protocol(ProtocolFault::Framing)),
-        ("3\r\nab", FetchError::Truncated { got: 2, declared: None }),
-        ("3\r\nabc\r\n", FetchError::Truncated { got: 3, declared: None }),
+        ("3\r\nab", FetchError::Truncated { received: 2, declared: None }),
+        ("3\r\nabc\r\n", FetchError::Truncated { received: 3, declared: None }),
     ] {
         let server = Server::saying(format!("{head}{chunks}")).await;
         assert_eq!(failed(fetch(&fetcher(), &server.url("/")).await), expect, "{chunks:?}");
@@ -184,14 +186,14 @@ async fn chunks_that_are_none() {
 }
 
 #[tokio::test]
-async fn bytes_in_headers_that_are_no_text() {
+async fn undecodable_header_values_are_ignored() {
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nETag: \"\xff\xfe\"\r\nContent-Type: text/\xff\r\n\
                  Cache-Control: \xff\r\nRetry-After: \xff\r\nLast-Modified: \xff\r\nX\xff: y\r\n\r\nx";
     let server = Server::saying(&head[..]).await;
-    let answer = fetch(&fetcher(), &server.url("/%ff/\u{fffd}?\u{fffd}")).await;
-    let validators = answer.trace.validators.as_ref().unwrap();
+    let result = fetch(&fetcher(), &server.url("/%ff/\u{fffd}?\u{fffd}")).await;
+    let validators = result.trace.validators.as_ref().unwrap();
     assert!(validators.is_empty(), "{validators:?}");
-    let content = content(answer);
+    let content = content(result);
     assert_eq!((content.media_type, content.body), (None, b"x".to_vec()));
     assert_eq!(server.paths(), ["/%ff/%EF%BF%BD?%EF%BF%BD"]);
 }
@@ -208,19 +210,19 @@ async fn wrong_charset() {
 }
 
 #[tokio::test]
-async fn nobody_listens() {
-    let gone = {
+async fn a_closed_port_fails() {
+    let closed_address = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap()
     };
-    match failed(fetch(&fetcher(), &format!("http://{gone}/")).await) {
-        FetchError::Connect { address, ours: false, .. } => assert_eq!(address, gone),
+    match failed(fetch(&fetcher(), &format!("http://{closed_address}/")).await) {
+        FetchError::Connect { address, is_local: false, .. } => assert_eq!(address, closed_address),
         other => panic!("{other:?}"),
     }
 }
 
 #[tokio::test]
-async fn a_url_that_is_too_long() {
+async fn a_url_that_is_too_long_is_not_sent() {
     let server = Server::always(ok("x")).await;
     let url = server.url(&format!("/{}", "x".repeat(20_000)));
     assert_eq!(failed(fetch(&fetcher(), &url).await).name(), "url");
@@ -228,32 +230,32 @@ async fn a_url_that_is_too_long() {
 }
 
 #[tokio::test]
-async fn a_slow_absence_is_an_absence() {
+async fn a_404_with_a_stalled_body_is_gone() {
     let head = "HTTP/1.1 404 Not Found\r\nContent-Length: 10\r\n\r\nabc";
     let server = Server::always(vec![Step::Send(head.into()), Step::Hang]).await;
-    let answer = fetch(&fetcher_with(&["idle = \"100ms\""]), &server.url("/")).await;
-    assert!(matches!(answer.outcome, Outcome::Gone), "{answer:?}");
+    let result = fetch(&fetcher_with(&["idle = \"100ms\""]), &server.url("/")).await;
+    assert!(matches!(result.outcome, FetchOutcome::Gone), "{result:?}");
 }
 
 #[tokio::test]
-async fn many_lines_in_a_head_and_too_many() {
+async fn a_head_may_have_a_hundred_lines() {
     for (lines, fits) in [(50, true), (100, true), (101, false), (3000, false)] {
         let head = format!("{HEAD}{}\r\nx", "Set-Cookie: a=b\r\n".repeat(lines));
         let server = Server::saying(head).await;
-        let answer = fetch(&fetcher(), &server.url("/")).await;
+        let result = fetch(&fetcher(), &server.url("/")).await;
         if fits {
-            assert_eq!(text(answer), "x", "{lines}");
+            assert_eq!(text(result), "x", "{lines}");
         } else {
-            let error = failed(answer);
-            assert_eq!(error, FetchError::TooLarge { what: Size::Head, limit: 64 << 10 });
+            let error = failed(result);
+            assert_eq!(error, FetchError::TooLarge { part: ResponsePart::Head, limit: 64 << 10 });
             assert!(error.to_string().contains("more than 100 lines"), "{error}");
         }
     }
 }
 
-// Only a connection that closes before any byte of the answer was merely closed too early.
+// A request is retried only if the connection closed before any byte of the response.
 #[tokio::test]
-async fn a_kept_connection_is_replaced_only_if_nothing_came() {
+async fn a_request_is_retried_only_if_no_byte_arrived() {
     for (second, expect) in [
         (vec![Step::Close], None),
         (vec![Step::Send("H".into()), Step::Close], Some(protocol(ProtocolFault::Closed))),
@@ -273,17 +275,17 @@ async fn a_kept_connection_is_replaced_only_if_nothing_came() {
         .await;
         let fetcher = fetcher();
         assert_eq!(text(fetch(&fetcher, &server.url("/")).await), "x");
-        let answer = fetch(&fetcher, &server.url("/")).await;
-        let requests = answer.trace.requests;
+        let result = fetch(&fetcher, &server.url("/")).await;
+        let requests = result.trace.requests;
         match expect {
-            None => assert_eq!((text(answer).as_str(), requests), ("x", 2)),
-            Some(error) => assert_eq!((failed(answer), requests), (error, 1)),
+            None => assert_eq!((text(result).as_str(), requests), ("x", 2)),
+            Some(error) => assert_eq!((failed(result), requests), (error, 1)),
         }
     }
 }
 
 #[tokio::test]
-async fn what_was_read_of_a_body_that_fails_is_recorded() {
+async fn the_size_of_a_failed_body_is_recorded() {
     let part = format!("{HEAD}Content-Length: 10\r\n\r\nabc");
     let endless = vec![Step::Send(format!("{HEAD}\r\n").into()), Step::Flood(vec![b'x'; 65_536])];
     for (steps, lines, wire) in [
@@ -293,33 +295,36 @@ async fn what_was_read_of_a_body_that_fails_is_recorded() {
         (endless, "idle = \"5s\"", (1 << 20)..(2 << 20)),
     ] {
         let server = Server::always(steps).await;
-        let answer = fetch(&fetcher_with(&[lines]), &server.url("/")).await;
-        let sizes = answer.trace.sizes;
-        assert!(wire.contains(&sizes.wire) && wire.contains(&sizes.body), "{lines}: {sizes:?}");
-        failed(answer);
+        let result = fetch(&fetcher_with(&[lines]), &server.url("/")).await;
+        let sizes = result.trace.body_sizes;
+        assert!(
+            wire.contains(&sizes.encoded) && wire.contains(&sizes.decoded),
+            "{lines}: {sizes:?}"
+        );
+        failed(result);
     }
 }
 
 #[tokio::test]
-async fn statuses_that_nobody_has_defined() {
+async fn undefined_statuses_have_a_blame() {
     for (status, blame) in [
-        (999, Blame::Host),
-        (600, Blame::Host),
-        (599, Blame::Host),
-        (429, Blame::Host),
-        (408, Blame::Host),
-        (421, Blame::Host),
-        (101, Blame::Host),
-        (400, Blame::Source),
-        (403, Blame::Source),
-        (407, Blame::Source),
-        (499, Blame::Source),
-        (300, Blame::Source),
-        (206, Blame::Source),
+        (999, FetchBlame::Host),
+        (600, FetchBlame::Host),
+        (599, FetchBlame::Host),
+        (429, FetchBlame::Host),
+        (408, FetchBlame::Host),
+        (421, FetchBlame::Host),
+        (101, FetchBlame::Host),
+        (400, FetchBlame::Source),
+        (403, FetchBlame::Source),
+        (407, FetchBlame::Source),
+        (499, FetchBlame::Source),
+        (300, FetchBlame::Source),
+        (206, FetchBlame::Source),
     ] {
         let server = Server::saying(format!("HTTP/1.1 {status} Odd\r\nContent-Length: 0\r\n\r\n"));
-        let answer = fetch(&fetcher(), &server.await.url("/")).await;
-        assert_eq!(answer.blame(), Some(blame), "{status}");
-        assert_eq!(failed(answer), FetchError::Status { status });
+        let result = fetch(&fetcher(), &server.await.url("/")).await;
+        assert_eq!(result.blame(), Some(blame), "{status}");
+        assert_eq!(failed(result), FetchError::Status { status });
     }
 }

@@ -1,21 +1,23 @@
 //! Files and commands.
 
-use freshet_fetch::{FetchError, Outcome, Phase, Refusal};
+use freshet_fetch::{FetchError, FetchOutcome, GuardRefusal, TimeoutPhase};
 
 use crate::{failed, fetch, fetcher, fetcher_with, text};
 
 #[tokio::test]
-async fn files_and_commands_are_closed_unless_opened() {
+async fn files_and_commands_are_refused_by_default() {
     for url in ["file:///etc/hostname", "exec:id", "ftp://x.test/", "data:,x"] {
         match fetch(&fetcher(), url).await.outcome {
-            Outcome::Refused(Refusal::Scheme { scheme }) => assert!(url.starts_with(&scheme)),
+            FetchOutcome::Refused(GuardRefusal::Scheme { scheme }) => {
+                assert!(url.starts_with(&scheme))
+            }
             other => panic!("{url}: {other:?}"),
         }
     }
 }
 
 #[tokio::test]
-async fn files_below_a_directory_that_was_opened() {
+async fn files_in_an_allowed_directory_are_read() {
     let (open, closed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (inside, outside) = (open.path().join("a b.txt"), closed.path().join("secret"));
     std::fs::write(&inside, "x").unwrap();
@@ -29,10 +31,10 @@ async fn files_below_a_directory_that_was_opened() {
     let hidden =
         format!("{}/%2e%2e/../../{}", url(open.path()), &url(&outside)["file:///".len()..]);
     for url in [url(&outside), url(&open.path().join("link")), url(open.path()), hidden] {
-        let answer = fetch(&fetcher, &url).await;
+        let result = fetch(&fetcher, &url).await;
         assert!(
-            matches!(answer.outcome, Outcome::Refused(Refusal::File { .. })),
-            "{url} {answer:?}"
+            matches!(result.outcome, FetchOutcome::Refused(GuardRefusal::File { .. })),
+            "{url} {result:?}"
         );
     }
     let error = failed(fetch(&fetcher, &url(&open.path().join("none"))).await);
@@ -44,11 +46,11 @@ async fn files_below_a_directory_that_was_opened() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn commands_that_have_a_name() {
+async fn named_commands_are_run() {
     let commands = "commands = { hello = [\"printf\", \"%s\", \"$HOME;x\"], no = [\"false\"], \
                     none = [\"/no/such/program\"], slow = [\"sleep\", \"60\"], much = [\"yes\"] }";
     let fetcher = fetcher_with(&[commands, "body = \"5s\""]);
-    // Nothing is made of what shells would read.
+    // No shell interprets the arguments.
     assert_eq!(text(fetch(&fetcher, "exec:hello").await), "$HOME;x");
     let error = failed(fetch(&fetcher, "exec:no").await);
     assert_eq!(error, FetchError::Command { name: "no".to_owned(), code: Some(1) });
@@ -56,9 +58,12 @@ async fn commands_that_have_a_name() {
     assert_eq!(failed(fetch(&fetcher, "exec:much").await).name(), "too-large");
     let quick = fetcher_with(&[commands, "body = \"100ms\""]);
     let error = failed(fetch(&quick, "exec:slow").await);
-    assert!(matches!(error, FetchError::Timeout { phase: Phase::Local, .. }), "{error:?}");
+    assert!(matches!(error, FetchError::Timeout { phase: TimeoutPhase::Local, .. }), "{error:?}");
     for url in ["exec:id", "exec:hello;id", "exec:../hello"] {
-        let answer = fetch(&fetcher, url).await;
-        assert!(matches!(answer.outcome, Outcome::Refused(Refusal::Command { .. })), "{answer:?}");
+        let result = fetch(&fetcher, url).await;
+        assert!(
+            matches!(result.outcome, FetchOutcome::Refused(GuardRefusal::Command { .. })),
+            "{result:?}"
+        );
     }
 }

@@ -1,37 +1,38 @@
-//! Fetches from servers on loopback, honest and hostile, each with the outcome it must have.
+//! Fetches from well-behaved and hostile servers on loopback, each with its expected outcome.
 
 #![allow(clippy::unwrap_used)]
 
-mod answers;
-mod aside;
+mod body_sink;
 mod certificates;
+mod dns;
 mod encodings;
-mod frames;
 mod fuzz;
-mod gate;
 mod guard;
 mod hostile;
+mod http1_wire;
+mod http2;
+mod http2_frames;
 mod local;
-#[path = "../corpus/mutant.rs"]
-mod mutant;
-mod names;
+#[path = "../corpus/mutator.rs"]
+mod mutator;
 mod post;
 mod proxies;
 mod redirects;
+mod request_hook;
+mod responses;
 mod robots;
-mod rules;
-mod second;
 mod secrets;
 mod server;
 mod tls;
 mod unreachable;
-mod wire;
+mod url_rules;
 
 use freshet_fetch::{
-    Answer, Content, FetchError, Fetcher, Outcome, RawSettings, Request, Settings,
+    FetchError, FetchOutcome, FetchRequest, FetchResponse, FetchSettings, FetchedContent, Fetcher,
+    RawFetchSettings,
 };
 
-/// Settings with limits that a test can wait for, and loopback opened.
+/// Settings with short limits that allow loopback.
 const QUICK: &str = r#"
     allow = ["127.0.0.1"]
     robots = false
@@ -46,12 +47,12 @@ const QUICK: &str = r#"
     body_bytes = "2MiB"
 "#;
 
-fn settings(text: &str) -> Settings {
-    let raw: RawSettings = toml::from_str(text).unwrap();
+fn settings(text: &str) -> FetchSettings {
+    let raw: RawFetchSettings = toml::from_str(text).unwrap();
     raw.try_into().unwrap()
 }
 
-/// What is not a limit.
+/// Keys outside of `[limits]`.
 const TOP: [&str; 10] = [
     "allow",
     "robots",
@@ -65,7 +66,7 @@ const TOP: [&str; 10] = [
     "commands",
 ];
 
-/// A fetcher with some lines of [`QUICK`] replaced or added: `key = value` each.
+/// Returns a fetcher with some lines of [`QUICK`] replaced or added, each as `key = value`.
 fn fetcher_with(lines: &[&str]) -> Fetcher {
     Fetcher::new(settings(&quick_with(lines)))
 }
@@ -89,27 +90,27 @@ fn fetcher() -> Fetcher {
     fetcher_with(&[])
 }
 
-async fn fetch(fetcher: &Fetcher, url: &str) -> Answer {
-    fetcher.fetch(&Request::new(url).unwrap()).await
+async fn fetch(fetcher: &Fetcher, url: &str) -> FetchResponse {
+    fetcher.fetch(&FetchRequest::new(url).unwrap()).await
 }
 
 #[track_caller]
-fn content(answer: Answer) -> Content {
-    match answer.outcome {
-        Outcome::Content(content) => content,
-        other => panic!("{other:?}, {:?}", answer.trace),
+fn content(result: FetchResponse) -> FetchedContent {
+    match result.outcome {
+        FetchOutcome::Content(content) => content,
+        other => panic!("{other:?}, {:?}", result.trace),
     }
 }
 
 #[track_caller]
-fn text(answer: Answer) -> String {
-    content(answer).text().text.into_owned()
+fn text(result: FetchResponse) -> String {
+    content(result).text().text.into_owned()
 }
 
 #[track_caller]
-fn failed(answer: Answer) -> FetchError {
-    match answer.outcome {
-        Outcome::Failed(error) => error,
-        other => panic!("{other:?}, {:?}", answer.trace),
+fn failed(result: FetchResponse) -> FetchError {
+    match result.outcome {
+        FetchOutcome::Failed(error) => error,
+        other => panic!("{other:?}, {:?}", result.trace),
     }
 }

@@ -1,23 +1,24 @@
-//! What is sent to those who wait for it.
+//! POST requests.
 
 use std::sync::{Arc, Mutex};
 
-use freshet_fetch::{Answer, Fetcher, Outcome, Refusal, Request, Wait};
+use freshet_fetch::{FetchOutcome, FetchRequest, FetchResponse, Fetcher, GuardRefusal, RetryAfter};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use crate::server::read_head;
 use crate::{content, fetcher, fetcher_with, settings};
 
-/// A receiver on loopback that answers everybody the same, and what came to it: heads and bodies.
+/// Starts a receiver on loopback that always sends the same response and records the requests:
+/// heads and bodies.
 async fn receiver(answer: &'static str) -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
-    let came: Arc<Mutex<Vec<_>>> = Arc::default();
-    let seen = Arc::clone(&came);
+    let received: Arc<Mutex<Vec<_>>> = Arc::default();
+    let record = Arc::clone(&received);
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            let seen = Arc::clone(&seen);
+            let record = Arc::clone(&record);
             tokio::spawn(async move {
                 while let Some(head) = read_head(&mut stream).await {
                     let lower = head.to_ascii_lowercase();
@@ -25,43 +26,46 @@ async fn receiver(answer: &'static str) -> (String, Arc<Mutex<Vec<(String, Vec<u
                     let length = length.and_then(|it| it.split('\r').next()?.parse().ok());
                     let mut body = vec![0; length.unwrap_or(0)];
                     stream.read_exact(&mut body).await.unwrap();
-                    seen.lock().unwrap().push((lower, body));
+                    record.lock().unwrap().push((lower, body));
                     stream.write_all(answer.as_bytes()).await.unwrap();
                 }
             });
         }
     });
-    (url, came)
+    (url, received)
 }
 
-async fn post(fetcher: &Fetcher, url: &str, body: &str) -> Answer {
-    let request = Request::new(url).unwrap().post("application/json", body.to_owned()).unwrap();
-    let request = request.header("webhook-id", "msg_1").unwrap();
+async fn post(fetcher: &Fetcher, url: &str, body: &str) -> FetchResponse {
+    let request = FetchRequest::new(url)
+        .unwrap()
+        .with_post_body("application/json", body.to_owned())
+        .unwrap();
+    let request = request.with_header("webhook-id", "msg_1").unwrap();
     fetcher.fetch(&request).await
 }
 
 #[tokio::test]
-async fn a_body_arrives_as_it_is_and_robots_are_not_asked() {
-    let (url, came) = receiver("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+async fn a_post_body_arrives_unchanged_without_a_robots_check() {
+    let (url, received) = receiver("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let fetcher = fetcher_with(&["robots = true"]);
     for body in ["{\"a\": 1}", "", "zweite \u{fc}"] {
         let answer = post(&fetcher, &url, body).await;
         assert_eq!(answer.trace.status(), Some(200));
         assert_eq!(content(answer).body, b"ok");
     }
-    let came = came.lock().unwrap();
-    assert_eq!(came.len(), 3);
-    assert!(came.iter().all(|(head, _)| {
+    let received = received.lock().unwrap();
+    assert_eq!(received.len(), 3);
+    assert!(received.iter().all(|(head, _)| {
         head.starts_with("post /hook http/1.1\r\n")
             && head.contains("content-type: application/json\r\n")
             && head.contains("webhook-id: msg_1\r\n")
             && head.contains("user-agent: freshet")
     }));
-    assert_eq!(came[2].1, "zweite \u{fc}".as_bytes());
+    assert_eq!(received[2].1, "zweite \u{fc}".as_bytes());
 }
 
 #[tokio::test]
-async fn any_status_is_an_answer_and_a_redirect_is_not_followed() {
+async fn a_post_accepts_any_status_and_follows_no_redirect() {
     let (private, reached) = receiver("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
     let answers: [(&'static str, u16); 4] = [
         ("HTTP/1.1 307 Go\r\nLocation: TARGET\r\nContent-Length: 0\r\n\r\n", 307),
@@ -75,8 +79,8 @@ async fn any_status_is_an_answer_and_a_redirect_is_not_followed() {
         let answer = post(&fetcher(), &url, "x").await;
         assert_eq!(answer.trace.status(), Some(status));
         assert_eq!(answer.trace.hops.len(), 1);
-        // Where it would go is told.
-        let to = answer.trace.leads_to.as_ref().map(ToString::to_string);
+        // The redirect target is reported.
+        let to = answer.trace.redirect_target.as_ref().map(ToString::to_string);
         assert_eq!(to, (status == 307).then(|| private.clone()));
         content(answer);
     }
@@ -84,40 +88,40 @@ async fn any_status_is_an_answer_and_a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_wish_to_be_left_alone_is_heard() {
+async fn retry_after_of_a_post_is_reported() {
     let (url, _) =
         receiver("HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n").await;
     let answer = post(&fetcher(), &url, "x").await;
     let seven = std::time::Duration::from_secs(7);
-    assert_eq!(answer.trace.retry_after, Some(Wait::For(seven)));
+    assert_eq!(answer.trace.retry_after, Some(RetryAfter::Delay(seven)));
 }
 
 #[tokio::test]
-async fn the_guard_judges_where_it_goes() {
-    let (url, came) = receiver("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+async fn the_guard_applies_to_posts() {
+    let (url, received) = receiver("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
     let closed = Fetcher::new(settings("robots = false"));
     let port = url.rsplit(':').next().unwrap().to_owned();
     for host in ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "localhost"] {
         let answer = post(&closed, &format!("http://{host}:{port}"), "x").await;
-        assert!(matches!(answer.outcome, Outcome::Refused(_)), "{host}: {:?}", answer.outcome);
+        assert!(matches!(answer.outcome, FetchOutcome::Refused(_)), "{host}: {:?}", answer.outcome);
     }
     let answer = post(&closed, "file:///etc/hostname", "x").await;
-    assert!(matches!(answer.outcome, Outcome::Refused(Refusal::Scheme { .. })));
-    assert!(came.lock().unwrap().is_empty());
+    assert!(matches!(answer.outcome, FetchOutcome::Refused(GuardRefusal::Scheme { .. })));
+    assert!(received.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn headers_of_rules_stay_at_home() {
-    let (url, came) = receiver("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+async fn a_post_has_no_headers_of_rules() {
+    let (url, received) = receiver("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
     let rules = "allow = [\"127.0.0.1\"]\n[[rules]]\nmatch = \"http://127.0.0.1\"\n\
         headers = { x-inside = \"yes\", authorization = \"Bearer hunter2\" }";
     post(&Fetcher::new(settings(rules)), &url, "x").await;
-    let (head, _) = came.lock().unwrap()[0].clone();
+    let (head, _) = received.lock().unwrap()[0].clone();
     assert!(!head.contains("x-inside") && !head.contains("hunter2"), "{head}");
 }
 
 #[tokio::test]
-async fn an_answer_without_end_is_cut() {
+async fn a_long_post_response_is_truncated() {
     let long: &'static str =
         format!("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n{}", "x".repeat(1_000_000))
             .leak();
@@ -128,7 +132,7 @@ async fn an_answer_without_end_is_cut() {
 }
 
 #[test]
-fn what_is_no_type_is_refused() {
-    let request = Request::new("http://example.com/").unwrap();
-    assert!(request.post("text/plain\r\nx: y", "").is_err());
+fn an_invalid_media_type_is_an_error() {
+    let request = FetchRequest::new("http://example.com/").unwrap();
+    assert!(request.with_post_body("text/plain\r\nx: y", "").is_err());
 }

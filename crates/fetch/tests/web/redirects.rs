@@ -1,6 +1,6 @@
-//! From one page to another.
+//! Redirects.
 
-use freshet_fetch::{FetchError, Outcome, Refusal, Request};
+use freshet_fetch::{FetchError, FetchOutcome, FetchRequest, GuardRefusal};
 
 use crate::server::{Server, ok, redirect, reply};
 use crate::{failed, fetch, fetcher, fetcher_with, text};
@@ -15,14 +15,14 @@ async fn redirects_are_followed_and_recorded() {
     })
     .await;
     let fetcher = fetcher();
-    let answer = fetch(&fetcher, &server.url("/a")).await;
-    let statuses: Vec<_> = answer.trace.hops.iter().map(|hop| hop.status.unwrap()).collect();
+    let result = fetch(&fetcher, &server.url("/a")).await;
+    let statuses: Vec<_> = result.trace.hops.iter().map(|hop| hop.status.unwrap()).collect();
     assert_eq!(statuses, [301, 308, 200]);
-    assert_eq!(answer.trace.moved().unwrap().as_str(), server.url("/c"));
-    assert_eq!(text(answer), "x");
-    let answer = fetch(&fetcher, &server.url("/t")).await;
-    assert_eq!(answer.trace.final_url().unwrap().as_str(), server.url("/c"));
-    assert!(answer.trace.moved().is_none());
+    assert_eq!(result.trace.moved_permanently_to().unwrap().as_str(), server.url("/c"));
+    assert_eq!(text(result), "x");
+    let result = fetch(&fetcher, &server.url("/t")).await;
+    assert_eq!(result.trace.final_url().unwrap().as_str(), server.url("/c"));
+    assert!(result.trace.moved_permanently_to().is_none());
 }
 
 #[tokio::test]
@@ -41,7 +41,7 @@ async fn redirect_loop() {
 }
 
 #[tokio::test]
-async fn redirects_without_end() {
+async fn too_many_redirects_fail() {
     let server = Server::new(|path, _| redirect("302 Found", &format!("{path}x"))).await;
     let error = failed(fetch(&fetcher(), &server.url("/")).await);
     assert_eq!(error, FetchError::TooManyRedirects { limit: 10 });
@@ -51,14 +51,14 @@ async fn redirects_without_end() {
 }
 
 #[tokio::test]
-async fn redirects_to_nowhere() {
+async fn redirects_without_a_valid_location_fail() {
     for headers in
         ["", "Location: http://[::1\r\n", "Location: http://\u{fffd}/\r\n", "Location: //\r\n"]
     {
         let server = Server::always(reply("302 Found", headers, "")).await;
         let error = failed(fetch(&fetcher(), &server.url("/")).await);
         assert!(
-            matches!(error, FetchError::NoLocation { status: 302, .. }),
+            matches!(error, FetchError::InvalidLocation { status: 302, .. }),
             "{headers}: {error:?}"
         );
     }
@@ -74,7 +74,9 @@ async fn redirects_to_other_schemes_are_refused() {
         let server = Server::always(redirect("302 Found", to)).await;
         let fetcher = fetcher_with(&["files = [\"/\"]", "commands = { id = [\"id\"] }"]);
         match fetch(&fetcher, &server.url("/")).await.outcome {
-            Outcome::Refused(Refusal::Redirect { scheme }) => assert!(to.starts_with(&scheme)),
+            FetchOutcome::Refused(GuardRefusal::Redirect { scheme }) => {
+                assert!(to.starts_with(&scheme))
+            }
             other => panic!("{to}: {other:?}"),
         }
     }
@@ -89,11 +91,12 @@ async fn secrets_stay_with_their_origin() {
         _ => redirect("302 Found", &to),
     })
     .await;
-    let request = Request::new(&server.url("/start")).unwrap().header("Authorization", "hunter2");
-    let request = request.unwrap().header("Cookie", "a=b").unwrap();
-    let answer = fetcher().fetch(&request).await;
-    assert!(!format!("{request:?} {answer:?}").contains("hunter2"));
-    assert_eq!(text(answer), "x");
+    let request =
+        FetchRequest::new(&server.url("/start")).unwrap().with_header("Authorization", "hunter2");
+    let request = request.unwrap().with_header("Cookie", "a=b").unwrap();
+    let result = fetcher().fetch(&request).await;
+    assert!(!format!("{request:?} {result:?}").contains("hunter2"));
+    assert_eq!(text(result), "x");
     for head in server.heads() {
         assert!(head.contains("authorization: hunter2\r\n") && head.contains("cookie: a=b\r\n"));
     }
@@ -102,12 +105,12 @@ async fn secrets_stay_with_their_origin() {
 }
 
 #[tokio::test]
-async fn a_location_that_is_none_is_shown() {
-    for (to, says) in [
-        ("http://[::1/\u{e4}", r"a redirect (302) to `http://[::1/\xc3\xa4`, which is no URL"),
-        ("http://me:hunter2@[::1/", "a redirect (302) to `…@[::1/`, which is no URL"),
+async fn an_invalid_location_is_shown() {
+    for (to, message) in [
+        ("http://[::1/\u{e4}", r"invalid redirect (302): `http://[::1/\xc3\xa4` is not a URL"),
+        ("http://me:hunter2@[::1/", "invalid redirect (302): `…@[::1/` is not a URL"),
     ] {
         let server = Server::always(redirect("302 Found", to)).await;
-        assert_eq!(failed(fetch(&fetcher(), &server.url("/")).await).to_string(), says);
+        assert_eq!(failed(fetch(&fetcher(), &server.url("/")).await).to_string(), message);
     }
 }

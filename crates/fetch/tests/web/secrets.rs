@@ -1,16 +1,18 @@
-//! A secret is shown nowhere, also if it stands in the wrong place. All secrets here are `hunter2`.
+//! Secrets are never shown, not even misplaced ones. All secrets here are `hunter2`.
 
 use std::fmt::{Debug, Display};
 
-use freshet_fetch::{Answer, Fetcher, Opening, Pattern, RawSettings, Request, Settings};
+use freshet_fetch::{
+    AllowEntry, FetchRequest, FetchResponse, FetchSettings, Fetcher, RawFetchSettings, UrlPattern,
+};
 
 use crate::server::{Server, ok, redirect, reply};
 use crate::{QUICK, fetch, settings};
 
 #[track_caller]
-fn check(what: impl Debug + Display) {
-    let said = format!("{what} {what:?} {what:#?}");
-    assert!(!said.contains("hunter2"), "{said}");
+fn check(value: impl Debug + Display) {
+    let output = format!("{value} {value:?} {value:#?}");
+    assert!(!output.contains("hunter2"), "{output}");
 }
 
 #[test]
@@ -34,7 +36,7 @@ fn urls() {
         "https://me:hunter2/@hunter2@example.com",
         " me:hunter2@example.com",
     ] {
-        match Request::new(url) {
+        match FetchRequest::new(url) {
             Err(error) => check(error),
             Ok(request) => panic!("{url}: {request:?}"),
         }
@@ -43,26 +45,26 @@ fn urls() {
 
 #[test]
 fn headers() {
-    let request = || Request::new("http://example.com/").unwrap();
-    let taken = request().header("Authorization", "Bearer hunter2").unwrap();
-    assert!(!format!("{taken:?}").contains("hunter2"));
+    let request = || FetchRequest::new("http://example.com/").unwrap();
+    let request_with_secret = request().with_header("Authorization", "Bearer hunter2").unwrap();
+    assert!(!format!("{request_with_secret:?}").contains("hunter2"));
     for (name, value) in
         [("Bearer hunter2", "x"), ("x", "hunter2\n"), ("Host", "hunter2"), ("hunter2 ", "")]
     {
-        check(request().header(name, value).unwrap_err());
+        check(request().with_header(name, value).unwrap_err());
     }
 }
 
 #[test]
-fn patterns_and_openings() {
+fn patterns_and_allow_entries() {
     for text in ["https://me:hunter2@example.com", "hunter2@example.com", "ftp://hunter2@x/y"] {
-        check(text.parse::<Pattern>().unwrap_err());
-        check(text.parse::<Opening>().unwrap_err());
+        check(text.parse::<UrlPattern>().unwrap_err());
+        check(text.parse::<AllowEntry>().unwrap_err());
     }
 }
 
 #[test]
-fn settings_that_are_wrong() {
+fn errors_of_invalid_settings_hide_secrets() {
     let rule = |text: &str| format!("[[rules]]\nmatch = \"x\"\n{text}");
     for text in [
         rule("proxy = \"http://me:hunter2@example.com\""),
@@ -86,36 +88,37 @@ fn settings_that_are_wrong() {
         "[[rules]]\nmatch = \"hunter2@example.com/x\"".to_owned(),
         "allow = [\"me:hunter2@example.com\"]".to_owned(),
     ] {
-        match toml::from_str::<RawSettings>(&text) {
+        match toml::from_str::<RawFetchSettings>(&text) {
             Err(error) => check(error.message()),
             Ok(raw) => {
-                // Where a secret lives is no secret; what it names may have been meant as one.
+                // The location of a secret is not secret, but a misplaced secret may be written
+                // there.
                 if !text.contains("env =") && !text.contains("file =") {
-                    let said = format!("{raw:?}");
-                    assert!(!said.contains("hunter2"), "{said}");
+                    let output = format!("{raw:?}");
+                    assert!(!output.contains("hunter2"), "{output}");
                 }
-                check(Settings::try_from(raw).unwrap_err());
+                check(FetchSettings::try_from(raw).unwrap_err());
             }
         }
     }
-    let numbers = toml::from_str::<RawSettings>(&rule("basic = 4711")).unwrap_err();
+    let numbers = toml::from_str::<RawFetchSettings>(&rule("basic = 4711")).unwrap_err();
     assert!(!numbers.message().contains("4711"), "{}", numbers.message());
 }
 
 #[test]
-fn settings_that_are_right() {
+fn debug_of_valid_settings_hides_secrets() {
     let text = "commands = { x = [\"curl\", \"-H\", \"Authorization: hunter2\"] }\n\
                 [[rules]]\nmatch = \"x\"\nheaders = { Authorization = \"hunter2\" }\n";
-    let raw: RawSettings = toml::from_str(text).unwrap();
+    let raw: RawFetchSettings = toml::from_str(text).unwrap();
     assert!(!format!("{raw:?} {raw:#?}").contains("hunter2"));
-    let settings = Settings::try_from(raw).unwrap();
+    let settings = FetchSettings::try_from(raw).unwrap();
     assert!(!format!("{settings:?} {settings:#?}").contains("hunter2"));
 }
 
-/// All that a record shows.
-fn shown(answer: &Answer) -> String {
-    let blame = answer.blame();
-    format!("{answer:?} {answer:#?} {blame:?} {:?}", answer.trace.final_url())
+/// Returns everything that a result shows.
+fn shown(result: &FetchResponse) -> String {
+    let blame = result.blame();
+    format!("{result:?} {result:#?} {blame:?} {:?}", result.trace.final_url())
 }
 
 #[tokio::test]
@@ -134,16 +137,16 @@ async fn redirects() {
     ] {
         for path in ["/", "/robots.txt"] {
             let to = to.clone();
-            let server = Server::new(move |asked, _| match asked {
-                asked if asked == path => redirect("302 Found", &to),
+            let server = Server::new(move |requested, _| match requested {
+                requested if requested == path => redirect("302 Found", &to),
                 "/robots.txt" => reply("404 No", "", ""),
                 _ => ok("page"),
             })
             .await;
             let fetcher = Fetcher::new(settings(&QUICK.replace("robots = false", "robots = true")));
-            let answer = fetch(&fetcher, &server.url("/")).await;
-            let said = shown(&answer);
-            assert!(!said.contains("hunter2"), "{path}: {said}");
+            let result = fetch(&fetcher, &server.url("/")).await;
+            let output = shown(&result);
+            assert!(!output.contains("hunter2"), "{path}: {output}");
         }
     }
     for head in there.heads() {

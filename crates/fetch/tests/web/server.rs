@@ -1,4 +1,4 @@
-//! A server that does what a test says, byte by byte.
+//! Server that plays scripted steps, byte by byte.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket};
 
-/// What a server does next.
+/// Step of a server.
 #[derive(Clone)]
 pub(crate) enum Step {
     Send(Vec<u8>),
-    /// Again and again, until the other side has enough.
+    /// Sends repeatedly until the client closes.
     Flood(Vec<u8>),
-    /// Nothing, until the other side goes.
+    /// Sends nothing until the client closes.
     Hang,
     Close,
 }
 
-/// A port of loopback at which nobody listens, kept from everybody else.
+/// Loopback port that is reserved but not listened on.
 pub(crate) struct Closed {
     pub(crate) address: SocketAddr,
     _socket: TcpSocket,
@@ -31,7 +31,7 @@ impl Closed {
     }
 }
 
-/// A server on a free port of loopback.
+/// Server on a free loopback port.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     heads: Arc<Mutex<Vec<String>>>,
@@ -39,7 +39,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers by the path and the number of the request.
+    /// Starts a server that responds by the path and the number of the request.
     pub(crate) async fn new<F>(answer: F) -> Self
     where
         F: Fn(&str, usize) -> Vec<Step> + Send + Sync + 'static,
@@ -57,12 +57,12 @@ impl Server {
         server
     }
 
-    /// One that gives the same to everybody.
+    /// Starts a server that always plays the same steps.
     pub(crate) async fn always(steps: Vec<Step>) -> Self {
         Self::new(move |_, _| steps.clone()).await
     }
 
-    /// One that sends these bytes and closes.
+    /// Starts a server that sends these bytes and closes.
     pub(crate) async fn saying(bytes: impl Into<Vec<u8>>) -> Self {
         Self::always(vec![Step::Send(bytes.into()), Step::Close]).await
     }
@@ -79,12 +79,12 @@ impl Server {
         self.address.port()
     }
 
-    /// The heads of all requests so far.
+    /// Returns the heads of all requests so far.
     pub(crate) fn heads(&self) -> Vec<String> {
         self.heads.lock().unwrap().clone()
     }
 
-    /// The paths of all requests so far.
+    /// Returns the paths of all requests so far.
     pub(crate) fn paths(&self) -> Vec<String> {
         let path = |head: &String| head.split(' ').nth(1).unwrap_or_default().to_owned();
         self.heads().iter().map(path).collect()
@@ -137,12 +137,12 @@ pub(crate) async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<S
     Some(String::from_utf8_lossy(&head).into_owned())
 }
 
-/// A whole answer with a body.
+/// Returns a complete response with a body.
 pub(crate) fn ok(body: &str) -> Vec<Step> {
     reply("200 OK", "", body)
 }
 
-/// A whole answer with a status, more headers (each line ended) and a body.
+/// Returns a complete response with a status, extra headers (each with its line ending) and a body.
 pub(crate) fn reply(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<Step> {
     let body = body.as_ref();
     let mut bytes = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n", body.len())

@@ -1,4 +1,4 @@
-//! Secure connections, and those that are not.
+//! TLS connections, valid and invalid.
 
 use std::sync::Arc;
 
@@ -23,20 +23,20 @@ async fn check(authority: &Authority, trusted: bool, server: &Server, expect: Tl
 }
 
 #[tokio::test]
-async fn a_certificate_of_an_authority_from_the_settings() {
+async fn an_authority_from_the_settings_is_trusted() {
     let authority = Authority::new();
     let server = authority.server(&VALID, ok("x")).await;
     let lines = named(&authority);
     let fetcher = fetcher_with(&[&lines[0], &lines[1]]);
     for _ in 0..2 {
-        let answer = fetch(&fetcher, &format!("https://secure.example:{}/", server.port())).await;
-        assert_eq!(answer.trace.hops[0].version, Some("HTTP/1.1"));
-        assert_eq!(text(answer), "x");
+        let result = fetch(&fetcher, &format!("https://secure.example:{}/", server.port())).await;
+        assert_eq!(result.trace.hops[0].version, Some("HTTP/1.1"));
+        assert_eq!(text(result), "x");
     }
 }
 
 #[tokio::test]
-async fn certificates_that_are_not_valid() {
+async fn invalid_certificates_fail() {
     let authority = Authority::new();
     let old = Shown { until: 2001, ..VALID };
     check(&authority, true, &authority.server(&old, ok("x")).await, TlsFault::Expired).await;
@@ -49,12 +49,12 @@ async fn certificates_that_are_not_valid() {
 }
 
 #[tokio::test]
-async fn what_is_no_tls() {
+async fn a_server_without_tls_fails() {
     let authority = Authority::new();
     let plain = Server::saying("HTTP/1.1 400 Bad Request\r\n\r\n").await;
-    // Speaks at once, before anything that it could take for a request.
+    // Sends data at once, before anything that it could take for a request.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let rude = Server::at(listener.local_addr().unwrap());
+    let non_tls_server = Server::at(listener.local_addr().unwrap());
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let hello = b"220 mail.example ESMTP\r\n".repeat(20);
@@ -62,7 +62,7 @@ async fn what_is_no_tls() {
             let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4096]).await;
         }
     });
-    check(&authority, true, &rude, TlsFault::Garbage).await;
+    check(&authority, true, &non_tls_server, TlsFault::NotTls).await;
     drop(plain);
     let closing = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let closed = Server::at(closing.local_addr().unwrap());
@@ -75,15 +75,15 @@ async fn what_is_no_tls() {
 }
 
 #[tokio::test]
-async fn a_handshake_that_does_not_end() {
+async fn a_handshake_without_end_times_out() {
     let silent = Server::always(vec![Step::Hang]).await;
     let fetcher = fetcher_with(&["tls = \"100ms\""]);
     let error = failed(fetch(&fetcher, &format!("https://127.0.0.1:{}/", silent.port())).await);
-    assert_eq!(error.to_string(), "securing the connection took longer than 100ms");
+    assert_eq!(error.to_string(), "the TLS handshake took longer than 100ms (limit: `limits.tls`)");
 }
 
 #[tokio::test]
-async fn from_https_to_http_only_if_the_owner_says_so() {
+async fn downgrades_need_a_setting() {
     let plain = Server::always(ok("x")).await;
     let authority = Authority::new();
     let server = authority.server(&VALID, redirect("302 Found", &plain.url("/"))).await;
@@ -96,7 +96,7 @@ async fn from_https_to_http_only_if_the_owner_says_so() {
     assert_eq!(text(fetch(&fetcher, &url).await), "x");
 }
 
-/// A host that has signed for itself, and the settings that trust it.
+/// Starts a server with a self-signed certificate; returns it with the certificate file.
 async fn self_signed(is_ca: IsCa) -> (Server, tempfile::NamedTempFile) {
     let mut params = CertificateParams::new(vec!["secure.example".to_owned()]).unwrap();
     params.is_ca = is_ca;
@@ -114,21 +114,21 @@ async fn self_signed(is_ca: IsCa) -> (Server, tempfile::NamedTempFile) {
 }
 
 #[tokio::test]
-async fn a_host_that_signs_for_itself_must_not_be_an_authority() {
+async fn a_self_signed_ca_certificate_fails() {
     let names = "resolve = { \"secure.example\" = [\"127.0.0.1\"] }";
     let authority = IsCa::Ca(BasicConstraints::Unconstrained);
     for (is_ca, fits) in [(IsCa::NoCa, true), (authority, false)] {
         let (server, file) = self_signed(is_ca).await;
         let roots = format!("roots = [\"{}\"]", file.path().display());
         let url = format!("https://secure.example:{}/", server.port());
-        let answer = fetch(&fetcher_with(&[&roots, names]), &url).await;
+        let result = fetch(&fetcher_with(&[&roots, names]), &url).await;
         if fits {
-            assert_eq!(text(answer), "x");
+            assert_eq!(text(result), "x");
             continue;
         }
-        let error = failed(answer);
+        let error = failed(result);
         let host = "secure.example".to_owned();
-        assert_eq!(error, FetchError::Tls { host, fault: TlsFault::Authority });
+        assert_eq!(error, FetchError::Tls { host, fault: TlsFault::CaCertificate });
         assert!(error.to_string().contains("that of an authority"), "{error}");
     }
 }
@@ -139,9 +139,9 @@ fn server_config() -> ConfigBuilder<ServerConfig, WantsVerifier> {
         .unwrap()
 }
 
-// RFC 8446 §4.4.2.4: the server says so after what is the end of the handshake for us.
+// RFC 8446 §4.4.2.4: the server rejects the client after the client's end of the handshake.
 #[tokio::test]
-async fn a_host_that_wants_a_certificate_of_ours() {
+async fn a_required_client_certificate_fails() {
     for protocol in ["http/1.1", "h2"] {
         let authority = Authority::new();
         let acceptor = authority.demanding(&VALID, protocol);
@@ -152,10 +152,10 @@ async fn a_host_that_wants_a_certificate_of_ours() {
                 let Err((_, mut stream)) = acceptor.accept(stream).into_fallible().await else {
                     panic!("there is no certificate of ours");
                 };
-                // Until the other side goes, so that the alert is not lost.
+                // Keeps the connection open until the client closes, so that the alert is not lost.
                 while let Ok(1..) = stream.read(&mut [0; 4096]).await {}
             }
         });
-        check(&authority, true, &server, TlsFault::Alert).await;
+        check(&authority, true, &server, TlsFault::Rejected).await;
     }
 }

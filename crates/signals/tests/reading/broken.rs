@@ -1,10 +1,10 @@
-//! Broken documents as people publish them, each with its named outcome.
+//! Broken documents as found on the web, each with its named defects.
 
-use freshet_signals::Format;
+use freshet_signals::DocumentFormat;
 
 use crate::{check, limits, read_all, sitemap};
 
-use Format::{Atom, Html, Index, Json, Rss, Sitemap, Unknown};
+use DocumentFormat::{Atom, Html, JsonFeed, Rss, Sitemap, SitemapIndex, Unknown};
 
 fn one(loc: &str) -> String {
     sitemap(&format!("<url><loc>{loc}</loc><lastmod>2024-01-02</lastmod></url>"))
@@ -15,7 +15,7 @@ fn dated(date: &str) -> String {
 }
 
 #[test]
-fn documents_that_are_none() {
+fn other_documents_are_recognized() {
     check("", Unknown, "", "empty");
     check(" \n\t ", Unknown, "", "empty");
     check("\u{feff}", Unknown, "", "empty bom");
@@ -42,7 +42,7 @@ fn documents_that_are_none() {
 }
 
 #[test]
-fn namespaces() {
+fn wrong_namespaces_are_a_defect() {
     let url = "<url><loc>https://a.example/x</loc><lastmod>2024-01-02</lastmod></url>";
     for root in [
         "<urlset>".to_owned(),
@@ -55,7 +55,7 @@ fn namespaces() {
 }
 
 #[test]
-fn what_stands_before_and_around() {
+fn content_around_the_root_is_tolerated() {
     let text = one("https://a.example/x");
     check(format!("\u{feff}{text}"), Sitemap, "/x@0Day", "bom");
     check(format!("\u{feff}\u{feff}{text}"), Sitemap, "/x@0Day", "bom");
@@ -74,7 +74,7 @@ fn what_stands_before_and_around() {
 }
 
 #[test]
-fn addresses() {
+fn addresses_have_defects() {
     check(one("/x"), Sitemap, "/x@0Day", "relative-url");
     check(one("x"), Sitemap, "/dir/x@0Day", "relative-url");
     check(
@@ -98,7 +98,7 @@ fn addresses() {
 }
 
 #[test]
-fn dates() {
+fn dates_have_defects() {
     check(dated("2024-02-30"), Sitemap, "/x", "bad-date");
     check(dated("0000-00-00"), Sitemap, "/x", "bad-date");
     check(dated("today"), Sitemap, "/x", "bad-date");
@@ -116,7 +116,7 @@ fn dates() {
 }
 
 #[test]
-fn cut_off() {
+fn truncated_documents_keep_earlier_entries() {
     let url = |path: &str| format!("<url><loc>https://a.example/{path}</loc></url>");
     let whole = sitemap(&(url("x") + &url("y") + &url("z")));
     for (last, expect) in [
@@ -129,17 +129,17 @@ fn cut_off() {
         let end = whole.find(last).unwrap() + last.len();
         let defects = ["no-date", "no-date×2", "no-date×3"][expect.matches('/').count() - 1];
         check(&whole[..end], Sitemap, expect, &format!("cut-off {defects}"));
-        assert!(!read_all(&whole.as_bytes()[..end], limits()).1.complete);
+        assert!(!read_all(&whole.as_bytes()[..end], limits()).1.is_complete);
     }
 }
 
 #[test]
-fn markup_that_is_wrong_spoils_no_more_than_its_entry() {
+fn invalid_markup_damages_only_its_entry() {
     let x = "<url><loc>https://a.example/x</loc><lastmod>2024-01-02</lastmod></url>";
     let y = "<url><loc>https://a.example/y</loc><lastmod>2024-01-02</lastmod></url>";
     let around = |middle: &str| sitemap(&format!("{x}{middle}{y}"));
     let both = "/x@0Day /y@0Day";
-    // Ends that are missing, wrong or too many.
+    // End tags that are missing, wrong or superfluous.
     check(
         around("<url><loc>https://a.example/m</loc>"),
         Sitemap,
@@ -159,12 +159,12 @@ fn markup_that_is_wrong_spoils_no_more_than_its_entry() {
         "bad-xml×2 no-date",
     );
     check(around("</url></b>"), Sitemap, both, "bad-xml×2");
-    // What no reader can make sense of.
+    // Markup that no parser accepts.
     check(around("<url><!x><loc>https://a.example/m</loc></url>"), Sitemap, both, "bad-xml");
     check(around("<![CDATX[ ]]>"), Sitemap, both, "bad-xml");
     check(around("<!ELEMENT x>"), Sitemap, both, "bad-xml");
     check(around("< >"), Sitemap, both, "bad-xml");
-    // A sign in a text swallows what follows it up to the next tag.
+    // An unescaped `<` swallows the text up to the next tag.
     check(
         around("<url><loc>https://a.example/m</loc><note>1 < 2</note></url>"),
         Sitemap,
@@ -172,7 +172,7 @@ fn markup_that_is_wrong_spoils_no_more_than_its_entry() {
         "bad-xml×2 no-date",
     );
     check(around("\u{0}\u{1}\u{b}"), Sitemap, both, "");
-    // A piece that has no end.
+    // A piece without end.
     check(
         around(&format!("<url><loc>{}</loc></url>", "m".repeat(9 << 20))),
         Sitemap,
@@ -189,11 +189,11 @@ fn pages_in_an_index_and_parts_in_a_sitemap() {
     let pages = "<url><loc>https://a.example/x</loc><lastmod>2024-01-02</lastmod></url>";
     check(sitemap(&(parts.to_owned() + pages)), Sitemap, "*/x.xml@0Day /x@0Day", "mixed");
     let index = sitemap(&(parts.to_owned() + pages)).replace("urlset", "sitemapindex");
-    check(index, Index, "*/x.xml@0Day /x@0Day", "mixed");
+    check(index, SitemapIndex, "*/x.xml@0Day /x@0Day", "mixed");
 }
 
 #[test]
-fn nesting() {
+fn deep_nesting_is_limited() {
     let text = sitemap(&format!(
         "<url><loc>https://a.example/x</loc>{}{}<lastmod>2024-01-02</lastmod></url>",
         "<a>".repeat(10_000),
@@ -205,7 +205,7 @@ fn nesting() {
     check(format!("<x>{never_ended}"), Unknown, "", "unknown-format");
     let json =
         format!("{{\"version\":\"https://jsonfeed.org/version/1\",\"x\":{}", "[".repeat(1 << 20));
-    check(json, Json, "", "cut-off");
+    check(json, JsonFeed, "", "cut-off");
 }
 
 #[test]
@@ -221,11 +221,11 @@ fn entities_are_never_expanded() {
 }
 
 #[test]
-fn encodings() {
+fn encodings_are_detected() {
     let latin = b"<?xml version='1.0' encoding='ISO-8859-1'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>\
         <url><loc>https://a.example/\xe9</loc><lastmod>2024-01-02</lastmod></url></urlset>";
     check(latin, Sitemap, "/%C3%A9@0Day", "other-encoding");
-    // The same bytes that say nothing of it: what is no text is no address.
+    // The same bytes without a declaration: undecodable text is not an address.
     let plain = &latin[b"<?xml version='1.0' encoding='ISO-8859-1'?>".len()..];
     check(plain, Sitemap, "", "empty bad-encoding not-a-url");
     let text = "<?xml version='1.0' encoding='utf-32'?>".to_owned() + &one("https://a.example/x");
@@ -238,7 +238,7 @@ fn encodings() {
 }
 
 #[test]
-fn utf_16() {
+fn utf_16_is_decoded() {
     let text = one("https://a.example/é");
     let units: Vec<u16> = text.encode_utf16().collect();
     let little: Vec<u8> = units.iter().flat_map(|it| it.to_le_bytes()).collect();

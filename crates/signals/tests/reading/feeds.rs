@@ -1,14 +1,14 @@
 //! Feeds of all formats.
 
-use freshet_signals::{Format, Url};
+use freshet_signals::{DocumentFormat, Url};
 
 use crate::{check, limits, read_all};
 
-/// The hubs of a document and its own URL.
+/// Returns the hubs of a document and its own URL.
 fn discovered(document: &str) -> (Vec<String>, Option<String>) {
     let (_, report) = read_all(document.as_bytes(), limits());
-    let hubs = report.hub.iter().map(Url::to_string).collect();
-    (hubs, report.itself.map(|it| it.to_string()))
+    let hubs = report.hubs.iter().map(Url::to_string).collect();
+    (hubs, report.self_url.map(|it| it.to_string()))
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn rss_2() {
         <pubDate>Tue, 02 Jan 2024 00:00:00 GMT</pubDate></item>
         </channel></rss>";
     let expect = "/1@0Exact /2@21600Exact /4@86400Exact";
-    check(text, Format::Rss, expect, "no-url");
+    check(text, DocumentFormat::Rss, expect, "no-url");
     let found =
         (vec!["https://hub.example/".to_owned()], Some("https://a.example/feed".to_owned()));
     assert_eq!(discovered(text), found);
@@ -39,7 +39,7 @@ fn rss_0_91() {
         'http://my.netscape.com/publish/formats/rss-0.91.dtd'>
         <rss version='0.91'><channel><title>T</title><item><title>One</title>
         <link>https://a.example/1</link><description>D</description></item></channel></rss>";
-    check(text, Format::Rss, "/1", "doctype no-date");
+    check(text, DocumentFormat::Rss, "/1", "doctype no-date");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn rss_1_0() {
         <item rdf:about='https://a.example/1'><title>One</title><link>https://a.example/1?x</link>
         <d:date>2024-01-02T00:00Z</d:date></item>
         <item rdf:about='https://a.example/2'><title>Two</title><d:date>2024-01-03</d:date></item></rdf:RDF>";
-    check(text, Format::Rdf, "/1?x@0Exact /2@86400Day", "");
+    check(text, DocumentFormat::Rdf, "/1?x@0Exact /2@86400Day", "");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn atom() {
         <updated>2024-01-04T00:00:00Z</updated></entry>
         <entry><id>https://a.example/4</id><updated>2024-01-04T00:00:00Z</updated></entry></feed>";
     let expect = "/blog/1@0Exact /blog/2@-86400Exact /three/3@172800Exact /4@172800Exact";
-    check(text, Format::Atom, expect, "relative-url×3");
+    check(text, DocumentFormat::Atom, expect, "relative-url×3");
     let hubs = vec!["https://hub.example/".to_owned(), "https://other.example/".to_owned()];
     assert_eq!(discovered(text), (hubs, Some("https://a.example/blog/feed.atom".to_owned())));
 }
@@ -79,13 +79,13 @@ fn atom_with_prefixes_and_old_names() {
     let text = "<atom:feed xmlns:atom='http://www.w3.org/2005/Atom'><atom:entry>
         <atom:link href='https://a.example/1'/><atom:updated>2024-01-02T00:00:00Z</atom:updated>
         </atom:entry></atom:feed>";
-    check(text, Format::Atom, "/1@0Exact", "");
+    check(text, DocumentFormat::Atom, "/1@0Exact", "");
     let text = "<feed version='0.3' xmlns='http://purl.org/atom/ns#'><entry>
         <link rel='alternate' href='https://a.example/1'/><issued>2024-01-01T00:00:00Z</issued>
         <modified>2024-01-02T00:00:00Z</modified></entry></feed>";
-    check(text, Format::Atom, "/1@0Exact", "");
+    check(text, DocumentFormat::Atom, "/1@0Exact", "");
     let text = "<feed><entry><link href='https://a.example/1'/></entry></feed>";
-    check(text, Format::Atom, "/1", "wrong-namespace no-date");
+    check(text, DocumentFormat::Atom, "/1", "wrong-namespace no-date");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn json_feeds() {
             \"text\", null, {{\"id\": 5}}], \"next_url\": \"x\"}}"
         );
         let expect = "/1@0Exact /2@0Exact /3";
-        check(&text, Format::Json, expect, "no-url relative-url no-date");
+        check(&text, DocumentFormat::JsonFeed, expect, "no-url relative-url no-date");
         let found = (
             vec!["https://hub.example/".to_owned()],
             Some("https://a.example/feed.json".to_owned()),
@@ -113,46 +113,56 @@ fn json_feeds() {
 }
 
 #[test]
-fn json_that_is_nearly_a_feed() {
+fn incomplete_json_feeds_are_read() {
     let text = "{\"items\": [{\"url\": \"https://a.example/1\"}]}";
-    check(text, Format::Json, "/1", "wrong-namespace no-date");
+    check(text, DocumentFormat::JsonFeed, "/1", "wrong-namespace no-date");
     let text = "{\"version\": \"https://jsonfeed.org/version/1\", \"items\": [{\"url\": \"https://a.example/1\"}";
-    check(text, Format::Json, "/1", "cut-off no-date");
-    check(text.to_owned() + ", }", Format::Json, "/1", "bad-json no-date");
-    check(text.to_owned() + ", <html>", Format::Json, "/1", "bad-json no-date");
+    check(text, DocumentFormat::JsonFeed, "/1", "cut-off no-date");
+    check(text.to_owned() + ", }", DocumentFormat::JsonFeed, "/1", "bad-json no-date");
+    check(text.to_owned() + ", <html>", DocumentFormat::JsonFeed, "/1", "bad-json no-date");
     let text = "{\"version\": \"https://jsonfeed.org/version/1\", \"items\": {}}";
-    check(text, Format::Json, "", "empty");
-    check("{\"items\": 3}", Format::Unknown, "", "json-no-feed");
+    check(text, DocumentFormat::JsonFeed, "", "empty");
+    check("{\"items\": 3}", DocumentFormat::Unknown, "", "json-no-feed");
     let long =
         format!("{{\"items\": [{{\"url\": \"{}\"}}, {{\"url\": \"/x\"}}]}}", "x".repeat(9 << 20));
-    check(long, Format::Json, "", "long-piece");
+    check(long, DocumentFormat::JsonFeed, "", "long-piece");
 }
 
 #[test]
-fn dates_of_feeds() {
+fn feed_dates_are_tolerated() {
     let rss = |date: &str| {
         format!("<rss><channel><item><link>https://a.example/1</link>{date}</item></channel></rss>")
     };
-    check(rss("<pubDate>2024-01-02T00:00:00Z</pubDate>"), Format::Rss, "/1@0Exact", "odd-date");
+    check(
+        rss("<pubDate>2024-01-02T00:00:00Z</pubDate>"),
+        DocumentFormat::Rss,
+        "/1@0Exact",
+        "odd-date",
+    );
     check(
         rss("<pubDate>mar., 02 janv. 2024 00:00:00 GMT</pubDate>"),
-        Format::Rss,
+        DocumentFormat::Rss,
         "/1@0Exact",
         "odd-date",
     );
     check(
         rss("<pubDate>Tue, 02 Jan 2024 00:00:00</pubDate>"),
-        Format::Rss,
+        DocumentFormat::Rss,
         "/1@0NoZone",
         "no-zone",
     );
-    check(rss("<pubDate>Tue, 32 Jan 2024 00:00:00 GMT</pubDate>"), Format::Rss, "/1", "bad-date");
-    check(rss("<dc:date>2024-01-02T00:00:00Z</dc:date>"), Format::Rss, "/1@0Exact", "");
-    check(rss("<pubDate></pubDate>"), Format::Rss, "/1", "no-date");
+    check(
+        rss("<pubDate>Tue, 32 Jan 2024 00:00:00 GMT</pubDate>"),
+        DocumentFormat::Rss,
+        "/1",
+        "bad-date",
+    );
+    check(rss("<dc:date>2024-01-02T00:00:00Z</dc:date>"), DocumentFormat::Rss, "/1@0Exact", "");
+    check(rss("<pubDate></pubDate>"), DocumentFormat::Rss, "/1", "no-date");
 }
 
 #[test]
-fn an_entry_that_says_something_new_without_a_date_is_noticed() {
+fn a_changed_entry_without_a_date_has_another_fingerprint() {
     let one = |text: &str| {
         let text = format!("<rss><channel><item>{text}</item></channel></rss>");
         read_all(text.as_bytes(), limits()).0[0].fingerprint
@@ -178,8 +188,8 @@ fn an_entry_that_says_something_new_without_a_date_is_noticed() {
 }
 
 #[test]
-fn a_service_between_keeps_the_original() {
+fn the_original_link_of_a_proxy_service_wins() {
     let text = "<rss xmlns:f='http://rssnamespace.org/feedburner/ext/1.0'><channel><item>
         <link>http://proxy.example/~r/1</link><f:origLink>https://a.example/1</f:origLink></item></channel></rss>";
-    check(text, Format::Rss, "/1", "no-date");
+    check(text, DocumentFormat::Rss, "/1", "no-date");
 }

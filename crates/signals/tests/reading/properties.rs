@@ -1,9 +1,11 @@
-//! What holds for any bytes.
+//! Properties that hold for any input.
 
 use std::io::{BufReader, Read};
 use std::ops::ControlFlow;
 
-use freshet_signals::{Defect, Kind, Limits, Url, links, read};
+use freshet_signals::{
+    Defect, DocumentLimits, EntryTarget, Url, parse_link_headers, read_document,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -12,8 +14,8 @@ use crate::{BASE, NOW};
 
 const ENTRIES: u64 = 50;
 
-/// Signs that mean something to one of the readers.
-const SIGNS: &[&str] = &[
+/// Tokens that are special to one of the readers.
+const TOKENS: &[&str] = &[
     "<",
     ">",
     "</",
@@ -80,28 +82,29 @@ const DOCUMENTS: &[&str] = &[
     "https://a.example/1\nhttps://a.example/2\n",
 ];
 
-/// Reads a document and checks all that must hold; gives what was told and the names of its defects.
-fn hold(document: &[u8], chunk: usize) -> (Vec<String>, String) {
+/// Reads a document and checks its invariants; returns the entries and the report as text.
+fn check_invariants(document: &[u8], chunk: usize) -> (Vec<String>, String) {
     let base = Url::parse(BASE).unwrap();
-    let limits = Limits { entries: ENTRIES, bytes: 1 << 16, ..Limits::at(NOW) };
-    let (mut told, mut parts) = (Vec::new(), 0);
+    let limits =
+        DocumentLimits { max_entries: ENTRIES, max_bytes: 1 << 16, ..DocumentLimits::new(NOW) };
+    let (mut entries, mut parts) = (Vec::new(), 0);
     let mut reader = BufReader::with_capacity(chunk, document.take(u64::MAX));
-    let report = read(&mut reader, &base, limits, &mut |entry| {
+    let report = read_document(&mut reader, &base, limits, &mut |entry| {
         let url = Url::parse(&entry.url).unwrap();
         assert!(matches!(url.scheme(), "http" | "https") && url.has_host());
         assert_eq!((url.fragment(), url.username(), url.password()), (None, "", None));
         assert_eq!(url.as_str(), entry.url);
-        parts += u64::from(entry.kind == Kind::Part);
-        if let Some(said) = entry.changed {
-            assert!(said.span().contains(&said.at));
+        parts += u64::from(entry.target == EntryTarget::Sitemap);
+        if let Some(date) = entry.date {
+            assert!(date.possible_range().contains(&date.unix_seconds));
         }
-        told.push(format!("{entry:?}"));
+        entries.push(format!("{entry:?}"));
         ControlFlow::Continue(())
     });
-    assert_eq!((report.entries + report.parts, report.parts), (told.len() as u64, parts));
-    assert!(report.entries + report.parts <= ENTRIES);
-    // What was not read to its end says why, and what was not understood too.
-    if !report.complete {
+    assert_eq!((report.pages + report.sitemaps, report.sitemaps), (entries.len() as u64, parts));
+    assert!(report.pages + report.sitemaps <= ENTRIES);
+    // An incomplete or unknown document has a defect that explains it.
+    if !report.is_complete {
         let why = [
             Defect::Empty,
             Defect::Html,
@@ -115,13 +118,13 @@ fn hold(document: &[u8], chunk: usize) -> (Vec<String>, String) {
             Defect::BadJson,
             Defect::LongPiece,
         ];
-        assert!(why.iter().any(|it| report.defects.has(*it)), "{report:?}");
+        assert!(why.iter().any(|it| report.defects.contains(*it)), "{report:?}");
     }
-    (told, format!("{report:?}"))
+    (entries, format!("{report:?}"))
 }
 
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
-    let sign = select(SIGNS).prop_map(|it| it.as_bytes().to_vec());
+    let sign = select(TOKENS).prop_map(|it| it.as_bytes().to_vec());
     let piece = prop_oneof![4 => sign, 1 => vec(any::<u8>(), 0..4)];
     let change = (any::<prop::sample::Index>(), 0..30_usize, piece, any::<bool>());
     (select(DOCUMENTS), vec(change, 0..8), any::<bool>(), any::<bool>()).prop_map(
@@ -148,38 +151,38 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(5000))]
 
     #[test]
-    fn any_bytes(document in vec(any::<u8>(), 0..200), chunk in 1..64_usize) {
-        hold(&document, chunk);
+    fn any_bytes_are_read(document in vec(any::<u8>(), 0..200), chunk in 1..64_usize) {
+        check_invariants(&document, chunk);
     }
 
     #[test]
-    fn signs_in_any_order(signs in vec(select(SIGNS), 0..60), chunk in 1..64_usize) {
-        let document = signs.concat();
+    fn any_tokens_are_read(tokens in vec(select(TOKENS), 0..60), chunk in 1..64_usize) {
+        let document = tokens.concat();
         for root in ["", "<urlset>", "<rss>", "<feed>", "{\"items\":[{\"url\":\"", "https://a.example/\n"] {
-            hold((root.to_owned() + &document).as_bytes(), chunk);
+            check_invariants((root.to_owned() + &document).as_bytes(), chunk);
         }
     }
 
     #[test]
-    fn documents_that_were_damaged(document in mutated(), chunk in 1..64_usize) {
-        // However the bytes come, it is the same document.
-        prop_assert_eq!(hold(&document, chunk), hold(&document, 1 << 16));
+    fn mutated_documents_are_read(document in mutated(), chunk in 1..64_usize) {
+        // The result does not depend on the chunks.
+        prop_assert_eq!(check_invariants(&document, chunk), check_invariants(&document, 1 << 16));
     }
 
     #[test]
-    fn a_beginning_tells_a_beginning(place in any::<prop::sample::Index>(), of in select(DOCUMENTS)) {
-        let (whole, _) = hold(of.as_bytes(), 1 << 16);
-        let (part, _) = hold(&of.as_bytes()[..place.index(of.len())], 1 << 16);
-        // The last line of a list may be cut in its middle.
-        let sure = part.len().saturating_sub(usize::from(of.starts_with("https://")));
-        prop_assert_eq!(&part[..sure], &whole[..sure]);
+    fn a_prefix_yields_a_prefix_of_the_entries(place in any::<prop::sample::Index>(), of in select(DOCUMENTS)) {
+        let (whole, _) = check_invariants(of.as_bytes(), 1 << 16);
+        let (part, _) = check_invariants(&of.as_bytes()[..place.index(of.len())], 1 << 16);
+        // The last line of a list may be truncated.
+        let certain_len = part.len().saturating_sub(usize::from(of.starts_with("https://")));
+        prop_assert_eq!(&part[..certain_len], &whole[..certain_len]);
     }
 
     #[test]
-    fn any_header(value in "[<>;,=\"\\\\a-z /:#]{0,80}|.{0,40}") {
+    fn any_link_header_is_parsed(value in "[<>;,=\"\\\\a-z /:#]{0,80}|.{0,40}") {
         let base = Url::parse(BASE).unwrap();
-        let found = links([value.as_str()], &base);
-        for url in found.hub.iter().chain(&found.itself) {
+        let found = parse_link_headers([value.as_str()], &base);
+        for url in found.hubs.iter().chain(&found.self_url) {
             prop_assert!(matches!(url.scheme(), "http" | "https"));
         }
     }

@@ -1,8 +1,8 @@
-//! Sitemaps, their indexes, and lists of URLs.
+//! Sitemaps, sitemap indexes and lists of URLs.
 
 use std::ops::ControlFlow;
 
-use freshet_signals::{Defect, Format, Limits, Url, read};
+use freshet_signals::{Defect, DocumentFormat, DocumentLimits, Url, read_document};
 
 use crate::{BASE, NOW, check, check_within, limits, read_all, sitemap};
 
@@ -16,8 +16,8 @@ fn the_example_of_the_protocol() {
         <url><loc><![CDATA[https://a.example/c?d=1&e=2]]></loc><lastmod>2024-01</lastmod></url>
         </urlset>";
     let expect = "/?item=12&desc=vacation@0Day /b@64815Exact /c?d=1&e=2@-86400Month";
-    check(text, Format::Sitemap, expect, "");
-    assert!(read_all(text.as_bytes(), limits()).1.complete);
+    check(text, DocumentFormat::Sitemap, expect, "");
+    assert!(read_all(text.as_bytes(), limits()).1.is_complete);
 }
 
 #[test]
@@ -25,13 +25,19 @@ fn an_index_has_parts() {
     let text = "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>
         <sitemap><loc>https://a.example/1.gz</loc><lastmod>2024-01-03</lastmod></sitemap>
         <sitemap><loc>https://a.example/2.gz</loc></sitemap></sitemapindex>";
-    check(text, Format::Index, "*/1.gz@86400Day */2.gz", "no-date");
-    let inside = Limits { in_index: true, ..limits() };
-    check_within(inside, text, Format::Index, "*/1.gz@86400Day */2.gz", "nested-index no-date");
+    check(text, DocumentFormat::SitemapIndex, "*/1.gz@86400Day */2.gz", "no-date");
+    let inside = DocumentLimits { in_index: true, ..limits() };
+    check_within(
+        inside,
+        text,
+        DocumentFormat::SitemapIndex,
+        "*/1.gz@86400Day */2.gz",
+        "nested-index no-date",
+    );
 }
 
 #[test]
-fn prefixes_and_other_vocabularies() {
+fn namespace_prefixes_and_extensions_are_handled() {
     let text = "<s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'
         xmlns:image='http://www.google.com/schemas/sitemap-image/1.1'
         xmlns:n='http://www.google.com/schemas/sitemap-news/0.9'>
@@ -40,48 +46,53 @@ fn prefixes_and_other_vocabularies() {
         <s:url><s:loc>https://a.example/y</s:loc><image><loc>https://a.example/y.png</loc></image>
         <n:news><n:publication><n:name>N</n:name></n:publication>
         <n:publication_date>2024-01-03</n:publication_date></n:news></s:url></s:urlset>";
-    check(text, Format::Sitemap, "/x@0Day /y@86400Day", "");
+    check(text, DocumentFormat::Sitemap, "/x@0Day /y@86400Day", "");
 }
 
 #[test]
-fn translations_are_no_addresses() {
+fn translation_links_are_not_addresses() {
     let text = sitemap(
         "<url><link rel='alternate' hreflang='de' href='https://a.example/de'/>
         <xhtml:link rel='alternate' hreflang='fr' href='https://a.example/fr'/>
         <loc>https://a.example/x</loc><lastmod>2024-01-02</lastmod></url>",
     );
-    check(text, Format::Sitemap, "/x@0Day", "");
+    check(text, DocumentFormat::Sitemap, "/x@0Day", "");
 }
 
 #[test]
-fn of_news_the_later_date_counts() {
+fn the_later_date_of_a_news_entry_counts() {
     let news = |lastmod: &str| {
         sitemap(&format!(
             "<url><loc>https://a.example/x</loc><lastmod>{lastmod}</lastmod><news:news>
             <news:publication_date>2024-01-02T12:00:00Z</news:publication_date></news:news></url>"
         ))
     };
-    check(news("2024-01-02T11:00:00Z"), Format::Sitemap, "/x@43200Exact", "");
-    check(news("2024-01-02T13:00:00Z"), Format::Sitemap, "/x@46800Exact", "");
-    check(news("garbage"), Format::Sitemap, "/x@43200Exact", "bad-date");
+    check(news("2024-01-02T11:00:00Z"), DocumentFormat::Sitemap, "/x@43200Exact", "");
+    check(news("2024-01-02T13:00:00Z"), DocumentFormat::Sitemap, "/x@46800Exact", "");
+    check(news("garbage"), DocumentFormat::Sitemap, "/x@43200Exact", "bad-date");
 }
 
 #[test]
 fn lists_of_urls() {
     let text = "https://a.example/x\r\n\n# a comment\n  https://a.example/y  \nhttp://b.example\n";
-    check(text, Format::Lines, "/x /y http://b.example/", "other-host");
-    check("https://a.example/x\nnot one\n/y\n", Format::Lines, "/x /y", "not-a-url relative-url");
+    check(text, DocumentFormat::UrlList, "/x /y http://b.example/", "other-host");
+    check(
+        "https://a.example/x\nnot one\n/y\n",
+        DocumentFormat::UrlList,
+        "/x /y",
+        "not-a-url relative-url",
+    );
     let long = format!(
         "https://a.example/x\nhttps://a.example/{}\nhttps://a.example/y",
         "z".repeat(1 << 16)
     );
-    check(long, Format::Lines, "/x /y", "long-url");
-    check("Sitemap\nhttps://a.example/x", Format::Lines, "/x", "not-a-url");
-    check("ftp://a.example/x\nhttps://a.example/x", Format::Lines, "/x", "other-scheme");
+    check(long, DocumentFormat::UrlList, "/x /y", "long-url");
+    check("Sitemap\nhttps://a.example/x", DocumentFormat::UrlList, "/x", "not-a-url");
+    check("ftp://a.example/x\nhttps://a.example/x", DocumentFormat::UrlList, "/x", "other-scheme");
 }
 
 #[test]
-fn an_entry_that_says_something_new_has_another_fingerprint() {
+fn a_changed_entry_has_another_fingerprint() {
     let one = |text: &str| {
         let (entries, _) = read_all(sitemap(&format!("<url>{text}</url>")).as_bytes(), limits());
         entries[0].fingerprint
@@ -109,52 +120,52 @@ fn an_entry_that_says_something_new_has_another_fingerprint() {
 }
 
 #[test]
-fn who_wants_no_more_is_told_no_more() {
+fn the_callback_can_stop_the_reading() {
     let text = sitemap(&"<url><loc>https://a.example/x</loc></url>".repeat(10));
-    let mut told = 0;
+    let mut entry_count = 0;
     let base = Url::parse(BASE).unwrap();
-    let report = read(&mut text.as_bytes(), &base, limits(), &mut |_| {
-        told += 1;
-        if told == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    let report = read_document(&mut text.as_bytes(), &base, limits(), &mut |_| {
+        entry_count += 1;
+        if entry_count == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    assert_eq!((told, report.entries, report.complete), (3, 3, false));
-    assert!(!report.defects.has(Defect::CutOff));
+    assert_eq!((entry_count, report.pages, report.is_complete), (3, 3, false));
+    assert!(!report.defects.contains(Defect::CutOff));
 }
 
 #[test]
-fn limits_are_kept() {
+fn limits_are_enforced() {
     let text = sitemap(&"<url><loc>https://a.example/x</loc></url>".repeat(10));
-    let few = Limits { entries: 2, ..limits() };
-    check_within(few, &text, Format::Sitemap, "/x /x", "too-many no-date×2");
-    let short = Limits { bytes: 160, ..limits() };
-    check_within(short, &text, Format::Sitemap, "/x /x", "too-large no-date×2");
-    assert!(!read_all(text.as_bytes(), few).1.complete);
-    assert!(!read_all(text.as_bytes(), short).1.complete);
-    // A limit that is just met is no limit.
-    let met = Limits { entries: 10, bytes: text.len() as u64, ..limits() };
-    assert!(read_all(text.as_bytes(), met).1.complete);
+    let few_entries = DocumentLimits { max_entries: 2, ..limits() };
+    check_within(few_entries, &text, DocumentFormat::Sitemap, "/x /x", "too-many no-date×2");
+    let short = DocumentLimits { max_bytes: 160, ..limits() };
+    check_within(short, &text, DocumentFormat::Sitemap, "/x /x", "too-large no-date×2");
+    assert!(!read_all(text.as_bytes(), few_entries).1.is_complete);
+    assert!(!read_all(text.as_bytes(), short).1.is_complete);
+    // A limit that is exactly met has no effect.
+    let exact_limits = DocumentLimits { max_entries: 10, max_bytes: text.len() as u64, ..limits() };
+    assert!(read_all(text.as_bytes(), exact_limits).1.is_complete);
 }
 
 #[test]
-fn more_than_the_protocol_allows_is_named() {
+fn exceeding_the_protocol_is_a_defect() {
     let many = sitemap(&"<url><loc>https://a.example/x</loc></url>".repeat(50_001));
     let (entries, report) = read_all(many.as_bytes(), limits());
-    assert_eq!((entries.len(), report.complete), (50_001, true));
+    assert_eq!((entries.len(), report.is_complete), (50_001, true));
     assert_eq!(report.defects.count(Defect::Over50000), 1);
     let large = sitemap(&("<!--".to_owned() + &"x".repeat(3 << 20) + "-->").repeat(18));
     let (_, report) = read_all(large.as_bytes(), limits());
-    assert_eq!((report.defects.count(Defect::Over50Mb), report.complete), (1, true));
+    assert_eq!((report.defects.count(Defect::Over50Mb), report.is_complete), (1, true));
 }
 
 #[test]
-fn dates_that_say_when_it_was_built() {
+fn generation_dates_are_a_defect() {
     let of = |dates: [&str; 3]| {
         let one = |date: &&str| {
             format!("<url><loc>https://a.example/x</loc><lastmod>{date}</lastmod></url>")
         };
         let (_, report) =
             read_all(sitemap(&dates.iter().map(one).collect::<String>()).as_bytes(), limits());
-        crate::wrong(&report).join(" ")
+        crate::format_defects(&report).join(" ")
     };
     assert_eq!(NOW % 86_400, 8 * 3600);
     assert_eq!(of(["2024-01-02", "2024-01-02", "2024-01-03"]), "");
