@@ -21,7 +21,7 @@ const LIVES: [&str; 6] =
     ["append", "overwrite", "window:60", "changes:3", "changes:10", "changes:100"];
 const URGENCIES: [&str; 4] = ["uniform", "decay:0.9", "window:0", "window:30"];
 
-/// The best time of a few, and what came out.
+/// Returns the best time of a few, and what came out.
 fn seconds<T>(mut work: impl FnMut() -> T) -> (f64, T) {
     let mut best = f64::INFINITY;
     let mut run = || {

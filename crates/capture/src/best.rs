@@ -1,12 +1,12 @@
-/// The few pages with the highest values, found in one pass over all pages in order; of equals, the
-/// first.
+/// Selects the pages with the highest values in one pass over all pages in order; among equal values, the
+/// first pages.
 ///
-/// Up to twice as many as there is room for are held, then the lower half is thrown out. So a pass
-/// takes linear time in any order, and mostly one comparison for each page.
+/// Holds up to twice the capacity, then drops the lower half. A pass
+/// takes linear time in any order, and usually one comparison per page.
 #[derive(Clone, Debug)]
 pub(crate) struct Best {
     room: usize,
-    /// Only what is above it can be among the best. What is worth nothing never is.
+    /// Lowest value that can be among the best; a value of zero never is.
     floor: f64,
     held: Vec<(f64, u32)>,
     pages: Vec<u32>,
@@ -36,7 +36,7 @@ impl Best {
         }
     }
 
-    /// Throws out what there is no room for, and gives the lowest value that is left.
+    /// Drops pages above the capacity and returns the lowest remaining value.
     fn trim(&mut self) -> f64 {
         if self.held.len() < self.room {
             return self.floor;
@@ -47,7 +47,7 @@ impl Best {
         lowest
     }
 
-    /// The best of those offered since the last call, in order of pages, and the sum of their
+    /// Returns the best pages since the last call, in order of pages, and the sum of their
     /// values.
     pub(crate) fn take(&mut self) -> (&[u32], f64) {
         if self.room > 0 {
@@ -73,7 +73,7 @@ mod tests {
             failure_persistence: None, ..ProptestConfig::default()
         })]
 
-        /// Few different values, so that there are ties; twice, so that nothing is left over.
+        /// Few distinct values, so that there are ties; twice, to check that no state remains.
         #[test]
         fn they_are_the_first_of_all_sorted(
             values in prop::collection::vec(0_u8..20, 0..300),

@@ -1,15 +1,15 @@
 use crate::{Changes, Page};
 
-/// What a schedule captured of the changes that there were.
+/// Captured changes of a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Captured {
-    /// The worth of what was captured: weight times urgency, summed up.
+    /// Worth of the captured changes: sum of weight times urgency.
     pub worth: f64,
-    /// What it would be worth if every change had been captured at once.
+    /// Worth of all changes if each had been captured at once.
     pub most: f64,
-    /// How many changes there were.
+    /// Number of changes.
     pub changes: u64,
-    /// How many were captured after each delay, in instants: first those captured at once.
+    /// Number of changes captured after each delay in instants, starting with 0.
     pub delays: Vec<u64>,
 }
 
@@ -20,7 +20,7 @@ impl Captured {
         Self { worth: 0.0, most, changes: changes.total() as u64, delays: Vec::new() }
     }
 
-    /// A page is fetched now; it changed at these times since it was fetched before.
+    /// Records a fetch of a page, with its changes since the previous fetch.
     pub(crate) fn fetch(&mut self, page: Page, times: &[u32], now: u32) {
         for (&time, later) in times.iter().rev().zip(0..) {
             let delay = now - time;
@@ -34,20 +34,20 @@ impl Captured {
         }
     }
 
-    /// How many changes were captured, late or not.
+    /// Returns the number of captured changes.
     #[must_use]
     pub fn captured(&self) -> u64 {
         self.delays.iter().sum()
     }
 
-    /// How many changes were captured in their own instant.
+    /// Returns the number of changes captured in their own instant.
     #[must_use]
     pub fn at_once(&self) -> u64 {
         self.delays.first().copied().unwrap_or(0)
     }
 
-    /// The worth as a share of the most that it could be; `None` if nothing of worth changed. Under
-    /// CAM's objective, the returned information ratio.
+    /// Returns the worth as a share of its maximum, or `None` if no change has any worth. Under
+    /// CAM's objective this is the returned information ratio.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         (self.most > 0.0).then(|| self.worth / self.most)

@@ -2,21 +2,21 @@ use rand::{Rng, RngExt};
 
 use crate::{CaptureError, Changes};
 
-/// The chance of each page to change in each instant, checked.
+/// Probability that each page changes in each instant, validated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chances {
     pages: usize,
     instants: usize,
-    /// Instant by instant, since that is how schedules are made.
+    /// Stored by instant, the order in which schedules are built.
     values: Vec<f64>,
 }
 
 impl Chances {
-    /// From rows of one chance for each page, a row for each instant.
+    /// Creates a table from one row per instant, with one probability per page.
     ///
     /// # Errors
     ///
-    /// If a chance is not in [0, 1], or a row is not whole.
+    /// Returns an error if a probability is not in [0, 1], or a row is incomplete.
     pub fn new(pages: usize, values: Vec<f64>) -> Result<Self, CaptureError> {
         let instants = values.len().checked_div(pages).unwrap_or(0);
         if pages * instants != values.len() {
@@ -29,40 +29,40 @@ impl Chances {
         Ok(Self { pages, instants, values })
     }
 
-    /// For numbers that are chances by the way they were computed.
+    /// Creates a table from computed probabilities without validation.
     pub(crate) fn from_parts(pages: usize, instants: usize, values: Vec<f64>) -> Self {
         debug_assert_eq!(pages * instants, values.len());
         Self { pages, instants, values }
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     #[must_use]
     pub fn pages(&self) -> usize {
         self.pages
     }
 
-    /// How many instants there are.
+    /// Returns the number of instants.
     #[must_use]
     pub fn instants(&self) -> usize {
         self.instants
     }
 
-    /// The chance of each page in an instant.
+    /// Returns the probabilities of all pages in an instant.
     ///
     /// # Panics
     ///
-    /// If there is no such instant.
+    /// Panics if the instant does not exist.
     #[must_use]
     pub fn at(&self, instant: usize) -> &[f64] {
         &self.values[instant * self.pages..(instant + 1) * self.pages]
     }
 
-    /// All instants in order, each with the chance of each page.
+    /// Returns the probabilities by instant, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         (0..self.instants).map(|instant| self.at(instant))
     }
 
-    /// Lets the pages change by these chances, each independently.
+    /// Draws changes with these probabilities, independently.
     pub fn draw(&self, random: &mut impl Rng) -> Changes {
         let mut rows = vec![Vec::new(); self.pages];
         for (row, instant) in self.iter().zip(0..) {
@@ -76,7 +76,7 @@ impl Chances {
     }
 }
 
-/// One chance for each page, each in [0, 1].
+/// Returns true if there is one probability per page, each in [0, 1].
 pub(crate) fn check_row(row: &[f64], instant: usize) -> Result<(), CaptureError> {
     match row.iter().position(|chance| !(0.0..=1.0).contains(chance)) {
         Some(page) => Err(CaptureError::Chance { page, instant, chance: row[page] }),
@@ -84,7 +84,7 @@ pub(crate) fn check_row(row: &[f64], instant: usize) -> Result<(), CaptureError>
     }
 }
 
-/// Whether pages and instants can be counted in 32 bits.
+/// Checks that the numbers of pages and instants fit in 32 bits.
 pub(crate) fn fits(pages: usize, instants: usize) -> Result<(), CaptureError> {
     for (what, count) in [("pages", pages), ("instants", instants)] {
         if u32::try_from(count).is_err() {

@@ -1,23 +1,23 @@
 use crate::chances::fits;
 use crate::{CaptureError, Chances};
 
-/// When pages changed: instants in order, for each page. Several changes of a page in one instant
-/// are one.
+/// Changes of pages: instants in order for each page. Several changes of a page in one instant
+/// count as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes {
     instants: usize,
-    /// Page by page.
+    /// Instants by page.
     times: Vec<u32>,
-    /// Where the times of each page end.
+    /// End of the instants of each page.
     ends: Vec<usize>,
 }
 
 impl Changes {
-    /// From the instants of each page's changes, in any order, counted from 0.
+    /// Creates changes from the instants of each page, in any order, counted from 0.
     ///
     /// # Errors
     ///
-    /// If a change is after the last instant.
+    /// Returns an error if a change is after the last instant.
     pub fn new(instants: usize, mut pages: Vec<Vec<u32>>) -> Result<Self, CaptureError> {
         fits(pages.len(), instants)?;
         for (page, times) in pages.iter_mut().enumerate() {
@@ -30,7 +30,7 @@ impl Changes {
         Ok(Self::from_rows(instants, pages))
     }
 
-    /// For instants that are in order.
+    /// Creates changes from sorted instants.
     pub(crate) fn from_rows(instants: usize, pages: Vec<Vec<u32>>) -> Self {
         let ends = pages.iter().scan(0, |end, times| {
             *end += times.len();
@@ -40,41 +40,41 @@ impl Changes {
         Self { instants, times: pages.concat(), ends }
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     #[must_use]
     pub fn pages(&self) -> usize {
         self.ends.len()
     }
 
-    /// How many instants there are.
+    /// Returns the number of instants.
     #[must_use]
     pub fn instants(&self) -> usize {
         self.instants
     }
 
-    /// How many changes there are in all.
+    /// Returns the total number of changes.
     #[must_use]
     pub fn total(&self) -> usize {
         self.times.len()
     }
 
-    /// When a page changed.
+    /// Returns the instants at which a page changed.
     ///
     /// # Panics
     ///
-    /// If there is no such page.
+    /// Panics if the page does not exist.
     #[must_use]
     pub fn of(&self, page: usize) -> &[u32] {
         let start = if page == 0 { 0 } else { self.ends[page - 1] };
         &self.times[start..self.ends[page]]
     }
 
-    /// All pages in order, each with its changes.
+    /// Returns the changes by page, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         (0..self.pages()).map(|page| self.of(page))
     }
 
-    /// The chances of one who knows: 1 where a page changes, else 0.
+    /// Returns the probabilities with hindsight: 1 where a page changes, otherwise 0.
     #[must_use]
     pub fn chances(&self) -> Chances {
         let pages = self.pages();

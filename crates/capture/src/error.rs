@@ -1,88 +1,88 @@
-/// Why there is no answer to what was asked.
+/// Error of this crate.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CaptureError {
-    /// A weight is not a number that a worth can be multiplied by.
+    /// Invalid weight.
     #[error("weight {0} is not a finite number of at least 0")]
     Weight(f64),
-    /// A chance is not in [0, 1].
+    /// A probability is not in [0, 1].
     #[error("chance of page {page} at instant {instant} is not between 0 and 1: {chance}")]
     Chance {
-        /// Which page.
+        /// Index of the page.
         page: usize,
-        /// Which instant.
+        /// Index of the instant.
         instant: usize,
-        /// The chance.
+        /// The probability.
         chance: f64,
     },
-    /// Chances do not come in whole rows of one for each page.
+    /// The number of probabilities is not a multiple of the number of pages.
     #[error("{values} chances are not rows of {pages} pages")]
     Ragged {
-        /// How many chances there are.
+        /// Number of probabilities.
         values: usize,
-        /// How many pages there are.
+        /// Number of pages.
         pages: usize,
     },
-    /// Two inputs speak of different pages.
+    /// Two inputs have different numbers of pages.
     #[error("{found} pages where there should be {expected}")]
     Pages {
-        /// How many there should be.
+        /// Expected number.
         expected: usize,
-        /// How many there are.
+        /// Actual number.
         found: usize,
     },
-    /// Two inputs speak of different instants.
+    /// Two inputs have different numbers of instants.
     #[error("{found} instants where there should be {expected}")]
     Instants {
-        /// How many there should be.
+        /// Expected number.
         expected: usize,
-        /// How many there are.
+        /// Actual number.
         found: usize,
     },
-    /// There are more pages or instants than fit an index of 32 bits.
+    /// Pages or instants do not fit in a 32-bit index.
     #[error("{count} {what} are more than 4294967295")]
     TooMany {
-        /// What there is too much of.
+        /// `pages` or `instants`.
         what: &'static str,
-        /// How many there are.
+        /// Actual number.
         count: usize,
     },
-    /// A schedule fetches a page that there is not.
+    /// A schedule fetches an unknown page.
     #[error("page {page} is fetched at instant {instant}, but there are {pages} pages")]
     NoSuchPage {
-        /// When.
+        /// Index of the instant.
         instant: usize,
-        /// Which page.
+        /// Index of the page.
         page: u32,
-        /// How many pages there are.
+        /// Number of pages.
         pages: usize,
     },
     /// A schedule fetches a page twice in an instant.
     #[error("page {page} is fetched twice at instant {instant}")]
     Twice {
-        /// When.
+        /// Index of the instant.
         instant: usize,
-        /// Which page.
+        /// Index of the page.
         page: u32,
     },
-    /// A page changes after the end.
+    /// A page changes after the last instant.
     #[error("page {page} changes at instant {instant}, but there are {instants} instants")]
     NoSuchInstant {
-        /// Which page.
+        /// Index of the page.
         page: usize,
-        /// When.
+        /// Index of the instant.
         instant: u32,
-        /// How many instants there are.
+        /// Number of instants.
         instants: usize,
     },
-    /// A spread is not a number of instants.
+    /// Invalid spread.
     #[error("spread {0} is not a finite number of at least 0 instants")]
     Spread(f64),
-    /// The optimum of so many cases is out of reach.
+    /// The optimum has too many cases to try.
     #[error("the optimum of {pages} pages over {instants} instants has too many cases to try")]
     TooLarge {
-        /// How many pages there are.
+        /// Number of pages.
         pages: usize,
-        /// How many instants there are.
+        /// Number of instants.
         instants: usize,
     },
 }

@@ -2,10 +2,10 @@ use crate::best::Best;
 use crate::chances::check_row;
 use crate::{CaptureError, Chances, Page, Pending, Schedule};
 
-/// WIC, instant by instant: the C pages whose fetch is worth most now are fetched; of equals, the
-/// first. A page whose fetch is worth nothing is not fetched, even if nothing else is.
+/// WIC, instant by instant: fetches the C pages with the highest value of a fetch; among equal values, the
+/// first. A page with value zero is never fetched.
 ///
-/// It needs to know the chances of an instant only when that instant comes.
+/// The probabilities of an instant are needed only when that instant comes.
 #[derive(Clone, Debug)]
 pub struct Greedy {
     pages: Vec<(f64, Pending)>,
@@ -15,11 +15,11 @@ pub struct Greedy {
 }
 
 impl Greedy {
-    /// Of pages that were all just fetched, with so many fetches an instant.
+    /// Creates the algorithm for pages that were all just fetched, with `capacity` fetches per instant.
     ///
     /// # Errors
     ///
-    /// If there are more than 2³² − 1 pages.
+    /// Returns an error if there are more than 2³² − 1 pages.
     pub fn new(pages: &[Page], capacity: usize) -> Result<Self, CaptureError> {
         crate::chances::fits(pages.len(), 0)?;
         let pending = |page: &Page| (page.weight(), Pending::new(page.life(), page.urgency()));
@@ -27,12 +27,12 @@ impl Greedy {
         Ok(Self { pages: pages.iter().map(pending).collect(), best, instant: 0, expected: 0.0 })
     }
 
-    /// The next instant: the chance of each page to change in it in, the pages to fetch in it out,
+    /// Processes the next instant: takes the probability of a change of each page and returns the pages to fetch,
     /// in order.
     ///
     /// # Errors
     ///
-    /// If there is not one chance in [0, 1] for each page. Then the instant has not come.
+    /// Returns an error if there is not one probability in [0, 1] per page. The state is then unchanged.
     pub fn step(&mut self, chances: &[f64]) -> Result<&[u32], CaptureError> {
         if chances.len() != self.pages.len() {
             return Err(CaptureError::Pages { expected: self.pages.len(), found: chances.len() });
@@ -41,7 +41,7 @@ impl Greedy {
         Ok(self.pass(chances))
     }
 
-    /// The same, for chances that were checked.
+    /// As [`next`](Self::next), for validated probabilities.
     fn pass(&mut self, chances: &[f64]) -> &[u32] {
         for (((weight, pending), &chance), page) in self.pages.iter_mut().zip(chances).zip(0..) {
             self.best.offer(*weight * pending.pass(chance), page);
@@ -55,11 +55,11 @@ impl Greedy {
         fetched
     }
 
-    /// Forgets what is pending of a page, as if it had just been fetched: it is gone, or another.
+    /// Drops the pending changes of a page, as if it had just been fetched.
     ///
     /// # Errors
     ///
-    /// If there is no such page.
+    /// Panics if the page does not exist.
     pub fn forget(&mut self, page: u32) -> Result<(), CaptureError> {
         let pages = self.pages.len();
         match self.pages.get_mut(page as usize) {
@@ -71,18 +71,18 @@ impl Greedy {
         }
     }
 
-    /// What all fetches so far are expected to have captured.
+    /// Returns the expected worth captured by all fetches so far.
     #[must_use]
     pub fn expected(&self) -> f64 {
         self.expected
     }
 }
 
-/// WIC's schedule for pages with these chances, with up to `capacity` fetches an instant.
+/// Returns WIC's schedule for pages with the given probabilities, with up to `capacity` fetches per instant.
 ///
 /// # Errors
 ///
-/// If there are not as many pages as in the chances.
+/// Returns an error if the number of pages differs from that of the probabilities.
 pub fn greedy(
     pages: &[Page],
     chances: &Chances,
@@ -99,15 +99,15 @@ pub fn greedy(
     Ok(schedule)
 }
 
-/// How many times what [`greedy`] captures any schedule can capture at most, on expectation: 1 + a,
-/// where a is the most that an instant of waiting leaves of the worth of a pending change
+/// Returns the largest ratio of the expected worth of any schedule to that of [`greedy`]: 1 + a,
+/// where a is the largest share of the worth of a pending change that remains after an instant
 /// (WIC, Theorem 1).
 ///
-/// 1, so that greedy is optimal, if changes count in their own instant only, be it by their urgency
-/// or, beyond the paper, by their life. 1 + r for decay. At most 2.
+/// The ratio is 1, so that greedy is optimal, if changes count in their own instant only, by their urgency
+/// or, beyond the paper, by their life. It is 1 + r for decay, and at most 2.
 ///
-/// No less would do: of two pages that change at once, one for good and one for this instant only,
-/// greedy may take the wrong one, and has half.
+/// The bound is tight: of two pages that change at once, one permanently and one for this instant only,
+/// greedy may take the wrong one and capture half.
 #[must_use]
 pub fn bound(pages: &[Page]) -> f64 {
     1.0 + pages.iter().map(|page| page.carry()).fold(0.0, f64::max)

@@ -1,10 +1,10 @@
-//! Chances of change in, page by page and instant by instant; which pages to fetch at each instant
-//! out, so that as much of what is posted as possible is captured, in time. Knows no clock, no
-//! estimates and no prices; randomness is a generator that the caller hands over.
+//! Probabilities of change per page and instant in; pages to fetch at each instant
+//! out, so that the captured updates are worth most. Reads no clock and knows no
+//! estimates and no prices; the caller passes the random number generator.
 //!
-//! The problem is that of WIC (Pandey, Dhamdhere & Olston 2004). Time goes by in instants. A page
-//! changes in an instant with a known chance, and at most once. What a change posts is there to be
-//! captured for a while ([`Life`]), and is worth less the later it is captured ([`Urgency`]).
+//! The problem is that of WIC (Pandey, Dhamdhere & Olston 2004). Time is divided into instants. A page
+//! changes in an instant with a known probability, at most once. An update can be
+//! captured for some time ([`Life`]), and is worth less the later it is captured ([`Urgency`]).
 //! At each instant up to C pages can be fetched, after the changes of that instant.
 //!
 //! | what | where |

@@ -2,16 +2,16 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-/// Until when what a change posted is still there to be captured.
+/// How long an update can be captured.
 ///
 /// A change in instant k is captured by the first fetch of its page in an instant j ≥ k, if it is
-/// still there then. The change of instant j itself counts: a fetch comes after it.
+/// still available then. The change of instant j itself counts, because a fetch comes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Life {
-    /// `append`: for ever.
+    /// `append`: forever.
     #[default]
     Append,
-    /// `window:60`: for its own instant and so many more, j − k ≤ w.
+    /// `window:60`: for its own instant and w more, j − k ≤ w.
     Window(u32),
     /// `changes:3`: until the n-th change after it. Fewer than n changes in k+1, …, j.
     Changes(NonZeroU32),
@@ -20,7 +20,7 @@ pub enum Life {
 }
 
 impl Life {
-    /// Whether a change is still there so many instants and so many further changes after it.
+    /// Returns true if a change is still available after the given number of instants and of further changes.
     #[must_use]
     pub fn holds(self, delay: u32, later: u32) -> bool {
         match self {
@@ -32,13 +32,13 @@ impl Life {
     }
 }
 
-/// Why a text is not a life.
+/// Error for an invalid life.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidLife {
-    /// The text has none of the forms that a life can have.
+    /// Unknown form.
     #[error("`{0}` is not a life such as `append`, `window:60`, `changes:3` or `overwrite`")]
     Form(String),
-    /// A change that is gone after no further change was never there.
+    /// A life of zero changes is empty.
     #[error("life `changes:0` keeps nothing: use `changes:1` or more")]
     NoChanges,
 }

@@ -2,19 +2,19 @@ use rand::{Rng, RngExt};
 
 use crate::{CaptureError, Chances, Changes, Share};
 
-/// How many spreads away a change is not expected any more: e^(−s²/2) is below 10⁻¹⁷.
+/// Distance in spreads at which the probability vanishes: e^(−s²/2) is below 10⁻¹⁷.
 const FAR: f64 = 8.9;
 
-/// What an estimator of chances gets wrong, as in WIC §5.
+/// Errors of an estimator of change probabilities, as in WIC §5.
 ///
-/// First, each change is missed with a chance FPN, and one that never was is put at a random
-/// instant of the same page instead. Then each is spread over the instants around it, in proportion
-/// to e^(−d²/2σ²) at a distance of d instants, all within the epoch. Where changes overlap, the
-/// chance is that of at least one.
+/// First, each change is missed with probability FPN, and a false one is put at a random
+/// instant of the same page instead. Then each change is spread over the instants around it, in proportion
+/// to e^(−d²/2σ²) at a distance of d instants, within the epoch. Where changes overlap, the
+/// probability is that of at least one.
 ///
-/// The paper does not say which comes first, what becomes of a spread that goes past the ends of
-/// the epoch, or how chances add up. Its spread, as this one, is centred on the true instant: the
-/// peak still tells when the change was, and the noise blurs rather than misleads.
+/// The paper leaves open which step comes first, how a spread past the ends of
+/// the epoch is treated, and how probabilities are combined. Its spread, like this one, is centred on the true instant: the
+/// peak is at the change, so the noise blurs rather than misleads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     spread: f64,
@@ -22,14 +22,14 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Nothing is wrong.
+    /// No errors.
     pub const NONE: Self = Self { spread: 0.0, false_positives: Share::NONE };
 
-    /// With the spread σ, in instants, and the share FPN of changes that are missed and replaced.
+    /// Creates noise with the spread σ in instants, and the share FPN of changes that are missed and replaced.
     ///
     /// # Errors
     ///
-    /// If the spread is not a finite number of at least 0.
+    /// Returns an error if the spread is negative or not finite.
     pub fn new(spread: f64, false_positives: Share) -> Result<Self, CaptureError> {
         if spread >= 0.0 && spread.is_finite() {
             Ok(Self { spread, false_positives })
@@ -38,7 +38,7 @@ impl Noise {
         }
     }
 
-    /// The chances that an estimator with these faults gives for pages that change like this.
+    /// Returns the probabilities that such an estimator reports for the given changes.
     pub fn chances(self, changes: &Changes, random: &mut impl Rng) -> Chances {
         let (pages, instants) = (changes.pages(), changes.instants());
         let bell = Bell::new(self.spread, instants);
@@ -59,10 +59,10 @@ impl Noise {
     }
 }
 
-/// e^(−d²/2σ²) for distances up to where it vanishes.
+/// e^(−d²/2σ²) by distance, up to where it vanishes.
 struct Bell {
     height: Vec<f64>,
-    /// The sum of the heights up to each distance.
+    /// Cumulative sums of the heights.
     sum: Vec<f64>,
 }
 
@@ -82,7 +82,7 @@ impl Bell {
         Self { height, sum }
     }
 
-    /// The instants that a bell with this centre reaches, and the sum of its heights there.
+    /// Returns the instants that a bell curve around a centre reaches, and the sum of its heights there.
     fn around(&self, centre: usize, instants: usize) -> (usize, usize, f64) {
         let far = self.height.len() - 1;
         let (before, after) = (centre.min(far), (instants - 1 - centre).min(far));

@@ -1,18 +1,18 @@
 use crate::chances::Chances;
 use crate::{CaptureError, Page, Pending, Schedule};
 
-/// How many cases are tried at most.
+/// Largest number of cases to try.
 const CASES: f64 = 1e8;
 
-/// The best schedule of all, for a handful of pages and instants: every choice of pages in every
-/// state that pages can be in. Of equals, the first.
+/// Returns the optimal schedule for a few pages and instants by exhaustive search over all
+/// states. Among equal schedules, returns the first.
 ///
-/// All fetches of an instant are used. An idle one is never better: what a page loses by being
-/// fetched early, that fetch has captured, at no less worth.
+/// All fetches of an instant are used. An idle fetch is never better: what a page loses by an
+/// early fetch, that fetch has captured at no lower worth.
 ///
 /// # Errors
 ///
-/// If there are not as many pages as in the chances, or too many cases to try.
+/// Returns an error if the number of pages differs from that of the probabilities, or there are too many cases.
 pub fn optimum(
     pages: &[Page],
     chances: &Chances,
@@ -22,7 +22,7 @@ pub fn optimum(
     if count != chances.pages() {
         return Err(CaptureError::Pages { expected: count, found: chances.pages() });
     }
-    // A state is when each page was last fetched: 0, or one more than the instant.
+    // A state is the last fetch of each page: 0, or the instant plus one.
     let base = instants + 1;
     let chosen = capacity.min(count);
     if (base as f64).powf(count as f64 + 1.0) * ways(count, chosen) > CASES {
@@ -74,7 +74,7 @@ pub fn optimum(
     Ok(schedule)
 }
 
-/// What a fetch of a page is worth, by the last fetch before it (0, or one more than its instant)
+/// Worth of a fetch of a page, by the previous fetch (0, or its instant plus one)
 /// and by its own instant.
 fn worths(page: Page, chances: &Chances, index: usize) -> Vec<Vec<f64>> {
     let after = |last: usize| {
@@ -87,12 +87,12 @@ fn worths(page: Page, chances: &Chances, index: usize) -> Vec<Vec<f64>> {
     (0..=chances.instants()).map(after).collect()
 }
 
-/// In how many ways so many of the pages can be chosen.
+/// Returns the number of ways to choose a number of pages.
 fn ways(pages: usize, chosen: usize) -> f64 {
     (0..chosen).map(|i| (pages - i) as f64 / (i + 1) as f64).product()
 }
 
-/// All ways to choose so many of the pages, in order.
+/// Returns all ways to choose a number of pages, in order.
 fn choices(pages: u32, chosen: u32) -> Vec<Vec<u32>> {
     let mut choices = vec![Vec::new()];
     for _ in 0..chosen {

@@ -1,6 +1,6 @@
 use crate::{CaptureError, Life, Urgency};
 
-/// A page to watch: what its changes are worth, until when they are there, and how soon they should
+/// A page: worth of its changes, how long they are available, and how soon they should
 /// be captured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Page {
@@ -10,11 +10,11 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page of which each change is worth `weight` when it is captured at once.
+    /// Creates a page whose changes are worth `weight` if captured at once.
     ///
     /// # Errors
     ///
-    /// If the weight is not a finite number of at least 0.
+    /// Returns an error if the weight is negative or not finite.
     pub fn new(weight: f64, life: Life, urgency: Urgency) -> Result<Self, CaptureError> {
         if weight >= 0.0 && weight.is_finite() {
             Ok(Self { weight, life, urgency })
@@ -23,36 +23,36 @@ impl Page {
         }
     }
 
-    /// A page under CAM's objective, the returned information ratio (Pandey, Ramamritham &
+    /// Creates a page under CAM's objective, the returned information ratio (Pandey, Ramamritham &
     /// Chakrabarti 2003): changes overwrite each other, and count in their own instant only. The
     /// ratio itself is [`Captured::ratio`](crate::Captured::ratio). Greedy is optimal for it.
     ///
     /// # Errors
     ///
-    /// If the weight is not a finite number of at least 0.
+    /// Returns an error if the weight is negative or not finite.
     pub fn cam(weight: f64) -> Result<Self, CaptureError> {
         Self::new(weight, Life::Overwrite, Urgency::Window(0))
     }
 
-    /// What each change is worth when it is captured at once.
+    /// Returns the worth of a change that is captured at once.
     #[must_use]
     pub fn weight(self) -> f64 {
         self.weight
     }
 
-    /// Until when changes are there.
+    /// Returns how long changes are available.
     #[must_use]
     pub fn life(self) -> Life {
         self.life
     }
 
-    /// How soon changes should be captured.
+    /// Returns how soon changes should be captured.
     #[must_use]
     pub fn urgency(self) -> Urgency {
         self.urgency
     }
 
-    /// The most that an instant of waiting leaves of the worth of a pending change.
+    /// Returns the largest share of the worth of a pending change that remains after an instant.
     pub(crate) fn carry(self) -> f64 {
         match (self.life, self.urgency) {
             _ if self.weight == 0.0 => 0.0,

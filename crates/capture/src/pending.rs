@@ -1,4 +1,4 @@
-//! What a fetch of a page is worth now.
+//! Expected worth of a fetch of a page.
 
 mod counted;
 mod counted_window;
@@ -9,23 +9,23 @@ use counted::Counted;
 use counted_window::CountedWindow;
 use window::Window;
 
-/// Below this a worth is nothing: numbers that small lose their digits and take long to compute.
+/// Worth below which it counts as zero: subnormal numbers lose digits and are slow.
 const NOTHING: f64 = 1e-300;
 
 fn settled(worth: f64) -> f64 {
     if worth > NOTHING { worth } else { 0.0 }
 }
 
-/// The expected worth of fetching a page now, kept up to date as instants go by.
+/// Expected worth of fetching a page now, updated at each instant.
 ///
-/// With chances π since the last fetch at p, the worth at instant j is (WIC §3, without the weight)
+/// With probabilities π since the last fetch at p, the worth at instant j is (WIC §3, without the weight)
 ///
 /// ```text
 /// g(p, j) = Σ urgency(j − k) · πₖ · life(k, j),   k = p+1, …, j
 /// ```
 ///
-/// where `life(k, j)` is the chance that a change in k is still there in j. Nothing is summed anew.
-/// Each instant takes constant time (over time windows on average), whatever has happened before:
+/// where `life(k, j)` is the probability that a change in k is still available in j. The sum is updated incrementally;
+/// each instant takes constant time (amortised, with time windows):
 ///
 /// | life | urgency | what is kept |
 /// | --- | --- | --- |
@@ -36,15 +36,15 @@ fn settled(worth: f64) -> f64 {
 /// | changes n | uniform, decay | n numbers; [why not fewer](#change-windows) |
 /// | changes n | window w | w numbers, and some n√w if n ≤ w |
 ///
-/// No digits are lost, however long it goes on. Where a sum must forget what leaves a window, it is
-/// kept as two stacks (as a queue is made of two), not by subtracting.
+/// No digits are lost over time. A sum over a sliding window is
+/// stored as two stacks (a queue made of two stacks), without subtraction.
 ///
 /// # Time windows
 ///
-/// The paper takes the worth of an instant before and the present chance to be enough for all lives
-/// but change windows. For time windows it is not: after the chances (1, 0) and (0, 1) a window of
-/// one instant holds a worth of 1 both times, and an instant without a chance later of 0 and 1.
-/// As many numbers must be kept as can still leave the window one by one.
+/// The paper assumes that the previous worth and the present probability are sufficient for all lives
+/// but change windows. For time windows they are not: after the probabilities (1, 0) and (0, 1) a window of
+/// one instant has a worth of 1 in both cases, and one instant later of 0 and 1.
+/// One number must be stored for each instant that can still leave the window.
 ///
 /// # Change windows
 ///
@@ -81,7 +81,7 @@ enum State {
 }
 
 impl Pending {
-    /// Of a page that was just fetched.
+    /// Creates the state of a page that was just fetched.
     #[must_use]
     pub fn new(life: Life, urgency: Urgency) -> Self {
         let (kept, urgent) = match urgency {
@@ -96,18 +96,18 @@ impl Pending {
             Life::Overwrite => (u32::MAX, 1),
         };
         let fade = Fade { kept, overwritten: f64::from(u8::from(changes == 1)) };
-        // What is longer than the longest epoch is no window.
+        // A window longer than the longest epoch is unlimited.
         let state = match (urgent.min(there), changes) {
-            // What counts in its own instant only is one number, whatever else is said of it.
+            // A change that counts in its own instant only needs a single number.
             (0, _) => State::Sum(Sum::new(Fade { kept: 0.0, ..fade })),
             _ if kept == 0.0 => State::Sum(Sum::new(fade)),
             (u32::MAX, 1 | u32::MAX) => State::Sum(Sum::new(fade)),
             (u32::MAX, changes) => State::Counted(Counted::new(changes, kept)),
-            // A window has no room for more changes than it has instants.
+            // A window cannot contain more changes than instants.
             (instants, changes) if changes == 1 || changes > instants => {
                 State::Window(Box::new(Window::new(instants, fade)))
             }
-            // There is a window of changes, so that of time is of urgency, and nothing decays.
+            // The window of changes is the life, so the window of time is the urgency, and there is no decay.
             (instants, changes) => {
                 State::CountedWindow(Box::new(CountedWindow::new(changes, instants)))
             }
@@ -115,13 +115,13 @@ impl Pending {
         Self(state)
     }
 
-    /// An instant comes, in which the page changes with this chance. Gives the worth of a fetch in
+    /// Advances by an instant in which the page changes with the given probability. Returns the worth of a fetch in
     /// it.
     pub fn advance(&mut self, chance: Share) -> f64 {
         self.pass(chance.get())
     }
 
-    /// The same, for a chance that was checked with its row.
+    /// As [`advance`](Self::advance), for a validated probability.
     #[inline]
     pub(crate) fn pass(&mut self, chance: f64) -> f64 {
         match &mut self.0 {
@@ -132,7 +132,7 @@ impl Pending {
         }
     }
 
-    /// The expected worth of a fetch in the present instant, per unit of the page's weight.
+    /// Returns the expected worth of a fetch in the present instant, per unit of weight.
     #[must_use]
     pub fn worth(&self) -> f64 {
         match &self.0 {
@@ -143,7 +143,7 @@ impl Pending {
         }
     }
 
-    /// The page is fetched: all that was pending is captured or gone.
+    /// Records a fetch: all pending changes are captured or expired.
     pub fn fetch(&mut self) {
         match &mut self.0 {
             State::Sum(sum) => sum.worth = 0.0,
@@ -154,8 +154,8 @@ impl Pending {
     }
 }
 
-/// What an instant leaves of a pending worth: the share that urgency keeps, and of that what a
-/// change does not overwrite.
+/// Update of a pending worth per instant: the share that urgency keeps, and the share that a
+/// change overwrites.
 #[derive(Clone, Copy, Debug)]
 struct Fade {
     kept: f64,

@@ -2,22 +2,22 @@ use crate::captured::Captured;
 use crate::chances::fits;
 use crate::{CaptureError, Chances, Changes, Page, Pending};
 
-/// Which pages are fetched at each instant.
+/// Pages to fetch at each instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     pages: usize,
-    /// Instant by instant, each in order of pages.
+    /// Pages by instant, in order.
     fetched: Vec<u32>,
-    /// Where the fetches of each instant end.
+    /// End of the fetches of each instant.
     ends: Vec<usize>,
 }
 
 impl Schedule {
-    /// From the pages fetched at each instant, in any order.
+    /// Creates a schedule from the pages of each instant, in any order.
     ///
     /// # Errors
     ///
-    /// If there is no such page, or it is fetched twice in an instant.
+    /// Returns an error if a page does not exist, or is fetched twice in an instant.
     pub fn new(pages: usize, instants: Vec<Vec<u32>>) -> Result<Self, CaptureError> {
         fits(pages, instants.len())?;
         let mut schedule = Self::empty(pages);
@@ -38,52 +38,52 @@ impl Schedule {
         Self { pages, fetched: Vec::new(), ends: Vec::new() }
     }
 
-    /// Adds an instant; the pages are in order.
+    /// Adds an instant with sorted pages.
     pub(crate) fn add(&mut self, fetched: &[u32]) {
         self.fetched.extend_from_slice(fetched);
         self.ends.push(self.fetched.len());
     }
 
-    /// How many pages there are, fetched or not.
+    /// Returns the number of pages, fetched or not.
     #[must_use]
     pub fn pages(&self) -> usize {
         self.pages
     }
 
-    /// How many instants there are.
+    /// Returns the number of instants.
     #[must_use]
     pub fn instants(&self) -> usize {
         self.ends.len()
     }
 
-    /// How many fetches there are in all.
+    /// Returns the total number of fetches.
     #[must_use]
     pub fn fetches(&self) -> usize {
         self.fetched.len()
     }
 
-    /// The pages fetched at an instant, in order.
+    /// Returns the pages of an instant, in order.
     ///
     /// # Panics
     ///
-    /// If there is no such instant.
+    /// Panics if the instant does not exist.
     #[must_use]
     pub fn at(&self, instant: usize) -> &[u32] {
         let start = if instant == 0 { 0 } else { self.ends[instant - 1] };
         &self.fetched[start..self.ends[instant]]
     }
 
-    /// All instants in order, each with the pages fetched at it.
+    /// Returns the pages by instant, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         (0..self.instants()).map(|instant| self.at(instant))
     }
 
-    /// The total worth that this schedule is expected to capture if pages change with these chances
+    /// Returns the total worth that this schedule is expected to capture with the given probabilities
     /// (WIC §2.2).
     ///
     /// # Errors
     ///
-    /// If pages or instants are not as many as in the schedule.
+    /// Returns an error if the number of pages or instants differs from that of the schedule.
     pub fn expected(&self, pages: &[Page], chances: &Chances) -> Result<f64, CaptureError> {
         self.check(pages.len(), chances.pages(), chances.instants())?;
         let pending = |page: &Page| Pending::new(page.life(), page.urgency());
@@ -102,11 +102,11 @@ impl Schedule {
         Ok(expected)
     }
 
-    /// What this schedule captures if pages change like this.
+    /// Returns what this schedule captures of the given changes.
     ///
     /// # Errors
     ///
-    /// If pages or instants are not as many as in the schedule.
+    /// Returns an error if the number of pages or instants differs from that of the schedule.
     pub fn captured(&self, pages: &[Page], changes: &Changes) -> Result<Captured, CaptureError> {
         self.check(pages.len(), changes.pages(), changes.instants())?;
         let mut captured = Captured::nothing_of(pages, changes);

@@ -1,31 +1,31 @@
 use std::fmt;
 
-/// A number between 0 and 1: a chance, or what is kept of a worth.
+/// Number between 0 and 1: a probability, or a retained share of a worth.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Share(f64);
 
-/// Why a number is not a share.
+/// Error for an invalid share.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{0} is not between 0 and 1")]
 pub struct InvalidShare(pub f64);
 
 impl Share {
-    /// Nothing.
+    /// Zero.
     pub const NONE: Self = Self(0.0);
-    /// All.
+    /// One.
     pub const ALL: Self = Self(1.0);
 
-    /// Checks a number.
+    /// Validates a number.
     ///
     /// # Errors
     ///
-    /// If it is not in [0, 1].
+    /// Returns an error if the number is not in [0, 1].
     pub fn new(share: f64) -> Result<Self, InvalidShare> {
-        // A negative zero would print as one.
+        // Avoids printing a negative zero.
         if (0.0..=1.0).contains(&share) { Ok(Self(share.abs())) } else { Err(InvalidShare(share)) }
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> f64 {
         self.0

@@ -3,21 +3,21 @@ use std::str::FromStr;
 
 use crate::{InvalidShare, Share};
 
-/// How the worth of a change falls with the delay of its capture: from 1 in its own instant.
+/// Decrease of the worth of a change with the delay of its capture, from 1 in its own instant.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Urgency {
-    /// `uniform`: late is as good as at once. All that counts is how much is captured.
+    /// `uniform`: no decrease.
     #[default]
     Uniform,
     /// `decay:0.9`: each instant of delay keeps this share of the worth, rᵗ. With r = 0 a change
-    /// counts in its own instant only, with r = 1 this is `uniform`.
+    /// counts in its own instant only; r = 1 equals `uniform`.
     Decay(Share),
-    /// `window:30`: all of it up to so many instants of delay, t ≤ w, and nothing after.
+    /// `window:30`: full worth up to w instants of delay, t ≤ w, and zero after.
     Window(u32),
 }
 
 impl Urgency {
-    /// What a change is worth when it is captured so many instants after it.
+    /// Returns the worth of a change that is captured after the given number of instants.
     #[must_use]
     pub fn worth(self, delay: u32) -> f64 {
         match self {
@@ -28,7 +28,7 @@ impl Urgency {
     }
 }
 
-/// `kept^delay`, to the last place or two also for long delays; 0⁰ = 1.
+/// Returns `kept^delay`, accurate to one or two units in the last place for long delays; 0⁰ = 1.
 fn power(kept: f64, delay: u32) -> f64 {
     let (mut power, mut square, mut left) = (1.0, kept, delay);
     while left > 0 {
@@ -41,13 +41,13 @@ fn power(kept: f64, delay: u32) -> f64 {
     power
 }
 
-/// Why a text is not an urgency.
+/// Error for an invalid urgency.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidUrgency {
-    /// The text has none of the forms that an urgency can have.
+    /// Unknown form.
     #[error("`{0}` is not an urgency such as `uniform`, `decay:0.9` or `window:30`")]
     Form(String),
-    /// The worth of a change does not grow, and does not fall below nothing.
+    /// The worth of a change never rises and is never negative.
     #[error("decay {0}")]
     Decay(InvalidShare),
 }

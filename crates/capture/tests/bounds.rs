@@ -21,7 +21,7 @@ fn both(pages: &[Page], chances: &Chances, capacity: usize) -> (f64, f64) {
     (greedy.expected(pages, chances).unwrap(), optimum.expected(pages, chances).unwrap())
 }
 
-/// The most that any schedule captures, idle fetches included: one set of pages for each instant.
+/// Returns the most that any schedule captures, idle fetches included: one set of pages for each instant.
 fn best_of_all(pages: &[Page], chances: &Chances, capacity: usize) -> f64 {
     let sets: Vec<Vec<u32>> = (0_u32..1 << pages.len())
         .filter(|set| set.count_ones() as usize <= capacity)

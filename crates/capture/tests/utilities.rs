@@ -23,7 +23,7 @@ fn share(number: f64) -> Share {
     Share::new(number).unwrap()
 }
 
-/// The worth after these chances, without a fetch.
+/// Returns the worth after these chances, without a fetch.
 fn after(life: &str, urgency: &str, chances: &[f64]) -> f64 {
     let mut pending = Pending::new(life.parse().unwrap(), urgency.parse().unwrap());
     chances.iter().for_each(|&chance| _ = pending.advance(share(chance)));

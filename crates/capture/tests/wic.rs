@@ -29,7 +29,7 @@ impl Tradeoff {
         Chances::new(self.pages, row.repeat(self.instants)).unwrap()
     }
 
-    /// The schedules that the paper gives as the best for timeliness and for completeness.
+    /// Returns the schedules that the paper gives as the best for timeliness and for completeness.
     fn schedules(&self) -> [Schedule; 2] {
         let special = self.pages as u32 - 1;
         let timely = vec![vec![special]; self.instants];

@@ -1,14 +1,14 @@
-//! What an axis measures and how it is spaced.
+//! Axes: name, unit, spacing and range.
 
 use crate::number::number;
 use crate::scale::{Domain, Spacing};
 use crate::text::{LABEL, fit};
 use crate::ticks::{Tick, Ticks};
 
-/// A name takes no more than this of the width, in pixels.
+/// Largest width of a category name in pixels.
 const WIDEST: f64 = 140.0;
 
-/// One axis: its name, unit and spacing. Without a range it covers the data.
+/// Axis with name, unit and spacing. Without a range it covers the data.
 #[derive(Clone, Debug)]
 pub struct Axis {
     name: String,
@@ -21,12 +21,12 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Equal distances are equal differences. An empty unit is not shown.
+    /// Creates a linear axis. An empty unit is not shown.
     pub fn linear(name: &str, unit: &str) -> Axis {
         Axis::new(name, unit, Spacing::Linear)
     }
 
-    /// Equal distances are equal ratios. Values that are not positive are gaps.
+    /// Creates a logarithmic axis. Values that are not positive are gaps.
     pub fn log(name: &str, unit: &str) -> Axis {
         Axis::new(name, unit, Spacing::Log)
     }
@@ -43,7 +43,7 @@ impl Axis {
         }
     }
 
-    /// Names instead of numbers: 0 is the first, at the left or at the top, 1 the second.
+    /// Creates an axis of categories: 0 is the first one, at the left or at the top.
     pub fn categories(name: &str, names: &[impl AsRef<str>]) -> Axis {
         let categories: Vec<String> =
             names.iter().map(|name| fit(name.as_ref().trim(), LABEL, WIDEST)).collect();
@@ -51,14 +51,14 @@ impl Axis {
         Axis { categories, range: Some((-0.5, last)), ..Axis::linear(name, "") }
     }
 
-    /// For an axis of names: what stands at the other end of each, such as its value.
+    /// Sets notes at the far end of each category, such as its value.
     #[must_use]
     pub fn notes(mut self, notes: &[impl AsRef<str>]) -> Axis {
         self.notes = notes.iter().map(|note| note.as_ref().trim().to_owned()).collect();
         self
     }
 
-    /// Shows exactly these values; lines are cut at the ends, points and marks beyond are left out. A range that the axis cannot
+    /// Sets the range. Lines are clipped at its ends; points and marks outside it are omitted. A range that the axis cannot
     /// show (not finite, or not positive on a logarithmic axis) is ignored.
     #[must_use]
     pub fn range(mut self, low: f64, high: f64) -> Axis {
@@ -66,7 +66,7 @@ impl Axis {
         self
     }
 
-    /// Zero is shown whatever the data, so that lengths can be compared. A logarithmic axis has no zero.
+    /// Includes zero, so that lengths can be compared. A logarithmic axis has no zero.
     #[must_use]
     pub fn from_zero(mut self) -> Axis {
         self.zero = true;
@@ -77,7 +77,7 @@ impl Axis {
         self.spacing
     }
 
-    /// The range asked for, if the axis can show it.
+    /// Returns the configured range, if the axis can show it.
     pub(crate) fn fixed(&self) -> Option<Domain> {
         let (low, high) = self.range?;
         (self.spacing.shows(low) && self.spacing.shows(high))
@@ -93,13 +93,13 @@ impl Axis {
         !self.categories.is_empty()
     }
 
-    /// What stands at the far end of each category, and where.
+    /// Returns the notes at the far end of the categories, with their positions.
     pub(crate) fn far_notes(&self) -> impl Iterator<Item = (f64, &str)> {
         let notes = self.notes.iter().take(self.categories.len());
         notes.enumerate().map(|(at, note)| (at as f64, note.as_str()))
     }
 
-    /// The ticks of its categories, as far as they are shown.
+    /// Returns the ticks of the visible categories.
     pub(crate) fn category_ticks(&self, shown: &Domain) -> Option<Ticks> {
         let tick = |(at, label): (usize, &String)| Tick { value: at as f64, label: label.clone() };
         self.has_categories().then(|| Ticks {
@@ -110,14 +110,14 @@ impl Axis {
         })
     }
 
-    /// A value in words: its category, or the number.
+    /// Formats a value: its category, or the number.
     pub(crate) fn say(&self, value: f64) -> String {
         let whole = value >= 0.0 && value.fract() == 0.0;
         let category = self.categories.get(value as usize).filter(|_| whole);
         category.cloned().unwrap_or_else(|| number(value))
     }
 
-    /// `name (unit)`, or what there is of it.
+    /// Returns `name (unit)`, or the part that is set.
     pub(crate) fn title(&self) -> String {
         match (self.name.trim(), self.unit.trim()) {
             (name, "") => name.to_owned(),

@@ -1,9 +1,9 @@
-//! The figure in words, for readers who hear it.
+//! Text description of a figure for screen readers.
 
 use crate::panel::Panel;
 use crate::series::Kind;
 
-/// What each panel shows, with the first and last value of each series.
+/// Describes each panel with the first and last value of each series.
 pub(crate) fn describe(panels: &[Panel]) -> String {
     let mut text = match panels.len() {
         0 => return "An empty figure.".to_owned(),

@@ -1,4 +1,4 @@
-//! Names to the right of a plot, each at the height of its line as far as the others leave room.
+//! Labels at the right of a plot, close to the ends of their lines.
 
 use crate::geometry::{Point, Rect};
 use crate::palette::Look;
@@ -10,13 +10,13 @@ const LINE: f64 = 15.0;
 
 pub(crate) struct EndLabel {
     pub(crate) text: String,
-    /// Where the line ends.
+    /// End of the line.
     pub(crate) at: Point,
-    /// None for a mark.
+    /// `None` for a mark.
     pub(crate) look: Option<Look>,
 }
 
-/// What the labels need to the right of a plot.
+/// Returns the width of the labels.
 pub(crate) fn room<'a>(texts: impl Iterator<Item = &'a str>) -> f64 {
     texts
         .filter(|text| !text.is_empty())
@@ -39,7 +39,7 @@ pub(crate) fn draw(svg: &mut Svg, labels: &[EndLabel], plot: &Rect, room: f64) {
     }
 }
 
-/// Heights near the targets (ascending), a line apart, from `top` to `bottom`: labels that would touch form a block around their
+/// Returns heights near the ascending targets, at least one line apart, between `top` and `bottom`. Labels that would overlap form a block around their
 /// mean.
 fn spread(targets: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     struct Block {

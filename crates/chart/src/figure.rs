@@ -1,4 +1,4 @@
-//! A whole picture: title, key, panels, caption.
+//! Figure: title, legend, panels, caption.
 
 use crate::description::describe;
 use crate::frame;
@@ -14,7 +14,7 @@ use crate::text::{BOLD, CAPTION, SUBTITLE, TITLE, wrap};
 const PAD: f64 = 18.0;
 const MOST_LINES: usize = 4;
 
-/// A figure of one or several panels. Built by value, read with [`Figure::to_svg`].
+/// Figure with one or several panels. Render it with [`Figure::to_svg`].
 #[derive(Clone, Debug)]
 pub struct Figure {
     pub(crate) title: String,
@@ -30,7 +30,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// A figure without panels, 760 pixels wide, with plots 220 pixels high.
+    /// Creates a figure without panels, 760 pixels wide, with plots 220 pixels high.
     pub fn new(title: &str) -> Figure {
         Figure {
             title: title.to_owned(),
@@ -46,70 +46,70 @@ impl Figure {
         }
     }
 
-    /// A line or two under the title.
+    /// Sets a subtitle of one or two lines.
     #[must_use]
     pub fn subtitle(mut self, subtitle: &str) -> Figure {
         self.subtitle = subtitle.to_owned();
         self
     }
 
-    /// A note under the panels.
+    /// Sets a note under the panels.
     #[must_use]
     pub fn caption(mut self, caption: &str) -> Figure {
         self.caption = caption.to_owned();
         self
     }
 
-    /// The figure in words, for readers who hear it. Without it, one is made from the axes and the ends of the series.
+    /// Sets the text description for screen readers. By default it is made from the axes and the ends of the series.
     #[must_use]
     pub fn description(mut self, description: &str) -> Figure {
         self.description = Some(description.to_owned());
         self
     }
 
-    /// Adds a panel, row by row.
+    /// Adds a panel; panels fill the grid row by row.
     #[must_use]
     pub fn panel(mut self, panel: Panel) -> Figure {
         self.panels.push(panel);
         self
     }
 
-    /// Panels side by side, as far as the width allows. One by default: panels are stacked.
+    /// Sets the number of columns, as far as the width allows. By default panels are stacked.
     #[must_use]
     pub fn columns(mut self, columns: usize) -> Figure {
         self.columns = columns;
         self
     }
 
-    /// All panels show the same x; of stacked panels only the lowest labels it.
+    /// Makes all panels share the x axis; of stacked panels only the lowest one labels it.
     #[must_use]
     pub fn share_x(mut self) -> Figure {
         self.share_x = true;
         self
     }
 
-    /// Where series are named.
+    /// Sets where series are labelled.
     #[must_use]
     pub fn legend(mut self, legend: Legend) -> Figure {
         self.legend = legend;
         self
     }
 
-    /// The width in pixels, held to 320 … 4,000.
+    /// Sets the width in pixels, clamped to 320 … 4,000.
     #[must_use]
     pub fn width(mut self, pixels: u32) -> Figure {
         self.width = f64::from(pixels.clamp(320, 4_000));
         self
     }
 
-    /// The height of each plot without its labels in pixels, held to 80 … 4,000.
+    /// Sets the height of each plot without labels in pixels, clamped to 80 … 4,000.
     #[must_use]
     pub fn plot_height(mut self, pixels: u32) -> Figure {
         self.plot_height = f64::from(pixels.clamp(80, 4_000));
         self
     }
 
-    /// The figure as an SVG document: self-contained, with a variant for dark screens.
+    /// Renders the figure as a self-contained SVG document with a dark variant.
     pub fn to_svg(&self) -> String {
         let names = Names::new(&self.panels);
         let room = self.width - 2.0 * PAD;

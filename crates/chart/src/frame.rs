@@ -1,4 +1,4 @@
-//! The empty plot: grid, axes, ticks and their labels.
+//! Plot frame: grid, axes, ticks and tick labels.
 
 use crate::geometry::{Point, Rect};
 use crate::layout::Cell;
@@ -11,15 +11,15 @@ use crate::ticks::{Tick, Ticks};
 pub(crate) const TICK_LABELS: f64 = 22.0;
 pub(crate) const AXIS_TITLE: f64 = 18.0;
 
-/// Between a plot and the notes beside it.
+/// Distance between a plot and its notes in pixels.
 const NOTE: f64 = 10.0;
 
-/// Between the labels of two ticks.
+/// Distance between two tick labels in pixels.
 const GAP: f64 = 11.0;
 
-/// The ticks of a horizontal axis: as many as have room for their labels.
+/// Returns as many ticks of a horizontal axis as have room for their labels.
 pub(crate) fn fitting(scale: &Scale, width: f64) -> Ticks {
-    // Decades are worth a label each wherever there is room.
+    // Decades are labelled wherever there is room.
     let most = match scale.domain.spacing {
         Spacing::Linear => (width / 45.0) as usize,
         Spacing::Log => 11,
@@ -34,7 +34,7 @@ pub(crate) fn fitting(scale: &Scale, width: f64) -> Ticks {
     ticks
 }
 
-/// The ticks whose labels do not touch the one before.
+/// Returns the ticks whose labels do not overlap the previous one.
 fn legible<'a>(scale: &Scale, ticks: &'a [Tick]) -> Vec<(f64, &'a Tick)> {
     let mut free = f64::NEG_INFINITY;
     let mut kept = Vec::new();
@@ -48,7 +48,7 @@ fn legible<'a>(scale: &Scale, ticks: &'a [Tick]) -> Vec<(f64, &'a Tick)> {
     kept
 }
 
-/// Small ticks, unless they would run together.
+/// Draws minor ticks, unless they would merge.
 fn minor(scale: &Scale, ticks: &Ticks) -> Vec<f64> {
     let pixels: Vec<f64> = ticks.minor.iter().filter_map(|&value| scale.pixel(value)).collect();
     let dense = pixels.windows(2).any(|pair| (pair[1] - pair[0]).abs() < 2.2);

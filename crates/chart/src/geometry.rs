@@ -1,4 +1,4 @@
-//! Points, boxes, and what of a line or an area lies within a box.
+//! Points, rectangles, and clipping of lines and areas.
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
@@ -51,7 +51,7 @@ impl Rect {
             && other.top < self.bottom
     }
 
-    /// The part of the segment within, if any (Liang and Barsky 1984).
+    /// Clips a segment (Liang and Barsky 1984).
     pub(crate) fn clip_segment(&self, from: Point, to: Point) -> Option<(Point, Point)> {
         let (dx, dy) = (to.x - from.x, to.y - from.y);
         let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
@@ -78,7 +78,7 @@ impl Rect {
         })
     }
 
-    /// The pieces of a line within. A line of one point stays one point.
+    /// Clips a line and returns its pieces. A line of one point stays one point.
     pub(crate) fn clip_line(&self, line: &[Point]) -> Vec<Vec<Point>> {
         if let [only] = line {
             return if self.contains(*only) { vec![vec![*only]] } else { Vec::new() };
@@ -94,7 +94,7 @@ impl Rect {
         pieces
     }
 
-    /// The part of an area within, side by side (Sutherland and Hodgman 1974).
+    /// Clips an area (Sutherland and Hodgman 1974).
     pub(crate) fn clip_area(&self, outline: &[Point]) -> Vec<Point> {
         type Beyond = fn(&Rect, Point) -> f64;
         let sides: [Beyond; 4] = [

@@ -1,4 +1,4 @@
-//! The strip above a plot: its title, the name of the y axis, and the labels of vertical lines and shaded parts, none over another.
+//! Strip above a plot: title, name of the y axis, and non-overlapping labels of vertical lines and shaded ranges.
 
 use crate::geometry::Point;
 use crate::svg::{Anchor, Path, Svg};
@@ -15,16 +15,16 @@ pub(crate) struct Header {
     labels: Vec<Label>,
 }
 
-/// A label for something below it.
+/// Label of something below it.
 pub(crate) struct Caption<'a> {
-    /// The pixel that it is about.
+    /// Horizontal position of its target in pixels.
     pub(crate) x: f64,
     pub(crate) text: &'a str,
-    /// Whether there is a line that should come up to it.
+    /// True if a line leads up to it.
     pub(crate) line: bool,
 }
 
-/// A piece of text, `row` rows above the plot.
+/// Text, `row` rows above the plot.
 struct Label {
     text: String,
     start: f64,
@@ -35,7 +35,7 @@ struct Label {
 
 enum Of {
     Axis,
-    /// The line comes up to its label unless another label is in the way.
+    /// The line leads up to its label unless another label is in the way.
     Line {
         stem: Option<f64>,
     },
@@ -76,7 +76,7 @@ impl Header {
         for (index, (x, text, line)) in lines.iter().enumerate() {
             let width = text::width(text, BOLD * LABEL);
             let (centre, after, before) = (x - width / 2.0, x - 4.0, x + 4.0 - width);
-            // Of two close lines the left one has its label to the left.
+            // Of two close lines, the left one has its label on the left.
             let starts = match lines.get(index + 1) {
                 Some((next, ..)) if next - x < width + GAP => [before, centre, after],
                 _ => [centre, after, before],
@@ -121,7 +121,7 @@ impl Header {
                     svg.text("muted", at, Anchor::Start, &label.text);
                 }
                 Of::Line { stem } => {
-                    // About its middle, so that an estimated width does not shift it.
+                    // Centred, so that an error of the estimated width does not shift it.
                     let at = Point::new((label.start + label.end) / 2.0, baseline);
                     svg.text("strong", at, Anchor::Middle, &label.text);
                     if let Some(x) = stem {

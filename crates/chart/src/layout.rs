@@ -1,4 +1,4 @@
-//! Where everything goes: panels in a grid, with margins that their labels need.
+//! Layout: panels in a grid, with margins for their labels.
 
 use crate::axis::Axis;
 use crate::end_labels;
@@ -16,16 +16,16 @@ use crate::ticks::{Ticks, widen};
 
 const COLUMN_GAP: f64 = 30.0;
 const ROW_GAP: f64 = 16.0;
-/// A plot narrower than this gets a row of its own.
+/// Smallest width of a plot in pixels; a narrower one gets a row of its own.
 const NARROWEST: f64 = 110.0;
-/// Where names are rows, the other axis ends at a tick of about so many.
+/// Approximate number of ticks of the other axis if names are rows.
 const ROW_INTERVALS: usize = 8;
-/// The share of a panel that labels at the right may take.
+/// Largest share of a panel for labels at the right.
 const END_SHARE: f64 = 0.35;
 
-/// One panel's place.
+/// Position of a panel.
 pub(crate) struct Cell {
-    /// Sides of the panel with its labels.
+    /// Left and right side of the panel with its labels.
     pub(crate) left: f64,
     pub(crate) right: f64,
     pub(crate) plot: Rect,
@@ -43,7 +43,7 @@ impl Cell {
         self.x.pixel(value).filter(|_| self.x.domain.contains(value))
     }
 
-    /// What is seen of a part of the x axis, from left to right.
+    /// Visible part of a range of the x axis, from left to right.
     pub(crate) fn visible_span(&self, from: f64, to: f64) -> Option<(f64, f64)> {
         let (one, other) = (self.x.pixel(from)?, self.x.pixel(to)?);
         let left = one.min(other).max(self.plot.left);
@@ -56,7 +56,7 @@ impl Cell {
     }
 }
 
-/// Places the panels between two sides, from `top` down; the cells and their bottom.
+/// Places the panels between two sides, from `top` down. Returns the cells and their bottom.
 pub(crate) fn cells(figure: &Figure, left: f64, right: f64, top: f64) -> (Vec<Cell>, f64) {
     let panels = &figure.panels;
     let xs = x_domains(figure);
@@ -87,11 +87,11 @@ pub(crate) fn cells(figure: &Figure, left: f64, right: f64, top: f64) -> (Vec<Ce
     let width = width_of(columns);
     let end_rooms: Vec<f64> = end_rooms.iter().map(|room| room.min(END_SHARE * width)).collect();
 
-    // Panels of a column share their margins, so that their plots stand in line.
+    // Panels of a column share their margins, so that their plots are aligned.
     let column = |index: usize| (index % columns..panels.len()).step_by(columns);
     let margins = |index: usize| {
         let labels = column(index).map(|index| label_rooms[index]).fold(0.0, f64::max);
-        // Half of the last label on the x axis may stand out.
+        // Half of the last label on the x axis may extend beyond the plot.
         let ends = column(index).map(|index| end_rooms[index]).fold(20.0, f64::max);
         (labels, ends)
     };
@@ -137,7 +137,7 @@ pub(crate) fn cells(figure: &Figure, left: f64, right: f64, top: f64) -> (Vec<Ce
         bottom = plot_top + figure.plot_height;
         for (cell, panel) in cells.iter_mut().zip(&panels[row * columns..]) {
             (cell.plot.top, cell.plot.bottom) = (plot_top, bottom);
-            // Names are read from the top.
+            // Categories start at the top.
             cell.y = match panel.y.has_categories() {
                 true => Scale::new(cell.y.domain, plot_top, bottom),
                 false => Scale::new(cell.y.domain, bottom, plot_top),
@@ -155,7 +155,7 @@ pub(crate) fn cells(figure: &Figure, left: f64, right: f64, top: f64) -> (Vec<Ce
 fn x_domains(figure: &Figure) -> Vec<Domain> {
     let own = |panel: &Panel| {
         let domain = panel.x.covering(panel.xs());
-        // Points in rows are not to lie on the sides.
+        // Keeps points in rows away from the sides.
         let bare = panel.y.has_categories() && panel.x.fixed().is_none();
         if bare { widen(domain, ROW_INTERVALS) } else { domain }
     };
@@ -193,7 +193,7 @@ fn end_texts(panel: &Panel, names: bool) -> impl Iterator<Item = &str> {
     series.map(Series::name).chain(marks.map(|mark| mark.label.as_str())).chain(notes)
 }
 
-/// The label above a plot, if what it is about is in sight.
+/// Returns the label above a plot, if its target is visible.
 fn above<'a>(mark: &'a Mark, x: &Scale) -> Option<Caption<'a>> {
     let text = mark.label.as_str();
     let inside = |value: f64| value.clamp(x.domain.low, x.domain.high);

@@ -1,4 +1,4 @@
-//! Which name has which look, and the key above the panels that says so.
+//! Styles of series names, and the legend.
 
 use crate::geometry::{Point, Rect};
 use crate::palette::Look;
@@ -10,24 +10,24 @@ use crate::text::{self, LABEL, fit};
 const SWATCH: f64 = 28.0;
 const ROW: f64 = 20.0;
 
-/// Where series are named.
+/// Sets where series are labelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Legend {
-    /// A key above the panels if a panel has several names; none otherwise, since the axis says what the line is.
+    /// A legend above the panels if a panel has several names; otherwise none, because the axis names the line.
     #[default]
     Auto,
-    /// A key above the panels.
+    /// A legend above the panels.
     Top,
-    /// Each line named at its right end.
+    /// A label at the right end of each line.
     Ends,
-    /// Nowhere.
+    /// No labels.
     Off,
 }
 
-/// All names of a figure with their looks.
+/// All series names of a figure with their styles.
 pub(crate) struct Names {
     entries: Vec<Entry>,
-    /// Some panel holds several names, so that looks must differ.
+    /// True if a panel has several names, so that styles must differ.
     pub(crate) crowded: bool,
 }
 
@@ -77,7 +77,7 @@ impl Names {
         names
     }
 
-    /// `index` is the place in the panel, which tells series without a name apart.
+    /// `index` is the position in the panel, which distinguishes series without a name.
     pub(crate) fn look(&self, series: &Series, index: usize) -> Look {
         let named = self.entries.iter().find(|entry| entry.name == series.name());
         match (series.fixed_look(), named) {
@@ -95,7 +95,7 @@ impl Names {
         }
     }
 
-    /// Left edge and row of each entry, and the number of rows.
+    /// Returns the left edge and row of each entry, and the number of rows.
     fn flow(&self, room: f64) -> (Vec<(f64, usize)>, usize) {
         let (mut x, mut row) = (0.0, 0);
         let places = self.entries.iter().map(|entry| {

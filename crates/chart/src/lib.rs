@@ -1,4 +1,4 @@
-//! Numbers in; an SVG picture out. Knows no file, clock, font or script, and what the numbers mean is the caller's business.
+//! Numbers in; an SVG figure out. Reads no file or clock, uses no fonts or scripts, and does not interpret the numbers.
 //!
 //! A [`Figure`] holds one or several [`Panel`]s, a panel holds two [`Axis`]es, [`Series`] and [`Mark`]s:
 //!
@@ -19,7 +19,7 @@
 //! assert!(svg.starts_with("<svg"));
 //! ```
 //!
-//! The same figure gives the same bytes. No input panics: what cannot be drawn (not a number, infinite, or not positive on a
+//! The same figure gives the same bytes. No input causes a panic: a value that cannot be drawn (NaN, infinite, or not positive on a
 //! logarithmic axis) is a gap.
 
 mod axis;

@@ -1,6 +1,6 @@
-//! What a figure points at: a line across a panel, a part of it, or one dot, with a label.
+//! Marks: labelled lines, shaded ranges and dots.
 
-/// A labelled line, part or dot. An axis without a fixed range is widened to show it.
+/// A labelled line, range or dot. An axis without a fixed range is extended to show it.
 #[derive(Clone, Debug)]
 pub struct Mark {
     pub(crate) place: Place,
@@ -16,22 +16,22 @@ pub(crate) enum Place {
 }
 
 impl Mark {
-    /// A vertical line, its label above the panel.
+    /// Creates a vertical line with its label above the panel.
     pub fn vertical(x: f64, label: &str) -> Mark {
         Mark::new(Place::Vertical { x }, label)
     }
 
-    /// A horizontal line, its label to the right of the panel.
+    /// Creates a horizontal line with its label to the right of the panel.
     pub fn horizontal(y: f64, label: &str) -> Mark {
         Mark::new(Place::Horizontal { y }, label)
     }
 
-    /// A dot, its label beside it where it covers least.
+    /// Creates a dot with its label where it covers least.
     pub fn dot(x: f64, y: f64, label: &str) -> Mark {
         Mark::new(Place::Dot { x, y }, label)
     }
 
-    /// A shaded part from one x to another, its label above the panel.
+    /// Creates a shaded range of x with its label above the panel.
     pub fn span(from: f64, to: f64, label: &str) -> Mark {
         Mark::new(Place::Span { from, to }, label)
     }

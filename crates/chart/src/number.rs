@@ -1,9 +1,9 @@
-//! Numbers as people read them: `0.001`, `1,000`, `10 k`, `1 M`, `10⁻⁶`.
+//! Formatting of numbers: `0.001`, `1,000`, `10 k`, `1 M`, `10⁻⁶`.
 
-/// Keeps a number and its suffix on one line.
+/// No-break space between a number and its suffix.
 const SPACE: char = '\u{a0}';
 
-/// The number to three significant digits (four below 10,000), as ticks write it.
+/// Formats a number with three significant digits (four below 10,000), as on ticks.
 ///
 /// ```
 /// assert_eq!(freshet_chart::number(0.1 + 0.2), "0.3");
@@ -21,7 +21,7 @@ pub fn number(value: f64) -> String {
     Decimal::rounded(value, significant).label()
 }
 
-/// `digits × 10^exponent`. Ticks are computed in these, so that 0.3 never becomes 0.30000000000000004.
+/// `digits × 10^exponent`. Ticks are computed in decimals, so that 0.3 never becomes 0.30000000000000004.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
     pub(crate) digits: i64,
@@ -41,7 +41,7 @@ impl Decimal {
         Decimal { digits, exponent: exponent - (significant as i32 - 1) }.normalised()
     }
 
-    /// The nearest `f64`. Through text, because `3.0 * 10f64.powi(-1)` is not the nearest to 0.3.
+    /// Returns the nearest `f64`. Converts through text, because `3.0 * 10f64.powi(-1)` is not the nearest to 0.3.
     pub(crate) fn value(self) -> f64 {
         format!("{}e{}", self.digits, self.exponent).parse().unwrap_or(f64::NAN)
     }
@@ -62,12 +62,12 @@ impl Decimal {
         decimal
     }
 
-    /// The exponent of the leading digit: 3 for 1,000 to 9,999.
+    /// Returns the exponent of the leading digit: 3 for 1,000 to 9,999.
     fn magnitude(self) -> i32 {
         self.digits.unsigned_abs().checked_ilog10().map_or(0, |log| log as i32 + self.exponent)
     }
 
-    /// The number on its own, with no more digits than it has.
+    /// Formats the number without trailing zeros.
     pub(crate) fn label(self) -> String {
         let decimal = self.normalised();
         match Unit::of(decimal.magnitude()) {
@@ -121,13 +121,13 @@ impl Decimal {
     }
 }
 
-/// The labels of evenly spaced ticks: one suffix and one number of decimals for the whole axis.
+/// Returns the labels of evenly spaced ticks, with one suffix and one number of decimals for the whole axis.
 pub(crate) fn labels(ticks: &[Decimal], step: Decimal) -> Vec<String> {
     let magnitude = ticks.iter().filter(|tick| tick.digits != 0).map(|tick| tick.magnitude()).max();
     let Some(mut unit) = Unit::of(magnitude.unwrap_or(0)) else {
         return ticks.iter().map(|tick| tick.scientific()).collect();
     };
-    // A suffix should shorten: 1,000,050 says more than 1.00005 M.
+    // A suffix must shorten the label: 1,000,050 is better than 1.00005 M.
     while unit != Unit::One && unit.exponent() - step.exponent > 2 {
         unit = unit.smaller();
     }
@@ -135,7 +135,7 @@ pub(crate) fn labels(ticks: &[Decimal], step: Decimal) -> Vec<String> {
     ticks.iter().map(|tick| tick.in_unit(unit, decimals)).collect()
 }
 
-/// The labels of ticks on a logarithmic axis: powers of ten do not stand beside suffixes.
+/// Returns the labels of ticks on a logarithmic axis, which do not mix powers of ten and suffixes.
 pub(crate) fn log_labels(ticks: &[Decimal]) -> Vec<String> {
     let powers = ticks.iter().any(|tick| Unit::of(tick.magnitude()).is_none());
     let label = |tick: &Decimal| match Unit::of(tick.magnitude()) {
@@ -155,7 +155,7 @@ enum Unit {
 }
 
 impl Unit {
-    /// None where only a power of ten is short.
+    /// Returns `None` if only a power of ten is short.
     fn of(magnitude: i32) -> Option<Unit> {
         match magnitude {
             -4..=3 => Some(Unit::One),

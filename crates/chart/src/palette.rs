@@ -1,12 +1,12 @@
-//! How series look: colours told apart with every kind of colour vision, and dashes and markers that tell them apart without.
+//! Styles of series: colours that are distinct for every kind of colour vision, and dashes and markers that are distinct without colour.
 
 use std::fmt::Write as _;
 
 use crate::geometry::Point;
 use crate::svg::Path;
 
-/// Light and dark. After Okabe and Ito 2008, with lightness spread so that any two stay apart under deuteranopia, protanopia and
-/// tritanopia, and each has a contrast of at least 3 : 1 with its background.
+/// Light and dark colours, after Okabe and Ito 2008, with lightness adjusted so that any two are distinct under deuteranopia, protanopia and
+/// tritanopia, and each has a contrast of at least 3 : 1 to its background.
 const COLOURS: [(&str, &str); 8] = [
     ("#00549e", "#6a97ee"),
     ("#b93a08", "#f0703a"),
@@ -21,7 +21,7 @@ const COLOURS: [(&str, &str); 8] = [
 const DASHES: [&str; 8] =
     ["", "9 4", "2.5 3", "11 3 2.5 3", "5 3", "16 4", "9 3 2.5 3 2.5 3", "1.5 5"];
 
-/// Corners of a marker of radius one; a disc has none.
+/// Corners of a marker with radius 1; a disc has none.
 const MARKERS: [&[(f64, f64)]; 8] = [
     &[],
     &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
@@ -84,7 +84,7 @@ const DARK: &str = "\
 .freshet .halo{stroke:#14171b}
 ";
 
-/// One look of a series; beyond eight, colours return with other dashes and markers.
+/// Style of a series; after eight, colours repeat with other dashes and markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look(pub(crate) usize);
 
@@ -112,7 +112,7 @@ impl Look {
     }
 }
 
-/// The style sheet. Plain rules without variables, which converters for print do not know.
+/// Returns the style sheet, without CSS variables, which print converters do not support.
 pub(crate) fn style() -> String {
     let mut rules = STYLE.to_owned();
     let mut dark = String::from(DARK);

@@ -1,11 +1,11 @@
-//! One plot: two axes, series and marks.
+//! Panel: two axes, series and marks.
 
 use crate::axis::Axis;
 use crate::mark::Mark;
 use crate::scale::Domain;
 use crate::series::Series;
 
-/// One plot of a figure. Measures with different units belong in different panels.
+/// Plot of a figure. Measures with different units belong in different panels.
 #[derive(Clone, Debug, Default)]
 pub struct Panel {
     pub(crate) title: String,
@@ -16,47 +16,47 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// An empty panel with two linear axes.
+    /// Creates an empty panel with two linear axes.
     pub fn new() -> Panel {
         Panel::default()
     }
 
-    /// A heading above the panel; the names of the axes often say enough.
+    /// Sets a heading above the panel; the names of the axes are often enough.
     #[must_use]
     pub fn title(mut self, title: &str) -> Panel {
         self.title = title.trim().to_owned();
         self
     }
 
-    /// The horizontal axis.
+    /// Sets the horizontal axis.
     #[must_use]
     pub fn x(mut self, axis: Axis) -> Panel {
         self.x = axis;
         self
     }
 
-    /// The vertical axis.
+    /// Sets the vertical axis.
     #[must_use]
     pub fn y(mut self, axis: Axis) -> Panel {
         self.y = axis;
         self
     }
 
-    /// Adds a series, drawn over those before it; bands lie below all lines.
+    /// Adds a series, drawn over earlier ones; bands are below all lines.
     #[must_use]
     pub fn series(mut self, series: Series) -> Panel {
         self.series.push(series);
         self
     }
 
-    /// Adds a mark, drawn over all series; a shaded part lies below them.
+    /// Adds a mark, drawn over all series; a shaded range is below them.
     #[must_use]
     pub fn mark(mut self, mark: Mark) -> Panel {
         self.marks.push(mark);
         self
     }
 
-    /// The x of everything that can be drawn.
+    /// Returns the x values of everything that can be drawn.
     pub(crate) fn xs(&self) -> impl Iterator<Item = f64> {
         let (x, y) = (self.x.spacing(), self.y.spacing());
         let rows = self.series.iter().flat_map(|series| series.rows());
@@ -65,7 +65,7 @@ impl Panel {
             .chain(self.marks.iter().flat_map(Mark::xs))
     }
 
-    /// The y of everything that can be drawn at these x: what lies beyond them should not stretch the axis.
+    /// Returns the y values of everything that can be drawn in a range of x; values outside it must not extend the axis.
     pub(crate) fn ys(&self, xs: Domain) -> impl Iterator<Item = f64> {
         let (x, y) = (self.x.spacing(), self.y.spacing());
         let rows = self.series.iter().flat_map(|series| series.rows());

@@ -1,11 +1,11 @@
-//! Where the label of a dot goes: beside it, inside the plot, over as little as possible.
+//! Placement of the label of a dot: beside it, inside the plot, over as little as possible.
 
 use crate::geometry::{Point, Rect};
 use crate::text::{self, BOLD, LABEL};
 
 const HEIGHT: f64 = 16.0;
 
-/// What a label should not cover.
+/// Objects that a label should not cover.
 #[derive(Default)]
 pub(crate) struct Obstacles {
     pub(crate) segments: Vec<(Point, Point)>,
@@ -20,7 +20,7 @@ impl Obstacles {
         }
     }
 
-    /// A box is another label or dot and weighs more than any line.
+    /// Adds a label or dot, which weighs more than any line.
     fn cost(&self, label: &Rect) -> usize {
         let crossed = self
             .segments
@@ -32,7 +32,7 @@ impl Obstacles {
     }
 }
 
-/// The best box for the label, within the plot if it fits there at all.
+/// Returns the best rectangle for the label, within the plot if it fits.
 pub(crate) fn beside(at: Point, text: &str, plot: &Rect, obstacles: &Obstacles) -> Rect {
     let width = text::width(text, BOLD * LABEL);
     let around = |dx: f64, dy: f64| {

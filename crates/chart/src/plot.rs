@@ -1,4 +1,4 @@
-//! What is in a plot: series, marks and their labels.
+//! Contents of a plot: series, marks and their labels.
 
 use crate::end_labels::{self, EndLabel};
 use crate::geometry::{Point, Rect};
@@ -14,7 +14,7 @@ use crate::text::{BOLD, LABEL, fit};
 use crate::trace;
 
 const PIN: f64 = 5.0;
-/// Half the height of the end of an interval.
+/// Half the height of an interval's cap in pixels.
 const CAP: f64 = 4.0;
 
 pub(crate) fn draw(svg: &mut Svg, panel: &Panel, cell: &Cell, names: &Names, name_ends: bool) {
@@ -54,7 +54,7 @@ pub(crate) fn draw(svg: &mut Svg, panel: &Panel, cell: &Cell, names: &Names, nam
     }
 }
 
-/// Parts of the plot, from its floor to its ceiling. Their labels are in the header.
+/// Draws shaded ranges. Their labels are in the header.
 fn shades(svg: &mut Svg, marks: &[Mark], cell: &Cell) -> bool {
     let mut drawn = false;
     for mark in marks {
@@ -91,7 +91,7 @@ fn whiskers(
     !pieces.is_empty()
 }
 
-/// Draws a line, its points, or both; its last visible point.
+/// Draws a line, its points, or both. Returns its last visible point.
 fn curve(
     svg: &mut Svg,
     series: &Series,
@@ -108,7 +108,7 @@ fn curve(
         for piece in &pieces {
             obstacles.line(piece);
             path.line(piece);
-            // A line of one point has no length and would not be seen.
+            // A line of one point would be invisible.
             dots.extend(piece.first().filter(|_| piece.len() == 1));
         }
         svg.path(&look.class("line"), dash, &path);
@@ -125,7 +125,7 @@ fn curve(
     end
 }
 
-/// Lines across the plot. Labels of vertical ones are in the header.
+/// Draws lines across the plot. Labels of vertical lines are in the header.
 fn rules(
     svg: &mut Svg,
     marks: &[Mark],

@@ -1,13 +1,13 @@
-//! From values to fractions of an axis, and to pixels.
+//! Mapping of values to fractions of an axis and to pixels.
 
-/// Beyond these, a span or a ratio of two values would leave the range of `f64`.
+/// Range of values whose spans and ratios fit in `f64`.
 const HUGE: f64 = 1e300;
 const TINY: f64 = 1e-300;
 
-/// Below this share of its values, a span is rounding noise and drawn as one value.
+/// Relative span below which it is rounding noise and drawn as one value.
 const FLAT: f64 = 1e-9;
 
-/// A point far outside the picture is drawn this many axis lengths away: coordinates stay small, slopes look the same.
+/// Largest distance of a point outside the figure, in axis lengths: coordinates stay small, and slopes look the same.
 const FAR: f64 = 1e4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Spacing {
     }
 }
 
-/// The values an axis shows. Always finite, `low < high`, wide enough for distinct ticks; positive if logarithmic.
+/// Range of an axis: finite, `low < high`, wide enough for distinct ticks, positive if logarithmic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Domain {
     pub(crate) spacing: Spacing,
@@ -62,7 +62,7 @@ impl Domain {
         Domain { spacing, low, high }
     }
 
-    /// The smallest domain with all values that the axis can show.
+    /// Returns the smallest domain with all values that the axis can show.
     pub(crate) fn covering(spacing: Spacing, values: impl Iterator<Item = f64>) -> Domain {
         let (low, high) = values
             .filter(|&value| spacing.shows(value))
@@ -74,7 +74,7 @@ impl Domain {
         (self.low..=self.high).contains(&value)
     }
 
-    /// 0 at the low end, 1 at the high end; None for a value the axis cannot show.
+    /// Returns 0 at the low end and 1 at the high end, or `None` for a value that the axis cannot show.
     pub(crate) fn fraction(&self, value: f64) -> Option<f64> {
         if !self.spacing.shows(value) {
             return None;
@@ -89,7 +89,7 @@ impl Domain {
     }
 }
 
-/// A domain laid on pixels; `from` may be the larger one, as y grows downwards in a picture.
+/// Mapping of a domain to pixels; `from` may be larger than `to`, because y grows downwards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     pub(crate) domain: Domain,

@@ -1,8 +1,8 @@
-//! Data to draw: one name, one look, rows of x and y.
+//! Series: a name, a style, and rows of x and y.
 
 use crate::scale::Spacing;
 
-/// One line, set of points or of intervals, or band. Series of one name share one look throughout a figure, so that the band around a line or the
+/// A line, points, intervals or a band. Series with the same name share one style throughout a figure, so that the band around a line or the
 /// same policy in another panel is recognised.
 #[derive(Clone, Debug)]
 pub struct Series {
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Whether it comes to an end, where it can be named.
+    /// Returns true if the series has an end that can be labelled.
     pub(crate) fn has_end(self) -> bool {
         !matches!(self, Kind::Band | Kind::Intervals)
     }
@@ -32,13 +32,13 @@ impl Kind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stroke {
-    /// Dashed as needed to tell it from the others.
+    /// Dashed as needed to distinguish it.
     Auto,
     Solid,
     Dashed,
 }
 
-/// `low` and `high` are the same but in a band or an interval, `x` and `to` but in an interval.
+/// `low` and `high` differ only in bands and intervals, `x` and `to` only in intervals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) x: f64,
@@ -54,32 +54,32 @@ impl Row {
 }
 
 impl Series {
-    /// A line through the points in the order given. Of columns of different lengths, here and below, the longer one is cut.
+    /// Creates a line through the points in the given order. Here and below, the longer of two columns is truncated.
     pub fn line(name: &str, xs: &[f64], ys: &[f64]) -> Series {
         Series::new(name, Kind::Line, xs, ys, ys)
     }
 
-    /// Points with no line.
+    /// Creates points without a line.
     pub fn points(name: &str, xs: &[f64], ys: &[f64]) -> Series {
         Series::new(name, Kind::Points, xs, ys, ys)
     }
 
-    /// A line with its points.
+    /// Creates a line with points.
     pub fn line_points(name: &str, xs: &[f64], ys: &[f64]) -> Series {
         Series::new(name, Kind::LinePoints, xs, ys, ys)
     }
 
-    /// Each value holds until the next x.
+    /// Creates a step line: each value holds until the next x.
     pub fn steps(name: &str, xs: &[f64], ys: &[f64]) -> Series {
         Series::new(name, Kind::Steps, xs, ys, ys)
     }
 
-    /// The area between two values at each x, as for a confidence interval.
+    /// Creates a band between two values at each x, for example a confidence interval.
     pub fn band(name: &str, xs: &[f64], lows: &[f64], highs: &[f64]) -> Series {
         Series::new(name, Kind::Band, xs, lows, highs)
     }
 
-    /// From a lowest to a highest x at each y, as for the uncertainty of a point there.
+    /// Creates horizontal intervals from a lowest to a highest x at each y.
     pub fn intervals(name: &str, lows: &[f64], highs: &[f64], ys: &[f64]) -> Series {
         let rows = lows.iter().zip(highs).zip(ys);
         let rows = rows.map(|((&x, &to), &y)| Row { x, to, low: y, high: y }).collect();
@@ -92,21 +92,21 @@ impl Series {
         Series { name: name.trim().to_owned(), kind, rows, stroke: Stroke::Auto, look: None }
     }
 
-    /// Dashed whatever its place, as for a bound or a theory.
+    /// Makes the line dashed, as for a bound or a theory.
     #[must_use]
     pub fn dashed(mut self) -> Series {
         self.stroke = Stroke::Dashed;
         self
     }
 
-    /// Solid whatever its place.
+    /// Makes the line solid.
     #[must_use]
     pub fn solid(mut self) -> Series {
         self.stroke = Stroke::Solid;
         self
     }
 
-    /// Fixes the look (colour, dashes, marker), counted from 0, so that a name looks the same in all of several figures.
+    /// Sets the style (colour, dashes, marker), counted from 0, so that a name looks the same in several figures.
     #[must_use]
     pub fn look(mut self, look: usize) -> Series {
         self.look = Some(look);

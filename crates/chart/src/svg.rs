@@ -1,9 +1,9 @@
-//! SVG elements as text: coordinates rounded, labels escaped, tags balanced.
+//! SVG writer: rounds coordinates, escapes labels, balances tags.
 
 use std::fmt::Write as _;
 
 use crate::geometry::{Point, Rect};
-use crate::text::escape;
+use crate::text::escape_label;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
@@ -19,7 +19,7 @@ pub(crate) struct Svg {
 
 impl Svg {
     pub(crate) fn new(width: f64, height: f64, label: &str) -> Svg {
-        let (width, height, label) = (px(width), px(height), escape(label));
+        let (width, height, label) = (px(width), px(height), escape_label(label));
         let body = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"freshet\" role=\"img\" \
              aria-label=\"{label}\" width=\"{width}\" height=\"{height}\" \
@@ -28,9 +28,9 @@ impl Svg {
         Svg { body, open: vec!["svg"] }
     }
 
-    /// An element with text that is not drawn: `title`, `desc`.
+    /// Writes an element with text that is not drawn: `title`, `desc`.
     pub(crate) fn note(&mut self, tag: &str, text: &str) {
-        self.push(format_args!("<{tag}>{}</{tag}>\n", escape(text)));
+        self.push(format_args!("<{tag}>{}</{tag}>\n", escape_label(text)));
     }
 
     pub(crate) fn style(&mut self, rules: &str) {
@@ -63,7 +63,7 @@ impl Svg {
         ));
     }
 
-    /// Nothing for an empty path; `dash` as in `stroke-dasharray`, empty for a solid line.
+    /// Writes a path unless it is empty; `dash` is a `stroke-dasharray`, empty for a solid line.
     pub(crate) fn path(&mut self, class: &str, dash: &str, path: &Path) {
         if path.0.is_empty() {
             return;
@@ -83,7 +83,7 @@ impl Svg {
             Anchor::Middle => " text-anchor=\"middle\"",
             Anchor::End => " text-anchor=\"end\"",
         };
-        let (x, y, text) = (px(at.x), px(at.y), escape(text));
+        let (x, y, text) = (px(at.x), px(at.y), escape_label(text));
         self.push(format_args!("<text{class} x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>\n"));
     }
 
@@ -100,7 +100,7 @@ impl Svg {
     }
 }
 
-/// The `d` of a path.
+/// Attribute `d` of a path.
 #[derive(Default)]
 pub(crate) struct Path(String);
 
@@ -137,7 +137,7 @@ impl Path {
     }
 }
 
-/// A coordinate to two decimals, none of them idle.
+/// Formats a coordinate with up to two decimals.
 fn px(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

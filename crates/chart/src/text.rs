@@ -1,16 +1,18 @@
-//! Text without a font at hand: estimated widths, line breaks, and escaping.
+//! Text metrics without a font: estimated widths and line breaks.
 
-/// Sizes in pixels, as the style sheet has them.
+use freshet_model::escape_markup;
+
+/// Font sizes in pixels, as in the style sheet.
 pub(crate) const TITLE: f64 = 17.0;
 pub(crate) const SUBTITLE: f64 = 13.0;
 pub(crate) const PANEL_TITLE: f64 = 13.0;
 pub(crate) const LABEL: f64 = 12.0;
 pub(crate) const CAPTION: f64 = 11.0;
 
-/// How much wider semi-bold text is: multiplies a size.
+/// Width factor of semi-bold text.
 pub(crate) const BOLD: f64 = 1.18;
 
-/// Width in pixels, rather over than under: the reader's font is not known. The classes follow Helvetica and Segoe UI, widened
+/// Estimates a width in pixels, rather too large than too small, because the reader's font is unknown. The classes follow Helvetica and Segoe UI, widened
 /// towards DejaVu Sans.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
@@ -33,7 +35,7 @@ fn em(c: char) -> f64 {
     }
 }
 
-/// The text if it fits, else its beginning and an ellipsis.
+/// Returns the text if it fits, otherwise its beginning and an ellipsis.
 pub(crate) fn fit(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
@@ -52,7 +54,7 @@ pub(crate) fn fit(text: &str, size: f64, room: f64) -> String {
     kept
 }
 
-/// At most `most` lines; words longer than a line and what is left of the text end in an ellipsis.
+/// Wraps text to at most `most` lines; long words and the rest of the text end in an ellipsis.
 pub(crate) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -70,25 +72,20 @@ pub(crate) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String>
     lines.iter().map(|line| fit(line, size, room)).collect()
 }
 
-/// XML text and attribute values. Characters that XML forbids become U+FFFD; line breaks and tabs become spaces; explicit
-/// directions are dropped, since one label could turn around the text after it.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
+/// Escapes text for XML content and attribute values. Characters that XML forbids become U+FFFD; line breaks and tabs
+/// become spaces. Explicit directional formatting characters are removed: one label could reverse the text after it.
+pub(crate) fn escape_label(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\n' | '\r' | '\t' => escaped.push(' '),
+            '\n' | '\r' | '\t' => clean.push(' '),
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            c if c.is_control() => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
+            '\u{fffe}' | '\u{ffff}' => clean.push('\u{fffd}'),
+            c if c.is_control() => clean.push('\u{fffd}'),
+            c => clean.push(c),
         }
     }
-    escaped
+    escape_markup(&clean).into_owned()
 }
 
 #[cfg(test)]
@@ -96,7 +93,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: &str) {
-        assert_eq!(escape(text), expect);
+        assert_eq!(escape_label(text), expect);
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Where an axis is labelled: multiples of 1, 2 or 5, or powers of ten on a logarithmic axis.
+//! Ticks: multiples of 1, 2 or 5, or powers of ten on a logarithmic axis.
 
 use crate::number::{Decimal, labels, log_labels};
 use crate::scale::{Domain, Spacing};
 
-/// Fewer intervals could leave an axis with a single tick; more would give it over twelve.
+/// Fewer intervals could leave an axis with a single tick; more would give more than twelve.
 const INTERVALS: std::ops::RangeInclusive<usize> = 5..=11;
 
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Ticks {
 }
 
 impl Ticks {
-    /// About `intervals` of them, at least 2 and at most 12.
+    /// Returns about `intervals` ticks, at least 2 and at most 12.
     pub(crate) fn new(domain: &Domain, intervals: usize) -> Ticks {
         match domain.spacing {
             Spacing::Linear => linear(domain, intervals),
@@ -28,7 +28,7 @@ impl Ticks {
     }
 }
 
-/// The domain with some air at its ends: up to the next tick if that is near, else a little. Air never reaches across zero.
+/// Returns the domain with padding: up to the next tick if it is near, otherwise a little. Padding never crosses zero.
 pub(crate) fn widen(domain: Domain, intervals: usize) -> Domain {
     let Domain { spacing, low, high } = domain;
     match spacing {
@@ -60,7 +60,7 @@ pub(crate) fn widen(domain: Domain, intervals: usize) -> Domain {
     }
 }
 
-/// The smallest 1-2-5 step that divides the span into at most so many intervals.
+/// Returns the smallest 1-2-5 step that divides the span into at most the given number of intervals.
 fn step(span: f64, intervals: usize) -> Decimal {
     let intervals = intervals.clamp(*INTERVALS.start(), *INTERVALS.end()) as f64;
     let exponent = (span / intervals).log10().floor() as i32;
@@ -110,7 +110,7 @@ fn logarithmic(domain: &Domain, intervals: usize) -> Ticks {
         let labelled = within_decades(&[1, 2, 5]);
         let narrow = domain.high < 3.0 * domain.low;
         if labelled.len() < 2 || labelled.len() == 2 && narrow {
-            // The axis is all but linear.
+            // The axis is nearly linear.
             return linear(domain, intervals);
         }
         (labelled, between())
@@ -149,7 +149,7 @@ mod tests {
             0.0..1e6,
             (-300.0..300.0).prop_map(|e| 10f64.powf(e))
         ];
-        // Narrow domains beside wide ones.
+        // Narrow and wide domains.
         let width = prop_oneof![Just(f64::NAN), 1e-12..1.0];
         (any::<bool>(), value.clone(), value, width).prop_map(|(log, one, other, width)| {
             let spacing = if log { Spacing::Log } else { Spacing::Linear };

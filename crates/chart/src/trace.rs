@@ -1,4 +1,4 @@
-//! From rows to pixels: runs between gaps, steps with their corners, and long series thinned to what a screen can show.
+//! Conversion of rows to pixels: runs between gaps, corners of steps, and thinning of long series.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use crate::geometry::{Point, Rect};
 use crate::scale::Scale;
 use crate::series::{Kind, Series};
 
-/// Longer series are thinned. A picture has fewer columns than this, so nothing visible is lost.
+/// Length above which series are thinned. A figure has fewer columns, so nothing visible is lost.
 const LONG: usize = 2_000;
 
-/// The visible pieces of a line. A piece may be a single point.
+/// Returns the visible pieces of a line. A piece may be a single point.
 pub(crate) fn lines(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> Vec<Vec<Point>> {
     let mut pieces = Vec::new();
     for run in runs(series, x, y) {
@@ -25,7 +25,7 @@ pub(crate) fn lines(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> Vec<V
     pieces
 }
 
-/// The visible points.
+/// Returns the visible points.
 pub(crate) fn points(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> Vec<Point> {
     let points = runs(series, x, y).into_iter().flatten().map(|spot| Point::new(spot.x, spot.low));
     let mut points: Vec<Point> = points.filter(|&point| plot.contains(point)).collect();
@@ -36,14 +36,14 @@ pub(crate) fn points(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> Vec<
     points
 }
 
-/// The visible parts of intervals.
+/// Returns the visible parts of intervals.
 pub(crate) fn intervals(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> Vec<(Point, Point)> {
     let spots = runs(series, x, y).into_iter().flatten();
     let mut pieces: Vec<(Point, Point)> = spots
         .filter_map(|it| plot.clip_segment(Point::new(it.x, it.low), Point::new(it.to, it.high)))
         .collect();
     if pieces.len() > LONG {
-        // One for each row of pixels, as long as all of them there.
+        // One interval per row of pixels, the union of all in it.
         pieces.sort_by(|one, other| one.0.y.total_cmp(&other.0.y));
         let same_row =
             |one: &(Point, Point), other: &(Point, Point)| one.0.y.floor() == other.0.y.floor();
@@ -60,7 +60,7 @@ pub(crate) fn intervals(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> V
     pieces
 }
 
-/// The visible outlines of a band.
+/// Returns the visible outlines of a band.
 pub(crate) fn areas(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> Vec<Vec<Point>> {
     let mut areas = Vec::new();
     for mut run in runs(series, x, y) {
@@ -75,7 +75,7 @@ pub(crate) fn areas(series: &Series, x: &Scale, y: &Scale, plot: &Rect) -> Vec<V
     areas
 }
 
-/// A row in pixels.
+/// A data row in pixels.
 #[derive(Clone, Copy)]
 struct Spot {
     x: f64,
@@ -113,7 +113,7 @@ fn envelope(spots: &[Spot]) -> Spot {
     all
 }
 
-/// Of the points that follow each other in one column of pixels: the first, the lowest, the highest and the last.
+/// Of consecutive points in one column of pixels, keeps the first, the lowest, the highest and the last.
 fn thin(points: &[Point]) -> Vec<Point> {
     let mut kept = Vec::new();
     for column in points.chunk_by(|one, other| one.x.floor() == other.x.floor()) {
@@ -148,7 +148,7 @@ mod tests {
 
     const PLOT: Rect = Rect { left: 0.0, top: 0.0, right: 100.0, bottom: 100.0 };
 
-    /// On a plot of 100 × 100 pixels for 0 to 1, y upwards.
+    /// Draws on a plot of 100 × 100 pixels for 0 to 1, with y upwards.
     fn check(series: &Series, expect: &[&[(f64, f64)]]) {
         let (x, y) = scales();
         let pieces: Vec<Vec<(f64, f64)>> = lines(series, &x, &y, &PLOT)

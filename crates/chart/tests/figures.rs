@@ -7,7 +7,7 @@ use freshet_chart::{Axis, Figure, Legend, Mark, Panel, Series};
 use proptest::prelude::*;
 use xml::{Element, parse};
 
-/// The elements of the figure, after all that must hold for any figure.
+/// Returns the elements of the figure, after all that must hold for any figure.
 fn check(figure: &Figure) -> Vec<Element> {
     let svg = figure.to_svg();
     assert_eq!(svg, figure.to_svg(), "the same figure gives the same bytes");

@@ -1,24 +1,24 @@
-//! How far a switching curve can be from the best policy of any kind.
+//! Bound on the distance of a switching curve from the optimal policy.
 
 use crate::Setting;
 use crate::chain::State;
 use crate::evaluate::Evaluation;
 use crate::values::Values;
 
-/// A bound on how much less any policy could cost than this curve, per page processed. `most` is the
-/// number of fetchers that there are.
+/// Returns a bound on how much less any policy could cost than this curve, per processed page. `most` is the
+/// number of available fetchers.
 ///
 /// For any function v of the state, let B(x) be the cost rate at x plus the rate at which v changes if
-/// the best is done at each event. A policy with stationary distribution π costs at least Σ π(x)B(x).
-/// With the values of the curve as v, B is its cost g up to a lack D(x) = g − B(x): zero at the optimum
-/// but for rounding. Rounding grows with the rate of events Λ(x), so take ε with
-/// D(x) ≤ ε(1 + Λ(x)/s) for all x. Events are pages done, at most 1 per unit of time, and as many pages
-/// that come in, and pages lost: no more than g for a policy that is better. With s = 2 + g the mean of
-/// Λ/s is at most 1, and the bound is 2ε. Nothing costs less than 0, so g is a bound, too.
+/// the best decision is made at each event. A policy with stationary distribution π costs at least Σ π(x)B(x).
+/// With the values of the curve as v, B is its cost g up to a deficit D(x) = g − B(x), which is zero at the optimum
+/// except for rounding. Rounding grows with the event rate Λ(x), so choose ε with
+/// D(x) ≤ ε(1 + Λ(x)/s) for all x. Events are processed pages, at most 1 per unit of time, as many accepted
+/// pages, and lost pages, at most g for a better policy. With s = 2 + g the mean of
+/// Λ/s is at most 1, and the bound is 2ε. No cost is below 0, so g is a bound as well.
 ///
-/// A value that is rounded down lacks nothing at its own state, at the price of those that lead to it.
-/// That pays far below the curve, where values are large and decisions clear; how far depends. Each way
-/// is a proof, and the better one counts.
+/// Rounding a value down removes the deficit at its own state and increases it at the states that lead to it.
+/// This helps far below the curve, where values are large and decisions clear. Both variants
+/// are proofs, and the better one is used.
 pub(crate) fn gap(setting: &Setting, evaluation: &Evaluation<'_>, most: u32) -> f64 {
     let chain = evaluation.chain;
     let least = chain.target(chain.buffer());
@@ -30,10 +30,10 @@ pub(crate) fn gap(setting: &Setting, evaluation: &Evaluation<'_>, most: u32) -> 
     (2.0 * far.min(all)).min(evaluation.cost())
 }
 
-/// The least ε for these values.
+/// Returns the smallest ε for these values.
 fn lack(setting: &Setting, values: &Values, cost: f64, most: u32) -> f64 {
     let (buffer, fetched, weight) = (setting.buffer(), setting.fetched(), setting.weight());
-    // The best that can be done with so many pages and fetchers after an event.
+    // Value of the best decision with the given pages and fetchers after an event.
     let best = |queue: u32, active: u32| match (queue, active) {
         (0, 0) => values.get(0, 1),
         (_, active) if active == most => values.get(queue, active),
@@ -51,7 +51,7 @@ fn lack(setting: &Setting, values: &Values, cost: f64, most: u32) -> f64 {
             }
             let events = arrivals + if queue == 0 { 0.0 } else { 1.0 };
             let lack = (cost - bound) / (1.0 + events / (2.0 + cost));
-            // What is not a number proves nothing, and is kept.
+            // NaN proves nothing and is propagated.
             if lack > worst || lack.is_nan() {
                 worst = lack;
             }

@@ -1,15 +1,15 @@
-//! The Markov chain that a switching curve makes. Time is counted in pages processed: μ = 1.
+//! Markov chain of a switching curve. The unit of time is one processed page: μ = 1.
 
 use std::ops::AddAssign;
 
-/// Pages in the queue, and active fetchers.
+/// State: pages in the queue, and active fetchers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) queue: u32,
     pub(crate) active: u32,
 }
 
-/// What adds up along a path.
+/// Quantities that accumulate along a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
     /// Time.
@@ -42,21 +42,21 @@ impl AddAssign for Tally {
     }
 }
 
-/// From one state to a next one: a page comes in, or one is done.
+/// Transition from a state: a page arrives, or one is processed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
-    /// The chance that a page comes in first.
+    /// Probability that a page arrives first.
     pub(crate) up: f64,
-    /// The chance that one is done first.
+    /// Probability that a page is processed first.
     pub(crate) down: f64,
-    /// What adds up until then.
+    /// Quantities that accumulate until then.
     pub(crate) tally: Tally,
 }
 
-/// A switching curve at work.
+/// Markov chain of a switching curve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chain<'a> {
-    /// Fetchers wanted at each length of the queue, never rising.
+    /// Target number of fetchers at each queue length, non-increasing.
     pub(crate) targets: &'a [u32],
     /// λ/μ.
     pub(crate) fetched: f64,
@@ -71,20 +71,20 @@ impl Chain<'_> {
         self.targets[queue as usize]
     }
 
-    /// Where the chain is after a page came in.
+    /// Returns the state after a page arrives.
     pub(crate) fn arrive(&self, State { queue, active }: State) -> State {
         let queue = (queue + 1).min(self.buffer());
         State { queue, active: if active <= self.target(queue) { active } else { active - 1 } }
     }
 
-    /// Where the chain is after a page was done.
+    /// Returns the state after a page is processed.
     pub(crate) fn depart(&self, State { queue, active }: State) -> State {
         let queue = queue - 1;
         State { queue, active: if active < self.target(queue) { active + 1 } else { active } }
     }
 
-    /// The next step out of a state. With a full queue and no more than the wanted fetchers, a page
-    /// that comes in is lost and changes nothing: such pages are counted until one is done.
+    /// Returns the next transition of a state. With a full queue and no more than the target number of fetchers, an arriving page
+    /// is lost and changes nothing: such pages are counted until one is processed.
     pub(crate) fn step(&self, State { queue, active }: State) -> Step {
         let fetchers = f64::from(active);
         let arrivals = self.fetched * fetchers;
@@ -104,11 +104,11 @@ impl Chain<'_> {
         Step { up, down, tally: Tally { time: down, idle: 0.0, lost, active: fetchers * down } }
     }
 
-    /// A state that can be reached from every other, so one that the chain comes back to for ever.
+    /// Returns a state that is reachable from every other state, and therefore recurrent.
     ///
-    /// If fetchers are wanted even with a full queue, arrivals and what is started after departures lead
-    /// to the corner of the curve there. If not, arrivals lead to a queue with nobody active, and
-    /// departures from there to the shortest queue at which nobody is wanted.
+    /// If the target is positive even with a full queue, arrivals and the fetchers started after departures lead
+    /// to the corner of the curve there. Otherwise arrivals lead to a queue with no active fetcher, and
+    /// departures from there to the shortest queue with target zero.
     fn ground(&self) -> State {
         let wanting = self.targets.partition_point(|&target| target > 0) as u32;
         let buffer = self.buffer();
@@ -119,7 +119,7 @@ impl Chain<'_> {
         }
     }
 
-    /// The states that the chain comes back to for ever.
+    /// Returns the recurrent states.
     pub(crate) fn recurrent(&self) -> Recurrent {
         let width = self.targets.len();
         let mut seen = vec![false; (self.target(0) as usize + 2) * width];
@@ -146,13 +146,13 @@ impl Chain<'_> {
     }
 }
 
-/// The states that a chain comes back to for ever.
+/// Recurrent states of a chain.
 pub(crate) struct Recurrent {
     seen: Vec<bool>,
     width: usize,
-    /// The fewest active fetchers among them.
+    /// Smallest number of active fetchers among them.
     pub(crate) fewest: u32,
-    /// The most.
+    /// Largest number.
     pub(crate) most: u32,
 }
 

@@ -1,31 +1,31 @@
-//! What a switching curve comes to.
+//! Evaluation of a switching curve.
 
 use crate::chain::{Chain, Recurrent, State, Tally};
 use crate::passages::{Passages, passages};
 use crate::stairs::Stairs;
 use crate::{CrewError, Policy, Setting};
 
-/// Numbers of fetchers that differ by no more are as good as equal, when it comes to where a chain is.
+/// Difference in fetchers that is negligible for the typical state of a chain.
 const NEAR: u32 = 16;
 
-/// What a switching curve comes to in the long run.
+/// Long-run measures of a switching curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measures {
     /// γ × starvation + loss rate.
     pub cost: f64,
-    /// The share of time in which the queue is empty.
+    /// Share of time in which the queue is empty.
     pub starvation: f64,
     /// Pages lost per unit of time.
     pub loss_rate: f64,
-    /// The fewest active fetchers that there ever are, once it has settled.
+    /// Smallest number of active fetchers among the recurrent states.
     pub min_active: u32,
-    /// How many are active on average.
+    /// Mean number of active fetchers.
     pub mean_active: f64,
-    /// The most that there ever are, once it has settled.
+    /// Largest number of active fetchers among the recurrent states.
     pub max_active: u32,
 }
 
-/// What a switching curve comes to, without rounding but that of sums and products of positive numbers.
+/// Evaluates a switching curve. Only sums and products of positive numbers are rounded.
 pub fn evaluate(setting: &Setting, policy: &Policy) -> Result<Measures, CrewError> {
     if policy.buffer() != setting.buffer() {
         return Err(CrewError::OtherBuffer { policy: policy.buffer(), setting: setting.buffer() });
@@ -33,13 +33,13 @@ pub fn evaluate(setting: &Setting, policy: &Policy) -> Result<Measures, CrewErro
     Ok(Evaluation::new(setting, policy.targets())?.measures(setting))
 }
 
-/// Everything about a switching curve that its improvement asks for. Time in pages processed.
+/// Evaluation of a switching curve for policy improvement. The unit of time is one processed page.
 pub(crate) struct Evaluation<'a> {
     pub(crate) chain: Chain<'a>,
     pub(crate) stairs: Stairs<'a>,
-    /// What adds up from each stair to the anchor.
+    /// Accumulated quantities from each stair to the anchor.
     pub(crate) passages: Vec<Tally>,
-    /// What adds up in a cycle from the anchor to the anchor.
+    /// Accumulated quantities in a cycle from the anchor to the anchor.
     cycle: Tally,
     min_active: u32,
     max_active: u32,
@@ -58,12 +58,12 @@ impl<'a> Evaluation<'a> {
         Ok(Self { chain, stairs, passages, cycle, min_active, max_active, weight })
     }
 
-    /// The cost per page processed: γ/μ × starvation + pages lost.
+    /// Returns the cost per processed page: γ/μ × starvation + lost pages.
     pub(crate) fn cost(&self) -> f64 {
         self.cost_of(&self.cycle) / self.cycle.time
     }
 
-    /// What a path costs.
+    /// Returns the cost of a path.
     pub(crate) fn cost_of(&self, tally: &Tally) -> f64 {
         self.weight * tally.idle + tally.lost
     }
@@ -77,7 +77,7 @@ impl<'a> Evaluation<'a> {
             starvation,
             loss_rate,
             min_active: self.min_active,
-            // Rounding does not take a mean out of its range.
+            // Rounding must not move a mean out of its range.
             mean_active: (active / time)
                 .clamp(f64::from(self.min_active), f64::from(self.max_active)),
             max_active: self.max_active,
@@ -85,11 +85,11 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// A stair where the chain often is, so that passages to it are short.
+/// Returns a frequent stair, so that passages to it are short.
 ///
-/// The queue is drawn to where fetchers bring as much as is processed: from the empty queue on, the first
-/// stair where they bring no more, or the last of all. A curve that falls steeply does not let it go
-/// there. Then the number of active fetchers is what changes slowly, and decides.
+/// The queue tends to the length at which fetchers bring as much as is processed: the first
+/// stair, from the empty queue on, at which they bring no more, or the last stair. A steep curve prevents
+/// this; then the number of active fetchers changes slowly and determines the stair.
 fn anchor(chain: &Chain<'_>, stairs: &Stairs<'_>, recurrent: &Recurrent) -> usize {
     let states = stairs.states();
     let comes_back = |&stair: &usize| recurrent.contains(states[stair]);
@@ -107,13 +107,13 @@ fn anchor(chain: &Chain<'_>, stairs: &Stairs<'_>, recurrent: &Recurrent) -> usiz
     after(stair).unwrap_or_else(|| before(stair))
 }
 
-/// About how many fetchers are active most of the time, if that number changes slowly: the largest that is
-/// entered from one less no less often than left towards it, with the queue M/M/1/K for each.
+/// Returns the typical number of active fetchers if it changes slowly: the largest number that is
+/// entered from below at least as often as it is left downwards, with an M/M/1/K queue for each number.
 fn usual(chain: &Chain<'_>, stairs: &Stairs<'_>) -> u32 {
     let (mut low, mut high) = (chain.target(chain.buffer()), chain.target(0));
     while low < high {
         let middle = low + (high - low).div_ceil(2);
-        // With nobody active, somebody will be.
+        // With no active fetcher, one will be started.
         if middle == 1 || added(chain, stairs, middle - 1) >= taken(chain, stairs, middle) {
             low = middle;
         } else {
@@ -123,14 +123,14 @@ fn usual(chain: &Chain<'_>, stairs: &Stairs<'_>) -> u32 {
     low
 }
 
-/// How fast fetchers are added: by departures to queues at which more are wanted.
+/// Returns the rate at which fetchers are added: departures to queue lengths with a higher target.
 fn added(chain: &Chain<'_>, stairs: &Stairs<'_>, active: u32) -> f64 {
     let (log, buffer) = ((chain.fetched * f64::from(active)).ln(), chain.buffer());
     let longer = stairs.last_below(active).map_or(1, |last| last + 2);
     at_least(log, buffer, 1) - at_least(log, buffer, longer)
 }
 
-/// How fast they are taken away: by arrivals at queues at which fewer are wanted.
+/// Returns the rate at which fetchers are removed: arrivals at queue lengths with a lower target.
 fn taken(chain: &Chain<'_>, stairs: &Stairs<'_>, active: u32) -> f64 {
     let load = chain.fetched * f64::from(active);
     let enough = stairs.first_above(active).saturating_sub(2);
@@ -141,7 +141,7 @@ fn taken(chain: &Chain<'_>, stairs: &Stairs<'_>, active: u32) -> f64 {
     }
 }
 
-/// The chance of so many pages or more in the M/M/1/K queue, (ρⁿ − ρ^(K+1))/(1 − ρ^(K+1)).
+/// Returns the probability of at least the given number of pages in an M/M/1/K queue, (ρⁿ − ρ^(K+1))/(1 − ρ^(K+1)).
 fn at_least(log: f64, buffer: u32, pages: usize) -> f64 {
     let room = f64::from(buffer) + 1.0;
     let rest = (room - pages as f64).max(0.0);
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(at_least(f64::NEG_INFINITY, 6, 1), 0.0);
     }
 
-    /// The anchor is not one of the places where the chain never is.
+    /// The anchor is a recurrent state.
     #[test]
     fn a_curve_that_leads_nowhere() {
         let mut targets = vec![19_968, 19_968, 14_176];

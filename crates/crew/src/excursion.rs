@@ -1,16 +1,16 @@
-//! Excursions from the stairs: where they end, and what adds up on the way.
+//! Excursions from the stairs: where they end, and what accumulates on the way.
 //!
-//! Off the stairs the chain has no cycle ([`stairs`](crate::stairs)), so one pass over the states in the
-//! right order gives for each of them the chances of where it meets the stairs again. Only states that
-//! an excursion can reach are visited. It always begins next to the stairs, so in each row of states
-//! with the same number of active fetchers these are neighbours, at the end next to the stairs.
+//! Outside the stairs the chain has no cycle ([`stairs`](crate::stairs)), so one pass over the states in the
+//! right order gives for each of them the probabilities of where it returns to the stairs. Only states that
+//! an excursion can reach are visited. An excursion begins next to the stairs, so in each row of states
+//! with the same number of active fetchers these are contiguous, at the end next to the stairs.
 
 use std::ops::Range;
 
 use crate::chain::{Chain, State, Tally};
 use crate::stairs::{Side, Stairs};
 
-/// Where a path meets the stairs, as chances from the stair `first` on, and what adds up until then.
+/// End of a path on the stairs: probabilities from the stair `first` on, and the accumulated quantities.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Landing {
     pub(crate) first: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Landing {
 }
 
 impl Landing {
-    /// One step, and what is known of where it leads.
+    /// Adds one transition and the landings that it leads to.
     fn follow(&mut self, tally: Tally, leads: [Option<Lead<'_>>; 2]) {
         self.tally = tally;
         for lead in leads.iter().flatten() {
@@ -34,7 +34,7 @@ impl Landing {
         self.first = one.first;
         let chances = &mut self.chances;
         chances.clear();
-        // First what only one leads to, then both, then what is left of the longer.
+        // First the range of one landing only, then of both, then the rest of the longer one.
         let (alone, ahead) = (other.first - one.first, one.chances);
         let (before, one_rest) = ahead.split_at(alone.min(ahead.len()));
         chances.extend(before.iter().map(|chance| one.chance * chance));
@@ -46,7 +46,7 @@ impl Landing {
         chances.extend(other.chances[common..].iter().map(|chance| other.chance * chance));
     }
 
-    /// Leaves out chances that are no more than this, at both ends.
+    /// Drops probabilities up to a threshold at both ends.
     fn trim(&mut self, never: f64) {
         let happens = |chance: &f64| *chance > never;
         let end = self.chances.iter().rposition(happens).map_or(0, |last| last + 1);
@@ -56,14 +56,14 @@ impl Landing {
         self.first += begin;
     }
 
-    /// One step that leads straight to these places, each with its chance.
+    /// Sets a transition that leads directly to stairs, each with its probability.
     pub(crate) fn lead(&mut self, tally: Tally, places: [Option<(f64, usize)>; 2]) {
         let lead = |(chance, place)| Lead::to_stair(chance, place);
         self.follow(tally, places.map(|place| place.map(lead)));
     }
 }
 
-/// Where a step leads with some chance: to a stair, or into an excursion that is known.
+/// Target of a transition with its probability: a stair, or a known excursion.
 #[derive(Clone, Copy)]
 struct Lead<'a> {
     chance: f64,
@@ -83,7 +83,7 @@ impl<'a> Lead<'a> {
     }
 }
 
-/// The landings of states with the same number of active fetchers, from a queue on.
+/// Landings of states with the same number of active fetchers, from a queue length on.
 #[derive(Debug, Default)]
 struct Row {
     first: usize,
@@ -91,7 +91,7 @@ struct Row {
 }
 
 impl Row {
-    /// Covers these lengths of the queue; what it held before does not matter.
+    /// Resizes the row to a range of queue lengths; earlier contents are discarded.
     fn cover(&mut self, queues: Range<usize>) {
         self.first = queues.start;
         self.landings.resize_with(queues.len(), Landing::default);
@@ -102,14 +102,14 @@ impl Row {
     }
 }
 
-/// The landings of all steps that leave the stairs, by the number of active fetchers after the step:
-/// it leads to the end of that row.
+/// Landings of all transitions that leave the stairs, by the number of active fetchers after the transition,
+/// which leads to the end of that row.
 pub(crate) struct Excursions<'a> {
     chain: Chain<'a>,
     stairs: &'a Stairs<'a>,
     below: Vec<Landing>,
     above: Vec<Landing>,
-    /// Chances that do not count.
+    /// Negligible probability.
     never: f64,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Excursions<'a> {
         excursions
     }
 
-    /// Where a stair leads.
+    /// Computes the landing after leaving a stair.
     pub(crate) fn leave(&self, stair: usize, out: &mut Landing) {
         self.follow(self.stairs.states()[stair], out, |next| {
             let below = next.active < self.chain.target(next.queue);
@@ -147,7 +147,7 @@ impl<'a> Excursions<'a> {
         out.trim(self.never);
     }
 
-    /// Below the stairs fetchers are only added: what more of them lead to is known first.
+    /// Computes landings below the stairs. Fetchers are only added there, so rows with more fetchers come first.
     fn all_below(&self) -> Vec<Landing> {
         let rows = self.rows_below();
         let mut entries = vec![Landing::default(); rows.len()];
@@ -170,8 +170,8 @@ impl<'a> Excursions<'a> {
         entries
     }
 
-    /// The queues of each row below the stairs that an excursion reaches: it enters at the end, where
-    /// the stairs fall by more than one, or from the row before, one page shorter.
+    /// Returns the queue lengths of each row below the stairs that an excursion reaches: it enters at the end, where
+    /// the stairs fall by more than one, or from the previous row, one page shorter.
     fn rows_below(&self) -> Vec<Range<usize>> {
         let targets = self.chain.targets;
         let mut rows: Vec<Range<usize>> = Vec::with_capacity(targets[0] as usize);
@@ -186,7 +186,7 @@ impl<'a> Excursions<'a> {
         rows
     }
 
-    /// Above the stairs fetchers are only taken away: what fewer of them lead to is known first.
+    /// Computes landings above the stairs. Fetchers are only removed there, so rows with fewer fetchers come first.
     fn all_above(&self) -> Vec<Landing> {
         let rows = self.rows_above();
         let mut entries = vec![Landing::default(); rows.len()];
@@ -209,7 +209,7 @@ impl<'a> Excursions<'a> {
         entries
     }
 
-    /// The same above the stairs: entered at the beginning, or from the row after, one page longer.
+    /// Returns the queue lengths of each row above the stairs: entered at the start, or from the next row, one page longer.
     fn rows_above(&self) -> Vec<Range<usize>> {
         let targets = self.chain.targets;
         let room = targets.len();

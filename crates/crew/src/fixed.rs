@@ -13,33 +13,33 @@
 
 use crate::{CrewError, Setting};
 
-/// Up to here whole numbers are exact.
+/// Largest exact whole number.
 const COUNTABLE: f64 = 9_007_199_254_740_992.0;
-/// Enough halvings for every bracket, whatever its width.
+/// Number of bisection steps that is enough for every bracket.
 const HALVINGS: usize = 200;
 
-/// What a fixed number of fetchers comes to.
+/// Measures of a fixed number of fetchers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fixed {
-    /// n, all of them always active.
+    /// Number of fetchers n, always active.
     pub fetchers: u64,
     /// ρ = nλ/μ.
     pub load: f64,
     /// γ × starvation + loss rate.
     pub cost: f64,
-    /// The share of time in which the queue is empty.
+    /// Share of time in which the queue is empty.
     pub starvation: f64,
     /// Pages lost per unit of time.
     pub loss_rate: f64,
 }
 
-/// What n fetchers come to: (1.4), C = (1−ρ)(γ + μρ^(K+1))/(1−ρ^(K+1)).
+/// Evaluates n fetchers: (1.4), C = (1−ρ)(γ + μρ^(K+1))/(1−ρ^(K+1)).
 #[must_use]
 pub fn fixed(setting: &Setting, fetchers: u64) -> Fixed {
     let (fetch, process) = (setting.fetch_rate(), setting.process_rate());
     let n = fetchers as f64;
     let load = n * fetch / process;
-    // Near 1 the load is known best by its distance from 1: a large buffer raises it to a large power.
+    // Near 1, the distance of the load from 1 is more accurate, because a large buffer raises the load to a high power.
     let log = match load {
         0.5..=2.0 => (n.mul_add(fetch, -process) / process).ln_1p(),
         _ => load.ln(),
@@ -51,7 +51,7 @@ pub fn fixed(setting: &Setting, fetchers: u64) -> Fixed {
     Fixed { fetchers, load, cost, starvation, loss_rate }
 }
 
-/// The number of fetchers with the least cost (Proposition 1), at least one and at most those available.
+/// Returns the number of fetchers with the lowest cost (Proposition 1), from 1 to the available number.
 pub fn best_fixed(setting: &Setting, available: Option<u32>) -> Result<Fixed, CrewError> {
     if available == Some(0) {
         return Err(CrewError::NoFetchers);
@@ -66,7 +66,7 @@ pub fn best_fixed(setting: &Setting, available: Option<u32>) -> Result<Fixed, Cr
     Ok(if more.cost < less.cost { more } else { less })
 }
 
-/// ρ(γ, K), the load with the least cost if fetchers could be divided (Lemma 1); 0 if γ = 0.
+/// Returns ρ(γ, K), the load with the lowest cost if fetchers were divisible (Lemma 1); 0 if γ = 0.
 #[must_use]
 pub fn best_load(setting: &Setting) -> f64 {
     let goal = setting.weight().ln();
@@ -75,7 +75,7 @@ pub fn best_load(setting: &Setting) -> f64 {
     }
     let buffer = setting.buffer();
     let room = f64::from(buffer) + 1.0;
-    // K times the root is within these of the goal.
+    // K times the root is within these bounds.
     let width = (goal.abs() + 2.0 * room.ln()) / f64::from(buffer) + 1.0;
     let (mut low, mut high) = (-width, width);
     for _ in 0..HALVINGS {
@@ -90,9 +90,9 @@ pub fn best_load(setting: &Setting) -> f64 {
     (0.5 * (low + high)).exp()
 }
 
-/// The rule for large buffers (1.12): as many fetchers as just keep the processor busy, rounded up if
-/// what is then lost costs no more than the starvation of one less. At least one. It holds for a
-/// starvation weight above 0: without one, a single fetcher is best.
+/// Returns the number of fetchers by the rule for large buffers (1.12): as many as keep the processor busy, rounded up if
+/// the loss then costs no more than the starvation with one less; at least one. It holds for a
+/// starvation weight above 0; otherwise a single fetcher is best.
 #[must_use]
 pub fn large_buffer_rule(setting: &Setting) -> u64 {
     let busy = setting.process_rate() / setting.fetch_rate();
@@ -102,7 +102,7 @@ pub fn large_buffer_rule(setting: &Setting) -> u64 {
     (if lost <= starved { more } else { less }).max(1.0) as u64
 }
 
-/// P₀ = (1−ρ)/(1−ρ^(K+1)) of (1.3); P_K is the same at 1/ρ.
+/// Returns P₀ = (1−ρ)/(1−ρ^(K+1)) of (1.3); P_K is P₀ at 1/ρ.
 fn empty(log: f64, buffer: u32) -> f64 {
     let all = (f64::from(buffer) + 1.0) * log;
     if log == 0.0 {
@@ -114,11 +114,11 @@ fn empty(log: f64, buffer: u32) -> f64 {
     }
 }
 
-/// The mean queue E(x) = ρ/(1−ρ) − (K+1)ρ^(K+1)/(1−ρ^(K+1)); E(−x) = K − E(x).
+/// Returns the mean queue E(x) = ρ/(1−ρ) − (K+1)ρ^(K+1)/(1−ρ^(K+1)); E(−x) = K − E(x).
 fn mean_queue(x: f64, buffer: u32) -> f64 {
     let (whole, room) = (f64::from(buffer), f64::from(buffer) + 1.0);
     if room * x.abs() < 1.0 {
-        // The poles at x = 0 cancel: what is left are two Langevin functions.
+        // The poles at x = 0 cancel, which leaves two Langevin functions.
         let half = 0.5 * x;
         0.5 * (whole + room * langevin(room * half) - langevin(half))
     } else if x > 0.0 {
@@ -192,7 +192,7 @@ mod tests {
             for fetchers in [1, 99, 100, 101, 1_000_000] {
                 let own = fixed(&setting, fetchers);
                 assert!(own.cost.is_finite() && own.cost >= 0.0, "{own:?}");
-                // What is processed and what is lost is what is brought.
+                // Processed and lost pages add up to fetched pages.
                 let flow = 1.0 - own.starvation + own.loss_rate;
                 close(flow, fetchers as f64 * 0.01, 1e-9);
             }
@@ -200,7 +200,7 @@ mod tests {
             assert!((99..=101).all(|near| best.cost <= fixed(&setting, near).cost), "{best:?}");
         }
         close(fixed(&setting(1_000_000, 1.0), 100).cost, 2.0 / 1_000_001.0, 1e-12);
-        // ρ^(K+1) is beyond all numbers, and the cost is that of an endless queue.
+        // ρ^(K+1) overflows, and the cost is that of an infinite queue.
         close(fixed(&setting(1_000_000, 1.0), 150).cost, 0.5, 1e-12);
         close(fixed(&setting(1_000_000, 1.0), 50).cost, 0.5, 1e-12);
     }

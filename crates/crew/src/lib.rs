@@ -1,11 +1,11 @@
-//! Rates of fetching and processing and the size of a queue in; how many fetchers should feed it out.
-//! Knows no clock, no fetcher and no page (Liu & Nain 2006, §1.2).
+//! Fetch rate, processing rate and queue capacity in; number of fetchers out (Liu & Nain 2006, §1.2).
+//! Reads no clock and knows no fetchers and no pages.
 //!
-//! Two answers, for the same cost γ × (share of time starved) + (pages lost per unit of time):
+//! Two solutions for the cost γ × (share of time starved) + (pages lost per unit of time):
 //!
 //! - a fixed number, from the M/M/1/K queue: [`best_fixed`];
-//! - a [`Policy`] that starts one more fetcher or not whenever a page comes in or is done, by how many
-//!   pages wait: [`solve`], with a proof of how far from the best it can be.
+//! - a [`Policy`] that decides at each arrival and departure whether to start one more fetcher, by the number of
+//!   waiting pages: [`solve`], with a proven bound on the distance from the optimum.
 //!
 //! ```
 //! use freshet_crew::{Setting, best_fixed, solve};

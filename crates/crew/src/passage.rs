@@ -1,31 +1,31 @@
-//! First passages to one stair, the anchor: what adds up on the way from every other.
+//! First passages to one stair, the anchor: quantities that accumulate on the way from every other stair.
 //!
-//! Stairs are eliminated one after another, each handing its chances on to those after it. Pivots are
-//! sums of chances and nothing is ever subtracted (Grassmann, Taksar & Heyman 1985), so every result
-//! keeps its digits. Rows are kept from the diagonal to their last entry: where
-//! the curve is flat or falls by one, that is one number.
+//! Stairs are eliminated one after another, and each passes its probabilities on to later ones. Pivots are
+//! sums of probabilities and nothing is subtracted (Grassmann, Taksar & Heyman 1985), so no
+//! digits are lost. Rows are stored from the diagonal to their last entry: where
+//! the curve is flat or falls by one, that is a single number.
 
 use std::ops::Range;
 
 use crate::chain::Tally;
 use crate::excursion::Landing;
 
-/// So many rows are taken together when they are added to another.
+/// Number of rows that are added to another row together.
 const TOGETHER: usize = 4;
 
-/// A system of which the first stairs are eliminated.
+/// System of equations with its first stairs eliminated.
 pub(crate) struct Passage {
     anchor: usize,
-    /// Where the anchor leads.
+    /// Landing of the anchor.
     cycle: Landing,
-    /// Chances from each stair to later ones, one row after another.
+    /// Probabilities from each stair to later ones, row by row.
     later: Vec<f64>,
-    /// Where each row begins in `later`; it is that of the stairs right after its own.
+    /// Start of each row in `later`; a row covers the stairs after its own.
     begins: Vec<usize>,
-    /// Chances to be at the anchor next.
+    /// Probabilities of the anchor as the next stair.
     home: Vec<f64>,
     tallies: Vec<Tally>,
-    /// Chances that do not count.
+    /// Negligible probability.
     never: f64,
     row: Vec<f64>,
 }
@@ -49,7 +49,7 @@ impl Passage {
         let stair = self.home.len();
         if stair == self.anchor {
             self.cycle.clone_from(landing);
-            // From the anchor to the anchor nothing adds up.
+            // Nothing accumulates from the anchor to itself.
             self.add(&[], 1.0, Tally::default());
             return;
         }
@@ -70,7 +70,7 @@ impl Passage {
             }
             earlier = next;
         }
-        // Only later stairs are left; before the first of them the row is empty.
+        // Only later stairs remain; before the first of them the row is empty.
         row.truncate(
             row.iter().rposition(|chance| *chance > self.never).map_or(0, |last| last + 1),
         );
@@ -81,8 +81,8 @@ impl Passage {
         self.row = row;
     }
 
-    /// Replaces the chances in a row of being at some earlier stairs by where these lead. Returns the
-    /// chances. A few stairs are done together, so that the row is gone through only once for them.
+    /// Replaces the probabilities of some earlier stairs in a row by the rows of these stairs. Returns the
+    /// probabilities. Several stairs are processed together, so that the row is traversed once for them.
     fn hand_on(&self, row: &mut Vec<f64>, first: usize, stairs: Range<usize>) -> [f64; TOGETHER] {
         let mut chances = [0.0; TOGETHER];
         let mut rests = [&[][..]; TOGETHER];
@@ -115,7 +115,7 @@ impl Passage {
         chances
     }
 
-    /// Adds an eliminated stair: its chances are those of where the chain goes when it leaves.
+    /// Adds an eliminated stair with the probabilities of its successors.
     fn add(&mut self, later: &[f64], home: f64, tally: Tally) {
         let pivot = home + later.iter().sum::<f64>();
         self.later.extend(later.iter().map(|chance| chance / pivot));
@@ -124,7 +124,7 @@ impl Passage {
         self.tallies.push(tally.times(1.0 / pivot));
     }
 
-    /// What adds up from each stair to the anchor, and from the anchor until the chain is back there.
+    /// Returns the quantities from each stair to the anchor, and of a cycle from the anchor to itself.
     pub(crate) fn finish(mut self) -> (Vec<Tally>, Tally) {
         for stair in (0..self.tallies.len()).rev() {
             let mut tally = self.tallies[stair];

@@ -1,9 +1,9 @@
-//! What adds up from every stair to the anchor, in one of two ways.
+//! Quantities that accumulate from every stair to the anchor, computed in one of two ways.
 //!
-//! *By stairs*: excursions are summed up first, and what is left are equations between stairs. Where the
-//! curve falls by at most one at a time there are no excursions, and it is a chain. *By rows*: equations
+//! *By stairs*: excursions are computed first, which leaves equations between stairs. Where the
+//! curve falls by at most one at a time there are no excursions. *By rows*: equations
 //! between all states from the lowest to the highest stair, row by row, each connected only to its
-//! neighbours. That is better for a short queue and many fetchers.
+//! neighbours. This is faster for a short queue and many fetchers.
 
 use crate::CrewError;
 use crate::chain::{Chain, State, Tally};
@@ -11,19 +11,19 @@ use crate::excursion::{Excursions, Landing};
 use crate::passage::Passage;
 use crate::stairs::{FEW, Stairs};
 
-/// The most work, about the number of multiplications, and the most numbers to store: some ten seconds,
-/// and a gigabyte.
+/// Largest number of multiplications and of stored numbers: about ten seconds
+/// and one gigabyte.
 const WORK: f64 = 1.3e11;
 const STORED: f64 = 1.3e8;
 
-/// Chances below this are left out, where costs below 10⁻¹⁵ are as good as none. (They are if there are
-/// many stairs, see `solve.rs`, and times the weight if that is less than 1.) The error that this makes
-/// in a cost is far less.
+/// Probability below which transitions are dropped if costs below 10⁻¹⁵ are negligible (with
+/// many stairs, see `solve.rs`, and times the weight if it is below 1). The resulting error
+/// of a cost is much smaller.
 const NEVER: f64 = 1e-40;
-/// Otherwise these are: numbers close to the smallest are slow.
+/// Threshold otherwise, because subnormal numbers are slow.
 const TINY: f64 = 1e-250;
 
-/// What adds up from each stair to the anchor, and in a cycle from the anchor to the anchor.
+/// Accumulated quantities from each stair to the anchor, and in a cycle of the anchor.
 pub(crate) struct Passages {
     pub(crate) stairs: Vec<Tally>,
     pub(crate) cycle: Tally,
@@ -38,7 +38,7 @@ pub(crate) fn passages(
     let targets = chain.targets;
     let queues = targets.len() as f64;
     let rows = f64::from(targets[0] - targets[targets.len() - 1]) + 1.0;
-    // Where the curve falls by one there is nothing to do.
+    // A curve that falls by one has no excursions.
     let steep = |pair: &[u32]| f64::from((pair[0] - pair[1]).saturating_sub(1));
     let steep: f64 = targets.windows(2).map(steep).sum();
     let (by_stairs, by_rows) = (steep.powi(3), rows * (queues + 1.0).powi(3));
@@ -93,7 +93,7 @@ fn through_rows(chain: Chain<'_>, stairs: &Stairs<'_>, anchor: usize, never: f64
     Passages { stairs: stairs.states().iter().map(|&state| all[place(state)]).collect(), cycle }
 }
 
-/// An empty queue with nobody active is never reached, and has no way out. It may lead anywhere.
+/// An empty queue without active fetchers is never reached and has no transitions; its target is arbitrary.
 const NOWHERE: State = State { queue: 0, active: 0 };
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Falling targets, from falls.
+    /// Returns targets that fall by the given steps.
     fn falling(last: u32, falls: &[u32]) -> Vec<u32> {
         let mut targets = vec![last];
         for fall in falls {

@@ -1,20 +1,20 @@
-//! When to start one more fetcher.
+//! Policy that decides when to start a fetcher.
 
 use crate::CrewError;
 
-/// What just happened.
+/// Event at which a policy decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A fetcher came back with a page. It stops, unless it is sent out again.
+    /// A fetcher returned with a page. It stops unless it is started again.
     Arrival,
-    /// The processor is done with a page.
+    /// The processor has finished a page.
     Departure,
 }
 
-/// A switching curve: how many fetchers are wanted at each length of the queue, fewer the longer it is.
+/// Switching curve: target number of fetchers at each queue length, non-increasing.
 ///
-/// Whoever runs fetchers asks after each event: *with so many pages waiting and so many fetchers
-/// active, one more, or not?*
+/// After each event, the caller asks whether to start one more fetcher, given the number of waiting pages
+/// and active fetchers.
 ///
 /// ```
 /// use freshet_crew::Policy;
@@ -32,8 +32,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The fetchers wanted with 0, 1, … K pages in the queue, and how many there are: more than these
-    /// cannot be wanted.
+    /// Creates a policy from the targets with 0, 1, … K pages in the queue and the number of available fetchers, which limits
+    /// the targets.
     pub fn new(targets: Vec<u32>, available: u32) -> Result<Self, CrewError> {
         if targets.len() < 2 {
             return Err(CrewError::NoRoom);
@@ -51,20 +51,20 @@ impl Policy {
         Ok(Self { targets, available })
     }
 
-    /// Always the same number.
+    /// Creates a policy with a constant number of fetchers.
     pub fn constant(fetchers: u32, buffer: u32) -> Result<Self, CrewError> {
         Self::new(vec![fetchers; buffer as usize + 1], fetchers)
     }
 
-    /// Whether to start one more, with so many pages in the queue and so many fetchers active. The
-    /// fetcher that has just come back is not active, its page is in the queue or lost.
+    /// Returns true if one more fetcher should start, given the pages in the queue and the active fetchers. A
+    /// fetcher that has just returned is not active; its page is in the queue or lost.
     #[must_use]
     pub fn starts(&self, queue: u32, active: u32) -> bool {
         active < self.target(queue)
     }
 
-    /// The same in the terms of the paper: queue and active fetchers just *before* an event, the one
-    /// that comes back included.
+    /// As [`starts`](Self::starts), in the terms of the paper: queue and active fetchers just *before* an event, including
+    /// the returning fetcher.
     #[must_use]
     pub fn starts_on(&self, event: Event, queue: u32, active: u32) -> bool {
         match event {
@@ -73,34 +73,34 @@ impl Policy {
         }
     }
 
-    /// How many fetchers are wanted with so many pages in the queue.
+    /// Returns the target at a queue length.
     #[must_use]
     pub fn target(&self, queue: u32) -> u32 {
         let last = self.targets.len() - 1;
         self.targets[last.min(queue as usize)]
     }
 
-    /// The fetchers wanted with 0, 1, … K pages in the queue.
+    /// Returns the targets with 0, 1, … K pages in the queue.
     #[must_use]
     pub fn targets(&self) -> &[u32] {
         &self.targets
     }
 
-    /// N, how many fetchers there are.
+    /// Returns N, the number of available fetchers.
     #[must_use]
     pub fn available(&self) -> u32 {
         self.available
     }
 
-    /// K, how many pages the queue holds.
+    /// Returns K, the capacity of the queue.
     #[must_use]
     pub fn buffer(&self) -> u32 {
         (self.targets.len() - 1) as u32
     }
 
-    /// The curve f of the paper for an event: for each number of active fetchers 0 … N, the longest
-    /// queue (both before the event) at which one is started; `None` if there is none. Nobody comes
-    /// back when nobody is active: for an arrival the first entry only continues the curve.
+    /// Returns the curve f of the paper for an event: for each number of active fetchers 0 … N, the longest
+    /// queue (both before the event) at which one is started, or `None`. No fetcher returns
+    /// if none is active, so for an arrival the first entry only continues the curve.
     #[must_use]
     pub fn curve(&self, event: Event) -> Vec<Option<u32>> {
         let buffer = self.buffer();
@@ -108,7 +108,7 @@ impl Policy {
             Event::Arrival => {
                 let after =
                     active.checked_sub(1).map_or(Some(buffer), |rest| self.longest(rest))?;
-                // A page that finds the queue full leaves it full.
+                // An arrival at a full queue leaves it full.
                 if after == buffer { Some(buffer) } else { after.checked_sub(1) }
             }
             Event::Departure => Some(self.longest(active)?.saturating_add(1).min(buffer)),
@@ -116,7 +116,7 @@ impl Policy {
         (0..=self.available).map(longest).collect()
     }
 
-    /// The longest queue at which one more than `active` is wanted.
+    /// Returns the longest queue with a target above `active`.
     fn longest(&self, active: u32) -> Option<u32> {
         (self.targets.partition_point(|&target| target > active) as u32).checked_sub(1)
     }

@@ -1,17 +1,17 @@
-//! What is given: the rates, the buffer, and how bad starving is.
+//! Parameters: rates, buffer and starvation weight.
 
 use crate::CrewError;
 
-/// Ratios beyond this leave no digits of their sums.
+/// Largest ratio of two parameters whose sum has significant digits of both.
 const FURTHEST: f64 = 1e18;
 
 /// Fetchers that feed a bounded queue, and one processor that drains it (Liu & Nain 2006, §1.2).
 ///
-/// An active fetcher brings pages at the points of a Poisson process; the time to process a page is
-/// exponential. A page that finds the queue full is lost. Rates are in any one unit of time.
+/// An active fetcher brings pages as a Poisson process; the time to process a page is
+/// exponential. A page that arrives at a full queue is lost. Rates are in any common unit of time.
 ///
 /// The cost is γ × (share of time in which the queue is empty) + (pages lost per unit of time), so γ
-/// is how many lost pages are as bad as an empty queue for one unit of time.
+/// is the number of lost pages that is as bad as an empty queue for one unit of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
     fetch_rate: f64,
@@ -21,7 +21,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// `fetch_rate` is λ of one active fetcher, `process_rate` μ, `buffer` K with the page in work,
+    /// Creates parameters: `fetch_rate` is λ of one active fetcher, `process_rate` μ, `buffer` K including the page in work,
     /// `starvation_weight` γ.
     pub fn new(
         fetch_rate: f64,
@@ -54,36 +54,36 @@ impl Setting {
         Ok(Self { fetch_rate, process_rate, buffer, starvation_weight })
     }
 
-    /// λ, pages per unit of time that one active fetcher brings.
+    /// Returns λ, the pages per unit of time of one active fetcher.
     #[must_use]
     pub fn fetch_rate(&self) -> f64 {
         self.fetch_rate
     }
 
-    /// μ, pages per unit of time that the processor takes while there are any.
+    /// Returns μ, the pages per unit of time that the processor takes.
     #[must_use]
     pub fn process_rate(&self) -> f64 {
         self.process_rate
     }
 
-    /// K, how many pages the queue holds, with the one in work.
+    /// Returns K, the capacity of the queue including the page in work.
     #[must_use]
     pub fn buffer(&self) -> u32 {
         self.buffer
     }
 
-    /// γ, what an empty queue costs per unit of time, in lost pages.
+    /// Returns γ, the cost of an empty queue per unit of time, in lost pages.
     #[must_use]
     pub fn starvation_weight(&self) -> f64 {
         self.starvation_weight
     }
 
-    /// λ/μ, what one active fetcher brings while a page is processed.
+    /// Returns λ/μ, the pages that one active fetcher brings per processed page.
     pub(crate) fn fetched(&self) -> f64 {
         self.fetch_rate / self.process_rate
     }
 
-    /// γ/μ, the weight when time is counted in pages processed.
+    /// Returns γ/μ, the weight if the unit of time is one processed page.
     pub(crate) fn weight(&self) -> f64 {
         self.starvation_weight / self.process_rate
     }

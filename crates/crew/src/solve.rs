@@ -1,11 +1,11 @@
-//! The best switching curve, by policy iteration.
+//! Optimal switching curve, by policy iteration.
 //!
-//! A curve is evaluated exactly ([`evaluate`](fn@crate::evaluate)). Then the target of each queue length
-//! goes to where the values are least, and so on until nothing changes. Every step along the way to a
-//! lower value is an improvement for itself, so part of the way is one, too. It matters at the start: with
-//! slow fetchers the first curve after a flat one would be far too steep, and a steep curve takes long to
-//! evaluate. The way is cut short for all queue lengths by the same factor, because corners in a curve
-//! are slow to go away.
+//! A curve is evaluated exactly ([`evaluate`](fn@crate::evaluate)). Then the target at each queue length
+//! moves to the lowest value, and so on until nothing changes. Every step towards a
+//! lower value is an improvement, so a partial step is one, too. This matters at the start: with
+//! slow fetchers, the first curve after a flat one would be far too steep, and a steep curve is slow to
+//! evaluate. Steps are shortened by the same factor at all queue lengths, because corners in a curve
+//! disappear slowly.
 
 use crate::bound::gap;
 use crate::evaluate::{Evaluation, Measures};
@@ -14,48 +14,48 @@ use crate::stairs::FEW;
 use crate::values::Values;
 use crate::{CrewError, Policy, Setting};
 
-/// The most states, queue lengths times numbers of active fetchers.
+/// Largest number of states: queue lengths times numbers of active fetchers.
 const STATES: f64 = 1e7;
-/// How far targets may go in the first step; twice as far in each further one that is cut short.
+/// Largest change of a target in the first step; it doubles after each shortened step.
 const REACH: u32 = 4;
-/// How far values are looked at, in reaches.
+/// Range in which values are compared, in multiples of the step limit.
 const SIGHT: u32 = 8;
-/// A queue that is empty, and loses pages, less often than this needs no better curve, unless it is
+/// Rate of starvation and loss below which no better curve is needed, unless it is
 /// cheap.
 const NEVER: f64 = 1e-15;
-/// Costs that differ by less are equal.
+/// Relative difference of equal costs.
 const ROUNDING: f64 = 1e-12;
-/// Far more than it ever takes: the end of a search that rounding leads in circles.
+/// Largest number of iterations, which ends a search that cycles because of rounding.
 const ITERATIONS: u32 = 500;
 
-/// The best switching curve, what it comes to, and how well that is known.
+/// Optimal switching curve with its measures and accuracy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dynamic {
-    /// When to start one more fetcher.
+    /// Policy that decides when to start a fetcher.
     pub policy: Policy,
-    /// What it comes to.
+    /// Measures of the policy.
     pub measures: Measures,
-    /// No policy of any kind costs less than the cost of this one by more than this.
+    /// Upper bound on the difference to the cost of any policy.
     pub gap: f64,
-    /// Curves evaluated.
+    /// Number of evaluated curves.
     pub iterations: u32,
-    /// Whether the search ended because the queue is practically never empty and practically never
-    /// loses a page. Many curves are then as good as this one, which says little of how many fetchers
-    /// are of use; the gap is no more than the cost itself.
+    /// True if the search ended because the queue is practically never empty and practically never
+    /// loses a page. Many curves are then equally good, so this one says little about the useful number of fetchers;
+    /// the gap is at most the cost.
     pub ended_early: bool,
 }
 
-/// The switching curve with the least cost, if fetchers can be started at each event.
+/// Returns the switching curve with the lowest cost, if fetchers can be started at each event.
 ///
-/// Without `available` there are as many fetchers as it can use: one more would never be started. The
-/// policy then says how many these are. The search ends early if a queue is practically never empty and
-/// practically never loses a page: with a large buffer many curves are as good, and
-/// [`ended_early`](Dynamic::ended_early) says so.
+/// Without `available`, the number of fetchers is as large as is useful, and the
+/// policy contains it. The search ends early if the queue is practically never empty and
+/// practically never loses a page: with a large buffer many curves are equally good, and
+/// [`ended_early`](Dynamic::ended_early) is true.
 pub fn solve(setting: &Setting, available: Option<u32>) -> Result<Dynamic, CrewError> {
     solve_watched(setting, available, &mut |_, _| {})
 }
 
-/// The same, and calls `watch` with the number of each curve and its cost, best so far.
+/// As [`solve`], and calls `watch` with the number of each curve and the lowest cost so far.
 pub fn solve_watched(
     setting: &Setting,
     available: Option<u32>,
@@ -73,7 +73,7 @@ pub fn solve_watched(
         let evaluation = Evaluation::new(setting, &targets)?;
         let cost = evaluation.cost();
         if cost.is_nan() || cost > least * (1.0 + ROUNDING) {
-            // Values that differ by little more than rounding led astray.
+            // The step was based on rounding errors.
             return dynamic(
                 setting,
                 &Evaluation::new(setting, &best)?,
@@ -85,7 +85,7 @@ pub fn solve_watched(
         watch(iterations, cost * setting.process_rate());
         let stairs = evaluation.stairs.states().len();
         let never = cost <= NEVER * setting.weight().min(1.0) && stairs > FEW;
-        // A cost of zero is one too small for a number, unless starvation costs nothing.
+        // A cost of zero is an underflow, unless starvation costs nothing.
         let ended_early = (never || cost == 0.0) && setting.weight() > 0.0;
         let done = ended_early || cost == 0.0 || iterations == ITERATIONS;
         let improved = if done { None } else { improve(&evaluation, most, &mut reach) };
@@ -100,12 +100,12 @@ pub fn solve_watched(
     }
 }
 
-/// The most fetchers that may be active.
+/// Returns the largest number of active fetchers.
 fn most(setting: &Setting, available: Option<u32>) -> Result<u32, CrewError> {
     let room = STATES / (f64::from(setting.buffer()) + 1.0) - 1.0;
     let wanted = match available {
         Some(available) => f64::from(available),
-        // One less than there is room for, so that it can be told that it is not wanted.
+        // One less than there is room for, so that a useless fetcher is recognised.
         None => best_load(setting) / setting.fetched() + 1.0,
     };
     if wanted > room {
@@ -127,7 +127,7 @@ fn dynamic(
     ended_early: bool,
 ) -> Result<Dynamic, CrewError> {
     let targets = evaluation.chain.targets;
-    // With one more than it uses, it is seen that this one is of no use.
+    // One more than it uses, which shows that this one is useless.
     let most = available.unwrap_or(targets[0] + 1);
     Ok(Dynamic {
         policy: Policy::new(targets.to_vec(), available.unwrap_or(targets[0]))?,
@@ -138,7 +138,7 @@ fn dynamic(
     })
 }
 
-/// A better curve, if there is one.
+/// Returns a better curve, if there is one.
 fn improve(evaluation: &Evaluation<'_>, most: u32, reach: &mut u32) -> Option<Vec<u32>> {
     let targets = evaluation.chain.targets;
     let sight = reach.saturating_mul(SIGHT);
@@ -146,7 +146,7 @@ fn improve(evaluation: &Evaluation<'_>, most: u32, reach: &mut u32) -> Option<Ve
     let values = Values::new(evaluation, most);
     let mut best: Vec<u32> = Vec::with_capacity(targets.len());
     for (queue, &target) in (0..).zip(targets) {
-        // Somebody has to fill an empty queue.
+        // The target with an empty queue is at least one.
         let (low, high) = (u32::from(queue == 0), most.min(target.saturating_add(sight)));
         let low = low.max(target.saturating_sub(sight));
         let mut active = target;

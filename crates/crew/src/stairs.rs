@@ -1,27 +1,27 @@
-//! The stairs: the states along a switching curve that every cycle of its chain passes.
+//! Stairs: the states along a switching curve that every cycle of its chain visits.
 //!
-//! Let R(q) be the fetchers wanted at queue q. The stairs are (0, R(0)) and, for q > 0, the states
+//! Let R(q) be the target at queue length q. The stairs are (0, R(0)) and, for q > 0, the states
 //! (q, r) with R(q−1) ≥ r ≥ R(q). Below them, r < R(q), every departure starts a fetcher and no arrival
-//! stops one: r never falls, and while it stays the queue grows. Above them every arrival stops a
-//! fetcher and no departure starts one: r never rises, and while it stays the queue shrinks. So neither
-//! side has a cycle, and as one step never leads from one side to the other, each excursion from the
+//! stops one: r never falls, and while it is constant the queue grows. Above them every arrival stops a
+//! fetcher and no departure starts one: r never rises, and while it is constant the queue shrinks. Neither
+//! side has a cycle, and no step leads from one side to the other, so each excursion from the
 //! stairs ends on the stairs.
 
 use crate::chain::State;
 
-/// Up to so many stairs, a curve is cheap to evaluate.
+/// Number of stairs up to which a curve is cheap to evaluate.
 pub(crate) const FEW: usize = 256;
 
-/// The states of the stairs, from the empty queue to the full one.
+/// States of the stairs, from the empty queue to the full one.
 #[derive(Clone, Debug)]
 pub(crate) struct Stairs<'a> {
     targets: &'a [u32],
     states: Vec<State>,
-    /// Where the stairs of each queue begin.
+    /// First stair of each queue length.
     begins: Vec<usize>,
 }
 
-/// Where a state lies.
+/// Position of a state relative to the stairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Below,
@@ -46,12 +46,12 @@ impl<'a> Stairs<'a> {
         &self.states
     }
 
-    /// The first and the last of the stairs with so many active fetchers: no more than are wanted with an
-    /// empty queue, and no fewer than with a full one.
+    /// Returns the first and the last stair with the given number of active fetchers, which must be between the targets with an
+    /// empty and a full queue.
     pub(crate) fn ends(&self, active: u32) -> (usize, usize) {
         let first = self.last_below(active).map_or(0, |last| last + 1);
         let last = self.first_above(active).saturating_sub(1).min(self.targets.len() - 1);
-        // In a column they are counted from the top.
+        // Stairs of a column are counted from the top.
         let place = |queue: usize| {
             let top = self.targets[queue.saturating_sub(1)];
             self.begins[queue] + (top - active) as usize
@@ -71,13 +71,13 @@ impl<'a> Stairs<'a> {
         }
     }
 
-    /// The longest queue at which more than `active` are wanted: below the stairs, a row of states with
-    /// that many active ends here.
+    /// Returns the longest queue with a target above `active`: below the stairs, the row of states with
+    /// `active` ends here.
     pub(crate) fn last_below(&self, active: u32) -> Option<usize> {
         self.targets.partition_point(|&target| target > active).checked_sub(1)
     }
 
-    /// The first queue of the row of states with `active` above the stairs; may be beyond the last.
+    /// Returns the first queue of the row of states with `active` above the stairs, possibly beyond the last one.
     pub(crate) fn first_above(&self, active: u32) -> usize {
         match self.targets.partition_point(|&target| target >= active) {
             0 => 0,

@@ -1,49 +1,49 @@
 //! Relative value iteration, as in the paper (Proposition 6), over states (queue, active, event).
 //!
-//! Slower than [`solve`](fn@crate::solve) and as exact as one has patience. It is here to check against
-//! the paper, and as a second opinion.
+//! Slower than [`solve`](fn@crate::solve), with arbitrary accuracy. It serves to check
+//! the paper, and as an independent check.
 //!
-//! Mended: in (1.14) the chance of an arrival is that after the decision, and its third line adds the
-//! two terms; in (1.15) the queue is held to K; the chance of a fictitious event is one less the
+//! Corrections of the paper: in (1.14) the probability of an arrival is that after the decision, and its third line adds the
+//! two terms; in (1.15) the queue is limited to K; the probability of a fictitious event is one minus the
 //! others; and the cost is T(h) at the reference state, without the factor τ.
 
 use crate::{CrewError, Event, Setting};
 
-/// How to iterate.
+/// Parameters of the iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Iteration {
-    /// τ, above 0 and at most 1: which part of each step is taken.
+    /// Damping τ, above 0 and at most 1: the part of each step that is taken.
     pub damping: f64,
-    /// Ends when no value changes by more than this share of it.
+    /// Relative change of values at which the iteration ends.
     pub tolerance: f64,
-    /// Gives up after so many iterations.
+    /// Largest number of iterations.
     pub most: u32,
 }
 
 impl Default for Iteration {
-    /// As in the paper.
+    /// Parameters of the paper.
     fn default() -> Self {
         Self { damping: 0.999_99, tolerance: 1e-5, most: 1_000_000 }
     }
 }
 
-/// What relative value iteration gives.
+/// Result of relative value iteration.
 #[derive(Clone, Debug)]
 pub struct Iterated {
-    /// T(h) at the reference state: a queue of one, one active fetcher, an arrival.
+    /// T(h) at the reference state: queue length 1, one active fetcher, an arrival.
     pub cost: f64,
-    /// No policy costs less than this; but for rounding, no bound.
+    /// Lower bound on the cost of any policy, except for rounding.
     pub least: f64,
-    /// The policy costs no more than this.
+    /// Upper bound on the cost of the policy.
     pub most: f64,
-    /// How many iterations it took.
+    /// Number of iterations.
     pub iterations: u32,
     table: Table,
     ahead: Vec<f64>,
 }
 
 impl Iterated {
-    /// Whether the policy starts one more fetcher, with queue and active fetchers just before the event.
+    /// Returns true if the policy starts one more fetcher, given queue and active fetchers just before the event.
     #[must_use]
     pub fn starts_on(&self, event: Event, queue: u32, active: u32) -> bool {
         let table = &self.table;
@@ -70,7 +70,7 @@ struct Table {
     fetch: f64,
     process: f64,
     weight: f64,
-    /// ν = λN + μ, at which there are events, fictitious ones included.
+    /// Event rate ν = λN + μ, including fictitious events.
     events: f64,
 }
 
@@ -86,7 +86,7 @@ impl Table {
         queue * (self.available + 1) + active
     }
 
-    /// What is to be expected at the next event, for each queue and number of active fetchers.
+    /// Expected value at the next event, for each queue length and number of active fetchers.
     fn look_ahead(&self, h: &Values, ahead: &mut [f64]) {
         for queue in 0..=self.buffer {
             for active in 0..=self.available {
@@ -98,17 +98,17 @@ impl Table {
                     + (1.0 - departure - arrival) * h.fictitious[place];
             }
         }
-        // Nobody is left idle with an empty queue.
+        // With an empty queue, at least one fetcher is active.
         ahead[0] = f64::INFINITY;
     }
 
-    /// The best of starting one more and not.
+    /// Returns the lower value of starting one more fetcher and not.
     fn best(&self, ahead: &[f64], queue: usize, active: usize) -> f64 {
         let place = self.place(queue, active);
         if active < self.available { ahead[place].min(ahead[place + 1]) } else { ahead[place] }
     }
 
-    /// T(h) for each state: calls `take` with the value of h and of T(h), and sets h to what it returns.
+    /// Computes T(h) for each state: calls `take` with h and T(h), and sets h to its result.
     fn sweep(&self, h: &mut Values, ahead: &[f64], mut take: impl FnMut(f64, f64) -> f64) {
         for queue in 0..=self.buffer {
             let idle = if queue == 0 { self.weight } else { 0.0 };
@@ -131,7 +131,7 @@ impl Table {
     }
 }
 
-/// Relative value iteration from h = 0.
+/// Runs relative value iteration from h = 0.
 pub fn value_iteration(
     setting: &Setting,
     available: u32,

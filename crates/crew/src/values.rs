@@ -1,22 +1,22 @@
-//! The value of every state: what it costs, more than on average, on the way to the anchor.
+//! Relative value of every state: the cost above the mean on the way to the anchor.
 
 use crate::chain::State;
 use crate::evaluate::Evaluation;
 
-/// Differences of values below this share of what they are made of are rounding.
+/// Relative difference of values that is attributed to rounding.
 const ROUNDING: f64 = 1e-14;
 
-/// More than the share that rounding changes in a step.
+/// Upper bound of the relative rounding error of a step.
 const GUARD: f64 = 8.0 * f64::EPSILON;
 
-/// Cost and time from each state to the anchor. The relative value is cost − g·time, with g the cost of
-/// the curve per unit of time. The two are kept apart: both are sums of positive numbers.
+/// Cost and time from each state to the anchor. The relative value is cost − g·time, where g is the cost of
+/// the curve per unit of time. Both are stored, because both are sums of positive numbers.
 pub(crate) struct Values {
-    /// Lengths of the queue, K + 1.
+    /// Number of queue lengths, K + 1.
     width: usize,
     /// g.
     average: f64,
-    /// By active fetchers, then by queue.
+    /// Entries by active fetchers, then by queue length.
     cells: Vec<Cell>,
 }
 
@@ -27,13 +27,13 @@ struct Cell {
 }
 
 impl Values {
-    /// For up to `most` active fetchers, at least as many as are ever wanted.
+    /// Computes values for up to `most` active fetchers, at least the largest target.
     pub(crate) fn new(evaluation: &Evaluation<'_>, most: u32) -> Self {
         Self::guarded(evaluation, most, |_| 0.0)
     }
 
-    /// The same, but some states rounded down: no value there is more than what its own step and the
-    /// values after it come to.
+    /// As [`new`](Self::new), with some values rounded down: no value there exceeds its own step plus the
+    /// values after it.
     pub(crate) fn rounded_down(
         evaluation: &Evaluation<'_>,
         most: u32,
@@ -52,10 +52,10 @@ impl Values {
             values.cells[place] = Cell { cost, time: passage.time };
         }
         // Below the stairs from many active fetchers to few and from long queues to short ones, above
-        // them the other way round: so what follows a state is known before it.
+        // them in the opposite order, so that successors are known first.
         for active in (0..evaluation.chain.target(0)).rev() {
             let end = evaluation.stairs.last_below(active).map_or(0, |last| last + 1);
-            // An empty queue with nobody active is never reached.
+            // An empty queue without active fetchers is never reached.
             for queue in (usize::from(active == 0)..end).rev() {
                 let state = State { queue: queue as u32, active };
                 values.fill(evaluation, state, guard(state));
@@ -93,13 +93,13 @@ impl Values {
         state.active as usize * self.width + state.queue as usize
     }
 
-    /// The relative value of a state.
+    /// Returns the relative value of a state.
     pub(crate) fn get(&self, queue: u32, active: u32) -> f64 {
         let Cell { cost, time } = self.cells[self.place(State { queue, active })];
         cost - self.average * time
     }
 
-    /// Whether it is better to have `active` than `other` fetchers active, by more than rounding.
+    /// Returns true if it is better to have `active` than `other` fetchers active, by more than rounding.
     pub(crate) fn better(&self, queue: u32, active: u32, other: u32) -> bool {
         let own = self.cells[self.place(State { queue, active })];
         let other = self.cells[self.place(State { queue, active: other })];

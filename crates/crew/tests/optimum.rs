@@ -19,7 +19,7 @@ fn settings(buffers: std::ops::Range<u32>) -> impl Strategy<Value = Setting> {
     )
 }
 
-/// The least cost by plain value iteration over (queue, active) for all policies whatsoever, as the
+/// Returns the least cost by plain value iteration over (queue, active) for all policies whatsoever, as the
 /// two bounds that the last step gives. Shares no code with the library.
 fn plain(setting: &Setting, available: usize) -> (f64, f64) {
     let buffer = setting.buffer() as usize;
@@ -172,7 +172,7 @@ proptest! {
     }
 }
 
-/// A gap that is small beside the cost, the weight and the rate of the processor, and a policy to
+/// Returns a gap that is small beside the cost, the weight and the rate of the processor, and a policy to
 /// match.
 #[track_caller]
 fn check(fetch_rate: f64, buffer: u32, weight: f64, available: Option<u32>) -> Dynamic {

@@ -16,7 +16,7 @@ use freshet_sim::Distribution;
 use freshet_tables::{Input, pages_beside, read_trace};
 
 const DAYS: f64 = 730.0;
-/// Requests a day for each page.
+/// Default requests per day and page.
 const BUDGET: f64 = 0.01;
 
 #[tokio::main]
@@ -27,7 +27,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds = numbers.next().unwrap_or(60);
     let pages = pages_beside(&path).map(Input::File);
     let history = read_trace(&Input::File(path), pages.as_ref(), false, &mut |_| {})?;
-    let end = history.span().ok_or("the trace has no pages")?.end;
+    let end = history.time_range().ok_or("the trace has no pages")?.end;
     let window = Window { start: end - DAYS * 86_400.0, days: DAYS };
     let seeds: Vec<u64> = numbers.collect();
     for seed in if seeds.is_empty() { vec![1] } else { seeds } {

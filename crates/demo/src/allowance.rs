@@ -1,8 +1,8 @@
-//! As many requests for the others as freshet makes.
+//! Limits the other clients to as many requests as freshet makes.
 
-/// How many requests a poller may have made: what the budget comes to by now, but no more than
-/// `slack` away from what freshet has made. So all make equally many, whether freshet comes up late,
-/// waits for a host, or spends what it saved.
+/// Returns the number of requests that a poller may have made: the budget up to now, within
+/// `slack` of the number that freshet has made. All clients therefore make equally many, whether freshet starts late,
+/// waits for a host, or spends saved budget.
 pub(crate) fn allowed(budgeted: f64, freshet: u64, slack: f64) -> u64 {
     let freshet = freshet as f64;
     budgeted.clamp((freshet - slack).max(0.0), freshet + slack) as u64

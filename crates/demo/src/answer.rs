@@ -1,4 +1,4 @@
-//! One request to the web, and what it is answered.
+//! Response to a request.
 
 use std::io;
 use std::time::{Duration, SystemTime};
@@ -19,10 +19,10 @@ use crate::truth::{Client, Version};
 
 type Answer = Response<Full<Bytes>>;
 
-/// What robots.txt keeps clients from.
+/// Path that robots.txt disallows.
 const FORBIDDEN: [&str; 2] = ["/private/", "/search"];
 
-/// An error ends the connection without an answer.
+/// Answers a request; an error ends the connection without a response.
 pub(crate) async fn answer<B>(
     site: &Site,
     client: Client,
@@ -66,7 +66,7 @@ pub(crate) async fn answer<B>(
         }
     }
     let version = {
-        // What time it is, is asked while nobody else can be answered: time does not go back.
+        // The time is read under the lock, so that it never goes back between responses.
         let mut truth = site.truth();
         let now = site.clock.now();
         if is_head { truth.version(page, now) } else { truth.answered(client, page, now) }
@@ -74,7 +74,7 @@ pub(crate) async fn answer<B>(
     Ok(show(site, page, version, host, request.headers()))
 }
 
-/// The page, or that it is as it was.
+/// Returns the page, or 304.
 fn show(site: &Site, page: u32, version: Version, host: &str, asked: &HeaderMap) -> Answer {
     let seed = site.world.seed();
     let has = validated(seed, page);
@@ -85,7 +85,7 @@ fn show(site: &Site, page: u32, version: Version, host: &str, asked: &HeaderMap)
     let is = |name: HeaderName, text: &str| {
         asked.get(name).is_some_and(|it| it.as_bytes() == text.as_bytes())
     };
-    // RFC 9110 §13.1.3: with an ETag asked for, the date does not count.
+    // RFC 9110 §13.1.3: If-Modified-Since is ignored if If-None-Match is present.
     let is_same = if has.etag && asked.contains_key(IF_NONE_MATCH) {
         is(IF_NONE_MATCH, &etag)
     } else {

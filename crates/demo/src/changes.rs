@@ -1,21 +1,21 @@
-//! When a page changes.
+//! Change times of a page.
 
 use std::sync::Arc;
 
-use freshet_model::History;
+use freshet_model::ChangeTrace;
 use rand_distr::{Distribution, Exp1};
 use rand_pcg::Pcg64;
 
 use crate::clock::DAY;
 use crate::seed::{Purpose, random};
 
-/// The days on which one page changes, one after the other.
+/// Iterator over the days on which a page changes.
 #[derive(Clone, Debug)]
 pub(crate) enum Changes {
     /// At random times, at a constant rate.
     Poisson { rate: f64, random: Pcg64, at: f64 },
-    /// When it really did; day 0 is `start`, in seconds since 1970.
-    Recorded { history: Arc<History>, page: usize, drawn: usize, start: f64 },
+    /// Recorded changes; day 0 is `start` in seconds since 1970.
+    Recorded { history: Arc<ChangeTrace>, page: usize, drawn: usize, start: f64 },
 }
 
 impl Changes {
@@ -23,7 +23,7 @@ impl Changes {
         Self::Poisson { rate, random: random(seed, Purpose::Changes, page as u64), at: 0.0 }
     }
 
-    pub(crate) fn recorded(history: &Arc<History>, page: usize, start: f64) -> Self {
+    pub(crate) fn recorded(history: &Arc<ChangeTrace>, page: usize, start: f64) -> Self {
         Self::Recorded { history: Arc::clone(history), page, drawn: 0, start }
     }
 }
@@ -40,7 +40,7 @@ impl Iterator for Changes {
                 Some(*at)
             }
             Self::Recorded { history, page, drawn, start } => {
-                let time = *history.changes(*page).get(*drawn)?;
+                let time = *history.change_times(*page).get(*drawn)?;
                 *drawn += 1;
                 Some((time - *start) / DAY)
             }

@@ -1,4 +1,4 @@
-//! Time that runs faster.
+//! Accelerated clock.
 
 use std::time::Duration;
 
@@ -7,49 +7,49 @@ use tokio::time::Instant;
 /// Seconds of a day.
 pub(crate) const DAY: f64 = 86_400.0;
 
-/// Tells the days of the demo: so many of its seconds pass in one real second.
+/// Clock of the demo, which runs faster than real time by a factor.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
-    /// The day on which it was started.
+    /// Day at the start.
     from: f64,
     factor: f64,
 }
 
 impl Clock {
-    /// A minute shows a day.
+    /// Default factor: one minute shows one day.
     pub const A_DAY_A_MINUTE: f64 = 1440.0;
 
-    /// A clock that starts now, at day 0.
+    /// Creates a clock that starts now, at day 0.
     #[must_use]
     pub fn start(factor: f64) -> Self {
         Self::start_at(0.0, factor)
     }
 
-    /// A clock that starts now, at a later day.
+    /// Creates a clock that starts now, at a later day.
     #[must_use]
     pub fn start_at(day: f64, factor: f64) -> Self {
         Self { start: Instant::now(), from: day, factor }
     }
 
-    /// How many times as fast as the real one it is.
+    /// Returns the factor between demo time and real time.
     #[must_use]
     pub fn factor(&self) -> f64 {
         self.factor
     }
 
-    /// What day it is in the demo.
+    /// Returns the current day of the demo.
     #[must_use]
     pub fn now(&self) -> f64 {
         self.from + self.days(self.start.elapsed())
     }
 
-    /// The real time since it was started.
+    /// Returns the real time since the start.
     pub(crate) fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// Waits until so much real time has passed since it was started; for ever without a limit.
+    /// Waits until the given real time has passed since the start; forever without a limit.
     pub(crate) async fn over(&self, length: Option<Duration>) {
         match length.and_then(|length| self.start.checked_add(length)) {
             Some(end) => tokio::time::sleep_until(end).await,
@@ -57,17 +57,17 @@ impl Clock {
         }
     }
 
-    /// What a real stretch of time comes to in days of the demo.
+    /// Converts a real duration to days of the demo.
     #[must_use]
     pub fn days(&self, real: Duration) -> f64 {
         real.as_secs_f64() * self.factor / DAY
     }
 
-    /// The real time that days of the demo take.
+    /// Converts days of the demo to a real duration.
     #[must_use]
     pub fn real(&self, days: f64) -> Duration {
         let seconds = days * DAY / self.factor;
-        // Not a number is no time.
+        // NaN is converted to zero.
         Duration::from_secs_f64(if seconds > 0.0 { seconds.min(1e9) } else { 0.0 })
     }
 }

@@ -1,48 +1,48 @@
-//! What can be wrong with a demo.
+//! Errors of a demo.
 
 use thiserror::Error;
 
-/// Why a demo cannot be run, or ended before its time.
+/// Error of a demo.
 #[derive(Debug, Error)]
 pub enum DemoError {
     /// No pages, or too many.
     #[error("a web of {pages} pages cannot be shown: from 1 to {most}")]
     Pages {
-        /// How many.
+        /// Given number.
         pages: usize,
-        /// How many there may be.
+        /// Largest allowed number.
         most: usize,
     },
-    /// No window of a record.
+    /// The window of the record is invalid.
     #[error("a window of {days} days is none")]
     Window {
-        /// How long it was to be.
+        /// Requested length.
         days: f64,
     },
-    /// A number that must be positive and finite.
+    /// A number is not positive and finite.
     #[error("{what} cannot be {value}")]
     Number {
-        /// What it is of.
+        /// Name of the number.
         what: &'static str,
-        /// What was given.
+        /// Given value.
         value: f64,
     },
     /// The simulator cannot make such a web.
     #[error(transparent)]
     Sim(#[from] freshet_sim::SimError),
-    /// No port to listen at.
+    /// No free port.
     #[error("cannot listen on 127.0.0.1")]
     Listen(#[source] std::io::Error),
-    /// The settings of the demo's own requests are refused.
+    /// The fetch settings of the demo are invalid.
     #[error(transparent)]
-    Fetch(#[from] freshet_fetch::InvalidSetting),
-    /// A page has no URL that can be asked for.
+    Fetch(#[from] freshet_fetch::InvalidFetchSetting),
+    /// A page has an invalid URL.
     #[error(transparent)]
     Request(#[from] freshet_fetch::InvalidRequest),
-    /// What keeps the copies could not go on.
+    /// The client under test failed.
     #[error("freshet stopped before the demo was over")]
     Daemon(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// What is shown could not be written.
+    /// The output could not be written.
     #[error("cannot write what is shown")]
     Show(#[source] std::io::Error),
 }

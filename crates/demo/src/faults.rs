@@ -1,30 +1,30 @@
-//! How pages and hosts behave: what they say of their versions, how slow they are, what goes wrong.
-//! All of it follows from the seed and the moment, so that it meets every client alike.
+//! Behaviour of pages and hosts: validators, slowness, faults.
+//! It follows from the seed and the time, so that all clients see the same.
 
 use std::time::Duration;
 
 use crate::clock::DAY;
 use crate::seed::{Purpose, share};
 
-/// What a page says of its version.
+/// Validators that a page sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Validated {
     pub(crate) etag: bool,
     pub(crate) last_modified: bool,
 }
 
-/// What goes wrong with a request.
+/// Fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerFault {
-    /// The host is broken at this page: 500.
+    /// The page fails with 500.
     Broken,
-    /// The connection ends without an answer.
+    /// The connection ends without a response.
     Dropped,
-    /// The host wants to be left alone for so many seconds of the demo: 429.
+    /// The host responds with 429 and `Retry-After` in seconds of the demo.
     TooMany { seconds: u64 },
 }
 
-/// Half of the pages say all that they can, and one in seven nothing.
+/// Half of the pages send both validators, and one in seven sends none.
 pub(crate) fn validated(seed: u64, page: u32) -> Validated {
     let turn = share(seed, Purpose::Manners, page.into(), 0);
     let (etag, last_modified) = match turn {
@@ -36,25 +36,25 @@ pub(crate) fn validated(seed: u64, page: u32) -> Validated {
     Validated { etag, last_modified }
 }
 
-/// How long a page lets its clients wait, in real time: one in a hundred does.
+/// Returns the delay of a page in real time; one page in a hundred is slow.
 pub(crate) fn delay(seed: u64, page: u32) -> Option<Duration> {
     let is_slow = share(seed, Purpose::Manners, page.into(), 1) < 0.01;
     let millis = 100.0 + 250.0 * share(seed, Purpose::Manners, page.into(), 2);
     is_slow.then(|| Duration::from_millis(millis as u64))
 }
 
-/// Pages are well or not for ten minutes of the demo at a time.
+/// Duration of a fault: ten minutes of the demo.
 const SPELL: f64 = 600.0 / DAY;
-/// The chance that a page is broken, and that it does not answer at all.
+/// Probabilities that a page fails, and that it does not respond.
 const BROKEN: f64 = 0.003;
 const DROPPED: f64 = 0.001;
-/// The chance that a host has too many requests in an hour, for ten minutes of it.
+/// Probability that a host responds with 429 for ten minutes of an hour.
 const TOO_MANY: f64 = 0.04;
 const HOUR: f64 = 3600.0 / DAY;
 
-/// What goes wrong with a page at a moment, if anything does.
+/// Returns the fault of a page at a time, if any.
 pub(crate) fn trouble(seed: u64, host: u32, page: u32, day: f64) -> Option<ServerFault> {
-    // Pages and hosts have turns of their own.
+    // Pages and hosts have independent random numbers.
     let host = u64::from(host) | 1 << 40;
     let hour = (day / HOUR).floor();
     if share(seed, Purpose::Faults, host, hour as u64) < TOO_MANY {

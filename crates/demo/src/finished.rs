@@ -1,4 +1,4 @@
-//! A demo that is over: its numbers as a table, as JSON and as a picture.
+//! Result of a demo as a table, as JSON and as a chart.
 
 mod picture;
 mod wire;
@@ -9,7 +9,7 @@ use crate::site::Site;
 use crate::terms::Terms;
 use crate::truth::{Client, Fetched, Standing, Tally};
 
-/// What came of a demo.
+/// Result of a demo.
 #[derive(Clone, Debug)]
 pub struct Finished {
     seed: u64,
@@ -22,12 +22,12 @@ pub struct Finished {
     fetched: [Vec<Fetched>; 3],
 }
 
-/// Who was ahead of whom.
+/// Order of the clients by freshness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordering {
-    /// freshet, then equal polling, then Nutch's rule.
+    /// freshet first, then equal polling, then Nutch's rule.
     AsExpected,
-    /// Some other.
+    /// Another order.
     Otherwise,
 }
 
@@ -51,7 +51,7 @@ impl Finished {
         }
     }
 
-    /// The days of the demo that it took.
+    /// Returns the duration in days of the demo.
     #[must_use]
     pub fn days(&self) -> f64 {
         self.last().day
@@ -61,19 +61,19 @@ impl Finished {
         self.standings.last().unwrap_or(&Standing::START)
     }
 
-    /// How the clients stood, from the start to the end.
+    /// Returns the samples from the start to the end.
     #[must_use]
     pub fn standings(&self) -> &[Standing] {
         &self.standings
     }
 
-    /// A client's mean freshness over the whole demo.
+    /// Returns a client's mean freshness over the whole demo.
     #[must_use]
     pub fn freshness(&self, client: Client) -> f64 {
         self.last().mean(client)
     }
 
-    /// The same over the second half: what is left when the start is forgotten.
+    /// Returns the mean freshness of a client over the second half.
     #[must_use]
     pub fn settled_freshness(&self, client: Client) -> f64 {
         let half = 0.5 * self.days();
@@ -81,33 +81,33 @@ impl Finished {
         self.last().mean_since(middle, client)
     }
 
-    /// What a client asked for and got.
+    /// Returns the request counts of a client.
     #[must_use]
     pub fn tally(&self, client: Client) -> Tally {
         self.last().tallies[client as usize]
     }
 
-    /// Requests for each point (percent) of mean freshness; infinite without any.
+    /// Returns the requests per percentage point of mean freshness; infinite without any.
     #[must_use]
     pub fn requests_per_point(&self, client: Client) -> f64 {
         let points = 100.0 * self.freshness(client);
         if points > 0.0 { self.tally(client).requests as f64 / points } else { f64::INFINITY }
     }
 
-    /// The answered fetches of a client, if they were kept.
+    /// Returns the recorded fetches of a client, if they were recorded.
     #[must_use]
     pub fn fetched(&self, client: Client) -> &[Fetched] {
         &self.fetched[client as usize]
     }
 
-    /// Whether the clients came in as the theory says.
+    /// Returns true if the order of the clients is as expected.
     #[must_use]
     pub fn ordering(&self) -> Ordering {
         let [freshet, equal, nutch] = Client::ALL.map(|client| self.freshness(client));
         if freshet > equal && equal > nutch { Ordering::AsExpected } else { Ordering::Otherwise }
     }
 
-    /// A table and a sentence for people.
+    /// Returns a table and a sentence for people.
     #[must_use]
     pub fn summary(&self) -> String {
         let mut text = format!(
@@ -142,7 +142,7 @@ impl Finished {
         text
     }
 
-    /// What it means.
+    /// Returns a sentence that interprets the result.
     #[must_use]
     pub fn sentence(&self) -> String {
         let [freshet, equal, nutch] = Client::ALL.map(|client| 100.0 * self.freshness(client));

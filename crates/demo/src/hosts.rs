@@ -1,8 +1,8 @@
-//! What the other pollers owe to hosts.
+//! Politeness of the other pollers.
 
 use crate::terms::Terms;
 
-/// When each host may be asked.
+/// Next allowed request per host.
 pub(crate) struct Hosts {
     hosts: Vec<Host>,
     gap: f64,
@@ -11,7 +11,7 @@ pub(crate) struct Hosts {
 
 #[derive(Clone, Copy, Default)]
 struct Host {
-    /// From when on it may be asked.
+    /// Time from which requests are allowed.
     free: f64,
     busy: u32,
 }
@@ -33,7 +33,7 @@ impl Hosts {
         host.busy += 1;
     }
 
-    /// An answer came, and perhaps the wish to be left alone for so many days.
+    /// Records a response with an optional `Retry-After` in days.
     pub(crate) fn answered(&mut self, host: u32, now: f64, rest: f64) {
         let host = &mut self.hosts[host as usize];
         host.busy = host.busy.saturating_sub(1);
@@ -70,7 +70,7 @@ mod tests {
         hosts.answered(0, 1.0, 3.0);
         assert!(!hosts.is_free(0, 3.9) && hosts.is_free(0, 4.0));
         hosts.ask(0, 4.0);
-        // A shorter wish does not undo a longer one.
+        // A shorter delay does not replace a longer one.
         hosts.answered(0, 4.0, 2.0);
         hosts.ask(0, 4.0);
         hosts.answered(0, 4.0, 0.1);

@@ -1,6 +1,6 @@
-//! A seed in; a small web on loopback out, with known change times, and the truth about how fresh
-//! the copies are that three clients keep of it. Two of them are here: equal polling and Nutch's rule.
-//! The third is freshet, which the caller brings. Knows no file and no terminal: what is shown goes to
+//! A seed in; a small web on loopback with known change times, and the true freshness of
+//! the copies of three clients out. Two clients are in this crate: equal polling and Nutch's rule.
+//! The caller provides the third, freshet. Opens no file and no terminal: output goes to
 //! a writer.
 
 mod clock;

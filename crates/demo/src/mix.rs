@@ -1,5 +1,5 @@
-//! How often the pages of a made-up web change: sites of a few kinds, some pages of which change
-//! nearly never, and some all the time.
+//! Change rates of the pages of a synthetic web: several kinds of sites, with pages that change
+//! nearly never and pages that change all the time.
 
 use rand::RngExt;
 use rand_distr::{Distribution, LogNormal};
@@ -8,18 +8,18 @@ use crate::seed::{Purpose, random};
 
 /// A kind of site.
 pub(crate) struct Kind {
-    /// What its hosts are called.
+    /// Prefix of the host names.
     pub(crate) name: &'static str,
-    /// Where its pages are.
+    /// Path of the pages.
     pub(crate) section: &'static str,
-    /// The share of all pages.
+    /// Share of all pages.
     share: f64,
-    /// Changes per day of its median page, and how far the others are from that.
+    /// Changes per day of its median page, and the spread of the others.
     median: f64,
     sigma: f64,
 }
 
-/// Together a heavy tail: a few pages make most of the changes.
+/// The kinds form a heavy tail: a small share of the pages makes most of the changes.
 pub(crate) const KINDS: [Kind; 5] = [
     Kind { name: "library", section: "archive", share: 0.10, median: 0.5, sigma: 1.0 },
     Kind { name: "docs", section: "guide", share: 0.25, median: 2.0, sigma: 0.5 },
@@ -28,14 +28,14 @@ pub(crate) const KINDS: [Kind; 5] = [
     Kind { name: "wire", section: "ticker", share: 0.15, median: 400.0, sigma: 0.7 },
 ];
 
-/// A page to be: its kind, the number of its host among those of the kind, and changes per day.
+/// Properties of a page: kind, number of its host within the kind, and changes per day.
 pub(crate) struct Draw {
     pub(crate) kind: usize,
     pub(crate) host: usize,
     pub(crate) rate: f64,
 }
 
-/// The pages of a seed, on so many hosts of each kind.
+/// Returns the pages of a seed, with the given number of hosts per kind.
 pub(crate) fn draw(seed: u64, pages: usize, hosts: usize) -> Vec<Draw> {
     let mut dice = random(seed, Purpose::Rates, 0);
     let one = |_| {
@@ -46,7 +46,7 @@ pub(crate) fn draw(seed: u64, pages: usize, hosts: usize) -> Vec<Draw> {
             left < 0.0
         });
         let kind = kind.unwrap_or(last);
-        // Hosts differ in size: the squares of uniform numbers crowd on the first.
+        // Hosts differ in size: squares of uniform numbers favour the first ones.
         let u = dice.random::<f64>();
         let host = ((u * u * hosts as f64) as usize).min(hosts.saturating_sub(1));
         let Kind { median, sigma, .. } = KINDS[kind];

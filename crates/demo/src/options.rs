@@ -1,4 +1,4 @@
-//! What a demo is to show.
+//! Options of a demo.
 
 use std::time::Duration;
 
@@ -8,30 +8,30 @@ use crate::score::nutch_scale;
 use crate::terms::Terms;
 use crate::world::World;
 
-/// A demo to be run.
+/// Options of a demo.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The web.
     pub world: World,
-    /// How many times as fast as the real one its clock is.
+    /// Factor between demo time and real time.
     pub factor: f64,
-    /// Requests a day for each page, of each client.
+    /// Requests per day and page for each client.
     pub budget: f64,
-    /// How long it goes on, in real time; `None`: until it is stopped.
+    /// Duration in real time; `None` until it is stopped.
     pub length: Option<Duration>,
-    /// Whether pages are slow and hosts fail now and then.
+    /// True if pages are slow and hosts fail from time to time.
     pub lively: bool,
-    /// Whether all answered fetches are kept, to be scored.
+    /// True if all fetches are recorded for scoring.
     pub record: bool,
 }
 
 impl Options {
-    /// Pages of a web.
+    /// Default number of pages.
     pub const PAGES: usize = 2000;
-    /// Requests a day for each page.
+    /// Default requests per day and page.
     pub const BUDGET: f64 = 10.0;
 
-    /// A web as it is by default: a minute shows a day, and things go wrong now and then.
+    /// Creates the default options: one minute shows one day, with occasional faults.
     #[must_use]
     pub fn new(world: World) -> Self {
         Self {
@@ -44,10 +44,10 @@ impl Options {
         }
     }
 
-    /// Says what cannot be meant.
+    /// Validates the options.
     ///
     /// # Errors
-    /// If a number is not positive and finite.
+    /// Returns an error if a number is not positive and finite.
     pub fn check(&self) -> Result<(), DemoError> {
         let numbers = [("the factor of the clock", self.factor), ("the budget", self.budget)];
         match numbers.into_iter().find(|(_, value)| !(1e-6..=1e12).contains(value)) {
@@ -56,8 +56,8 @@ impl Options {
         }
     }
 
-    /// What all clients have to keep to: requests come one by one, and no host gets two within two
-    /// milliseconds of real time, or more than four at a time.
+    /// Returns the limits for all clients: no burst, at least two
+    /// milliseconds of real time between two requests to a host, and at most four at a time.
     pub(crate) fn terms(&self) -> Terms {
         let budget = self.budget * self.world.len() as f64;
         let second = self.factor / DAY;
@@ -70,10 +70,10 @@ impl Options {
         }
     }
 
-    /// The factor on the time of Nutch's rule for the days of this demo: found on the simulator, in a
-    /// web of the same kind that is not larger than it need be.
+    /// Returns the time factor of Nutch's rule for the duration of this demo, found by simulation on a
+    /// smaller web of the same kind.
     pub(crate) fn nutch_scale(&self) -> Result<f64, DemoError> {
-        /// Without an end.
+        /// For a demo without an end.
         const DAYS: f64 = 2.0;
         let days = self.length.map_or(DAYS, |it| it.as_secs_f64() * self.factor / DAY);
         let days = days.clamp(0.25, 1e5);

@@ -1,5 +1,5 @@
-//! A page as HTML: a text that depends on its version only, among bytes that are never the same
-//! twice.
+//! HTML of a page: text that depends on the version only, among bytes that differ in every
+//! response.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use rand_pcg::Pcg64;
 use crate::seed::{Purpose, number, random};
 use crate::words::{heading, sentence};
 
-/// Paragraphs of a page's text. Each new version has written one of them anew.
+/// Number of paragraphs of a page. Each version rewrites one of them.
 const PARAGRAPHS: u32 = 8;
 
-/// Which page of which web, and the version of it.
+/// Page and version to render.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'a> {
     pub(crate) seed: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) host: &'a str,
 }
 
-/// The page, as the n-th answer of all shows it.
+/// Renders the page for the n-th response.
 pub(crate) fn html(subject: &Subject<'_>, answer: u64) -> String {
     let Subject { seed, page, version, host } = *subject;
     let mut noise = random(seed, Purpose::Noise, number(seed, Purpose::Noise, page.into(), answer));
@@ -38,7 +38,7 @@ pub(crate) fn html(subject: &Subject<'_>, answer: u64) -> String {
     out
 }
 
-/// A paragraph as it was last written.
+/// Renders the latest text of a paragraph.
 fn text(out: &mut String, seed: u64, page: u32, paragraph: u32, version: u32) {
     let since = version.saturating_sub(paragraph).div_ceil(PARAGRAPHS);
     let mut dice = random(seed, Purpose::Text, key(page, paragraph, since));
@@ -92,7 +92,7 @@ fn head(out: &mut String, title: &str, host: &str, noise: &mut Pcg64) {
     );
 }
 
-/// Teasers, others each time.
+/// Renders teasers, which differ in every response.
 fn aside(out: &mut String, host: &str, noise: &mut Pcg64) {
     out.push_str("<aside class=\"related\">\n<h2>Most read</h2>\n<ul>\n");
     for _ in 0..8 {
@@ -144,7 +144,7 @@ fn foot(out: &mut String, host: &str, answer: u64, noise: &mut Pcg64) {
 mod tests {
     use std::collections::HashSet;
 
-    use freshet_detect::{Detector, Document, Reading};
+    use freshet_detect::{Detector, Document, Extraction};
 
     use super::*;
 
@@ -152,10 +152,10 @@ mod tests {
         html(&Subject { seed, page, version, host: "news-1.localhost" }, answer)
     }
 
-    fn read(text: &str) -> Reading {
+    fn read(text: &str) -> Extraction {
         let content_type = Some("text/html; charset=utf-8");
         let document = Document { bytes: text.as_bytes(), content_type, charset: None };
-        Detector::default().read(&document)
+        Detector::default().extract(&document)
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
             for version in 0..20 {
                 for _ in 0..3 {
                     let now = read(&page(5, number, version, answer));
-                    let verdict = detector.judge(&kept.stored(), None, &now);
+                    let verdict = detector.compare(&kept.signature(), None, &now);
                     let expect = version > 0 && answer % 3 == 1;
                     assert_eq!(verdict.is_change(), expect, "{number} {version}: {verdict:?}");
                     (kept, answer) = (now, answer + 1);

@@ -1,11 +1,11 @@
-//! The other pollers at work: the same fetcher, the same detector, the same budget.
+//! The other pollers: same fetcher, same detector, same budget.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_detect::{Detector, Document, Stored};
-use freshet_fetch::{Fetcher, Outcome, Request, Validators, Wait};
+use freshet_detect::{ContentSignature, Detector, Document};
+use freshet_fetch::{FetchOutcome, FetchRequest, Fetcher, RetryAfter, Validators};
 use tokio::task::JoinSet;
 
 use crate::allowance::allowed;
@@ -17,9 +17,9 @@ use crate::site::Site;
 use crate::terms::Terms;
 use crate::truth::Client;
 
-/// Pages that may wait for their hosts.
+/// Largest number of pages that wait for their hosts.
 const WAITING: usize = 256;
-/// The shortest and the longest time between two looks at what is due.
+/// Shortest and longest time between two checks for due pages.
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(20);
 
@@ -37,19 +37,19 @@ pub(crate) struct Poller<R> {
     made: u64,
 }
 
-/// What is kept of a page between two fetches.
+/// State of a page between two fetches.
 #[derive(Clone, Default)]
 struct Copy {
-    stored: Option<Stored>,
+    stored: Option<ContentSignature>,
     validators: Option<Validators>,
 }
 
-/// What came of a fetch.
+/// Result of a fetch.
 struct Came {
     page: u32,
     seen: Seen,
     copy: Option<Copy>,
-    /// Days that the host wants to be left alone.
+    /// `Retry-After` in days.
     rest: f64,
 }
 
@@ -74,7 +74,7 @@ impl<R: Rule> Poller<R> {
         })
     }
 
-    /// Goes on for ever; what is under way ends with it.
+    /// Runs until it is dropped, together with its fetches in flight.
     pub(crate) async fn run(mut self) {
         let mut fetches = JoinSet::new();
         loop {
@@ -87,7 +87,7 @@ impl<R: Rule> Poller<R> {
         }
     }
 
-    /// Sends all that may be sent now.
+    /// Starts all fetches that are allowed now.
     fn send(&mut self, fetches: &mut JoinSet<Came>) {
         let now = self.site.clock.now();
         let freshet = self.site.requests(Client::Freshet);
@@ -95,7 +95,9 @@ impl<R: Rule> Poller<R> {
         let mut left = allowed(now * self.terms.budget, freshet, slack).saturating_sub(self.made);
         while left > 0 && fetches.len() < self.terms.connections as usize {
             let Some(page) = self.next(now) else { break };
-            let Ok(request) = Request::new(&self.site.world.url(page, self.port)) else { break };
+            let Ok(request) = FetchRequest::new(&self.site.world.url(page, self.port)) else {
+                break;
+            };
             self.hosts.ask(self.site.world.host(page), now);
             let (fetcher, detector) = (self.fetcher.clone(), Arc::clone(&self.detector));
             let copy = self.copies[page as usize].clone();
@@ -104,7 +106,7 @@ impl<R: Rule> Poller<R> {
         }
     }
 
-    /// The first of those that are due whose host is free.
+    /// Returns the first due page whose host is free.
     fn next(&mut self, now: f64) -> Option<u32> {
         let (hosts, world) = (&self.hosts, &self.site.world);
         let is_free = |page: u32| hosts.is_free(world.host(page), now);
@@ -132,8 +134,8 @@ impl<R: Rule> Poller<R> {
     }
 }
 
-/// Until something can be sent again: when there is a request to spend, or, with pages that wait, when a
-/// host can be free.
+/// Returns the time until the next fetch can start: when the budget allows it, or, with waiting pages, when a
+/// host is free.
 fn pause(terms: &Terms, clock: &Clock, is_waiting: bool) -> Duration {
     let days = if is_waiting { terms.host_gap } else { 1.0 / terms.budget };
     clock.real(days).clamp(SHORTEST, LONGEST)
@@ -143,11 +145,11 @@ async fn fetch(
     fetcher: &Fetcher,
     detector: &Detector,
     page: u32,
-    request: Request,
+    request: FetchRequest,
     old: Copy,
 ) -> Came {
     let request = match old.validators {
-        Some(validators) => request.since(validators),
+        Some(validators) => request.with_validators(validators),
         None => request,
     };
     let answer = fetcher.fetch(&request).await;
@@ -155,31 +157,31 @@ async fn fetch(
     let failed = Came { page, seen: Seen::Failed, copy: None, rest };
     let validators = answer.trace.validators.filter(|it| !it.is_empty());
     match answer.outcome {
-        Outcome::NotModified => {
+        FetchOutcome::NotModified => {
             let copy = Some(Copy { stored: old.stored, validators });
             Came { seen: Seen::Same, copy, ..failed }
         }
-        Outcome::Content(content) => {
+        FetchOutcome::Content(content) => {
             let content_type = content.media_type.as_deref();
             let document = Document { bytes: &content.body, content_type, charset: None };
-            let reading = detector.read(&document);
+            let reading = detector.extract(&document);
             let seen = match &old.stored {
                 None => Seen::First,
-                Some(old) if detector.judge(old, None, &reading).is_change() => Seen::Changed,
+                Some(old) if detector.compare(old, None, &reading).is_change() => Seen::Changed,
                 Some(_) => Seen::Same,
             };
-            let copy = Some(Copy { stored: Some(reading.stored()), validators });
+            let copy = Some(Copy { stored: Some(reading.signature()), validators });
             Came { seen, copy, ..failed }
         }
         _ => failed,
     }
 }
 
-/// The web's times are all in the demo's own seconds, and it never names a date.
-fn days(wait: &Wait) -> f64 {
+/// The times of the web are in seconds of the demo, and never dates.
+fn days(wait: &RetryAfter) -> f64 {
     match wait {
-        Wait::For(time) => time.as_secs_f64() / DAY,
-        Wait::Until(_) => 0.0,
+        RetryAfter::Delay(time) => time.as_secs_f64() / DAY,
+        RetryAfter::Date(_) => 0.0,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The other pollers: whom they ask next.
+//! Rules of the other pollers.
 
 mod equal;
 mod nutch;
@@ -6,25 +6,25 @@ mod nutch;
 pub use equal::Equal;
 pub use nutch::Nutch;
 
-/// What a fetch told a rule.
+/// Outcome of a fetch, as a rule sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// The first copy of the page.
     First,
-    /// It is not what it was.
+    /// The page has changed.
     Changed,
-    /// It is.
+    /// The page has not changed.
     Same,
-    /// Nothing came.
+    /// The fetch failed.
     Failed,
 }
 
-/// A rule that says whom to ask next. It is asked once for each request that the budget allows, and
-/// so makes as many as any other.
+/// A rule that selects the next page. It is called once per request of the budget, and
+/// therefore makes as many as any other rule.
 pub trait Rule: Send {
-    /// The page to ask next; `None` while all are being asked.
+    /// Returns the next page, or `None` while all are being fetched.
     fn next(&mut self) -> Option<u32>;
 
-    /// Takes note of what came, on which day.
+    /// Records an outcome and its day.
     fn learn(&mut self, page: u32, now: f64, seen: Seen);
 }

@@ -1,10 +1,10 @@
-//! The whole demo: a web, freshet, and two others beside it.
+//! Runs a demo: a web, freshet, and two other clients.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_fetch::RawSettings;
+use freshet_fetch::RawFetchSettings;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -21,49 +21,49 @@ use crate::site::Site;
 use crate::terms::Terms;
 use crate::truth::{Client, Standing};
 
-/// How often is looked at how the clients stand.
+/// Interval between two samples.
 const LOOK: Duration = Duration::from_millis(250);
-/// What freshet may take to stop.
+/// Time limit for freshet to stop.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Standings that are kept; of a longer demo, every second is left out.
+/// Largest number of samples; for a longer demo every second one is dropped.
 const KEPT: usize = 2048;
 
-/// A page for freshet to keep a copy of.
+/// A page that freshet keeps a copy of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// Where it is.
+    /// URL of the page.
     pub url: String,
-    /// How much it matters.
+    /// Importance of the page.
     pub importance: f64,
 }
 
-/// What freshet is given: what anybody could know of the web, and what to keep to.
+/// What the caller's client receives: public knowledge about the web, and the limits.
 #[derive(Clone)]
 pub struct Assignment {
     /// The pages.
     pub sources: Vec<Source>,
-    /// The budget and the manners, in days of the demo.
+    /// Budget and politeness, in days of the demo.
     pub terms: Terms,
-    /// What time it is in the demo. What hosts say of time, such as `Retry-After`, is in its seconds.
+    /// Clock of the demo. Times that hosts send, such as `Retry-After`, are in its seconds.
     pub clock: Clock,
-    /// How to fetch: where the hosts are, and that they may be fetched from.
-    pub fetch: RawSettings,
-    /// How all clients really stand, as often as that is looked at.
+    /// Fetch settings: addresses of the hosts, and permission to fetch from them.
+    pub fetch: RawFetchSettings,
+    /// Samples of all clients.
     pub standing: watch::Receiver<Standing>,
-    /// Takes lines that those who watch should read.
+    /// Receives lines to show.
     pub notes: mpsc::UnboundedSender<String>,
-    /// Turns true when it is time to stop.
+    /// Becomes true when the client must stop.
     pub stop: watch::Receiver<bool>,
 }
 
-/// Runs a demo until its time is over or `until` is, and shows it meanwhile. `start` is given what
-/// freshet needs, and its future is freshet at work: it ends when it is told to stop. The answer to how
-/// good the copies are comes from the web itself, not from those who keep them.
+/// Runs a demo until its time is over or `until` completes, and shows its progress. `start` receives what
+/// freshet needs and returns the running client, which ends when it is told to stop. Freshness
+/// is measured by the web, not by the clients.
 ///
-/// It must be called within a tokio runtime that has input, output and time.
+/// Must be called within a tokio runtime with I/O and time enabled.
 ///
 /// # Errors
-/// If the web cannot be opened, freshet ends before it is told to, or nothing can be shown.
+/// Returns an error if the web cannot be opened, freshet ends before it is told to, or nothing can be shown.
 pub async fn run<S, F, E>(
     options: Options,
     show: &mut Show<'_>,
@@ -77,7 +77,7 @@ where
 {
     options.check()?;
     let terms = options.terms();
-    // It takes a moment, which is nobody's day.
+    // Starting takes time that does not count.
     let (options, scale) = tokio::task::spawn_blocking(move || {
         let scale = options.nutch_scale();
         (options, scale)
@@ -122,7 +122,7 @@ where
             }
         }
     };
-    // Before anybody is told to stop: that takes time too.
+    // Measured before the clients are told to stop, which takes time.
     standings.finish(site.standing());
     match ended {
         Some(Ok(Ok(()))) => return Err(DemoError::Daemon("it ended by itself".into())),
@@ -131,7 +131,7 @@ where
         None => {}
     }
     let _ = stop.send(true);
-    // One that does not stop in time is no longer needed.
+    // A client that does not stop in time is abandoned.
     if let Ok(Ok(Err(error))) = timeout(PATIENCE, &mut daemon.0).await {
         return Err(DemoError::Daemon(error));
     }
@@ -140,7 +140,7 @@ where
     Ok(finished)
 }
 
-/// How freshet and the demo speak while it runs.
+/// Channels between freshet and the demo.
 struct Channels {
     standing: watch::Receiver<Standing>,
     notes: mpsc::UnboundedSender<String>,
@@ -174,7 +174,7 @@ fn poll<R: Rule + 'static>(
     Ok(Aborted(tokio::spawn(poller.run()).abort_handle()))
 }
 
-/// A task that ends with its owner.
+/// Task that is aborted when dropped.
 struct Aborted(AbortHandle);
 
 impl Drop for Aborted {
@@ -183,7 +183,7 @@ impl Drop for Aborted {
     }
 }
 
-/// The same, of one that is waited for.
+/// Waits for the task.
 struct Running(JoinHandle<Result<(), Box<dyn std::error::Error + Send + Sync>>>);
 
 impl Drop for Running {
@@ -192,7 +192,7 @@ impl Drop for Running {
     }
 }
 
-/// How the clients stood over time.
+/// Samples over time.
 #[derive(Default)]
 struct Standings(Vec<Standing>);
 

@@ -1,4 +1,4 @@
-//! A list of fetches, scored as the simulator scores its own; and what the simulator makes of the
+//! Scores of recorded fetches by the simulator, and its prediction for the
 //! same web.
 
 use freshet_model::{Budget, PerDay};
@@ -8,11 +8,11 @@ use crate::error::DemoError;
 use crate::truth::{Client, Fetched};
 use crate::world::World;
 
-/// The mean freshness of copies, weighted by importance, that these fetches keep, between day
-/// `burn_in` and day `days`. As in the simulator, there is a copy of each page to begin with.
+/// Returns the importance-weighted mean freshness that the fetches achieve between day
+/// `burn_in` and day `days`. As in the simulator, there is a copy of each page at the start.
 ///
 /// # Errors
-/// If the simulator cannot make such a web.
+/// Returns an error if the simulator cannot make such a web.
 pub fn score(
     world: &World,
     fetched: &[Fetched],
@@ -32,11 +32,11 @@ pub fn score(
     Ok(1.0 - sums.stale / sums.present)
 }
 
-/// What the simulator expects of the three clients in this world, between day `burn_in` and day
-/// `days`, with so many requests a day for each page.
+/// Returns the freshness that the simulator predicts for the three clients between day `burn_in` and day
+/// `days`, with the given number of requests per day and page.
 ///
 /// # Errors
-/// If the simulator cannot make such a web.
+/// Returns an error if the simulator cannot make such a web.
 pub fn simulated(
     world: &World,
     budget: f64,
@@ -53,10 +53,10 @@ pub fn simulated(
     Ok([0, 1, 2].map(|at| report.policies[at].measured.freshness.mean))
 }
 
-/// The factor on the time of Nutch's rule at which it keeps to a budget, over so many days.
+/// Returns the time factor of Nutch's rule at which it meets a budget.
 ///
 /// # Errors
-/// If the simulator cannot make such a web.
+/// Returns an error if the simulator cannot make such a web.
 pub fn nutch_scale(world: &World, budget: f64, days: f64) -> Result<f64, DemoError> {
     let report = experiment(world, &[PolicyKind::Nutch], budget, days, 0.0)?.run(&|_| {})?;
     let scale = report.policies.first().and_then(|it| it.scale);
@@ -83,7 +83,7 @@ fn experiment(
     })
 }
 
-/// Fetches what was fetched, when it was.
+/// Policy that replays recorded fetches.
 struct Replay<'a> {
     fetched: &'a [Fetched],
 }

@@ -1,4 +1,4 @@
-//! The web on loopback: each client sees all hosts at a port of its own.
+//! HTTP server on loopback, with one port per client.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,10 +16,10 @@ use crate::error::DemoError;
 use crate::site::Site;
 use crate::truth::Client;
 
-/// After a connection that could not be taken.
+/// Wait after a connection that could not be accepted.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Serves until it is dropped.
+/// Server that runs until it is dropped.
 #[derive(Debug)]
 pub struct Server {
     addresses: [SocketAddr; 3],
@@ -27,10 +27,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens a web, at any free ports.
+    /// Starts a server on free ports.
     ///
     /// # Errors
-    /// If there are none.
+    /// Returns an error if there are none.
     pub async fn open(site: &Arc<Site>) -> Result<Self, DemoError> {
         let bind = || async {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -49,7 +49,7 @@ impl Server {
         Ok(Self { addresses, listeners })
     }
 
-    /// Where a client sees it.
+    /// Returns the address for a client.
     #[must_use]
     pub fn address(&self, client: Client) -> SocketAddr {
         self.addresses[client as usize]
@@ -65,14 +65,14 @@ impl Drop for Server {
 }
 
 async fn accept(listener: TcpListener, site: Arc<Site>, client: Client) {
-    // Dropped with this task, and all connections with it.
+    // Connections end with this task.
     let mut connections = JoinSet::new();
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 connections.spawn(serve(stream, Arc::clone(&site), client));
             }
-            // Out of handles, most likely: some connections must end first.
+            // Probably out of file descriptors: some connections must end first.
             Err(_) => tokio::time::sleep(PAUSE).await,
         }
         while connections.try_join_next().is_some() {}
@@ -85,6 +85,6 @@ async fn serve(stream: TcpStream, site: Arc<Site>, client: Client) {
         let site = Arc::clone(&site);
         async move { answer(&site, client, &request).await }
     });
-    // A connection that the client ends early is no business of ours.
+    // A connection that the client ends early is ignored.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }

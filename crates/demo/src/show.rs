@@ -1,43 +1,43 @@
-//! A demo as it goes on: a few lines on a terminal, drawn again and again, or one line now and then.
+//! Progress of a demo: a few lines on a terminal that are redrawn, or one line from time to time.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use crate::truth::{Client, Standing};
 
-/// How it is shown.
+/// Style of the progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// A few lines, drawn again in place.
+    /// A few lines, redrawn in place.
     Redrawn,
     /// A line every few seconds.
     Lines,
-    /// Not at all.
+    /// None.
     Silent,
 }
 
-/// Shows a demo.
+/// Shows the progress of a demo.
 pub struct Show<'a> {
     out: &'a mut (dyn Write + Send),
     style: Style,
-    /// Lines that stand there and are to be overwritten.
+    /// Number of lines to overwrite.
     drawn: usize,
-    /// When the last line was written.
+    /// Time of the last line.
     last: Option<Duration>,
 }
 
-/// Between two lines, and between two drawings.
+/// Interval between two lines, and between two drawings.
 const LINES: Duration = Duration::from_secs(5);
 const DRAWINGS: Duration = Duration::from_millis(240);
 const BAR: usize = 40;
 
 impl<'a> Show<'a> {
-    /// In this style.
+    /// Creates a display in a style.
     pub fn new(out: &'a mut (dyn Write + Send), style: Style) -> Self {
         Self { out, style, drawn: 0, last: None }
     }
 
-    /// A line that stays: above what is drawn, which is drawn again below it.
+    /// Prints a permanent line above the redrawn ones.
     pub(crate) fn note(&mut self, text: &str) -> io::Result<()> {
         if self.style == Style::Silent {
             return Ok(());
@@ -48,7 +48,7 @@ impl<'a> Show<'a> {
         self.out.flush()
     }
 
-    /// How the clients stand at a moment of the show.
+    /// Draws a sample.
     pub(crate) fn moment(&mut self, standing: &Standing, elapsed: Duration) -> io::Result<()> {
         let pause = match self.style {
             Style::Redrawn => DRAWINGS,
@@ -69,7 +69,7 @@ impl<'a> Show<'a> {
             text.push_str(&format!("\x1b[{}A", self.drawn));
         }
         for line in &lines {
-            // To the end of the line: what stood there was perhaps longer.
+            // Clears to the end of the line, because the previous text may have been longer.
             text.push_str(&format!("\r{line}\x1b[K\n"));
         }
         self.drawn = lines.len();
@@ -77,7 +77,7 @@ impl<'a> Show<'a> {
         self.out.flush()
     }
 
-    /// Takes away what was drawn: the summary says it better.
+    /// Clears the drawing before the summary.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         if self.drawn > 0 {
             write!(self.out, "\x1b[{}A\r\x1b[J", self.drawn)?;
@@ -87,7 +87,7 @@ impl<'a> Show<'a> {
     }
 }
 
-/// What time it is in the demo.
+/// Formats the time of the demo.
 pub(crate) fn time(day: f64) -> String {
     let minutes = (day.max(0.0) * 1440.0) as u64;
     format!("day {}, {:02}:{:02}", minutes / 1440 + 1, minutes / 60 % 24, minutes % 60)

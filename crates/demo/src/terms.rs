@@ -1,16 +1,16 @@
-//! What all clients have to keep to.
+//! Limits for all clients.
 
-/// What all clients have to keep to.
+/// Limits for all clients.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// Requests a day of the demo.
+    /// Requests per day of the demo.
     pub budget: f64,
-    /// Requests that may be made at once, after a rest.
+    /// Requests that may be made at once after an idle time.
     pub burst: f64,
-    /// Days of the demo between two requests to one host.
+    /// Days of the demo between two requests to a host.
     pub host_gap: f64,
-    /// Requests to one host at a time.
+    /// Concurrent requests to a host.
     pub host_connections: u32,
-    /// Requests at a time.
+    /// Concurrent requests.
     pub connections: u32,
 }

@@ -1,15 +1,15 @@
-//! What the copies of each client are really worth: the web knows when its pages changed, and what
-//! it answered to whom.
+//! True freshness of each client's copies: the web knows when its pages changed, and what
+//! it returned to each client.
 
 use crate::changes::Changes;
 use crate::world::World;
 
-/// Who looks at the web. Each sees it at an address of its own.
+/// A client of the web. Each has an address of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
     /// freshet itself.
     Freshet,
-    /// All pages equally often.
+    /// Equal polling.
     Equal,
     /// Apache Nutch's adaptive rule.
     Nutch,
@@ -19,7 +19,7 @@ impl Client {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Freshet, Self::Equal, Self::Nutch];
 
-    /// Its name in tables and pictures.
+    /// Returns the name in tables and charts.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl Client {
         }
     }
 
-    /// Its name for programs.
+    /// Returns the name in JSON.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -40,31 +40,31 @@ impl Client {
     }
 }
 
-/// What a page is at a moment.
+/// State of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Version {
-    /// How often it has changed.
+    /// Number of changes so far.
     pub number: u32,
-    /// The day of the last change; 0 before the first.
+    /// Day of the last change; 0 before the first.
     pub since: f64,
 }
 
-/// What a client asked for and got so far.
+/// Request counts of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Requests for pages.
+    /// Page requests.
     pub requests: u64,
-    /// Those of them that were answered with a page, or with the word that it is as it was.
+    /// Page requests that returned the page or 304.
     pub answered: u64,
-    /// Answers that were another version than the one before, the first of each page left aside.
+    /// Responses with another version than the previous one, without the first of each page.
     pub changes: u64,
     /// Requests for robots.txt.
     pub robots: u64,
-    /// Requests for what robots.txt forbids.
+    /// Requests for paths that robots.txt disallows.
     pub forbidden: u64,
 }
 
-/// A fetch that was answered.
+/// A successful fetch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fetched {
     /// The page.
@@ -73,7 +73,7 @@ pub struct Fetched {
     pub day: f64,
 }
 
-/// The versions of all pages and the copies of all clients, as time goes by.
+/// Versions of all pages and copies of all clients over time.
 #[derive(Clone, Debug)]
 pub struct Truth {
     pages: Vec<Page>,
@@ -93,13 +93,13 @@ struct Page {
 #[derive(Clone, Debug, Default)]
 struct Copies {
     copies: Vec<Held>,
-    /// Importance times days that copies were fresh, of those that are not any more.
+    /// Importance times days of freshness of copies that are stale now.
     fresh_days: f64,
     tally: Tally,
     fetched: Vec<Fetched>,
 }
 
-/// A copy: of which version, and if that is the page's, since when.
+/// A copy: its version, and the time since which it is fresh, if it is.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     version: Option<u32>,
@@ -107,7 +107,7 @@ struct Held {
 }
 
 impl Truth {
-    /// Day 0: nobody has a copy. With `record`, all answered fetches are kept.
+    /// Creates day 0, without copies. With `record`, all fetches are recorded.
     #[must_use]
     pub fn new(world: &World, record: bool) -> Self {
         let page = |(page, importance): (usize, f64)| {
@@ -121,7 +121,7 @@ impl Truth {
         Self { weight: pages.iter().map(|it| it.importance).sum(), pages, clients, record }
     }
 
-    /// Gives all clients a copy of every page as it is: what a simulation starts with.
+    /// Gives all clients a copy of every page, as at the start of a simulation.
     pub fn copy_all(&mut self, now: f64) {
         for page in 0..self.pages.len() as u32 {
             let number = self.version(page, now).number;
@@ -132,7 +132,7 @@ impl Truth {
         }
     }
 
-    /// What a page is now. Time does not go back.
+    /// Returns the current state of a page. Time must not go back.
     pub fn version(&mut self, page: u32, now: f64) -> Version {
         let at = page as usize;
         while let Some(it) = self.pages.get_mut(at).filter(|it| it.next <= now) {
@@ -148,22 +148,22 @@ impl Truth {
         self.pages.get(at).map_or(Version { number: 0, since: 0.0 }, |it| it.version)
     }
 
-    /// Notes a request for a page.
+    /// Records a page request.
     pub fn asked(&mut self, client: Client) {
         self.clients[client as usize].tally.requests += 1;
     }
 
-    /// Notes a request for robots.txt.
+    /// Records a request for robots.txt.
     pub(crate) fn asked_robots(&mut self, client: Client) {
         self.clients[client as usize].tally.robots += 1;
     }
 
-    /// Notes a request for what robots.txt forbids.
+    /// Records a request for a disallowed path.
     pub(crate) fn trespassed(&mut self, client: Client) {
         self.clients[client as usize].tally.forbidden += 1;
     }
 
-    /// Notes that a page was answered as it is now: so is the client's copy.
+    /// Records that a client received the current version of a page.
     pub fn answered(&mut self, client: Client, page: u32, now: f64) -> Version {
         let version = self.version(page, now);
         let it = &mut self.clients[client as usize];
@@ -181,19 +181,19 @@ impl Truth {
         version
     }
 
-    /// What a client asked for and got.
+    /// Returns the request counts of a client.
     #[must_use]
     pub fn tally(&self, client: Client) -> Tally {
         self.clients[client as usize].tally
     }
 
-    /// The answered fetches of a client, in order; nothing without a record.
+    /// Returns the recorded fetches of a client, in order.
     #[must_use]
     pub fn fetched(&self, client: Client) -> &[Fetched] {
         &self.clients[client as usize].fetched
     }
 
-    /// How the clients stand now.
+    /// Returns the current sample of all clients.
     pub fn standing(&mut self, now: f64) -> Standing {
         for page in 0..self.pages.len() as u32 {
             self.version(page, now);
@@ -218,21 +218,21 @@ impl Truth {
     }
 }
 
-/// How the clients stand at a moment, in the order of [`Client::ALL`].
+/// Sample of all clients, in the order of [`Client::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
-    /// The moment.
+    /// Day of the sample.
     pub day: f64,
-    /// The share of copies that are fresh, weighted by importance.
+    /// Share of fresh copies, weighted by importance.
     pub fresh: [f64; 3],
-    /// The days that copies were fresh so far, weighted by importance: the integral of `fresh`.
+    /// Integral of `fresh` over time in days.
     pub fresh_days: [f64; 3],
-    /// What they asked for and got.
+    /// Request counts.
     pub tallies: [Tally; 3],
 }
 
 impl Standing {
-    /// Before anything happened.
+    /// Sample at the start.
     pub(crate) const START: Self = Self {
         day: 0.0,
         fresh: [0.0; 3],
@@ -240,13 +240,13 @@ impl Standing {
         tallies: [Tally { requests: 0, answered: 0, changes: 0, robots: 0, forbidden: 0 }; 3],
     };
 
-    /// A client's mean freshness since the start.
+    /// Returns a client's mean freshness since the start.
     #[must_use]
     pub fn mean(&self, client: Client) -> f64 {
         self.mean_since(&Self::START, client)
     }
 
-    /// A client's mean freshness since an earlier moment; that of the moment if no time has passed.
+    /// Returns the mean freshness of a client since an earlier sample, or its current freshness if no time has passed.
     #[must_use]
     pub fn mean_since(&self, earlier: &Self, client: Client) -> f64 {
         let days = self.day - earlier.day;

@@ -1,4 +1,4 @@
-//! Sentences that mean little and read like news.
+//! Generated sentences that look like news.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -142,7 +142,7 @@ fn pick<'a>(dice: &mut Pcg64, list: &[&'a str]) -> &'a str {
     list[dice.random_range(0..list.len())]
 }
 
-/// One sentence.
+/// Returns a sentence.
 pub(crate) fn sentence(dice: &mut Pcg64, out: &mut String) {
     for part in [pick(dice, WHO), " ", pick(dice, DID), " ", pick(dice, WHAT), " "] {
         out.push_str(part);
@@ -155,7 +155,7 @@ pub(crate) fn sentence(dice: &mut Pcg64, out: &mut String) {
     out.push_str(". ");
 }
 
-/// A heading.
+/// Returns a heading.
 pub(crate) fn heading(dice: &mut Pcg64) -> String {
     format!("{} {}", pick(dice, TOPIC), pick(dice, ASPECT))
 }

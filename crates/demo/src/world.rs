@@ -1,8 +1,8 @@
-//! The pages of a web: where they are, how much they matter, when they change.
+//! Pages of a web: URLs, importances, change times.
 
 use std::sync::Arc;
 
-use freshet_model::{History, Life, Strings};
+use freshet_model::{ChangeTrace, PackedStrings, TimeRange};
 use freshet_sim::{Distribution, Origin};
 use rand::seq::SliceRandom;
 
@@ -12,22 +12,22 @@ use crate::error::DemoError;
 use crate::mix::{KINDS, draw};
 use crate::seed::{Purpose, random};
 
-/// The importance of the r-th page of a made-up web is `r^(−0.9)`.
+/// Exponent of importance: the r-th page of a synthetic web has importance `r^(−0.9)`.
 const IMPORTANCE: Distribution = Distribution::Zipf(0.9);
-/// Pages that a web may have.
+/// Largest number of pages.
 const MOST_PAGES: usize = 1_000_000;
-/// Hosts of each kind in a made-up web.
+/// Hosts per kind in a synthetic web.
 const HOSTS_OF_A_KIND: usize = 5;
 
-/// The pages of a web, of one seed.
+/// A web of one seed.
 #[derive(Clone, Debug)]
 pub struct World {
     seed: u64,
     hosts: Vec<String>,
     pages: Vec<Page>,
     importance: Distribution,
-    /// The changes that really happened, and the second since 1970 that is day 0.
-    record: Option<(Arc<History>, f64)>,
+    /// Recorded changes, and the time of day 0 in seconds since 1970.
+    record: Option<(Arc<ChangeTrace>, f64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -38,20 +38,20 @@ struct Page {
     rate: f64,
 }
 
-/// A part of a record: the pages that were there all the time.
+/// Window of a record, with the pages that existed throughout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// Where it begins, in seconds since 1970.
+    /// Start in seconds since 1970.
     pub start: f64,
-    /// How long it is.
+    /// Length in days.
     pub days: f64,
 }
 
 impl World {
-    /// A made-up web of a few kinds of sites, changing at random times.
+    /// Creates a synthetic web with several kinds of sites and random change times.
     ///
     /// # Errors
-    /// If there are no pages, or too many.
+    /// Returns an error if there are no pages, or too many.
     pub fn made(seed: u64, pages: usize) -> Result<Self, DemoError> {
         check_size(pages)?;
         let drawn = draw(seed, pages, HOSTS_OF_A_KIND);
@@ -62,14 +62,14 @@ impl World {
         Self::new(seed, drawn.iter().map(place).collect(), IMPORTANCE)
     }
 
-    /// The pages of a record that were there for a whole window of it, each on a host named after the
-    /// first part of its path.
+    /// Creates a web from the pages of a record that existed throughout a window, with hosts named after the
+    /// first part of the path.
     ///
     /// # Errors
-    /// If there are none, or too many.
+    /// Returns an error if there are none, or too many.
     pub fn recorded(
         seed: u64,
-        history: &History,
+        history: &ChangeTrace,
         window: Window,
         importance: Distribution,
     ) -> Result<Self, DemoError> {
@@ -77,14 +77,14 @@ impl World {
         if !(window.days > 0.0 && end.is_finite()) {
             return Err(DemoError::Window { days: window.days });
         }
-        let through = |life: &Life| life.birth <= window.start && life.end >= end;
+        let through = |life: &TimeRange| life.start <= window.start && life.end >= end;
         let mut places = Vec::new();
         let mut changes = Vec::new();
         for (page, id) in history.ids.iter().enumerate() {
-            if !through(&history.lives[page]) {
+            if !through(&history.lifetimes[page]) {
                 continue;
             }
-            let times = history.changes(page).iter().copied();
+            let times = history.change_times(page).iter().copied();
             let times = times.filter(|&time| time > window.start && time < end);
             let number = places.len() as u32;
             let before = changes.len();
@@ -96,9 +96,9 @@ impl World {
         }
         check_size(places.len())?;
         let mut world = Self::new(seed, places, importance)?;
-        let lives = vec![Life { birth: window.start, end }; world.len()];
+        let lives = vec![TimeRange { start: window.start, end }; world.len()];
         let ids = world.ids();
-        world.record = Some((Arc::new(History::new(ids, lives, &changes)), window.start));
+        world.record = Some((Arc::new(ChangeTrace::new(ids, lives, &changes)), window.start));
         Ok(world)
     }
 
@@ -120,7 +120,7 @@ impl World {
             pages.push(Page { host, path, importance: 1.0, rate });
         }
         let mut world = Self { seed, hosts, pages, importance, record: None };
-        // As the simulator draws them, so that the same seed is the same web.
+        // Draws as the simulator does, so that the same seed gives the same web.
         let drawn = freshet_sim::Web::new(&world.origin(1.0), &[], 1.0, seed)?;
         for (page, importance) in world.pages.iter_mut().zip(drawn.population.importance) {
             page.importance = importance;
@@ -128,21 +128,21 @@ impl World {
         Ok(world)
     }
 
-    /// A made-up web of the same kind with fewer pages, if this is one with more.
+    /// Returns a synthetic web of the same kind with at most the given number of pages.
     pub(crate) fn smaller(&self, pages: usize) -> Result<Option<Self>, DemoError> {
         let is_large = self.record.is_none() && self.len() > pages;
         is_large.then(|| Self::made(self.seed, pages)).transpose()
     }
 
-    /// The same web for the simulator, for so many days.
+    /// Returns the same web for the simulator.
     #[must_use]
     pub fn origin(&self, days: f64) -> Origin {
         Origin::Recorded(self.history(days), self.importance)
     }
 
-    /// All changes of so many days as a record.
+    /// Returns all changes of a number of days as a record.
     #[must_use]
-    pub fn history(&self, days: f64) -> Arc<History> {
+    pub fn history(&self, days: f64) -> Arc<ChangeTrace> {
         if let Some((history, _)) = &self.record {
             return Arc::clone(history);
         }
@@ -151,83 +151,83 @@ impl World {
             let before = self.changes(page).take_while(|&day| day < days);
             changes.extend(before.map(|day| (page as u32, day * DAY)));
         }
-        let lives = vec![Life { birth: 0.0, end: days * DAY }; self.len()];
-        Arc::new(History::new(self.ids(), lives, &changes))
+        let lives = vec![TimeRange { start: 0.0, end: days * DAY }; self.len()];
+        Arc::new(ChangeTrace::new(self.ids(), lives, &changes))
     }
 
-    /// Names that begin with the host: so the simulator knows who shares one.
-    fn ids(&self) -> Strings {
-        let mut ids = Strings::default();
+    /// Names begin with the host, so that the simulator can group by host.
+    fn ids(&self) -> PackedStrings {
+        let mut ids = PackedStrings::default();
         for page in &self.pages {
             ids.push(&format!("{}{}", self.hosts[page.host as usize], page.path));
         }
         ids
     }
 
-    /// The seed.
+    /// Returns the seed.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pages.len()
     }
 
-    /// Whether there are none. There never are.
+    /// Returns true if there are no pages, which never happens.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
-    /// The names of the hosts.
+    /// Returns the names of the hosts.
     #[must_use]
     pub fn hosts(&self) -> &[String] {
         &self.hosts
     }
 
-    /// The number of a page's host.
+    /// Returns the number of a page's host.
     #[must_use]
     pub fn host(&self, page: u32) -> u32 {
         self.pages[page as usize].host
     }
 
-    /// How much each page matters.
+    /// Returns the importance of each page.
     pub fn importance(&self) -> impl Iterator<Item = f64> {
         self.pages.iter().map(|page| page.importance)
     }
 
-    /// Changes per day of a page: those to be expected, or those on record.
+    /// Returns the expected or recorded changes per day of a page.
     #[must_use]
     pub fn rate(&self, page: u32) -> f64 {
         self.pages[page as usize].rate
     }
 
-    /// The day of the calendar that is day 0, in seconds since 1970.
+    /// Returns the time of day 0 in seconds since 1970.
     #[must_use]
     pub fn epoch(&self) -> f64 {
-        /// The first of January 2026.
+        /// First of January 2026.
         const MADE: f64 = 1_767_225_600.0;
         self.record.as_ref().map_or(MADE, |(_, start)| *start)
     }
 
-    /// The URL of a page, at a port.
+    /// Returns the URL of a page, at a port.
     #[must_use]
     pub fn url(&self, page: u32, port: u16) -> String {
         let Page { host, path, .. } = &self.pages[page as usize];
         format!("http://{}:{port}{path}", self.hosts[*host as usize])
     }
 
-    /// The page of a host and a path, if there is one.
+    /// Returns the page of a host and a path, if there is one.
     pub(crate) fn find(&self, host: &str, path: &str) -> Option<u32> {
         let number: u32 = path.rsplit('-').next()?.parse().ok()?;
         let page = self.pages.get(number as usize)?;
         (page.path == path && self.hosts[page.host as usize] == host).then_some(number)
     }
 
-    /// All pages, in the order in which they are asked for first by those who have no better one.
+    /// Returns all pages in the order of the first round.
     #[must_use]
     pub fn order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
@@ -251,7 +251,7 @@ fn check_size(pages: usize) -> Result<(), DemoError> {
     }
 }
 
-/// A text as a part of a name or a path: lower-case letters, digits and single hyphens.
+/// Converts a text to a slug: lower-case letters, digits and single hyphens.
 fn label(text: &str) -> String {
     let mut out = String::new();
     for it in text.chars() {

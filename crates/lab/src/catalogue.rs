@@ -1,4 +1,4 @@
-//! What there is to run.
+//! Experiments and their properties.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use crate::outcome::Outcome;
 
 pub use crate::experiments::CATALOGUE;
 
-/// A table, a figure or a statement of a paper, and how to calculate it.
+/// A table, figure or statement of a paper, with the function that computes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Experiment {
-    /// On the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// Whose it is.
+    /// Paper.
     pub paper: Paper,
-    /// Which table or figure.
+    /// Table or figure.
     pub item: &'static str,
-    /// Where.
+    /// Section.
     pub section: &'static str,
-    /// What is compared, in a few words.
+    /// Short description of the comparison.
     pub about: &'static str,
-    /// Calculates it.
+    /// Computes the experiment.
     pub run: fn() -> Result<Outcome, LabError>,
 }
 
@@ -37,7 +37,7 @@ pub enum Paper {
     LiuNain,
     /// Pandey, Dhamdhere & Olston 2004.
     Wic,
-    /// What freshet does otherwise.
+    /// Differences of freshet.
     Ours,
 }
 
@@ -46,7 +46,7 @@ impl Paper {
     pub const ALL: [Self; 6] =
         [Self::Cho, Self::Azar, Self::Kolobov, Self::LiuNain, Self::Wic, Self::Ours];
 
-    /// On the command line, for all experiments of the paper.
+    /// Returns the name on the command line that selects all experiments of the paper.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Paper {
         }
     }
 
-    /// Authors and year.
+    /// Returns authors and year.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl Paper {
         }
     }
 
-    /// Authors, title and where it appeared.
+    /// Returns authors, title and venue.
     #[must_use]
     pub fn full(self) -> &'static str {
         match self {
@@ -107,7 +107,7 @@ impl fmt::Display for Paper {
     }
 }
 
-/// The experiment of this name.
+/// Returns the experiment of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Experiment> {
     CATALOGUE.iter().find(|experiment| experiment.name == name)

@@ -1,4 +1,4 @@
-//! A printed number or claim beside ours. The verdict follows from the two.
+//! Comparison of a printed number or claim with the computed one, which determines the verdict.
 
 use std::ops::RangeInclusive;
 
@@ -6,10 +6,10 @@ use crate::number::{fixed, significant};
 use crate::printed::Printed;
 use crate::verdict::Verdict;
 
-/// Calculations of one formula in two ways agree to this, relatively.
+/// Relative tolerance of two calculations of one formula.
 const SAME: f64 = 1e-9;
 
-/// What is printed, what was found, and what becomes of it.
+/// Printed value, computed value and verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     paper: String,
@@ -18,36 +18,36 @@ pub struct Comparison {
     found: String,
     verdict: Verdict,
     note: String,
-    /// For a formula: how close is the same.
+    /// For a formula: tolerance of equality.
     same: f64,
-    /// The place of the last printed digit that counts.
+    /// Unit of the last significant printed digit.
     unit: Option<f64>,
-    /// What else the verdict rests on: where ours must lie, or what is known of the number.
+    /// Further evidence: range of the computed number, or independent knowledge.
     range: Option<(f64, f64)>,
-    /// Of a formula as printed, from another calculation.
+    /// Deviation of the printed formula from another calculation.
     deviation: Option<f64>,
 }
 
-/// What is known of a number from elsewhere than the calculation that is compared: a certificate,
-/// or a second way to calculate it.
+/// Independent evidence about a number: a proven bound,
+/// or a second calculation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// The number is at least this.
+    /// Lower end of the range.
     pub low: f64,
-    /// The number is at most this.
+    /// Upper end of the range.
     pub high: f64,
-    /// How that is known.
+    /// Description of the evidence.
     pub by: String,
 }
 
 impl Evidence {
-    /// Bounds that are proved.
+    /// Creates evidence from proven bounds.
     #[must_use]
     pub fn between(low: f64, high: f64, by: &str) -> Self {
         Self { low, high, by: by.to_owned() }
     }
 
-    /// A second calculation, which may be off by so much.
+    /// Creates evidence from a second calculation with an error bound.
     #[must_use]
     pub fn second(value: f64, error: f64, by: &str) -> Self {
         Self::between(value - error, value + error, by)
@@ -55,7 +55,7 @@ impl Evidence {
 }
 
 impl Comparison {
-    /// A printed number and ours: reproduced if ours rounds to it.
+    /// Compares with a printed number, which is reproduced if the computed one rounds to it.
     #[must_use]
     pub fn number(printed: &Printed, ours: f64) -> Self {
         let agrees = printed.agrees(ours);
@@ -63,7 +63,7 @@ impl Comparison {
             paper: printed.text().to_owned(),
             printed: Some(printed.value()).filter(|value| value.is_finite()),
             ours,
-            // A count needs no decimals.
+            // Counts need no decimals.
             found: match ours.fract() == 0.0 && printed.unit() == 1.0 {
                 true => fixed(ours, 0),
                 false => fixed(ours, printed.decimals()),
@@ -77,14 +77,14 @@ impl Comparison {
         }
     }
 
-    /// A printed whole number and ours.
+    /// Compares with a printed whole number.
     #[must_use]
     pub fn count(printed: u64, ours: u64) -> Self {
         let number = Self::number(&Printed::new(&printed.to_string()), ours as f64);
         Self { found: ours.to_string(), ..number }
     }
 
-    /// A printed upper bound and the largest that was found.
+    /// Compares a printed upper bound with the largest computed value.
     #[must_use]
     pub fn at_most(printed: &Printed, ours: f64) -> Self {
         let number = Self::number(printed, ours);
@@ -97,9 +97,9 @@ impl Comparison {
         }
     }
 
-    /// The same, where ours differs and other evidence may tell that the paper is wrong: a misprint
-    /// if the evidence rules out every number that rounds to what is printed, includes ours, and is
-    /// narrow enough to say what would be right.
+    /// Compares with a printed number that may be a misprint: it is one
+    /// if the evidence rules out every number that rounds to it, includes the computed one, and is
+    /// narrow enough to determine the correct value.
     #[must_use]
     pub fn or_misprint(mut self, printed: &Printed, evidence: &Evidence, why: &str) -> Self {
         if self.verdict != Verdict::Differs {
@@ -120,8 +120,8 @@ impl Comparison {
         self
     }
 
-    /// The same, where what the paper states leaves a range of numbers: not determinable if that
-    /// holds ours and the printed one.
+    /// Compares with a number that the paper determines only up to a range: not determinable if the range
+    /// includes both numbers.
     #[must_use]
     pub fn or_open(mut self, printed: &Printed, range: RangeInclusive<f64>, missing: &str) -> Self {
         let (low, high) = (*range.start(), *range.end());
@@ -137,8 +137,8 @@ impl Comparison {
         self
     }
 
-    /// A number that what the paper states leaves open: the range that fits must hold the printed
-    /// number and be wider than its last digit. A narrow one that holds it reproduces it.
+    /// Compares with a number that the paper leaves open: the range that fits must include the printed
+    /// number and be wider than its last digit. A narrower range that includes it reproduces it.
     #[must_use]
     pub fn open(printed: &Printed, range: &RangeInclusive<f64>, missing: &str) -> Self {
         let (low, high) = (*range.start(), *range.end());
@@ -164,7 +164,7 @@ impl Comparison {
         }
     }
 
-    /// A claim about a number, as a range in which it must lie.
+    /// Checks a claim about a number, as a range in which it must lie.
     #[must_use]
     pub fn shape(claim: &str, ours: f64, range: RangeInclusive<f64>) -> Self {
         let holds = range.contains(&ours);
@@ -175,8 +175,8 @@ impl Comparison {
         }
     }
 
-    /// A claim about a number that depends on what the paper leaves open: the shape holds if it does
-    /// for every number that fits, and cannot be determined if for some only.
+    /// Checks a claim about a number that the paper leaves open: the shape holds if it holds
+    /// for every number that fits, and is not determinable if it holds for some only.
     #[must_use]
     pub fn open_shape(
         claim: &str,
@@ -195,7 +195,7 @@ impl Comparison {
         own
     }
 
-    /// A claim that was checked: what was found, and whether it holds.
+    /// Records a checked claim, with the finding and whether it holds.
     #[must_use]
     pub fn property(claim: &str, found: &str, holds: bool) -> Self {
         Self {
@@ -212,14 +212,14 @@ impl Comparison {
         }
     }
 
-    /// A printed formula: reproduced if its value and that of another calculation agree to nine
-    /// digits; `deviation` is the largest relative difference found.
+    /// Compares with a printed formula, which is reproduced if it agrees with another calculation to nine
+    /// digits; `deviation` is the largest relative difference.
     #[must_use]
     pub fn formula(printed: &str, deviation: f64) -> Self {
         Self::formula_within(printed, deviation, SAME)
     }
 
-    /// The same where the other calculation is less exact, such as a limit.
+    /// As [`formula`](Self::formula), for a less accurate calculation such as a limit.
     #[must_use]
     pub fn formula_within(printed: &str, deviation: f64, same: f64) -> Self {
         let agrees = deviation <= same;
@@ -241,8 +241,8 @@ impl Comparison {
         }
     }
 
-    /// A printed formula that does not hold, beside one that does: a misprint if the second agrees
-    /// with another calculation where the first does not.
+    /// Compares with a printed formula that may be wrong: a misprint if a corrected one agrees
+    /// with another calculation and the printed one does not.
     #[must_use]
     pub fn or_formula(mut self, corrected: &str, deviation: f64, by: &str) -> Self {
         if self.verdict == Verdict::Differs && deviation <= self.same {
@@ -255,74 +255,74 @@ impl Comparison {
         self
     }
 
-    /// What else is to be said.
+    /// Adds a remark.
     #[must_use]
     pub fn note(mut self, note: &str) -> Self {
         self.note = join(&[&self.note, note]);
         self
     }
 
-    /// Ours in other words, such as with a unit.
+    /// Sets the text of the computed value, for example with a unit.
     #[must_use]
     pub fn found_as(mut self, found: &str) -> Self {
         self.found = found.to_owned();
         self
     }
 
-    /// What the paper has: the number as printed, the formula, or the claim.
+    /// Returns the printed number, formula or claim.
     #[must_use]
     pub fn paper(&self) -> &str {
         &self.paper
     }
 
-    /// The printed number, if it is one.
+    /// Returns the printed number, if it is one.
     #[must_use]
     pub fn printed(&self) -> Option<f64> {
         self.printed
     }
 
-    /// Our number, if it is one.
+    /// Returns the computed number, if any.
     #[must_use]
     pub fn ours(&self) -> Option<f64> {
         Some(self.ours).filter(|ours| !ours.is_nan())
     }
 
-    /// The place of the last printed digit that counts; 0 if the number is exact, nothing if it is no
+    /// Returns the unit of the last significant printed digit; 0 for an exact number, `None` if it is not a
     /// number.
     #[must_use]
     pub fn unit(&self) -> Option<f64> {
         self.unit
     }
 
-    /// What else the verdict rests on. For a shape or a formula, where our number must lie; for a
-    /// misprint, where a proof or a second calculation puts it; for what cannot be determined, the
+    /// Returns the range of the evidence: for a shape or a formula, the range of the computed number; for a
+    /// misprint, that of a proof or a second calculation; for an undetermined number, the
     /// numbers that fit.
     #[must_use]
     pub fn range(&self) -> Option<(f64, f64)> {
         self.range
     }
 
-    /// How far a printed formula is from another calculation. It is reproduced if that is in the
-    /// range; if not, and our number is, which is how far the formula that was found is, it is a
-    /// misprint.
+    /// Returns the deviation of a printed formula from another calculation. The formula is reproduced if it is in the
+    /// range, and a misprint if only the deviation of the corrected formula (the computed number)
+    /// is.
     #[must_use]
     pub fn printed_deviation(&self) -> Option<f64> {
         self.deviation
     }
 
-    /// What was found, in words.
+    /// Returns the finding as text.
     #[must_use]
     pub fn found(&self) -> &str {
         &self.found
     }
 
-    /// What becomes of it.
+    /// Returns the verdict.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// Why, and what else is to be said.
+    /// Returns the reason and remarks.
     #[must_use]
     pub fn remark(&self) -> &str {
         &self.note
@@ -365,12 +365,12 @@ mod tests {
             Comparison::number(&printed, ours).or_misprint(&printed, &evidence, "why")
         };
         check(&with(0.8349, 0.8348, 0.8350 - 1e-6), Verdict::Misprint);
-        // The evidence allows what is printed, is against ours, or says too little.
+        // The evidence allows the printed number, contradicts the computed one, or is too weak.
         check(&with(0.8349, 0.8348, 0.8352), Verdict::Differs);
         check(&with(0.8349, 0.8340, 0.8345), Verdict::Differs);
         check(&with(0.8349, 0.1, 0.8350 - 1e-6), Verdict::Differs);
         check(&with(0.8349, f64::NAN, f64::NAN), Verdict::Differs);
-        // What is right needs no proof.
+        // A correct number needs no proof.
         check(&with(0.8351, 0.1, 0.2), Verdict::Reproduced);
     }
 

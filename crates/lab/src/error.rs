@@ -1,7 +1,7 @@
-//! Why an experiment came to nothing.
+//! Errors of experiments.
 
-/// What a calculation refused. The experiments bring their own numbers, so that none of these should
-/// ever be seen.
+/// Error of a calculation. Experiments use fixed inputs, so none of these should
+/// occur.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// A plan.
@@ -27,7 +27,7 @@ pub enum LabError {
     Capture(#[from] freshet_capture::CaptureError),
     /// A channel of signals.
     #[error(transparent)]
-    Channel(#[from] freshet_estimate::InvalidChannel),
+    Channel(#[from] freshet_estimate::InvalidSignalChannel),
     /// A simulation.
     #[error(transparent)]
     Sim(#[from] freshet_sim::SimError),

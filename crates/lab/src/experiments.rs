@@ -1,4 +1,4 @@
-//! The experiments: a file each, and the one list of them.
+//! Experiments, one file each, and the list of all experiments.
 
 mod azar_algorithms;
 mod azar_fig_1;
@@ -44,8 +44,8 @@ mod wic_section_4;
 
 use crate::catalogue::Experiment;
 
-/// All experiments, in the order of the papers. A new one is a file beside these and a line here
-/// (the `mod` declaration stands above it).
+/// All experiments, in the order of the papers. To add one, add a file beside these, its `mod` declaration, and a line
+/// here.
 pub const CATALOGUE: &[Experiment] = &[
     cho_table_2::EXPERIMENT,
     cho_fig_9::EXPERIMENT,

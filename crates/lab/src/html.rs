@@ -1,23 +1,10 @@
-//! HTML as text: tags balanced by the caller, text escaped here.
+//! HTML writer; the caller balances tags.
 
-/// Text that says itself in HTML, between tags and in attributes.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
+use freshet_model::escape_markup;
 
 /// `<tag attributes>text</tag>`, the text escaped.
 pub(crate) fn element(tag: &str, attributes: &str, text: &str) -> String {
-    wrap(tag, attributes, &escape(text))
+    wrap(tag, attributes, &escape_markup(text))
 }
 
 /// The same around what is HTML already.

@@ -1,9 +1,9 @@
-//! A second calculation of rates: the value of a fetch in scale-free form, and its inverse.
+//! Independent calculation of rates: the value of a fetch in scale-free form, and its inverse.
 //!
-//! It shares nothing with the planner but the formulas. A price between two neighbouring numbers is
-//! enough to say between which numbers each rate lies, since all rates fall as the price rises.
+//! It shares only the formulas with the planner. A price between two adjacent numbers
+//! brackets each rate, because all rates fall as the price rises.
 
-/// Halvings until two numbers are neighbours, from any bracket.
+/// Bisection steps until two numbers are adjacent, from any bracket.
 const HALVINGS: usize = 1100;
 /// Beyond this many changes between fetches nothing is left of e^(−x).
 const LONG: f64 = 800.0;
@@ -18,7 +18,7 @@ pub(crate) enum Index {
 }
 
 impl Index {
-    /// The value, per unit of importance and scale of time.
+    /// Returns the value, per unit of importance and scale of time.
     pub(crate) fn value(self, x: f64) -> f64 {
         let both = if x < 1e-2 {
             x * x * (0.5 - x * (1.0 / 3.0 - x * (1.0 / 8.0 - x * (1.0 / 30.0 - x / 144.0))))
@@ -34,7 +34,7 @@ impl Index {
         }
     }
 
-    /// The x at which that is y; infinite if it never is. By Newton's method, held between bounds
+    /// Returns the x at which that is y; infinite if it never is. By Newton's method, held between bounds
     /// that close in.
     pub(crate) fn inverse(self, y: f64) -> f64 {
         if self == Self::Freshness && y >= 1.0 {
@@ -80,7 +80,7 @@ impl Index {
         change / self.inverse(price * scale / weight)
     }
 
-    /// The lowest and the highest that each rate can be, if the rates are best and add up to the
+    /// Returns the lowest and the highest that each rate can be, if the rates are best and add up to the
     /// budget.
     pub(crate) fn bracket(self, weights: &[f64], changes: &[f64], budget: f64) -> Vec<(f64, f64)> {
         let rates = |price: f64| -> Vec<f64> {
@@ -96,7 +96,7 @@ impl Index {
     }
 }
 
-/// The neighbours between which a condition ceases to hold.
+/// Returns the neighbours between which a condition ceases to hold.
 pub(crate) fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> (f64, f64) {
     for _ in 0..HALVINGS {
         let middle = low + 0.5 * (high - low);

@@ -1,10 +1,10 @@
-//! The papers' tables and figures in; our numbers beside the printed ones, and what becomes of each
-//! of them, out. Knows no file, clock or terminal.
+//! Tables and figures of the papers in; computed numbers beside the printed ones, with a verdict for each,
+//! out. Opens no file or terminal and reads no clock.
 //!
-//! The [`CATALOGUE`] has an [`Experiment`] for each table, figure or proposition. Running one gives
-//! an [`Outcome`]: [`Table`]s of [`Comparison`]s, and where there is something to see, a [`Picture`].
-//! A [`Verdict`] is always computed from what is printed and what was calculated; there is no way
-//! to state one.
+//! The [`CATALOGUE`] has an [`Experiment`] for each table, figure or proposition. Running one returns
+//! an [`Outcome`]: [`Table`]s of [`Comparison`]s, and optionally a [`Picture`].
+//! A [`Verdict`] is always derived from the printed and the computed number; it cannot
+//! be set.
 //!
 //! ```
 //! use freshet_lab::{Verdict, find};

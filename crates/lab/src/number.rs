@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Formatting of numbers.
 
-/// Four significant digits, without idle zeros.
+/// Formats four significant digits without trailing zeros.
 #[must_use]
 pub fn significant(value: f64) -> String {
     let size = value.abs();
@@ -22,7 +22,7 @@ pub fn significant(value: f64) -> String {
     }
 }
 
-/// So many decimals.
+/// Formats a number of decimals.
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
     if value.is_finite() { format!("{value:.decimals$}") } else { significant(value) }

@@ -1,4 +1,4 @@
-//! What came of an experiment, and of all of them.
+//! Outcomes of experiments.
 
 use rayon::prelude::*;
 
@@ -9,59 +9,59 @@ use crate::picture::Picture;
 use crate::table::Table;
 use crate::verdict::Verdict;
 
-/// What an experiment gives.
+/// Outcome of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// The comparisons.
     pub tables: Vec<Table>,
     /// The figure.
     pub picture: Option<Picture>,
-    /// What else is to be said: the data that were used, and what was taken for granted.
+    /// Remarks: data and assumptions.
     pub note: String,
 }
 
-/// How many comparisons had which verdict.
+/// Number of comparisons by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts([usize; Verdict::ALL.len()]);
 
-/// An experiment and what came of it.
+/// An experiment with its outcome.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What was run.
+    /// The experiment.
     pub experiment: &'static Experiment,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
 impl Outcome {
-    /// Of tables.
+    /// Creates an outcome from tables.
     #[must_use]
     pub fn new(tables: impl IntoIterator<Item = Table>) -> Self {
         Self { tables: tables.into_iter().collect(), ..Self::default() }
     }
 
-    /// With a figure.
+    /// Adds a figure.
     #[must_use]
     pub fn picture(mut self, picture: Picture) -> Self {
         self.picture = Some(picture);
         self
     }
 
-    /// With a remark.
+    /// Adds a remark.
     #[must_use]
     pub fn note(mut self, note: &str) -> Self {
         self.note = note.to_owned();
         self
     }
 
-    /// All comparisons, each with its table and its label.
+    /// Returns all comparisons, each with its table and its label.
     pub fn comparisons(&self) -> impl Iterator<Item = (&Table, String, &Comparison)> {
         self.tables.iter().flat_map(|table| {
             table.comparisons().map(move |(label, comparison)| (table, label, comparison))
         })
     }
 
-    /// How many had which verdict.
+    /// Returns the number of comparisons by verdict.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
@@ -73,33 +73,33 @@ impl Outcome {
 }
 
 impl Counts {
-    /// How many had this one.
+    /// Returns the number of comparisons with a verdict.
     #[must_use]
     pub fn of(&self, verdict: Verdict) -> usize {
         self.0[verdict as usize]
     }
 
-    /// All.
+    /// Returns the total number.
     #[must_use]
     pub fn total(&self) -> usize {
         self.0.iter().sum()
     }
 
-    /// The worst of them. Where nothing was compared, nothing was shown: that differs.
+    /// Returns the worst verdict; `Differs` if nothing was compared.
     #[must_use]
     pub fn worst(&self) -> Verdict {
         let there = |verdict: &&Verdict| self.of(**verdict) > 0;
         Verdict::ALL.iter().rev().find(there).copied().unwrap_or(Verdict::Differs)
     }
 
-    /// Together with others.
+    /// Adds other counts.
     #[must_use]
     pub fn and(mut self, others: Self) -> Self {
         self.0.iter_mut().zip(others.0).for_each(|(own, other)| *own += other);
         self
     }
 
-    /// In words: `9 reproduced, 1 misprint`.
+    /// Formats the counts: `9 reproduced, 1 misprint`.
     #[must_use]
     pub fn words(&self) -> String {
         let some = Verdict::ALL.iter().filter(|&&verdict| self.of(verdict) > 0);
@@ -109,12 +109,12 @@ impl Counts {
     }
 }
 
-/// Runs experiments side by side on the threads of rayon's pool; the reports come in the order
-/// asked for, and do not depend on the number of threads. `done` is told the name of each that is
-/// over.
+/// Runs experiments in parallel on rayon's thread pool. The reports are in the requested order
+/// and do not depend on the number of threads. `done` is called with the name of each finished
+/// experiment.
 ///
 /// # Errors
-/// The first refusal, with the name of its experiment.
+/// Returns the first error, with the name of its experiment.
 pub fn run_all(
     experiments: &[&'static Experiment],
     done: &(dyn Fn(&'static str) + Sync),

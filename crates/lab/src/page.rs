@@ -1,17 +1,19 @@
-//! All reports as one page for a browser: nothing is fetched from elsewhere, nothing moves.
+//! Self-contained HTML page of all reports.
 
 mod comparisons;
 
 use std::fmt::Write as _;
 
+use freshet_model::escape_markup;
+
 use crate::catalogue::Paper;
-use crate::html::{element, escape, wrap};
+use crate::html::{element, wrap};
 use crate::outcome::{Counts, Report};
 use crate::verdict::Verdict;
 
 const STYLE: &str = include_str!("page/style.css");
 
-/// The page. Links to the files of each report are relative: `NAME.csv`, `NAME.svg`.
+/// Returns the page. Links to the files of each report are relative: `NAME.csv`, `NAME.svg`.
 #[must_use]
 pub fn page(reports: &[Report]) -> String {
     let mut page = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n");
@@ -44,7 +46,7 @@ fn counts<'a>(reports: impl Iterator<Item = &'a Report>) -> Counts {
     reports.fold(Counts::default(), |sum, report| sum.and(report.outcome.counts()))
 }
 
-/// The title, what the verdicts mean, and how many there are of each.
+/// Returns the title, the meaning of the verdicts, and their counts.
 fn header(reports: &[Report]) -> String {
     let all = counts(reports.iter());
     let mut html = String::from("<header>\n<h1>The papers’ numbers beside ours</h1>\n");
@@ -83,7 +85,7 @@ fn key(all: &Counts) -> String {
     html
 }
 
-/// A line for each report, with the number of its verdicts.
+/// Returns one line per report, with its verdict counts.
 fn summary(reports: &[Report], all: &Counts) -> String {
     let mut html = String::from(
         "<div class=\"scroll\"><table class=\"summary\">\n<caption>All experiments</caption>\n\
@@ -127,7 +129,7 @@ fn numbers(counts: &Counts) -> String {
     Verdict::ALL.map(cell).concat()
 }
 
-/// All of one paper.
+/// Returns all of one paper.
 fn section(paper: Paper, reports: &[&Report]) -> String {
     let id = paper.key();
     let mut html = format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n");
@@ -149,8 +151,8 @@ fn article(report: &Report) -> String {
     let _ = writeln!(
         html,
         "<h3 id=\"{name}-title\">{} <small>{}</small></h3>",
-        escape(experiment.item),
-        escape(experiment.section)
+        escape_markup(experiment.item),
+        escape_markup(experiment.section)
     );
     let badges: Vec<String> = Verdict::ALL
         .iter()
@@ -182,13 +184,17 @@ fn article(report: &Report) -> String {
     html
 }
 
-/// The name of a verdict with its sign, so that colour is not needed.
+/// Returns the name of a verdict with its symbol, so that colour is not needed.
 fn badge(verdict: Verdict) -> String {
     let sign = element("span", "aria-hidden=\"true\"", verdict.sign());
-    format!("<span class=\"badge {}\">{sign} {}</span>", verdict.key(), escape(verdict.name()))
+    format!(
+        "<span class=\"badge {}\">{sign} {}</span>",
+        verdict.key(),
+        escape_markup(verdict.name())
+    )
 }
 
-/// With a capital and a full stop.
+/// Formats as a sentence.
 fn sentence(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().map(|first| first.to_uppercase().to_string());

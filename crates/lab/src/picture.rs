@@ -1,8 +1,8 @@
-//! A figure and the numbers behind it.
+//! A figure with its data.
 
 use freshet_chart::{Figure, Series};
 
-/// A figure, and its series for those who want to draw it themselves.
+/// A figure and its series.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
     /// The figure as an SVG document.
@@ -14,24 +14,24 @@ pub struct Picture {
 /// A series of points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// Where it is drawn, if the figure has several panels.
+    /// Panel, if the figure has several.
     pub panel: String,
     /// Its name.
     pub name: String,
-    /// Across.
+    /// Horizontal values.
     pub x: Vec<f64>,
-    /// Upwards.
+    /// Vertical values.
     pub y: Vec<f64>,
 }
 
 impl Curve {
-    /// Of points.
+    /// Creates a series of points.
     #[must_use]
     pub fn new(panel: &str, name: &str, x: Vec<f64>, y: Vec<f64>) -> Self {
         Self { panel: panel.to_owned(), name: name.to_owned(), x, y }
     }
 
-    /// Of a function at these places.
+    /// Creates a series of a function at given points.
     #[must_use]
     pub fn of(panel: &str, name: &str, x: &[f64], y: impl Fn(f64) -> f64) -> Self {
         Self::new(panel, name, x.to_vec(), x.iter().map(|&x| y(x)).collect())
@@ -63,7 +63,7 @@ impl Curve {
 }
 
 impl Picture {
-    /// Of a figure and what is drawn in it.
+    /// Creates a picture from a figure and its series.
     #[must_use]
     pub fn new(figure: &Figure, curves: Vec<Curve>) -> Self {
         Self { svg: figure.to_svg(), curves }

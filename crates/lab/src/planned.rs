@@ -1,4 +1,4 @@
-//! Plans by the planner, for those that know what they want.
+//! Shortcuts for the planner.
 
 use freshet_model::PerDay;
 use freshet_plan::{
@@ -7,7 +7,7 @@ use freshet_plan::{
 
 use crate::error::LabError;
 
-/// The best rates.
+/// Returns the best rates.
 pub(crate) fn best(
     weights: &[f64],
     changes: &[f64],
@@ -18,7 +18,7 @@ pub(crate) fn best(
     by(weights, changes, budget, &Options { objective, timing, ..Options::default() })
 }
 
-/// The rates of a rule that does not optimise.
+/// Returns the rates of a rule that does not optimise.
 pub(crate) fn rule(
     weights: &[f64],
     changes: &[f64],
@@ -37,7 +37,7 @@ pub(crate) fn by(
     Ok(solve(&Sources::new(weights, changes)?, PerDay::new(budget)?, options)?)
 }
 
-/// What rates come to, for sources that are polled.
+/// Evaluates rates of polled sources.
 pub(crate) fn measured(
     weights: &[f64],
     changes: &[f64],

@@ -1,4 +1,4 @@
-//! A number as a paper prints it: its digits say how exact it is meant to be.
+//! A printed number, whose digits define its precision.
 
 /// A printed number.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,66 +8,66 @@ pub struct Printed {
     unit: f64,
 }
 
-/// What rounding in the last place of a calculation may add to half a printed unit.
+/// Tolerance for rounding in the last digit of a calculation.
 const SLACK: f64 = 1e-9;
-/// How close an exact number must be met, relatively.
+/// Relative tolerance for an exact number.
 const EXACT: f64 = 1e-12;
 
 impl Printed {
-    /// As printed, exact to its last digit: `0.84` is to hundredths, `101` to whole numbers. A text
-    /// that is no number agrees with nothing.
+    /// Parses a printed number, exact to its last digit: `0.84` to hundredths, `101` to whole numbers. A text
+    /// that is not a number agrees with nothing.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         Self::to(text, 10_f64.powi(-(decimals as i32)))
     }
 
-    /// As printed, exact to so much: `30` to tens.
+    /// Parses a printed number with a given precision: `30` to tens.
     #[must_use]
     pub fn to(text: &str, unit: f64) -> Self {
         let value = text.replace(',', "").parse().unwrap_or(f64::NAN);
         Self { text: text.to_owned(), value, unit }
     }
 
-    /// An expression and its value, as in `10/36`.
+    /// Creates an exact expression with its value, such as `10/36`.
     #[must_use]
     pub fn exact(text: &str, value: f64) -> Self {
         Self { text: text.to_owned(), value, unit: 0.0 }
     }
 
-    /// Its text.
+    /// Returns its text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its value.
+    /// Returns its value.
     #[must_use]
     pub fn value(&self) -> f64 {
         self.value
     }
 
-    /// The place of its last digit that counts; 0 if it is exact.
+    /// Returns the unit of the last significant digit; 0 if it is exact.
     #[must_use]
     pub fn unit(&self) -> f64 {
         self.unit
     }
 
-    /// The smallest and the largest number that it can stand for.
+    /// Returns the smallest and the largest number that it can represent.
     #[must_use]
     pub fn ends(&self) -> (f64, f64) {
         let half = 0.5 * self.unit * (1.0 + SLACK) + EXACT * self.value.abs();
         (self.value - half, self.value + half)
     }
 
-    /// Whether a number rounds to it. A number halfway between two may be rounded either way.
+    /// Returns true if a number rounds to it. A number halfway between two may be rounded either way.
     #[must_use]
     pub fn agrees(&self, number: f64) -> bool {
         let (low, high) = self.ends();
         (low..=high).contains(&number)
     }
 
-    /// Whether it is a number whose further digits were cut off where they should have been rounded.
+    /// Returns true if it is truncated instead of rounded.
     #[must_use]
     pub fn is_cut(&self, number: f64) -> bool {
         let cut = (number.abs() / self.unit).floor() * self.unit * number.signum();

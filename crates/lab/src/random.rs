@@ -10,7 +10,7 @@ pub(crate) fn random(seed: u64) -> Random {
     Pcg64::seed_from_u64(seed)
 }
 
-/// So many numbers between 0 and 1.
+/// Returns uniform numbers between 0 and 1.
 pub(crate) fn uniform(count: usize, random: &mut Random) -> Vec<f64> {
     (0..count).map(|_| random.random::<f64>()).collect()
 }

@@ -1,5 +1,4 @@
-//! Comparisons in the form of the paper's table: a line for each of its rows, a column for each of
-//! its columns.
+//! Comparisons in the layout of the paper's table.
 
 use crate::catalogue::Paper;
 use crate::comparison::Comparison;
@@ -7,30 +6,30 @@ use crate::comparison::Comparison;
 /// A table of comparisons.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// What it is about; may be empty.
+    /// Title; may be empty.
     pub title: String,
-    /// What the labels of its lines are.
+    /// Heading of the row labels.
     pub corner: String,
-    /// The columns.
+    /// Columns.
     pub columns: Vec<String>,
-    /// The lines.
+    /// Rows.
     pub lines: Vec<Line>,
-    /// Whether what stands beside ours is not printed in the paper, but follows from theory or is a
-    /// claim of ours.
+    /// True if the reference value is not printed in the paper, but follows from theory or is a
+    /// claim of freshet.
     pub theory: bool,
 }
 
 /// A line of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
-    /// What it is about.
+    /// Label.
     pub label: String,
-    /// A cell for each column; nothing where the paper has nothing.
+    /// One cell per column; `None` if the paper has none.
     pub cells: Vec<Option<Comparison>>,
 }
 
 impl Table {
-    /// A table with these columns and no line yet.
+    /// Creates an empty table with columns.
     #[must_use]
     pub fn new(title: &str, corner: &str, columns: &[&str]) -> Self {
         Self {
@@ -42,20 +41,20 @@ impl Table {
         }
     }
 
-    /// A list of single comparisons.
+    /// Creates a list of single comparisons.
     #[must_use]
     pub fn list(title: &str) -> Self {
         Self::new(title, "", &[""])
     }
 
-    /// The same for what the paper does not print.
+    /// Creates a list of comparisons that the paper does not print.
     #[must_use]
     pub fn of_theory(mut self) -> Self {
         self.theory = true;
         self
     }
 
-    /// What the column beside ours is called, in a report on this paper.
+    /// Returns the heading of the reference column in a report on a paper.
     #[must_use]
     pub fn claimant(&self, paper: Paper) -> &'static str {
         match (paper, self.theory) {
@@ -72,20 +71,20 @@ impl Table {
         self
     }
 
-    /// Adds a line.
+    /// Adds a row.
     pub fn push(&mut self, label: &str, cells: impl IntoIterator<Item = Option<Comparison>>) {
         let mut cells: Vec<Option<Comparison>> = cells.into_iter().collect();
         cells.resize(self.columns.len(), None);
         self.lines.push(Line { label: label.to_owned(), cells });
     }
 
-    /// Whether each line has one comparison and no more.
+    /// Returns true if each row has a single comparison.
     #[must_use]
     pub fn is_list(&self) -> bool {
         self.columns.len() == 1
     }
 
-    /// All comparisons, each with a label of its own.
+    /// Returns all comparisons with labels.
     pub fn comparisons(&self) -> impl Iterator<Item = (String, &Comparison)> {
         self.lines.iter().flat_map(|line| {
             let cells = self.columns.iter().zip(&line.cells);

@@ -1,19 +1,19 @@
-//! What becomes of a printed number or claim.
+//! Verdict on a printed number or claim.
 
 use std::fmt;
 
-/// What becomes of a printed number or claim. From the best to the worst.
+/// Verdict on a printed number or claim, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Our number is the printed one, to the digits printed.
+    /// The computed number equals the printed one, to the printed digits.
     Reproduced,
-    /// The paper's data are not at hand; the property that it states holds for data like them.
+    /// The data of the paper are not public; the stated property holds for similar data.
     Shape,
     /// What the paper states fits more than one number.
     NotDeterminable,
     /// The printed number is wrong: a proof or a second calculation rules it out.
     Misprint,
-    /// Our number or finding is another, and nothing says that the paper is wrong.
+    /// The computed number differs, and no evidence shows that the paper is wrong.
     Differs,
 }
 
@@ -22,7 +22,7 @@ impl Verdict {
     pub const ALL: [Self; 5] =
         [Self::Reproduced, Self::Shape, Self::NotDeterminable, Self::Misprint, Self::Differs];
 
-    /// In words.
+    /// Returns the name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Verdict {
         }
     }
 
-    /// What it means, in a sentence.
+    /// Returns the meaning as a sentence.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl Verdict {
         }
     }
 
-    /// One character, for readers without colours.
+    /// Returns a one-character symbol.
     #[must_use]
     pub fn sign(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Verdict {
         }
     }
 
-    /// Its name where blanks are not allowed.
+    /// Returns the name without spaces.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {

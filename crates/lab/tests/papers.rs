@@ -8,7 +8,7 @@ fn run(name: &str) -> Outcome {
     (find(name).unwrap().run)().unwrap()
 }
 
-/// The comparison with this label.
+/// Returns the comparison with this label.
 #[track_caller]
 fn comparison(outcome: &Outcome, label: &str) -> Comparison {
     let found = outcome.comparisons().find(|(_, own, _)| own == label);

@@ -1,9 +1,9 @@
 //! Access frequencies when each fetch takes a random time (Liu & Nain 2006, §1.3).
 //!
-//! One fetcher goes from page to page without pause; a fetch takes a time `X`. With
-//! `h = E[e^(−cX)]` the chance that a page does not change during one fetch, a page that is
+//! One fetcher fetches pages one after another, and a fetch takes a random time `X`. Let
+//! `h = E[e^(−cX)]` be the probability that a page does not change during one fetch. A page that is
 //! accessed every `1/f` fetches is out of date for the same share of time as a page that changes
-//! `−ln h` times a slot is when fetched `f` times a slot: the freshness problem again.
+//! `−ln h` times per slot and is fetched `f` times per slot. This reduces the problem to freshness.
 
 use crate::objective::Objective;
 use crate::options::{Options, Timing};
@@ -12,30 +12,30 @@ use crate::solution::Solution;
 use crate::sources::{InvalidSources, Sources};
 use freshet_model::PerDay;
 
-/// The distribution of the time that a fetch takes, in days.
+/// Distribution of the time that a fetch takes, in days.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AccessTime {
-    /// Always the same.
+    /// Constant.
     Deterministic {
-        /// The time.
+        /// Time of a fetch.
         mean: f64,
     },
     /// Exponential.
     Exponential {
-        /// The mean.
+        /// Mean of the distribution.
         mean: f64,
     },
     /// Gamma.
     Gamma {
-        /// The mean.
+        /// Mean of the distribution.
         mean: f64,
-        /// The shape: 1 is exponential, infinity deterministic.
+        /// Shape parameter: 1 is exponential, infinity is deterministic.
         shape: f64,
     },
 }
 
 impl AccessTime {
-    /// The mean time of a fetch.
+    /// Returns the mean time of a fetch.
     #[must_use]
     pub fn mean(self) -> f64 {
         match self {
@@ -58,33 +58,33 @@ impl AccessTime {
 /// Access frequencies and what they cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessPlan {
-    /// The share of all accesses that goes to each page; they add up to 1.
+    /// Share of all accesses that goes to each page; they add up to 1.
     pub frequencies: Vec<f64>,
     /// The weighted sum of the shares of time out of date, `Σ wᵢrᵢ`. For
     /// [`access_frequencies`] it is the lower bound that evenly spaced accesses would reach.
     pub cost: f64,
 }
 
-/// Why there are no access frequencies.
+/// Error of [`access_frequencies`] and [`random_access_frequencies`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AccessError {
-    /// The pages are not valid.
+    /// Invalid weights or change rates.
     #[error(transparent)]
     Pages(#[from] InvalidSources),
-    /// There is no plan for them.
+    /// No plan exists.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The mean or the shape is not a positive number.
     #[error("{what} of the access time is {value}; it must be a positive number")]
     AccessTime {
-        /// Which of the two.
+        /// Name of the parameter.
         what: &'static str,
         /// Its value.
         value: f64,
     },
 }
 
-/// The frequencies that minimise the weighted time out of date when accesses to each page are
+/// Returns the frequencies that minimise the weighted time out of date when accesses to each page are
 /// evenly spaced (Props. 9 and 10). Weights proportional to the change rates have a closed form,
 /// (1.30): frequencies proportional to `−ln h`; general weights are solved for.
 ///
@@ -120,7 +120,7 @@ pub fn access_frequencies(
     Ok(with_cost(plan.rates, weights, change_rates, &exponents, out_of_date))
 }
 
-/// The frequencies that minimise the weighted time out of date when each access goes to a page
+/// Returns the frequencies that minimise the weighted time out of date when each access goes to a page
 /// drawn at random (Lemma 4 and Prop. 11).
 ///
 /// # Errors
@@ -159,7 +159,7 @@ fn closed_form(weights: &[f64], change_rates: &[f64], exponents: &[f64]) -> Opti
     proportional.then(|| exponents.iter().map(|exponent| exponent / total).collect())
 }
 
-/// A page that changes `rates[i]` times a slot, and is worth what its time out of date is.
+/// Solves the freshness problem for pages that change `rates[i]` times per slot.
 fn freshness_plan(
     weights: &[f64],
     change_rates: &[f64],

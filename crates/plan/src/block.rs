@@ -1,11 +1,11 @@
-//! Blocks of sources: small enough that their numbers stay in the nearest cache.
+//! Blocks of sources that fit in the first-level cache.
 
 use crate::simd;
 
-/// Sources that are worked on together.
+/// Number of sources in a block.
 pub(crate) const BLOCK: usize = 256;
 
-/// What is known about a block of sources at a price.
+/// Working memory for one block of sources at one price.
 pub(crate) struct Scratch {
     pub(crate) y: [f64; BLOCK],
     /// Fetches per change, before limits.
@@ -15,9 +15,9 @@ pub(crate) struct Scratch {
     pub(crate) next: [f64; BLOCK],
     pub(crate) last: [f64; BLOCK],
     pub(crate) observed: Observed,
-    /// Whether every source of the block can gain by being fetched.
+    /// True if every source of the block can gain by being fetched.
     pub(crate) all_live: bool,
-    /// Places in the block.
+    /// Indices of the matching sources in the block.
     pub(crate) found: Vec<usize>,
 }
 
@@ -48,12 +48,12 @@ impl Scratch {
     }
 }
 
-/// Writes down the places of what is true, and gives their number.
+/// Writes the indices of the set flags to `places` and returns their number.
 #[inline]
 pub(crate) fn mark(flags: &[bool], places: &mut [u16; BLOCK]) -> usize {
     let mut count = 0_usize;
     for (place, &flag) in flags.iter().enumerate() {
-        // Without a branch, because flags cannot be guessed.
+        // Branch-free, because the flags are unpredictable.
         places[count % BLOCK] = place as u16;
         count += usize::from(flag);
     }
@@ -84,7 +84,7 @@ impl Observed {
     }
 }
 
-/// The largest of some numbers that are not negative.
+/// Returns the largest of several non-negative numbers.
 #[inline(always)]
 pub(crate) fn largest(values: &[f64]) -> f64 {
     let larger = |a: f64, b: f64| if b > a { b } else { a };
@@ -99,7 +99,7 @@ pub(crate) fn largest(values: &[f64]) -> f64 {
     lanes.iter().fold(rest, |all, &value| larger(all, value))
 }
 
-/// A sum in eight lanes.
+/// Sums in eight lanes.
 pub(crate) fn add_up(values: &[f64]) -> f64 {
     simd::run(
         #[inline(always)]
@@ -117,7 +117,7 @@ pub(crate) fn add_up(values: &[f64]) -> f64 {
     )
 }
 
-/// A sum of products.
+/// Returns the dot product.
 pub(crate) fn dot(values: &[f64], factors: &[f64]) -> f64 {
     values.iter().zip(factors).map(|(value, factor)| value * factor).sum()
 }

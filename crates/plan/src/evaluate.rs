@@ -1,4 +1,4 @@
-//! What given rates are worth, in closed form.
+//! Long-run averages of given rates, in closed form.
 
 use rayon::prelude::*;
 
@@ -9,12 +9,12 @@ use crate::response::Power;
 use crate::solution::Solution;
 use crate::sources::Sources;
 
-/// In which order and rhythm the sources are fetched.
+/// Order and timing of the fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Each by itself: at fixed intervals (fixed order), at random (purely random), or in slots.
+    /// Each source independently: at fixed intervals (fixed order), at random times (purely random), or in slots.
     Timed(Timing),
-    /// All in rounds, each time in another random order (Cho & Garcia-Molina 2003, §4.2).
+    /// All sources in rounds, each in a new random order (Cho & Garcia-Molina 2003, §4.2).
     RandomOrder,
 }
 
@@ -24,7 +24,7 @@ impl From<Timing> for Order {
     }
 }
 
-/// The long-run averages that some rates lead to.
+/// Long-run averages that result from given rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     weight: f64,
@@ -34,21 +34,21 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// The importance-weighted sum of an objective's cost; infinite when a source that it never
-    /// gives up is never fetched.
+    /// Returns the importance-weighted sum of an objective's cost; infinite if the objective never
+    /// gives a source up and a source is never fetched.
     #[must_use]
     pub fn cost(&self, objective: Objective) -> f64 {
         let at = Objective::ALL.iter().position(|&other| other == objective);
         at.map_or(f64::NAN, |at| self.costs[at])
     }
 
-    /// The importance-weighted share of time at which copies are fresh; NaN if nothing matters.
+    /// Returns the importance-weighted share of time in which copies are fresh; NaN if the total importance is 0.
     #[must_use]
     pub fn freshness(&self) -> f64 {
         self.measure("freshness")
     }
 
-    /// The importance-weighted mean age in days; NaN if nothing matters.
+    /// Returns the importance-weighted mean age in days; NaN if the total importance is 0.
     #[must_use]
     pub fn age(&self) -> f64 {
         self.measure("age")
@@ -58,25 +58,25 @@ impl Evaluation {
         self.measures().find(|(measure, _)| measure.key == key).map_or(f64::NAN, |(_, value)| value)
     }
 
-    /// All that is reported, objective by objective.
+    /// Returns all measures, objective by objective.
     pub fn measures(&self) -> impl Iterator<Item = (Measure, f64)> + '_ {
         let of = move |at: usize, measure: Measure| match measure.form {
             MeasureForm::Sum => self.costs[at],
             MeasureForm::Mean => self.costs[at] / self.weight,
-            MeasureForm::OneLessMean => self.saved[at] / self.weight,
+            MeasureForm::OneMinusMean => self.saved[at] / self.weight,
         };
         Objective::ALL.iter().enumerate().flat_map(move |(at, objective)| {
             objective.measures().iter().map(move |&measure| (measure, of(at, measure)))
         })
     }
 
-    /// The sum of all importance.
+    /// Returns the sum of all importance.
     #[must_use]
     pub fn weight(&self) -> f64 {
         self.weight
     }
 
-    /// How many sources that matter and change are never fetched.
+    /// Returns the number of sources with importance and changes that are never fetched.
     #[must_use]
     pub fn starved(&self) -> usize {
         self.starved
@@ -87,7 +87,7 @@ impl Evaluation {
 /// are fetched by `rule`, which for a plan is [`Options::rule`].
 ///
 /// # Panics
-/// If there are not as many rates as sources.
+/// Panics if the number of rates differs from the number of sources.
 #[must_use]
 pub fn evaluate(
     sources: &Sources<'_>,
@@ -96,9 +96,9 @@ pub fn evaluate(
     rule: Rule,
 ) -> Evaluation {
     assert_eq!(rates.len(), sources.len(), "one rate for each source");
-    let setting = Setting { sources, rates, order: order.into(), rule };
+    let setting = RatedSources { sources, rates, order: order.into(), rule };
     let is_share = |objective: &Objective| {
-        objective.measures().iter().any(|measure| measure.form == MeasureForm::OneLessMean)
+        objective.measures().iter().any(|measure| measure.form == MeasureForm::OneMinusMean)
     };
     let costs = Objective::ALL.iter().map(|&objective| setting.cost(objective)).collect();
     let saved = Objective::ALL
@@ -112,16 +112,16 @@ pub fn evaluate(
     Evaluation { weight: sum(sources.len(), |i| sources.importance[i]), costs, saved, starved }
 }
 
-/// Rates, and how they are carried out.
-pub(crate) struct Setting<'a> {
+/// Rates, with the order and rule of the fetches.
+pub(crate) struct RatedSources<'a> {
     pub(crate) sources: &'a Sources<'a>,
     pub(crate) rates: &'a [f64],
     pub(crate) order: Order,
     pub(crate) rule: Rule,
 }
 
-impl Setting<'_> {
-    /// The importance-weighted cost of an objective.
+impl RatedSources<'_> {
+    /// Returns the importance-weighted cost of an objective.
     pub(crate) fn cost(&self, objective: Objective) -> f64 {
         let (timing, rule) = (self.timing(), self.rule);
         let polled = objective.polled(timing);
@@ -132,7 +132,7 @@ impl Setting<'_> {
         })
     }
 
-    /// The importance-weighted sum of one less the cost.
+    /// Returns the importance-weighted sum of 1 minus the cost.
     fn saved(&self, objective: Objective) -> f64 {
         let (timing, rule) = (self.timing(), self.rule);
         let polled = objective.polled(timing);
@@ -150,8 +150,8 @@ impl Setting<'_> {
         }
     }
 
-    /// Adds up `each` over the sources, by fetches per change and change rate; those that never
-    /// change count as `still`.
+    /// Sums `each`, a function of fetches per change and change rate, over the sources. A source that never
+    /// changes counts as `still`.
     fn total(&self, still: f64, each: impl Fn(Kind, f64, f64) -> f64 + Sync) -> f64 {
         let Self { sources, rates, order, .. } = *self;
         let unobserved = match order {
@@ -172,7 +172,7 @@ impl Setting<'_> {
     }
 }
 
-/// How a source is fetched.
+/// Kind of a source.
 #[derive(Clone, Copy)]
 enum Kind {
     Polled,
@@ -180,16 +180,16 @@ enum Kind {
     Observed,
 }
 
-/// What one more fetch a day of each source is worth under `solution`, in the unit of the
-/// objective. Where a cost has a kink, a range of values is right: the one nearest to the price.
+/// Returns the worth of one more fetch per day of each source under `solution`, in the unit of the
+/// objective. At a kink of the cost, the value nearest to the price is returned.
 ///
 /// # Panics
-/// If there are not as many rates as sources.
+/// Panics if the number of rates differs from the number of sources.
 #[must_use]
 pub fn values(sources: &Sources<'_>, solution: &Solution, options: &Options) -> Vec<f64> {
     let rates = &solution.rates;
     assert_eq!(rates.len(), sources.len(), "one rate for each source");
-    // BLCε is about freshness, whatever else is asked for.
+    // BLCε optimises freshness, whatever the objective.
     let objective = match options.policy {
         Policy::Floor(_) => Objective::Freshness,
         _ => options.objective,

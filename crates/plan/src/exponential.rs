@@ -1,16 +1,16 @@
 //! The exponential and its remainders, without cancellation and without branches.
 //!
-//! Every fixed-interval formula is made of `e^(−x)` less its first Taylor terms. Written naively
-//! these differences lose all digits for small `x`; here each is assembled from one polynomial so
-//! that it is right to a few units in the last place for every `x ≥ 0`.
+//! Every fixed-interval formula consists of `e^(−x)` minus its first Taylor terms. Evaluated directly,
+//! these differences lose all digits for small `x`. Here each is assembled from one polynomial and is
+//! accurate to a few units in the last place for every `x ≥ 0`.
 
-/// The logarithm of 2 in two parts: the first has few enough bits that whole multiples are exact.
+/// Logarithm of 2 in two parts. The first has so few bits that integer multiples are exact.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-/// Adding this number rounds to an integer and leaves it in the low bits.
+/// Adding this number rounds to an integer, which is then in the low bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
-/// Beyond it `e^(−x)` is below every quantity that it is added to.
-const LARGEST: f64 = 700.0;
+/// Above this, `e^(−x)` is negligible in every sum.
+const MAX_EXPONENT: f64 = 700.0;
 
 /// `e^(−x) = scale · (1 − rest + rest²/2 − rest³ · tail)`, with `|rest| ≤ ln 2 / 2`; for small `x`
 /// the scale is exactly 1 and the rest exactly `x`, which is what makes the differences exact.
@@ -25,8 +25,8 @@ pub(crate) struct Exp {
 impl Exp {
     /// Prepares `e^(−x)` for `x ≥ 0`.
     #[inline(always)]
-    pub(crate) fn of_minus(x: f64) -> Self {
-        let near = if x < LARGEST { x } else { LARGEST };
+    pub(crate) fn exp_neg(x: f64) -> Self {
+        let near = if x < MAX_EXPONENT { x } else { MAX_EXPONENT };
         let rounded = near.mul_add(std::f64::consts::LOG2_E, ROUND);
         let k = rounded - ROUND;
         let rest = k.mul_add(-LN_2_LOW, k.mul_add(-LN_2_HIGH, near));
@@ -59,7 +59,7 @@ impl Exp {
         self.scale.mul_add(self.second(), linear)
     }
 
-    /// `1 − e^(−x)(1 + x)`: the chance of at least two changes.
+    /// `1 − e^(−x)(1 + x)`: the probability of at least two changes.
     #[inline(always)]
     pub(crate) fn two_or_more(self) -> f64 {
         let Self { x, scale, rest, .. } = self;
@@ -110,7 +110,7 @@ fn tail(r: f64) -> f64 {
     r4.mul_add(r4.mul_add(pair(8), mid), low)
 }
 
-/// `−ln(1 − y)` for `0 ≤ y < 1`, to about eight digits: good enough to start a root.
+/// `−ln(1 − y)` for `0 ≤ y < 1`, to about eight digits: accurate enough as the start of a root search.
 #[inline(always)]
 pub(crate) fn minus_ln_1m(y: f64) -> f64 {
     let rest = 1.0 - y;
@@ -126,7 +126,7 @@ pub(crate) fn minus_ln_1m(y: f64) -> f64 {
     base + 2.0 * z * series
 }
 
-/// The cube root of a positive normal number, to about six digits: good enough to start a root.
+/// Returns the cube root of a positive normal number, to about six digits: accurate enough as the start of a root search.
 #[inline(always)]
 pub(crate) fn cube_root_start(a: f64) -> f64 {
     let (exponent, mantissa) = split(a);
@@ -151,7 +151,7 @@ fn split(a: f64) -> (f64, f64) {
     (exponent, mantissa)
 }
 
-/// A polynomial by Horner's rule, the constant term first.
+/// Returns a polynomial by Horner's rule, the constant term first.
 #[inline(always)]
 pub(crate) fn polynomial<const N: usize>(x: f64, coefficients: &[f64; N]) -> f64 {
     let mut value = coefficients[N - 1];
@@ -161,8 +161,8 @@ pub(crate) fn polynomial<const N: usize>(x: f64, coefficients: &[f64; N]) -> f64
     value
 }
 
-/// One step towards a root of `f` from close by, of fourth order: the inverse Taylor series with
-/// the first three derivatives. Gives the step, and the inverse of the derivative at its end.
+/// Fourth-order step towards a nearby root of `f`: the inverse Taylor series with
+/// the first three derivatives. Returns the step and the inverse of the derivative at its end.
 #[inline(always)]
 pub(crate) fn inverse_step(f: f64, f1: f64, f2: f64, f3: f64) -> (f64, f64) {
     let inverse = 1.0 / f1;
@@ -178,8 +178,8 @@ pub(crate) fn inverse_step(f: f64, f1: f64, f2: f64, f3: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// The same differences summed as alternating series, which need no subtraction of large
-    /// numbers while `x < 1`.
+    /// Sums the same differences as alternating series, which need no subtraction of large
+    /// numbers for `x < 1`.
     fn series(x: f64, from: i32, coefficient: impl Fn(i32) -> f64) -> f64 {
         let mut factorial: f64 = (1..from).map(f64::from).product();
         let mut sum = 0.0;
@@ -204,7 +204,7 @@ mod tests {
     fn remainders_keep_their_digits_at_every_size() {
         for i in 0..400 {
             let x = 10f64.powf(-12.0 + f64::from(i) * 0.05);
-            let e = Exp::of_minus(x);
+            let e = Exp::exp_neg(x);
             check(x, "e^-x", e.value().max(1e-300), (-x).exp().max(1e-300));
             check(x, "1 - e^-x", e.complement(), -(-x).exp_m1());
             if x < 1.0 {

@@ -1,36 +1,36 @@
 //! Host limits: a saturated host gets a price of its own.
 //!
-//! The plan is made without the limits; each host that takes more than it may is planned alone at
-//! its limit, and the rest of the budget goes to the others, whose price falls. A host once
-//! saturated stays so, because prices only fall (Kolobov et al., SIGIR 2019).
+//! The first plan ignores the limits. Each host above its limit is then planned separately at
+//! its limit, and the rest of the budget goes to the other hosts, whose price falls. A host that is
+//! saturated stays saturated, because prices only fall (Kolobov et al., SIGIR 2019).
 
 use rayon::prelude::*;
 
-use crate::price::{self, Ending, Outcome};
+use crate::price::{self, Outcome, SearchEnd};
 use crate::problem::Problem;
 use crate::solution::HostPrice;
 use crate::sources::HostColumns;
 
-/// A host whose least rates alone are above its limit.
+/// A host whose minimum rates exceed its limit.
 pub(crate) struct HostBelowMinimum {
     pub(crate) host: u32,
     pub(crate) limit: f64,
     pub(crate) minimum: f64,
 }
 
-/// What a plan with host limits comes to.
-pub(crate) struct HostOutcome {
+/// Result of a plan with host limits.
+pub(crate) struct HostLimitedPlan {
     pub(crate) outcome: Outcome,
     pub(crate) prices: Vec<HostPrice>,
 }
 
-/// Rows in the order of their hosts.
-struct Grouped {
+/// Rows grouped by host.
+struct RowsByHost {
     rows: Vec<u32>,
     starts: Vec<usize>,
 }
 
-impl Grouped {
+impl RowsByHost {
     fn new(hosts: &HostColumns<'_>) -> Self {
         let mut starts = vec![0; hosts.limits.len() + 1];
         for &host in hosts.of_source {
@@ -49,13 +49,13 @@ impl Grouped {
         Self { rows, starts }
     }
 
-    fn of(&self, host: usize) -> &[u32] {
+    fn rows_of(&self, host: usize) -> &[u32] {
         &self.rows[self.starts[host]..self.starts[host + 1]]
     }
 }
 
-/// A copy of some rows of a problem.
-struct Part {
+/// Copy of some rows of a problem.
+struct SubProblem {
     rows: Vec<u32>,
     importance: Vec<f64>,
     change_rate: Vec<f64>,
@@ -65,7 +65,7 @@ struct Part {
     max_rate: Option<Vec<f64>>,
 }
 
-impl Part {
+impl SubProblem {
     fn new(problem: &Problem<'_>, rows: Vec<u32>) -> Self {
         let column = |values: &[f64]| rows.par_iter().map(|&row| values[row as usize]).collect();
         Self {
@@ -99,14 +99,14 @@ pub(crate) fn solve(
     problem: &Problem<'_>,
     hosts: &HostColumns<'_>,
     budget: f64,
-) -> Result<HostOutcome, HostBelowMinimum> {
-    let grouped = Grouped::new(hosts);
+) -> Result<HostLimitedPlan, HostBelowMinimum> {
+    let grouped = RowsByHost::new(hosts);
     let limited: Vec<u32> = (0..hosts.limits.len())
-        .filter(|&host| hosts.limits[host].is_finite() && !grouped.of(host).is_empty())
+        .filter(|&host| hosts.limits[host].is_finite() && !grouped.rows_of(host).is_empty())
         .map(|host| host as u32)
         .collect();
     let spend_of = |host: u32, rate: &(dyn Fn(usize) -> f64 + Sync)| -> f64 {
-        let rows = grouped.of(host as usize);
+        let rows = grouped.rows_of(host as usize);
         rows.iter().map(|&row| problem.cost_of(row as usize) * rate(row as usize)).sum()
     };
     if let Some(min) = problem.min_rate {
@@ -141,7 +141,7 @@ pub(crate) fn solve(
         let free = (0..problem.len() as u32)
             .filter(|&row| !saturated[hosts.of_source[row as usize] as usize])
             .collect();
-        let part = Part::new(problem, free);
+        let part = SubProblem::new(problem, free);
         let again = price::solve(&part.problem(problem), left.max(0.0), Vec::new());
         let passes = outcome.passes + again.passes;
         let mut rates = std::mem::take(&mut outcome.rates);
@@ -157,19 +157,19 @@ fn scatter(rows: &[u32], from: &[f64], to: &mut [f64]) {
     }
 }
 
-/// Plans each saturated host alone at its limit.
+/// Plans each saturated host separately at its limit.
 fn plan_saturated(
     problem: &Problem<'_>,
     hosts: &HostColumns<'_>,
-    grouped: &Grouped,
+    grouped: &RowsByHost,
     saturated: &[bool],
     mut outcome: Outcome,
-) -> HostOutcome {
+) -> HostLimitedPlan {
     let full: Vec<usize> = (0..saturated.len()).filter(|&host| saturated[host]).collect();
-    let alone: Vec<(usize, Part, Outcome)> = full
+    let alone: Vec<(usize, SubProblem, Outcome)> = full
         .into_par_iter()
         .map(|host| {
-            let part = Part::new(problem, grouped.of(host).to_vec());
+            let part = SubProblem::new(problem, grouped.rows_of(host).to_vec());
             let planned = price::solve(&part.problem(problem), hosts.limits[host], Vec::new());
             (host, part, planned)
         })
@@ -180,10 +180,10 @@ fn plan_saturated(
         outcome.spent += planned.spent;
         outcome.budget_gap = outcome.budget_gap.max(planned.budget_gap);
         outcome.kkt_gap = outcome.kkt_gap.max(planned.kkt_gap);
-        if planned.ending == Ending::Inexact {
-            outcome.ending = Ending::Inexact;
+        if planned.ending == SearchEnd::Inexact {
+            outcome.ending = SearchEnd::Inexact;
         }
         prices.push(HostPrice { host: host as u32, price: planned.price });
     }
-    HostOutcome { outcome, prices }
+    HostLimitedPlan { outcome, prices }
 }

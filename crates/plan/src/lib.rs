@@ -1,4 +1,4 @@
-//! Estimates and a budget in; rates and one price out. Knows no clock, file or socket, and no
+//! Columns of sources and a budget in; fetch rates and one price out. Reads no clock, file or socket, and starts no
 //! threads but rayon's.
 //!
 //! ```
@@ -19,7 +19,6 @@ mod access;
 mod block;
 mod evaluate;
 mod exponential;
-mod followed;
 mod hosts;
 mod memory;
 mod objective;
@@ -36,6 +35,7 @@ mod sketch;
 mod solution;
 mod sources;
 mod target;
+mod tracked_sources;
 
 pub use access::{
     AccessError, AccessPlan, AccessTime, access_frequencies, random_access_frequencies,

@@ -1,7 +1,7 @@
-//! Large columns.
+//! Allocation of large columns.
 
-/// A column of zeros, on large pages where the system offers them: with small ones, the first
-/// touch of a column costs more than everything that is computed for it (`docs/benchmarks.md`).
+/// Returns a column of zeros on huge pages where the system offers them. With small pages, the first
+/// access to a column takes longer than all computation on it (`docs/benchmarks.md`).
 pub(crate) fn zeros(n: usize) -> Vec<f64> {
     let column = vec![0.0; n];
     #[cfg(target_os = "linux")]
@@ -9,7 +9,7 @@ pub(crate) fn zeros(n: usize) -> Vec<f64> {
     column
 }
 
-/// Asks for large pages behind `column`.
+/// Requests huge pages for `column`.
 #[cfg(target_os = "linux")]
 fn advise(column: &[f64]) {
     const LARGE: usize = 1 << 21;

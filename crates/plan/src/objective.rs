@@ -1,4 +1,4 @@
-//! The objectives, and the one list of them.
+//! Objectives, and the list of all objectives.
 
 pub(crate) mod age;
 pub(crate) mod freshness;
@@ -14,48 +14,47 @@ use std::str::FromStr;
 use crate::options::{Observed, Rule, Timing};
 use crate::response::{Blocks, Power};
 
-/// What an objective file provides: its names, and a [`crate::Response`] for every way in which a
-/// source can be fetched.
+/// Implemented by each objective: its name, its measures, and a [`crate::Response`] for every way to fetch a
+/// source.
 pub(crate) trait Definition {
-    /// As on the command line.
+    /// Name on the command line.
     const NAME: &'static str;
-    /// How the scale-free price depends on the change rate.
+    /// Exponent of the change rate in the scale-free price.
     const POWER: Power;
-    /// What is reported about it.
+    /// Measures to report.
     const MEASURES: &'static [Measure];
-    /// Sources that are polled.
+    /// Response of polled sources.
     fn polled(timing: Timing) -> &'static dyn Blocks;
-    /// Sources whose changes are all observed.
+    /// Response of sources whose changes are all observed.
     fn observed(observed: Observed, timing: Timing) -> &'static dyn Blocks;
-    /// What the threshold of observed sources is one of: the cost grows with it, and with nothing
-    /// else.
+    /// Quantity that the threshold of an observed source limits: the cost depends on it alone.
     const THRESHOLD: Rule;
-    /// Cost per unit of importance of an observed source that another objective's rule fetches `s`
-    /// times per change.
+    /// Cost per unit of importance of an observed source that is fetched `s` times per change by the rule of
+    /// another objective.
     fn observed_cost(rule: Rule, timing: Timing, s: f64, c: f64) -> f64;
-    /// One less the same, where that keeps more digits.
+    /// One minus the above, for objectives where this keeps more digits.
     fn observed_saved(rule: Rule, timing: Timing, s: f64, c: f64) -> f64 {
         1.0 - Self::observed_cost(rule, timing, s, c)
     }
     /// Cost per unit of importance when a source is fetched once in each round of `x / c` days, at
     /// a random place in the round (random order of Cho & Garcia-Molina 2003, §4.2).
     fn random_order(x: f64, c: f64) -> f64;
-    /// One less the same, where that keeps more digits.
+    /// One minus the above, for objectives where this keeps more digits.
     fn random_order_saved(x: f64, c: f64) -> f64 {
         1.0 - Self::random_order(x, c)
     }
 }
 
-/// A number that is reported about a plan.
+/// A number to report about a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
-    /// Its name in JSON and in `--target`.
+    /// Name in JSON and in `--target`.
     pub key: &'static str,
-    /// What it measures, in words.
+    /// Label for people.
     pub label: &'static str,
-    /// Its unit; empty for a plain number.
+    /// Unit; empty for a plain number.
     pub unit: &'static str,
-    /// How it follows from the cost.
+    /// How the measure follows from the cost.
     pub form: MeasureForm,
 }
 
@@ -66,38 +65,38 @@ pub enum MeasureForm {
     Sum,
     /// Importance-weighted mean of the cost.
     Mean,
-    /// One less the importance-weighted mean: more is better.
-    OneLessMean,
+    /// One minus the importance-weighted mean: larger is better.
+    OneMinusMean,
 }
 
 impl MeasureForm {
-    /// The weighted sum of the cost at which the measure has this value.
+    /// Returns the weighted sum of the cost at which the measure has this value.
     pub(crate) fn cost_for(self, value: f64, weight: f64) -> f64 {
         match self {
             Self::Sum => value,
             Self::Mean => value * weight,
-            Self::OneLessMean => (1.0 - value) * weight,
+            Self::OneMinusMean => (1.0 - value) * weight,
         }
     }
 }
 
 macro_rules! objectives {
     ($($(#[$doc:meta])* $variant:ident => $definition:ty,)*) => {
-        /// What the budget is to buy.
+        /// What the budget is spent on.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Objective { $($(#[$doc])* $variant,)* }
 
         impl Objective {
-            /// Every objective there is.
+            /// All objectives.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// Its name on the command line.
+            /// Returns its name on the command line.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => <$definition>::NAME,)* }
             }
 
-            /// What is reported about it.
+            /// Returns the measures to report.
             #[must_use]
             pub fn measures(self) -> &'static [Measure] {
                 match self { $(Self::$variant => <$definition>::MEASURES,)* }
@@ -138,14 +137,14 @@ macro_rules! objectives {
     };
 }
 
-// A new objective is a file beside these and a line here.
+// To add an objective, add a file beside these and a line here.
 objectives! {
-    /// Harmonic number of the changes missed (Kolobov et al. 2019): every change counts, the first
+    /// Harmonic number of missed changes (Kolobov et al. 2019): every change counts, the first
     /// the most, and no source is given up.
     Harmonic => harmonic::Harmonic,
-    /// The share of time at which the copy is stale (Cho & Garcia-Molina 2003).
+    /// Share of time in which the copy is stale (Cho & Garcia-Molina 2003).
     Freshness => freshness::Freshness,
-    /// The time since the first change that was missed (Cho & Garcia-Molina 2003).
+    /// Time since the first missed change (Cho & Garcia-Molina 2003).
     Age => age::Age,
 }
 

@@ -1,19 +1,19 @@
-//! The choices that a plan leaves open.
+//! Options of a plan.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::objective::Objective;
 
-/// A name that is not in its list.
+/// Error for an unknown name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} `{name}` (known: {})", known.join(", "))]
 pub struct UnknownName {
-    /// What kind of name it should have been.
+    /// Kind of name that was expected.
     pub what: &'static str,
-    /// The name that was given.
+    /// Name that was given.
     pub name: String,
-    /// The names that there are.
+    /// Known names.
     pub known: Vec<&'static str>,
 }
 
@@ -24,10 +24,10 @@ macro_rules! named {
         pub enum $name { $($(#[$variant_doc])* $variant,)* }
 
         impl $name {
-            /// All of them.
+            /// All variants.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// Its name on the command line.
+            /// Returns its name on the command line.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
@@ -54,54 +54,54 @@ macro_rules! named {
 }
 
 named! {
-    /// When the fetches of a source happen, at a given rate.
+    /// Timing of the fetches of a source at a given rate.
     Timing, "timing", {
-        /// At fixed intervals: never worse than the others at the same budget.
+        /// At fixed intervals: never worse than the other timings at the same budget.
         #[default]
         Periodic => "periodic",
         /// At the points of a Poisson process.
         Poisson => "poisson",
-        /// In each slot of discrete time with a fixed chance (Azar et al. 2018, Problem 1). One
-        /// day is one slot, the change rate is the chance of a change in it, below 1.
+        /// In each slot of discrete time with a fixed probability (Azar et al. 2018, Problem 1). One
+        /// day is one slot, the change rate is the probability of a change in it, below 1.
         Slots => "slots",
     }
 }
 
 named! {
-    /// What to do about sources whose changes are all observed.
+    /// Treatment of sources whose changes are all observed.
     Observed, "treatment of observed sources", {
-        /// Fetch when enough changes are pending; for age, when the first of them is old enough.
+        /// Fetch when enough changes are pending; for age, when the first one is old enough.
         #[default]
         Threshold => "threshold",
-        /// Fetch at each change with a fixed chance (Kolobov et al. 2019, Alg. 2).
+        /// Fetch at each change with a fixed probability (Kolobov et al. 2019, Alg. 2).
         Random => "random",
     }
 }
 
-/// What brings on a fetch of a source whose changes are all observed.
+/// What triggers a fetch of a source whose changes are all observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// A number of pending changes.
     Count,
     /// The age of the first pending change.
     Wait,
-    /// Each change, with a fixed chance.
+    /// Each change, with a fixed probability.
     Chance,
 }
 
-/// How rates are chosen.
+/// Rule that chooses the rates.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Policy {
-    /// Those that minimise the objective.
+    /// Rates that minimise the objective.
     #[default]
     Optimal,
-    /// The same rate for all.
+    /// The same rate for all sources.
     Uniform,
-    /// In proportion to the change rate.
+    /// Proportional to the change rate.
     ChangeRate,
-    /// In proportion to importance (Kolobov et al. 2019, Prop. 9).
+    /// Proportional to importance (Kolobov et al. 2019, Prop. 9).
     Importance,
-    /// Best freshness with at least this share of the uniform rate for each (Kolobov et al.
+    /// Best freshness with at least this share of the uniform rate for each source (Kolobov et al.
     /// 2019, BLCε, with one price for all).
     Floor(f64),
 }
@@ -139,21 +139,21 @@ impl FromStr for Policy {
     }
 }
 
-/// What to plan for.
+/// Options of a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// What the budget is to buy.
     pub objective: Objective,
-    /// When the fetches of a source happen.
+    /// Timing of the fetches.
     pub timing: Timing,
-    /// What to do about sources whose changes are all observed.
+    /// Treatment of sources whose changes are all observed.
     pub observed: Observed,
-    /// How rates are chosen.
+    /// Rule that chooses the rates.
     pub policy: Policy,
 }
 
 impl Options {
-    /// What brings on a fetch of an observed source under these options.
+    /// Returns what triggers a fetch of an observed source under these options.
     #[must_use]
     pub fn rule(&self) -> Rule {
         match self.observed {

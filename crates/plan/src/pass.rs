@@ -1,7 +1,7 @@
 //! One pass over all sources at a price.
 //!
-//! Work is cut into chunks of fixed size whose sums are added in order, so the result does not
-//! depend on how many threads there are.
+//! Work is split into chunks of fixed size whose sums are added in order, so the result does not
+//! depend on the number of threads.
 
 mod write;
 
@@ -14,26 +14,26 @@ use crate::simd;
 
 pub(crate) use write::Written;
 
-/// What a pass adds up.
+/// Sums of one pass.
 #[derive(Default)]
 pub(crate) struct Totals {
-    /// What all sources together take from the budget.
+    /// Spending of all sources together.
     pub(crate) spend: f64,
-    /// Its derivative by the logarithm of the price.
+    /// Derivative of the spending by the logarithm of the price.
     pub(crate) slope: f64,
-    /// The same for demand that moves in steps, smoothed.
+    /// Smoothed derivative for demand that moves in steps.
     pub(crate) trend: f64,
-    /// The part of `spend` that the rough sources below take.
+    /// SubProblem of `spend` due to rough sources.
     pub(crate) rough_spend: f64,
-    /// The part of `slope` that is theirs.
+    /// SubProblem of `slope` due to rough sources.
     pub(crate) rough_slope: f64,
-    /// Sources whose demand cannot be followed by its slope across the window.
+    /// Sources whose demand cannot be extrapolated by its slope across the window.
     pub(crate) rough: Vec<u32>,
 }
 
 impl Problem<'_> {
     /// Demand at a price, and which sources are rough between `price / spread` and
-    /// `price · spread`. A spread of 1 asks for none.
+    /// `price · spread`. A spread of 1 selects none.
     pub(crate) fn demand(&self, price: f64, spread: f64) -> Totals {
         let starts: Vec<usize> = (0..self.len()).step_by(CHUNK).collect();
         let chunks: Vec<Totals> = starts
@@ -80,13 +80,13 @@ impl Problem<'_> {
         totals
     }
 
-    /// Fills in the scale-free price, and rate and slope before limits.
+    /// Computes the scale-free price, and rate and slope before limits.
     fn respond(&self, at: usize, n: usize, price: f64, k: &mut Scratch) {
         self.scale_free_block(at, n, price, k);
         self.respond_to(at, n, k);
     }
 
-    /// Fills in rate and slope before limits, at the scale-free price.
+    /// Computes rate and slope before limits, at the scale-free price.
     fn respond_to(&self, at: usize, n: usize, k: &mut Scratch) {
         let (w, c) = (&self.importance[at..at + n], &self.change_rate[at..at + n]);
         self.polled.demand_block(&k.y[..n], c, &mut k.fetches[..n], &mut k.slope[..n]);
@@ -138,7 +138,7 @@ impl Problem<'_> {
                         }
                     }
                 }
-                // Where there is nothing to gain, it is zero, infinite or not a number.
+                // Without any gain, it is zero, infinite or not a number.
                 let all = y.iter().fold(true, |all, &y| all & (y > LOWEST) & (y < HIGHEST));
                 if !all {
                     for value in y {
@@ -151,7 +151,7 @@ impl Problem<'_> {
         );
     }
 
-    /// The slope of smooth curves through the steps of a block's observed sources.
+    /// Returns the slope of smooth curves through the steps of a block's observed sources.
     fn trend(&self, at: usize, k: &Scratch) -> f64 {
         let observed = &k.observed.places[..k.observed.count];
         let live = observed.iter().map(|&place| place as usize).filter(|&i| self.is_live(at + i));
@@ -161,7 +161,7 @@ impl Problem<'_> {
         .sum()
     }
 
-    /// Applies the least and the most rates.
+    /// Applies minimum and maximum rates.
     fn clamp(&self, at: usize, n: usize, k: &mut Scratch) {
         let limit = |k: &mut Scratch, limits: &[f64], beyond: fn(f64, f64) -> bool| {
             let rates = k.rate.iter_mut().zip(&mut k.slope);
@@ -179,7 +179,7 @@ impl Problem<'_> {
         }
     }
 
-    /// Adds the rows of a block whose demand cannot be followed by its slope.
+    /// Adds the rows of a block whose demand cannot be extrapolated by its slope.
     fn find_rough(&self, at: usize, n: usize, spread: f64, k: &mut Scratch, rough: &mut Vec<u32>) {
         let found = &mut k.found;
         found.clear();

@@ -5,65 +5,65 @@ use freshet_model::PerDay;
 use crate::hosts;
 use crate::objective::Objective;
 use crate::options::{Options, Policy, Timing};
-use crate::price::{self, Ending, Outcome};
+use crate::price::{self, Outcome, SearchEnd};
 use crate::problem::{Problem, sum};
 use crate::response::{Demand, Power, Response, Worth};
 use crate::solution::{Gap, Solution, Status};
 use crate::sources::{Column, Sources, in_range};
 
-/// Why there is no plan.
+/// Error of [`solve`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
-    /// The budget is too large or too small to calculate with.
+    /// The budget is out of range.
     #[error("budget {0:e}/day is not 0 or between 1e-30/day and 1e30/day")]
     BudgetRange(f64),
-    /// The least rates alone take more than the budget.
+    /// The minimum rates take more than the budget.
     #[error("budget is below the sum of the minimum rates: {budget}/day < {minimum}/day")]
     BelowMinimum {
         /// The budget.
         budget: f64,
-        /// What the least rates take.
+        /// Sum of the minimum rates.
         minimum: f64,
     },
-    /// The least rates at a host take more than the host allows.
+    /// The minimum rates at a host exceed its limit.
     #[error(
         "host number {host} allows {limit}/day, below the sum of its minimum rates {minimum}/day"
     )]
     HostBelowMinimum {
-        /// The host's number.
+        /// Index of the host.
         host: u32,
-        /// What it allows.
+        /// Limit of the host.
         limit: f64,
-        /// What the least rates of its sources take.
+        /// Sum of the minimum rates of its sources.
         minimum: f64,
     },
-    /// A rate is no chance, though time is in slots.
-    #[error("row {row}: with slots {column} is a chance and must be below 1, not {value}")]
+    /// A rate is not a probability although time is in slots.
+    #[error("row {row}: with slots, {column} is a probability and must be below 1: {value}")]
     NotAChance {
-        /// Which row, from 0.
+        /// Row, counted from 0.
         row: usize,
-        /// The change rate, or the least rate (which may be 1).
+        /// Change rate, or minimum rate (which may be 1).
         column: Column,
         /// Its value.
         value: f64,
     },
-    /// A target that no budget reaches.
-    #[error("{measure} = {target} cannot be reached: with any budget it comes to {best:?} at best")]
+    /// No budget reaches the target.
+    #[error("{measure} = {target} cannot be reached: the best value with any budget is {best:?}")]
     OutOfReach {
-        /// What was to be reached.
+        /// Measure of the target.
         measure: &'static str,
-        /// The value to reach.
+        /// Value to reach.
         target: f64,
-        /// The value that no budget gets past.
+        /// Value that no budget gets past.
         best: f64,
     },
 }
 
-/// Plans how often to fetch each source, so that all together take `budget` a day.
+/// Computes the fetch rate of each source so that all sources together take `budget` per day.
 ///
 /// # Errors
-/// [`PlanError`] when no rates are allowed: the least rates take more than the budget or than a
-/// host allows, or a change rate is not a chance though time is in slots.
+/// [`PlanError`] if no rates are feasible: the minimum rates exceed the budget or the limit of a
+/// host, or a change rate is not a probability although time is in slots.
 pub fn solve(
     sources: &Sources<'_>,
     budget: PerDay,
@@ -72,12 +72,11 @@ pub fn solve(
     solve_in(sources, budget, options, Vec::new())
 }
 
-/// [`solve`] for one who plans again and again: the rates of an earlier plan for as many sources
-/// are overwritten, which spares the system from clearing a new column. (An optimum without host
-/// limits uses `memory`; the others do not need it to be fast.)
+/// As [`solve`], but reuses the rates of an earlier plan for the same number of sources, so that the system need not
+/// clear a new column. Only an optimum without host limits uses `memory`.
 ///
 /// # Errors
-/// As [`solve`].
+/// Returns the errors of [`solve`].
 pub fn solve_in(
     sources: &Sources<'_>,
     budget: PerDay,
@@ -91,15 +90,15 @@ pub fn solve_in(
     let n = sources.len();
     match options.policy {
         Policy::Optimal => optimise(sources, budget, options, Status::Optimal, memory),
-        Policy::Uniform => share_out(sources, budget, options, &vec![1.0; n]),
-        Policy::ChangeRate => share_out(sources, budget, options, sources.change_rate),
-        Policy::Importance => share_out(sources, budget, options, sources.importance),
+        Policy::Uniform => proportional_rates(sources, budget, options, &vec![1.0; n]),
+        Policy::ChangeRate => proportional_rates(sources, budget, options, sources.change_rate),
+        Policy::Importance => proportional_rates(sources, budget, options, sources.importance),
         Policy::Floor(share) => {
             let floor = floor(sources, budget, share, options.timing);
             let sources = Sources { min_rate: Some(&floor), ..sources.without_observations() };
             let options = Options { objective: Objective::Freshness, ..*options };
             let mut solution = optimise(&sources, budget, &options, Status::Baseline, memory)?;
-            // The floor rises with the budget, so its price is not what one more fetch is worth.
+            // The floor rises with the budget, so its price is not the worth of one more fetch.
             solution.price = f64::NAN;
             solution.host_prices.clear();
             Ok(solution)
@@ -107,7 +106,7 @@ pub fn solve_in(
     }
 }
 
-/// With slots, change rates are chances.
+/// Checks that change rates are probabilities if time is in slots.
 pub(crate) fn check_slots(sources: &Sources<'_>, timing: Timing) -> Result<(), PlanError> {
     if timing != Timing::Slots {
         return Ok(());
@@ -120,18 +119,18 @@ pub(crate) fn check_slots(sources: &Sources<'_>, timing: Timing) -> Result<(), P
     too_much(Column::MinRate, sources.min_rate.unwrap_or_default(), &|chance| chance <= 1.0)
 }
 
-/// Least rates of a share of the uniform rate, as far as limits, hosts and the budget allow.
+/// Returns minimum rates of a share of the uniform rate, as far as limits, hosts and the budget allow.
 fn floor(sources: &Sources<'_>, budget: PerDay, share: f64, timing: Timing) -> Vec<f64> {
     let n = sources.len();
     let cost = |i: usize| sources.cost.map_or(1.0, |cost| cost[i]);
     let units = sum(n, cost);
     let each = if units > 0.0 { share * budget.get() / units } else { 0.0 };
-    // In slots a rate is a chance.
+    // In slots, a rate is a probability.
     let each = if timing == Timing::Slots { each.min(1.0) } else { each };
     let own = |i: usize| sources.min_rate.map_or(0.0, |min| min[i]);
     let most = |i: usize| sources.max_rate.map_or(f64::INFINITY, |max| max[i]);
     let raise = |i: usize| (each.min(most(i)) - own(i)).max(0.0);
-    // The part of the raise that fits beside the sources' own least rates.
+    // The part of the raise that fits beside the minimum rates of the sources.
     let fits = |limit: f64, own: f64, raise: f64| {
         if own + raise > limit { ((limit - own) / raise).max(0.0) } else { 1.0 }
     };
@@ -153,8 +152,8 @@ fn floor(sources: &Sources<'_>, budget: PerDay, share: f64, timing: Timing) -> V
     (0..n).map(|i| own(i) + parts[hosts.of_source[i] as usize] * raise(i)).collect()
 }
 
-/// In slots a rate is a chance: the most rates that this leaves.
-fn chances_at_most_one(sources: &Sources<'_>, timing: Timing) -> Option<Vec<f64>> {
+/// Returns maximum rates such that every rate is a probability if time is in slots.
+fn cap_at_one(sources: &Sources<'_>, timing: Timing) -> Option<Vec<f64>> {
     (timing == Timing::Slots).then(|| match sources.max_rate {
         Some(max) => max.iter().map(|&max| max.min(1.0)).collect(),
         None => vec![1.0; sources.len()],
@@ -168,7 +167,7 @@ fn optimise(
     met: Status,
     memory: Vec<f64>,
 ) -> Result<Solution, PlanError> {
-    let max_rate = chances_at_most_one(sources, options.timing);
+    let max_rate = cap_at_one(sources, options.timing);
     let problem = Problem {
         importance: sources.importance,
         change_rate: sources.change_rate,
@@ -190,8 +189,8 @@ fn run(
     met: Status,
     memory: Vec<f64>,
 ) -> Result<Solution, PlanError> {
-    let minimum = problem.least();
-    // Sums of the same numbers in another order may differ in the last places.
+    let minimum = problem.min_spend();
+    // Sums of the same numbers in a different order may differ in the last digits.
     if budget.get() < minimum * (1.0 - 1e-12) {
         return Err(PlanError::BelowMinimum { budget: budget.get(), minimum });
     }
@@ -207,16 +206,16 @@ fn run(
     };
     let Outcome { rates, price, spent, ending, budget_gap, kkt_gap, passes } = outcome;
     let status = match ending {
-        Ending::Met => met,
-        Ending::Unspent if met == Status::Optimal => Status::Unspent,
-        Ending::Unspent => met,
-        Ending::Inexact => Status::Inexact,
+        SearchEnd::Met => met,
+        SearchEnd::Unspent if met == Status::Optimal => Status::Unspent,
+        SearchEnd::Unspent => met,
+        SearchEnd::Inexact => Status::Inexact,
     };
     let gap = Gap { budget: budget_gap, kkt: kkt_gap };
     Ok(Solution { rates, spent, price, host_prices, status, gap, passes })
 }
 
-/// A rate of `1/y` per unit: what is proportional to something, as a response to a price.
+/// Rate of `1/y` per unit: expresses proportional rates as a response to a price.
 struct Proportional;
 
 impl Response for Proportional {
@@ -235,20 +234,20 @@ impl Response for Proportional {
     }
 }
 
-/// Rates in proportion to `shares`, within the limits.
-fn share_out(
+/// Returns rates proportional to `shares`, within the limits.
+fn proportional_rates(
     sources: &Sources<'_>,
     budget: PerDay,
     options: &Options,
     shares: &[f64],
 ) -> Result<Solution, PlanError> {
-    // The response is a rate of `importance/price`, whatever a fetch costs.
+    // The response is a rate of `importance/price`, independent of the cost of a fetch.
     let importance: Vec<f64> = match sources.cost {
         None => shares.to_vec(),
         Some(cost) => shares.iter().zip(cost).map(|(share, cost)| share * cost).collect(),
     };
     let one = vec![1.0; sources.len()];
-    let max_rate = chances_at_most_one(sources, options.timing);
+    let max_rate = cap_at_one(sources, options.timing);
     let problem = Problem {
         importance: &importance,
         change_rate: &one,

@@ -1,38 +1,38 @@
-//! The price at which demand meets the budget.
+//! Search for the price at which demand meets the budget.
 //!
-//! Demand falls as the price rises. One pass makes a sketch of the demand curve, which gives the
-//! price to many digits at once; where it is not exact enough (sources that are given up, limits),
-//! full passes with Newton's method on logarithms bring it close. Then sources split: most are
-//! smooth and follow their common slope to the end, a few are *rough* (a step, a kink, a source
-//! about to be given up) and are followed one by one, down to two neighbouring floating-point prices
-//! between which the budget lies. Where demand jumps between the two, the rough sources share what
-//! is left: each takes the same fraction of its own jump. So the budget is met exactly even where
+//! Demand falls as the price rises. One pass builds a sketch of the demand curve, which determines the
+//! price to many digits. Where the sketch is not exact enough (sources that are given up, limits),
+//! full passes with Newton's method on logarithms follow. Then the sources are split: most are
+//! smooth and share one slope; a few are *rough* (a step, a kink, a source
+//! about to be given up) and are evaluated one by one, down to two adjacent floating-point prices
+//! that bracket the budget. If demand jumps between the two, the rough sources share the remainder:
+//! each takes the same fraction of its own jump. The budget is therefore met exactly even if
 //! no price meets it.
 
 use rayon::prelude::*;
 
-use crate::followed::Followed;
 use crate::memory;
 use crate::pass::{Totals, Written};
 use crate::problem::Problem;
 use crate::sketch::Sketch;
+use crate::tracked_sources::TrackedSources;
 
-/// Relative residuals above this are reported as [`Ending::Inexact`].
+/// Relative residuals above this are reported as [`SearchEnd::Inexact`].
 pub(crate) const TOLERANCE: f64 = 1e-9;
-/// What the solver is content with.
-const ACCEPTED: f64 = 1e-10;
-/// How far the common slope is followed where all sources are smooth, in logarithms.
+/// Relative residual at which the search ends.
+const ACCEPTED_RESIDUAL: f64 = 1e-10;
+/// Range over which the common slope is used if all sources are smooth, in logarithms.
 const SMOOTH_WINDOW: f64 = 0.02;
-/// Up to this many sources all are followed one by one.
-const FEW: usize = 512;
+/// Largest number of sources for which all are evaluated one by one.
+const SMALL_TABLE: usize = 512;
 const MAX_PASSES: u32 = 300;
-/// Beyond any price that columns and budgets within their ranges can lead to.
+/// Bounds of all prices that valid columns and budgets can lead to.
 const LOWEST_PRICE: f64 = 1e-300;
 const HIGHEST_PRICE: f64 = 1e300;
 
-/// How a search for a price ended.
+/// End of a price search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum SearchEnd {
     /// Demand meets the budget at the price.
     Met,
     /// Demand stays below the budget even at a price of zero.
@@ -45,66 +45,75 @@ pub(crate) struct Outcome {
     pub(crate) rates: Vec<f64>,
     pub(crate) price: f64,
     pub(crate) spent: f64,
-    pub(crate) ending: Ending,
+    pub(crate) ending: SearchEnd,
     pub(crate) budget_gap: f64,
     pub(crate) kkt_gap: f64,
     pub(crate) passes: u32,
 }
 
-/// Finds the price at which `problem` takes `budget`, which must not be below what the least
-/// rates take. The rates are written to `memory` if it has the right length.
+/// Finds the price at which `problem` takes `budget`, which must not be below the sum of the minimum
+/// rates. The rates are written to `memory` if it has the right length.
 pub(crate) fn solve(problem: &Problem<'_>, budget: f64, memory: Vec<f64>) -> Outcome {
-    let least = problem.least();
+    let least = problem.min_spend();
     if budget <= least {
-        return at_least(problem, budget, least);
+        return at_min_rates(problem, budget, least);
     }
-    let most = problem.most();
+    let most = problem.max_spend();
     if most <= budget {
-        return at_most(problem, most);
+        return at_max_rates(problem, most);
     }
     let mut search = Search { rates: memory, ..Search::new(problem, budget) };
-    if problem.len() <= FEW {
-        search.follow_all();
+    if problem.len() <= SMALL_TABLE {
+        search.search_one_by_one();
     } else {
         search.t = equal_rates_guess(problem, budget);
         let sketch = problem.polled.is_scale_free().then(|| Sketch::new(problem));
         search.passes += u32::from(sketch.is_some());
-        let sketch = sketch.filter(|sketch| sketch.outliers() <= FEW);
-        if !sketch.as_ref().is_some_and(|sketch| search.follow_curve(sketch)) {
+        let sketch = sketch.filter(|sketch| sketch.outliers() <= SMALL_TABLE);
+        if !sketch.as_ref().is_some_and(|sketch| search.search_on_sketch(sketch)) {
             search.run(sketch.as_ref());
         }
     }
     search.finish()
 }
 
-/// Every source at its least rate; the price is what the next fetch would be worth.
-fn at_least(problem: &Problem<'_>, budget: f64, least: f64) -> Outcome {
+/// Every source at its minimum rate; the price is the worth of the next fetch.
+fn at_min_rates(problem: &Problem<'_>, budget: f64, least: f64) -> Outcome {
     let n = problem.len();
     let rates: Vec<f64> = problem.min_rate.map_or_else(|| vec![0.0; n], <[f64]>::to_vec);
     let price = (0..n)
         .into_par_iter()
-        .filter(|&i| rates[i] < problem.most_of(i))
+        .filter(|&i| rates[i] < problem.max_rate_at_zero_price(i))
         .map(|i| problem.price_of(i, rates[i]))
         .reduce(|| 0.0, f64::max);
     let budget_gap = if least > 0.0 { (budget / least - 1.0).abs() } else { 0.0 };
-    Outcome { rates, price, spent: least, ending: Ending::Met, budget_gap, kkt_gap: 0.0, passes: 1 }
+    Outcome {
+        rates,
+        price,
+        spent: least,
+        ending: SearchEnd::Met,
+        budget_gap,
+        kkt_gap: 0.0,
+        passes: 1,
+    }
 }
 
 /// Every source at the rate above which nothing is gained.
-fn at_most(problem: &Problem<'_>, most: f64) -> Outcome {
-    let rates = (0..problem.len()).into_par_iter().map(|i| problem.most_of(i)).collect();
+fn at_max_rates(problem: &Problem<'_>, most: f64) -> Outcome {
+    let rates =
+        (0..problem.len()).into_par_iter().map(|i| problem.max_rate_at_zero_price(i)).collect();
     Outcome {
         rates,
         price: 0.0,
         spent: most,
-        ending: Ending::Unspent,
+        ending: SearchEnd::Unspent,
         budget_gap: 0.0,
         kkt_gap: 0.0,
         passes: 1,
     }
 }
 
-/// The logarithm of what a fetch would be worth if all sources were fetched equally often.
+/// Returns the logarithm of what a fetch would be worth if all sources were fetched equally often.
 fn equal_rates_guess(problem: &Problem<'_>, budget: f64) -> f64 {
     let n = problem.len();
     let each = budget / n as f64;
@@ -122,35 +131,35 @@ fn equal_rates_guess(problem: &Problem<'_>, budget: f64) -> f64 {
 struct Search<'a> {
     problem: &'a Problem<'a>,
     budget: f64,
-    /// Logarithm of the price to try next.
+    /// Logarithm of the next price to try.
     t: f64,
-    /// The highest price at which demand was above the budget, the lowest at which it was not.
+    /// Highest price with demand above the budget, and lowest price with demand not above it.
     low: f64,
     high: f64,
     passes: u32,
     rates: Vec<f64>,
-    settled: Option<Settled>,
+    settled: Option<WrittenPlan>,
     settled_passes: u32,
 }
 
 #[derive(Clone, Copy)]
-struct Settled {
+struct WrittenPlan {
     price: f64,
     spent: f64,
     budget_gap: f64,
     kkt_gap: f64,
 }
 
-/// Demand near a price: the smooth sources by their slope, the rough ones exactly.
-struct Local<'a> {
+/// Demand near a price: smooth sources by their slope, rough ones exactly.
+struct LocalDemand<'a> {
     price: f64,
     smooth: f64,
     elasticity: f64,
     curvature: Option<f64>,
-    rough: Followed<'a>,
+    rough: TrackedSources<'a>,
 }
 
-impl Local<'_> {
+impl LocalDemand<'_> {
     fn demand(&self, price: f64) -> f64 {
         let dt = (price / self.price).ln();
         let smooth = if self.smooth > 0.0 {
@@ -162,7 +171,7 @@ impl Local<'_> {
         smooth + self.rough.spend(price)
     }
 
-    /// About how wrong the slope is at a distance, in logarithms of the price.
+    /// Approximate error of the slope at a distance, in logarithms of the price.
     fn error_at(&self, distance: f64) -> f64 {
         match self.curvature {
             Some(_) => 0.1 * distance * distance * distance,
@@ -170,8 +179,8 @@ impl Local<'_> {
         }
     }
 
-    /// Two neighbouring prices with demand above the budget at the first and not at the second,
-    /// with these demands.
+    /// Returns two adjacent prices, with demand above the budget at the first and not at the second,
+    /// and these demands.
     fn bisect(&self, low: f64, high: f64, budget: f64) -> Option<[(f64, f64); 2]> {
         let (mut low, mut high) = ((low, self.demand(low)), (high, self.demand(high)));
         if !(low.1 > budget && high.1 <= budget) {
@@ -209,27 +218,27 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Few sources: all of them are followed one by one, from the widest range of prices.
-    fn follow_all(&mut self) {
+    /// Evaluates all sources one by one, starting from the widest range of prices.
+    fn search_one_by_one(&mut self) {
         let all: Vec<u32> = (0..self.problem.len() as u32).collect();
-        let local = Local {
+        let local = LocalDemand {
             price: 1.0,
             smooth: 0.0,
             elasticity: 0.0,
             curvature: None,
-            rough: Followed::new(self.problem, &all),
+            rough: TrackedSources::new(self.problem, &all),
         };
         if let Some(ends) = local.bisect(LOWEST_PRICE, HIGHEST_PRICE, self.budget) {
-            self.settle(ends, &all, None);
+            self.write_rates(ends, &all, None);
         }
     }
 
-    /// Finds the price from the demand curve and writes the rates; says whether they are good
-    /// enough. Where the curve is only about right, it leaves a price to start from.
-    fn follow_curve(&mut self, sketch: &Sketch<'_>) -> bool {
+    /// Finds the price from the demand curve and writes the rates. Returns true if they are accurate
+    /// enough; otherwise leaves a start price for further passes.
+    fn search_on_sketch(&mut self, sketch: &Sketch<'_>) -> bool {
         let problem = self.problem;
         let mut on_curve = Search { t: self.t, ..Search::new(problem, self.budget) };
-        let width = on_curve.approach(sketch);
+        let width = on_curve.narrow_down(sketch);
         self.t = on_curve.t;
         if !problem.is_unlimited() || problem.polled.is_rough() {
             return false;
@@ -237,21 +246,21 @@ impl<'a> Search<'a> {
         let price = self.t.exp();
         let window = width.clamp(1e-9, 1e-4);
         let (smooth, rough) = sketch.split(price, window.exp());
-        let local = Local {
+        let local = LocalDemand {
             price,
             smooth: smooth.spend.max(0.0),
             elasticity: if smooth.spend > 0.0 { smooth.slope / smooth.spend } else { 0.0 },
             curvature: None,
-            rough: Followed::new(problem, &rough),
+            rough: TrackedSources::new(problem, &rough),
         };
         let ends = local.bisect(price * (-window).exp(), price * window.exp(), self.budget);
-        ends.is_some_and(|ends| self.settle(ends, &rough, Some(sketch)))
+        ends.is_some_and(|ends| self.write_rates(ends, &rough, Some(sketch)))
     }
 
-    /// Newton's method on the demand curve, then bisection where it moves in steps. Gives the
-    /// width of the range that is left around `t`.
-    fn approach(&mut self, sketch: &Sketch<'_>) -> f64 {
-        // A few of the observed sources stand for all until the price is about right.
+    /// Newton's method on the demand curve, then bisection where it moves in steps. Returns the
+    /// remaining width of the range around `t`.
+    fn narrow_down(&mut self, sketch: &Sketch<'_>) -> f64 {
+        // A sample of the observed sources represents all of them until the price is roughly known.
         let mut coarse = true;
         for _ in 0..200 {
             let at = self.t;
@@ -280,7 +289,7 @@ impl<'a> Search<'a> {
         self.high - self.low
     }
 
-    /// Takes note of the demand at `t` and moves on. Gives the step that Newton's method wants,
+    /// Records the demand at `t` and moves to the next price. Returns the step of Newton's method,
     /// whether or not the bounds allow it.
     fn step(&mut self, spend: f64, slope: f64) -> f64 {
         if spend > self.budget {
@@ -290,7 +299,7 @@ impl<'a> Search<'a> {
         }
         let wanted = (self.budget / spend).ln() / (slope / spend);
         let wanted = if wanted.is_finite() { wanted } else { f64::NAN };
-        // Where the slope says nothing, or too much: far steps double, bounded ones halve.
+        // If the slope is useless, unbounded steps double and bounded ones halve.
         let limit = 8.0;
         let next = self.t + wanted.clamp(-limit, limit);
         self.t = if next > self.low && next < self.high {
@@ -305,18 +314,18 @@ impl<'a> Search<'a> {
         if wanted.is_nan() { f64::INFINITY } else { wanted }
     }
 
-    /// Newton's method on full passes, from a price on the demand `curve` of the same sources if there
-    /// is one; if that was not close enough, the first pass sets the curve right.
+    /// Runs Newton's method on full passes, starting from the demand `curve` if there
+    /// is one; the first pass then corrects the curve.
     fn run(&mut self, curve: Option<&Sketch<'_>>) {
         let smooth_throughout = self.problem.is_smooth();
         let mut curve = curve.filter(|_| self.problem.is_unlimited());
-        // How far around `t`, in logarithms, the budget is expected. Where sources are given up, the
-        // curve knows their density, not each of them.
+        // Range around `t`, in logarithms, in which the budget is expected. Where sources are given up, the
+        // curve has their density and not each of them.
         let few = 1e-2 / (self.problem.len() as f64).sqrt();
         let mut window = if curve.is_some() { few.clamp(1e-6, 1e-3) } else { 0.0 };
         let mut before: Option<(f64, f64)> = None;
         let mut span = f64::INFINITY;
-        // How often the budget was expected where it was not.
+        // Number of times that the budget was outside the expected range.
         let mut misses = 0;
         while self.passes < MAX_PASSES && self.settled_passes < 8 {
             let (t, price) = (self.t, self.t.exp());
@@ -332,7 +341,9 @@ impl<'a> Search<'a> {
             let ends = local.bisect(price * (-window).exp(), price * window.exp(), self.budget);
             if let Some(ends) = ends {
                 let distance = (ends[0].0 / price).ln().abs();
-                if local.error_at(distance) < ACCEPTED && self.settle(ends, &totals.rough, None) {
+                if local.error_at(distance) < ACCEPTED_RESIDUAL
+                    && self.write_rates(ends, &totals.rough, None)
+                {
                     return;
                 }
                 let found = ends[0].0.ln();
@@ -348,18 +359,18 @@ impl<'a> Search<'a> {
             {
                 let right = self.budget * curve.demand(price, false).spend / totals.spend;
                 let mut on_curve = Search { t, ..Search::new(self.problem, right) };
-                on_curve.approach(curve);
+                on_curve.narrow_down(curve);
                 self.t = on_curve.t;
                 window = (0.2 * wanted.abs()).clamp(1e-9, 1e-4);
                 continue;
             }
-            // Where slopes mislead, halve the range, or reach out to find its other end.
+            // If slopes mislead, halve the range, or extend it to find its other end.
             let span_before = std::mem::replace(&mut span, self.high - self.low);
             if span.is_finite() && span > 0.5 * span_before {
                 self.t = 0.5 * (self.low + self.high);
             }
             misses = if window > 0.0 { misses + 1 } else { 0 };
-            // Newton's method gains digits by doubling them, but not where sources are given up.
+            // Newton's method doubles the digits, except where sources are given up.
             let off = if self.problem.polled.is_rough() { 0.3 } else { 0.5 * wanted.abs() };
             let reach = (off * wanted.abs()).clamp(1e-9, 1e-3) * 16f64.powi((misses - 1).max(0));
             if misses > 1 && span.is_infinite() {
@@ -373,20 +384,20 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn local(&self, totals: &Totals, price: f64, before: Option<(f64, f64)>) -> Local<'a> {
+    fn local(&self, totals: &Totals, price: f64, before: Option<(f64, f64)>) -> LocalDemand<'a> {
         let smooth = (totals.spend - totals.rough_spend).max(0.0);
         let slope = totals.slope - totals.rough_slope;
         let elasticity = if smooth > 0.0 { slope / smooth } else { 0.0 };
-        // The slope of the slope, if this pass and the one before saw much the same sources.
+        // Second derivative, if this pass and the previous one saw nearly the same sources.
         let curvature = before
             .map(|(t, then)| (elasticity - then) / (price.ln() - t))
             .filter(|curvature| curvature.abs() < 1.0);
-        let rough = Followed::new(self.problem, &totals.rough);
-        Local { price, smooth, elasticity, curvature, rough }
+        let rough = TrackedSources::new(self.problem, &totals.rough);
+        LocalDemand { price, smooth, elasticity, curvature, rough }
     }
 
-    /// Writes the rates between two neighbouring prices; says whether they are good enough.
-    fn settle(
+    /// Writes the rates between two adjacent prices. Returns true if they are accurate enough.
+    fn write_rates(
         &mut self,
         [low, high]: [(f64, f64); 2],
         rough: &[u32],
@@ -430,18 +441,18 @@ impl<'a> Search<'a> {
             spend
         };
         let budget_gap = (spent / self.budget - 1.0).abs();
-        self.settled = Some(Settled { price, spent, budget_gap, kkt_gap });
+        self.settled = Some(WrittenPlan { price, spent, budget_gap, kkt_gap });
         self.settled_passes += 1;
-        budget_gap.max(kkt_gap) <= ACCEPTED
+        budget_gap.max(kkt_gap) <= ACCEPTED_RESIDUAL
     }
 
     fn finish(mut self) -> Outcome {
         if self.settled.is_none() {
-            // The search gave up: the rates at its last price, and an honest gap.
+            // The search did not converge: write the rates at its last price and report the gap.
             let end = (self.t.exp(), self.budget);
-            self.settle([end, end], &[], None);
+            self.write_rates([end, end], &[], None);
         }
-        let settled = self.settled.unwrap_or(Settled {
+        let settled = self.settled.unwrap_or(WrittenPlan {
             price: f64::NAN,
             spent: f64::NAN,
             budget_gap: f64::INFINITY,
@@ -451,7 +462,7 @@ impl<'a> Search<'a> {
             rates: self.rates,
             price: settled.price,
             spent: settled.spent,
-            ending: if settled.worst() <= TOLERANCE { Ending::Met } else { Ending::Inexact },
+            ending: if settled.worst() <= TOLERANCE { SearchEnd::Met } else { SearchEnd::Inexact },
             budget_gap: settled.budget_gap,
             kkt_gap: settled.kkt_gap,
             passes: self.passes,
@@ -459,13 +470,13 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The part of sorted `rows` that lies in a range.
+/// Returns the part of sorted `rows` that lies in a range.
 fn within(rows: &[u32], range: std::ops::Range<usize>) -> &[u32] {
     let before = |row: usize| rows.partition_point(|&other| (other as usize) < row);
     &rows[before(range.start)..before(range.end)]
 }
 
-impl Settled {
+impl WrittenPlan {
     fn worst(&self) -> f64 {
         self.budget_gap.max(self.kkt_gap)
     }

@@ -1,16 +1,16 @@
-//! Sources and how they respond: what the price solver sees of a plan.
+//! The problem that the price search solves: sources and their responses to a price.
 
 use rayon::prelude::*;
 
 use crate::response::{Blocks, Power};
 
-/// Sources to a piece of work.
+/// Number of sources in a chunk of parallel work.
 pub(crate) const CHUNK: usize = 1 << 14;
-/// Scale-free prices are kept within these; beyond them rates are out of range anyway.
+/// Bounds of scale-free prices; outside them rates are out of range.
 pub(crate) const LOWEST: f64 = 1e-280;
 pub(crate) const HIGHEST: f64 = 1e280;
 
-/// Sources, and how they respond: what the price solver sees of a plan.
+/// Sources and their responses to a price.
 #[derive(Clone, Copy)]
 pub(crate) struct Problem<'a> {
     pub(crate) importance: &'a [f64],
@@ -45,37 +45,37 @@ impl Problem<'_> {
         if self.complete.is_some_and(|complete| complete[i]) { self.observed } else { self.polled }
     }
 
-    /// The rows of the observed sources, in order.
+    /// Returns the rows of the observed sources, in order.
     pub(crate) fn observed_rows(&self) -> Vec<u32> {
         let complete = self.complete.unwrap_or_default();
         let marked = complete.iter().enumerate().filter(|(_, observed)| **observed);
         marked.map(|(row, _)| row as u32).collect()
     }
 
-    /// Whether the source can gain by being fetched.
+    /// Returns true if the source can gain by being fetched.
     pub(crate) fn is_live(&self, i: usize) -> bool {
         self.importance[i] > 0.0 && self.change_rate[i] > 0.0
     }
 
-    /// Whether demand is smooth for every source at every price.
+    /// Returns true if demand is smooth for every source at every price.
     pub(crate) fn is_smooth(&self) -> bool {
         let observed = self.complete.is_some() && self.observed.is_rough();
         !observed && !self.polled.is_rough() && self.is_unlimited()
     }
 
-    /// Whether nothing but the price bounds the rates.
+    /// Returns true if nothing but the price bounds the rates.
     pub(crate) fn is_unlimited(&self) -> bool {
         self.min_rate.is_none() && self.max_rate.is_none()
     }
 
-    /// `c^p / w`: what turns a price into a scale-free one.
+    /// Returns `c^p / w`, the factor from a price to a scale-free price.
     fn scale_of(&self, i: usize) -> f64 {
         let c = self.change_rate[i];
         let scale = c / self.importance[i];
         if self.power == Power::Two { scale * c } else { scale }
     }
 
-    /// The scale-free price. Rounds exactly as [`Problem::respond`] does: at a step the last bit
+    /// Returns the scale-free price. The rounding equals that of [`Problem::respond`], because at a step the last bit
     /// decides.
     pub(crate) fn scale_free(&self, i: usize, price: f64) -> f64 {
         let c = self.change_rate[i];
@@ -84,12 +84,12 @@ impl Problem<'_> {
         y.clamp(LOWEST, HIGHEST)
     }
 
-    /// The rate of one source at a price.
+    /// Returns the rate of one source at a price.
     pub(crate) fn rate_of(&self, i: usize, price: f64) -> f64 {
         self.respond_one(i, price).0
     }
 
-    /// The rate of one source at a price, and its slope.
+    /// Returns the rate of one source at a price, and its slope.
     pub(crate) fn respond_one(&self, i: usize, price: f64) -> (f64, f64) {
         let (min, max) = (self.min_of(i), self.max_of(i));
         if !self.is_live(i) {
@@ -107,8 +107,8 @@ impl Problem<'_> {
         }
     }
 
-    /// The price at which this source would be content with `rate`: what one more fetch a day is
-    /// worth to it, for each unit of cost.
+    /// Returns the price at which `rate` is right for this source: the worth of one more fetch per day
+    /// per unit of cost.
     pub(crate) fn price_of(&self, i: usize, rate: f64) -> f64 {
         if !self.is_live(i) {
             return 0.0;
@@ -117,7 +117,7 @@ impl Problem<'_> {
         self.response_of(i).worth_one(rate / c, c).next / self.scale_of(i) / self.cost_of(i)
     }
 
-    /// How far the price is from what the source at `rate` is worth, relative to the price.
+    /// Returns how far the price is from the worth of the source at `rate`, relative to the price.
     pub(crate) fn violation_of(&self, i: usize, rate: f64, price: f64) -> f64 {
         if !self.is_live(i) {
             return 0.0;
@@ -128,35 +128,35 @@ impl Problem<'_> {
         violation(self.scale_free(i, price), (worth.next, worth.last), bounds)
     }
 
-    /// What the sources take at their least rates.
-    pub(crate) fn least(&self) -> f64 {
+    /// Returns what the sources take at their minimum rates.
+    pub(crate) fn min_spend(&self) -> f64 {
         self.min_rate.map_or(0.0, |_| self.sum(|i| self.cost_of(i) * self.min_of(i)))
     }
 
-    /// What the sources take at a price of zero.
-    pub(crate) fn most(&self) -> f64 {
-        let most = |i: usize| self.cost_of(i) * self.most_of(i);
-        // Usually the first source has no bound already.
+    /// Returns what the sources take at a price of zero.
+    pub(crate) fn max_spend(&self) -> f64 {
+        let most = |i: usize| self.cost_of(i) * self.max_rate_at_zero_price(i);
+        // Usually the first source already has no bound.
         match (0..self.len().min(CHUNK)).find(|&i| most(i) == f64::INFINITY) {
             Some(_) => f64::INFINITY,
             None => self.sum(most),
         }
     }
 
-    /// The rate of one source at a price of zero.
-    pub(crate) fn most_of(&self, i: usize) -> f64 {
+    /// Returns the rate of one source at a price of zero.
+    pub(crate) fn max_rate_at_zero_price(&self, i: usize) -> f64 {
         let c = self.change_rate[i];
-        let free = if self.is_live(i) { c * self.response_of(i).most_at(c) } else { 0.0 };
+        let free = if self.is_live(i) { c * self.response_of(i).max_fetches_at(c) } else { 0.0 };
         free.min(self.max_of(i)).max(self.min_of(i))
     }
 
-    /// A sum over sources, the same on any number of threads.
+    /// Returns a sum over sources, the same on any number of threads.
     pub(crate) fn sum(&self, term: impl Fn(usize) -> f64 + Sync) -> f64 {
         sum(self.len(), term)
     }
 }
 
-/// How far `y` is outside of the prices from `next` to `last`, relative to `y`. At the least rate
+/// Returns how far `y` is outside of the prices from `next` to `last`, relative to `y`. At the least rate
 /// only the next fetch counts, at the most only the last.
 #[inline(always)]
 pub(crate) fn violation(y: f64, (next, last): (f64, f64), (at_min, at_max): (bool, bool)) -> f64 {
@@ -167,7 +167,7 @@ pub(crate) fn violation(y: f64, (next, last): (f64, f64), (at_min, at_max): (boo
     off / y
 }
 
-/// A sum over `0..n`, the same on any number of threads.
+/// Returns a sum over `0..n`, the same on any number of threads.
 pub(crate) fn sum(n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
     let starts: Vec<usize> = (0..n).step_by(CHUNK).collect();
     let chunks: Vec<f64> = starts

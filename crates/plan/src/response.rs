@@ -1,12 +1,12 @@
-//! How one kind of source answers to a price.
+//! Response of one kind of source to a price.
 //!
-//! All formulas are free of scale. With change rate `c`, importance `w` and a price `λ` for one
-//! fetch, a response sees only `y = λ·c^p / w` (`p` is the objective's [`Power`]) and answers with
+//! All formulas are scale-free. With change rate `c`, importance `w` and a price `λ` for one
+//! fetch, a response depends only on `y = λ·c^p / w` (`p` is the objective's [`Power`]) and returns
 //! `s = rate / c`, the number of fetches per change.
 
 use crate::simd;
 
-/// How the scale-free price `y = λ·c^p / w` depends on the change rate.
+/// Exponent `p` of the change rate in the scale-free price `y = λ·c^p / w`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Power {
     /// `p = 1`: the cost is a number.
@@ -15,7 +15,7 @@ pub(crate) enum Power {
     Two,
 }
 
-/// What a source asks for at a price.
+/// Demand of a source at a price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Demand {
     /// Fetches per change.
@@ -24,18 +24,18 @@ pub(crate) struct Demand {
     pub(crate) slope: f64,
 }
 
-/// The prices at which a source is content with its rate: the worth of the next fetch and of the
-/// last one. They differ only where the cost has a kink.
+/// Worth of the next and of the last fetch at a rate. They differ only
+/// at a kink of the cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Worth {
-    /// What a little more would be worth.
+    /// Worth of slightly more.
     pub(crate) next: f64,
-    /// What a little less would lose.
+    /// Loss of slightly less.
     pub(crate) last: f64,
 }
 
 impl Worth {
-    /// The worth where the cost is smooth.
+    /// Creates the worth at a smooth point of the cost.
     #[inline(always)]
     pub(crate) fn smooth(y: f64) -> Self {
         Self { next: y, last: y }
@@ -44,11 +44,11 @@ impl Worth {
 
 /// Demand, worth and cost of one kind of source under one objective and timing.
 ///
-/// To add one, implement these functions on a unit struct; the block-wise, vectorised form that
-/// the solver calls comes with it.
+/// To add one, implement these functions on a unit struct; [`Blocks`], the vectorised form that
+/// the solver calls, follows.
 pub(crate) trait Response: Sync {
-    /// Fetches per change at scale-free price `y` and change rate `c`: the rate at which the
-    /// worth equals the price. Must be non-increasing in `y`, never NaN for `1e-300 ≤ y ≤ 1e300`.
+    /// Fetches per change at scale-free price `y` and change rate `c`: the rate at which
+    /// worth equals price. Must be non-increasing in `y`, never NaN for `1e-300 ≤ y ≤ 1e300`.
     fn demand(y: f64, c: f64) -> Demand;
 
     /// `demand` for a block of sources.
@@ -67,23 +67,23 @@ pub(crate) trait Response: Sync {
         );
     }
 
-    /// The scale-free prices at which `s` fetches per change are right: the inverse of `demand`.
+    /// Returns the scale-free prices at which `s` fetches per change are right: the inverse of `demand`.
     fn worth(s: f64, c: f64) -> Worth;
 
     /// Cost per unit of importance at `s ≥ 0` fetches per change, `c > 0`.
     fn cost(s: f64, c: f64) -> f64;
 
-    /// One less the cost, for costs that are shares: all digits where the cost is close to 1.
+    /// One minus the cost, for costs that are shares: accurate where the cost is close to 1.
     fn saved(s: f64, c: f64) -> f64 {
         1.0 - Self::cost(s, c)
     }
 
     /// Demand at a price of zero, in fetches per change.
-    fn most(_c: f64) -> f64 {
+    fn max_fetches(_c: f64) -> f64 {
         f64::INFINITY
     }
 
-    /// `demand` for a block of polled sources, and how far `worth` there is from `y`, relative to
+    /// `demand` for a block of polled sources, and the deviation of `worth` from `y`, relative to
     /// `y`. The cost has no kinks, but a source may be given up.
     #[inline(always)]
     fn checked_block(y: &[f64], c: &[f64], fetches: &mut [f64], off: &mut [f64]) {
@@ -100,13 +100,13 @@ pub(crate) trait Response: Sync {
         );
     }
 
-    /// Whether demand depends on the change rate only through the scale-free price.
+    /// True if demand depends on the change rate only through the scale-free price.
     const SCALE_FREE: bool = true;
 
-    /// Whether demand has steps, kinks or places too steep to follow.
+    /// True if demand has steps, kinks or places too steep to follow.
     const ROUGH: bool = false;
 
-    /// Whether demand is smooth for all prices between `low` and `high`.
+    /// Returns true if demand is smooth for all prices between `low` and `high`.
     #[inline(always)]
     fn is_smooth(_low: f64, _high: f64, _c: f64) -> bool {
         true
@@ -118,7 +118,7 @@ pub(crate) trait Response: Sync {
     }
 }
 
-/// [`Response`] by blocks and behind a pointer.
+/// Object-safe form of [`Response`] that works on blocks.
 pub(crate) trait Blocks: Sync {
     fn demand_block(&self, y: &[f64], c: &[f64], fetches: &mut [f64], slope: &mut [f64]);
     fn checked_block(&self, y: &[f64], c: &[f64], fetches: &mut [f64], off: &mut [f64]);
@@ -127,17 +127,17 @@ pub(crate) trait Blocks: Sync {
     fn worth_one(&self, s: f64, c: f64) -> Worth;
     fn cost_at(&self, s: f64, c: f64) -> f64;
     fn saved_at(&self, s: f64, c: f64) -> f64;
-    fn most_at(&self, c: f64) -> f64;
+    fn max_fetches_at(&self, c: f64) -> f64;
     fn is_scale_free(&self) -> bool;
     fn is_rough(&self) -> bool;
     #[cfg(test)]
     fn smooth_between(&self, low: f64, high: f64, c: f64) -> bool;
-    /// The places at which demand is rough between `y / spread` and `y · spread`.
+    /// Finds the sources whose demand is rough between `y / spread` and `y · spread`.
     fn find_rough(&self, y: &[f64], c: &[f64], spread: f64, found: &mut Vec<usize>);
     fn trend_at(&self, y: f64) -> f64;
-    /// `demand_one` without the vector unit.
+    /// `demand_one` without vector instructions.
     #[cfg(test)]
-    fn demand_plainly(&self, y: f64, c: f64) -> Demand;
+    fn demand_scalar(&self, y: f64, c: f64) -> Demand;
 }
 
 impl<T: Response> Blocks for T {
@@ -185,8 +185,8 @@ impl<T: Response> Blocks for T {
         T::saved(s, c)
     }
 
-    fn most_at(&self, c: f64) -> f64 {
-        T::most(c)
+    fn max_fetches_at(&self, c: f64) -> f64 {
+        T::max_fetches(c)
     }
 
     fn is_scale_free(&self) -> bool {
@@ -221,7 +221,7 @@ impl<T: Response> Blocks for T {
     }
 
     #[cfg(test)]
-    fn demand_plainly(&self, y: f64, c: f64) -> Demand {
+    fn demand_scalar(&self, y: f64, c: f64) -> Demand {
         T::demand(y, c)
     }
 }

@@ -1,28 +1,28 @@
-//! Demand that is the root of an equation.
+//! Demand as the root of an equation.
 
 use crate::exponential::inverse_step;
 use crate::response::Demand;
 use crate::simd;
 
-/// A root `x = 1/s` found in three steps: a start, a look at the function there, and one step of
-/// fourth order.
+/// A root `x = 1/s`, found in three steps: a start value, the residual there, and one fourth-order
+/// step.
 ///
-/// A processor sees only some 250 instructions ahead, less than one such root takes. In blocks,
-/// each step is a loop of its own, so that many sources are under way at once.
+/// A processor looks about 250 instructions ahead, less than one root takes. On blocks,
+/// each step is a separate loop, so that many sources are computed at once.
 pub(crate) trait Root {
-    /// Close to the root.
+    /// Returns a value close to the root.
     fn start(y: f64) -> f64;
-    /// What is left to go at `start`, and one more number that the last step needs.
-    fn look(start: f64, y: f64) -> (f64, f64);
-    /// The demand at the root.
-    fn finish(start: f64, look: (f64, f64), y: f64) -> Found;
+    /// Returns the residual at `start` and a further number for the last step.
+    fn residual(start: f64, y: f64) -> (f64, f64);
+    /// Returns the demand at the root.
+    fn finish(start: f64, residual: (f64, f64), y: f64) -> RootResult;
 }
 
-/// A root that was found.
+/// Result of a root search.
 #[derive(Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct RootResult {
     pub(crate) demand: Demand,
-    /// How far the worth is from the price there, relative to the price.
+    /// Deviation of the worth from the price at the root, relative to the price.
     pub(crate) off: f64,
 }
 
@@ -33,7 +33,7 @@ const ROOTS: usize = 256;
 #[inline(always)]
 pub(crate) fn root<R: Root>(y: f64) -> Demand {
     let start = R::start(y);
-    R::finish(start, R::look(start, y), y).demand
+    R::finish(start, R::residual(start, y), y).demand
 }
 
 /// [`crate::response::Response::demand_block`] by a [`Root`].
@@ -53,7 +53,7 @@ fn root_blocks<R: Root>(
     y: &[f64],
     a: &mut [f64],
     b: &mut [f64],
-    keep: impl Fn(Found) -> (f64, f64),
+    keep: impl Fn(RootResult) -> (f64, f64),
 ) {
     let mut start = [0.0; ROOTS];
     for ((y, a), b) in y.chunks(ROOTS).zip(a.chunks_mut(ROOTS)).zip(b.chunks_mut(ROOTS)) {
@@ -65,7 +65,7 @@ fn root_blocks<R: Root>(
         );
         simd::run(
             #[inline(always)]
-            || (0..n).for_each(|i| (a[i], b[i]) = R::look(start[i], y[i])),
+            || (0..n).for_each(|i| (a[i], b[i]) = R::residual(start[i], y[i])),
         );
         simd::run(
             #[inline(always)]
@@ -78,17 +78,17 @@ fn root_blocks<R: Root>(
     }
 }
 
-/// The last step where `x = 1/s` is a root of `f`, whose value and first four derivatives at
-/// `start` are given. What is left after the step follows from the same numbers by Taylor's
-/// theorem, to rounding, because the step is small.
+/// Returns the last step where `x = 1/s` is a root of `f`, whose value and first four derivatives at
+/// `start` are given. The residual after the step follows from the same numbers by Taylor's
+/// theorem, up to rounding, because the step is small.
 #[inline(always)]
-pub(crate) fn finish(start: f64, f: f64, y: f64, [f1, f2, f3, f4]: [f64; 4]) -> Found {
+pub(crate) fn finish(start: f64, f: f64, y: f64, [f1, f2, f3, f4]: [f64; 4]) -> RootResult {
     let (step, inverse) = inverse_step(f, f1, f2, f3);
     let s = 1.0 / (start + step);
     let third = (step * 0.25).mul_add(f4, f3);
     let second = (step * (1.0 / 3.0)).mul_add(third, f2);
     let left = step.mul_add((step * 0.5).mul_add(second, f1), f);
-    Found { demand: Demand { fetches: s, slope: -s * s * y * inverse }, off: left.abs() / y }
+    RootResult { demand: Demand { fetches: s, slope: -s * s * y * inverse }, off: left.abs() / y }
 }
 
 /// The functions of a [`crate::response::Response`] that follow from a [`Root`].

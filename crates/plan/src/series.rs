@@ -1,4 +1,4 @@
-//! Sums over power series and the exponential integral, for evaluation.
+//! Power series and the exponential integral, for evaluation.
 
 /// Euler's constant.
 const EULER: f64 = 0.577_215_664_901_532_9;
@@ -35,7 +35,7 @@ pub(crate) fn random_order(x: f64, first: i32, a: impl Fn(i32) -> f64) -> f64 {
     })
 }
 
-/// Nodes and weights of Gauss and Legendre on `−1…1`, of order 16: the positive half.
+/// Gauss-Legendre nodes and weights on `−1…1`, of order 16: the positive half.
 const LEGENDRE: [(f64, f64); 8] = [
     (0.095_012_509_837_637_44, 0.189_450_610_455_068_5),
     (0.281_603_550_779_258_9, 0.182_603_415_044_923_59),
@@ -47,9 +47,9 @@ const LEGENDRE: [(f64, f64); 8] = [
     (0.989_400_934_991_649_9, 0.027_152_459_411_754_095),
 ];
 
-/// `∫ f` over `0…1` for a smooth `f` that bends where `v` is about `1/sharp`: in pieces that double
+/// Integrates a smooth `f` with a bend at about `1/sharp` over `0…1`, in pieces that double in length
 /// from there on.
-pub(crate) fn over_unit(sharp: f64, f: impl Fn(f64) -> f64) -> f64 {
+pub(crate) fn integrate_unit(sharp: f64, f: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut total) = (0.0, 0.0);
     let mut high = (1.0 / sharp).min(1.0);
     loop {
@@ -70,7 +70,7 @@ pub(crate) fn ein(x: f64) -> f64 {
     if x < 3.0 { alternating(x, 1, |m| 1.0 / f64::from(m)) } else { x.ln() + EULER + e1(x) }
 }
 
-/// The exponential integral `E₁(x)` for `x ≥ 3`, by its continued fraction.
+/// Returns the exponential integral `E₁(x)` for `x ≥ 3`, by its continued fraction.
 fn e1(x: f64) -> f64 {
     if x > 700.0 {
         return 0.0;

@@ -1,9 +1,9 @@
-//! Runs a loop over columns with the widest vector unit that the machine has.
+//! Runs a loop over columns with the widest vector instructions of the machine.
 //!
-//! The loop bodies are plain branch-free `f64` arithmetic that the compiler vectorises. Where they
-//! fuse a multiplication and an addition they say so with `mul_add`, which rounds once on every
-//! machine: the results are the same bits everywhere, only slower where the machine has no such
-//! instruction.
+//! Loop bodies are branch-free `f64` arithmetic that the compiler vectorises. Fused
+//! multiplications and additions are written as `mul_add`, which rounds once on every
+//! machine: results are bit-identical everywhere, only slower without such
+//! an instruction.
 
 /// `(a, b)[i] = f(x[i], y[i])` for all `i`. The slices have equal length.
 #[inline(always)]
@@ -36,7 +36,7 @@ pub(crate) fn run<R>(job: impl FnOnce() -> R) -> R {
             job()
         }
         // SAFETY: the only requirement of `with_avx2` is that the processor has AVX2 and FMA, and
-        // the lines above have just asked it.
+        // the lines above have just checked that.
         #[allow(unsafe_code)]
         return unsafe { with_avx2(job) };
     }

@@ -1,11 +1,11 @@
-//! The demand curve of all polled sources, small enough to be asked at any price.
+//! Compressed demand curve of all polled sources, which can be evaluated at any price.
 //!
 //! Demand depends on a source only through its weight `cost·c` and its scale `r = cost·c^p / w`:
-//! it takes `weight · s(price · r)`. Sources are put into bins of `r`, 64 to an octave, and each
-//! bin keeps the first four moments of the weight over its width. At any price `s` is followed
-//! across a bin by a cubic, so that one pass over the sources answers for every price, to about
-//! eleven digits where `s` is smooth. Observed sources, whose demand moves in steps, are kept one
-//! by one.
+//! it takes `weight · s(price · r)`. Sources are sorted into bins of `r`, 64 per octave, and each
+//! bin keeps the first four moments of the weight over its width. At any price, a cubic approximates `s`
+//! within a bin, so that one pass over the sources gives the demand at every price, to about
+//! eleven digits where `s` is smooth. Observed sources, whose demand moves in steps, are kept
+//! individually.
 
 use rayon::prelude::*;
 
@@ -14,14 +14,14 @@ use crate::problem::Problem;
 use crate::response::{Blocks, Power};
 use crate::simd;
 
-/// Bins to an octave, as a power of two.
+/// Bins per octave, as a power of two.
 const BITS: u32 = 6;
 const LOW_BITS: u32 = 52 - BITS;
 /// Octaves on either side of 1.
 const OCTAVES: usize = 64;
 const BINS: usize = (2 * OCTAVES) << BITS;
 const FIRST: u64 = (1023 - OCTAVES as u64) << BITS;
-/// Sources to a piece of work.
+/// Number of sources in a piece of parallel work.
 const PIECE: usize = 1 << 20;
 
 /// Chebyshev nodes on `[−1/2, 1/2]`.
@@ -35,22 +35,22 @@ const NODES: [f64; 4] = [
 /// Weight in a bin times the powers 0 to 3 of the place in it, from −1/2 to 1/2.
 type Moments = [f64; 4];
 
-/// The demand curve of a problem, limits left aside.
+/// Demand curve of a problem without its limits.
 pub(crate) struct Sketch<'a> {
     problem: &'a Problem<'a>,
-    /// The nodes of each bin in use, in order.
+    /// Nodes of each used bin, in order.
     polled: Weighted,
-    /// The bins themselves: where each begins and ends, and its moments.
+    /// Bins: start, end and moments.
     bins: Vec<(f64, f64, Moments)>,
-    /// The observed sources, piece by piece.
+    /// Observed sources, piece by piece.
     observed: Vec<Observed>,
-    /// Some of the observed sources, and the share of all weight that is theirs.
-    few: Option<(Weighted, f64)>,
+    /// Sample of the observed sources, and its share of the total weight.
+    sample: Option<(Weighted, f64)>,
     /// Polled sources beyond the bins.
     outliers: Vec<u32>,
 }
 
-/// Scales, and what demand at each of them counts for.
+/// Scales, and the weight of the demand at each scale.
 #[derive(Default)]
 struct Weighted {
     scales: Vec<f64>,
@@ -80,7 +80,7 @@ struct Piece {
 }
 
 impl<'a> Sketch<'a> {
-    /// One pass over the sources.
+    /// Builds the sketch in one pass over the sources.
     pub(crate) fn new(problem: &'a Problem<'a>) -> Self {
         let starts: Vec<usize> = (0..problem.len()).step_by(PIECE).collect();
         let pieces: Vec<Piece> = starts
@@ -110,36 +110,36 @@ impl<'a> Sketch<'a> {
             }
             used.push((low, high, *moments));
         }
-        let few = few(&observed);
-        Self { problem, polled, bins: used, observed, few, outliers }
+        let sample = sample_observed(&observed);
+        Self { problem, polled, bins: used, observed, sample, outliers }
     }
 
-    /// How many sources the curve does not stand for.
+    /// Returns the number of sources that are not on the curve.
     pub(crate) fn outliers(&self) -> usize {
         self.outliers.len()
     }
 
-    /// What all sources take at a price, with the slope of the polled ones and of a smooth curve
-    /// through the steps of the observed; `coarse` asks only a few of the observed.
+    /// Returns what all sources take at a price, with the slope of the polled ones and of a smooth curve
+    /// through the steps of the observed ones; `coarse` uses only a sample of the observed ones.
     pub(crate) fn demand(&self, price: f64, coarse: bool) -> Point {
         let smooth = self.polled_demand(price);
-        let observed = match &self.few {
-            Some((few, share)) if coarse => {
-                let point = few.demand(self.problem.observed, price);
+        let observed = match &self.sample {
+            Some((sample, share)) if coarse => {
+                let point = sample.demand(self.problem.observed, price);
                 Point { spend: point.spend / share, slope: point.slope / share }
             }
             _ => self.observed_demand(price),
         };
         let outliers: f64 = self.outliers.iter().map(|&row| self.taken_by(row, price)).sum();
-        // Through the steps, demand falls about as the price rises.
+        // Across the steps, demand is roughly inversely proportional to the price.
         Point {
             spend: smooth.spend + observed.spend + outliers,
             slope: smooth.slope - 0.8 * observed.spend - 0.5 * outliers,
         }
     }
 
-    /// What the polled sources take. Where they are about to be given up, at `y = 1`, demand is too
-    /// steep for a cubic: there it is summed over the density that the moments tell of.
+    /// Returns what the polled sources take. Near `y = 1`, where they are given up, demand is too
+    /// steep for a cubic; there it is integrated over the density that the moments describe.
     fn polled_demand(&self, price: f64) -> Point {
         let response = self.problem.polled;
         if !response.is_rough() {
@@ -162,8 +162,8 @@ impl<'a> Sketch<'a> {
         points.fold(Point::default(), Point::and)
     }
 
-    /// The same near a price, as what the smooth sources take there with their slope, and the
-    /// rows of those that are rough between `price / spread` and `price · spread`.
+    /// Splits the demand near a price into that of the smooth sources, with its slope, and the
+    /// rows that are rough between `price / spread` and `price · spread`.
     pub(crate) fn split(&self, price: f64, spread: f64) -> (Point, Vec<u32>) {
         let response = self.problem.observed;
         let mut smooth = self.polled_demand(price).and(self.observed_demand(price));
@@ -180,7 +180,7 @@ impl<'a> Sketch<'a> {
         (smooth, rough)
     }
 
-    /// The rows of the observed sources in a range of rows that does not cross a piece.
+    /// Returns the rows of the observed sources in a range of rows that does not cross a piece.
     pub(crate) fn observed_within(&self, range: std::ops::Range<usize>) -> &[u32] {
         let Some(piece) = self.observed.get(range.start / PIECE) else { return &[] };
         let before = |row: usize| piece.rows.partition_point(|&other| (other as usize) < row);
@@ -193,20 +193,20 @@ impl<'a> Sketch<'a> {
     }
 }
 
-/// Every so-many-th of the observed sources, where there are many, and the share of the weight
-/// that is theirs.
-fn few(observed: &[Observed]) -> Option<(Weighted, f64)> {
+/// Returns an evenly spaced sample of the observed sources if there are many, and its share of the
+/// weight.
+fn sample_observed(observed: &[Observed]) -> Option<(Weighted, f64)> {
     const STRIDE: usize = 31;
-    let mut few = Weighted::default();
+    let mut sample = Weighted::default();
     let (mut count, mut weight) = (0, 0.0);
     for Observed { each, .. } in observed {
-        few.scales.extend(each.scales.iter().step_by(STRIDE));
-        few.weights.extend(each.weights.iter().step_by(STRIDE));
+        sample.scales.extend(each.scales.iter().step_by(STRIDE));
+        sample.weights.extend(each.weights.iter().step_by(STRIDE));
         count += each.scales.len();
         weight += each.weights.iter().sum::<f64>();
     }
-    let share = few.weights.iter().sum::<f64>() / weight;
-    (count > 1000 * STRIDE && share > 0.0).then_some((few, share))
+    let share = sample.weights.iter().sum::<f64>() / weight;
+    (count > 1000 * STRIDE && share > 0.0).then_some((sample, share))
 }
 
 impl Point {
@@ -215,7 +215,7 @@ impl Point {
     }
 }
 
-/// Scales to a piece of work.
+/// Number of scales in a chunk of parallel work.
 const CHUNK: usize = 1 << 14;
 
 impl Weighted {
@@ -229,12 +229,12 @@ impl Weighted {
         chunks.into_iter().fold(Point::default(), Point::and)
     }
 
-    /// Where demand is rough between `price / spread` and `price · spread`.
+    /// Finds where demand is rough between `price / spread` and `price · spread`.
     fn find_rough(&self, response: &dyn Blocks, price: f64, spread: f64) -> Vec<usize> {
         let found = self.scales.par_chunks(CHUNK).enumerate().flat_map_iter(|(chunk, scales)| {
             let y: Vec<f64> = scales.iter().map(|scale| price * scale).collect();
             let mut found = Vec::new();
-            // The curve is only for responses that do not ask for the change rate.
+            // The curve is used only for responses that do not depend on the change rate.
             response.find_rough(&y, &vec![1.0; y.len()], spread, &mut found);
             found.into_iter().map(move |at| chunk * CHUNK + at)
         });
@@ -260,15 +260,15 @@ fn weighted_demand(response: &dyn Blocks, price: f64, scales: &[f64], weights: &
     point
 }
 
-/// Demand of a bin by the midpoint rule, with the density that has its moments: their expansion in
-/// Legendre's polynomials.
+/// Computes the demand of a bin by the midpoint rule, with the density that has its moments: their expansion in
+/// Legendre polynomials.
 fn steep_demand(
     response: &dyn Blocks,
     price: f64,
     &(low, high, moments): &(f64, f64, Moments),
 ) -> Point {
     let [m0, m1, m2, m3] = moments;
-    // Moments of the place from −1 to 1.
+    // Moments of the position from −1 to 1.
     let (u1, u2, u3) = (2.0 * m1, 4.0 * m2, 8.0 * m3);
     let expansion = [m0, 3.0 * u1, 2.5 * (3.0 * u2 - m0), 3.5 * (5.0 * u3 - 3.0 * u1)];
     let (mut scales, mut weights) = ([0.0; BLOCK], [0.0; BLOCK]);
@@ -283,7 +283,7 @@ fn steep_demand(
     weighted_demand(response, price, &scales, &weights)
 }
 
-/// What the value at a node counts for: its Lagrange polynomial, integrated over the bin's weight.
+/// Returns the weight of the value at a node: its Lagrange polynomial, integrated over the weight of the bin.
 fn node_weight(node: usize, moments: &Moments) -> f64 {
     // Coefficients of Π (d − other)/(node − other).
     let mut polynomial = [1.0, 0.0, 0.0, 0.0];
@@ -300,7 +300,7 @@ fn node_weight(node: usize, moments: &Moments) -> f64 {
 }
 
 impl Piece {
-    /// Moves the observed sources of a block out of the weights.
+    /// Removes the observed sources of a block from the weights.
     fn take_observed(
         &mut self,
         at: usize,
@@ -359,7 +359,7 @@ fn scales_and_weights(
         #[inline(always)]
         || {
             for i in 0..n {
-                // A weight of 0 where there is nothing to gain, whatever the scale.
+                // The weight is 0 if nothing can be gained, whatever the scale.
                 weight[i] = if w[i] > 0.0 { c[i] } else { 0.0 };
                 scale[i] = c[i] / w[i];
             }

@@ -1,46 +1,46 @@
-//! What a plan comes to, and how well that is known.
+//! Result of a plan, with evidence of its accuracy.
 
 use std::fmt;
 
-/// Rates, the price behind them, and the evidence.
+/// Rates, their price, and the evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
-    /// Fetches a day of each source.
+    /// Fetches per day of each source.
     pub rates: Vec<f64>,
-    /// What all of them together take from the budget.
+    /// Sum of the rates times the costs.
     pub spent: f64,
-    /// What one more fetch a day is worth, in the unit of the objective: by so much its cost would
-    /// fall. Zero when the budget is not used up; NaN for a policy that does not optimise.
+    /// Worth of one more fetch per day: the decrease of the cost, in the unit of the objective. Zero if the
+    /// budget is not used up; NaN for a policy that does not optimise.
     pub price: f64,
-    /// The price at each host that is at its limit: what one more fetch a day there is worth.
+    /// Price at each host that is at its limit: the worth of one more fetch per day there.
     pub host_prices: Vec<HostPrice>,
-    /// How the search ended.
+    /// Status of the solution.
     pub status: Status,
-    /// How far the rates are from meeting the conditions of an optimum.
+    /// Deviation from the conditions of an optimum.
     pub gap: Gap,
-    /// How often the columns were gone through.
+    /// Number of passes over the columns.
     pub passes: u32,
 }
 
-/// The price at a saturated host.
+/// Price at a saturated host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HostPrice {
-    /// The host's number.
+    /// Index of the host.
     pub host: u32,
-    /// What one more fetch a day there is worth.
+    /// Worth of one more fetch per day at this host.
     pub price: f64,
 }
 
-/// How a plan was found.
+/// Status of a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// The conditions of an optimum hold within 1e-9.
     Optimal,
-    /// The same, but there is more budget than the sources can use.
+    /// Optimal, and the sources cannot use the whole budget.
     Unspent,
     /// The rates follow a rule that does not optimise.
     Baseline,
-    /// The conditions of an optimum do not hold within 1e-9; [`Gap`] says how well they do.
+    /// The conditions of an optimum do not hold within 1e-9; [`Gap`] has the residuals.
     Inexact,
 }
 
@@ -58,14 +58,14 @@ impl fmt::Display for Status {
 /// Relative residuals of the conditions of an optimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
-    /// What is spent, against the budget (zero where the budget is not used up).
+    /// Spending against the budget (zero if the budget is not used up).
     pub budget: f64,
-    /// What a fetch of each source is worth, against its price: the largest over all sources.
+    /// Worth of a fetch against its price: the largest deviation over all sources.
     pub kkt: f64,
 }
 
 impl Gap {
-    /// The larger of the two.
+    /// Returns the larger of the two.
     #[must_use]
     pub fn worst(self) -> f64 {
         self.budget.max(self.kkt)

@@ -1,9 +1,9 @@
-//! The columns that a plan is made from, checked once.
+//! Columns of sources, validated once.
 
 use rayon::prelude::*;
 
-/// Sources as columns. Built with [`Sources::new`] and the `with_` functions, each of which checks
-/// what it is given, so that nothing after it has to.
+/// Columns of sources. [`Sources::new`] and the `with_` functions validate their arguments, so that later
+/// code need not.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
     pub(crate) importance: &'a [f64],
@@ -15,31 +15,31 @@ pub struct Sources<'a> {
     pub(crate) hosts: Option<HostColumns<'a>>,
 }
 
-/// Which host each source is on, and what each host allows.
+/// Host of each source, and limit of each host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostColumns<'a> {
     pub(crate) of_source: &'a [u32],
     pub(crate) limits: &'a [f64],
 }
 
-/// The columns, by name.
+/// Name of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// How much a source matters.
+    /// Importance of a source.
     Importance,
     /// Changes per day.
     ChangeRate,
-    /// Whether every change is observed.
+    /// True if every change is observed.
     Complete,
-    /// What a fetch takes from the budget.
+    /// Cost of a fetch in units of the budget.
     Cost,
-    /// The least fetches a day.
+    /// Minimum fetches per day.
     MinRate,
-    /// The most fetches a day.
+    /// Maximum fetches per day.
     MaxRate,
-    /// The host, by number.
+    /// Index of the host.
     Host,
-    /// What each host allows a day.
+    /// Limit of each host per day.
     HostLimit,
 }
 
@@ -58,58 +58,58 @@ impl std::fmt::Display for Column {
     }
 }
 
-/// Why columns do not make a table of sources.
+/// Error for columns that are not a valid table of sources.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidSources {
     /// Two columns differ in length.
     #[error("column `{column}` has {got} rows, not {expected}")]
     Length {
-        /// The column that differs.
+        /// Name of the column.
         column: Column,
-        /// Its length.
+        /// Length of the column.
         got: usize,
-        /// The length of the others.
+        /// Length of the other columns.
         expected: usize,
     },
-    /// There are more sources than a row number can count.
-    #[error("{0} sources are more than {max}", max = u32::MAX)]
+    /// The sources do not fit in a 32-bit row number.
+    #[error("{0} sources, more than {max}", max = u32::MAX)]
     TooMany(usize),
-    /// A value is negative, not a number, infinite where it may not be, or too large or small to
-    /// calculate with.
+    /// A value is negative, not a number, infinite where that is not allowed, or out of
+    /// range.
     #[error("row {row}: {column} is {value}; it must be {allowed}")]
     Value {
-        /// Which row, from 0.
+        /// Row, counted from 0.
         row: usize,
-        /// Which column.
+        /// Name of the column.
         column: Column,
         /// The value.
         value: f64,
-        /// What would be right.
+        /// Allowed values.
         allowed: &'static str,
     },
-    /// A least rate is above the most.
+    /// A minimum rate is above the maximum.
     #[error("row {row}: min_rate {min} is above max_rate {max}")]
     MinAboveMax {
-        /// Which row, from 0.
+        /// Row, counted from 0.
         row: usize,
-        /// The least rate.
+        /// Least rate.
         min: f64,
-        /// The most.
+        /// Maximum rate.
         max: f64,
     },
     /// A host number has no limit.
     #[error("row {row}: host number {host} is not below the number of hosts, {hosts}")]
     Host {
-        /// Which row, from 0.
+        /// Row, counted from 0.
         row: usize,
         /// The host number.
         host: u32,
-        /// How many hosts there are.
+        /// Number of hosts.
         hosts: usize,
     },
 }
 
-/// Numbers beyond these are refused: products of them would leave the range of `f64`.
+/// Range of accepted numbers; products of larger ones would leave the range of `f64`.
 pub(crate) const SMALLEST: f64 = 1e-30;
 pub(crate) const LARGEST: f64 = 1e30;
 
@@ -118,10 +118,10 @@ pub(crate) fn in_range(value: f64) -> bool {
 }
 
 impl<'a> Sources<'a> {
-    /// Sources of the given importance and change rate (per day).
+    /// Creates sources with the given importance and change rate (per day).
     ///
     /// # Errors
-    /// The columns differ in length, or a value is neither 0 nor in 1e-30…1e30.
+    /// Returns an error if the columns differ in length, or a value is neither 0 nor in 1e-30…1e30.
     pub fn new(importance: &'a [f64], change_rate: &'a [f64]) -> Result<Self, InvalidSources> {
         if change_rate.len() > u32::MAX as usize {
             return Err(InvalidSources::TooMany(change_rate.len()));
@@ -142,13 +142,13 @@ impl<'a> Sources<'a> {
         Ok(sources)
     }
 
-    /// How many sources there are.
+    /// Returns the number of sources.
     #[must_use]
     pub fn len(&self) -> usize {
         self.change_rate.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.change_rate.is_empty()
@@ -157,27 +157,27 @@ impl<'a> Sources<'a> {
     /// Marks the sources whose changes are all observed.
     ///
     /// # Errors
-    /// The column has another length.
+    /// Returns an error if the column has another length.
     pub fn with_complete(mut self, complete: &'a [bool]) -> Result<Self, InvalidSources> {
         self.same_length(Column::Complete, complete.len())?;
         self.complete = Some(complete);
         Ok(self)
     }
 
-    /// What one fetch takes from the budget, instead of 1.
+    /// Sets the cost of a fetch in units of the budget; the default is 1.
     ///
     /// # Errors
-    /// The column has another length, or a value is not in 1e-30…1e30.
+    /// Returns an error if the column has another length, or a value is not in 1e-30…1e30.
     pub fn with_cost(mut self, cost: &'a [f64]) -> Result<Self, InvalidSources> {
         self.check(Column::Cost, cost, "between 1e-30 and 1e30", in_range)?;
         self.cost = Some(cost);
         Ok(self)
     }
 
-    /// The least and the most fetches a day of each source; the most may be infinite.
+    /// Sets the minimum and maximum fetches per day of each source; the maximum may be infinite.
     ///
     /// # Errors
-    /// A column has another length, a value is out of range, or a least is above a most.
+    /// Returns an error if a column has another length, a value is out of range, or a minimum is above a maximum.
     pub fn with_limits(
         mut self,
         min_rate: Option<&'a [f64]>,
@@ -201,11 +201,11 @@ impl<'a> Sources<'a> {
         Ok(self)
     }
 
-    /// The host of each source, as an index into `limits`: what each host allows a day, in the
-    /// unit of the budget; infinite where there is no limit.
+    /// Sets the host of each source, as an index into `limits`: the limit of each host per day, in the
+    /// unit of the budget; infinite for no limit.
     ///
     /// # Errors
-    /// The column has another length, a host has no limit, or a limit is negative or NaN.
+    /// Returns an error if the column has another length, a host has no limit, or a limit is negative or NaN.
     pub fn with_hosts(
         mut self,
         of_source: &'a [u32],
@@ -229,7 +229,7 @@ impl<'a> Sources<'a> {
         Ok(self)
     }
 
-    /// The same sources as if nothing were observed from outside.
+    /// Returns the same sources without observed changes.
     #[must_use]
     pub fn without_observations(self) -> Self {
         Self { complete: None, ..self }

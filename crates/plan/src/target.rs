@@ -1,10 +1,10 @@
-//! The smallest budget that reaches a goal.
+//! Smallest budget that reaches a target.
 
 use std::str::FromStr;
 
 use freshet_model::PerDay;
 
-use crate::evaluate::{Order, Setting, evaluate};
+use crate::evaluate::{Order, RatedSources, evaluate};
 use crate::objective::{Measure, Objective};
 use crate::options::{Options, Policy, UnknownName};
 use crate::plan::{PlanError, solve};
@@ -12,7 +12,7 @@ use crate::problem::sum;
 use crate::solution::{Solution, Status};
 use crate::sources::{LARGEST, SMALLEST, Sources};
 
-/// A value of a measure that is to be reached, such as `freshness=0.8`.
+/// Value that a measure must reach, such as `freshness=0.8`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     objective: Objective,
@@ -20,35 +20,35 @@ pub struct Target {
     value: f64,
 }
 
-/// Why a text is not a target.
+/// Error for an invalid target.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidTarget {
-    /// There is no `=`.
+    /// The text has no `=`.
     #[error("`{0}` is not a target such as `freshness=0.8` or `age=2`")]
     Form(String),
-    /// The measure is not known.
+    /// Unknown measure.
     #[error(transparent)]
     Measure(UnknownName),
-    /// The value is not one that the measure can have.
+    /// The measure cannot have this value.
     #[error("{key} = {value} is not a target: it must be {allowed}")]
     Value {
         /// The measure.
         key: &'static str,
         /// The value.
         value: String,
-        /// What would be right.
+        /// Allowed values.
         allowed: &'static str,
     },
 }
 
 impl Target {
-    /// What is to be reached.
+    /// Returns the measure.
     #[must_use]
     pub fn measure(&self) -> Measure {
         self.measure
     }
 
-    /// The value to reach.
+    /// Returns the value to reach.
     #[must_use]
     pub fn value(&self) -> f64 {
         self.value
@@ -75,7 +75,7 @@ impl FromStr for Target {
                 })
             })?;
         let number = value.trim().parse::<f64>().ok();
-        let share = measure.form == crate::objective::MeasureForm::OneLessMean;
+        let share = measure.form == crate::objective::MeasureForm::OneMinusMean;
         let fine = |value: &f64| value.is_finite() && *value >= 0.0 && (!share || *value < 1.0);
         let value = number.filter(fine).ok_or_else(|| InvalidTarget::Value {
             key: measure.key,
@@ -89,19 +89,19 @@ impl FromStr for Target {
 /// Finds the smallest budget with which the plan reaches `goal`, and that plan.
 ///
 /// # Errors
-/// As [`solve`], and [`PlanError::OutOfReach`] where no budget reaches it.
+/// Returns the errors of [`solve`], and [`PlanError::OutOfReach`] if no budget reaches the target.
 pub fn target(
     sources: &Sources<'_>,
     goal: &Target,
     options: &Options,
 ) -> Result<(PerDay, Solution), PlanError> {
     let search = Search::new(sources, goal, options);
-    let floor = search.smallest();
+    let floor = search.min_budget();
     let first = search.plan(floor)?;
     if first.cost <= search.goal {
         return Ok((per_day(floor), first.solution));
     }
-    // Bounds: too little below, enough above.
+    // Bounds: `below` is too small, `above` is large enough.
     let changes = sum(sources.len(), |i| sources.change_rate[i]);
     let mut above = search.plan(floor + changes.clamp(1e-20, 1e20))?;
     let mut below = None;
@@ -127,7 +127,7 @@ pub fn target(
             above = next;
         },
     };
-    search.close_in(&mut below, &mut above)?;
+    search.bracket(&mut below, &mut above)?;
     Ok((per_day(above.budget), above.solution))
 }
 
@@ -139,11 +139,11 @@ struct Search<'a> {
     sources: &'a Sources<'a>,
     options: &'a Options,
     objective: Objective,
-    /// The cost to reach.
+    /// Cost to reach.
     goal: f64,
 }
 
-struct Tried {
+struct TrialPlan {
     budget: f64,
     cost: f64,
     solution: Solution,
@@ -156,45 +156,45 @@ impl<'a> Search<'a> {
         Self { sources, options, objective: goal.objective, goal: cost }
     }
 
-    /// What the least rates take.
-    fn smallest(&self) -> f64 {
+    /// Returns the sum of the minimum rates.
+    fn min_budget(&self) -> f64 {
         let cost = |i: usize| self.sources.cost.map_or(1.0, |cost| cost[i]);
         self.sources.min_rate.map_or(0.0, |min| sum(min.len(), |i| cost(i) * min[i]))
     }
 
-    /// Policies other than the optimum poll observed sources like all others.
-    fn seen(&self) -> Sources<'a> {
+    /// Returns the sources as the policy sees them: policies other than the optimum poll observed sources as well.
+    fn policy_sources(&self) -> Sources<'a> {
         match self.options.policy {
             Policy::Optimal => *self.sources,
             _ => self.sources.without_observations(),
         }
     }
 
-    fn plan(&self, budget: f64) -> Result<Tried, PlanError> {
+    fn plan(&self, budget: f64) -> Result<TrialPlan, PlanError> {
         let solution = solve(self.sources, per_day(budget), self.options)?;
-        let sources = self.seen();
-        let setting = Setting {
+        let sources = self.policy_sources();
+        let setting = RatedSources {
             sources: &sources,
             rates: &solution.rates,
             order: Order::Timed(self.options.timing),
             rule: self.options.rule(),
         };
         let cost = setting.cost(self.objective);
-        // More than can be used is not needed.
+        // A budget beyond what the sources can use is not needed.
         let budget = if solution.status == Status::Unspent { solution.spent } else { budget };
-        Ok(Tried { budget, cost, solution })
+        Ok(TrialPlan { budget, cost, solution })
     }
 
     fn measure(&self, goal: &Target, solution: &Solution) -> f64 {
-        let sources = self.seen();
+        let sources = self.policy_sources();
         let all = evaluate(&sources, &solution.rates, self.options.timing, self.options.rule());
         let mut measures = all.measures();
         measures.find(|(measure, _)| *measure == goal.measure).map_or(f64::NAN, |(_, value)| value)
     }
 
-    /// Regula falsi on logarithms (the Illinois rule), until the goal is met to 1e-12.
-    fn close_in(&self, below: &mut Tried, above: &mut Tried) -> Result<(), PlanError> {
-        let excess = |tried: &Tried| (tried.cost / self.goal).ln().clamp(-700.0, 700.0);
+    /// Regula falsi on logarithms (the Illinois rule), until the target is met to 1e-12.
+    fn bracket(&self, below: &mut TrialPlan, above: &mut TrialPlan) -> Result<(), PlanError> {
+        let excess = |tried: &TrialPlan| (tried.cost / self.goal).ln().clamp(-700.0, 700.0);
         let (mut high, mut low) = (excess(below), excess(above));
         let mut side = 0;
         for _ in 0..200 {

@@ -4,7 +4,7 @@
 
 use freshet_plan::{Objective, Order, Rule, Sources, Timing, evaluate};
 
-/// The expected cost `k(t)` of a source that changes `c` times a day, `t` days after a fetch, from
+/// Returns the expected cost `k(t)` of a source that changes `c` times a day, `t` days after a fetch, from
 /// its definition as an integral or a sum.
 fn expected_cost(objective: Objective, c: f64, t: f64) -> f64 {
     match objective {

@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use freshet_schedule::{
-    EarliestDeadline, FixedOrder, GoldenRatio, Greedy, PurelyRandom, Rates, Value,
+    EarliestDeadline, FetchValue, FixedOrder, GoldenRatio, Greedy, PurelyRandom, Rates,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -24,13 +24,13 @@ struct Harmonic {
     c: Vec<f64>,
 }
 
-impl Value for &Harmonic {
+impl FetchValue for &Harmonic {
     fn value(&self, source: usize, elapsed: f64) -> f64 {
         let (w, c) = (self.w[source], self.c[source]);
         w / c * unit_value(c * elapsed)
     }
 
-    fn reaches(&self, source: usize, level: f64) -> f64 {
+    fn time_to_reach(&self, source: usize, level: f64) -> f64 {
         let (w, c) = (self.w[source], self.c[source]);
         let y = level * c / w;
         let mut x = y + (2.0 * y).sqrt();

@@ -1,13 +1,13 @@
 use rand::{Rng, RngExt};
 
-/// Draws an item with a probability in proportion to its weight, in constant time (Walker's alias
-/// method, in Vose's form).
+/// Draws items with probabilities proportional to their weights, in constant time: Walker's alias
+/// method, as improved by Vose.
 #[derive(Clone, Debug)]
-pub(crate) struct Alias {
+pub(crate) struct AliasTable {
     columns: Vec<Column>,
 }
 
-/// A column of the table belongs to two items: `below` up to the height, `above` from there on.
+/// A column is split between two items: `below` up to `height`, and `above` from there on.
 #[derive(Clone, Copy, Debug)]
 struct Column {
     height: f64,
@@ -15,8 +15,8 @@ struct Column {
     above: u32,
 }
 
-impl Alias {
-    /// Of items with positive weights; at least one.
+impl AliasTable {
+    /// Builds a table from at least one item with a positive weight.
     pub(crate) fn new(items: &[(u32, f64)]) -> Self {
         let mean = items.iter().map(|item| item.1).sum::<f64>() / items.len() as f64;
         let mut columns: Vec<Column> = items
@@ -51,7 +51,7 @@ mod tests {
     fn probabilities(weights: &[f64]) -> Vec<f64> {
         let items: Vec<(u32, f64)> =
             weights.iter().enumerate().map(|(item, &weight)| (item as u32, weight)).collect();
-        let alias = Alias::new(&items);
+        let alias = AliasTable::new(&items);
         let mut sums = vec![0.0; weights.len()];
         for column in &alias.columns {
             let height = column.height.min(1.0);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_holds_the_weights() {
+    fn probabilities_are_proportional_to_weights() {
         let harmonic: Vec<f64> = (1..=1000).map(|i| 1.0 / f64::from(i)).collect();
         let steep: Vec<f64> = (0..60).map(|i| 0.5_f64.powi(i)).collect();
         for weights in [&[1.0][..], &[0.2; 5], &[0.999_999, 1e-9, 1e-12], &harmonic, &steep] {

@@ -1,17 +1,17 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// For each source, perhaps a certificate: its value is below a level until a time. Finds those
-/// that end, and those whose level is too high.
+/// At most one certificate per source, which says that the value of the source is below a level until
+/// a time. Finds certificates that expire, and those with a level at or above a given one.
 #[derive(Clone, Debug)]
 pub(crate) struct Certificates {
     held: Vec<Certificate>,
-    /// Both queues may hold what has been replaced since: entries that disagree with `held`.
+    /// Both queues may contain stale entries: those that differ from `held`.
     by_time: BinaryHeap<Reverse<(i64, u32)>>,
     by_level: BinaryHeap<(i64, u32)>,
 }
 
-/// Numbers as integers in the same order.
+/// Floating-point numbers, mapped to integers in the same order.
 #[derive(Clone, Copy, Debug)]
 struct Certificate {
     level: i64,
@@ -21,13 +21,13 @@ struct Certificate {
 const NONE: Certificate = Certificate { level: i64::MIN, until: i64::MIN };
 
 impl Certificates {
-    /// None, for so many sources.
+    /// Creates an empty set for the given number of sources.
     pub(crate) fn new(sources: usize) -> Self {
         let (by_time, by_level) = (BinaryHeap::new(), BinaryHeap::new());
         Self { held: vec![NONE; sources], by_time, by_level }
     }
 
-    pub(crate) fn give(&mut self, source: u32, level: f64, until: f64) {
+    pub(crate) fn insert(&mut self, source: u32, level: f64, until: f64) {
         let certificate = Certificate { level: ordered(level), until: ordered(until) };
         self.held[source as usize] = certificate;
         self.by_level.push((certificate.level, source));
@@ -43,8 +43,8 @@ impl Certificates {
         }
     }
 
-    /// Takes back one that ends by now.
-    pub(crate) fn take_ended(&mut self, now: f64) -> Option<u32> {
+    /// Removes and returns a source whose certificate expires by `now`.
+    pub(crate) fn pop_expired(&mut self, now: f64) -> Option<u32> {
         let now = ordered(now);
         while let Some(&Reverse((until, source))) = self.by_time.peek()
             && until <= now
@@ -59,7 +59,7 @@ impl Certificates {
     }
 
     /// Takes back one with at least this level.
-    pub(crate) fn take_from(&mut self, level: f64) -> Option<u32> {
+    pub(crate) fn pop_at_or_above(&mut self, level: f64) -> Option<u32> {
         let least = ordered(level);
         while let Some(&(level, source)) = self.by_level.peek()
             && level >= least
@@ -93,23 +93,23 @@ mod tests {
     #[test]
     fn what_was_replaced_is_not_found() {
         let mut certificates = Certificates::new(2);
-        certificates.give(0, 5.0, 1.0);
-        certificates.give(0, 3.0, 9.0);
-        certificates.give(1, 4.0, f64::INFINITY);
-        assert_eq!(certificates.take_ended(8.0), None);
-        assert_eq!(certificates.take_from(4.0), Some(1));
-        assert_eq!(certificates.take_from(4.0), None);
-        assert_eq!(certificates.take_ended(9.0), Some(0));
-        assert_eq!(certificates.take_from(0.0), None);
+        certificates.insert(0, 5.0, 1.0);
+        certificates.insert(0, 3.0, 9.0);
+        certificates.insert(1, 4.0, f64::INFINITY);
+        assert_eq!(certificates.pop_expired(8.0), None);
+        assert_eq!(certificates.pop_at_or_above(4.0), Some(1));
+        assert_eq!(certificates.pop_at_or_above(4.0), None);
+        assert_eq!(certificates.pop_expired(9.0), Some(0));
+        assert_eq!(certificates.pop_at_or_above(0.0), None);
     }
 
     #[test]
     fn queues_stay_short() {
         let mut certificates = Certificates::new(10);
         for round in 0..10_000 {
-            certificates.give(round % 10, f64::from(round), 1e6 + f64::from(round));
+            certificates.insert(round % 10, f64::from(round), 1e6 + f64::from(round));
         }
         assert!(certificates.by_time.len() <= 84 && certificates.by_level.len() <= 84);
-        assert_eq!(certificates.take_from(9_999.0), Some(9));
+        assert_eq!(certificates.pop_at_or_above(9_999.0), Some(9));
     }
 }

@@ -3,8 +3,8 @@ use std::collections::BinaryHeap;
 
 use crate::Rates;
 
-/// Beyond any slot that will be reached.
-const FAR: u64 = u64::MAX;
+/// Larger than any slot that is ever reached.
+const UNREACHABLE_SLOT: u64 = u64::MAX;
 
 /// Earliest deadline first (Azar et al. 2018, Algorithm 3), in O(log n) per slot. After t slots
 /// source i has been fetched Nᵢ times with
@@ -32,9 +32,9 @@ const FAR: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub struct EarliestDeadline {
     slot: u64,
-    /// Open windows: end and source.
+    /// Open windows: last slot and source.
     open: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Windows yet to open: begin, end and source.
+    /// Future windows: first slot, last slot and source.
     coming: BinaryHeap<Reverse<(u64, u64, u32)>>,
     sources: Vec<Source>,
 }
@@ -44,19 +44,19 @@ pub struct EarliestDeadline {
 struct Source {
     odd: u64,
     shift: u32,
-    /// The fetch that is next: 1 at first.
+    /// Number of the next fetch, starting at 1.
     number: u64,
     /// ⌊number/ρ⌋
     periods: u64,
 }
 
 impl EarliestDeadline {
-    /// From slot 1 on.
+    /// Creates a sequence that starts at slot 1.
     pub fn new(rates: Rates<'_>) -> Self {
         let mut sources: Vec<Source> = rates.as_slice().iter().map(|&r| Source::new(r)).collect();
         let mut first = Vec::with_capacity(sources.len());
-        for (source, _) in rates.fetched() {
-            first.push(Reverse((sources[source as usize].advance().1, source)));
+        for (source, _) in rates.positive() {
+            first.push(Reverse((sources[source as usize].next_window().1, source)));
         }
         Self { slot: 0, open: first.into(), coming: BinaryHeap::new(), sources }
     }
@@ -76,10 +76,10 @@ impl Iterator for EarliestDeadline {
         let Some(Reverse((_, source))) = self.open.pop() else {
             return Some(None);
         };
-        let (begin, end) = self.sources[source as usize].advance();
+        let (begin, end) = self.sources[source as usize].next_window();
         if begin <= self.slot {
             self.open.push(Reverse((end, source)));
-        } else if begin != FAR {
+        } else if begin != UNREACHABLE_SLOT {
             self.coming.push(Reverse((begin, end, source)));
         }
         Some(Some(source as usize))
@@ -95,30 +95,30 @@ impl Source {
             0 => (fraction, 1074),
             _ => (fraction | 1 << 52, 1075 - exponent as u32),
         };
-        // A rate of 0 is nothing but zeros; it is never asked for a window.
+        // A rate of 0 has no trailing one; no window is ever requested for it.
         let zeros = whole.trailing_zeros().min(shift).min(63);
         Self { odd: whole >> zeros, shift: shift - zeros, number: 0, periods: 0 }
     }
 
-    /// The window of the next fetch: first and last slot.
-    fn advance(&mut self) -> (u64, u64) {
+    /// Returns the first and last slot of the next fetch.
+    fn next_window(&mut self) -> (u64, u64) {
         let begin = self.periods.saturating_add(1);
         self.number += 1;
-        let (periods, rest) = self.divide();
+        let (periods, rest) = self.periods_before();
         self.periods = periods;
         (begin, periods.saturating_add(u64::from(rest)))
     }
 
-    /// ⌊number/ρ⌋, and whether there is a rest. What does not fit 128 bits on the way is beyond
-    /// slot 2⁷⁴, as the divisor has at most 53 bits.
-    fn divide(&self) -> (u64, bool) {
+    /// Returns ⌊number/ρ⌋ and whether there is a remainder. A number that does not fit in 128 bits is beyond
+    /// slot 2⁷⁴, because the divisor has at most 53 bits.
+    fn periods_before(&self) -> (u64, bool) {
         if u128::from(self.number).leading_zeros() < self.shift {
-            return (FAR, false);
+            return (UNREACHABLE_SLOT, false);
         }
         let (number, odd) = (u128::from(self.number) << self.shift, u128::from(self.odd));
         match u64::try_from(number / odd) {
             Ok(periods) => (periods, u128::from(periods) * odd != number),
-            Err(_) => (FAR, false),
+            Err(_) => (UNREACHABLE_SLOT, false),
         }
     }
 }
@@ -130,7 +130,7 @@ mod tests {
     #[track_caller]
     fn windows(rate: f64, expect: &[(u64, u64)]) {
         let mut source = Source::new(rate);
-        let windows: Vec<(u64, u64)> = expect.iter().map(|_| source.advance()).collect();
+        let windows: Vec<(u64, u64)> = expect.iter().map(|_| source.next_window()).collect();
         assert_eq!(windows, expect);
     }
 
@@ -141,9 +141,16 @@ mod tests {
         windows(0.75, &[(1, 2), (2, 3), (3, 4), (5, 6)]);
         // The number nearest to 0.1 is a little above it.
         windows(0.1, &[(1, 10), (10, 20), (20, 30)]);
-        windows(2_f64.powi(-63), &[(1, 1 << 63), ((1 << 63) + 1, FAR), (FAR, FAR)]);
-        windows(1e-30, &[(1, FAR), (FAR, FAR)]);
-        windows(5e-324, &[(1, FAR), (FAR, FAR)]);
+        windows(
+            2_f64.powi(-63),
+            &[
+                (1, 1 << 63),
+                ((1 << 63) + 1, UNREACHABLE_SLOT),
+                (UNREACHABLE_SLOT, UNREACHABLE_SLOT),
+            ],
+        );
+        windows(1e-30, &[(1, UNREACHABLE_SLOT), (UNREACHABLE_SLOT, UNREACHABLE_SLOT)]);
+        windows(5e-324, &[(1, UNREACHABLE_SLOT), (UNREACHABLE_SLOT, UNREACHABLE_SLOT)]);
     }
 
     #[test]
@@ -151,7 +158,7 @@ mod tests {
         let mut source = Source::new(0.75);
         source.number = 3_000_000_000;
         source.periods = 4_000_000_000;
-        assert_eq!(source.advance(), (4_000_000_001, 4_000_000_002));
+        assert_eq!(source.next_window(), (4_000_000_001, 4_000_000_002));
     }
 
     #[test]

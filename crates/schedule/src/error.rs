@@ -1,16 +1,16 @@
-/// Why there is no sequence for what was asked.
+/// Error for rates or parameters without a valid sequence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ScheduleError {
-    /// A rate is no number.
+    /// A rate is not a number.
     #[error("rate of source {source_index} is not a number")]
     NotANumber {
-        /// Whose rate it is.
+        /// Index of the source.
         source_index: usize,
     },
     /// A rate is below zero.
     #[error("rate of source {source_index} is negative: {rate}")]
     Negative {
-        /// Whose rate it is.
+        /// Index of the source.
         source_index: usize,
         /// The rate.
         rate: f64,
@@ -18,7 +18,7 @@ pub enum ScheduleError {
     /// A rate is infinite.
     #[error("rate of source {source_index} is infinite")]
     Infinite {
-        /// Whose rate it is.
+        /// Index of the source.
         source_index: usize,
     },
     /// The rates ask for more than one fetch per slot.
@@ -27,18 +27,18 @@ pub enum ScheduleError {
         /// The sum of the rates.
         sum: f64,
     },
-    /// There are more sources than fit an index of 32 bits.
-    #[error("{sources} sources are more than 4294967295")]
+    /// The sources do not fit in a 32-bit index.
+    #[error("{sources} sources, more than 4294967295")]
     TooManySources {
-        /// How many there are.
+        /// Number of sources.
         sources: usize,
     },
-    /// There is not one phase for each source.
+    /// The number of phases differs from the number of sources.
     #[error("{phases} phases for {sources} sources")]
     PhaseCount {
-        /// How many phases there are.
+        /// Number of phases.
         phases: usize,
-        /// How many sources there are.
+        /// Number of sources.
         sources: usize,
     },
     /// A phase is not in [0, 1).
@@ -49,12 +49,12 @@ pub enum ScheduleError {
         /// The phase.
         phase: f64,
     },
-    /// A golden-ratio cycle may not be so long.
-    #[error("cycle of {slots} slots is longer than {longest}")]
+    /// A golden-ratio cycle is too long.
+    #[error("cycle of {slots} slots is longer than {max_slots}")]
     CycleTooLong {
-        /// How many slots were asked for.
+        /// Requested number of slots.
         slots: u64,
-        /// The longest cycle that there is.
-        longest: u64,
+        /// Length of the longest possible cycle.
+        max_slots: u64,
     },
 }

@@ -7,9 +7,9 @@ use crate::{Rates, ScheduleError};
 /// A fetch in continuous time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fetch {
-    /// When, in slots from the start.
+    /// Time in slots from the start.
     pub time: f64,
-    /// The source that is fetched.
+    /// Index of the source.
     pub source: usize,
 }
 
@@ -20,7 +20,7 @@ pub struct Fetch {
 /// added up, so that they do not drift. The iterator ends if no source has a rate.
 #[derive(Clone, Debug)]
 pub struct FixedOrder {
-    /// The next time of each source; not negative, so that its bits are in its order.
+    /// Next fetch time of each source as bits, which sort like the number because it is not negative.
     due: BinaryHeap<Reverse<(u64, u32)>>,
     clocks: Vec<Clock>,
 }
@@ -33,8 +33,8 @@ struct Clock {
 }
 
 impl FixedOrder {
-    /// With phases that spread the load evenly: sources in the order of their rates get successive
-    /// multiples of the golden ratio, so that sources with nearly the same rate are well apart.
+    /// Creates a sequence whose phases spread the load evenly: sources, sorted by rate, get successive
+    /// multiples of the golden ratio, so that sources with similar rates are far apart.
     pub fn new(rates: Rates<'_>) -> Self {
         let column = rates.as_slice();
         let mut order: Vec<u32> = (0..column.len() as u32).collect();
@@ -43,10 +43,10 @@ impl FixedOrder {
         for (rank, &source) in order.iter().enumerate() {
             phases[source as usize] = golden_phase(rank as u64);
         }
-        Self::start(column, &phases)
+        Self::from_phases(column, &phases)
     }
 
-    /// With the given phases: the first fetch of source i is at `phases[i] / rates[i]`.
+    /// Creates a sequence with the given phases: the first fetch of source i is at `phases[i] / rates[i]`.
     pub fn with_phases(rates: Rates<'_>, phases: &[f64]) -> Result<Self, ScheduleError> {
         let column = rates.as_slice();
         if phases.len() != column.len() {
@@ -58,10 +58,10 @@ impl FixedOrder {
                 return Err(ScheduleError::PhaseOutside { source_index, phase });
             }
         }
-        Ok(Self::start(column, phases))
+        Ok(Self::from_phases(column, phases))
     }
 
-    fn start(column: &[f64], phases: &[f64]) -> Self {
+    fn from_phases(column: &[f64], phases: &[f64]) -> Self {
         let clocks: Vec<Clock> = column
             .iter()
             .zip(phases)
@@ -101,7 +101,7 @@ impl Iterator for FixedOrder {
     }
 }
 
-/// The fractional part of rank·φ⁻¹, in integers: no digits are lost at high ranks.
+/// Returns the fractional part of rank·φ⁻¹, computed in integers so that high ranks lose no digits.
 fn golden_phase(rank: u64) -> f64 {
     let fraction = rank.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (fraction >> 11) as f64 / (1_u64 << 53) as f64

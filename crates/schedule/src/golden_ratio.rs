@@ -1,10 +1,10 @@
 use crate::{Rates, ScheduleError};
 
-/// Stands for idle slots among the sources; no source has this index.
+/// Owner of idle slots; no source has this index.
 const IDLE: u32 = u32::MAX;
 
 /// The golden-ratio policy (Liu & Nain 2006, §1.3.4, after Itai & Rosberg 1984): a cycle of F
-/// slots, F a Fibonacci number, repeated for ever. Constant time per slot, however long the cycle.
+/// slots, F a Fibonacci number, repeated forever. Constant time per slot, however long the cycle.
 ///
 /// Source i has Mᵢ slots of a cycle: ρᵢF rounded down or up, those with the largest remainders up.
 /// Idle slots are one more source, the last. The points frac(j/φ), j = 0 … F − 1, are dealt to the
@@ -22,35 +22,35 @@ const IDLE: u32 = u32::MAX;
 /// the longest interval 1/ρ.
 #[derive(Clone, Debug)]
 pub struct GoldenRatio {
-    /// Slots in a cycle.
+    /// Number of slots in a cycle.
     cycle: u64,
-    /// From the point of a slot to that of the next.
+    /// Distance from the point of a slot to that of the next slot.
     step: u64,
-    /// j of the next slot.
+    /// Point j of the next slot.
     point: u64,
-    /// The first point of each share, and the cycle's length at the end.
-    begins: Vec<u32>,
-    /// Whose share it is.
+    /// First point of each share, and the length of the cycle at the end.
+    share_starts: Vec<u32>,
+    /// Owner of each share.
     owners: Vec<u32>,
-    /// The share to begin to look at, for each of equal parts of the points.
-    guide: Vec<u32>,
+    /// Lookup table: for equal parts of the points, the share at which a search starts.
+    search_starts: Vec<u32>,
 }
 
 impl GoldenRatio {
-    /// The longest cycle. The rates may pass 1 by [`Rates::EXCESS`], and up to here that is less
-    /// than a slot.
-    pub const LONGEST: u64 = 701_408_733;
+    /// Length of the longest possible cycle. Rates may exceed 1 by [`Rates::EXCESS`]; up to this length the
+    /// excess is less than one slot.
+    pub const MAX_CYCLE: u64 = 701_408_733;
 
-    /// With the shortest cycle that has at least `slots` slots, and one for each source.
+    /// Creates a sequence with the shortest cycle that has at least `slots` slots and one slot per source.
     pub fn new(rates: Rates<'_>, slots: u64) -> Result<Self, ScheduleError> {
-        let least = slots.max(rates.fetched().count() as u64);
-        if least > Self::LONGEST {
-            let longest = Self::LONGEST;
-            return Err(ScheduleError::CycleTooLong { slots: least, longest });
+        let min_slots = slots.max(rates.positive().count() as u64);
+        if min_slots > Self::MAX_CYCLE {
+            let max_slots = Self::MAX_CYCLE;
+            return Err(ScheduleError::CycleTooLong { slots: min_slots, max_slots });
         }
         // (before, cycle) are F_(k−1) and F_k from k = 2 on.
         let (mut before, mut cycle, mut even) = (1, 1, true);
-        while cycle < least {
+        while cycle < min_slots {
             (before, cycle, even) = (cycle, before + cycle, !even);
         }
         // Point j has rank j·F_(k−1) mod F_k, as F_(k−1)/F_k is the best approximation to 1/φ.
@@ -59,42 +59,42 @@ impl GoldenRatio {
 
         let shares: Vec<(u32, u32)> =
             apportion(rates, cycle).into_iter().filter(|share| share.1 > 0).collect();
-        let mut begins = Vec::with_capacity(shares.len() + 1);
+        let mut share_starts = Vec::with_capacity(shares.len() + 1);
         let mut begin = 0;
         for &(_, points) in &shares {
-            begins.push(begin);
+            share_starts.push(begin);
             begin += points;
         }
-        begins.push(begin);
+        share_starts.push(begin);
         let mut share = 0;
-        let guide = (0..shares.len() as u64)
+        let search_starts = (0..shares.len() as u64)
             .map(|part| {
                 let first = (part * cycle).div_ceil(shares.len() as u64);
-                while u64::from(begins[share + 1]) <= first {
+                while u64::from(share_starts[share + 1]) <= first {
                     share += 1;
                 }
                 share as u32
             })
             .collect();
         let owners = shares.iter().map(|share| share.0).collect();
-        Ok(Self { cycle, step, point: 0, begins, owners, guide })
+        Ok(Self { cycle, step, point: 0, share_starts, owners, search_starts })
     }
 
-    /// Goes on as if so many slots were over.
-    pub fn pass_over(&mut self, slots: u64) {
+    /// Skips the given number of slots.
+    pub fn skip_slots(&mut self, slots: u64) {
         let steps = u128::from(slots % self.cycle) * u128::from(self.step);
         self.point = ((u128::from(self.point) + steps) % u128::from(self.cycle)) as u64;
     }
 
-    /// Slots in a cycle.
+    /// Returns the number of slots in a cycle.
     pub fn period(&self) -> u64 {
         self.cycle
     }
 
     fn owner(&self, point: u64) -> u32 {
-        let parts = self.guide.len() as u64;
-        let mut share = self.guide[(point * parts / self.cycle) as usize] as usize;
-        while u64::from(self.begins[share + 1]) <= point {
+        let parts = self.search_starts.len() as u64;
+        let mut share = self.search_starts[(point * parts / self.cycle) as usize] as usize;
+        while u64::from(self.share_starts[share + 1]) <= point {
             share += 1;
         }
         self.owners[share]
@@ -114,10 +114,9 @@ impl Iterator for GoldenRatio {
     }
 }
 
-/// Whole numbers of slots that add up to the cycle: each share rounded down, and those with the
-/// largest remainders up.
+/// Splits the cycle into whole numbers of slots by the largest-remainder method.
 fn apportion(rates: Rates<'_>, cycle: u64) -> Vec<(u32, u32)> {
-    let shares = rates.fetched().chain([(IDLE, rates.idle())]);
+    let shares = rates.positive().chain([(IDLE, rates.idle_share())]);
     let mut apportioned = Vec::new();
     let mut remainders = Vec::new();
     for (place, (owner, share)) in shares.enumerate() {
@@ -125,9 +124,9 @@ fn apportion(rates: Rates<'_>, cycle: u64) -> Vec<(u32, u32)> {
         apportioned.push((owner, quota.floor() as u32));
         remainders.push((quota - quota.floor(), place));
     }
-    let given: u64 = apportioned.iter().map(|share| u64::from(share.1)).sum();
+    let assigned: u64 = apportioned.iter().map(|share| u64::from(share.1)).sum();
     remainders.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    for &(_, place) in remainders.iter().take((cycle - given) as usize) {
+    for &(_, place) in remainders.iter().take((cycle - assigned) as usize) {
         apportioned[place].1 += 1;
     }
     apportioned
@@ -172,7 +171,7 @@ mod tests {
         let rates = Rates::new(&rates).unwrap();
         let cycle = |slots| GoldenRatio::new(rates, slots).unwrap().period();
         assert_eq!([0, 1, 2, 4, 9, 13, 14].map(cycle), [1, 1, 2, 5, 13, 13, 21]);
-        assert_eq!(cycle(GoldenRatio::LONGEST), GoldenRatio::LONGEST);
-        assert!(GoldenRatio::new(rates, GoldenRatio::LONGEST + 1).is_err());
+        assert_eq!(cycle(GoldenRatio::MAX_CYCLE), GoldenRatio::MAX_CYCLE);
+        assert!(GoldenRatio::new(rates, GoldenRatio::MAX_CYCLE + 1).is_err());
     }
 }

@@ -1,61 +1,62 @@
 use crate::certificates::Certificates;
 
-/// What a fetch is worth, per unit of its cost.
-pub trait Value {
-    /// The value of fetching a source when so much time has passed since its last fetch. It does
-    /// not fall as time passes.
+/// Value of a fetch per unit of its cost.
+pub trait FetchValue {
+    /// Returns the value of fetching a source `elapsed` after its last fetch. It must not decrease
+    /// with time.
     fn value(&self, source: usize, elapsed: f64) -> f64;
 
-    /// The time after a fetch at which the value reaches a level, infinite if it never does.
-    /// Before that time the value must not pass the level by more than one part in 10⁹. A time too
-    /// early is only slow.
-    fn reaches(&self, source: usize, level: f64) -> f64;
+    /// Returns the time after a fetch at which the value reaches a level, or infinity if it never does.
+    /// Before that time the value must not exceed the level by more than one part in 10⁹. A time that is
+    /// too early costs only speed.
+    fn time_to_reach(&self, source: usize, level: f64) -> f64;
 }
 
-/// What [`Value::reaches`] may miss the level by, relatively.
-const SLACK: f64 = 1e-9;
+/// Relative tolerance of [`FetchValue::time_to_reach`].
+const RELATIVE_TOLERANCE: f64 = 1e-9;
 
-/// A certificate's level: this far from the loser's value to the winner's. A higher level lasts
-/// longer while winning values rise, a lower one when they fall.
-const REACH: f64 = 0.85;
+/// Position of a certificate's level between the value of the source (0) and the winning value (1).
+/// A higher level lasts longer while winning values rise, a lower one while they fall.
+const LEVEL_POSITION: f64 = 0.85;
 
-/// Greedy by value: every slot goes to the source whose fetch is worth most now; of equals, to the
-/// lowest. A source whose fetch is worth nothing is not fetched.
+/// Greedy by value: each slot goes to the source with the highest value; among equal values, to the
+/// lowest index. A source with value zero is never fetched.
 ///
-/// The choice is exactly that of comparing all sources, but few of them are looked at. A source
-/// that loses gets a certificate: its value stays below a level, set between its own value and the
-/// winner's, until a time that [`Value::reaches`] gives. It is looked at again when that time comes,
-/// or when a winner's value is not above the level. The closer a source gets to winning, the shorter
-/// its certificates: about log n of them between two fetches.
+/// The result equals a comparison of all sources, but few of them are evaluated. A source
+/// that loses gets a certificate: its value stays below a level, between its own value and the
+/// winner's, until the time that [`FetchValue::time_to_reach`] returns. It is evaluated again at that time,
+/// or when a winning value does not exceed the level. The closer a source gets to winning, the shorter
+/// its certificates are: about log n of them between two fetches.
 ///
-/// Sources with equal values cannot be told apart by a level. While many sources are tied for the
-/// highest value, as when equal sources were all last fetched at the same moment, every one of
-/// them is looked at in every slot. Spread their last fetches.
+/// A level cannot separate sources with equal values. While many sources are tied for the
+/// highest value, for example equal sources that were all fetched at the same time, each of
+/// them is evaluated in every slot. Spread their last fetches to avoid this.
 #[derive(Clone, Debug)]
 pub struct Greedy<V> {
     values: V,
     last: Vec<f64>,
     certificates: Certificates,
-    /// Sources without a certificate, and their values when they were last looked at.
+    /// Sources without a certificate, with their last computed values.
     open: Vec<(u32, f64)>,
     slot: u64,
 }
 
-impl<V: Value> Greedy<V> {
-    /// Of sources fetched last at these times: at most 0, the start.
+impl<V: FetchValue> Greedy<V> {
+    /// Creates a sequence for sources with the given last fetch times, which must be at most 0, the start.
     pub fn new(values: V, last: Vec<f64>) -> Self {
         let open = (0..last.len() as u32).map(|source| (source, 0.0)).collect();
         let certificates = Certificates::new(last.len());
         Self { values, last, certificates, open, slot: 0 }
     }
 
-    /// Fetches the source that is worth most at this time, and says which. Time does not go back.
+    /// Returns the source with the highest value at `now` and marks it as fetched. `now` must not
+    /// decrease between calls.
     pub fn fetch(&mut self, now: f64) -> Option<usize> {
-        while let Some(source) = self.certificates.take_ended(now) {
+        while let Some(source) = self.certificates.pop_expired(now) {
             self.open.push((source, 0.0));
         }
         let mut best = (0.0, u32::MAX);
-        let look = |source: u32, best: &mut (f64, u32)| {
+        let evaluate = |source: u32, best: &mut (f64, u32)| {
             let elapsed = now - self.last[source as usize];
             let value = self.values.value(source as usize, elapsed);
             if value > best.0 || (value == best.0 && source < best.1 && value > 0.0) {
@@ -64,10 +65,12 @@ impl<V: Value> Greedy<V> {
             value
         };
         for (source, value) in &mut self.open {
-            *value = look(*source, &mut best);
+            *value = evaluate(*source, &mut best);
         }
-        while let Some(source) = self.certificates.take_from(best.0 * (1.0 - 2.0 * SLACK)) {
-            let value = look(source, &mut best);
+        while let Some(source) =
+            self.certificates.pop_at_or_above(best.0 * (1.0 - 2.0 * RELATIVE_TOLERANCE))
+        {
+            let value = evaluate(source, &mut best);
             self.open.push((source, value));
         }
         let (highest, winner) = best;
@@ -85,30 +88,30 @@ impl<V: Value> Greedy<V> {
     }
 
     fn certify(&mut self, source: u32, value: f64, highest: f64, now: f64) -> bool {
-        let level = value + REACH * (highest - value);
-        if level >= highest * (1.0 - 4.0 * SLACK) {
+        let level = value + LEVEL_POSITION * (highest - value);
+        if level >= highest * (1.0 - 4.0 * RELATIVE_TOLERANCE) {
             return false;
         }
         let last = self.last[source as usize];
-        let until = time_after(last, self.values.reaches(source as usize, level));
+        let until = time_after(last, self.values.time_to_reach(source as usize, level));
         if until > now {
-            self.certificates.give(source, level, until);
+            self.certificates.insert(source, level, until);
         }
         until > now
     }
 }
 
-impl<V: Value> Iterator for Greedy<V> {
+impl<V: FetchValue> Iterator for Greedy<V> {
     type Item = Option<usize>;
 
-    /// The fetch at time t = 1, 2, 3, ….
+    /// Returns the fetch at time t = 1, 2, 3, ….
     fn next(&mut self) -> Option<Option<usize>> {
         self.slot += 1;
         Some(self.fetch(self.slot as f64))
     }
 }
 
-/// A time t at or before which `t − last` is still below `elapsed`, whichever way both round.
+/// Returns a time t for which `t − last` is below `elapsed`, whatever the rounding.
 fn time_after(last: f64, elapsed: f64) -> f64 {
     if elapsed.is_infinite() {
         return f64::INFINITY;

@@ -2,9 +2,9 @@ use std::iter::Peekable;
 
 use crate::Fetch;
 
-/// A sequence in continuous time, one fetch per slot: slot t = 1, 2, 3, … takes the first fetch
-/// not yet made, if its time is at most t. Fetches that come too close together are made late, in
-/// their order.
+/// A sequence in continuous time, one fetch per slot: slot t = 1, 2, 3, … takes the first pending
+/// fetch if its time is at most t. Fetches that are too close together are delayed, in
+/// order.
 #[derive(Clone, Debug)]
 pub struct InSlots<I: Iterator<Item = Fetch>> {
     fetches: Peekable<I>,
@@ -12,7 +12,7 @@ pub struct InSlots<I: Iterator<Item = Fetch>> {
 }
 
 impl<I: Iterator<Item = Fetch>> InSlots<I> {
-    /// Of fetches in the order of their times.
+    /// Creates a slotted sequence from fetches in order of time.
     pub fn new(fetches: I) -> Self {
         Self { fetches: fetches.peekable(), slot: 0 }
     }

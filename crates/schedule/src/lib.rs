@@ -1,17 +1,17 @@
-//! Rates in, in fetches per slot; the order of fetches out, one decision per slot. Knows no clock,
-//! no estimates and no prices; randomness is a generator that the caller hands over.
+//! Fetch rates per slot in; an order of fetches out, one decision per slot. Reads no clock and knows no
+//! estimates and no prices; the caller passes the random number generator.
 //!
-//! Every sequence is an iterator. Those in slots give `Some(source)`, or `None` for an idle slot,
-//! and never end. Those in continuous time give a [`Fetch`]; [`InSlots`] turns them into slots.
+//! Every sequence is an iterator. Sequences in slots return `Some(source)`, or `None` for an idle slot,
+//! and never end. Sequences in continuous time return a [`Fetch`]; [`InSlots`] converts them to slots.
 //!
-//! | policy | type | what is known of it |
+//! | Policy | Type | Property |
 //! | --- | --- | --- |
-//! | fixed order | [`FixedOrder`] | every interval of a source is the same |
-//! | random order | [`RandomOrder`] | every round is shuffled |
-//! | purely random | [`PurelyRandom`], [`PoissonTimes`] | no memory |
+//! | fixed order | [`FixedOrder`] | all intervals of a source are equal |
+//! | random order | [`RandomOrder`] | each round is a random permutation |
+//! | purely random | [`PurelyRandom`], [`PoissonTimes`] | memoryless |
 //! | earliest deadline first | [`EarliestDeadline`] | never a whole fetch ahead or behind |
-//! | golden ratio | [`GoldenRatio`] | three intervals for each source |
-//! | greedy by value | [`Greedy`] | always the fetch that is worth most now |
+//! | golden ratio | [`GoldenRatio`] | at most three different intervals per source |
+//! | greedy by value | [`Greedy`] | always the fetch with the highest value |
 //!
 //! ```
 //! use freshet_schedule::{EarliestDeadline, Rates};
@@ -39,18 +39,18 @@ mod golden_ratio;
 mod certificates;
 mod greedy;
 
-mod tally;
+mod sequence_stats;
 
-mod agenda;
+mod due_queue;
 
-pub use agenda::Agenda;
+pub use due_queue::DueQueue;
 pub use earliest_deadline::EarliestDeadline;
 pub use error::ScheduleError;
 pub use fixed_order::{Fetch, FixedOrder};
 pub use golden_ratio::GoldenRatio;
-pub use greedy::{Greedy, Value};
+pub use greedy::{FetchValue, Greedy};
 pub use in_slots::InSlots;
 pub use purely_random::{PoissonTimes, PurelyRandom};
 pub use random_order::RandomOrder;
 pub use rates::Rates;
-pub use tally::{Spread, Tally};
+pub use sequence_stats::{SequenceStats, SourceSpacing};

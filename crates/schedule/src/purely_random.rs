@@ -1,27 +1,27 @@
 use rand::{Rng, RngExt};
 
-use crate::alias::Alias;
+use crate::alias::AliasTable;
 use crate::{Fetch, Rates};
 
-/// Stands for an idle slot in the table of sources; no source has this index.
+/// Owner of idle slots; no source has this index.
 const IDLE: u32 = u32::MAX;
 
 /// Purely random (Cho & Garcia-Molina 2003, §4.3): source i is fetched in a slot with probability
-/// ρᵢ, whatever came before. Constant time per slot.
+/// ρᵢ, independently of earlier slots. Takes constant time per slot.
 #[derive(Clone, Debug)]
 pub struct PurelyRandom<R> {
-    alias: Alias,
+    alias: AliasTable,
     random: R,
 }
 
 impl<R: Rng> PurelyRandom<R> {
-    /// With its source of randomness.
+    /// Creates a sequence that draws from the given generator.
     pub fn new(rates: Rates<'_>, random: R) -> Self {
-        let mut items: Vec<(u32, f64)> = rates.fetched().collect();
-        if rates.idle() > 0.0 {
-            items.push((IDLE, rates.idle()));
+        let mut items: Vec<(u32, f64)> = rates.positive().collect();
+        if rates.idle_share() > 0.0 {
+            items.push((IDLE, rates.idle_share()));
         }
-        Self { alias: Alias::new(&items), random }
+        Self { alias: AliasTable::new(&items), random }
     }
 }
 
@@ -34,21 +34,21 @@ impl<R: Rng> Iterator for PurelyRandom<R> {
     }
 }
 
-/// Purely random in continuous time: each source is fetched at the times of a Poisson process of
-/// its rate. The iterator ends if no source has a rate.
+/// Purely random in continuous time: each source is fetched at the times of a Poisson process with
+/// its rate. The iterator ends if no source has a positive rate.
 #[derive(Clone, Debug)]
 pub struct PoissonTimes<R> {
-    alias: Option<Alias>,
+    alias: Option<AliasTable>,
     mean_gap: f64,
     time: f64,
     random: R,
 }
 
 impl<R: Rng> PoissonTimes<R> {
-    /// With its source of randomness.
+    /// Creates a sequence that draws from the given generator.
     pub fn new(rates: Rates<'_>, random: R) -> Self {
-        let items: Vec<(u32, f64)> = rates.fetched().collect();
-        let alias = (!items.is_empty()).then(|| Alias::new(&items));
+        let items: Vec<(u32, f64)> = rates.positive().collect();
+        let alias = (!items.is_empty()).then(|| AliasTable::new(&items));
         Self { alias, mean_gap: 1.0 / rates.sum(), time: 0.0, random }
     }
 }

@@ -7,8 +7,8 @@ use crate::{EarliestDeadline, Rates};
 
 /// Random order (Cho & Garcia-Molina 2003, §4.2): rounds of slots, each in a random permutation.
 ///
-/// What a round holds is what [`EarliestDeadline`] would fetch in its slots. With n equal sources
-/// and rounds of n slots that is every source once: Cho's Algorithm 4.2. For other rates no source
+/// A round contains the fetches that [`EarliestDeadline`] makes in its slots. With n equal sources
+/// and rounds of n slots, each source occurs once: Algorithm 4.2 of Cho. For other rates, no source
 /// is a whole fetch ahead or behind at the end of a round.
 #[derive(Clone, Debug)]
 pub struct RandomOrder<R> {
@@ -19,7 +19,7 @@ pub struct RandomOrder<R> {
 }
 
 impl<R: Rng> RandomOrder<R> {
-    /// With so many slots in a round.
+    /// Creates a sequence with the given number of slots per round.
     pub fn new(rates: Rates<'_>, round: NonZeroUsize, random: R) -> Self {
         let rounds = EarliestDeadline::new(rates);
         Self { rounds, round: vec![None; round.get()], next: round.get(), random }

@@ -1,7 +1,7 @@
 use crate::ScheduleError;
 
-/// A checked column of rates, in fetches per slot: finite, not negative, together at most 1. A
-/// source with a rate of 0 is never fetched.
+/// Validated column of rates in fetches per slot: finite, not negative, with a sum of at most 1. A
+/// source with rate 0 is never fetched.
 #[derive(Clone, Copy, Debug)]
 pub struct Rates<'a> {
     column: &'a [f64],
@@ -9,11 +9,11 @@ pub struct Rates<'a> {
 }
 
 impl<'a> Rates<'a> {
-    /// By how much the sum of the rates may pass 1: what the rounding of a column of ten million
-    /// rates can come to.
+    /// Allowed excess of the sum of the rates over 1: the rounding error of a column of ten million
+    /// rates.
     pub const EXCESS: f64 = 1e-9;
 
-    /// Checks a column.
+    /// Validates a column.
     pub fn new(column: &'a [f64]) -> Result<Self, ScheduleError> {
         if column.len() >= u32::MAX as usize {
             return Err(ScheduleError::TooManySources { sources: column.len() });
@@ -34,29 +34,29 @@ impl<'a> Rates<'a> {
         Ok(Self { column, sum })
     }
 
-    /// The column itself.
+    /// Returns the column.
     pub fn as_slice(self) -> &'a [f64] {
         self.column
     }
 
-    /// The fetches per slot of all sources together.
+    /// Returns the sum of all rates, in fetches per slot.
     pub fn sum(self) -> f64 {
         self.sum
     }
 
-    /// The share of slots with nothing to fetch.
-    pub(crate) fn idle(self) -> f64 {
+    /// Returns the share of idle slots.
+    pub(crate) fn idle_share(self) -> f64 {
         (1.0 - self.sum).max(0.0)
     }
 
-    /// The sources that are ever fetched, with their rates.
-    pub(crate) fn fetched(self) -> impl Iterator<Item = (u32, f64)> + 'a {
+    /// Returns the sources with a positive rate.
+    pub(crate) fn positive(self) -> impl Iterator<Item = (u32, f64)> + 'a {
         let indexed = self.column.iter().enumerate();
         indexed.filter(|&(_, &rate)| rate > 0.0).map(|(source, &rate)| (source as u32, rate))
     }
 }
 
-/// Neumaier's sum: the error does not grow with the number of terms.
+/// Sums by Neumaier's algorithm, whose error does not grow with the number of terms.
 fn sum(column: &[f64]) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
     for &term in column {

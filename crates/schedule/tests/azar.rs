@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use freshet_schedule::{EarliestDeadline, Greedy, Rates, Value};
+use freshet_schedule::{EarliestDeadline, FetchValue, Greedy, Rates};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -127,12 +127,12 @@ fn inverse(y: f64) -> f64 {
     x
 }
 
-impl Value for &Pages {
+impl FetchValue for &Pages {
     fn value(&self, source: usize, elapsed: f64) -> f64 {
         self.w[source] / self.c[source] * unit_value(self.c[source] * elapsed)
     }
 
-    fn reaches(&self, source: usize, level: f64) -> f64 {
+    fn time_to_reach(&self, source: usize, level: f64) -> f64 {
         inverse(level * self.c[source] / self.w[source]) / self.c[source]
     }
 }

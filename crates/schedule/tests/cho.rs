@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 
 use freshet_schedule::{
-    FixedOrder, InSlots, PoissonTimes, PurelyRandom, RandomOrder, Rates, Tally,
+    FixedOrder, InSlots, PoissonTimes, PurelyRandom, RandomOrder, Rates, SequenceStats,
 };
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -17,7 +17,7 @@ const ROUNDS: usize = 2000;
 #[track_caller]
 fn check(sequence: impl Iterator<Item = Option<usize>>, r: f64, expect: f64) {
     let column = vec![1.0 / SOURCES as f64; SOURCES];
-    let mut tally = Tally::new(Rates::new(&column).unwrap());
+    let mut tally = SequenceStats::new(Rates::new(&column).unwrap());
     let per_slot = r / SOURCES as f64;
     let (mut fresh, mut slots) = (0.0, 0);
     for decision in sequence.take(SOURCES * ROUNDS) {

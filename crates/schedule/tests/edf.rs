@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use freshet_schedule::{EarliestDeadline, Rates, Tally};
+use freshet_schedule::{EarliestDeadline, Rates, SequenceStats};
 use proptest::prelude::*;
 
 /// A rate as an exact multiple of 2^−90.
@@ -98,13 +98,13 @@ fn rounding_up_does_no_harm() {
 fn the_tally_agrees() {
     let column: Vec<f64> = (1..=100).map(|i| f64::from(i) / 5050.0).collect();
     let rates = Rates::new(&column).unwrap();
-    let mut tally = Tally::new(rates);
+    let mut tally = SequenceStats::new(rates);
     for decision in EarliestDeadline::new(rates).take(100_000) {
         tally.record(decision);
     }
     assert!(tally.discrepancy() < 1.0 && tally.discrepancy() > 0.5);
     assert_eq!((tally.slots(), tally.idle()), (100_000, 0));
-    for (spread, rate) in tally.spreads().zip(&column) {
+    for (spread, rate) in tally.spacings().zip(&column) {
         // Two windows of a fetch before and after: a gap is less than 2/ρ + 1 slots.
         assert!((spread.gaps.unwrap().1 as f64) < 2.0 / rate + 1.0);
     }

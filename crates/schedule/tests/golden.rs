@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use freshet_schedule::{GoldenRatio, Rates, Tally};
+use freshet_schedule::{GoldenRatio, Rates, SequenceStats};
 
 const FIBONACCI: [u64; 13] = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144];
 
@@ -79,7 +79,7 @@ fn the_five_percent_bound_does_not_hold() {
 fn idle_slots_are_spread_like_a_source() {
     let rates = [0.25, 0.25];
     let rates = Rates::new(&rates).unwrap();
-    let mut tally = Tally::new(rates);
+    let mut tally = SequenceStats::new(rates);
     let sequence = GoldenRatio::new(rates, 1000).unwrap();
     let cycle = sequence.period();
     for decision in sequence.take(cycle as usize) {

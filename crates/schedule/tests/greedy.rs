@@ -4,13 +4,13 @@
 
 use std::cell::Cell;
 
-use freshet_schedule::{Greedy, Value};
+use freshet_schedule::{FetchValue, Greedy};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 /// Compares all sources in every slot.
-fn brute_force<V: Value>(values: &V, mut last: Vec<f64>, times: &[f64]) -> Vec<Option<usize>> {
+fn brute_force<V: FetchValue>(values: &V, mut last: Vec<f64>, times: &[f64]) -> Vec<Option<usize>> {
     let decide = |&now: &f64| {
         let mut best = (0.0, None);
         for (source, last) in last.iter().enumerate() {
@@ -66,14 +66,14 @@ impl Sources {
     }
 }
 
-impl Value for &Sources {
+impl FetchValue for &Sources {
     fn value(&self, source: usize, elapsed: f64) -> f64 {
         self.asked.set(self.asked.get() + 1);
         self.compute(source, elapsed)
     }
 
     /// By bisection: the last time found at which the level is not reached.
-    fn reaches(&self, source: usize, level: f64) -> f64 {
+    fn time_to_reach(&self, source: usize, level: f64) -> f64 {
         self.asked.set(self.asked.get() + 1);
         let (mut low, mut high) = (0.0, 1.0);
         while self.compute(source, high) < level {

@@ -5,11 +5,13 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use freshet_plan::Objective;
-use freshet_sim::{Distribution, Experiment, Origin, Report, Signals, Spread, Synthetic, WebKind};
+use freshet_sim::{
+    Distribution, Experiment, MeanWithInterval, Origin, Report, Signals, Synthetic, WebKind,
+};
 
 const RECALLS: [f64; 5] = [0.2, 0.5, 0.8, 0.95, 1.0];
 const PRECISIONS: [f64; 7] = [0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0];
-/// The first is what all are compared with.
+/// First is what all are compared with.
 const POLICIES: [&str; 5] =
     ["engine:ignoring", "engine", "engine:blind", "lambda:ignoring", "lambda"];
 
@@ -67,8 +69,8 @@ fn row(objective: Objective, signals: &str, seeds: usize, place: &str) {
     println!("{place:>17}{cells} {over:>20}");
 }
 
-/// How much more one costs than another, as a share, seed by seed.
-fn difference(report: &Report, one: usize, other: usize) -> Spread {
+/// Returns how much more one costs than another, as a share, seed by seed.
+fn difference(report: &Report, one: usize, other: usize) -> MeanWithInterval {
     let costs = |at: usize| {
         let runs = report.policies[at].runs.iter();
         runs.map(|run| run.ledger.measured().cost(report.objective)).collect::<Vec<f64>>()
@@ -76,10 +78,10 @@ fn difference(report: &Report, one: usize, other: usize) -> Spread {
     let (one, other) = (costs(one), costs(other));
     let base = other.iter().sum::<f64>() / other.len() as f64;
     let shares: Vec<f64> = one.iter().zip(&other).map(|(a, b)| (a - b) / base).collect();
-    Spread::of(&shares)
+    MeanWithInterval::of(&shares)
 }
 
-fn percent(spread: &Spread) -> String {
+fn percent(spread: &MeanWithInterval) -> String {
     let half = spread.interval.map_or(f64::NAN, |(low, high)| 50.0 * (high - low));
     format!("{:+.1} ± {half:.1}", 100.0 * spread.mean)
 }

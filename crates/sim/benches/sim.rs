@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use freshet_model::{Budget, PerDay};
-use freshet_schedule::Agenda;
+use freshet_schedule::DueQueue;
 use freshet_sim::{Experiment, Origin, Synthetic, WebKind};
 
 /// Changes and requests to simulate at each size.
@@ -42,15 +42,16 @@ fn main() {
 
 /// Seconds for a pop and a push.
 fn heap_step(entries: usize) -> f64 {
-    let mut agenda =
-        Agenda::of((0..entries as u32).map(|i| (f64::from(i.wrapping_mul(40_503) % 65_536), i)));
+    let mut agenda = DueQueue::from_entries(
+        (0..entries as u32).map(|i| (f64::from(i.wrapping_mul(40_503) % 65_536), i)),
+    );
     let start = Instant::now();
     let rounds = 2_000_000;
     for _ in 0..rounds {
         let (day, source) = agenda.pop().unwrap();
         agenda.push(day + 60_000.0 + f64::from(source % 9973), source);
     }
-    black_box(agenda.first());
+    black_box(agenda.next_day());
     start.elapsed().as_secs_f64() / f64::from(rounds)
 }
 

@@ -1,38 +1,37 @@
-//! Updates that wait to be captured.
+//! Updates that have not been captured yet.
 
 use std::collections::VecDeque;
 
-use freshet_estimate::{Capture, Life, Urgency};
+use freshet_estimate::{CaptureObjective, UpdateLifetime, Urgency};
 
-/// The updates of each source since its last fetch, as far as a fetch can still be worth something
-/// for them.
+/// Updates of each source since its last fetch, as far as a fetch can still capture them.
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog {
-    capture: Capture,
-    /// How many updates back, and how many days, there is anything to capture.
+    capture: CaptureObjective,
+    /// Numbers of updates and of days after which an update can no longer be captured.
     changes: usize,
     window: f64,
     pending: Pending,
 }
 
-/// A number for each source where one is enough, else the days of its updates.
+/// Per source: a single number where that is enough, otherwise the days of its updates.
 #[derive(Clone, Debug)]
 enum Pending {
-    /// Nothing ever goes: what they were all worth at the latest of them, and when that was.
+    /// Updates never expire: total worth at the latest update, and its day.
     Sums(Vec<(f64, f64)>),
-    /// Those that are still there, in order.
+    /// Days of the available updates, in order.
     Days(Vec<VecDeque<f64>>),
 }
 
 impl Backlog {
-    pub(crate) fn new(capture: Capture, sources: usize) -> Self {
+    pub(crate) fn new(capture: CaptureObjective, sources: usize) -> Self {
         let (changes, life) = match capture.life {
-            Life::Append => (usize::MAX, f64::INFINITY),
-            Life::Days(days) => (usize::MAX, f64::from(days)),
-            Life::Changes(changes) => (changes as usize, f64::INFINITY),
+            UpdateLifetime::Append => (usize::MAX, f64::INFINITY),
+            UpdateLifetime::Window(days) => (usize::MAX, f64::from(days)),
+            UpdateLifetime::Changes(changes) => (changes as usize, f64::INFINITY),
         };
         let window = match capture.urgency {
-            Urgency::Days(days) => life.min(f64::from(days)),
+            Urgency::Window(days) => life.min(f64::from(days)),
             Urgency::Uniform | Urgency::Decay(_) => life,
         };
         let pending = if changes == usize::MAX && window == f64::INFINITY {
@@ -43,12 +42,12 @@ impl Backlog {
         Self { capture, changes, window, pending }
     }
 
-    /// A source has changed. Updates before day `since` no longer count.
+    /// Records a change of a source. Updates before day `since` no longer count.
     pub(crate) fn add(&mut self, source: u32, day: f64, since: f64) {
         match &mut self.pending {
             Pending::Sums(sums) => {
                 let (worth, at) = &mut sums[source as usize];
-                let left = if *at < since { 0.0 } else { self.capture.captured(day - *at, 0) };
+                let left = if *at < since { 0.0 } else { self.capture.update_value(day - *at, 0) };
                 (*worth, *at) = (worth.mul_add(left, 1.0), day);
             }
             Pending::Days(days) => {
@@ -63,19 +62,20 @@ impl Backlog {
         }
     }
 
-    /// A source is fetched: what its updates are worth now, for each unit of its importance. Those
+    /// Records a fetch and returns the worth of the captured updates per unit of importance. Updates
     /// before day `since` do not count.
     pub(crate) fn take(&mut self, source: u32, now: f64, since: f64) -> f64 {
         match &mut self.pending {
             Pending::Sums(sums) => {
                 let (worth, at) = std::mem::take(&mut sums[source as usize]);
-                if at < since { 0.0 } else { worth * self.capture.captured(now - at, 0) }
+                if at < since { 0.0 } else { worth * self.capture.update_value(now - at, 0) }
             }
             Pending::Days(days) => {
                 let days = &mut days[source as usize];
                 let latest_first = days.iter().rev().zip(0..).filter(|(day, _)| **day >= since);
-                let worth =
-                    latest_first.map(|(day, later)| self.capture.captured(now - day, later)).sum();
+                let worth = latest_first
+                    .map(|(day, later)| self.capture.update_value(now - day, later))
+                    .sum();
                 days.clear();
                 worth
             }
@@ -88,19 +88,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn captures() -> impl Strategy<Value = Capture> {
+    fn captures() -> impl Strategy<Value = CaptureObjective> {
         let life = prop_oneof![
-            Just(Life::Append),
-            Just(Life::OVERWRITE),
-            (2_u32..6).prop_map(Life::Changes),
-            (0.1_f32..3.0).prop_map(Life::Days),
+            Just(UpdateLifetime::Append),
+            Just(UpdateLifetime::OVERWRITE),
+            (2_u32..6).prop_map(UpdateLifetime::Changes),
+            (0.1_f32..3.0).prop_map(UpdateLifetime::Window),
         ];
         let urgency = prop_oneof![
             Just(Urgency::Uniform),
             (0.1_f32..3.0).prop_map(Urgency::Decay),
-            (0.1_f32..3.0).prop_map(Urgency::Days),
+            (0.1_f32..3.0).prop_map(Urgency::Window),
         ];
-        (life, urgency).prop_map(|(life, urgency)| Capture { life, urgency })
+        (life, urgency).prop_map(|(life, urgency)| CaptureObjective { life, urgency })
     }
 
     proptest! {
@@ -116,11 +116,11 @@ mod tests {
                 now += gap;
                 let since = if now < since { 0.0 } else { since };
                 if fetch {
-                    // By the definition, from all that ever happened.
+                    // By the definition, from the whole history.
                     let later = |at: usize| (days.len() - 1 - at) as u32;
                     let counts = (0..days.len()).filter(|&at| days[at] >= since);
                     let expect: f64 =
-                        counts.map(|at| capture.captured(now - days[at], later(at))).sum();
+                        counts.map(|at| capture.update_value(now - days[at], later(at))).sum();
                     let got = backlog.take(1, now, since);
                     prop_assert!((got - expect).abs() <= 1e-12 * (1.0 + expect), "{got} {expect}");
                     days.clear();
@@ -137,7 +137,7 @@ mod tests {
     fn no_more_is_remembered_than_can_be_captured() {
         let kept = |life: &str, urgency: &str| {
             let capture =
-                Capture { life: life.parse().unwrap(), urgency: urgency.parse().unwrap() };
+                CaptureObjective { life: life.parse().unwrap(), urgency: urgency.parse().unwrap() };
             let mut backlog = Backlog::new(capture, 1);
             for day in 0..10_000 {
                 backlog.add(0, f64::from(day), 0.0);

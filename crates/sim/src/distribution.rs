@@ -1,4 +1,4 @@
-//! How rates and importances are spread over the sources of a synthetic web.
+//! Distributions of rates and importances over the sources of a synthetic web.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,42 +12,42 @@ use crate::seed::Random;
 /// A distribution of positive numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
-    /// The same for all: `equal[:VALUE]`.
+    /// The same value for all: `equal[:VALUE]`.
     Equal(f64),
-    /// Between two bounds: `uniform[:LOW,HIGH]`.
+    /// Uniform between two bounds: `uniform[:LOW,HIGH]`.
     Uniform {
-        /// The lower bound.
+        /// Lower bound.
         low: f64,
-        /// The upper bound.
+        /// Upper bound.
         high: f64,
     },
-    /// The r-th largest is `r^(−S)`, in random order: `zipf[:S]`.
+    /// The r-th largest value is `r^(−S)`, in random order: `zipf[:S]`.
     Zipf(f64),
-    /// Whole numbers `k` up to a range, each drawn with a chance in proportion to `k^(−S)`:
+    /// Whole numbers `k` up to a range, each drawn with a probability proportional to `k^(−S)`:
     /// `zipf-draws[:S,RANGE]`.
     ZipfDraws {
-        /// The exponent.
+        /// Exponent.
         exponent: f64,
-        /// The largest number.
+        /// Largest number.
         range: f64,
     },
     /// `lognormal[:MEDIAN,SIGMA]`.
     LogNormal {
-        /// The median.
+        /// Median.
         median: f64,
-        /// The deviation of the logarithm.
+        /// Standard deviation of the logarithm.
         sigma: f64,
     },
     /// `gamma[:SHAPE,MEAN]`.
     Gamma {
-        /// The shape; below 1 most numbers are far below the mean.
+        /// Shape; below 1, most numbers are far below the mean.
         shape: f64,
-        /// The mean.
+        /// Mean.
         mean: f64,
     },
 }
 
-/// Why a text is not a distribution.
+/// Error for an invalid distribution.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a distribution such as `equal`, `uniform:0,1`, `zipf:1`, `zipf-draws:2,10000`, \
@@ -61,7 +61,7 @@ impl Distribution {
         match self {
             Self::Equal(value) => vec![value; n],
             Self::Uniform { low, high } => {
-                // Never the lower bound itself: a source that never changes is no draw from here.
+                // Excludes the lower bound, so that every source changes.
                 (0..n).map(|_| high - (high - low) * random.random::<f64>()).collect()
             }
             Self::Zipf(exponent) => {
@@ -81,7 +81,7 @@ impl Distribution {
 }
 
 fn many(of: impl rand_distr::Distribution<f64>, n: usize, random: &mut Random) -> Vec<f64> {
-    // A tail so thin that it underflows is still a source that changes.
+    // A value that underflows is replaced, so that every source changes.
     (0..n).map(|_| of.sample(random).clamp(1e-30, 1e30)).collect()
 }
 

@@ -1,14 +1,14 @@
-//! What can be wrong with a simulation.
+//! Errors of a simulation.
 
-/// A name that is not in its list.
+/// Error for an unknown name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} `{name}` ({})", known_names(known))]
 pub struct UnknownName {
-    /// What kind of name it should have been.
+    /// Kind of name that was expected.
     pub what: &'static str,
-    /// The name that was given.
+    /// The given name.
     pub name: String,
-    /// The names that there are.
+    /// Known names.
     pub known: Vec<&'static str>,
 }
 
@@ -16,7 +16,7 @@ fn known_names(known: &[&str]) -> String {
     if known.is_empty() { "it has none".to_owned() } else { format!("known: {}", known.join(", ")) }
 }
 
-/// Finds the one of `all` that has this name.
+/// Finds the element of `all` with the given name.
 pub(crate) fn by_name<T: Copy>(
     what: &'static str,
     name: &str,
@@ -30,84 +30,84 @@ pub(crate) fn by_name<T: Copy>(
     })
 }
 
-/// Why a simulation cannot be run.
+/// Error of a simulation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimError {
-    /// There is nothing to simulate.
+    /// There are no sources.
     #[error("there are no sources")]
     NoSources,
-    /// The record has no time in it.
+    /// The trace covers no time.
     #[error("the record covers no time: it begins and ends at {0} (seconds since 1970)")]
     NoTime(f64),
-    /// The number of days is not one.
+    /// Invalid number of days.
     #[error("{0} days are not a time to simulate (more than 0, at most 1e6)")]
     Days(f64),
-    /// There is nothing left to measure.
+    /// The burn-in leaves no time to measure.
     #[error("a burn-in of {burn_in} days leaves nothing of {days} days to measure")]
     BurnIn {
-        /// The days before measuring.
+        /// Days before the measured time.
         burn_in: f64,
-        /// All days.
+        /// Total number of days.
         days: f64,
     },
-    /// A rate is no chance.
+    /// A change rate is not a probability although time is in slots.
     #[error(
         "source {source_number}: a change rate of {rate} is no chance of a change in a slot (below 1)"
     )]
     Chance {
-        /// Which source, from 1.
+        /// Number of the source, starting at 1.
         source_number: usize,
-        /// Its rate.
+        /// Change rate of the source.
         rate: f64,
     },
-    /// A scenario says what cannot be.
+    /// An event of the scenario is impossible.
     #[error("{why}")]
     Scenario {
-        /// The place in the scenario.
+        /// Index of the event in the scenario.
         place: usize,
-        /// Why not.
-        why: crate::InvalidTurn,
+        /// Reason.
+        why: crate::InvalidScenarioEvent,
     },
-    /// Recorded signals have times, and a web that is made up has no dates.
+    /// Recorded signals need a trace of changes, because a synthetic web has no dates.
     #[error("recorded signals are about a record of changes, and the changes here are made up")]
     NoRecord,
-    /// Signals about others.
+    /// The signals are about other sources.
     #[error(
         "the signals are about {signals} sources, and none of them is among the {sources} of the \
          trace: they go by name"
     )]
     Strangers {
-        /// How many sources the signals are about.
+        /// Number of sources that the signals are about.
         signals: usize,
-        /// How many there are.
+        /// Available number.
         sources: usize,
     },
-    /// A policy cannot be asked for this.
+    /// The policy does not support the objective.
     #[error("the policy `{policy}` is not for the objective {objective}")]
     Policy {
-        /// Which policy.
+        /// Name of the policy.
         policy: String,
-        /// What it was to make good.
+        /// The objective.
         objective: &'static str,
     },
-    /// The planner refused.
+    /// The planner returned an error.
     #[error("cannot plan: {0}")]
     Plan(String),
-    /// So many events would take for ever.
+    /// The simulation has too many events.
     #[error("{} are too many to simulate (at most {limit:e})", events(*.requests, *.changes, *.signals))]
     TooMuch {
-        /// Requests to expect.
+        /// Expected number of requests.
         requests: f64,
-        /// Changes to expect.
+        /// Expected number of changes.
         changes: f64,
-        /// Signals to expect.
+        /// Expected number of signals.
         signals: f64,
-        /// How many events are allowed.
+        /// Largest number of events allowed.
         limit: f64,
     },
 }
 
-/// Events to expect; signals only if there are any.
+/// Formats the expected numbers of events; signals only if there are any.
 fn events(requests: f64, changes: f64, signals: f64) -> String {
     match signals > 0.0 {
         false => format!("about {requests:.3e} requests and {changes:.3e} changes"),

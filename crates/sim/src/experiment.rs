@@ -1,13 +1,13 @@
-//! Policies side by side: the same webs, the same number of requests.
+//! Comparison of policies on the same webs with the same number of requests.
 
 use freshet_model::{Budget, PerDay};
 use freshet_plan::{Objective, Observed, Timing};
 use rayon::prelude::*;
 
-use crate::aim::Aim;
 use crate::error::SimError;
 use crate::fault::Fault;
 use crate::ledger::Calendar;
+use crate::objective::SimObjective;
 use crate::policy::{Choice, PolicyKind};
 use crate::report::{PolicyReport, Report, costs};
 use crate::run::{Run, run, run_at_most};
@@ -16,68 +16,68 @@ use crate::setting::Setting;
 use crate::signals::Signals;
 use crate::web::{Origin, Web};
 
-/// What to simulate.
+/// Settings of a comparison of policies.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Where the webs come from.
+    /// Origin of the webs.
     pub origin: Origin,
-    /// Which policies.
+    /// Policies to compare.
     pub policies: Vec<Choice>,
-    /// How long; `None`: as long as the record, or 180 days.
+    /// Duration in days; `None` is the length of the trace, or 180 days.
     pub days: Option<f64>,
-    /// The days before measuring; `None`: half of all.
+    /// Days before the measured time; `None` is half of the duration.
     pub burn_in: Option<f64>,
-    /// What may be spent. A budget per source counts the sources that are there on average while
-    /// measuring.
+    /// Request budget. A budget per source counts the sources that exist on average during the
+    /// measured time.
     pub budget: Budget,
-    /// What it is to buy.
-    pub objective: Aim,
-    /// When the fetches of a source happen, for policies that set rates.
+    /// Objective.
+    pub objective: SimObjective,
+    /// Timing of the fetches, for policies that set rates.
     pub timing: Timing,
-    /// What to do about announced changes.
+    /// Treatment of announced changes.
     pub observed: Observed,
-    /// What goes wrong.
+    /// Faults of hosts.
     pub faults: Vec<Fault>,
-    /// What happens on known days.
+    /// Events on certain days.
     pub scenario: Scenario,
-    /// Who says that sources have changed, if anybody does.
+    /// Signals about changes, if any.
     pub signals: Option<Signals>,
-    /// How many seeds.
+    /// Number of seeds.
     pub seeds: usize,
-    /// The first.
+    /// First seed.
     pub seed: u64,
-    /// Pieces of time in the report.
+    /// Number of time steps in the report.
     pub pieces: usize,
 }
 
-/// How far an experiment is.
+/// Progress of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// So many runs will be made to scale rules, and to measure.
+    /// Number of runs to scale rules and to measure.
     Planned {
-        /// Runs to measure.
+        /// Number of runs to measure.
         runs: usize,
     },
-    /// One run to scale a rule is over.
+    /// A run to scale a rule has finished.
     Scaled,
-    /// One run that counts is over.
+    /// A measured run has finished.
     Done,
 }
 
-/// The days of a made-up web, unless told otherwise.
+/// Default duration of a synthetic web in days.
 const DAYS: f64 = 180.0;
-/// Sources that are enough to find the factor of a rule.
+/// Number of sources that is sufficient to find the factor of a rule.
 const SAMPLE: usize = 4000;
-/// How close a rule's requests must come to the budget.
+/// Relative tolerance between the requests of a rule and the budget.
 const CLOSE: f64 = 2e-3;
-/// Changes, requests and signals in one run: some hours.
+/// Largest number of changes, requests and signals in one run: some hours of computation.
 const MOST_EVENTS: f64 = 2e10;
 
 impl Experiment {
-    /// With the defaults of the command line.
+    /// Creates an experiment with the defaults of the command line.
     #[must_use]
     pub fn new(origin: Origin) -> Self {
-        let objective = Aim::Keep(Objective::Harmonic);
+        let objective = SimObjective::Keep(Objective::Harmonic);
         let all = PolicyKind::ALL.iter().filter(|kind| kind.serves(objective));
         let policies = all.map(|&kind| kind.into()).collect();
         let each = PerDay::new(0.2).unwrap_or(PerDay::ZERO);
@@ -99,10 +99,10 @@ impl Experiment {
         }
     }
 
-    /// The days that will be simulated.
+    /// Returns the simulated time.
     ///
     /// # Errors
-    /// If there is no time, or none to measure.
+    /// Returns an error if there is no time, or none to measure.
     pub fn calendar(&self) -> Result<Calendar, SimError> {
         if self.origin.sources() == 0 {
             return Err(SimError::NoSources);
@@ -111,7 +111,7 @@ impl Experiment {
         if let (Some(days), Origin::Recorded(history, _)) = (recorded, &self.origin)
             && days <= 0.0
         {
-            return Err(SimError::NoTime(history.span().map_or(0.0, |span| span.birth)));
+            return Err(SimError::NoTime(history.time_range().map_or(0.0, |span| span.start)));
         }
         let days = match (self.days, recorded) {
             (None, None) => DAYS,
@@ -129,11 +129,11 @@ impl Experiment {
         Ok(Calendar::new(days, burn_in, self.pieces.max(2)))
     }
 
-    /// Runs every policy on every seed, on the threads of rayon's pool. The result does not depend
-    /// on their number.
+    /// Runs every policy on every seed, on rayon's thread pool. The result does not depend
+    /// on the number of threads.
     ///
     /// # Errors
-    /// If there is nothing to simulate, too much, or a policy cannot plan.
+    /// Returns an error if there is nothing to simulate, too much, or a policy cannot plan.
     pub fn run(&self, progress: &(dyn Fn(Progress) + Sync)) -> Result<Report, SimError> {
         let unfit = self.policies.iter().find(|choice| !choice.kind.serves(self.objective));
         if let Some(choice) = unfit {
@@ -144,7 +144,7 @@ impl Experiment {
         let mean_budget = first.mean_budget(budget, calendar.burn_in, calendar.days);
         progress(Progress::Planned { runs: self.policies.len() * self.seeds.max(1) });
 
-        // About the same for all seeds: a start for each of them.
+        // Nearly the same for all seeds, so it is a good start for each.
         let starts: Vec<Option<f64>> = self
             .policies
             .par_iter()
@@ -156,7 +156,7 @@ impl Experiment {
         drop(first);
 
         let seeds = self.seeds.max(1);
-        // Seed by seed, so that the first that are done say something about all policies.
+        // Seed by seed, so that early results cover all policies.
         let jobs: Vec<(usize, usize)> = (0..seeds)
             .flat_map(|seed| (0..self.policies.len()).map(move |at| (seed, at)))
             .collect();
@@ -211,7 +211,7 @@ impl Experiment {
         })
     }
 
-    /// The days, the web of the first seed, and the requests a day at the start.
+    /// Returns the calendar, the web of the first seed, and the requests per day at the start.
     pub(crate) fn first(&self) -> Result<(Calendar, Web, f64), SimError> {
         let calendar = self.calendar()?;
         let checked = self.scenario.check(&self.origin, calendar.days);
@@ -259,7 +259,7 @@ impl Experiment {
     fn check_size(&self, web: &Web, budget: f64, calendar: &Calendar) -> Result<(), SimError> {
         let requests = web.mean_budget(budget, 0.0, calendar.days) * calendar.days;
         let changes = match &self.origin {
-            Origin::Recorded(history, _) => history.total() as f64,
+            Origin::Recorded(history, _) => history.change_count() as f64,
             _ => web.most_changes() * calendar.days,
         };
         let signals = web.heralded.as_ref().map_or(0.0, |it| it.a_day(web, calendar.days));
@@ -272,7 +272,7 @@ impl Experiment {
     }
 }
 
-/// Requests a day.
+/// Requests per day.
 fn budget_in(budget: Budget, web: &Web, calendar: &Calendar) -> f64 {
     match budget {
         Budget::Total(total) => total.get(),
@@ -282,7 +282,7 @@ fn budget_in(budget: Budget, web: &Web, calendar: &Calendar) -> f64 {
     }
 }
 
-/// The factor at which a rule that knows no budget keeps to it while measuring.
+/// Returns the factor at which a rule without a budget makes the budgeted number of requests in the measured time.
 fn scale_of(
     choice: &Choice,
     setting: &Setting<'_>,
@@ -298,7 +298,7 @@ fn scale_of(
     let most = target.max(web.mean_budget(setting.budget, 0.0, calendar.days) * calendar.days);
     let sample = web.population.len().div_ceil(SAMPLE) as u64;
     let count = |scale: f64, sample: u64| {
-        // More than this is too much, whatever it is; the rule need not go on.
+        // The run can stop at this number, which is too large in any case.
         let at_most = (20.0 * most / sample as f64).max(1e4) as u64;
         let mut policy = choice.build(&Setting { scale, sample, ..*setting })?;
         let done = run_at_most(web, policy.as_mut(), calendar, at_most);
@@ -308,7 +308,7 @@ fn scale_of(
     };
     let mut scale = find_scale(target, start, |scale| count(scale, sample))?;
     if sample > 1 {
-        // The sample is not quite like the rest: ask it for as much as makes all of them right.
+        // The sample differs slightly from the whole; correct its target accordingly.
         let ratio = count(scale, 1)? / count(scale, sample)?.max(1.0);
         if ratio > 0.0 && (ratio - 1.0).abs() > CLOSE {
             scale = find_scale(target / ratio, scale, |scale| count(scale, sample))?;
@@ -317,7 +317,7 @@ fn scale_of(
     Ok(Some(scale))
 }
 
-/// The scale at which a falling count meets a target: brackets by doubling, then the Illinois rule on
+/// Returns the scale at which a decreasing count meets a target: brackets by doubling, then the Illinois method on
 /// logarithms.
 fn find_scale(
     target: f64,
@@ -331,7 +331,7 @@ fn find_scale(
     if near(here) {
         return Ok(at.exp());
     }
-    // A longer scale means fewer requests.
+    // A larger scale means fewer requests.
     let direction = here.signum();
     let (mut other, mut there) = (at, here);
     for _ in 0..40 {

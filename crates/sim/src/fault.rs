@@ -1,4 +1,4 @@
-//! Hosts that fail.
+//! Faults of hosts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,29 +6,29 @@ use std::str::FromStr;
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
 
-use crate::seed::{Purpose, random};
+use crate::seed::{RandomPurpose, random};
 
-/// What goes wrong with a host.
+/// Kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Now and then it does not answer for a day.
+    /// The host does not answer for a day from time to time.
     Timeout,
-    /// Now and then its answers take an hour, for a day.
+    /// Responses take an hour for a day from time to time.
     Slow,
-    /// At some time it goes away for good.
+    /// The host disappears for good at some time.
     Gone,
 }
 
-/// A kind of fault, and the share of the hosts that it befalls: `timeout:0.3`.
+/// A kind of fault and the share of affected hosts: `timeout:0.3`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
-    /// What goes wrong.
+    /// Faults of hosts.
     pub kind: FaultKind,
-    /// With which share of the hosts.
+    /// Share of affected hosts.
     pub share: f64,
 }
 
-/// Why a text is not a fault.
+/// Error for an invalid fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a fault such as `timeout:0.3`, `slow:0.1` or `gone:0.05` (a share of hosts, 0 to 1)"
@@ -63,22 +63,22 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Days between two outages of a host, on average.
+/// Mean number of days between two outages of a host.
 const BETWEEN: f64 = 14.0;
-/// Days that an outage lasts.
+/// Length of an outage in days.
 const LENGTH: f64 = 1.0;
-/// How long an answer of a slow host takes, in days.
+/// Response time of a slow host in days.
 const SLOW_ANSWER: f64 = 1.0 / 24.0;
 
-/// How a host is at some time.
+/// State of a host at some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Health {
     Well,
-    /// No answer.
+    /// The host does not answer.
     Silent,
-    /// An answer after so many days.
+    /// The host answers after this number of days.
     Slow(f64),
-    /// No more.
+    /// The host has disappeared.
     Gone,
 }
 
@@ -89,10 +89,10 @@ struct Outage {
     health: Health,
 }
 
-/// The troubles of all hosts.
+/// Faults of all hosts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Faults {
-    /// For each host, in order of time; empty if nothing ever fails.
+    /// Outages of each host in order of time; empty if no host fails.
     outages: Vec<Vec<Outage>>,
 }
 
@@ -101,7 +101,7 @@ impl Faults {
         if faults.iter().all(|fault| fault.share == 0.0) {
             return Self::default();
         }
-        let mut random = random(seed, Purpose::Faults);
+        let mut random = random(seed, RandomPurpose::Faults);
         let mut of_host = || {
             let mut outages = Vec::new();
             for fault in faults {
@@ -135,7 +135,7 @@ impl Faults {
         Self { outages: (0..hosts).map(|_| of_host()).collect() }
     }
 
-    /// Hosts fail for some days.
+    /// Adds an outage of hosts.
     pub(crate) fn add(&mut self, hosts: &[u32], from: f64, days: f64, kind: FaultKind) {
         for &host in hosts {
             let Some(outages) = self.outages.get_mut(host as usize) else { continue };
@@ -149,12 +149,12 @@ impl Faults {
         }
     }
 
-    /// Room for the troubles of so many hosts.
+    /// Ensures that there is an entry for each host.
     pub(crate) fn make_room(&mut self, hosts: usize) {
         self.outages.resize_with(self.outages.len().max(hosts), Vec::new);
     }
 
-    /// How a host is. The worst counts where troubles meet.
+    /// Returns the state of a host. If outages overlap, the worst one counts.
     #[inline]
     pub(crate) fn health(&self, host: u32, day: f64) -> Health {
         if self.outages.is_empty() { Health::Well } else { self.look_up(host, day) }
@@ -176,7 +176,7 @@ impl Faults {
         health
     }
 
-    /// When a host goes away for good; infinite if it stays.
+    /// Returns the day on which a host disappears, or infinity.
     pub(crate) fn end(&self, host: u32) -> f64 {
         let outages = self.outages.get(host as usize).map_or(&[][..], |outages| &outages[..]);
         let gone = outages.iter().find(|outage| outage.health == Health::Gone);

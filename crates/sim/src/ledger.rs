@@ -1,20 +1,20 @@
-//! What copies cost while nobody looked.
+//! Accumulated cost of copies over time.
 
-/// The days of a simulation: a first part for learning, the rest is measured.
+/// Simulated time: a burn-in for learning, then the measured part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calendar {
-    /// How long it goes on.
+    /// Duration in days.
     pub days: f64,
-    /// Where measuring starts.
+    /// Start of the measured part in days.
     pub burn_in: f64,
-    /// Pieces before it.
+    /// Number of time steps before it.
     before: usize,
-    /// Pieces after it.
+    /// Number of time steps after it.
     after: usize,
 }
 
 impl Calendar {
-    /// About `pieces` pieces of about equal length, with an edge where measuring starts.
+    /// Splits the time into about `pieces` steps of similar length, with an edge at the start of the measured part.
     #[must_use]
     pub fn new(days: f64, burn_in: f64, pieces: usize) -> Self {
         let share = (burn_in / days * pieces as f64).round() as usize;
@@ -22,13 +22,13 @@ impl Calendar {
         Self { days, burn_in, before, after: (pieces - before.min(pieces)).max(1) }
     }
 
-    /// How many pieces there are.
+    /// Returns the number of time steps.
     #[must_use]
     pub fn pieces(&self) -> usize {
         self.before + self.after
     }
 
-    /// Where piece `at` starts; the one after the last starts at the end.
+    /// Returns the start of step `at`; the step after the last one starts at the end.
     #[must_use]
     pub fn edge(&self, at: usize) -> f64 {
         if at >= self.pieces() {
@@ -41,7 +41,7 @@ impl Calendar {
         }
     }
 
-    /// The first piece that is measured.
+    /// Returns the first measured step.
     #[must_use]
     pub fn measured(&self) -> usize {
         self.before
@@ -54,7 +54,7 @@ impl Calendar {
             (self.burn_in, self.days - self.burn_in, self.after, self.before)
         };
         let mut at = first + (((day - start) / length * count as f64) as usize).min(count - 1);
-        // Rounding must not put a day on the wrong side of an edge.
+        // Corrects rounding that puts a day on the wrong side of an edge.
         if at > first && day < self.edge(at) {
             at -= 1;
         } else if at + 1 < self.pieces() && day >= self.edge(at + 1) {
@@ -64,10 +64,10 @@ impl Calendar {
     }
 }
 
-/// Sums over a piece of time, weighted by importance.
+/// Sums over a time step, weighted by importance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
-    /// Days that sources were there.
+    /// Days that sources existed.
     pub present: f64,
     /// Days that copies were stale.
     pub stale: f64,
@@ -77,15 +77,15 @@ pub struct Sums {
     pub harmonic: f64,
     /// Changes.
     pub changes: f64,
-    /// Changes that a fetch got to see.
+    /// Changes that a fetch observed.
     pub captured: f64,
-    /// Days from those changes to the fetch.
+    /// Mean number of days from an observed change to the fetch.
     pub delay: f64,
-    /// What the changes that were captured were worth by then; 0 where that is not asked.
+    /// Worth of the captured changes; 0 unless the objective is capture.
     pub utility: f64,
-    /// Requests, each as one.
+    /// Number of requests, unweighted.
     pub requests: f64,
-    /// Requests that found a change, each as one.
+    /// Number of requests that found a change, unweighted.
     pub found: f64,
 }
 
@@ -104,23 +104,23 @@ impl Sums {
     }
 }
 
-/// The sums of a simulation, piece by piece.
+/// Sums of a simulation by time step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ledger {
     calendar: Calendar,
     pieces: Vec<Sums>,
-    /// The piece of the last entry, where the next most often falls too, and its edges.
+    /// Step of the last entry, with its edges; the next entry is usually in the same one.
     current: (usize, f64, f64),
 }
 
-/// Time during which a copy was stale: since when, how badly, and how much that matters.
+/// A period in which a copy was stale.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stale {
+pub(crate) struct StalePeriod {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// When the first of the missed changes was.
+    /// Day of the first missed change.
     pub(crate) first: f64,
-    /// The harmonic number of the changes missed.
+    /// Harmonic number of the missed changes.
     pub(crate) harmonic: f64,
     pub(crate) weight: f64,
 }
@@ -131,19 +131,19 @@ impl Ledger {
         Self { calendar, pieces: vec![Sums::default(); calendar.pieces()], current }
     }
 
-    /// The days it covers.
+    /// Returns the calendar.
     #[must_use]
     pub fn calendar(&self) -> &Calendar {
         &self.calendar
     }
 
-    /// Piece by piece.
+    /// Returns the sums by time step.
     #[must_use]
     pub fn pieces(&self) -> &[Sums] {
         &self.pieces
     }
 
-    /// The sums over all that is measured.
+    /// Returns the sums over the measured time.
     #[must_use]
     pub fn measured(&self) -> Sums {
         let mut total = Sums::default();
@@ -153,13 +153,13 @@ impl Ledger {
         total
     }
 
-    /// The day from which on changes count on a day: all, or those that come while it is measured.
+    /// Returns the day from which changes count: the start, or the start of the measured time.
     #[inline]
     pub(crate) fn since(&self, day: f64) -> f64 {
         if day < self.calendar.burn_in { 0.0 } else { self.calendar.burn_in }
     }
 
-    /// The sums of the piece in which a day lies.
+    /// Returns the sums of the step that contains a day.
     #[inline]
     pub(crate) fn at(&mut self, day: f64) -> &mut Sums {
         self.turn_to(day);
@@ -175,9 +175,9 @@ impl Ledger {
         }
     }
 
-    /// Takes note of stale time, which may go over several pieces.
+    /// Records stale time, which may span several steps.
     #[inline]
-    pub(crate) fn stale(&mut self, stale: Stale) {
+    pub(crate) fn stale(&mut self, stale: StalePeriod) {
         let mut from = stale.from;
         while from < stale.to {
             self.turn_to(from);
@@ -195,7 +195,7 @@ impl Ledger {
         }
     }
 
-    /// Takes note that a source is there.
+    /// Records that a source exists.
     pub(crate) fn present(&mut self, from: f64, to: f64, weight: f64) {
         for at in 0..self.pieces.len() {
             let (start, end) = (self.calendar.edge(at), self.calendar.edge(at + 1));
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn what_is_split_adds_up() {
         let mut ledger = Ledger::new(Calendar::new(10.0, 5.0, 10));
-        ledger.stale(Stale { from: 1.5, to: 7.25, first: 1.0, harmonic: 2.0, weight: 3.0 });
+        ledger.stale(StalePeriod { from: 1.5, to: 7.25, first: 1.0, harmonic: 2.0, weight: 3.0 });
         let mut all = Sums::default();
         for piece in ledger.pieces() {
             all.add(piece);

@@ -1,9 +1,9 @@
-//! Webs and policies in; what the policies made of them out. One seed replays a whole run, on any
-//! number of threads. Knows no file, socket or clock: time is virtual, in days.
+//! Webs and policies in; measures of each policy out. One seed replays a whole run, on any
+//! number of threads. Opens no file or socket and reads no clock: time is virtual, in days.
 //!
-//! A web changes, a policy is told what it can know and says what to fetch, and a ledger keeps what
-//! the copies were worth in the meantime. The changes of a source are drawn from its own random
-//! numbers, so that all policies meet the same ones.
+//! The sources of a web change, a policy receives events and returns sources to fetch, and a ledger accumulates the
+//! cost of the copies in between. The changes of a source are drawn from its own random
+//! numbers, so that all policies see the same changes.
 //!
 //! ```
 //! use freshet_sim::{Experiment, Origin, Synthetic, WebKind};
@@ -31,31 +31,33 @@ mod backlog;
 mod ledger;
 mod run;
 
-mod aim;
+mod objective;
 mod policy;
 mod setting;
 
 mod experiment;
 mod report;
-mod story;
+mod source_story;
 
 mod error;
 
-pub use freshet_engine::{Because, Explanation, Reason, Standing};
+pub use freshet_engine::{DueReason, Explanation, FetchReason, SourcePhase};
 
-pub use aim::Aim;
 pub use distribution::{Distribution, InvalidDistribution};
 pub use error::{SimError, UnknownName};
 pub use experiment::{Experiment, Progress};
 pub use fault::{Fault, FaultKind, InvalidFault};
 pub use ledger::{Calendar, Ledger, Sums};
+pub use objective::SimObjective;
 pub use policy::{Choice, Event, Outcome, Policy, PolicyKind};
 pub use population::{Population, Presence, Synthetic};
 pub use process::{Process, Stream, WebKind};
-pub use report::{Measured, PolicyReport, Report, Series, Spread};
+pub use report::{MeanWithInterval, Measured, PolicyReport, Report, Series};
 pub use run::{Run, run};
-pub use scenario::{Allowance, Happening, InvalidTurn, Scenario, ScenarioEvent, Which};
+pub use scenario::{
+    Allowance, InvalidScenarioEvent, Scenario, ScenarioAction, ScenarioEvent, Selection,
+};
 pub use setting::Setting;
 pub use signals::{InvalidSignals, Quality, Signals};
-pub use story::{Moment, Standpoint, Story, What};
+pub use source_story::{DecisionState, Moment, MomentKind, SourceStory};
 pub use web::{Origin, Web};

@@ -1,8 +1,8 @@
-//! Who decides what is fetched when: the policies, and the one list of them.
+//! Policies that decide what to fetch when, and the list of all policies.
 
+mod active_sources;
 mod adaptive;
 mod change_rate;
-mod crowd;
 mod engine;
 mod fixed;
 mod greedy;
@@ -11,7 +11,7 @@ mod lambda;
 mod miniflux;
 mod nutch;
 mod optimum;
-mod paced;
+mod rate_policy;
 mod sequenced;
 mod source_recorder;
 mod stormcrawler;
@@ -20,101 +20,101 @@ mod wic;
 
 pub(crate) use source_recorder::SourceRecorder;
 
-use crate::aim::Aim;
 use crate::error::SimError;
+use crate::objective::SimObjective;
 use crate::setting::Setting;
 
-/// What a policy is told.
+/// Event that a policy receives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
-    /// The day has come that it asked to be woken at.
+    /// The day that the policy returned from `wake` has come.
     Wake,
-    /// There is a source, and a copy of it as it is now.
+    /// A source was added, with an up-to-date copy.
     Added(u32),
-    /// A source is no longer there.
+    /// A source was removed.
     Removed(u32),
     /// A source whose changes are all announced has changed.
     Changed(u32),
-    /// Somebody says that a source has changed, truly or not.
+    /// A signal says that a source has changed; it may be wrong.
     Signalled(u32),
-    /// A fetch has come back.
+    /// A fetch has finished.
     Fetched {
-        /// Of which source.
+        /// The source.
         source: u32,
-        /// With what.
+        /// The outcome.
         outcome: Outcome,
     },
-    /// From now on, so many requests a day. Rules that know no budget do not mind.
+    /// The budget is now this number of requests per day. Rules without a budget ignore it.
     Budget(f64),
-    /// Change rates are others from now on: for those who are told them.
+    /// The change rates have changed, for policies that know them.
     Rates,
 }
 
-/// What a fetch brought.
+/// Outcome of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The source is not what it was at the fetch before.
+    /// The source has changed since the last fetch.
     Changed {
-        /// How often it has changed since then. A feed tells, by its new entries; a page does not.
+        /// Number of changes since then. A feed shows it by its new entries; a page does not.
         times: u32,
     },
-    /// It is.
+    /// The source has not changed.
     Unchanged,
-    /// No answer: nothing is known.
+    /// The host did not answer.
     Failed,
-    /// The source is no more.
+    /// The source does not exist any more.
     Gone,
 }
 
-/// Decides what is fetched when. It has no clock: days are told to it.
+/// Decides what to fetch when. It reads no clock: the day is an argument.
 pub trait Policy {
-    /// The day on which it wants to act next; infinite if it waits for events only.
+    /// Returns the day on which the policy acts next, or infinity if it waits for events only.
     fn wake(&self) -> f64;
 
-    /// Whether it makes anything of [signals](Event::Signalled). They are not told to others.
+    /// Returns true if the policy uses [signals](Event::Signalled). Other policies do not receive them.
     fn hears(&self) -> bool {
         false
     }
 
-    /// Takes note of an event, and says what to fetch now.
+    /// Processes an event and returns the sources to fetch now.
     fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>);
 }
 
-/// What the file of a policy provides.
+/// Implemented by each policy.
 pub(crate) trait Definition {
-    /// As on the command line.
+    /// Name on the command line.
     const NAME: &'static str;
-    /// In a few words.
+    /// Short description.
     const ABOUT: &'static str;
-    /// What may follow the name after a colon.
+    /// Variants that may follow the name after a colon.
     const VARIANTS: &'static [&'static str] = &[];
-    /// Whether it is a rule that knows no budget, whose intervals are scaled to meet it.
+    /// True for a rule without a budget, whose intervals are scaled to meet it.
     const SCALED: bool = false;
-    /// Whether it has anything to do with what is asked for.
-    fn serves(_: Aim) -> bool {
+    /// Returns true if the policy supports the objective.
+    fn serves(_: SimObjective) -> bool {
         true
     }
-    /// The policy for a run.
+    /// Creates the policy for a run.
     fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError>;
 }
 
 macro_rules! policies {
     ($($(#[$doc:meta])* $variant:ident => $definition:ty,)*) => {
-        /// The policies that there are.
+        /// Kind of policy.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum PolicyKind { $($(#[$doc])* $variant,)* }
 
         impl PolicyKind {
-            /// All of them.
+            /// All variants.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// Its name on the command line.
+            /// Returns the name on the command line.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => <$definition>::NAME,)* }
             }
 
-            /// What it is, in a few words.
+            /// Returns a short description.
             #[must_use]
             pub fn about(self) -> &'static str {
                 match self { $(Self::$variant => <$definition>::ABOUT,)* }
@@ -126,15 +126,15 @@ macro_rules! policies {
                 match self { $(Self::$variant => <$definition>::VARIANTS,)* }
             }
 
-            /// Whether it is a rule that knows no budget, whose intervals are scaled to meet it.
+            /// Returns true for a rule without a budget, whose intervals are scaled to meet it.
             #[must_use]
             pub fn is_scaled(self) -> bool {
                 match self { $(Self::$variant => <$definition>::SCALED,)* }
             }
 
-            /// Whether it can be asked for this.
+            /// Returns true if the policy supports the objective.
             #[must_use]
-            pub fn serves(self, objective: Aim) -> bool {
+            pub fn serves(self, objective: SimObjective) -> bool {
                 match self { $(Self::$variant => <$definition>::serves(objective),)* }
             }
 
@@ -149,27 +149,27 @@ macro_rules! policies {
     };
 }
 
-// A new policy is a file beside these and a line here.
+// To add a policy, add a file beside these and a line here.
 policies! {
-    /// freshet's own: learns all change rates as it goes.
+    /// freshet's engine, which learns all change rates.
     Engine => engine::Engine,
-    /// The best rates for those who know all change rates: the bound.
+    /// Optimal rates for known change rates: the bound.
     Optimum => optimum::Optimum,
-    /// The most valuable fetch first, for those who know all change rates.
+    /// Highest value first, for known change rates.
     Greedy => greedy::Greedy,
-    /// The offline greedy of Pandey et al. 2004: the bound's place where updates are captured.
+    /// Offline greedy algorithm of Pandey et al. 2004: the reference for captured updates.
     Wic => wic::Wic,
-    /// The same rate for all.
+    /// The same rate for all sources.
     Uniform => uniform::Uniform,
-    /// In proportion to the change rate.
+    /// Rates proportional to the change rate.
     ChangeRate => change_rate::ChangeRate,
-    /// In proportion to importance.
+    /// Rates proportional to importance.
     Importance => importance::Importance,
     /// Kolobov et al. 2019, Alg. 4.
     Lambda => lambda::Lambda,
-    /// The same with rates in proportion to importance.
+    /// As [`Lambda`](Self::Lambda), with rates proportional to importance.
     LambdaApprox => lambda::LambdaApprox,
-    /// The same for freshness with a floor.
+    /// As [`Lambda`](Self::Lambda), for freshness with a floor.
     LambdaFloor => lambda::LambdaFloor,
     /// Apache Nutch's adaptive schedule.
     Nutch => nutch::Nutch,
@@ -177,14 +177,14 @@ policies! {
     StormCrawler => stormcrawler::StormCrawler,
     /// miniflux' entry frequency.
     Miniflux => miniflux::Miniflux,
-    /// One interval for all.
+    /// One interval for all sources.
     Fixed => fixed::Fixed,
 }
 
-/// A policy as chosen: a kind, and perhaps a variant of it.
+/// A policy and optionally a variant of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Choice {
-    /// Which policy.
+    /// Name of the policy.
     pub kind: PolicyKind,
     variant: Option<String>,
 }

@@ -1,47 +1,47 @@
-//! Who lives in a web.
+//! The sources of a web.
 
-use freshet_model::{History, SourceTable};
+use freshet_model::{ChangeTrace, SourceTable};
 use rand::RngExt;
 
 use crate::distribution::Distribution;
-use crate::seed::{Purpose, Random, random};
+use crate::seed::{Random, RandomPurpose, random};
 
-/// From when to when a source is there, in days from the start.
+/// Time in which a source exists, in days from the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Presence {
-    /// The first day.
+    /// First day.
     pub from: f64,
-    /// The last; infinite if it outlives the simulation.
+    /// Last day; infinite if it is after the simulation.
     pub to: f64,
 }
 
 /// The sources of a web.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Population {
-    /// How much each matters.
+    /// Importance of each source.
     pub importance: Vec<f64>,
-    /// Changes per day in the long run.
+    /// Long-run changes per day of each source.
     pub change_rate: Vec<f64>,
-    /// Whether each change is announced.
+    /// True for sources whose changes are all announced.
     pub complete: Vec<bool>,
-    /// The host of each.
+    /// Host of each source.
     pub host: Vec<u32>,
-    /// When each is there; `None`: all of them, always.
+    /// Time in which each source exists; `None` if all exist always.
     pub presence: Option<Vec<Presence>>,
 }
 
-/// How to make one up.
+/// Parameters of a synthetic web.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Synthetic {
-    /// How many sources.
+    /// Number of sources.
     pub sources: usize,
-    /// Their change rates.
+    /// Distribution of change rates.
     pub rates: Distribution,
-    /// Their importances.
+    /// Distribution of importances.
     pub importance: Distribution,
-    /// The share whose changes are all announced.
+    /// Share of sources whose changes are all announced.
     pub observed: f64,
-    /// How many share a host, on average.
+    /// Mean number of sources per host.
     pub per_host: f64,
 }
 
@@ -65,13 +65,13 @@ impl Synthetic {
         per_host: 100.0,
     };
 
-    /// How many hosts there are; a few may be without a source.
+    /// Returns the number of hosts; some may have no source.
     pub(crate) fn hosts(&self) -> usize {
         host_count(self.sources, self.per_host) as usize
     }
 
     pub(crate) fn population(&self, seed: u64) -> Population {
-        let random = &mut random(seed, Purpose::Population);
+        let random = &mut random(seed, RandomPurpose::Population);
         let n = self.sources;
         Population {
             change_rate: self.rates.draw(n, random),
@@ -87,12 +87,12 @@ fn host_count(sources: usize, per_host: f64) -> f64 {
     (sources as f64 / per_host.max(1.0)).ceil().max(1.0)
 }
 
-/// The host in the name of a recorded source.
+/// Returns the host in the name of a recorded source.
 pub(crate) fn host_of(id: &str) -> &str {
     id.split('/').next().unwrap_or_default()
 }
 
-/// Hosts of very different sizes, as they are: the squares of uniform numbers crowd on the first.
+/// Draws hosts of very different sizes: squares of uniform numbers.
 fn hosts(n: usize, per_host: f64, random: &mut Random) -> Vec<u32> {
     let count = host_count(n, per_host);
     let pick = |_| {
@@ -103,54 +103,54 @@ fn hosts(n: usize, per_host: f64, random: &mut Random) -> Vec<u32> {
 }
 
 impl Population {
-    /// How many sources there are.
+    /// Returns the number of sources.
     #[must_use]
     pub fn len(&self) -> usize {
         self.importance.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no sources.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.importance.is_empty()
     }
 
-    /// How many hosts there are.
+    /// Returns the number of hosts.
     #[must_use]
     pub fn hosts(&self) -> usize {
         self.host.iter().max().map_or(0, |&last| last as usize + 1)
     }
 
-    /// The sources of a table.
+    /// Creates the sources of a table.
     #[must_use]
     pub fn of_table(table: &SourceTable) -> Self {
         let n = table.len();
         let host = match &table.hosts {
-            Some(hosts) => hosts.of_source.clone(),
-            // Nobody shares a host that nobody knows of.
+            Some(hosts) => hosts.index_by_source.clone(),
+            // A source without a host has a host of its own.
             None => (0..n as u32).collect(),
         };
         Self {
             importance: table.importance.clone(),
             change_rate: table.change_rate.clone(),
-            complete: table.complete.clone().unwrap_or_else(|| vec![false; n]),
+            complete: table.observed.clone().unwrap_or_else(|| vec![false; n]),
             host,
             presence: None,
         }
     }
 
-    /// The sources of a record, on one host each part of the path before the first slash. Day 0 is
+    /// Creates the sources of a trace; the path before the first slash is the host. Day 0 is
     /// `start`, in seconds since 1970.
     pub(crate) fn of_history(
-        history: &History,
+        history: &ChangeTrace,
         start: f64,
         importance: Distribution,
         seed: u64,
     ) -> Self {
         let n = history.len();
         let days = |time: f64| (time - start) / SECONDS_PER_DAY;
-        let presence = |life: &freshet_model::Life| Presence {
-            from: days(life.birth).max(0.0),
+        let presence = |life: &freshet_model::TimeRange| Presence {
+            from: days(life.start).max(0.0),
             to: days(life.end),
         };
         let mut names = std::collections::HashMap::new();
@@ -164,15 +164,15 @@ impl Population {
             })
             .collect();
         Self {
-            importance: importance.draw(n, &mut random(seed, Purpose::Population)),
+            importance: importance.draw(n, &mut random(seed, RandomPurpose::Population)),
             change_rate: vec![0.0; n],
             complete: vec![false; n],
             host,
-            presence: Some(history.lives.iter().map(presence).collect()),
+            presence: Some(history.lifetimes.iter().map(presence).collect()),
         }
     }
 
-    /// When a source is there.
+    /// Returns the time in which a source exists.
     pub(crate) fn presence(&self, source: usize) -> Presence {
         match &self.presence {
             Some(all) => all[source],
@@ -180,7 +180,7 @@ impl Population {
         }
     }
 
-    /// The mean number of sources that are there between two times.
+    /// Returns the mean number of existing sources between two times.
     pub(crate) fn mean_present(&self, from: f64, to: f64) -> f64 {
         match &self.presence {
             None => self.len() as f64,

@@ -1,4 +1,4 @@
-//! When sources change: the webs, and the one list of them.
+//! Processes by which sources change, and the list of all kinds of webs.
 
 mod bursty;
 mod diurnal;
@@ -14,60 +14,59 @@ use rand_pcg::Pcg32;
 
 use crate::population::Population;
 
-/// The place at which the changes of one source have arrived.
+/// Position in the changes of one source.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// Its own random numbers: the changes of a source do not depend on who asks, or when.
+    /// Random numbers of the source: its changes do not depend on the caller.
     pub random: Pcg32,
-    /// The day of the last change that was drawn; 0 before the first.
+    /// Day of the last drawn change; 0 before the first.
     pub at: f64,
-    /// How many were drawn.
+    /// Number of drawn changes.
     pub drawn: u32,
 }
 
-/// A rule by which sources change.
+/// Process by which sources change.
 pub trait Process: Send + Sync {
-    /// The day of the next change of a source; infinite if there is none.
+    /// Returns the day of the next change of a source; infinite if there is none.
     fn next(&self, source: usize, stream: &mut Stream) -> f64;
 
-    /// The changes per day to be expected of a source between two days: what one who knows would
-    /// plan with.
+    /// Returns the expected changes per day of a source between two days.
     fn mean_rate(&self, source: usize, from: f64, to: f64) -> f64;
 
-    /// The changes per day that it is at on a day.
+    /// Returns the change rate on a day.
     fn rate(&self, source: usize, day: f64) -> f64 {
         const MOMENT: f64 = 1e-6;
         self.mean_rate(source, day, day + MOMENT)
     }
 }
 
-/// What the file of a web provides.
+/// Implemented by each kind of web.
 pub(crate) trait Definition {
-    /// As on the command line.
+    /// Name on the command line.
     const NAME: &'static str;
-    /// In a few words.
+    /// Short description.
     const ABOUT: &'static str;
-    /// The web for these sources.
+    /// Creates the process for the given sources.
     fn build(population: &Population, seed: u64) -> Box<dyn Process>;
 }
 
 macro_rules! webs {
     ($($(#[$doc:meta])* $variant:ident => $definition:ty,)*) => {
-        /// How the sources of a synthetic web change.
+        /// Kind of a synthetic web.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum WebKind { $($(#[$doc])* $variant,)* }
 
         impl WebKind {
-            /// All of them.
+            /// All variants.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// Its name on the command line.
+            /// Returns the name on the command line.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => <$definition>::NAME,)* }
             }
 
-            /// What it is, in a few words.
+            /// Returns a short description.
             #[must_use]
             pub fn about(self) -> &'static str {
                 match self { $(Self::$variant => <$definition>::ABOUT,)* }
@@ -80,17 +79,17 @@ macro_rules! webs {
     };
 }
 
-// A new web is a file beside these and a line here.
+// To add a web, add a file beside these and a line here.
 webs! {
     /// Changes at random times, at a constant rate.
     Poisson => poisson::Poisson,
     /// Changes in bursts.
     Bursty => bursty::Bursty,
-    /// Rates that change now and then.
+    /// Rates that change from time to time.
     Drifting => drifting::Drifting,
     /// More by day than by night, and less at weekends.
     Diurnal => diurnal::Diurnal,
-    /// In each day a change with a fixed chance, at its start.
+    /// A change at the start of each day with a fixed probability.
     Slots => slots::Slots,
 }
 

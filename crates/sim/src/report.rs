@@ -1,24 +1,24 @@
-//! What policies made of a web.
+//! Results of policies on a web.
 
 use freshet_plan::Objective;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::aim::Aim;
 use crate::ledger::{Calendar, Sums};
+use crate::objective::SimObjective;
 use crate::policy::Choice;
 use crate::run::Run;
 
-/// A mean over seeds, and where it lies with 95 % confidence.
+/// Mean over seeds, with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
-    /// The mean.
+pub struct MeanWithInterval {
+    /// Mean.
     pub mean: f64,
-    /// The ends of the interval; `None` where one seed tells nothing about it.
+    /// Ends of the interval; `None` with a single seed.
     pub interval: Option<(f64, f64)>,
 }
 
-impl Spread {
-    /// Of one value for each seed.
+impl MeanWithInterval {
+    /// Computes mean and interval from one value per seed.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
@@ -33,34 +33,35 @@ impl Spread {
     }
 }
 
-/// The measures of a policy over the measured days. All but the counts are weighted by importance.
+/// Measures of a policy over the measured time. All but the counts are weighted by importance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// The share of time at which copies are fresh.
-    pub freshness: Spread,
-    /// Days that copies are stale for, over all time.
-    pub age: Spread,
-    /// The harmonic number of the changes that copies lack, over all time.
-    pub harmonic_cost: Spread,
-    /// The share of changes that a fetch got to see.
-    pub captured: Spread,
-    /// Days from those changes to the fetch.
-    pub delay: Spread,
-    /// What was captured of the changes by the end, as a share of what they were worth when they
-    /// came; not a number unless the objective is to capture.
-    pub utility: Spread,
+    /// Share of time in which copies are fresh.
+    pub freshness: MeanWithInterval,
+    /// Mean age of copies in days.
+    pub age: MeanWithInterval,
+    /// Mean harmonic number of the changes that copies lack.
+    pub harmonic_cost: MeanWithInterval,
+    /// Share of changes that a fetch observed.
+    pub captured: MeanWithInterval,
+    /// Mean number of days from an observed change to the fetch.
+    pub delay: MeanWithInterval,
+    /// Worth of the captured changes as a share of their worth when they
+    /// occurred; NaN unless the objective is capture.
+    pub utility: MeanWithInterval,
     /// Requests.
-    pub requests: Spread,
-    /// The share of requests that found a change.
-    pub found: Spread,
-    /// The most requests to one host in one day.
-    pub host_load: Spread,
+    pub requests: MeanWithInterval,
+    /// Share of requests that found a change.
+    pub found: MeanWithInterval,
+    /// Most requests to one host in one day.
+    pub host_load: MeanWithInterval,
 }
 
 impl Measured {
-    fn of(runs: &[Run], objective: Aim) -> Self {
+    fn of(runs: &[Run], objective: SimObjective) -> Self {
         let sums: Vec<Sums> = runs.iter().map(|run| run.ledger.measured()).collect();
-        let spread = |of: fn(&Sums) -> f64| Spread::of(&sums.iter().map(of).collect::<Vec<_>>());
+        let spread =
+            |of: fn(&Sums) -> f64| MeanWithInterval::of(&sums.iter().map(of).collect::<Vec<_>>());
         Self {
             freshness: spread(Sums::freshness),
             age: spread(Sums::mean_age),
@@ -68,12 +69,12 @@ impl Measured {
             captured: spread(|sums| sums.captured / sums.changes),
             delay: spread(|sums| sums.delay / sums.captured),
             utility: match objective {
-                Aim::Keep(_) => Spread { mean: f64::NAN, interval: None },
-                Aim::Capture(_) => spread(Sums::utility),
+                SimObjective::Keep(_) => MeanWithInterval { mean: f64::NAN, interval: None },
+                SimObjective::Capture(_) => spread(Sums::utility),
             },
             requests: spread(|sums| sums.requests),
             found: spread(|sums| sums.found / sums.requests),
-            host_load: Spread::of(
+            host_load: MeanWithInterval::of(
                 &runs.iter().map(|run| f64::from(run.host_load)).collect::<Vec<_>>(),
             ),
         }
@@ -81,18 +82,18 @@ impl Measured {
 
     /// What the policies were asked to make good.
     #[must_use]
-    pub fn objective(&self, objective: impl Into<Aim>) -> Spread {
+    pub fn objective(&self, objective: impl Into<SimObjective>) -> MeanWithInterval {
         match objective.into() {
-            Aim::Keep(Objective::Harmonic) => self.harmonic_cost,
-            Aim::Keep(Objective::Freshness) => self.freshness,
-            Aim::Keep(Objective::Age) => self.age,
-            Aim::Capture(_) => self.utility,
+            SimObjective::Keep(Objective::Harmonic) => self.harmonic_cost,
+            SimObjective::Keep(Objective::Freshness) => self.freshness,
+            SimObjective::Keep(Objective::Age) => self.age,
+            SimObjective::Capture(_) => self.utility,
         }
     }
 }
 
 impl Sums {
-    /// The share of time at which copies were fresh.
+    /// Returns the share of time in which copies were fresh.
     #[must_use]
     pub fn freshness(&self) -> f64 {
         (1.0 - self.stale / self.present).max(0.0)
@@ -104,96 +105,101 @@ impl Sums {
         self.age / self.present
     }
 
-    /// The harmonic number of the changes that copies lacked, over all time.
+    /// Returns the mean harmonic number of the changes that copies lacked.
     #[must_use]
     pub fn harmonic_cost(&self) -> f64 {
         self.harmonic / self.present
     }
 
-    /// What was captured, as a share of what all changes were worth when they came.
+    /// Returns the worth of the captured changes as a share of the worth of all changes.
     #[must_use]
     pub fn utility(&self) -> f64 {
         self.utility / self.changes
     }
 
-    /// The cost of an objective: its own number, of which less is better.
+    /// Returns the cost of an objective; less is better.
     #[must_use]
-    pub fn cost(&self, objective: Aim) -> f64 {
+    pub fn cost(&self, objective: SimObjective) -> f64 {
         match objective {
-            Aim::Keep(Objective::Harmonic) => self.harmonic_cost(),
-            Aim::Keep(Objective::Freshness) => 1.0 - self.freshness(),
-            Aim::Keep(Objective::Age) => self.mean_age(),
-            Aim::Capture(_) => 1.0 - self.utility(),
+            SimObjective::Keep(Objective::Harmonic) => self.harmonic_cost(),
+            SimObjective::Keep(Objective::Freshness) => 1.0 - self.freshness(),
+            SimObjective::Keep(Objective::Age) => self.mean_age(),
+            SimObjective::Capture(_) => 1.0 - self.utility(),
         }
     }
 }
 
-/// A policy over time: means over seeds, a value for each piece of the calendar.
+/// Measures over time: means over seeds, one value per calendar step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// The share of time at which copies are fresh.
+    /// Share of time in which copies are fresh.
     pub freshness: Vec<f64>,
-    /// Days that copies are stale for.
+    /// Mean age in days.
     pub age: Vec<f64>,
-    /// The harmonic number of the changes that copies lack.
+    /// Mean harmonic number of the changes that copies lack.
     pub harmonic_cost: Vec<f64>,
-    /// What was captured in the piece, as a share of what its changes were worth when they came;
-    /// empty unless the objective is to capture.
+    /// Worth of the changes captured in the step, as a share of the worth of its changes;
+    /// empty unless the objective is capture.
     pub utility: Vec<f64>,
-    /// Requests a day.
+    /// Requests per day.
     pub requests: Vec<f64>,
-    /// The cost of the objective above that of the bound; empty if the bound was not simulated.
+    /// Cost of the objective above that of the bound; empty if the bound was not simulated.
     pub regret: Vec<f64>,
 }
 
-/// One policy.
+/// Result of one policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyReport {
-    /// Which.
+    /// The policy, host or source.
     pub policy: Choice,
-    /// The factor on its intervals, for rules that know no budget.
+    /// Scaling factor of the intervals, for rules without a budget.
     pub scale: Option<f64>,
-    /// Over the measured days.
+    /// Measures over the measured time.
     pub measured: Measured,
-    /// Over all days.
+    /// Measures over all steps.
     pub series: Series,
-    /// The runs, seed by seed.
+    /// Runs, one per seed.
     pub runs: Vec<Run>,
 }
 
-/// All policies.
+/// Result of all policies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// How many sources there are.
+    /// Number of sources.
     pub sources: usize,
-    /// The days.
+    /// Simulated time.
     pub calendar: Calendar,
-    /// Requests a day.
+    /// Requests per day.
     pub budget: f64,
     /// What the policies were asked to make good.
-    pub objective: Aim,
-    /// How many seeds.
+    pub objective: SimObjective,
+    /// Number of seeds.
     pub seeds: usize,
-    /// In the order in which they were asked for.
+    /// Results in the order of the request.
     pub policies: Vec<PolicyReport>,
 }
 
 impl PolicyReport {
-    pub(crate) fn new(policy: Choice, scale: Option<f64>, runs: Vec<Run>, objective: Aim) -> Self {
+    pub(crate) fn new(
+        policy: Choice,
+        scale: Option<f64>,
+        runs: Vec<Run>,
+        objective: SimObjective,
+    ) -> Self {
         let measured = Measured::of(&runs, objective);
         let series = Series::of(&runs, objective);
         Self { policy, scale, measured, series, runs }
     }
 
-    /// Sets the regret against the bound.
-    pub(crate) fn compare(&mut self, bound: &[f64], objective: Aim) {
+    /// Computes the regret against the bound.
+    pub(crate) fn compare(&mut self, bound: &[f64], objective: SimObjective) {
         let costs = costs(&self.runs, objective);
         self.series.regret = costs.iter().zip(bound).map(|(cost, bound)| cost - bound).collect();
     }
 }
 
-/// The cost of the objective in each piece, averaged over seeds.
-pub(crate) fn costs(runs: &[Run], objective: Aim) -> Vec<f64> {
+/// Returns the cost of the objective in each step, averaged over seeds.
+pub(crate) fn costs(runs: &[Run], objective: SimObjective) -> Vec<f64> {
     means(runs, |sums, _| sums.cost(objective))
 }
 
@@ -209,14 +215,14 @@ fn means(runs: &[Run], of: impl Fn(&Sums, f64) -> f64) -> Vec<f64> {
 }
 
 impl Series {
-    fn of(runs: &[Run], objective: Aim) -> Self {
+    fn of(runs: &[Run], objective: SimObjective) -> Self {
         Self {
             freshness: means(runs, |sums, _| sums.freshness()),
             age: means(runs, |sums, _| sums.mean_age()),
             harmonic_cost: means(runs, |sums, _| sums.harmonic_cost()),
             utility: match objective {
-                Aim::Keep(_) => Vec::new(),
-                Aim::Capture(_) => means(runs, |sums, _| sums.utility()),
+                SimObjective::Keep(_) => Vec::new(),
+                SimObjective::Capture(_) => means(runs, |sums, _| sums.utility()),
             },
             requests: means(runs, |sums, days| sums.requests / days),
             regret: Vec::new(),

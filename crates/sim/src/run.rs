@@ -1,37 +1,37 @@
-//! The loop: what happens next, in virtual time.
+//! The simulation loop in virtual time.
 
-use freshet_estimate::Capture;
+use freshet_estimate::CaptureObjective;
 
 use crate::backlog::Backlog;
 use crate::fault::Health;
-use crate::ledger::{Calendar, Ledger, Stale};
+use crate::ledger::{Calendar, Ledger, StalePeriod};
 use crate::policy::{Event, Outcome, Policy};
 use crate::process::Stream;
-use crate::signals::Speech;
+use crate::signals::SignalFeed;
 use crate::web::Web;
-use freshet_schedule::Agenda;
+use freshet_schedule::DueQueue;
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// The sums, piece by piece.
+    /// Sums by time step.
     pub ledger: Ledger,
-    /// The most requests that one host had in one measured day.
+    /// Largest number of requests to one host on one measured day.
     pub host_load: u32,
-    /// Changes, requests and signals that were simulated.
+    /// Number of simulated changes, requests and signals.
     pub events: u64,
 }
 
-/// A source as it really is, and the copy of it.
+/// True state of a source and its copy.
 struct Source {
-    /// The next change that nobody has looked at yet.
+    /// Next change that has not been processed.
     next: f64,
     stream: Stream,
     weight: f64,
-    /// The changes that the copy lacks, and their harmonic number.
+    /// Changes that the copy lacks, and their harmonic number.
     missed: u32,
     harmonic: f64,
-    /// When the first and the latest of them were.
+    /// Days of the first and the last of them.
     first: f64,
     latest: f64,
     host: u32,
@@ -42,9 +42,9 @@ struct Source {
 enum State {
     Absent,
     Present,
-    /// A slow answer is on its way.
+    /// A slow response is pending.
     Waiting,
-    /// Gone without anybody having been told.
+    /// Gone, but the policy has not been informed.
     Gone,
 }
 
@@ -52,33 +52,33 @@ struct World<'a> {
     web: &'a Web,
     sources: Vec<Source>,
     ledger: Ledger,
-    /// What there is to capture, if that counts.
+    /// Updates to capture, if the objective is capture.
     backlog: Option<Backlog>,
     /// Announced changes.
-    announced: Agenda,
-    /// Signals that may be false, if there is anybody to hear them.
-    speech: Option<Speech<'a>>,
-    /// Slow answers.
-    answers: Agenda,
-    /// Requests to each host on one day.
+    announced: DueQueue,
+    /// Signals that may be false, if the policy uses them.
+    speech: Option<SignalFeed<'a>>,
+    /// Pending slow responses.
+    answers: DueQueue,
+    /// Requests to each host on the current day.
     loads: Vec<(u32, u32)>,
     host_load: u32,
     events: u64,
 }
 
-/// Runs a policy in a web, and counts what updates are worth if they are worth something. The same
+/// Runs a policy on a web, with the worth of updates if the objective is capture. The same
 /// web and policy give the same run.
 pub fn run(
     web: &Web,
     policy: &mut dyn Policy,
     calendar: Calendar,
-    capture: Option<Capture>,
+    capture: Option<CaptureObjective>,
 ) -> Run {
     let backlog = capture.map(|capture| Backlog::new(capture, web.population.len()));
     play(web, policy, calendar, backlog, u64::MAX).0
 }
 
-/// The same without worths, but gives up after so many requests.
+/// As [`run`], without the worth of updates; stops after a number of requests.
 pub(crate) fn run_at_most(
     web: &Web,
     policy: &mut dyn Policy,
@@ -97,7 +97,7 @@ fn play(
     at_most: u64,
 ) -> (Run, bool) {
     let mut left = at_most;
-    let speech = if policy.hears() { Speech::new(web, calendar.days) } else { None };
+    let speech = if policy.hears() { SignalFeed::new(web, calendar.days) } else { None };
     let mut world = World { backlog, speech, ..World::new(web, calendar) };
     let (mut arrivals, mut departures) = world.people(calendar.days);
     let mut fetches = Vec::new();
@@ -106,16 +106,16 @@ fn play(
         let now = policy
             .wake()
             .min(course.peek().map_or(f64::INFINITY, |(day, _)| *day))
-            .min(world.announced.first())
+            .min(world.announced.next_day())
             .min(world.next_signal())
-            .min(world.answers.first())
-            .min(arrivals.first())
-            .min(departures.first());
+            .min(world.answers.next_day())
+            .min(arrivals.next_day())
+            .min(departures.next_day());
         if now >= calendar.days || left == 0 {
             break;
         }
-        // Changes and signals come before the fetches of the same moment, arrivals before them, the course
-        // of the scenario before all.
+        // At the same moment, scenario events come first, then arrivals, then changes and signals, then
+        // fetches.
         if let Some(&(_, event)) = course.next_if(|(day, _)| *day <= now) {
             policy.step(now, event, &mut fetches);
         } else if let Some((_, source)) = arrivals.pop_due(now) {
@@ -168,17 +168,17 @@ impl<'a> World<'a> {
             sources: (0..population.len()).map(source).collect(),
             ledger: Ledger::new(calendar),
             backlog: None,
-            announced: Agenda::default(),
+            announced: DueQueue::default(),
             speech: None,
-            answers: Agenda::default(),
+            answers: DueQueue::default(),
             loads: vec![(0, 0); population.hosts()],
             host_load: 0,
             events: 0,
         }
     }
 
-    /// When sources come and go.
-    fn people(&mut self, days: f64) -> (Agenda, Agenda) {
+    /// Returns the days on which sources are added and removed.
+    fn people(&mut self, days: f64) -> (DueQueue, DueQueue) {
         let population = &self.web.population;
         let mut goings = Vec::new();
         let mut comings = Vec::new();
@@ -195,14 +195,14 @@ impl<'a> World<'a> {
             let weight = population.importance[i];
             self.ledger.present(presence.from, end.min(days), weight);
         }
-        (Agenda::of(comings), Agenda::of(goings))
+        (DueQueue::from_entries(comings), DueQueue::from_entries(goings))
     }
 
     fn arrive(&mut self, source: u32, now: f64) {
         let web = self.web;
         let it = &mut self.sources[source as usize];
         it.state = State::Present;
-        // What was before is in the first copy.
+        // Earlier changes are in the first copy.
         loop {
             it.next = web.next_change(source as usize, &mut it.stream);
             if it.next > now {
@@ -217,7 +217,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Whether the policy is told: it is not if the host is gone.
+    /// Returns true if the policy is informed, which is not the case if the host has disappeared.
     fn depart(&mut self, source: u32, now: f64) -> bool {
         self.catch_up(source, now);
         self.settle(source, now);
@@ -232,20 +232,20 @@ impl<'a> World<'a> {
     }
 
     fn next_signal(&self) -> f64 {
-        self.speech.as_ref().map_or(f64::INFINITY, Speech::first)
+        self.speech.as_ref().map_or(f64::INFINITY, SignalFeed::first)
     }
 
     fn pop_signal(&mut self, now: f64) -> Option<u32> {
         self.speech.as_mut()?.pop_due(now)
     }
 
-    /// A signal has come. Says whether there is anything that it could be about.
+    /// Processes a signal. Returns true if its source exists.
     fn says(&mut self, source: u32) -> bool {
         self.events += 1;
         self.speech.as_ref().is_some_and(|speech| speech.concerns(source))
     }
 
-    /// An announced change has come. Says whether there is anybody to tell.
+    /// Processes an announced change. Returns true if the policy is informed.
     fn announce(&mut self, source: u32) -> bool {
         if matches!(self.sources[source as usize].state, State::Absent | State::Gone) {
             return false;
@@ -255,13 +255,13 @@ impl<'a> World<'a> {
         true
     }
 
-    /// The next change happens.
+    /// Processes the next change of a source.
     #[inline]
     fn change(&mut self, source: u32) {
         let it = &mut self.sources[source as usize];
         let at = it.next;
         if it.missed > 0 {
-            self.ledger.stale(Stale {
+            self.ledger.stale(StalePeriod {
                 from: it.latest,
                 to: at,
                 first: it.first,
@@ -283,7 +283,7 @@ impl<'a> World<'a> {
         self.events += 1;
     }
 
-    /// All changes up to now.
+    /// Processes all changes of a source up to now.
     #[inline]
     fn catch_up(&mut self, source: u32, now: f64) {
         while self.sources[source as usize].next <= now {
@@ -291,12 +291,12 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Stale time up to now.
+    /// Records stale time up to now.
     #[inline]
     fn settle(&mut self, source: u32, now: f64) {
         let it = &mut self.sources[source as usize];
         if it.missed > 0 {
-            self.ledger.stale(Stale {
+            self.ledger.stale(StalePeriod {
                 from: it.latest,
                 to: now,
                 first: it.first,
@@ -306,7 +306,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Sends a request. No outcome: the source was not there to be asked, or its host takes its time.
+    /// Sends a request. Returns no outcome if the source does not exist or its host is slow.
     #[inline]
     fn fetch(&mut self, source: u32, now: f64) -> Option<Outcome> {
         let it = &mut self.sources[source as usize];
@@ -337,7 +337,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A slow answer comes in.
+    /// Processes a slow response.
     fn answer(&mut self, source: u32, now: f64) -> Outcome {
         let it = &mut self.sources[source as usize];
         match it.state {
@@ -349,7 +349,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The copy becomes what the source is.
+    /// Updates the copy and returns the outcome.
     #[inline]
     fn refresh(&mut self, source: u32, now: f64) -> Outcome {
         self.catch_up(source, now);

@@ -1,4 +1,4 @@
-//! What happens on known days: other budgets, hosts that fail, sources that come, rates that change.
+//! Events on certain days: new budgets, outages, arrivals, changed rates.
 
 use std::fmt;
 
@@ -6,47 +6,47 @@ use freshet_model::Budget;
 use rand::seq::SliceRandom;
 
 use crate::fault::FaultKind;
-use crate::seed::{Purpose, random};
+use crate::seed::{RandomPurpose, random};
 use crate::web::Origin;
 
-/// What happens on known days, in any order.
+/// Events on certain days, in any order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scenario {
-    /// One by one.
+    /// The events.
     pub turns: Vec<ScenarioEvent>,
 }
 
-/// Something that happens on a day.
+/// Event on a certain day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScenarioEvent {
-    /// When.
+    /// The day.
     pub day: f64,
-    /// What.
-    pub what: Happening,
+    /// The event.
+    pub what: ScenarioAction,
 }
 
-/// What happens.
+/// Kind of event.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Happening {
-    /// From now on, another budget.
+pub enum ScenarioAction {
+    /// The budget changes.
     Budget(Allowance),
-    /// Hosts fail for some days: they are silent, or slow.
+    /// Hosts do not answer, or are slow, for some days.
     Outage {
-        /// For how long.
+        /// Duration in days.
         days: f64,
-        /// Which hosts.
-        hosts: Which,
-        /// How.
+        /// Affected hosts.
+        hosts: Selection,
+        /// Kind of outage.
         kind: FaultKind,
     },
-    /// So many sources come now, instead of being there from the start: the last of those that are
-    /// not yet spoken for by later arrivals.
+    /// This number of sources is added now instead of at the start: the last ones that later
+    /// arrivals do not use.
     Arrival(usize),
-    /// From now on, some sources change so many times as often as before.
+    /// The change rates of some sources are multiplied by a factor.
     Rates {
-        /// Which.
-        sources: Which,
-        /// How many times as often.
+        /// The policy, host or source.
+        sources: Selection,
+        /// Factor.
         factor: f64,
     },
 }
@@ -54,93 +54,93 @@ pub enum Happening {
 /// A budget in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Allowance {
-    /// A share of the one that the experiment begins with.
+    /// Share of the budget at the start.
     Share(f64),
-    /// So much.
+    /// Absolute budget.
     Budget(Budget),
 }
 
 /// Some of the hosts or sources.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Which {
-    /// A share of them, drawn for each seed. A smaller share is a part of a larger one, so that what is
-    /// done to a tenth can be undone.
+pub enum Selection {
+    /// A share, drawn for each seed. A smaller share is part of a larger one, so that a change of a
+    /// tenth can be reverted.
     Share(f64),
-    /// These, counted from 0.
+    /// Indices, starting at 0.
     List(Vec<u32>),
 }
 
-/// Why something cannot happen.
+/// Error for an impossible event.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum InvalidTurn {
-    /// It is not in the time that is simulated.
+pub enum InvalidScenarioEvent {
+    /// The day is outside the simulated time.
     #[error("day {day} is not in the time that is simulated, from day 0 to day {days}")]
     Day {
         /// The day.
         day: f64,
-        /// How many there are.
+        /// Available number.
         days: f64,
     },
-    /// There are not so many sources.
+    /// There are not enough sources.
     #[error("{wanted} sources are to come, and there are only {there} in all")]
     Arrivals {
-        /// How many are to come on all days.
+        /// Number of sources that arrive in total.
         wanted: usize,
-        /// How many there are.
+        /// Available number.
         there: usize,
     },
-    /// A record is what it is.
+    /// The event does not apply to a trace.
     #[error("the sources of a trace come and change when they did")]
     Recorded,
-    /// There is no such host or source.
+    /// Unknown host or source.
     #[error("there is no {what} {number}: they are numbered from 1 to {there}")]
     Number {
-        /// Host or source.
+        /// `host` or `source`.
         what: &'static str,
-        /// Its number, from 1.
+        /// Number, starting at 1.
         number: u64,
-        /// How many there are.
+        /// Available number.
         there: usize,
     },
 }
 
 impl Scenario {
-    /// Says what cannot happen to such a web in so many days: its place in the list, and why.
+    /// Checks the events against a web and a duration. The error has the index of the event and the reason.
     ///
     /// # Errors
-    /// For the first of them.
-    pub fn check(&self, origin: &Origin, days: f64) -> Result<(), (usize, InvalidTurn)> {
+    /// Returns an error for the first impossible event.
+    pub fn check(&self, origin: &Origin, days: f64) -> Result<(), (usize, InvalidScenarioEvent)> {
         let sources = origin.sources();
         let mut wanted = 0;
         for (place, turn) in self.turns.iter().enumerate() {
             let wrong = |why| Err((place, why));
             if !(turn.day >= 0.0 && turn.day < days) {
-                return wrong(InvalidTurn::Day { day: turn.day, days });
+                return wrong(InvalidScenarioEvent::Day { day: turn.day, days });
             }
             let recorded = matches!(origin, Origin::Recorded(..));
             match &turn.what {
-                Happening::Arrival(_) | Happening::Rates { .. } if recorded => {
-                    return wrong(InvalidTurn::Recorded);
+                ScenarioAction::Arrival(_) | ScenarioAction::Rates { .. } if recorded => {
+                    return wrong(InvalidScenarioEvent::Recorded);
                 }
-                Happening::Arrival(some) => {
+                ScenarioAction::Arrival(some) => {
                     wanted += some;
                     if wanted > sources {
-                        return wrong(InvalidTurn::Arrivals { wanted, there: sources });
+                        return wrong(InvalidScenarioEvent::Arrivals { wanted, there: sources });
                     }
                 }
-                Happening::Outage { hosts, .. } => {
+                ScenarioAction::Outage { hosts, .. } => {
                     hosts.check("host", origin.hosts()).or_else(wrong)?;
                 }
-                Happening::Rates { sources: which, .. } => {
+                ScenarioAction::Rates { sources: which, .. } => {
                     which.check("source", sources).or_else(wrong)?;
                 }
-                Happening::Budget(_) => {}
+                ScenarioAction::Budget(_) => {}
             }
         }
         Ok(())
     }
 
-    /// In order of days; those of one day as they were given.
+    /// Returns the events in order of days; events of one day in the given order.
     pub(crate) fn in_order(&self) -> Vec<&ScenarioEvent> {
         let mut turns: Vec<&ScenarioEvent> = self.turns.iter().collect();
         turns.sort_by(|a, b| a.day.total_cmp(&b.day));
@@ -148,18 +148,18 @@ impl Scenario {
     }
 }
 
-impl Which {
-    fn check(&self, what: &'static str, there: usize) -> Result<(), InvalidTurn> {
+impl Selection {
+    fn check(&self, what: &'static str, there: usize) -> Result<(), InvalidScenarioEvent> {
         let Self::List(list) = self else { return Ok(()) };
         match list.iter().find(|&&number| number as usize >= there) {
             Some(&number) => {
-                Err(InvalidTurn::Number { what, number: u64::from(number) + 1, there })
+                Err(InvalidScenarioEvent::Number { what, number: u64::from(number) + 1, there })
             }
             None => Ok(()),
         }
     }
 
-    /// Which they are: a share is taken from the front of `order`.
+    /// Returns the indices; a share is taken from the front of `order`.
     pub(crate) fn pick<'a>(&'a self, order: &'a [u32]) -> &'a [u32] {
         match self {
             Self::List(list) => list,
@@ -180,9 +180,9 @@ impl Which {
     }
 }
 
-/// The hosts and the sources of a seed, each in the order in which shares take them.
+/// Returns the hosts and the sources of a seed, each in the order in which shares select them.
 pub(crate) fn orders(seed: u64, hosts: usize, sources: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut dice = random(seed, Purpose::Scenario);
+    let mut dice = random(seed, RandomPurpose::Scenario);
     let mut order = |number: usize| {
         let mut all: Vec<u32> = (0..number as u32).collect();
         all.shuffle(&mut dice);
@@ -191,7 +191,7 @@ pub(crate) fn orders(seed: u64, hosts: usize, sources: usize) -> (Vec<u32>, Vec<
     (order(hosts), order(sources))
 }
 
-impl fmt::Display for Happening {
+impl fmt::Display for ScenarioAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Budget(Allowance::Share(share)) => write!(f, "budget {} %", tidy(100.0 * share)),
@@ -209,7 +209,7 @@ impl fmt::Display for Happening {
     }
 }
 
-/// Without the last digits that arithmetic leaves behind.
+/// Rounds away arithmetic noise.
 fn tidy(number: f64) -> f64 {
     format!("{number:.6e}").parse().unwrap_or(number)
 }
@@ -221,8 +221,8 @@ mod tests {
     #[test]
     fn a_smaller_share_is_a_part_of_a_larger_one() {
         let (_, order) = orders(7, 10, 1000);
-        let tenth = Which::Share(0.1).pick(&order).to_vec();
-        let third = Which::Share(0.3).pick(&order);
+        let tenth = Selection::Share(0.1).pick(&order).to_vec();
+        let third = Selection::Share(0.3).pick(&order);
         assert_eq!((tenth.len(), third.len()), (100, 300));
         assert_eq!(tenth, third[..100]);
         assert_ne!(orders(7, 10, 1000), orders(8, 10, 1000));
@@ -231,22 +231,22 @@ mod tests {
     #[test]
     fn a_share_above_nothing_is_at_least_one() {
         for (share, expect) in [(0.0, 0), (1e-9, 1), (0.5, 2), (1.0, 3)] {
-            assert_eq!(Which::Share(share).pick(&[4, 5, 6]).len(), expect, "{share}");
+            assert_eq!(Selection::Share(share).pick(&[4, 5, 6]).len(), expect, "{share}");
         }
-        assert_eq!(Which::Share(0.5).pick(&[]), &[] as &[u32]);
-        assert_eq!(Which::List(vec![9]).pick(&[4, 5]), &[9]);
+        assert_eq!(Selection::Share(0.5).pick(&[]), &[] as &[u32]);
+        assert_eq!(Selection::List(vec![9]).pick(&[4, 5]), &[9]);
     }
 
     #[test]
     fn what_happens_can_be_said() {
-        let check = |what: Happening, expect: &str| assert_eq!(what.to_string(), expect);
-        check(Happening::Budget(Allowance::Share(0.07)), "budget 7 %");
+        let check = |what: ScenarioAction, expect: &str| assert_eq!(what.to_string(), expect);
+        check(ScenarioAction::Budget(Allowance::Share(0.07)), "budget 7 %");
         let budget = Allowance::Budget("400/day".parse().expect("a budget"));
-        check(Happening::Budget(budget), "budget 400/day");
-        let hosts = Which::List(vec![3]);
-        check(Happening::Outage { days: 1.0, hosts, kind: FaultKind::Slow }, "1 host slow");
-        check(Happening::Arrival(1000), "1000 sources come");
-        let sources = Which::Share(0.1);
-        check(Happening::Rates { sources, factor: 10.0 }, "10 % of the sources change × 10");
+        check(ScenarioAction::Budget(budget), "budget 400/day");
+        let hosts = Selection::List(vec![3]);
+        check(ScenarioAction::Outage { days: 1.0, hosts, kind: FaultKind::Slow }, "1 host slow");
+        check(ScenarioAction::Arrival(1000), "1000 sources come");
+        let sources = Selection::Share(0.1);
+        check(ScenarioAction::Rates { sources, factor: 10.0 }, "10 % of the sources change × 10");
     }
 }

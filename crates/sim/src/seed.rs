@@ -1,14 +1,14 @@
-//! One seed for a whole run.
+//! Random numbers from one seed.
 
 use rand_pcg::{Pcg32, Pcg64};
 
-/// The generator of everything that is drawn once.
+/// Generator for everything that is drawn once.
 pub(crate) type Random = Pcg64;
 
-/// What a stream of random numbers is for. Each has its own, so that one more draw here changes
-/// nothing there.
+/// Purpose of a stream of random numbers. Each has its own, so that an additional draw in one
+/// does not affect the others.
 #[derive(Clone, Copy)]
-pub(crate) enum Purpose {
+pub(crate) enum RandomPurpose {
     Population = 1,
     Changes = 2,
     Drift = 3,
@@ -20,17 +20,17 @@ pub(crate) enum Purpose {
     Delays = 9,
 }
 
-pub(crate) fn random(seed: u64, purpose: Purpose) -> Random {
+pub(crate) fn random(seed: u64, purpose: RandomPurpose) -> Random {
     Pcg64::new(u128::from(mixed(seed)) << 64 | u128::from(mixed(!seed)), purpose as u128)
 }
 
-/// The generator of one source.
-pub(crate) fn of_source(seed: u64, purpose: Purpose, source: u64) -> Pcg32 {
+/// Returns the generator of one source.
+pub(crate) fn of_source(seed: u64, purpose: RandomPurpose, source: u64) -> Pcg32 {
     let key = mixed(seed ^ (purpose as u64) << 56);
     Pcg32::new(mixed(key ^ source), source)
 }
 
-/// A number that looks random (the finalising steps of SplitMix64).
+/// Mixes a number (final steps of SplitMix64).
 pub(crate) fn mixed(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

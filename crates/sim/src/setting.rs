@@ -1,37 +1,37 @@
-//! What a policy knows at the start.
+//! Settings of a run.
 
 use freshet_plan::{Observed, Timing};
 
-use crate::aim::Aim;
 use crate::ledger::Calendar;
+use crate::objective::SimObjective;
 use crate::web::Web;
 
-/// What is asked of a policy, and the web it runs in. Learners must look at nothing in the web but
-/// importance, hosts and which sources are announced.
+/// Settings of a run, and its web. Learning policies must use only importance, hosts and
+/// the announced flag of the web.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
     /// The web.
     pub web: &'a Web,
-    /// Requests a day at the start.
+    /// Requests per day at the start.
     pub budget: f64,
-    /// What the requests are to buy.
-    pub objective: Aim,
-    /// When the fetches of a source happen, for policies that set rates.
+    /// Objective of a simulation.
+    pub objective: SimObjective,
+    /// Timing of the fetches, for policies that set rates.
     pub timing: Timing,
-    /// What to do about announced changes.
+    /// Treatment of announced changes.
     pub observed: Observed,
-    /// The days.
+    /// Simulated time.
     pub calendar: Calendar,
-    /// For the policy's own dice.
+    /// Seed of the policy's random numbers.
     pub seed: u64,
-    /// The factor on the intervals of rules that know no budget.
+    /// Scaling factor of the intervals, for rules without a budget.
     pub scale: f64,
-    /// Of such a rule, one in so many sources is simulated: to find the factor, a part is enough.
+    /// For such a rule, one in this number of sources is simulated, which is enough to find the factor.
     pub sample: u64,
 }
 
 impl Setting<'_> {
-    /// Requests a day while it counts, on average over the scenario.
+    /// Mean requests per day in the measured time, over the scenario.
     pub(crate) fn mean_budget(&self) -> f64 {
         self.web.mean_budget(self.budget, self.calendar.burn_in, self.calendar.days)
     }

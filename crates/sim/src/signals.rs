@@ -1,4 +1,4 @@
-//! Signals: somebody says that sources have changed, truly or not.
+//! Signals that sources have changed, which may be wrong.
 
 mod spelling;
 mod stream;
@@ -6,46 +6,46 @@ mod stream;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use freshet_model::History;
+use freshet_model::ChangeTrace;
 
 pub use spelling::InvalidSignals;
-pub(crate) use stream::Speech;
+pub(crate) use stream::SignalFeed;
 
 use crate::error::SimError;
 use crate::web::{Origin, Web};
 
-/// Who says that sources have changed, and how well. Nothing is said of sources whose changes are all
-/// announced.
+/// Simulated signal source. Sources whose changes are all announced have no
+/// signals.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Signals {
-    /// Some changes have a signal, and there are false ones.
+    /// Some changes have a signal, and some signals are false.
     Drawn(Quality),
-    /// All sources are said to have changed, every so many days.
+    /// Every source is signalled at a fixed interval.
     Liar {
-        /// Days from lie to lie.
+        /// Interval in days.
         every: f64,
     },
-    /// What was really said: the times of a record, for sources of the same names.
-    Recorded(Arc<History>),
+    /// Recorded signals, for sources of the same names.
+    Recorded(Arc<ChangeTrace>),
 }
 
-/// How good signals are.
+/// Quality of signals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// The chance that a change has a signal.
+    /// Probability that a change has a signal.
     pub recall: f64,
-    /// The share of the signals of a source that stand for a change. False ones come at random times,
-    /// at the same rate all the time.
+    /// Share of the signals of a source that stand for a change. False signals come at random times
+    /// at a constant rate.
     pub precision: f64,
-    /// Days from a change to its signal, on average; exponentially spread.
+    /// Mean number of days from a change to its signal; exponentially distributed.
     pub delay: f64,
 }
 
 impl Quality {
-    /// Every change has a signal at once, and there are no others.
+    /// Every change has a signal at once, and there are no false ones.
     pub const PERFECT: Self = Self { recall: 1.0, precision: 1.0, delay: 0.0 };
 
-    /// False signals a day about a source that changes so often.
+    /// Returns the rate of false signals about a source with the given change rate.
     fn false_rate(&self, changes: f64) -> f64 {
         self.recall * changes * (1.0 - self.precision) / self.precision
     }
@@ -55,7 +55,7 @@ impl Quality {
 #[derive(Clone, Debug)]
 pub(crate) struct Signalled {
     signals: Signals,
-    /// Where each source of the web is in the record; `u32::MAX` if it is not.
+    /// Index of each source in the record, or `u32::MAX`.
     places: Vec<u32>,
 }
 
@@ -75,34 +75,34 @@ impl Signalled {
         Ok(Self { signals: signals.clone(), places })
     }
 
-    /// Signals a day to be expected about all sources together.
+    /// Expected signals per day about all sources.
     pub(crate) fn a_day(&self, web: &Web, days: f64) -> f64 {
         match &self.signals {
             Signals::Drawn(quality) => {
                 web.most_changes() * quality.recall / quality.precision.max(1e-300)
             }
             Signals::Liar { every } => web.population.len() as f64 / every,
-            Signals::Recorded(said) => said.total() as f64 / days,
+            Signals::Recorded(said) => said.change_count() as f64 / days,
         }
     }
 
-    /// Whether it may speak of a source.
+    /// Returns true if a source can have signals.
     fn knows(&self, source: usize) -> bool {
         self.places.get(source).is_none_or(|&place| place != u32::MAX)
     }
 }
 
 impl Web {
-    /// The same with signals. Its changes stay what they are.
+    /// Returns the web with signals. Its changes stay the same.
     ///
     /// # Errors
-    /// If the signals are a record of other sources.
+    /// Returns an error if the signals are a record of other sources.
     pub fn with_signals(mut self, signals: &Signals, origin: &Origin) -> Result<Self, SimError> {
         self.heralded = Some(Signalled::new(signals, origin)?);
         Ok(self)
     }
 
-    /// Whether signals about a source may come that are not sure to be true.
+    /// Returns true if a source can have signals that may be wrong.
     #[must_use]
     pub fn is_signalled(&self, source: usize) -> bool {
         !self.population.complete[source]

@@ -1,9 +1,9 @@
-//! A world to crawl.
+//! A simulated web.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use freshet_model::{Budget, History, SourceTable};
+use freshet_model::{Budget, ChangeTrace, SourceTable};
 
 use crate::distribution::Distribution;
 use crate::error::SimError;
@@ -13,41 +13,41 @@ use crate::population::{Population, Presence, SECONDS_PER_DAY, Synthetic, host_o
 use crate::process::epochs::Epochs;
 use crate::process::recorded::Recorded;
 use crate::process::{Process, Stream, WebKind};
-use crate::scenario::{Allowance, Happening, Scenario, orders};
-use crate::seed::{Purpose, of_source};
+use crate::scenario::{Allowance, Scenario, ScenarioAction, orders};
+use crate::seed::{RandomPurpose, of_source};
 use crate::signals::Signalled;
 
-/// Where a web comes from.
+/// Origin of a web.
 #[derive(Clone, Debug)]
 pub enum Origin {
-    /// Made up.
+    /// Synthetic.
     Synthetic(Synthetic, WebKind),
-    /// The sources of a table.
+    /// Creates the sources of a table.
     Table(Arc<SourceTable>, WebKind),
-    /// What really happened.
-    Recorded(Arc<History>, Distribution),
+    /// Recorded changes.
+    Recorded(Arc<ChangeTrace>, Distribution),
 }
 
-/// Sources, and how they change and fail.
+/// Sources, with their changes and faults.
 pub struct Web {
-    /// Who is there.
+    /// Sources.
     pub population: Population,
     process: Box<dyn Process>,
     pub(crate) faults: Faults,
-    /// What policies are told on known days.
+    /// Scenario events for policies, by day.
     pub(crate) course: Vec<(f64, Event)>,
-    /// Who says that sources have changed, if anybody does.
+    /// Signals about changes, if any.
     pub(crate) heralded: Option<Signalled>,
     seed: u64,
-    /// Day 0 of a record, in seconds since 1970.
+    /// Day 0 of a trace, in seconds since 1970.
     start: f64,
 }
 
 impl Web {
-    /// The web of a seed: the same for every policy.
+    /// Creates the web of a seed, which is the same for every policy.
     ///
     /// # Errors
-    /// If there is nothing in it, or rates are no chances where they must be.
+    /// Returns an error if the web is empty, or a rate is not a probability where it must be.
     pub fn new(origin: &Origin, faults: &[Fault], days: f64, seed: u64) -> Result<Self, SimError> {
         let mut start = 0.0;
         let (population, process): (Population, Box<dyn Process>) = match origin {
@@ -62,7 +62,7 @@ impl Web {
                 (population, process)
             }
             Origin::Recorded(history, importance) => {
-                start = history.span().map_or(0.0, |span| span.birth);
+                start = history.time_range().map_or(0.0, |span| span.start);
                 let population = Population::of_history(history, start, *importance, seed);
                 (population, Box::new(Recorded { history: Arc::clone(history), start }))
             }
@@ -75,8 +75,8 @@ impl Web {
         Ok(Self { population, process, faults, course: Vec::new(), heralded: None, seed, start })
     }
 
-    /// The same, with what happens on known days; `budget_of` says what a budget comes to among its
-    /// sources, and what 100 % is.
+    /// Applies a scenario; `budget_of` converts a budget to requests per day for the sources, and
+    /// defines 100 %.
     pub(crate) fn with(
         mut self,
         scenario: &Scenario,
@@ -86,10 +86,10 @@ impl Web {
         let (sources, hosts) = (self.population.len(), self.population.hosts());
         let (host_order, order) = orders(self.seed, hosts, sources);
         self.faults.make_room(hosts);
-        // The last to come are the last of the table.
+        // The last arrivals are the last rows of the table.
         let mut left = sources;
         for turn in scenario.in_order().into_iter().rev() {
-            if let Happening::Arrival(some) = turn.what {
+            if let ScenarioAction::Arrival(some) = turn.what {
                 let all = Presence { from: 0.0, to: f64::INFINITY };
                 let presence = self.population.presence.get_or_insert_with(|| vec![all; sources]);
                 let first = left.saturating_sub(some);
@@ -100,10 +100,10 @@ impl Web {
         let mut epochs = vec![(0.0, self.population.clone())];
         for turn in scenario.in_order() {
             match &turn.what {
-                Happening::Outage { days, hosts, kind } => {
+                ScenarioAction::Outage { days, hosts, kind } => {
                     self.faults.add(hosts.pick(&host_order), turn.day, *days, *kind);
                 }
-                Happening::Rates { sources, factor } => {
+                ScenarioAction::Rates { sources, factor } => {
                     let Some((day, mut population)) = epochs.last().cloned() else { continue };
                     for &source in sources.pick(&order) {
                         population.change_rate[source as usize] *= factor;
@@ -114,15 +114,15 @@ impl Web {
                     }
                     epochs.push((turn.day, population));
                 }
-                Happening::Arrival(_) | Happening::Budget(_) => {}
+                ScenarioAction::Arrival(_) | ScenarioAction::Budget(_) => {}
             }
         }
         for turn in scenario.in_order() {
             let event = match turn.what {
-                Happening::Budget(Allowance::Share(share)) => {
+                ScenarioAction::Budget(Allowance::Share(share)) => {
                     Event::Budget(share * budget_of(&self, None))
                 }
-                Happening::Budget(Allowance::Budget(budget)) => {
+                ScenarioAction::Budget(Allowance::Budget(budget)) => {
                     Event::Budget(budget_of(&self, Some(budget)))
                 }
                 _ => continue,
@@ -133,11 +133,11 @@ impl Web {
         Ok(self)
     }
 
-    /// Other rates from day to day.
+    /// Sets the rates of each epoch.
     fn set_rates(&mut self, origin: &Origin, epochs: Vec<(f64, Population)>) {
         let (Origin::Synthetic(_, kind) | Origin::Table(_, kind)) = origin else { return };
         if let [(_, only)] = &epochs[..] {
-            // From the first day on is a rate like any other.
+            // Rates that change on day 0 are ordinary rates.
             self.process = kind.build(only, self.seed);
         } else {
             let process = |(_, population): &(f64, Population)| kind.build(population, self.seed);
@@ -154,7 +154,7 @@ impl Web {
         }
     }
 
-    /// Requests a day between two days, on average, if so many are allowed at first.
+    /// Returns the mean requests per day between two days, for a budget at the start.
     pub(crate) fn mean_budget(&self, first: f64, from: f64, to: f64) -> f64 {
         let (mut budget, mut since, mut sum) = (first, 0.0, 0.0);
         let mut spend = |budget: f64, since: f64, until: f64| {
@@ -170,12 +170,12 @@ impl Web {
         sum / (to - from)
     }
 
-    /// The change rate of a source on a day; of a record, in hindsight.
+    /// Returns the change rate of a source on a day; for a trace, in hindsight.
     pub(crate) fn rate(&self, source: usize, day: f64) -> f64 {
         self.process.rate(source, day)
     }
 
-    /// The changes per day of all sources together, while they change most.
+    /// Returns the highest total change rate of all sources.
     pub(crate) fn most_changes(&self) -> f64 {
         let sum = |day: f64| (0..self.population.len()).map(|i| self.rate(i, day)).sum::<f64>();
         let turns = self.course.iter().filter(|(_, event)| *event == Event::Rates);
@@ -183,8 +183,7 @@ impl Web {
         turns.map(|(day, _)| sum(*day)).fold(first, f64::max)
     }
 
-    /// The change rates of all sources in each time between two [`Event::Rates`], for those who are
-    /// told them.
+    /// Returns the change rates of all sources in each epoch between two [`Event::Rates`].
     pub(crate) fn known_rates(&self, days: f64) -> VecDeque<Vec<f64>> {
         let turns = self.course.iter().filter(|(_, event)| *event == Event::Rates);
         let mut edges = vec![0.0];
@@ -193,13 +192,13 @@ impl Web {
         edges.windows(2).map(|edge| self.mean_rates(edge[0], edge[1])).collect()
     }
 
-    /// The changes per day of each source between two days, for those who know.
+    /// Returns the mean change rate of each source between two days.
     #[must_use]
     pub fn mean_rates(&self, from: f64, to: f64) -> Vec<f64> {
         (0..self.population.len()).map(|i| self.mean_rate(i, from, to)).collect()
     }
 
-    /// That of one.
+    /// Returns the mean change rate of one source.
     pub(crate) fn mean_rate(&self, source: usize, from: f64, to: f64) -> f64 {
         self.process.mean_rate(source, from, to)
     }
@@ -213,11 +212,11 @@ impl Web {
     }
 
     pub(crate) fn stream(&self, source: usize) -> Stream {
-        let random = of_source(self.seed, Purpose::Changes, source as u64);
+        let random = of_source(self.seed, RandomPurpose::Changes, source as u64);
         Stream { random, at: 0.0, drawn: 0 }
     }
 
-    /// The next change of a source.
+    /// Returns the next change of a source.
     #[inline]
     pub(crate) fn next_change(&self, source: usize, stream: &mut Stream) -> f64 {
         let next = self.process.next(source, stream);
@@ -227,7 +226,7 @@ impl Web {
     }
 }
 
-/// In slots a rate is a chance.
+/// With slots, checks that rates are probabilities.
 fn check_chances(origin: &Origin, population: &Population) -> Result<(), SimError> {
     let slots =
         matches!(origin, Origin::Synthetic(_, WebKind::Slots) | Origin::Table(_, WebKind::Slots));
@@ -239,7 +238,7 @@ fn check_chances(origin: &Origin, population: &Population) -> Result<(), SimErro
 }
 
 impl Origin {
-    /// How many sources there will be.
+    /// Returns the number of sources.
     #[must_use]
     pub fn sources(&self) -> usize {
         match self {
@@ -249,7 +248,7 @@ impl Origin {
         }
     }
 
-    /// How many hosts there will be; of a made-up web, a few may be without a source.
+    /// Returns the number of hosts there will be; of a made-up web, a few may be without a source.
     #[must_use]
     pub fn hosts(&self) -> usize {
         match self {
@@ -261,7 +260,7 @@ impl Origin {
         }
     }
 
-    /// The names of the hosts, by number; `None` if they have none.
+    /// Returns the names of the hosts, by number; `None` if they have none.
     #[must_use]
     pub fn host_names(&self) -> Option<Vec<&str>> {
         match self {
@@ -275,7 +274,7 @@ impl Origin {
         }
     }
 
-    /// The names of the sources, by number; `None` if they have none.
+    /// Returns the names of the sources, by number; `None` if they have none.
     #[must_use]
     pub fn source_names(&self) -> Option<Vec<&str>> {
         match self {
@@ -285,13 +284,13 @@ impl Origin {
         }
     }
 
-    /// The days that a record covers; `None` for webs that go on for ever.
+    /// Returns the days that a record covers; `None` for webs that go on for ever.
     #[must_use]
     pub fn days(&self) -> Option<f64> {
         match self {
             Self::Recorded(history, _) => {
-                let span = history.span()?;
-                Some((span.end - span.birth) / SECONDS_PER_DAY)
+                let span = history.time_range()?;
+                Some((span.end - span.start) / SECONDS_PER_DAY)
             }
             _ => None,
         }

@@ -5,18 +5,23 @@
 
 use std::sync::Arc;
 
-use freshet_estimate::Capture;
+use freshet_estimate::CaptureObjective;
 use freshet_model::{Budget, PerDay, SourceTable};
 use freshet_sim::{
-    Aim, Allowance, Distribution, Experiment, Happening, Measured, Origin, PolicyKind, Report,
-    Scenario, ScenarioEvent, SimError, Synthetic, WebKind, Which,
+    Allowance, Distribution, Experiment, Measured, Origin, PolicyKind, Report, Scenario,
+    ScenarioAction, ScenarioEvent, Selection, SimError, SimObjective, Synthetic, WebKind,
 };
 
-fn capture(life: &str, urgency: &str) -> Capture {
-    Capture { life: life.parse().unwrap(), urgency: urgency.parse().unwrap() }
+fn capture(life: &str, urgency: &str) -> CaptureObjective {
+    CaptureObjective { life: life.parse().unwrap(), urgency: urgency.parse().unwrap() }
 }
 
-fn experiment(origin: Origin, each: f64, capture: Capture, policies: &[&str]) -> Experiment {
+fn experiment(
+    origin: Origin,
+    each: f64,
+    capture: CaptureObjective,
+    policies: &[&str],
+) -> Experiment {
     let mut experiment = Experiment::new(origin);
     experiment.budget = Budget::PerSource(PerDay::new(each).unwrap());
     experiment.objective = capture.into();
@@ -91,7 +96,7 @@ const LIVES: [&str; 4] = ["append", "overwrite", "changes:3", "window:6h"];
 const URGENCIES: [&str; 3] = ["uniform", "decay:6h", "window:2d"];
 
 /// Rates and importances of very different sizes, on which policies differ most.
-fn uneven(each: f64, capture: Capture, policies: &[&str]) -> Experiment {
+fn uneven(each: f64, capture: CaptureObjective, policies: &[&str]) -> Experiment {
     let synthetic = Synthetic {
         sources: 500,
         rates: Distribution::LogNormal { median: 0.2, sigma: 1.5 },
@@ -131,10 +136,10 @@ fn in_continuous_time_the_greedy_captures_as_much() {
 fn so_it_does_when_budgets_and_rates_change() {
     let turn = |day, what| ScenarioEvent { day, what };
     let turns = vec![
-        turn(70.0, Happening::Budget(Allowance::Share(2.0))),
-        turn(80.0, Happening::Rates { sources: Which::Share(0.1), factor: 10.0 }),
-        turn(90.0, Happening::Budget(Allowance::Share(0.0))),
-        turn(95.0, Happening::Budget(Allowance::Share(1.0))),
+        turn(70.0, ScenarioAction::Budget(Allowance::Share(2.0))),
+        turn(80.0, ScenarioAction::Rates { sources: Selection::Share(0.1), factor: 10.0 }),
+        turn(90.0, ScenarioAction::Budget(Allowance::Share(0.0))),
+        turn(95.0, ScenarioAction::Budget(Allowance::Share(1.0))),
     ];
     for (life, urgency) in
         [("overwrite", "uniform"), ("append", "decay:6h"), ("window:6h", "uniform")]
@@ -204,7 +209,7 @@ fn who_cannot_be_asked_is_named() {
     assert_eq!(it.run(&|_| {}), Err(error("wic", "harmonic")));
     assert_eq!(it.objective.yardstick(), PolicyKind::Optimum);
     assert_eq!(
-        Aim::from(capture("changes:1", "window:48h")).to_string(),
+        SimObjective::from(capture("changes:1", "window:48h")).to_string(),
         "capture, life overwrite, urgency window:2d"
     );
 }

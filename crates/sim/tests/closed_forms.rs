@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use freshet_model::{Budget, PerDay, SourceTable};
 use freshet_plan::{Objective, Observed, Options, Order, Policy, Sources, Timing, evaluate, solve};
-use freshet_sim::{Experiment, Measured, Origin, Spread, WebKind};
+use freshet_sim::{Experiment, MeanWithInterval, Measured, Origin, WebKind};
 
 const BUDGET: f64 = 40.0;
 
@@ -16,7 +16,7 @@ fn table(n: usize, observed: bool) -> SourceTable {
     SourceTable {
         importance: (0..n).map(|i| 0.1 + 5.0 * part(i, 7)).collect(),
         change_rate: (0..n).map(|i| 0.02 + 0.9 * part(i, 11)).collect(),
-        complete: observed.then(|| (0..n).map(|i| i % 3 == 0).collect()),
+        observed: observed.then(|| (0..n).map(|i| i % 3 == 0).collect()),
         ..SourceTable::default()
     }
 }
@@ -57,7 +57,7 @@ fn check(case: &Case) {
         policy: case.policy,
     };
     let mut sources = Sources::new(&table.importance, &table.change_rate).unwrap();
-    if let Some(complete) = &table.complete {
+    if let Some(complete) = &table.observed {
         sources = sources.with_complete(complete).unwrap();
     }
     let rates = solve(&sources, PerDay::new(BUDGET).unwrap(), &options).unwrap().rates;
@@ -66,7 +66,7 @@ fn check(case: &Case) {
     }
     let closed = evaluate(&sources, &rates, case.order, options.rule());
     let got = simulated(&table, case);
-    let within = |what: &str, spread: Spread, expect: f64| {
+    let within = |what: &str, spread: MeanWithInterval, expect: f64| {
         let (low, high) = spread.interval.unwrap();
         // Three times the 95 % interval, and what the ends of the measured time cut off.
         let slack = 1.5 * (high - low) + 2e-3 * expect;

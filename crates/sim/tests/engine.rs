@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use freshet_engine::{Action, Description, Engine, Event, Goal, Outcome, Settings};
+use freshet_engine::{Action, Engine, EngineSettings, Event, FetchResult, Goal, SourceDescription};
 use freshet_estimate::{Belief, Penalty};
 use freshet_model::PerDay;
 use freshet_plan::{Objective, Options, Sources, solve};
@@ -76,25 +76,29 @@ fn attained(
     many: usize,
     (from, to): (f64, f64),
 ) -> f64 {
-    let settings = Settings {
+    let settings = EngineSettings {
         budget,
-        goal: Goal::Keep(penalty(objective)),
+        goal: Goal::KeepFresh(penalty(objective)),
         host_gap: 0.0,
         host_connections: u32::MAX,
-        many,
-        ..Settings::default()
+        large_set_threshold: many,
+        ..EngineSettings::default()
     };
     let mut engine = Engine::new(0.0, settings);
     let mut actions = Vec::new();
-    engine.step(0.0, Event::Capacity(u32::MAX), &mut actions);
-    let describe = |id: usize| Description {
+    engine.step(0.0, Event::CapacityAdded(u32::MAX), &mut actions);
+    let describe = |id: usize| SourceDescription {
         importance: web.importance[id],
         host: id as u32 % 50,
-        fetched: Some(0.0),
+        last_fetch: Some(0.0),
         belief: Some(Belief::new(1e9, 1e9 / web.rates[id]).unwrap()),
-        ..Description::new(id as u32)
+        ..SourceDescription::new(id as u32)
     };
-    engine.step(0.0, Event::Described((0..web.rates.len()).map(describe).collect()), &mut actions);
+    engine.step(
+        0.0,
+        Event::SourcesDescribed((0..web.rates.len()).map(describe).collect()),
+        &mut actions,
+    );
     let mut last = vec![0.0; web.rates.len()];
     let mut total = 0.0;
     let mut fetches = 0;
@@ -103,15 +107,19 @@ fn attained(
             |day: f64| cost(objective, web.rates[id], (day.clamp(from, to) - start).max(0.0));
         web.importance[id] * (part(end) - part(start))
     };
-    while engine.wake() < to {
-        let now = engine.wake();
+    while engine.next_tick() < to {
+        let now = engine.next_tick();
         engine.step(now, Event::Tick, &mut actions);
         while let Some(action) = actions.pop() {
             if let Action::Fetch { id, .. } = action {
                 total += piece(id as usize, last[id as usize], now);
                 last[id as usize] = now;
                 fetches += u32::from(now >= from);
-                engine.step(now, Event::Fetched { id, outcome: Outcome::Unchanged }, &mut actions);
+                engine.step(
+                    now,
+                    Event::FetchFinished { id, outcome: FetchResult::Unchanged },
+                    &mut actions,
+                );
             }
         }
     }

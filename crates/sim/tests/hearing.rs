@@ -5,7 +5,7 @@
 
 use freshet_model::{Budget, PerDay};
 use freshet_plan::Objective;
-use freshet_sim::{Distribution, Experiment, Origin, Report, Spread, Synthetic, WebKind};
+use freshet_sim::{Distribution, Experiment, MeanWithInterval, Origin, Report, Synthetic, WebKind};
 
 /// Changes every few days, some ten times as often as others.
 const ORDINARY: Synthetic = Synthetic {
@@ -27,15 +27,15 @@ fn report(objective: Objective, signals: &str, policies: &[&str]) -> Report {
     experiment.run(&|_| {}).unwrap()
 }
 
-/// How much more the first costs than another, as a share, on the same changes.
-fn more(report: &Report, other: usize) -> Spread {
+/// Returns how much more the first costs than another, as a share, on the same changes.
+fn more(report: &Report, other: usize) -> MeanWithInterval {
     let costs = |at: usize| {
         let runs = report.policies[at].runs.iter();
         runs.map(|run| run.ledger.measured().cost(report.objective)).collect::<Vec<f64>>()
     };
     let (own, other) = (costs(0), costs(other));
     let shares: Vec<f64> = own.iter().zip(&other).map(|(own, other)| own / other - 1.0).collect();
-    Spread::of(&shares)
+    MeanWithInterval::of(&shares)
 }
 
 /// Recall and precision, and at least how much less it must cost than without signals.

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-use freshet_model::{Budget, History, Life, PerDay, Strings};
+use freshet_model::{Budget, ChangeTrace, PackedStrings, PerDay, TimeRange};
 use freshet_sim::{
-    Allowance, Distribution, Experiment, FaultKind, Happening, InvalidTurn, Origin, Outcome,
-    PolicyKind, PolicyReport, Report, Scenario, ScenarioEvent, SimError, Synthetic, WebKind, What,
-    Which,
+    Allowance, Distribution, Experiment, FaultKind, InvalidScenarioEvent, MomentKind, Origin,
+    Outcome, PolicyKind, PolicyReport, Report, Scenario, ScenarioAction, ScenarioEvent, Selection,
+    SimError, Synthetic, WebKind,
 };
 
 const DAYS: usize = 180;
@@ -21,7 +21,7 @@ const WEB: Synthetic = Synthetic {
     per_host: 10.0,
 };
 
-/// All days count, each in a piece of its own.
+/// Returns all days count, each in a piece of its own.
 fn experiment(policies: &[&str], turns: Vec<ScenarioEvent>) -> Experiment {
     let mut experiment = Experiment::new(Origin::Synthetic(WEB, WebKind::Poisson));
     experiment.budget = Budget::Total(PerDay::new(BUDGET).unwrap());
@@ -42,27 +42,30 @@ fn of<'a>(report: &'a Report, name: &str) -> &'a PolicyReport {
     report.policies.iter().find(|policy| policy.policy.to_string() == name).unwrap()
 }
 
-/// The mean of a series from one day to another.
+/// Returns the mean of a series from one day to another.
 fn mean(series: &[f64], from: usize, to: usize) -> f64 {
     series[from..to].iter().sum::<f64>() / (to - from) as f64
 }
 
-/// How much worse than the optimum the engine does between two days.
+/// Returns how much worse than the optimum the engine does between two days.
 fn excess(report: &Report, from: usize, to: usize) -> f64 {
     let cost = |name| mean(&of(report, name).series.harmonic_cost, from, to);
     cost("engine") / cost("optimum") - 1.0
 }
 
 fn budget(day: f64, share: f64) -> ScenarioEvent {
-    ScenarioEvent { day, what: Happening::Budget(Allowance::Share(share)) }
+    ScenarioEvent { day, what: ScenarioAction::Budget(Allowance::Share(share)) }
 }
 
 fn outage(day: f64, kind: FaultKind) -> ScenarioEvent {
-    ScenarioEvent { day, what: Happening::Outage { days: 1.0, hosts: Which::Share(0.3), kind } }
+    ScenarioEvent {
+        day,
+        what: ScenarioAction::Outage { days: 1.0, hosts: Selection::Share(0.3), kind },
+    }
 }
 
 fn rates(day: f64, factor: f64) -> ScenarioEvent {
-    ScenarioEvent { day, what: Happening::Rates { sources: Which::Share(0.1), factor } }
+    ScenarioEvent { day, what: ScenarioAction::Rates { sources: Selection::Share(0.1), factor } }
 }
 
 #[test]
@@ -146,7 +149,7 @@ fn hosts_that_are_silent_for_a_day() {
 
 #[test]
 fn a_thousand_sources_at_noon() {
-    let turns = vec![ScenarioEvent { day: 80.5, what: Happening::Arrival(1000) }];
+    let turns = vec![ScenarioEvent { day: 80.5, what: ScenarioAction::Arrival(1000) }];
     let mut experiment = experiment(&["engine", "optimum"], turns);
     let sources = 2000;
     experiment.origin = Origin::Synthetic(Synthetic { sources, ..WEB }, WebKind::Poisson);
@@ -173,13 +176,13 @@ fn a_thousand_sources_at_noon() {
 
 #[test]
 fn arrivals_take_the_last_sources_the_last_ones_last() {
-    let arrival = |day, sources| ScenarioEvent { day, what: Happening::Arrival(sources) };
+    let arrival = |day, sources| ScenarioEvent { day, what: ScenarioAction::Arrival(sources) };
     let mut experiment = experiment(&["engine"], vec![arrival(30.0, 3), arrival(20.0, 5)]);
     experiment.days = Some(40.0);
     for (source, day) in [(0, 0.0), (991, 0.0), (992, 20.0), (996, 20.0), (997, 30.0), (999, 30.0)]
     {
         let first = experiment.explain(source).unwrap().moments[0];
-        assert_eq!((first.day, first.what), (day, What::Described), "source {source}");
+        assert_eq!((first.day, first.what), (day, MomentKind::Described), "source {source}");
     }
 }
 
@@ -217,7 +220,7 @@ fn those_who_know_the_rates_are_told_the_new_ones() {
     }
 }
 
-/// All at once, for every policy.
+/// Returns all at once, for every policy.
 fn busy() -> Experiment {
     let turns = vec![
         budget(10.0, 0.5),
@@ -226,7 +229,7 @@ fn busy() -> Experiment {
         outage(14.0, FaultKind::Timeout),
         outage(16.0, FaultKind::Slow),
         rates(17.0, 10.0),
-        ScenarioEvent { day: 18.5, what: Happening::Arrival(30) },
+        ScenarioEvent { day: 18.5, what: ScenarioAction::Arrival(30) },
     ];
     // All but `wic`, which only captures.
     let fit = PolicyKind::ALL.iter().filter(|&&kind| kind != PolicyKind::Wic);
@@ -267,11 +270,11 @@ fn explaining_changes_nothing_and_tells_all() {
             assert_eq!(story, engine.explain(source).unwrap());
         }
         assert!(story.moments.is_sorted_by(|one, other| one.day <= other.day));
-        assert!(story.moments.last().is_some_and(|last| last.what == What::End));
+        assert!(story.moments.last().is_some_and(|last| last.what == MomentKind::End));
         let mut missed = 0;
         for moment in &story.moments {
             match moment.what {
-                What::Fetched { outcome, asked, .. } => {
+                MomentKind::Fetched { outcome, asked, .. } => {
                     fetched += 1;
                     assert!(asked <= moment.day);
                     match outcome {
@@ -282,7 +285,7 @@ fn explaining_changes_nothing_and_tells_all() {
                         Outcome::Gone => unreachable!("no host goes away"),
                     }
                 }
-                What::Changed => assert_eq!(moment.missed, missed + 1),
+                MomentKind::Changed => assert_eq!(moment.missed, missed + 1),
                 _ => {}
             }
             missed = moment.missed;
@@ -295,7 +298,7 @@ fn explaining_changes_nothing_and_tells_all() {
 
 #[test]
 fn what_cannot_happen() {
-    let check = |turn: ScenarioEvent, origin: Option<Origin>, expect: InvalidTurn| {
+    let check = |turn: ScenarioEvent, origin: Option<Origin>, expect: InvalidScenarioEvent| {
         let mut experiment = experiment(&["engine"], vec![budget(1.0, 1.0), turn]);
         experiment.days = Some(2.0);
         if let Some(origin) = origin {
@@ -305,20 +308,20 @@ fn what_cannot_happen() {
         assert_eq!(experiment.run(&|_| {}).unwrap_err(), why);
         assert_eq!(experiment.explain(0).unwrap_err(), why);
     };
-    check(budget(2.0, 1.0), None, InvalidTurn::Day { day: 2.0, days: 2.0 });
-    check(budget(-1.0, 1.0), None, InvalidTurn::Day { day: -1.0, days: 2.0 });
-    let arrival = |sources| ScenarioEvent { day: 1.0, what: Happening::Arrival(sources) };
-    check(arrival(1001), None, InvalidTurn::Arrivals { wanted: 1001, there: 1000 });
-    let hosts = Which::List(vec![3, 100]);
-    let what = Happening::Outage { days: 1.0, hosts, kind: FaultKind::Slow };
-    let number = |what, number, there| InvalidTurn::Number { what, number, there };
+    check(budget(2.0, 1.0), None, InvalidScenarioEvent::Day { day: 2.0, days: 2.0 });
+    check(budget(-1.0, 1.0), None, InvalidScenarioEvent::Day { day: -1.0, days: 2.0 });
+    let arrival = |sources| ScenarioEvent { day: 1.0, what: ScenarioAction::Arrival(sources) };
+    check(arrival(1001), None, InvalidScenarioEvent::Arrivals { wanted: 1001, there: 1000 });
+    let hosts = Selection::List(vec![3, 100]);
+    let what = ScenarioAction::Outage { days: 1.0, hosts, kind: FaultKind::Slow };
+    let number = |what, number, there| InvalidScenarioEvent::Number { what, number, there };
     check(ScenarioEvent { day: 1.0, what }, None, number("host", 101, 100));
-    let what = Happening::Rates { sources: Which::List(vec![1000]), factor: 2.0 };
+    let what = ScenarioAction::Rates { sources: Selection::List(vec![1000]), factor: 2.0 };
     check(ScenarioEvent { day: 1.0, what }, None, number("source", 1001, 1000));
-    let ids: Strings = ["a"].into_iter().collect();
-    let lives = vec![Life { birth: 0.0, end: 4.0 * 86_400.0 }];
-    let history = History::new(ids, lives, &[(0, 86_400.0)]);
+    let ids: PackedStrings = ["a"].into_iter().collect();
+    let lives = vec![TimeRange { start: 0.0, end: 4.0 * 86_400.0 }];
+    let history = ChangeTrace::new(ids, lives, &[(0, 86_400.0)]);
     let recorded = || Some(Origin::Recorded(history.clone().into(), Distribution::Equal(1.0)));
-    check(arrival(1), recorded(), InvalidTurn::Recorded);
-    check(rates(1.0, 2.0), recorded(), InvalidTurn::Recorded);
+    check(arrival(1), recorded(), InvalidScenarioEvent::Recorded);
+    check(rates(1.0, 2.0), recorded(), InvalidScenarioEvent::Recorded);
 }

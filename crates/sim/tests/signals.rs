@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use freshet_model::{Budget, History, Life, PerDay};
+use freshet_model::{Budget, ChangeTrace, PerDay, TimeRange};
 use freshet_sim::{
     Calendar, Distribution, Event, Experiment, Origin, Policy, Quality, Run, Signals, SimError,
     Synthetic, Web, WebKind, run,
@@ -117,11 +117,11 @@ fn nothing_is_said_of_sources_whose_changes_are_announced() {
 }
 
 /// Two pages from day 0 to day 10, one of which comes on day 4.
-fn recorded(changes: &[(u32, f64)], names: [&str; 2]) -> History {
+fn recorded(changes: &[(u32, f64)], names: [&str; 2]) -> ChangeTrace {
     let day = 86_400.0;
-    let life = |birth: f64| Life { birth: birth * day, end: 10.0 * day };
+    let life = |birth: f64| TimeRange { start: birth * day, end: 10.0 * day };
     let changes: Vec<(u32, f64)> = changes.iter().map(|&(page, at)| (page, at * day)).collect();
-    History::new(names.into_iter().collect(), vec![life(0.0), life(4.0)], &changes)
+    ChangeTrace::new(names.into_iter().collect(), vec![life(0.0), life(4.0)], &changes)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use freshet_model::{SourceTable, Strings};
+use freshet_model::{PackedStrings, SourceTable};
 use freshet_tables::{Input, ReadOptions, Table, read, write};
 
 const ROUNDS: usize = 5;
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A table that looks like a crawl: hosts of very different sizes, long paths.
+/// Returns a table that looks like a crawl: hosts of very different sizes, long paths.
 fn generate(rows: usize) -> SourceTable {
     let mut state = 1u64;
     let mut random = || {
@@ -60,7 +60,7 @@ fn generate(rows: usize) -> SourceTable {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1u64 << 53) as f64
     };
-    let mut ids = Strings::new();
+    let mut ids = PackedStrings::new();
     let (mut importance, mut change_rate, mut complete) = (Vec::new(), Vec::new(), Vec::new());
     for row in 0..rows {
         let host = (random().powi(4) * 100_000.0) as u32;
@@ -75,14 +75,14 @@ fn generate(rows: usize) -> SourceTable {
         ids: Some(ids),
         importance,
         change_rate,
-        complete: Some(complete),
+        observed: Some(complete),
         ..SourceTable::default()
     }
 }
 
 fn write_table(path: &Path, table: &SourceTable) -> Result<(), Box<dyn Error>> {
     let complete: Vec<f64> =
-        table.complete.iter().flatten().map(|&flag| f64::from(u8::from(flag))).collect();
+        table.observed.iter().flatten().map(|&flag| f64::from(u8::from(flag))).collect();
     let table = Table::new(table.len())
         .names("id", table.ids.as_ref())
         .numbers("importance", &table.importance)
@@ -95,9 +95,9 @@ fn write_table(path: &Path, table: &SourceTable) -> Result<(), Box<dyn Error>> {
 fn write_quoted(path: &Path, table: &SourceTable) -> Result<(), Box<dyn Error>> {
     let mut out = BufWriter::new(File::create(path)?);
     writeln!(out, "id,importance,change_rate,complete")?;
-    let ids = table.ids.iter().flat_map(Strings::iter);
+    let ids = table.ids.iter().flat_map(PackedStrings::iter);
     for (row, id) in ids.enumerate() {
-        let complete = table.complete.as_ref().is_some_and(|complete| complete[row]);
+        let complete = table.observed.as_ref().is_some_and(|complete| complete[row]);
         let (importance, rate) = (table.importance[row], table.change_rate[row]);
         writeln!(out, "\"{id}\",{importance},{rate},{}", u8::from(complete))?;
     }

@@ -1,30 +1,32 @@
-//! The columns that a table of sources can have.
+//! Columns of a table of sources.
 
 use std::fmt;
+
+use strsim::osa_distance;
 
 /// A column of a table of sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// The name of a source.
+    /// Name of a source.
     Id,
-    /// How much a source matters.
+    /// Importance of a source.
     Importance,
     /// Changes per day.
     ChangeRate,
-    /// Whether every change is observed.
+    /// True if every change is observed.
     Complete,
-    /// Where a source lives.
+    /// Host of a source.
     Host,
-    /// What one fetch takes from the budget.
+    /// Cost of a fetch in units of the budget.
     Cost,
-    /// Fetches a day at least.
+    /// Minimum fetches per day.
     MinRate,
-    /// Fetches a day at most.
+    /// Maximum fetches per day.
     MaxRate,
 }
 
 impl Column {
-    /// Every column, in the order of the documentation.
+    /// All columns, in the order of the documentation.
     pub const ALL: [Self; 8] = [
         Self::Id,
         Self::Importance,
@@ -39,7 +41,7 @@ impl Column {
     pub(crate) const NUMBERS: [Self; 5] =
         [Self::Importance, Self::ChangeRate, Self::Cost, Self::MinRate, Self::MaxRate];
 
-    /// The name in a header.
+    /// Returns the name in a header.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -65,42 +67,23 @@ impl fmt::Display for Column {
     }
 }
 
-/// The name among `known` that `name` was most likely meant to be.
+/// Returns the name in `known` that is most similar to `name`.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    // Long unknown names are no typing errors, and the distance is quadratic.
+    // A long unknown name is no typing error, and the distance takes quadratic time.
     if name.len() > 40 {
         return None;
     }
-    let plain = |text: &str| -> Vec<char> {
+    let plain = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
     let wanted = plain(name);
     known
         .iter()
-        .map(|candidate| (distance(&wanted, &plain(candidate)), *candidate))
+        .map(|candidate| (osa_distance(&wanted, &plain(candidate)), *candidate))
         .filter(|(edits, candidate)| *edits <= candidate.len() / 4)
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, candidate)| candidate)
-}
-
-/// Insertions, deletions, substitutions and swaps of neighbours between two words.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let width = b.len() + 1;
-    let mut before = vec![0; width];
-    let mut last: Vec<usize> = (0..width).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; width];
-        for j in 1..width {
-            let differs = usize::from(a[i - 1] != b[j - 1]);
-            row[j] = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + differs);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before[j - 2] + 1);
-            }
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]

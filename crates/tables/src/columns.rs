@@ -1,14 +1,14 @@
-//! Columns that grow cell by cell into a table of sources.
+//! Builder of a table of sources, cell by cell.
 
-use freshet_model::{Hosts, SourceTable, Strings};
+use freshet_model::{HostColumn, PackedStrings, SourceTable};
 
 use crate::column::Column;
 use crate::error::{Fault, Place, Position, Quoted, TableError};
 use crate::names::{Names, Same};
 use crate::value::{self, Range};
 
-/// A table of sources in the making. A row is complete when [`Columns::end_row`] says so;
-/// cells that were not given by then take their default.
+/// Builder of a table of sources. [`Columns::end_row`] completes a row;
+/// missing cells then take their defaults.
 #[derive(Default)]
 pub(crate) struct Columns {
     rows: usize,
@@ -20,15 +20,15 @@ pub(crate) struct Columns {
     min_rate: Option<Vec<f64>>,
     max_rate: Option<Vec<f64>>,
     hosts: Option<(Names, Vec<u32>)>,
-    /// Ids of a table that is read in pieces: one may come twice, and rows need no change rate.
-    loose: Option<Strings>,
+    /// Ids of a table that is read in pieces: duplicates and missing change rates are allowed.
+    loose: Option<PackedStrings>,
 }
 
-/// Why a cell was refused; rows are not yet places.
+/// Error of a cell, before its row is mapped to a position.
 #[derive(Debug)]
 pub(crate) enum Refused {
     Fault(Column, Fault),
-    /// The id of the second row is that of the first.
+    /// The second row has the id of the first.
     Duplicate {
         id: Quoted,
         first: usize,
@@ -38,7 +38,7 @@ pub(crate) enum Refused {
 }
 
 impl Refused {
-    /// The error to report, for a table in which `position` tells where a row is.
+    /// Returns the error to report; `position` maps a row to its position in the file.
     #[cold]
     pub(crate) fn at(
         self,
@@ -59,7 +59,7 @@ impl Refused {
     }
 }
 
-/// What stands for the host of a source that has none.
+/// Name of the host of a source without a host.
 const NO_HOST: &str = "";
 
 const fn range(column: Column) -> Range {
@@ -80,7 +80,7 @@ const fn default(column: Column) -> Option<f64> {
 }
 
 impl Columns {
-    /// No rows yet, in columns that exist from the start.
+    /// Creates an empty table with the given columns.
     pub(crate) fn with(columns: impl IntoIterator<Item = Column>) -> Self {
         let mut all = Self::default();
         for column in columns {
@@ -94,9 +94,9 @@ impl Columns {
         all
     }
 
-    /// For a table that is read in pieces.
+    /// Creates an empty table for reading in pieces.
     pub(crate) fn loose(columns: impl IntoIterator<Item = Column>) -> Self {
-        let mut all = Self { loose: Some(Strings::new()), ..Self::default() };
+        let mut all = Self { loose: Some(PackedStrings::new()), ..Self::default() };
         for column in columns {
             match column {
                 Column::Id | Column::Host => {}
@@ -107,7 +107,7 @@ impl Columns {
         all
     }
 
-    /// The complete rows, and the cells of none.
+    /// Returns the complete rows and discards the cells of an incomplete one.
     pub(crate) fn take(&mut self) -> SourceTable {
         self.undo_row();
         let mut columns = vec![];
@@ -116,12 +116,12 @@ impl Columns {
         std::mem::replace(self, Self::loose(columns)).into_table()
     }
 
-    /// Forgets the cells of a row that is not complete.
+    /// Discards the cells of an incomplete row.
     fn undo_row(&mut self) {
         self.undo_to(self.rows);
     }
 
-    /// Forgets all rows but the first ones.
+    /// Truncates the table to its first rows.
     pub(crate) fn undo_to(&mut self, rows: usize) {
         self.rows = rows;
         if let Some(ids) = &mut self.loose {
@@ -137,12 +137,12 @@ impl Columns {
         }
     }
 
-    /// Complete rows.
+    /// Number of complete rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Makes the column exist from here on; rows before this one have their default in it.
+    /// Adds the column; earlier rows have its default value.
     pub(crate) fn declare(&mut self, column: Column) -> Result<(), Refused> {
         let rows = self.rows;
         match column {
@@ -172,7 +172,7 @@ impl Columns {
         Ok(())
     }
 
-    /// A cell as text, as in CSV; an empty one is a missing one.
+    /// Returns a cell as text, as in CSV; an empty one is a missing one.
     #[inline]
     pub(crate) fn push_text(&mut self, column: Column, text: &str) -> Result<(), Refused> {
         if text.is_empty() {
@@ -194,7 +194,7 @@ impl Columns {
         })
     }
 
-    /// A cell as a number.
+    /// Returns a cell as a number.
     #[inline]
     pub(crate) fn push_number(&mut self, column: Column, number: f64) -> Result<(), Refused> {
         let refuse = |fault| Refused::Fault(column, fault);
@@ -216,7 +216,7 @@ impl Columns {
         push(&mut self.complete, value);
     }
 
-    /// The text of an id or a host.
+    /// Returns the text of an id or a host.
     #[inline]
     pub(crate) fn push_name(&mut self, column: Column, text: &str) -> Result<(), Refused> {
         if text.is_empty() {
@@ -241,7 +241,7 @@ impl Columns {
         }
     }
 
-    /// A cell without a value.
+    /// Returns a cell without a value.
     #[cold]
     pub(crate) fn push_missing(&mut self, column: Column) -> Result<(), Refused> {
         match column {
@@ -260,7 +260,7 @@ impl Columns {
                 Ok(())
             }
             _ => {
-                // What is not said of a change rate is NaN, where it need not be said.
+                // A missing change rate is NaN where it is optional.
                 let value = default(column).or(self.loose.as_ref().map(|_| f64::NAN));
                 let value = value.ok_or(Refused::Fault(column, Fault::Missing))?;
                 push(self.numbers(column), value);
@@ -269,13 +269,15 @@ impl Columns {
         }
     }
 
-    /// Completes a row of which some cells may not have been given.
+    /// Completes a row; missing cells take their defaults.
     pub(crate) fn pad_row(&mut self) -> Result<(), Refused> {
         for column in Column::ALL {
             let given = match column {
-                Column::Id => {
-                    self.loose.as_ref().map(Strings::len).or(self.ids.as_ref().map(Names::len))
-                }
+                Column::Id => self
+                    .loose
+                    .as_ref()
+                    .map(PackedStrings::len)
+                    .or(self.ids.as_ref().map(Names::len)),
                 Column::Complete => self.complete.as_ref().map(Vec::len),
                 Column::Host => self.hosts.as_ref().map(|(_, of_source)| of_source.len()),
                 _ => self.numbers(column).as_ref().map(Vec::len),
@@ -290,7 +292,7 @@ impl Columns {
         self.end_row()
     }
 
-    /// Completes a row of which every declared column has its cell.
+    /// Completes a row in which every declared column has a cell.
     #[inline]
     pub(crate) fn end_row(&mut self) -> Result<(), Refused> {
         let row = self.rows;
@@ -308,8 +310,8 @@ impl Columns {
         Ok(())
     }
 
-    /// Makes sure that no id has occurred twice so far: ids are checked some rows late. Call it
-    /// before anything that stopped the reading is reported, for a duplicate came before it.
+    /// Checks the ids of the last rows, which are checked in batches. Must be called
+    /// before another error is reported, because a duplicate may precede it.
     pub(crate) fn settle(&mut self) -> Result<(), Refused> {
         let Some(ids) = &mut self.ids else {
             return Ok(());
@@ -323,13 +325,14 @@ impl Columns {
             ids: self.loose.or(self.ids.map(Names::into_strings)),
             importance: self.importance.unwrap_or_else(|| vec![1.0; rows]),
             change_rate: self.change_rate.unwrap_or_else(|| vec![f64::NAN; rows]),
-            complete: self.complete,
+            observed: self.complete,
             cost: self.cost,
             min_rate: self.min_rate,
             max_rate: self.max_rate,
-            hosts: self
-                .hosts
-                .map(|(names, of_source)| Hosts { names: names.into_strings(), of_source }),
+            hosts: self.hosts.map(|(names, of_source)| HostColumn {
+                names: names.into_strings(),
+                index_by_source: of_source,
+            }),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a table, and where.
+//! Errors of tables, with their positions.
 
 mod fault;
 
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use crate::column::{Column, nearest};
 pub use fault::{Fault, Quoted};
 
-/// Where in a file.
+/// Position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// A line of a text, from 1.
+    /// Line number, starting at 1.
     Line(u64),
-    /// A row of a table without lines, from 1.
+    /// Row number, starting at 1, for formats without lines.
     Row(u64),
 }
 
@@ -30,9 +30,9 @@ impl fmt::Display for Position {
 /// A position in a named file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The path as it was given, or `standard input`.
+    /// Path as given, or `standard input`.
     pub file: String,
-    /// Where in it.
+    /// Position in the file.
     pub position: Position,
 }
 
@@ -51,26 +51,26 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a table could not be read or written.
+/// Error of reading or writing a table.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// The operating system refused to read.
+    /// Reading failed.
     #[error("{file}: cannot be read: {source}")]
     Read {
-        /// What was read.
+        /// Name of the input.
         file: String,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The operating system refused to write.
+    /// Writing failed.
     #[error("{}: cannot be written: {source}", path.display())]
     Write {
-        /// The file that was to be written.
+        /// File to write.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The extension names no format.
+    /// Unknown file extension.
     #[error(
         "{}: unknown extension (known: .csv, .tsv, .jsonl, .ndjson, each also with .gz, and .parquet)",
         path.display()
@@ -79,7 +79,7 @@ pub enum TableError {
         /// The file.
         path: PathBuf,
     },
-    /// The file is not named as a trace is.
+    /// The file name is not that of a trace.
     #[error("{}: a trace is a file named .csv or .csv.gz", path.display())]
     NotATrace {
         /// The file.
@@ -97,76 +97,76 @@ pub enum TableError {
         /// The file.
         file: String,
     },
-    /// The table has more rows than can be counted in 32 bits.
+    /// The number of rows does not fit in 32 bits.
     #[error("{file}: more than {} sources", u32::MAX)]
     TooManySources {
         /// The file.
         file: String,
     },
-    /// The table has columns of no known meaning.
+    /// The table has unknown columns.
     #[error("{file}: {}", unknown_columns(names, known))]
     UnknownColumns {
-        /// The file, and the line where the format has no header.
+        /// File, and line if the format has no header.
         file: String,
-        /// The columns' names.
+        /// Names of the columns.
         names: Vec<String>,
-        /// The names that would have been understood.
+        /// Known names.
         known: Vec<&'static str>,
     },
-    /// A column is named twice.
+    /// A column occurs twice.
     #[error("{file}: column `{name}` occurs twice")]
     DuplicateColumn {
-        /// The file, and the line where the format has no header.
+        /// File, and line if the format has no header.
         file: String,
-        /// The column's name.
+        /// Name of the column.
         name: String,
     },
-    /// A column that must be there is not.
+    /// A required column is missing.
     #[error("{file}: no column `{name}`")]
     MissingColumn {
         /// The file.
         file: String,
-        /// The column's name.
+        /// Name of the column.
         name: &'static str,
     },
     /// A row has more or fewer cells than the header.
     #[error("{at}: {}, but {expected} expected", cells(*found))]
     Ragged {
-        /// The row.
+        /// Number of the row.
         at: Place,
         /// Its number of cells.
         found: usize,
-        /// The number of columns.
+        /// Number of columns.
         expected: usize,
     },
-    /// A byte is not part of a text.
+    /// The file is not valid text.
     #[error("{at}: not UTF-8")]
     NotUtf8 {
-        /// The line that holds it.
+        /// Line number.
         at: Place,
     },
-    /// A quote is opened and never closed.
+    /// A quote is not closed.
     #[error("{at}: a quote is opened here and not closed")]
     UnclosedQuote {
-        /// The row in which it is opened.
+        /// Row in which the quote is opened.
         at: Place,
     },
-    /// A row is longer than any row should be.
+    /// A row is too long.
     #[error("{at}: a row of more than {} MiB", limit >> 20)]
     TooLong {
-        /// The row.
+        /// Number of the row.
         at: Place,
-        /// The limit in bytes.
+        /// Limit in bytes.
         limit: usize,
     },
-    /// A value was refused.
+    /// Invalid value.
     #[error("{at}: {column}: {fault}")]
     Value {
-        /// The row.
+        /// Number of the row.
         at: Place,
-        /// The column's name.
+        /// Name of the column.
         column: &'static str,
-        /// Why.
+        /// Reason.
         fault: Fault,
     },
     /// A line is not a JSON object.
@@ -174,9 +174,9 @@ pub enum TableError {
     Json {
         /// The line.
         at: Place,
-        /// The byte in the line, from 1; 0 when it is the whole line.
+        /// Byte in the line, starting at 1; 0 for the whole line.
         column: usize,
-        /// What the parser said.
+        /// Message of the parser.
         message: String,
     },
     /// The file is not a Parquet file, or is damaged.
@@ -184,19 +184,19 @@ pub enum TableError {
     Parquet {
         /// The file.
         file: String,
-        /// What the decoder said.
+        /// Message of the decoder.
         message: String,
     },
-    /// A Parquet column has a type that cannot hold its values.
+    /// A Parquet column has an unsupported type.
     #[error("{file}: {column}: a column of type {found}, but {expected} expected")]
     ColumnType {
         /// The file.
         file: String,
         /// The column.
         column: Column,
-        /// Its type.
+        /// Type of the column.
         found: String,
-        /// The types that would do.
+        /// Supported types.
         expected: &'static str,
     },
     /// A directory lacks the files of the PoliteCrawling data set.
@@ -204,7 +204,7 @@ pub enum TableError {
     MissingFile {
         /// The directory.
         directory: PathBuf,
-        /// The files of which one must be there.
+        /// File names, of which one is required.
         names: &'static [&'static str],
     },
 }
@@ -218,7 +218,7 @@ impl TableError {
         Self::Write { path: path.to_owned(), source }
     }
 
-    /// What the person can do about it, where that is not plain from the message.
+    /// Returns a hint about what to do, if the message does not imply it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
@@ -268,7 +268,7 @@ impl Fault {
     }
 }
 
-/// Unknown columns that a message names one by one.
+/// Largest number of unknown columns that a message lists.
 const MOST_NAMES: usize = 20;
 
 fn column_if_known(column: usize) -> String {

@@ -1,22 +1,22 @@
-//! The formats of tables, and how a file's name tells them.
+//! File formats of tables, by extension.
 
 use std::path::Path;
 
 use crate::error::TableError;
 
-/// How a table is laid out in bytes.
+/// File format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Separated values with a header.
+    /// Delimiter-separated values with a header.
     Separated {
-        /// The byte between cells: a comma or a tab.
+        /// Delimiter: a comma or a tab.
         separator: u8,
-        /// Whether the whole is compressed with gzip.
+        /// True if the file is compressed with gzip.
         gzip: bool,
     },
-    /// One JSON object a line.
+    /// One JSON object per line.
     JsonLines {
-        /// Whether the whole is compressed with gzip.
+        /// True if the file is compressed with gzip.
         gzip: bool,
     },
     /// Apache Parquet.
@@ -24,14 +24,14 @@ pub enum Format {
 }
 
 impl Format {
-    /// Comma separated values, not compressed.
+    /// Comma-separated values, not compressed.
     pub const CSV: Self = Self::Separated { separator: b',', gzip: false };
 
-    /// The format that a file's extension names: `.csv`, `.tsv`, `.jsonl`, `.ndjson`, each also
-    /// with `.gz` after it, and `.parquet`.
+    /// Returns the format of a file extension: `.csv`, `.tsv`, `.jsonl`, `.ndjson`, each also
+    /// followed by `.gz`, and `.parquet`.
     ///
     /// # Errors
-    /// [`TableError::UnknownFormat`] for any other.
+    /// Returns [`TableError::UnknownFormat`] for any other extension.
     pub fn of(path: &Path) -> Result<Self, TableError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let plain = name.strip_suffix(".gz");

@@ -1,10 +1,10 @@
-//! From the names in a header to columns.
+//! Mapping of header names to columns.
 
 use crate::column::Column;
 use crate::error::{Place, TableError};
 use crate::text::records::Record;
 
-/// The column of each name; `None` is a name to skip.
+/// Returns the column of each name; `None` is a name to skip.
 pub(crate) fn columns<'a>(
     file: &str,
     names: impl Iterator<Item = &'a str>,
@@ -32,7 +32,7 @@ pub(crate) fn columns<'a>(
     Ok(layout)
 }
 
-/// Refuses a table without a column.
+/// Returns an error if a required column is missing.
 pub(crate) fn require(
     file: &str,
     layout: &[Option<Column>],
@@ -49,14 +49,14 @@ pub(crate) fn unknown_columns(file: &str, names: Vec<String>) -> TableError {
     TableError::UnknownColumns { file: file.to_owned(), names, known }
 }
 
-/// Where the columns of a small table stand.
+/// Positions of the columns of a small table.
 pub(crate) struct Layout<const N: usize> {
     places: [Option<usize>; N],
     width: usize,
 }
 
 impl<const N: usize> Layout<N> {
-    /// Finds the `known` columns, of which the first `required` must be there.
+    /// Finds the `known` columns; the first `required` of them must exist.
     pub(crate) fn of<'a>(
         file: &str,
         names: impl Iterator<Item = &'a str>,
@@ -98,7 +98,7 @@ impl<const N: usize> Layout<N> {
         self.places[column].is_some()
     }
 
-    /// The cells of a row, empty for columns that the table does not have.
+    /// Returns the cells of a row; missing columns are empty.
     pub(crate) fn cells<'a>(
         &self,
         file: &str,

@@ -1,4 +1,4 @@
-//! Where a table comes from.
+//! Input of a table.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -10,19 +10,19 @@ use flate2::read::MultiGzDecoder;
 
 use crate::error::TableError;
 
-/// Where a table comes from.
+/// Input of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Standard input, as CSV.
     Stdin,
-    /// A file, in the format that its extension names.
+    /// A file, in the format of its extension.
     File(PathBuf),
     /// A directory with the files of the PoliteCrawling data set.
     Directory(PathBuf),
 }
 
 impl Input {
-    /// What a person means by `argument`: `-` is standard input, and a path is what is there.
+    /// Interprets a command-line argument: `-` is standard input, anything else is a path.
     #[must_use]
     pub fn from_argument(argument: &Path) -> Self {
         if argument == Path::new("-") {
@@ -35,19 +35,19 @@ impl Input {
     }
 }
 
-/// How far a reading is.
+/// Progress of reading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Rows read so far.
     pub rows: u64,
-    /// The part of the input that has been read, from 0 to 1, where its size is known.
+    /// Fraction of the input that has been read, from 0 to 1, if its size is known.
     pub fraction: Option<f64>,
 }
 
 /// Rows between two reports of progress.
 pub(crate) const REPORT_EVERY: usize = 1 << 16;
 
-/// Bytes that are counted as they pass.
+/// Reader that counts bytes.
 pub(crate) struct Source {
     reader: Box<dyn Read>,
     read: Rc<Cell<u64>>,
@@ -86,7 +86,7 @@ impl Read for Source {
     }
 }
 
-/// Tells how much of a source has been read.
+/// Reports how much of the input has been read.
 pub(crate) struct Gauge {
     read: Rc<Cell<u64>>,
     total: Option<u64>,

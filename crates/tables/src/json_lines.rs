@@ -111,7 +111,7 @@ fn json_error(error: &serde_json::Error, at: Place) -> TableError {
     TableError::Json { at, column: error.column(), message }
 }
 
-/// What is kept of one line besides its cells.
+/// State of one line besides its cells.
 struct Row {
     ignore_extra: bool,
     given: Vec<Column>,
@@ -124,7 +124,7 @@ enum Problem {
     Twice(Column),
 }
 
-/// Reads an object straight into the columns.
+/// Deserialises an object directly into the columns.
 struct Object<'a> {
     columns: &'a mut Columns,
     row: &'a mut Row,
@@ -195,7 +195,7 @@ impl Visitor<'_> for Key {
     }
 }
 
-/// One value, as it stands in the text.
+/// One value as written.
 fn push(columns: &mut Columns, column: Column, raw: &str) -> Result<(), Refused> {
     if raw == "null" {
         return Ok(());
@@ -231,6 +231,6 @@ fn unescape(raw: &str) -> Option<Cow<'_, str>> {
     if memchr::memchr(b'\\', raw.as_bytes()).is_none() {
         return raw.get(1..raw.len() - 1).map(Cow::Borrowed);
     }
-    // A lone surrogate is the one escape that stands for no text.
+    // A lone surrogate is the only escape without a character.
     serde_json::from_str(raw).ok().map(Cow::Owned)
 }

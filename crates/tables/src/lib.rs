@@ -1,11 +1,11 @@
-//! Tables of sources in, columns out; columns in, tables out.
+//! Table files in, columns out; columns in, table files out.
 //!
-//! In: CSV, TSV, JSON lines, Parquet, and the PoliteCrawling data set, as files or as standard
-//! input. Out: a [`freshet_model::SourceTable`] whose values were checked one by one, or the first
-//! thing that is wrong, with its file, line, column and value. And back: plans and other columns
-//! to a file that is there as a whole or not at all. Traces of changes go both ways too, as
-//! files, and in from the history of a git repository. Lists of URLs come in as lines, OPML and
-//! sitemaps, one after another. Knows no mathematics, clock or network.
+//! Reads CSV, TSV, JSON lines, Parquet, and the PoliteCrawling data set from files or standard
+//! input. Returns a [`freshet_model::SourceTable`] with validated values, or the first
+//! error with its file, line, column and value. Writes plans and other columns
+//! to files, atomically. Reads and writes traces of changes, and reads
+//! them from the history of a git repository. Reads lists of URLs: plain text, OPML and
+//! sitemaps. Contains no mathematics and reads no clock or network.
 //!
 //! | column | values | default |
 //! | --- | --- | --- |
@@ -19,8 +19,8 @@
 //! | `max_rate` | `min_rate` or more, `inf` is no limit | `inf` |
 //!
 //! A cell without a value (empty, or null) takes the default. Sources without a host share the
-//! empty name in [`freshet_model::Hosts::names`], which is no host: it has no limit. Numbers other
-//! than 0 lie between 1e-30 and 1e30, so that the planner can square them.
+//! empty name in [`freshet_model::Hosts::names`], which is not a host and has no limit. Numbers other
+//! than 0 are between 1e-30 and 1e30, so that the planner can square them.
 
 mod column;
 mod columns;

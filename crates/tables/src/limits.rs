@@ -1,4 +1,4 @@
-//! How often each host may be asked.
+//! Limits of fetches per host.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ use crate::value::{self, Range};
 const HOST: &str = "host";
 const LIMIT: &str = "limit";
 
-/// Reads the limits of hosts: CSV or TSV with the columns `host` and `limit`, a limit being a
-/// rate such as `1/s` or `500/day`, or a plain number of fetches a day.
+/// Reads host limits: CSV or TSV with the columns `host` and `limit`. A limit is a
+/// rate such as `1/s` or `500/day`, or a number of fetches per day.
 ///
 /// # Errors
-/// The first thing that is wrong with the table; a host may occur once only.
+/// Returns the first error in the table, including a duplicate host.
 pub fn read_host_limits(path: &Path) -> Result<Vec<(String, PerDay)>, TableError> {
     let Format::Separated { separator, gzip } = Format::of(path)? else {
         return Err(TableError::UnknownFormat { path: path.to_owned() });
@@ -61,7 +61,7 @@ fn parse_limit(text: &str) -> Result<PerDay, Fault> {
         return Err(Fault::Missing);
     }
     let rate = match text.parse::<PerDay>() {
-        Err(InvalidRate::Form(_)) => match value::parse(text, Range::NotNegative) {
+        Err(InvalidRate::Malformed(_)) => match value::parse(text, Range::NotNegative) {
             Err(Fault::NotANumber(value)) => return Err(Fault::NotARate(value)),
             plain => plain?,
         },

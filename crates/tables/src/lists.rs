@@ -1,5 +1,5 @@
-//! Lists of URLs as people and sites keep them: plain, OPML, sitemaps. They are read as they come, so
-//! that one of any length takes no more memory than its longest line.
+//! Lists of URLs: plain text, OPML, sitemaps. They are read as a stream; memory
+//! is bounded by the longest line.
 
 mod opml;
 mod sitemap;
@@ -10,19 +10,19 @@ use std::fmt;
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
-/// How a list is written.
+/// Format of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListFormat {
-    /// One URL on each line; lines that begin with `#` say nothing.
+    /// One URL per line; lines that begin with `#` are comments.
     Urls,
-    /// OPML: feeds, as readers export them.
+    /// OPML, as feed readers export it.
     Opml,
     /// A sitemap.
     Sitemap,
 }
 
 impl ListFormat {
-    /// What a list seems to be, by its beginning.
+    /// Guesses the format of a list from its first bytes.
     #[must_use]
     pub fn of_beginning(text: &str) -> Self {
         let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -44,49 +44,49 @@ impl fmt::Display for ListFormat {
     }
 }
 
-/// What a list names. Whether it can be a source is not known yet.
+/// Entry of a list, not validated as a source yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The URL as it is written, without the space around it.
+    /// URL as written, without surrounding space.
     pub url: String,
-    /// The line that it is in, from 1.
+    /// Line number, starting at 1.
     pub line: u64,
-    /// Of OPML: the folders that it is in, from the outside in.
+    /// For OPML: enclosing folders, outermost first.
     pub folders: Vec<String>,
 }
 
-/// A line that names nothing.
+/// An invalid line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
-    /// Which, from 1.
+    /// Line number, starting at 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// Error of the line.
     pub fault: LineFault,
 }
 
-/// What is wrong with a line.
+/// Error of a line in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineFault {
-    /// No URL is as long.
+    /// The line is longer than any URL.
     #[error("a line of more than {0} bytes")]
     TooLong(u64),
-    /// A byte is not part of a text.
+    /// The file is not valid text.
     #[error("not text in UTF-8")]
     NotUtf8,
 }
 
-/// Why a list could not be read to its end.
+/// Error of reading a list.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
-    /// The system says no.
+    /// Reading failed.
     #[error("cannot be read: {0}")]
     Read(io::Error),
     /// It is not XML.
     #[error("line {line}: not XML: {why}")]
     Xml {
-        /// The line that the reading is at, from 1.
+        /// Line number, starting at 1.
         line: u64,
-        /// What is wrong there.
+        /// Message of the parser.
         why: String,
     },
     /// It is XML, and not OPML.
@@ -95,23 +95,23 @@ pub enum ListError {
     /// It is XML, and not a sitemap.
     #[error("not a sitemap: there is no <urlset>")]
     NotASitemap,
-    /// It names other sitemaps.
+    /// It is an index of other sitemaps.
     #[error("an index of sitemaps, not a sitemap")]
     Index {
-        /// Some of them.
+        /// Some of these sitemaps.
         parts: Vec<String>,
-        /// Whether there are more.
+        /// True if there are more of them.
         more: bool,
     },
 }
 
-/// Whoever is told of what a list has, one after another, and says whether to go on.
+/// Callback that receives the entries of a list and returns whether to continue.
 pub type TakeListed<'a> = &'a mut dyn FnMut(Result<Listed, BadLine>) -> ControlFlow<()>;
 
-/// Tells of all that a list has, in its order, until it ends or is to be read no further.
+/// Passes all entries of a list to `take`, in order, until the end or until `take` stops it.
 ///
 /// # Errors
-/// If it is not what it is said to be. What came before that has been told.
+/// Returns an error if the list is not in the given format. Entries before that have been passed on.
 pub fn read_list(
     list: &mut dyn BufRead,
     format: ListFormat,
@@ -177,7 +177,7 @@ mod tests {
         });
         assert!(read.is_ok());
         assert_eq!((told, list), (1, &b"b\nc"[..]));
-        // It is not XML after that.
+        // The rest is not XML.
         let mut list = &b"<urlset><url><loc>u</loc></url><url></oops>"[..];
         let take: TakeListed<'_> = &mut |_| ControlFlow::Break(());
         assert!(read_list(&mut list, ListFormat::Sitemap, take).is_ok());

@@ -1,24 +1,24 @@
-//! Distinct texts, each with its number.
+//! Set of distinct texts with numbers.
 
 use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
-use freshet_model::Strings;
+use freshet_model::PackedStrings;
 
 /// A set of texts that numbers them in order of arrival.
 ///
-/// The table beside the texts has eight bytes a slot: half a hash to pass over most strangers
-/// without touching their text, and the number. A slot's place is the hash's leading bits, so
-/// that growing walks both tables from front to back.
+/// The hash table has eight bytes per slot: half a hash, to reject most other texts
+/// without reading them, and the number. The slot is given by the leading bits of the hash, so
+/// that growing the table reads both tables sequentially.
 pub(crate) struct Names {
-    texts: Strings,
+    texts: PackedStrings,
     slots: Vec<u64>,
     hasher: RandomState,
-    /// Hashes of the last texts, which have no slot yet.
+    /// Hashes of the last texts, which are not in the table yet.
     waiting: Vec<u32>,
 }
 
-/// Two texts that are the same, by their numbers.
+/// Numbers of two equal texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Same {
     pub(crate) first: u32,
@@ -28,13 +28,13 @@ pub(crate) struct Same {
 const EMPTY: u64 = 0;
 const FIRST_SIZE: usize = 16;
 
-/// How many texts wait for their slots, so that the processor fetches the slots' memory at once.
+/// Number of texts that are inserted together, so that the processor overlaps their memory accesses.
 const TOGETHER: usize = 64;
 
 impl Names {
     pub(crate) fn new() -> Self {
         Self {
-            texts: Strings::new(),
+            texts: PackedStrings::new(),
             slots: vec![EMPTY; FIRST_SIZE],
             hasher: RandomState::default(),
             waiting: Vec::with_capacity(TOGETHER),
@@ -45,7 +45,7 @@ impl Names {
         self.texts.len()
     }
 
-    pub(crate) fn into_strings(self) -> Strings {
+    pub(crate) fn into_strings(self) -> PackedStrings {
         self.texts
     }
 
@@ -57,9 +57,9 @@ impl Names {
         self.find(self.hash(text), text).ok()
     }
 
-    /// `Ok` with the number of the new text, or `Err` with the number it already has.
+    /// Returns `Ok` with the number of the new text, or `Err` with the number of the existing one.
     ///
-    /// The caller keeps the count below `u32::MAX`.
+    /// The caller must keep the count below `u32::MAX`.
     pub(crate) fn insert(&mut self, text: &str) -> Result<u32, u32> {
         self.make_room();
         let hash = self.hash(text);
@@ -74,8 +74,8 @@ impl Names {
         }
     }
 
-    /// Appends a text that should be new. Whether it is shows at the latest in
-    /// [`Names::settle`], which must come before anything else but another `append`.
+    /// Appends a text that is expected to be new. Duplicates are reported at the latest by
+    /// [`Names::settle`], which must be called before any other method but `append`.
     #[inline]
     pub(crate) fn append(&mut self, text: &str) -> Result<(), Same> {
         self.waiting.push(self.hash(text));
@@ -83,12 +83,12 @@ impl Names {
         if self.waiting.len() < TOGETHER { Ok(()) } else { self.settle() }
     }
 
-    /// Gives the texts that were appended their slots.
+    /// Inserts the appended texts into the table.
     pub(crate) fn settle(&mut self) -> Result<(), Same> {
         self.make_room();
         let mut waiting = std::mem::take(&mut self.waiting);
         let size = self.slots.len();
-        // Loads that depend on nothing overlap; in the loop below each waits for the last.
+        // Independent loads overlap; in the loop below each one depends on the previous one.
         std::hint::black_box(
             waiting.iter().fold(0, |all, &hash| all ^ self.slots[home(hash, size)]),
         );
@@ -107,7 +107,7 @@ impl Names {
         (self.hasher.hash_one(text.as_bytes()) >> 32) as u32
     }
 
-    /// `Ok` with the number of `text`, or `Err` with the free slot where it belongs.
+    /// Returns `Ok` with the number of `text`, or `Err` with its free slot.
     #[inline]
     fn find(&self, hash: u32, text: &str) -> Result<u32, usize> {
         let mask = self.slots.len() - 1;
@@ -127,7 +127,7 @@ impl Names {
         }
     }
 
-    /// Keeps a quarter of the slots free, with room for one more text.
+    /// Keeps a quarter of the slots free after one more text.
     fn make_room(&mut self) {
         while self.texts.len() + 1 > self.slots.len() / 4 * 3 {
             self.grow();
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(names.get("never inserted"), None);
     }
 
-    /// Appending finds the same text again as the first repetition, however late.
+    /// Appending finds the same first duplicate, however late.
     fn check_appended(texts: &[String]) {
         let mut seen: HashMap<&str, u32> = HashMap::new();
         let expect = (0u32..).zip(texts).find_map(|(second, text)| {

@@ -48,7 +48,7 @@ pub(crate) fn stream(path: &Path, pieces: &mut Pieces<'_>) -> Result<(), TableEr
             }
             continue;
         }
-        // One by one, to tell good rows from bad ones.
+        // Row by row, to separate valid rows from invalid ones.
         rows.columns.undo_to(kept);
         for at in 0..batch.num_rows() {
             rows.before = before + at;
@@ -69,7 +69,7 @@ struct Rows<'a> {
     before: usize,
 }
 
-/// Feeds a column of integers or floats.
+/// Reads a column of integers or floats.
 macro_rules! numbers {
     ($rows:expr, $column:expr, $array:expr, $type:ty) => {
         $rows.each($column, $array.as_primitive::<$type>().iter(), |columns, value| {
@@ -78,7 +78,7 @@ macro_rules! numbers {
     };
 }
 
-/// Feeds a column of integers that name things.
+/// Reads a column of integers as names.
 macro_rules! labels {
     ($rows:expr, $column:expr, $array:expr, $type:ty) => {
         $rows.each($column, $array.as_primitive::<$type>().iter(), |columns, value| {
@@ -87,7 +87,7 @@ macro_rules! labels {
     };
 }
 
-/// Feeds a column of decimals.
+/// Reads a column of decimals.
 macro_rules! decimals {
     ($rows:expr, $column:expr, $array:expr, $type:ty, $scale:expr) => {{
         let unit = 10f64.powi(i32::from($scale));
@@ -173,7 +173,7 @@ impl Rows<'_> {
                     columns.push_name(column, text)
                 })
             }
-            // Some writers do not mark text as text.
+            // Some writers do not annotate text columns.
             DataType::Binary => {
                 let values = array.as_binary::<i32>();
                 if let Some(row) = values

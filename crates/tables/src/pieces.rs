@@ -1,4 +1,4 @@
-//! A table in pieces: as many rows at a time as are read quickly, however long it is.
+//! Reading a table in pieces of limited size.
 
 use std::ops::ControlFlow;
 
@@ -7,27 +7,27 @@ use freshet_model::SourceTable;
 use crate::columns::Columns;
 use crate::error::TableError;
 
-/// Rows of a piece at most.
+/// Largest number of rows in a piece.
 const ROWS: usize = 4096;
 
-/// A part of a table.
+/// Piece of a table.
 #[derive(Debug)]
 pub enum Piece {
-    /// Rows, and how many came before them. Their ids may be empty, and their change rates NaN: nothing
-    /// was said.
+    /// Rows, and the number of rows before them. Missing ids are empty, and missing change rates are
+    /// NaN.
     Rows(SourceTable, u64),
-    /// A row that cannot be one.
+    /// An invalid row.
     Bad(TableError),
 }
 
-/// Gathers rows, and gives them on.
+/// Collects rows and passes them on in pieces.
 pub(crate) struct Pieces<'a> {
     pub(crate) each: &'a mut dyn FnMut(Piece) -> ControlFlow<()>,
     pub(crate) before: u64,
 }
 
 impl Pieces<'_> {
-    /// After each row, or what is wrong with it.
+    /// Called after each row, valid or not.
     #[inline]
     pub(crate) fn row(
         &mut self,
@@ -45,7 +45,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// After some rows.
+    /// Called after some rows.
     pub(crate) fn rows(&mut self, columns: &mut Columns) -> ControlFlow<()> {
         let table = columns.take();
         if table.is_empty() {
@@ -56,9 +56,9 @@ impl Pieces<'_> {
         (self.each)(Piece::Rows(table, before))
     }
 
-    /// After the last row.
+    /// Called after the last row.
     pub(crate) fn end(&mut self, columns: &mut Columns) {
-        // Nobody is to be stopped any more.
+        // Nothing is left to stop.
         let _ = self.rows(columns);
     }
 }

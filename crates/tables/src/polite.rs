@@ -1,8 +1,8 @@
-//! The PoliteCrawling data set: tab separated files about the same URLs.
+//! The PoliteCrawling data set: tab-separated files about the same URLs.
 //!
-//! Kolobov et al. 2019; the rows of the importance file are the sources, and the other files say
-//! more about them. A source about whose changes nothing is known cannot be planned for: it is
-//! left out and counted, as is one that the file of URLs, where there is one, does not know.
+//! From Kolobov et al. 2019. The rows of the importance file are the sources; the other files
+//! describe them. A source without a change rate or history cannot be planned for and is
+//! skipped and counted, as is one that is not in the URL file, if there is one.
 
 mod addresses;
 mod files;
@@ -27,21 +27,20 @@ const IMPORTANCE: &str = "urlid_imp.txt";
 const HISTORY: &str = "urlid_offset_history.txt";
 const COMPLETE: &str = "urlid_chrate_compl_obs_hist.txt";
 
-/// What was found and left out in a directory of the PoliteCrawling data set.
+/// Counts of used and skipped rows of a PoliteCrawling directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PoliteNotes {
-    /// Sources with complete observations, their rate as given.
+    /// Sources with complete observations; their rate is given.
     pub complete: usize,
-    /// Sources whose rate was estimated from their history.
+    /// Sources whose rate was estimated from their fetch history.
     pub estimated: usize,
-    /// Left out: sources with neither a rate nor a history.
+    /// Skipped sources without a rate or a history.
     pub without_rate: usize,
-    /// Left out: sources that the file of URLs does not know.
+    /// Skipped sources that are not in the URL file.
     pub without_url: usize,
-    /// Left out: rates and histories of sources that the importance file does not know.
+    /// Skipped rates and histories of sources that are not in the importance file.
     pub without_importance: usize,
-    /// Whether each host of the table restricts how often it may be asked, where the file of
-    /// hosts tells; a host that it does not know does not.
+    /// True for hosts with a crawl limit, according to the host file; false for hosts that are not in it.
     pub constrained: Option<Vec<bool>>,
 }
 
@@ -116,7 +115,7 @@ fn join(
     let table = columns.into_table();
     if let (Some(of_source), Some(hosts)) = (&table.hosts, hosts) {
         let mut constrained = vec![false; of_source.names.len()];
-        for (&place, &host) in of_source.of_source.iter().zip(&hosts_used) {
+        for (&place, &host) in of_source.index_by_source.iter().zip(&hosts_used) {
             constrained[place as usize] |= hosts.constrained(host);
         }
         notes.constrained = Some(constrained);
@@ -129,7 +128,7 @@ fn at(refused: Refused, file: &str, lines: &[u64]) -> TableError {
     refused.at(file, position(lines.len().saturating_sub(1)), position)
 }
 
-/// Values were checked as they were read: what can still be refused is a URL with two numbers.
+/// Values were validated when read; only a duplicate URL can still be an error.
 fn add(
     columns: &mut Columns,
     known: &UrlColumns,

@@ -1,4 +1,4 @@
-//! Reading a table of sources from wherever it is.
+//! Reading a table of sources from any input.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,34 +12,34 @@ use crate::pieces::{Piece, Pieces};
 use crate::polite::{self, PoliteNotes};
 use crate::{json_lines, parquet, separated};
 
-/// Changes per day from a history of intervals in days, each with whether there was a change
-/// in it.
+/// Estimator of changes per day from a history of intervals in days, each with a flag whether there was a
+/// change.
 pub type Estimate<'a> = &'a dyn Fn(&[(f64, bool)]) -> f64;
 
-/// How to read.
+/// Options of reading.
 #[derive(Clone, Copy)]
 pub struct ReadOptions<'a> {
-    /// Skip columns of no known meaning instead of refusing the table.
+    /// Ignore unknown columns instead of returning an error.
     pub ignore_extra: bool,
-    /// What turns histories into change rates; only a [`Input::Directory`] has histories.
+    /// Estimator that turns histories into change rates; only [`Input::Directory`] has histories.
     pub estimate: Estimate<'a>,
 }
 
-/// What was read.
+/// Name of the input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sources {
-    /// The sources: one at least.
+    /// Sources, at least one.
     pub table: SourceTable,
-    /// What was found and left out in a PoliteCrawling directory.
+    /// Counts of used and skipped rows of a PoliteCrawling directory.
     pub polite: Option<PoliteNotes>,
 }
 
 /// Reads a table of sources.
 ///
-/// `progress` is called now and then, on this thread.
+/// `progress` is called from time to time on this thread.
 ///
 /// # Errors
-/// The first thing that is wrong with the table, in the order in which it is read. A table
+/// Returns the first error in the table, in reading order. A table
 /// without rows is an error too.
 pub fn read(
     input: &Input,
@@ -66,12 +66,12 @@ pub fn read(
     Ok(sources)
 }
 
-/// Reads a table of sources in a file, some rows at a time, in memory of a fixed size. Ids must be
-/// there and may come twice; change rates need not be there; columns of no known meaning are left out.
-/// `each` may end it early.
+/// Reads a table of sources from a file in pieces, in constant memory. Ids are required
+/// and may be duplicates; change rates are optional; unknown columns are ignored.
+/// `each` may stop it early.
 ///
 /// # Errors
-/// What is wrong with the table as a whole. What is wrong with a row is a [`Piece::Bad`].
+/// Returns an error of the table as a whole. An invalid row is a [`Piece::Bad`].
 pub fn stream(
     path: &Path,
     each: &mut dyn FnMut(Piece) -> ControlFlow<()>,

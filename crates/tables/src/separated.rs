@@ -1,4 +1,4 @@
-//! Tables of sources as separated values.
+//! Tables of sources as delimiter-separated values.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! Text that is read piece by piece.
+//! Streaming text reader.
 
 pub(crate) mod line_map;
 pub(crate) mod lines;
@@ -8,22 +8,22 @@ use std::io::Read;
 
 use crate::error::{Place, TableError};
 
-/// How much is read at a time: it stays in the cache while it is taken apart.
+/// Size of a read in bytes, chosen to stay in the cache during parsing.
 const CHUNK: usize = 256 << 10;
 
-/// A longer row is an unclosed quote or no table at all.
+/// Longest row in bytes; a longer one is an unclosed quote or not a table.
 const LONGEST: usize = 16 << 20;
 
-/// A window on a text that moves forward.
+/// Window that moves forward over a text.
 pub(crate) struct Window<R> {
     reader: R,
     file: String,
     text: String,
-    /// What of `text` has been taken.
+    /// Number of bytes of `text` that have been consumed.
     taken: usize,
-    /// Bytes after `text` that are no text, or not yet.
+    /// Bytes after `text` that are not valid text, or incomplete.
     tail: Vec<u8>,
-    /// The tail can become no text, whatever follows.
+    /// True if the tail is invalid whatever follows.
     broken: bool,
     ended: bool,
     chunk: usize,
@@ -51,12 +51,12 @@ impl<R: Read> Window<R> {
         &self.file
     }
 
-    /// What has been read and not taken.
+    /// Returns the text that has been read and not consumed.
     pub(crate) fn rest(&self) -> &str {
         &self.text[self.taken..]
     }
 
-    /// Whether nothing follows [`Window::rest`].
+    /// Returns true if nothing follows [`Window::rest`].
     pub(crate) fn ended(&self) -> bool {
         self.ended && !self.broken
     }
@@ -65,7 +65,7 @@ impl<R: Read> Window<R> {
         self.taken += bytes;
     }
 
-    /// A part of the text, by offsets that were measured before the last `take`.
+    /// Returns a part of the text, by offsets from before the last `take`.
     pub(crate) fn taken(&self, start: usize, end: usize) -> &str {
         &self.text[start..end]
     }
@@ -74,8 +74,8 @@ impl<R: Read> Window<R> {
         self.taken
     }
 
-    /// Reads on, so that the rest grows or the end is reached. `line` is the line on which the
-    /// rest begins.
+    /// Reads more, so that the rest grows or the end is reached. `line` is the line of the start of the
+    /// rest.
     pub(crate) fn more(&mut self, line: u64) -> Result<(), TableError> {
         if self.broken {
             let before = line_ends(self.rest().as_bytes());
@@ -103,14 +103,14 @@ impl<R: Read> Window<R> {
                 self.broken = cut.error_len().is_some() || self.ended;
                 let mut bytes = error.into_bytes();
                 self.tail = bytes.split_off(cut.valid_up_to());
-                // Valid up to here, so nothing is replaced.
+                // Valid up to here, so no character is replaced.
                 self.text = String::from_utf8(bytes).unwrap_or_default();
             }
         }
         Ok(())
     }
 
-    /// Takes the mark that some programs put before a UTF-8 text.
+    /// Skips a byte order mark.
     pub(crate) fn skip_mark(&mut self) -> Result<(), TableError> {
         while self.rest().is_empty() && !self.ended() {
             self.more(1)?;

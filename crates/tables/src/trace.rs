@@ -1,20 +1,20 @@
-//! Traces: when each of many pages changed.
+//! Traces: recorded changes of many pages.
 //!
-//! A trace is a CSV file with a row for each change, and beside it a CSV file with a row for each
+//! A trace is a CSV file with one row per change and a second CSV file with one row per
 //! page. Both may be compressed with gzip (`.csv.gz`).
 //!
 //! | `NAME.csv` | |
 //! | --- | --- |
 //! | `page_id` | text or integer |
-//! | `unix_time` | when the page changed, in seconds since 1970; coming up is no change |
+//! | `unix_time` | time of the change in seconds since 1970; the birth is not a change |
 //!
 //! | `NAME_pages.csv` | |
 //! | --- | --- |
-//! | `page_id` | text or integer, each once |
-//! | `birth_unix` | when the page came up |
-//! | `end_unix` | when it went away, or the record ended |
-//! | `n_changes` | how many rows the trace has for it; may be left out |
-//! | `path` | its name, each once; may be left out, and is the `page_id` then |
+//! | `page_id` | text or integer, unique |
+//! | `birth_unix` | birth of the page |
+//! | `end_unix` | end of the page or of the trace |
+//! | `n_changes` | number of rows in the trace; optional |
+//! | `path` | unique name; optional, default `page_id` |
 
 mod git;
 mod name;

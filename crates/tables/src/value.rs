@@ -1,12 +1,12 @@
-//! From the text or the number in one cell to a checked value.
+//! Validation of a single cell.
 
 use crate::error::{Fault, Quoted};
 
-/// The numbers that the planner's arithmetic can square and divide without loss.
+/// Range of numbers that the planner can square and divide without loss.
 const SMALLEST: f64 = 1e-30;
 const LARGEST: f64 = 1e30;
 
-/// What a column demands of its numbers.
+/// Range of the numbers of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Range {
     /// Zero or more.
@@ -17,7 +17,7 @@ pub(crate) enum Range {
     Limit,
 }
 
-/// A number from its text.
+/// Parses a number.
 pub(crate) fn parse(text: &str, range: Range) -> Result<f64, Fault> {
     let value: f64 = match text.parse() {
         Ok(value) => value,
@@ -26,7 +26,7 @@ pub(crate) fn parse(text: &str, range: Range) -> Result<f64, Fault> {
     if (SMALLEST..=LARGEST).contains(&value) {
         return Ok(value);
     }
-    // `1e-400` reads as 0 and `1e400` as infinite, and neither is what was meant.
+    // `1e-400` parses as 0 and `1e400` as infinity; both are rejected.
     let lost = if value == 0.0 {
         text.bytes().take_while(|b| !matches!(b, b'e' | b'E')).any(|b| matches!(b, b'1'..=b'9'))
     } else {
@@ -38,7 +38,7 @@ pub(crate) fn parse(text: &str, range: Range) -> Result<f64, Fault> {
     check_with(value, range, || Quoted::new(text))
 }
 
-/// A number that was a number already.
+/// Validates a number.
 pub(crate) fn check(value: f64, range: Range) -> Result<f64, Fault> {
     if (SMALLEST..=LARGEST).contains(&value) {
         return Ok(value);
@@ -55,7 +55,7 @@ fn check_with(value: f64, range: Range, quoted: impl Fn() -> Quoted) -> Result<f
     } else if value == 0.0 && range == Range::Positive {
         Err(Fault::NotPositive(quoted()))
     } else if value == 0.0 {
-        // Not the negative zero.
+        // Avoids negative zero.
         Ok(0.0)
     } else if value.is_infinite() && range == Range::Limit {
         Ok(value)
@@ -68,7 +68,7 @@ fn check_with(value: f64, range: Range, quoted: impl Fn() -> Quoted) -> Result<f
     }
 }
 
-/// A yes or a no from its text.
+/// Parses a boolean.
 pub(crate) fn parse_bool(text: &str) -> Result<bool, Fault> {
     match text {
         "0" => Ok(false),
@@ -82,7 +82,7 @@ pub(crate) fn parse_bool(text: &str) -> Result<bool, Fault> {
     }
 }
 
-/// A yes or a no from a number.
+/// Converts a number to a boolean.
 pub(crate) fn check_bool(value: f64) -> Result<bool, Fault> {
     if value == 0.0 || value == 1.0 {
         Ok(value == 1.0)

@@ -1,4 +1,4 @@
-//! Writing tables: all of a file or nothing of it.
+//! Writing tables atomically.
 
 mod atomic;
 mod parquet;
@@ -19,11 +19,11 @@ pub use atomic::{write_atomic, write_files};
 pub use plan::PlanRows;
 pub use table::Table;
 
-/// Writes a table to a file in the format that its extension names, atomically.
+/// Writes a table to a file atomically, in the format of its extension.
 ///
 /// # Errors
-/// [`TableError::UnknownFormat`] before anything is written, [`TableError::Write`] when the
-/// system refuses.
+/// Returns [`TableError::UnknownFormat`] before anything is written, or [`TableError::Write`] if
+/// writing fails.
 pub fn write(path: &Path, table: &Table<'_>) -> Result<(), TableError> {
     let format = Format::of(path)?;
     write_atomic(path, |out| write_to(out, format, table))
@@ -32,7 +32,7 @@ pub fn write(path: &Path, table: &Table<'_>) -> Result<(), TableError> {
 /// Writes a table to `out` as CSV, as for standard output.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write_csv(out: &mut dyn Write, table: &Table<'_>) -> io::Result<()> {
     text::separated(out, b',', table)
 }
@@ -40,7 +40,7 @@ pub fn write_csv(out: &mut dyn Write, table: &Table<'_>) -> io::Result<()> {
 /// Writes a table to `out`.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write_to(out: &mut (dyn Write + Send), format: Format, table: &Table<'_>) -> io::Result<()> {
     if format.gzip() {
         let mut packed = GzEncoder::new(out, Compression::default());

@@ -1,9 +1,9 @@
 use super::NOTHING;
 
-/// A part below this share of the whole is left out.
+/// Share of the whole below which a part is dropped.
 const NEGLIGIBLE: f64 = 1e-20;
 
-/// A change window of n: the worth in parts, by the number of changes since.
+/// Change window of n: worth in parts, by the number of later changes.
 #[derive(Clone, Debug)]
 pub(super) struct Counted {
     limit: usize,
@@ -18,7 +18,7 @@ impl Counted {
         Self { limit: limit as usize, kept, parts: Vec::new(), worth: 0.0 }
     }
 
-    /// With parts that were made before.
+    /// Creates a window from existing parts.
     pub(super) fn of(limit: usize, kept: f64, parts: &[f64]) -> Self {
         Self { limit, kept, parts: parts.to_vec(), worth: parts.iter().sum() }
     }
@@ -29,7 +29,7 @@ impl Counted {
         }
         let stay = self.kept * (1.0 - chance);
         let move_on = self.kept * chance;
-        // What enters the first part is new.
+        // The first part receives the new change.
         let mut entering = chance;
         let mut worth = 0.0;
         for part in &mut self.parts {

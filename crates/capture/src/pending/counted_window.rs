@@ -3,10 +3,10 @@ use std::iter::repeat;
 use super::NOTHING;
 use super::counted::Counted;
 
-/// Windows of up to so many instants are one block.
+/// Largest window that is a single block.
 const SHORT: usize = 64;
 
-/// A change window of n within a time window, undiminished in it: E[min(X + Y, n)], where X and Y
+/// Change window of n within a time window without decay: E[min(X + Y, n)], where X and Y
 /// are the numbers of changes in the older and the newer instants of the window.
 ///
 /// Two stacks as in [`Window`](super::window::Window). Of X there are the chances P(X > q), q < n,
@@ -16,7 +16,7 @@ const SHORT: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct CountedWindow {
     limit: usize,
-    /// The instants that the window has besides the present one.
+    /// Number of instants of the window besides the present one.
     instants: usize,
     /// Once the window is full, the newest first; the older ones come before the newer ones. Until
     /// then in order.
@@ -83,7 +83,7 @@ impl CountedWindow {
         }
     }
 
-    /// The newer instants become the older ones.
+    /// Moves the newer instants to the older ones.
     fn turn(&mut self) {
         self.older = self.chances.len();
         self.width = self.newer.parts().len();
@@ -99,7 +99,7 @@ impl CountedWindow {
         self.fill();
     }
 
-    /// Makes the rows of the last block, whose mark is not needed any more.
+    /// Computes the rows of the last block, whose mark is then no longer needed.
     fn fill(&mut self) {
         let before = (self.older - 1) / self.block;
         self.marks.truncate(before * self.width);

@@ -1,6 +1,6 @@
 use super::{Fade, NOTHING, settled};
 
-/// One number over the last instants only, k ≥ j − w, of pages that append or overwrite.
+/// Sliding-window sum over the last instants, k ≥ j − w, for pages that append or overwrite.
 ///
 /// The instants of the window are in two stacks that face each other. Those in the newer one have
 /// one sum. Those in the older one have a sum for each place at which the window may begin, so the
@@ -9,7 +9,7 @@ use super::{Fade, NOTHING, settled};
 /// one: most pages hardly change.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
-    /// The instants that the window has besides the present one.
+    /// Number of instants of the window besides the present one.
     instants: usize,
     fade: Fade,
     /// Once the window is full: the sums of the older instants, the one that has them all last,
@@ -17,7 +17,7 @@ pub(super) struct Window {
     slots: Vec<f64>,
     older: usize,
     newer_sum: f64,
-    /// What is left of the older sums since.
+    /// Factor by which the older sums have decayed since.
     left: f64,
 }
 
@@ -52,7 +52,7 @@ impl Window {
         self.worth()
     }
 
-    /// The newer instants become the older ones: from chances to sums, at the time of the newest.
+    /// Moves the newer instants to the older ones: from probabilities to sums at the time of the newest.
     fn turn(&mut self) {
         let (mut sum, mut left) = (0.0, 1.0);
         for slot in &mut self.slots {

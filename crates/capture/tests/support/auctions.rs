@@ -21,7 +21,7 @@ pub(crate) fn auctions(pages: usize, instants: usize, random: &mut impl Rng) -> 
     Changes::new(instants, rows.collect()).expect("bids within the day")
 }
 
-/// A time of day, as a share of it, with a density of 1 − 0.9 cos(2πx).
+/// Returns a time of day, as a share of it, with a density of 1 − 0.9 cos(2πx).
 fn evening(random: &mut impl Rng) -> f64 {
     loop {
         let x = random.random::<f64>();

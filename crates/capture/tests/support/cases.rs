@@ -45,7 +45,7 @@ pub(crate) fn kinds() -> impl Iterator<Item = (Life, Urgency)> {
     lives().flat_map(|life| urgencies().map(move |urgency| (life, urgency)))
 }
 
-/// A chance: never, always, nearly never, nearly always, or anything.
+/// Returns a chance: never, always, nearly never, nearly always, or anything.
 pub(crate) fn chance() -> impl Strategy<Value = f64> {
     prop_oneof![
         2 => Just(0.0),

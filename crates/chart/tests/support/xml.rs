@@ -17,7 +17,7 @@ impl Element {
         self.attribute(name).and_then(|value| value.parse().ok()).unwrap_or(f64::NAN)
     }
 
-    /// All positions: of the element, its far corner, or along its path. Arcs are relative and left out.
+    /// Returns all positions: of the element, its far corner, or along its path. Arcs are relative and left out.
     pub(crate) fn points(&self) -> Vec<(f64, f64)> {
         match self.tag.as_str() {
             "rect" => {
@@ -42,7 +42,7 @@ impl Element {
     }
 }
 
-/// The elements in document order, or what is wrong.
+/// Returns the elements in document order, or what is wrong.
 pub(crate) fn parse(document: &str) -> Result<Vec<Element>, String> {
     // XML 1.0 §2.2, production [2].
     let forbidden =

@@ -1,11 +1,11 @@
-//! A finished demo as a picture.
+//! Chart of a demo.
 
 use freshet_chart::{Axis, Figure, Panel, Series};
 
 use super::Finished;
 use crate::truth::{Client, Standing};
 
-/// Points of a line.
+/// Largest number of points in a line.
 const POINTS: usize = 120;
 
 impl Finished {
@@ -38,7 +38,7 @@ impl Finished {
             .to_svg()
     }
 
-    /// Some of the standings, evenly spaced.
+    /// Selects evenly spaced samples.
     fn spaced(&self) -> Vec<&Standing> {
         let step = self.standings.len().div_ceil(POINTS).max(1);
         let mut points: Vec<&Standing> = self.standings.iter().step_by(step).collect();

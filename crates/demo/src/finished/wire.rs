@@ -1,4 +1,4 @@
-//! A finished demo for programs.
+//! JSON result of a demo.
 
 use serde::Serialize;
 
@@ -34,10 +34,10 @@ struct WireClient {
 }
 
 impl Finished {
-    /// As JSON.
+    /// Returns the result as JSON.
     ///
     /// # Errors
-    /// Never, unless numbers cease to be numbers.
+    /// Returns an error if serialisation fails, which does not happen with finite numbers.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         let client = |client: Client| {
             let tally = self.tally(client);

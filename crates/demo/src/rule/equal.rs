@@ -1,10 +1,10 @@
-//! All pages equally often, spread evenly.
+//! Equal polling, spread evenly.
 
 use std::collections::VecDeque;
 
 use super::{Rule, Seen};
 
-/// Asks page after page, and begins again: each page is asked once in every round, always after the
+/// Fetches all pages in rounds: each page once per round, always after the
 /// same time.
 #[derive(Clone, Debug)]
 pub struct Equal {
@@ -12,7 +12,7 @@ pub struct Equal {
 }
 
 impl Equal {
-    /// In this order.
+    /// Creates the rule with an order of pages.
     #[must_use]
     pub fn new(order: &[u32]) -> Self {
         Self { queue: order.iter().copied().collect() }

@@ -1,4 +1,4 @@
-//! Apache Nutch's adaptive schedule, with the settings that it comes with.
+//! Apache Nutch's adaptive schedule with its default settings.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,31 +9,31 @@ use crate::clock::DAY;
 /// `db.fetch.schedule.adaptive.min_interval` and `.max_interval`, in days.
 const SHORTEST: f64 = 60.0 / DAY;
 const LONGEST: f64 = 31_536_000.0 / DAY;
-/// `db.fetch.interval.max`: beyond it a page is fetched anew, its history forgotten.
+/// `db.fetch.interval.max`: above it a page is fetched and its history reset.
 const RENEWED_FROM: f64 = 7_776_000.0 / DAY;
 /// `.dec_rate`, `.inc_rate` and `.sync_delta_rate`.
 const CHANGED: f64 = 0.8;
 const SAME: f64 = 1.4;
 const SYNC: f64 = 0.3;
-/// Days to the next try after a failure.
+/// Days until the next attempt after a failure.
 const RETRY: f64 = 1.0;
 
-/// The rule knows no budget: its time is stretched by one factor, at which it asks for as much as the
-/// budget gives over the whole time. Whoever is due first is asked whenever there is a request to
-/// spend, a little early or late.
+/// The rule has no budget: its time is stretched by one factor so that it makes as many requests as the
+/// budget allows. Whenever a request is available, the page that is due first is fetched,
+/// slightly early or late.
 #[derive(Clone, Debug)]
 pub struct Nutch {
-    /// Days for one day of the rule.
+    /// Days of the demo per day of the rule.
     scale: f64,
     pages: Vec<Memory>,
     due: BinaryHeap<Reverse<(Day, u32)>>,
 }
 
-/// What it remembers of a page, in its own days.
+/// State of a page, in days of the rule.
 #[derive(Clone, Debug)]
 struct Memory {
     interval: f64,
-    /// The fetch that found the last modification: what a crawler knows of it.
+    /// Fetch that found the last modification.
     modified: Option<f64>,
 }
 
@@ -56,9 +56,9 @@ impl Ord for Day {
 }
 
 impl Nutch {
-    /// The first round in this order, spread over one interval: all at once would be a wave that never
-    /// ends. `interval` is what the budget allows on average between two fetches of a page, `scale`
-    /// the days for one day of the rule.
+    /// Creates the rule. The first round is in the given order, spread over one interval, because a common start would be
+    /// a wave that never ends. `interval` is the mean interval of the budget, and `scale`
+    /// the days per day of the rule.
     #[must_use]
     pub fn new(order: &[u32], interval: f64, scale: f64) -> Self {
         let count = order.iter().max().map_or(0, |&last| last as usize + 1);
@@ -71,7 +71,7 @@ impl Nutch {
         }
     }
 
-    /// The day on which the next page is due; infinite while all are being asked.
+    /// Returns the day on which the next page is due, or infinity while all are being fetched.
     #[must_use]
     pub fn due(&self) -> f64 {
         self.due.peek().map_or(f64::INFINITY, |Reverse((Day(day), _))| *day)
@@ -91,7 +91,7 @@ impl Rule for Nutch {
 }
 
 impl Memory {
-    /// Days to the next fetch.
+    /// Returns the number of days to the next fetch.
     fn next(&mut self, now: f64, seen: Seen) -> f64 {
         match seen {
             Seen::Changed => self.interval *= CHANGED,
@@ -117,7 +117,7 @@ impl Memory {
 mod tests {
     use super::*;
 
-    /// What comes of a page that is told the same thing over and over.
+    /// Intervals of a page with a constant outcome.
     #[track_caller]
     fn check(seen: Seen, fetches: usize, expect: f64) {
         let mut memory = Memory { interval: 30.0, modified: Some(0.0) };

@@ -2,7 +2,7 @@
 //! starting from nothing known.
 
 use freshet_demo::{Client, Equal, Nutch, Options, Rule, Seen, Truth, World, nutch_scale};
-use freshet_engine::{Action, Description, Engine, Event, Outcome, Settings};
+use freshet_engine::{Action, Engine, EngineSettings, Event, FetchResult, SourceDescription};
 use freshet_sim::{Calendar, Experiment, Policy, PolicyKind, run};
 
 /// Mean freshness of a day under a rule.
@@ -37,19 +37,23 @@ pub(crate) fn kept(world: &World, per_page: f64, days: f64, copied: bool) -> (Tr
     if copied {
         truth.copy_all(0.0);
     }
-    let settings =
-        Settings { budget, host_gap: 0.0, host_connections: u32::MAX, ..Settings::default() };
+    let settings = EngineSettings {
+        budget,
+        host_gap: 0.0,
+        host_connections: u32::MAX,
+        ..EngineSettings::default()
+    };
     let mut engine = Engine::new(0.0, settings);
     let mut actions = Vec::new();
-    let describe = |(page, importance): (usize, f64)| Description {
+    let describe = |(page, importance): (usize, f64)| SourceDescription {
         host: world.host(page as u32),
         importance,
         fetched: copied.then_some(0.0),
-        ..Description::new(page as u32)
+        ..SourceDescription::new(page as u32)
     };
     let all = world.importance().enumerate().map(describe).collect();
-    engine.step(0.0, Event::Capacity(u32::MAX), &mut actions);
-    engine.step(0.0, Event::Described(all), &mut actions);
+    engine.step(0.0, Event::CapacityAdded(u32::MAX), &mut actions);
+    engine.step(0.0, Event::SourcesDescribed(all), &mut actions);
     let mut known = vec![copied; world.len()];
     let (mut now, mut middle) = (0.0, None);
     loop {
@@ -59,10 +63,10 @@ pub(crate) fn kept(world: &World, per_page: f64, days: f64, copied: bool) -> (Tr
             truth.answered(Client::Freshet, id, now);
             let is_new = !std::mem::replace(&mut known[id as usize], true);
             let is_changed = is_new || truth.tally(Client::Freshet).changes > before;
-            let outcome = if is_changed { Outcome::Changed } else { Outcome::Unchanged };
-            engine.step(now, Event::Fetched { id, outcome }, &mut actions);
+            let outcome = if is_changed { FetchResult::Changed } else { FetchResult::Unchanged };
+            engine.step(now, Event::FetchFinished { id, outcome }, &mut actions);
         }
-        now = engine.wake().max(now);
+        now = engine.next_tick().max(now);
         if now >= 0.5 * days {
             middle.get_or_insert_with(|| truth.standing(0.5 * days));
         }
@@ -100,13 +104,13 @@ impl Policy for Unhurried {
     }
 
     fn step(&mut self, now: f64, event: freshet_sim::Event, fetches: &mut Vec<u32>) {
-        use freshet_sim::{Event, Outcome};
+        use freshet_sim::{Event, FetchResult};
         match event {
             Event::Wake => fetches.extend(self.0.next()),
-            Event::Fetched { source, outcome: Outcome::Changed { .. } } => {
+            Event::FetchFinished { source, outcome: FetchResult::Changed { .. } } => {
                 self.0.learn(source, now, Seen::Changed);
             }
-            Event::Fetched { source, .. } => self.0.learn(source, now, Seen::Same),
+            Event::FetchFinished { source, .. } => self.0.learn(source, now, Seen::Same),
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use freshet_demo::{Client, Clock, Server, Site, World};
 use freshet_detect::{Detector, Document};
-use freshet_fetch::{Answer, Fetcher, Outcome, Request, Validators, Wait};
+use freshet_fetch::{FetchOutcome, FetchRequest, FetchResponse, Fetcher, RetryAfter, Validators};
 
 /// A web on a day on which time stands still.
 struct Still {
@@ -26,26 +26,26 @@ impl Still {
         self.site.world.url(page, self.server.address(Client::Freshet).port())
     }
 
-    async fn get(&self, page: u32) -> Answer {
-        self.fetcher.fetch(&Request::new(&self.url(page)).unwrap()).await
+    async fn get(&self, page: u32) -> FetchResponse {
+        self.fetcher.fetch(&FetchRequest::new(&self.url(page)).unwrap()).await
     }
 
-    async fn since(&self, page: u32, old: &Validators) -> Answer {
-        let request = Request::new(&self.url(page)).unwrap();
+    async fn since(&self, page: u32, old: &Validators) -> FetchResponse {
+        let request = FetchRequest::new(&self.url(page)).unwrap();
         let (etag, modified) = (old.etag.as_deref(), old.last_modified.as_deref());
         let validators = Validators::new(request.url(), etag, modified).unwrap();
-        self.fetcher.fetch(&request.since(validators)).await
+        self.fetcher.fetch(&request.with_validators(validators)).await
     }
 }
 
-fn text(answer: &Answer) -> String {
-    let Outcome::Content(content) = &answer.outcome else { panic!("{answer:?}") };
+fn text(answer: &FetchResponse) -> String {
+    let FetchOutcome::Content(content) = &answer.outcome else { panic!("{answer:?}") };
     let content_type = content.media_type.as_deref();
     let document = Document { bytes: &content.body, content_type, charset: None };
-    Detector::default().read(&document).text
+    Detector::default().extract(&document).text
 }
 
-fn validators(answer: &Answer) -> Option<Validators> {
+fn validators(answer: &FetchResponse) -> Option<Validators> {
     answer.trace.validators.clone().filter(|it| !it.is_empty())
 }
 
@@ -63,10 +63,10 @@ async fn a_page_with_validators_is_sent_again_only_if_it_changed() {
         };
         with += 1;
         let again = before.since(page, &kept).await;
-        assert!(matches!(again.outcome, Outcome::NotModified), "page {page}: {again:?}");
+        assert!(matches!(again.outcome, FetchOutcome::NotModified), "page {page}: {again:?}");
         assert_eq!(again.trace.status(), Some(304));
         let later = after.since(page, &kept).await;
-        let is_sent = matches!(later.outcome, Outcome::Content(_));
+        let is_sent = matches!(later.outcome, FetchOutcome::Content(_));
         assert_eq!(is_sent, is_changed, "page {page}: {later:?}");
         if is_changed {
             changed += 1;
@@ -81,7 +81,8 @@ async fn the_bytes_of_a_page_differ_each_time_and_its_text_does_not() {
     let still = Still::at(5, 3.0, false).await;
     for page in 0..20 {
         let (one, two) = (still.get(page).await, still.get(page).await);
-        let (Outcome::Content(a), Outcome::Content(b)) = (&one.outcome, &two.outcome) else {
+        let (FetchOutcome::Content(a), FetchOutcome::Content(b)) = (&one.outcome, &two.outcome)
+        else {
             panic!("{one:?} {two:?}")
         };
         assert_ne!(a.body, b.body);
@@ -104,7 +105,8 @@ async fn the_same_seed_is_the_same_web() {
     for page in 0..10 {
         let (a, b) = (one.get(page).await, two.get(page).await);
         assert_eq!(text(&a), text(&b));
-        let said = |answer: &Answer| validators(answer).map(|it| (it.etag, it.last_modified));
+        let said =
+            |answer: &FetchResponse| validators(answer).map(|it| (it.etag, it.last_modified));
         assert_eq!(said(&a), said(&b));
     }
 }
@@ -116,12 +118,12 @@ async fn what_robots_txt_forbids_is_not_asked_for() {
     let (start, _) = page.rsplit_once('/').unwrap();
     let (host, _) = start.rsplit_once('/').unwrap();
     for path in ["/private/click/1", "/search?q=rope"] {
-        let request = Request::new(&format!("{host}{path}")).unwrap();
+        let request = FetchRequest::new(&format!("{host}{path}")).unwrap();
         let answer = still.fetcher.fetch(&request).await;
-        assert!(matches!(answer.outcome, Outcome::Disallowed(_)), "{answer:?}");
+        assert!(matches!(answer.outcome, FetchOutcome::Disallowed(_)), "{answer:?}");
     }
     let answer = still.get(0).await;
-    assert!(matches!(answer.outcome, Outcome::Content(_)));
+    assert!(matches!(answer.outcome, FetchOutcome::Content(_)));
     let tally = still.site.truth().tally(Client::Freshet);
     assert_eq!((tally.robots, tally.forbidden, tally.requests), (1, 0, 1));
 }
@@ -133,8 +135,8 @@ async fn nothing_is_where_nothing_should_be() {
     let other_host = still.site.world.hosts().iter().find(|host| !page.contains(*host)).unwrap();
     let (_, path) = page.rsplit_once(".localhost").unwrap();
     for url in [format!("{page}9999"), format!("{page}x"), format!("http://{other_host}{path}")] {
-        let answer = still.fetcher.fetch(&Request::new(&url).unwrap()).await;
-        assert!(matches!(answer.outcome, Outcome::Gone), "{url}: {answer:?}");
+        let answer = still.fetcher.fetch(&FetchRequest::new(&url).unwrap()).await;
+        assert!(matches!(answer.outcome, FetchOutcome::Gone), "{url}: {answer:?}");
     }
     assert_eq!(still.site.truth().tally(Client::Freshet).requests, 0);
 }
@@ -147,15 +149,15 @@ async fn things_go_wrong_now_and_then_and_for_all_alike() {
         for page in 0..300 {
             let answer = still.get(page).await;
             match (&answer.outcome, answer.trace.status()) {
-                (Outcome::Content(_), _) => well += 1,
+                (FetchOutcome::Content(_), _) => well += 1,
                 (_, Some(500)) => broken += 1,
                 (_, Some(429)) => {
                     busy += 1;
                     let wait = answer.trace.retry_after;
-                    let Some(Wait::For(wait)) = wait else { panic!("{wait:?}") };
+                    let Some(RetryAfter::Delay(wait)) = wait else { panic!("{wait:?}") };
                     assert!((1..=600).contains(&wait.as_secs()));
                 }
-                (Outcome::Failed(_), None) => dropped += 1,
+                (FetchOutcome::Failed(_), None) => dropped += 1,
                 other => panic!("{other:?}"),
             }
         }
@@ -173,11 +175,11 @@ async fn clients_are_told_apart_by_their_port() {
     let still = Still::at(1, 0.0, false).await;
     let port = still.server.address(Client::Nutch).port();
     let url = still.site.world.url(4, port);
-    still.fetcher.fetch(&Request::new(&url).unwrap()).await;
+    still.fetcher.fetch(&FetchRequest::new(&url).unwrap()).await;
     let standing = still.site.standing();
     assert_eq!(standing.tallies.map(|it| it.requests), [0, 0, 1]);
     assert!(standing.fresh[2] > 0.0 && standing.fresh[0] == 0.0);
-    let heads = Request::new(&url).unwrap().head();
+    let heads = FetchRequest::new(&url).unwrap().head_only();
     still.fetcher.fetch(&heads).await;
     let tally = still.site.truth().tally(Client::Nutch);
     assert_eq!((tally.requests, tally.answered), (2, 1), "a head is no copy");

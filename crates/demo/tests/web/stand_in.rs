@@ -4,16 +4,18 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use freshet_demo::Assignment;
-use freshet_detect::{Detector, Document, Stored};
-use freshet_engine::{Action, Blame, Description, Engine, Event, Outcome, Settings};
-use freshet_fetch::{Fetcher, Request, Validators, Wait};
+use freshet_detect::{ContentSignature, Detector, Document};
+use freshet_engine::{
+    Action, Engine, EngineSettings, Event, FailureCause, FetchResult, SourceDescription,
+};
+use freshet_fetch::{FetchRequest, Fetcher, RetryAfter, Validators};
 use tokio::task::JoinSet;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Clone, Default)]
 struct Kept {
-    stored: Option<Stored>,
+    stored: Option<ContentSignature>,
     validators: Option<Validators>,
 }
 
@@ -21,28 +23,29 @@ struct Kept {
 pub(crate) async fn keep(mut it: Assignment) -> Result<(), Failure> {
     let fetcher = Fetcher::new(it.fetch.clone().try_into()?);
     let now = it.clock.now();
-    let settings = Settings {
+    let settings = EngineSettings {
         budget: it.terms.budget,
         burst: Some(it.terms.burst),
         host_gap: it.terms.host_gap,
         host_connections: it.terms.host_connections,
-        ..Settings::default()
+        ..EngineSettings::default()
     };
     let mut engine = Engine::new(now, settings);
     let mut actions = Vec::new();
-    engine.step(now, Event::Described(described(&it)?), &mut actions);
-    engine.step(now, Event::Capacity(it.terms.connections), &mut actions);
+    engine.step(now, Event::SourcesDescribed(described(&it)?), &mut actions);
+    engine.step(now, Event::CapacityAdded(it.terms.connections), &mut actions);
     let mut kept = vec![Kept::default(); it.sources.len()];
     let mut fetches = JoinSet::new();
     loop {
         for action in actions.drain(..) {
             if let Action::Fetch { id, .. } = action {
-                let request = Request::new(&it.sources[id as usize].url)?;
+                let request = FetchRequest::new(&it.sources[id as usize].url)?;
                 let (fetcher, old) = (fetcher.clone(), kept[id as usize].clone());
                 fetches.spawn(async move { fetch(&fetcher, id, request, old).await });
             }
         }
-        let wait = it.clock.real(engine.wake() - it.clock.now()).min(Duration::from_millis(50));
+        let wait =
+            it.clock.real(engine.next_tick() - it.clock.now()).min(Duration::from_millis(50));
         tokio::select! {
             _ = it.stop.wait_for(|stop| *stop) => return Ok(()),
             Some(came) = fetches.join_next() => {
@@ -51,8 +54,8 @@ pub(crate) async fn keep(mut it: Assignment) -> Result<(), Failure> {
                     kept[id as usize] = new;
                 }
                 let now = it.clock.now();
-                engine.step(now, Event::Fetched { id, outcome }, &mut actions);
-                engine.step(now, Event::Capacity(1), &mut actions);
+                engine.step(now, Event::FetchFinished { id, outcome }, &mut actions);
+                engine.step(now, Event::CapacityAdded(1), &mut actions);
             }
             () = tokio::time::sleep(wait) => {
                 engine.step(it.clock.now(), Event::Tick, &mut actions);
@@ -61,16 +64,16 @@ pub(crate) async fn keep(mut it: Assignment) -> Result<(), Failure> {
     }
 }
 
-fn described(it: &Assignment) -> Result<Vec<Description>, Failure> {
+fn described(it: &Assignment) -> Result<Vec<SourceDescription>, Failure> {
     let mut hosts: HashMap<String, u32> = HashMap::new();
     let mut all = Vec::new();
     for (id, source) in it.sources.iter().enumerate() {
-        let request = Request::new(&source.url)?;
+        let request = FetchRequest::new(&source.url)?;
         let next = hosts.len() as u32;
         let host =
             *hosts.entry(request.url().host_str().unwrap_or_default().into()).or_insert(next);
         let importance = source.importance;
-        all.push(Description { host, importance, ..Description::new(id as u32) });
+        all.push(SourceDescription { host, importance, ..SourceDescription::new(id as u32) });
     }
     Ok(all)
 }
@@ -78,43 +81,43 @@ fn described(it: &Assignment) -> Result<Vec<Description>, Failure> {
 async fn fetch(
     fetcher: &Fetcher,
     id: u32,
-    request: Request,
+    request: FetchRequest,
     old: Kept,
-) -> (u32, Outcome, Option<Kept>) {
+) -> (u32, FetchResult, Option<Kept>) {
     let request = match old.validators {
-        Some(validators) => request.since(validators),
+        Some(validators) => request.with_validators(validators),
         None => request,
     };
     let answer = fetcher.fetch(&request).await;
     let blame = answer.blame();
     let validators = answer.trace.validators.filter(|it| !it.is_empty());
     match answer.outcome {
-        freshet_fetch::Outcome::NotModified => {
-            (id, Outcome::Unchanged, Some(Kept { stored: old.stored, validators }))
+        freshet_fetch::FetchOutcome::NotModified => {
+            (id, FetchResult::Unchanged, Some(Kept { stored: old.stored, validators }))
         }
-        freshet_fetch::Outcome::Content(content) => {
+        freshet_fetch::FetchOutcome::Content(content) => {
             let content_type = content.media_type.as_deref();
             let document = Document { bytes: &content.body, content_type, charset: None };
             let detector = Detector::default();
-            let reading = detector.read(&document);
+            let reading = detector.extract(&document);
             let is_same = old
                 .stored
-                .is_some_and(|stored| !detector.judge(&stored, None, &reading).is_change());
-            let outcome = if is_same { Outcome::Unchanged } else { Outcome::Changed };
-            (id, outcome, Some(Kept { stored: Some(reading.stored()), validators }))
+                .is_some_and(|stored| !detector.compare(&stored, None, &reading).is_change());
+            let outcome = if is_same { FetchResult::Unchanged } else { FetchResult::Changed };
+            (id, outcome, Some(Kept { stored: Some(reading.signature()), validators }))
         }
-        freshet_fetch::Outcome::Gone => (id, Outcome::Gone, None),
+        freshet_fetch::FetchOutcome::Gone => (id, FetchResult::Gone, None),
         _ => {
             let blame = match blame {
-                Some(freshet_fetch::Blame::Host) => Blame::Host,
-                Some(freshet_fetch::Blame::Source) | None => Blame::Source,
-                Some(freshet_fetch::Blame::Us) => Blame::Us,
+                Some(freshet_fetch::FetchBlame::Host) => FailureCause::Host,
+                Some(freshet_fetch::FetchBlame::Source) | None => FailureCause::Source,
+                Some(freshet_fetch::FetchBlame::Us) => FailureCause::Us,
             };
             let retry_after = match answer.trace.retry_after {
-                Some(Wait::For(time)) => Some(time.as_secs_f64() / 86_400.0),
+                Some(RetryAfter::Delay(time)) => Some(time.as_secs_f64() / 86_400.0),
                 _ => None,
             };
-            (id, Outcome::Failed { blame, retry_after }, None)
+            (id, FetchResult::Failed { blame, retry_after }, None)
         }
     }
 }

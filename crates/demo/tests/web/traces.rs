@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use freshet_demo::{Client, Window, World, simulated};
-use freshet_model::History;
+use freshet_model::ChangeTrace;
 use freshet_sim::Distribution;
 use freshet_tables::{Input, pages_beside, read_trace};
 
 use crate::order::kept;
 
-fn trace(name: &str) -> Option<History> {
+fn trace(name: &str) -> Option<ChangeTrace> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let path = directory.join(name);
     if !path.exists() {
@@ -20,8 +20,8 @@ fn trace(name: &str) -> Option<History> {
     Some(read_trace(&Input::File(path), pages.as_ref(), false, &mut |_| {}).unwrap())
 }
 
-/// The last two years of a record.
-fn window(history: &History) -> Window {
+/// Returns the last two years of a record.
+fn window(history: &ChangeTrace) -> Window {
     let days = 730.0;
     Window { start: history.span().unwrap().end - days * 86_400.0, days }
 }
@@ -37,9 +37,9 @@ fn the_changes_of_a_record_are_those_of_the_web() {
     let mut truth = freshet_demo::Truth::new(&world, false);
     for page in 0..world.len() {
         let version = truth.version(page as u32, window.days);
-        assert_eq!(version.number as usize, served.changes(page).len());
+        assert_eq!(version.number as usize, served.change_times(page).len());
     }
-    assert!(served.total() > 1000, "{}", served.total());
+    assert!(served.change_count() > 1000, "{}", served.change_count());
 }
 
 // Issue 7: freshness measured by the server within 1 % of the simulator's for the same seed.

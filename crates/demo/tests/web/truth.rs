@@ -1,21 +1,21 @@
 //! What the web says of copies, beside closed forms and beside the simulator.
 
 use freshet_demo::{Client, Fetched, Rule, Truth, Window, World, score};
-use freshet_model::{History, Life};
+use freshet_model::{ChangeTrace, TimeRange};
 use freshet_sim::Distribution;
 
 const DAY: f64 = 86_400.0;
 
 /// Pages that change on these days of four.
 fn world(days: &[&[f64]]) -> World {
-    let mut ids = freshet_model::Strings::default();
+    let mut ids = freshet_model::PackedStrings::default();
     let mut changes = Vec::new();
     for (page, days) in (0..).zip(days) {
         ids.push(&format!("site/page {page}"));
         changes.extend(days.iter().map(|day| (page, day * DAY)));
     }
-    let lives = vec![Life { birth: 0.0, end: 4.0 * DAY }; days.len()];
-    let history = History::new(ids, lives, &changes);
+    let lives = vec![TimeRange { start: 0.0, end: 4.0 * DAY }; days.len()];
+    let history = ChangeTrace::new(ids, lives, &changes);
     let window = Window { start: 0.0, days: 4.0 };
     World::recorded(1, &history, window, Distribution::Equal(1.0)).unwrap()
 }

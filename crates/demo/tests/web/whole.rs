@@ -8,7 +8,7 @@ use crate::stand_in::keep;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// A demo in which a second shows half a day.
+/// Returns a demo in which a second shows half a day.
 async fn demo(seed: u64, style: Style, seconds: u64) -> (Finished, String) {
     let world = World::made(seed, 200).unwrap();
     let options = Options {

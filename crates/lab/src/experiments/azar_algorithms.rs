@@ -1,7 +1,7 @@
 //! Azar's algorithms line by line, against ours.
 
 use freshet_plan::{Objective, Timing};
-use freshet_schedule::{EarliestDeadline, Rates, Tally};
+use freshet_schedule::{EarliestDeadline, Rates, SequenceStats};
 
 use crate::catalogue::{Experiment, Paper};
 use crate::comparison::Comparison;
@@ -60,7 +60,7 @@ fn algorithm_3(rates: &[f64], slots: usize) -> f64 {
     worst
 }
 
-/// The largest distance of two plans, as a share of the largest rate.
+/// Returns the largest difference of two plans, relative to the largest rate.
 fn distance(ours: &[f64], theirs: &[f64]) -> f64 {
     let largest = theirs.iter().copied().fold(0.0, f64::max);
     let off = ours.iter().zip(theirs).map(|(a, b)| (a - b).abs() / largest);
@@ -93,12 +93,12 @@ fn run() -> Result<Outcome, LabError> {
     let rates = algorithm(&uniform(80, &mut generator), &vec![0.3; 80], 1.0, true);
     let rates: Vec<f64> = rates.into_iter().filter(|&rate| rate > 0.0).collect();
     let slots = 40_000;
-    let mut tally = Tally::new(Rates::new(&rates)?);
+    let mut tally = SequenceStats::new(Rates::new(&rates)?);
     for decision in EarliestDeadline::new(Rates::new(&rates)?).take(slots) {
         tally.record(decision);
     }
     let share = tally
-        .spreads()
+        .spacings()
         .zip(&rates)
         .map(|(spread, rate)| (spread.fetches as f64 / slots as f64 - rate).abs());
     let share = share.fold(0.0, f64::max);
@@ -118,7 +118,7 @@ fn run() -> Result<Outcome, LabError> {
     ))
 }
 
-/// Eqs 9 and 10 where all pages are fetched, and the inequality of Eqs 5 and 6.
+/// Checks Eqs 9 and 10 where all pages are fetched, and the inequality of Eqs 5 and 6.
 fn formulas() -> Result<Table, LabError> {
     let (weights, changes) = ([3.0, 2.5, 2.0, 1.0], [0.2, 0.55, 0.31, 0.07]);
     let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {

@@ -2,7 +2,7 @@
 
 use freshet_chart::{Axis, Figure, Panel, Series};
 use freshet_plan::{Objective, Policy, Timing};
-use freshet_schedule::{EarliestDeadline, Greedy, Rates, Value};
+use freshet_schedule::{EarliestDeadline, FetchValue, Greedy, Rates};
 use freshet_sim::{Distribution, Origin, Synthetic, Web, WebKind};
 use rayon::prelude::*;
 
@@ -52,7 +52,7 @@ impl Pages {
         Ok(Self { weights: web.population.importance, changes })
     }
 
-    /// The weighted freshness of a sequence of slots, after the warm-up, in expectation over the
+    /// Returns the weighted freshness of a sequence of slots, after the warm-up, in expectation over the
     /// changes.
     fn freshness(&self, sequence: impl Iterator<Item = Option<usize>>) -> f64 {
         let mut last = vec![0.0; self.weights.len()];
@@ -76,7 +76,7 @@ impl Pages {
         sum / (SLOTS - WARM_UP) as f64 / self.weights.iter().sum::<f64>()
     }
 
-    /// What each policy reaches of the optimum.
+    /// Share of the optimum that each policy reaches.
     fn shares(&self) -> Result<[f64; 7], LabError> {
         let Self { weights, changes } = self;
         let fixed = best(weights, changes, 1.0, Objective::Freshness, Timing::Periodic)?.rates;
@@ -103,13 +103,13 @@ impl Pages {
     }
 }
 
-impl Value for &Pages {
+impl FetchValue for &Pages {
     fn value(&self, source: usize, elapsed: f64) -> f64 {
         let (w, c) = (self.weights[source], self.changes[source]);
         w / c * Index::Freshness.value(c * elapsed)
     }
 
-    fn reaches(&self, source: usize, level: f64) -> f64 {
+    fn time_to_reach(&self, source: usize, level: f64) -> f64 {
         let (w, c) = (self.weights[source], self.changes[source]);
         Index::Freshness.inverse(level * c / w) / c
     }

@@ -1,4 +1,4 @@
-//! Who is fetched and who is not: a line through the origin.
+//! Which pages are fetched: a line through the origin.
 
 use freshet_chart::{Axis, Figure, Panel};
 use freshet_plan::{Objective, Timing};

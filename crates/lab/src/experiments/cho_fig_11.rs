@@ -25,7 +25,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// The curve of best rates at a price, for weight w: change rates and rates, by the number of
+/// Returns the curve of best rates at a price, for weight w: change rates and rates, by the number of
 /// changes between fetches.
 pub(super) fn optimum(index: Index, weight: f64, price: f64) -> (Vec<f64>, Vec<f64>) {
     let spans = match index {
@@ -35,7 +35,7 @@ pub(super) fn optimum(index: Index, weight: f64, price: f64) -> (Vec<f64>, Vec<f
     let (mut changes, mut rates): (Vec<f64>, Vec<f64>) =
         spans.iter().map(|&x| point(index, weight, price, x)).unzip();
     if index == Index::Freshness {
-        // From here on pages are given up.
+        // Change rate above which pages are given up.
         changes.push(weight / price);
         rates.push(0.0);
     }
@@ -51,13 +51,13 @@ pub(super) fn point(index: Index, weight: f64, price: f64, x: f64) -> (f64, f64)
     (change, change / x)
 }
 
-/// Where the curve for freshness is highest, in changes between fetches: its slope is none where
+/// Maximum of the freshness curve, in changes between fetches: its slope is zero where
 /// e^x = 1 + x + x².
 pub(super) fn top() -> (f64, f64) {
     crate::index::bisect(1.0, 3.0, |x| x.exp() < 1.0 + x + x * x)
 }
 
-/// The largest relative distance of rates from the curve.
+/// Returns the largest relative distance of rates from the curve.
 pub(super) fn off_curve(
     index: Index,
     weights: &[f64],

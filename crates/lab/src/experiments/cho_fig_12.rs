@@ -49,7 +49,7 @@ fn run() -> Result<Outcome, LabError> {
             Some(Comparison::number(&Printed::exact("1", 1.0), ends(1.0))),
         ],
     );
-    // Printed in terms of the first point, (0.53/2, 0.3/2): what it adds is the half.
+    // Printed in terms of the first point, (0.53/2, 0.3/2): it adds the factor one half.
     let (half_change, half_rate) = highest(2.0);
     let half = |printed: &str, half: f64, whole: f64| {
         Comparison::formula(printed, (2.0 * half / whole - 1.0).abs())

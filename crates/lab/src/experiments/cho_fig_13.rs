@@ -25,7 +25,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// How far the curve of weight 2 is from that of weight 1, enlarged.
+/// Returns the distance between the curve of weight 2 and the scaled curve of weight 1.
 fn off_scale(index: Index, price: f64, factor: f64) -> f64 {
     let off = linear(0.05, 3.0, 60).into_iter().filter_map(|change| {
         let light = index.rate(1.0, change, price);

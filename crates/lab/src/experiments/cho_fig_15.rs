@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use freshet_chart::{Axis, Figure, Panel};
 use freshet_model::{Budget, PerDay, SourceTable};
-use freshet_sim::{Experiment as Simulation, Origin, Spread, WebKind};
+use freshet_sim::{Experiment as Simulation, MeanWithInterval, Origin, WebKind};
 
 use crate::catalogue::{Experiment, Paper};
 use crate::comparison::Comparison;
@@ -31,13 +31,13 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const CHANGE: f64 = 14.0;
 /// Days between fetches.
 const FETCH: [f64; 4] = [1.0, 7.0, 30.0, 60.0];
-/// The orders as the simulator calls them.
+/// Orders by the names of the simulator.
 const POLICIES: [&str; 3] = ["uniform:periodic", "uniform:random-order", "uniform:poisson"];
 const PAGES: usize = 300;
 
 struct Dot {
-    freshness: Spread,
-    age: Spread,
+    freshness: MeanWithInterval,
+    age: MeanWithInterval,
 }
 
 fn simulate(interval: f64) -> Result<Vec<Dot>, LabError> {
@@ -50,7 +50,7 @@ fn simulate(interval: f64) -> Result<Vec<Dot>, LabError> {
     let mut simulation = Simulation::new(origin);
     simulation.policies = POLICIES.map(str::parse).into_iter().collect::<Result<_, _>>()?;
     simulation.budget = Budget::PerSource(PerDay::new(1.0 / interval)?);
-    // Long enough for thousands of intervals of all pages together.
+    // Long enough for thousands of intervals over all pages.
     let days = 20.0 * interval.max(CHANGE) + 200.0;
     (simulation.days, simulation.burn_in) = (Some(2.0 * days), Some(days));
     (simulation.seeds, simulation.seed) = (6, 1999);
@@ -62,8 +62,8 @@ fn simulate(interval: f64) -> Result<Vec<Dot>, LabError> {
     Ok(report.policies.iter().map(dot).collect())
 }
 
-/// A simulated mean beside the theory: within three times its interval of confidence.
-fn on_the_line(theory: f64, got: Spread) -> Comparison {
+/// Compares a simulated mean with the theory, within three times its confidence interval.
+fn on_the_line(theory: f64, got: MeanWithInterval) -> Comparison {
     let half = got.interval.map_or(f64::NAN, |(low, high)| 0.5 * (high - low));
     let slack = 3.0 * half + 2e-3 * theory;
     Comparison::shape(&format!("{theory:.4}"), got.mean, (theory - slack)..=(theory + slack))

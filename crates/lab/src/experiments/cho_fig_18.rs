@@ -1,4 +1,4 @@
-//! A web that changes faster.
+//! A faster changing web.
 
 use freshet_chart::{Axis, Figure, Panel};
 use freshet_plan::{Objective, Policy};
@@ -30,7 +30,7 @@ const POLICIES: [(&str, Policy); 3] = [
     ("proportional", Policy::ChangeRate),
 ];
 
-/// The freshness by each policy.
+/// Returns the freshness by each policy.
 fn freshness(factor: f64) -> Result<[f64; 3], LabError> {
     let changes = DAYS.map(|days| factor / days);
     let mut all = [0.0; 3];

@@ -20,7 +20,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// An order of fetches, with its formulas by the ratio r of changes to fetches; age is in
+/// An order of fetches, with formulas by the ratio r of changes to fetches; age is in
 /// intervals.
 pub(super) struct Formulas {
     pub(super) name: &'static str,
@@ -28,12 +28,12 @@ pub(super) struct Formulas {
     pub(super) freshness: fn(f64) -> f64,
     pub(super) age: fn(f64) -> f64,
     texts: [&'static str; 2],
-    /// How long a time between two fetches lasts, if it varies.
+    /// Distribution of the time between two fetches, if it is random.
     interval: Option<Interval>,
 }
 
-/// A random time between two fetches, with a mean of 1: the chance that it lasts beyond t, and the
-/// longest that counts.
+/// Random time between two fetches with mean 1: the probability that it exceeds t, and its
+/// effective maximum.
 struct Interval {
     survival: fn(f64) -> f64,
     longest: f64,
@@ -112,7 +112,7 @@ fn run() -> Result<Outcome, LabError> {
     ))
 }
 
-/// The mean over time of a function of the time since the last fetch, ∫ f(w) ∫₀ʷ k / ∫ f(w) w. Each
+/// Returns the mean over time of a function of the time since the last fetch, ∫ f(w) ∫₀ʷ k / ∫ f(w) w. Each
 /// moment t counts if the interval lasts beyond it, so that one integral is enough; by Gauss's rule
 /// with three points on each of many pieces.
 fn renewal(interval: Option<&Interval>, k: impl Fn(f64) -> f64) -> f64 {

@@ -1,4 +1,4 @@
-//! Two pages, one of which changes nine times as often: where fetches are of more use.
+//! Two pages, one of which changes nine times as often: marginal gain of fetches.
 
 use crate::catalogue::{Experiment, Paper};
 use crate::comparison::Comparison;
@@ -17,17 +17,17 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// The intervals in a day in each of which the first page changes once.
+/// Number of intervals per day in each of which the first page changes once.
 const INTERVALS: u32 = 9;
 
-/// What `fetches` evenly spaced within one interval gain, as a share of it: the change comes with
-/// equal chance at any time, and after the next fetch the page is fresh until the end.
+/// Returns the gain of `fetches` evenly spaced in one interval, as a share of it: the change is
+/// uniformly distributed, and after the next fetch the page is fresh until the end.
 fn gain(fetches: u32) -> f64 {
     let gaps = f64::from(fetches + 1);
     (1..=fetches).map(|at| (1.0 - f64::from(at) / gaps) / gaps).sum()
 }
 
-/// The best gain of fetches of the first page, which are spread over its intervals.
+/// Returns the best gain of fetches of the first page, which are spread over its intervals.
 fn gain_of_first(fetches: u32) -> f64 {
     let (each, more) = (fetches / INTERVALS, fetches % INTERVALS);
     let all = f64::from(INTERVALS - more) * gain(each) + f64::from(more) * gain(each + 1);
@@ -38,7 +38,7 @@ fn benefit(first: u32, second: u32) -> f64 {
     gain_of_first(first) + gain(second)
 }
 
-/// The split of a number of fetches that gains most.
+/// Returns the split of a number of fetches that gains most.
 fn best(fetches: u32) -> (u32, u32) {
     let splits = (0..=fetches).map(|first| (first, fetches - first));
     let better = |a: &(u32, u32), b: &(u32, u32)| benefit(a.0, a.1).total_cmp(&benefit(b.0, b.1));

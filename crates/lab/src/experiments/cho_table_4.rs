@@ -1,4 +1,4 @@
-//! Five pages, five fetches a day: how often each.
+//! Five pages, five fetches per day: rate of each.
 
 use freshet_plan::{Objective, Timing};
 
@@ -41,7 +41,7 @@ fn run() -> Result<Outcome, LabError> {
     Ok(Outcome::new([table]))
 }
 
-/// Printed rates beside ours; where they differ, the bracket of a second calculation decides.
+/// Compares printed rates with computed ones; where they differ, the bracket of a second calculation decides.
 pub(super) fn compared(printed: &[&str], ours: &[f64], brackets: &[(f64, f64)]) -> Vec<Comparison> {
     let each = printed.iter().zip(ours).zip(brackets);
     each.map(|((printed, &ours), &(low, high))| {

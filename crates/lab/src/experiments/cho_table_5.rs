@@ -1,4 +1,4 @@
-//! Six pages of two weights: how often each.
+//! Six pages of two weights: rate of each.
 
 use freshet_plan::{Objective, Timing};
 

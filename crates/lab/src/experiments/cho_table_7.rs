@@ -1,4 +1,4 @@
-//! What three policies make of the web of 1999.
+//! Three policies on the web of 1999.
 
 use freshet_model::PerDay;
 use freshet_plan::{Evaluation, Objective, Options, Policy, Sources, Timing, evaluate, solve};
@@ -61,7 +61,7 @@ fn six(shares: &Shares, month: f64) -> Result<Six, LabError> {
     ])
 }
 
-/// The least and the most of each measure.
+/// Returns the least and the most of each measure.
 fn ranges(all: &[Six]) -> [(f64, f64); 6] {
     std::array::from_fn(|at| {
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
@@ -69,7 +69,7 @@ fn ranges(all: &[Six]) -> [(f64, f64); 6] {
     })
 }
 
-/// The printed shares could each be off by half a percent, and months have 28 to 31 days.
+/// Returns the printed shares could each be off by half a percent, and months have 28 to 31 days.
 fn near_overall() -> Result<Vec<Six>, LabError> {
     let mut all = Vec::new();
     for code in 0..3_u32.pow(5) {
@@ -85,10 +85,10 @@ fn near_overall() -> Result<Vec<Six>, LabError> {
     Ok(all)
 }
 
-/// All shares in steps of five percent that a condition allows.
+/// Returns all shares in steps of five percent that a condition allows.
 fn shares_with(allowed: impl Fn(&Shares) -> bool) -> Result<Vec<Six>, LabError> {
     let mut all = Vec::new();
-    // A class without a page takes no part; a planner has no use for it.
+    // A class without pages is skipped.
     let step = |count: u32| (f64::from(count) / 20.0).max(1e-9);
     for daily in 0..=20 {
         for weekly in 0..=20 - daily {
@@ -159,7 +159,7 @@ fn run() -> Result<Outcome, LabError> {
     ))
 }
 
-/// What the text makes of the table's own numbers: from all that rounds to what is printed.
+/// Statements of the text about the numbers of the table, over all values that round to the printed ones.
 fn said() -> Table {
     let mut table = Table::list("What the text says of these numbers");
     let change = |from: &str, to: &str, of: fn(f64, f64) -> f64| {

@@ -51,7 +51,7 @@ fn run() -> Result<Outcome, LabError> {
         )
         .with("BLCε and UC", less("BLCε is less", floor.harmonic, &[uc], |it| it.harmonic))
         .with("UC and CC", less("UC is less; CC is weakest", uc.harmonic, &[cc], |it| it.harmonic));
-    // Which 4 % announce their changes is not said. If they are the most important ones:
+    // The paper does not say which 4 % announce their changes. If they are the most important ones:
     let important = pages.with_complete_by_importance(0.04);
     let ratio = |web: &Pages| -> Result<f64, LabError> {
         Ok(web.planned(Crawl::Lc)?.binary / web.planned(Crawl::Blc)?.binary)
@@ -92,7 +92,7 @@ fn run() -> Result<Outcome, LabError> {
     ))
 }
 
-/// Whether a cost is less than that of each other.
+/// Returns true if a cost is less than that of each other.
 pub(super) fn less(claim: &str, own: f64, others: &[Costs], of: fn(&Costs) -> f64) -> Comparison {
     let least = others.iter().map(of).fold(f64::INFINITY, f64::min);
     let found = format!("{} and {}", significant(own), significant(least));

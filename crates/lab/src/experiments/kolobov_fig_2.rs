@@ -1,4 +1,4 @@
-//! What announcements of changes are worth.
+//! Benefit of announcements of changes.
 
 use freshet_sim::Synthetic;
 
@@ -27,7 +27,7 @@ fn pages(median: f64, seed: u64) -> Result<Pages, LabError> {
     Pages::new(Synthetic { sources: 50_000, observed: 1.0, rates, ..Synthetic::KOLOBOV }, seed)
 }
 
-/// How many times as much it costs to ignore the announcements.
+/// Returns the factor by which the cost rises if announcements are ignored.
 fn gain(pages: &Pages) -> Result<f64, LabError> {
     Ok(pages.planned(Crawl::LcIo)?.harmonic / pages.planned(Crawl::Lc)?.harmonic)
 }

@@ -1,4 +1,4 @@
-//! What announcements of changes are worth if some are missing and some are false.
+//! Benefit of announcements of changes if some are missing and some are false.
 
 use freshet_chart::{Axis, Figure, Panel};
 use freshet_model::PerDay;
@@ -37,7 +37,7 @@ const NOISY: [Observation; 5] = [
 
 /// Harmonic cost per source.
 struct Costs {
-    /// Every signal is taken for a change, and there are no others.
+    /// Every signal is taken as a change, and no other changes are assumed.
     believed: f64,
     index: f64,
 }
@@ -60,7 +60,7 @@ fn believed(pages: &Pages, observation: Observation) -> Result<f64, LabError> {
     Ok((0..pages.len()).map(cost).sum::<f64>() / pages.len() as f64)
 }
 
-/// Our own plan: fixed intervals, or every k-th change of those that are all seen.
+/// freshet's plan: fixed intervals, or every k-th change if all changes are observed.
 fn planned(pages: &Pages, listens: bool) -> Result<f64, LabError> {
     let options = Options {
         objective: Objective::Harmonic,
@@ -177,5 +177,5 @@ fn run() -> Result<Outcome, LabError> {
     ))
 }
 
-/// What playing may add to a cost that is in truth the same.
+/// Tolerance of a simulated cost.
 const NOISE: f64 = 1.01;

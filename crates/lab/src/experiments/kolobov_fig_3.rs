@@ -33,7 +33,7 @@ const SOURCES: usize = 10_000;
 const CRAWLS: [(Crawl, &str); 3] =
     [(Crawl::Lc, "LLC"), (Crawl::Lca, "LLCA"), (Crawl::BlcFloor, "BLLCε")];
 
-/// What a policy costs from day to day, and what it would with known rates.
+/// Cost of a policy by day, and its cost with known rates.
 struct LearnedRates {
     days: Vec<Costs>,
     known: Costs,
@@ -45,7 +45,7 @@ fn episode(crawl: Crawl, seed: u64) -> Result<LearnedRates, LabError> {
     Ok(LearnedRates { days: learn(&pages, crawl, DAYS, 200 + seed)?, known: pages.planned(crawl)? })
 }
 
-/// The mean over the episodes, for each policy.
+/// Returns the mean over the episodes, for each policy.
 fn episodes() -> Result<Vec<LearnedRates>, LabError> {
     let jobs: Vec<(usize, u64)> =
         (0..CRAWLS.len()).flat_map(|at| (0..EPISODES).map(move |seed| (at, seed))).collect();
@@ -66,7 +66,7 @@ fn mean_of(episodes: &[LearnedRates], of: impl Fn(&LearnedRates) -> Costs) -> Co
     Costs { harmonic: each(|it| it.harmonic), binary: each(|it| it.binary) }
 }
 
-/// The first day from which on a policy is within 5 % of what it would cost with known rates.
+/// Returns the first day from which a policy stays within 5 % of its cost with known rates.
 fn settled(learnt: &LearnedRates) -> usize {
     let limit = 1.05 * learnt.known.harmonic;
     let far = learnt.days.iter().rposition(|costs| costs.harmonic > limit);

@@ -1,4 +1,4 @@
-//! Where importance alone is enough.
+//! Cases in which importance alone is sufficient.
 
 use freshet_chart::{Axis, Figure, Panel};
 use freshet_plan::{Objective, Policy, Timing};
@@ -38,7 +38,7 @@ fn pages(spread: f64) -> (Vec<f64>, Vec<f64>) {
         .unzip()
 }
 
-/// What rates in proportion to importance cost, over the least.
+/// Ratio of the cost of rates proportional to importance to the lowest cost.
 fn excess(spread: f64, timing: Timing) -> Result<f64, LabError> {
     let (weights, changes) = pages(spread);
     let budget = 0.2 * PAGES as f64;

@@ -1,4 +1,4 @@
-//! A web like that of Kolobov et al., whose data set is not at hand, and what their policies make of
+//! A web like that of Kolobov et al., whose data set is not public, and their policies on
 //! it.
 
 use freshet_model::PerDay;
@@ -26,7 +26,7 @@ pub(super) struct Costs {
     pub(super) binary: f64,
 }
 
-/// A kind of cost, and where it is.
+/// A kind of cost.
 pub(super) struct Kind {
     pub(super) name: &'static str,
     pub(super) of: fn(&Costs) -> f64,
@@ -42,13 +42,13 @@ pub(super) const KINDS: [Kind; 2] = [
 pub(super) enum Crawl {
     /// LambdaCrawl.
     Lc,
-    /// LambdaCrawl that takes no notice of announcements.
+    /// LambdaCrawl without announcements.
     LcIo,
-    /// LambdaCrawl with rates in proportion to importance where changes are not announced.
+    /// LambdaCrawl with rates proportional to importance for sources without announcements.
     Lca,
     /// BinaryLambdaCrawl.
     Blc,
-    /// The same with a floor of 0.4 of the equal rate.
+    /// BinaryLambdaCrawl with a floor of 0.4 of the equal rate.
     BlcFloor,
     /// UniformCrawl.
     Uc,
@@ -99,7 +99,7 @@ impl Pages {
         })
     }
 
-    /// The same, but the most important share announce their changes.
+    /// As [`new`](Self::new), but the most important sources announce their changes.
     pub(super) fn with_complete_by_importance(&self, share: f64) -> Self {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by(|&a, &b| self.weights[b].total_cmp(&self.weights[a]));
@@ -114,13 +114,13 @@ impl Pages {
         self.weights.len()
     }
 
-    /// The sources, or as those see them who do not listen.
+    /// Returns the sources, with or without announcements.
     fn sources(&self, listens: bool) -> Result<Sources<'_>, LabError> {
         let sources = Sources::new(&self.weights, &self.changes)?;
         Ok(if listens { sources.with_complete(&self.complete)? } else { sources })
     }
 
-    /// The rates of a policy at these change rates, which need not be the true ones.
+    /// Returns the rates of a policy for given change rates, which may be estimates.
     pub(super) fn rates(&self, crawl: Crawl, budget: f64) -> Result<Vec<f64>, LabError> {
         let sources = self.sources(crawl.listens())?;
         let mut rates = solve(&sources, PerDay::new(budget)?, &crawl.options())?.rates;
@@ -142,7 +142,7 @@ impl Pages {
     }
 }
 
-/// What the plan leaves to the sources that announce nothing, in proportion to importance (Prop. 9).
+/// Distributes the remaining budget to sources without announcements in proportion to importance (Prop. 9).
 fn share_by_importance(weights: &[f64], complete: &[bool], rates: &mut [f64]) {
     let polled = |i: &usize| !complete[*i];
     let left: f64 = (0..rates.len()).filter(polled).map(|i| rates[i]).sum();

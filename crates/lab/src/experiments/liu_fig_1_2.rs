@@ -1,4 +1,4 @@
-//! The more starving costs, the more fetchers.
+//! Number of fetchers by starvation weight.
 
 use freshet_chart::{Axis, Figure, Panel};
 use freshet_crew::{Setting, best_fixed};

@@ -29,7 +29,7 @@ fn load(buffer: u32, weight: f64) -> Result<f64, LabError> {
     Ok(best_load(&Setting::new(1.0, 1.0, buffer, weight)?))
 }
 
-/// The buffer with the largest load, if loads rise up to it and fall after it.
+/// Returns the buffer with the largest load, if loads rise up to it and fall after it.
 fn top(loads: &[f64]) -> Option<usize> {
     let top = (0..loads.len()).max_by(|&a, &b| loads[a].total_cmp(&loads[b]))?;
     let one_top = loads[..=top].is_sorted() && loads[top..].is_sorted_by(|a, b| a >= b);

@@ -25,12 +25,12 @@ pub(super) fn golden() -> f64 {
     0.5 * (1.0 + 5.0_f64.sqrt())
 }
 
-/// F₀ = 0, F₁ = 1, and so on.
+/// Fibonacci numbers: F₀ = 0, F₁ = 1, and so on.
 fn fibonacci(index: usize) -> u64 {
     (0..index).fold((0, 1), |(a, b), _| (b, a + b)).0
 }
 
-/// The gaps of a source in a cycle that goes on.
+/// Returns the gaps of a source in a repeated cycle.
 fn gaps(cycle: &[usize], source: usize) -> Vec<u64> {
     let places: Vec<usize> = (0..cycle.len()).filter(|&slot| cycle[slot] == source).collect();
     let next = places.iter().skip(1).copied().chain(places.first().map(|it| it + cycle.len()));
@@ -51,7 +51,7 @@ fn run() -> Result<Outcome, LabError> {
         |sequence: &[usize]| sequence.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let index = (1..20).find(|&index| fibonacci(index) == period && index > 2).unwrap_or(0);
     let printed = Printed::new("8");
-    // Binet: F_k is φᵏ/√5 but for less than φ⁻ᵏ/√5, so that it tells k to a few hundredths.
+    // Binet: F_k differs from φᵏ/√5 by less than φ⁻ᵏ/√5, which determines k to a few hundredths.
     let binet = (period as f64 * 5.0_f64.sqrt()).ln() / golden().ln();
     let evidence = Evidence::second(
         binet,
@@ -78,7 +78,7 @@ fn run() -> Result<Outcome, LabError> {
     Ok(Outcome::new([table]))
 }
 
-/// The paper takes ⌈log_φ f⌉, which is negative; ⌈log_φ(1/f)⌉ is meant. Checked on long cycles.
+/// The paper prints ⌈log_φ f⌉, which is negative; ⌈log_φ(1/f)⌉ is meant. Checks it on long cycles.
 fn index_of_gaps() -> Result<Comparison, LabError> {
     let equal = vec![1.0 / 36.0; 36];
     let mixed: Vec<f64> = (1..=12).map(|i| f64::from(i) / 78.0).collect();

@@ -109,13 +109,13 @@ fn bounds() -> Result<[Table; 2], LabError> {
     Ok([bounds, other_weights])
 }
 
-/// The difference between the obsolescence rate of random accesses (Lemma 4) and its lower bound
+/// Returns the difference between the obsolescence rate of random accesses (Lemma 4) and its lower bound
 /// (Prop. 9), times μE[X]: f(f h/(1 − h + f h) − h^(1/f)).
 fn difference(h: f64, f: f64) -> f64 {
     f * (f * h / (1.0 - h + f * h) - h.powf(1.0 / f))
 }
 
-/// The limits as f goes to 0 and to 1, by Richardson's rule.
+/// Returns the limits as f goes to 0 and to 1, by Richardson's rule.
 fn expansions() -> Table {
     let cases = [0.1, 0.3, 0.5, 0.7];
     let limit = |at: &dyn Fn(f64) -> f64| {
@@ -149,7 +149,7 @@ fn expansions() -> Table {
         )
 }
 
-/// The mean square of the distances of n equal pages, over the least, n².
+/// Returns the mean square of the distances of n equal pages, over the least, n².
 fn relative_cost(n: usize, sequence: impl Iterator<Item = Option<usize>>, cycle: u64) -> f64 {
     let (mut last, mut squares) = (vec![None::<u64>; n], 0);
     for (decision, slot) in sequence.zip(0..2 * cycle) {
@@ -169,7 +169,7 @@ fn golden_cost(n: usize) -> Result<f64, LabError> {
     Ok(relative_cost(n, sequence, cycle))
 }
 
-/// The distances of a page of frequency f in a cycle without end, F_j, F_j+1 and F_j+2, and how many
+/// Returns the distances of a page of frequency f in a cycle without end, F_j, F_j+1 and F_j+2, and how many
 /// of each there are per slot: the paper's formula before Prop. 12.
 fn distances(f: f64) -> [(f64, f64); 3] {
     let phi = golden();
@@ -182,7 +182,7 @@ fn distances(f: f64) -> [(f64, f64); 3] {
     ]
 }
 
-/// The cost over the bound that follows from it, for slow changes.
+/// Returns the cost over the bound that follows from it, for slow changes.
 fn golden_limit(f: f64) -> f64 {
     f * distances(f).iter().map(|(share, gap)| share * gap * gap).sum::<f64>()
 }

@@ -38,7 +38,7 @@ fn run() -> Result<Outcome, LabError> {
             let ours = best_fixed(&Setting::new(FETCH_RATE, 1.0, buffer, weight)?, None)?.fetchers;
             cells.push(Some(compared(printed, ours, buffer, weight)));
         }
-        // The rule knows no K; any will do.
+        // The rule does not depend on K.
         let rule = large_buffer_rule(&Setting::new(FETCH_RATE, 1.0, 2, weight)?);
         cells.push(Some(Comparison::count(printed[9], rule)));
         table.push(&format!("γ = {weight}"), cells);
@@ -49,7 +49,7 @@ fn run() -> Result<Outcome, LabError> {
 fn compared(printed: u64, ours: u64, buffer: u32, weight: f64) -> Comparison {
     let number = Printed::new(&printed.to_string());
     let cost = |fetchers: u64| cost(buffer, weight, fetchers);
-    // The cost has one minimum (Lemma 1): whoever is cheaper than both neighbours is the best.
+    // The cost has one minimum (Lemma 1): a value below both neighbours is optimal.
     let best = cost(ours) < cost(ours - 1) && cost(ours) < cost(ours + 1);
     let place = if best { ours as f64 } else { f64::NAN };
     let evidence = Evidence::second(

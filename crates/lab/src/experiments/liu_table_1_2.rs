@@ -1,5 +1,5 @@
-//! Fetchers by the queue, as many as the best fixed number: Table 1.2, and what it shares with the
-//! next.
+//! Dynamic policy with as many fetchers as the best fixed number: Table 1.2, and code shared with Table
+//! 1.3.
 
 use freshet_crew::{Iteration, Setting, best_fixed, solve, value_iteration};
 
@@ -94,7 +94,7 @@ impl Row {
         Ok(Setting::new(self.fetch_rate, 1.0, self.buffer, self.exact_weight)?)
     }
 
-    /// A printed number beside ours, and for which γ it is where there are two.
+    /// Returns a printed number beside ours, and for which γ it is where there are two.
     pub(super) fn compare(&self, at: usize, ours: f64) -> Comparison {
         let own = Comparison::number(&self.printed[at], ours);
         if self.weight == self.exact_weight {

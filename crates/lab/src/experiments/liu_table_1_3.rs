@@ -1,4 +1,4 @@
-//! Fetchers by the queue, as many as are of use.
+//! Dynamic policy with as many fetchers as are useful.
 
 use freshet_crew::{Event, Iterated, Iteration, Setting, best_fixed, solve, value_iteration};
 

@@ -1,6 +1,6 @@
-//! What fetching by the index of theory §15 comes to, played for one source and scaled to all.
+//! Cost of fetching by the index of theory §15, simulated for one source and scaled to all.
 
-use freshet_estimate::{Channel, Counted};
+use freshet_estimate::{ChangeCountPenalty, SignalChannel};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
 
@@ -41,7 +41,7 @@ struct Point {
     cost: f64,
 }
 
-/// The prices that are played. Beyond the last a source is fetched after about as many changes as the price.
+/// Simulated prices. Above the last one, a source is fetched after about as many changes as the price.
 const PRICES: (f64, f64, usize) = (1e-3, 300.0, 67);
 /// Changes and signals at each price.
 const EVENTS: usize = 60_000;
@@ -54,7 +54,7 @@ impl Curve {
             return Ok(Self { points: None });
         }
         let Observation { recall, precision } = observation;
-        let channel = Channel::new(1.0 - recall, observation.signals(), precision)?;
+        let channel = SignalChannel::new(1.0 - recall, observation.signals(), precision)?;
         let (from, to, count) = PRICES;
         let play = |(at, price): (u64, f64)| {
             let (days, cost) = play(channel, price, &mut random(seed.wrapping_add(at)));
@@ -78,7 +78,7 @@ impl Curve {
         (between(low.days, high.days), between(low.cost, high.cost))
     }
 
-    /// The harmonic cost per source at a budget, if the price is the one that spends it.
+    /// Returns the harmonic cost per source at a budget, if the price is the one that spends it.
     pub(super) fn cost(&self, pages: &Pages, budget: f64) -> f64 {
         let each = |price: f64| {
             let both = pages.weights.iter().zip(&pages.changes);
@@ -104,15 +104,19 @@ fn harmonic_less_one(k: f64) -> f64 {
 
 /// Fetches by the index at a price: days from fetch to fetch, and the mean harmonic number of the changes
 /// that are pending, which the rule does not see.
-fn play(channel: Channel, price: f64, dice: &mut Random) -> (f64, f64) {
-    let all = channel.missed() + channel.signals();
+fn play(channel: SignalChannel, price: f64, dice: &mut Random) -> (f64, f64) {
+    let all = channel.unsignalled_rate() + channel.signal_rate();
     let mut dues: Vec<f64> = Vec::new();
     let (mut days, mut cost, mut fetches, mut events) = (0.0, 0.0, 0.0, 0);
     while events < EVENTS {
         let (mut now, mut heard, mut pending, mut harmonic) = (0.0_f64, 0, 0_u32, 0.0);
         loop {
             if dues.len() <= heard {
-                dues.push(channel.due(Counted::Harmonic, heard as f64, price));
+                dues.push(channel.interval_at_price(
+                    ChangeCountPenalty::Harmonic,
+                    heard as f64,
+                    price,
+                ));
             }
             let due = dues[heard].max(now);
             let wait: f64 = Exp1.sample(dice);
@@ -124,7 +128,7 @@ fn play(channel: Channel, price: f64, dice: &mut Random) -> (f64, f64) {
             }
             now = next;
             events += 1;
-            let is_signal = dice.random::<f64>() * all < channel.signals();
+            let is_signal = dice.random::<f64>() * all < channel.signal_rate();
             heard += usize::from(is_signal);
             if !is_signal || dice.random::<f64>() < channel.precision() {
                 pending += 1;

@@ -1,4 +1,4 @@
-//! Averaging over the belief against plugging in its mean.
+//! Value averaged over the belief against value at its mean.
 
 use freshet_chart::{Axis, Figure, Panel};
 use freshet_estimate::{Belief, Penalty, Prior};
@@ -49,7 +49,7 @@ struct Played {
     starved: f64,
 }
 
-/// Fetches go one by one to the source that is worth most now; what they find is learnt.
+/// Fetches the source with the highest value, one by one, and learns from the outcome.
 fn play(
     penalty: Penalty,
     scoring: Scoring,
@@ -70,8 +70,8 @@ fn play(
         let value = |i: usize| {
             let days = now - last[i];
             match scoring {
-                Scoring::Averaged => penalty.value(beliefs[i], days),
-                Scoring::AtMean => penalty.value(sure(beliefs[i].mean()), days),
+                Scoring::Averaged => penalty.fetch_value(beliefs[i], days),
+                Scoring::AtMean => penalty.fetch_value(sure(beliefs[i].mean()), days),
                 Scoring::Equal => days,
             }
         };
@@ -82,9 +82,9 @@ fn play(
         last[source] = now;
         let belief = beliefs[source];
         beliefs[source] = if random.random::<f64>() < -(-change * days).exp_m1() {
-            belief.changed(days)
+            belief.observe_change(days)
         } else {
-            belief.unchanged(days)
+            belief.observe_no_change(days)
         };
     }
     for (&from, &change) in last.iter().zip(&changes) {
@@ -102,7 +102,7 @@ fn sure(rate: f64) -> Belief {
 
 const HALF: f64 = DAYS as f64 / 2.0;
 
-/// The expected cost of a copy from one fetch to the next, as far as that is in the second half.
+/// Returns the expected cost of a copy from one fetch to the next, as far as that is in the second half.
 fn second_half(penalty: Penalty, change: f64, from: f64, to: f64) -> f64 {
     let known = sure(change);
     // ∫₀ᵗ k = t k(t) − v(t).
@@ -110,7 +110,7 @@ fn second_half(penalty: Penalty, change: f64, from: f64, to: f64) -> f64 {
         if days <= 0.0 {
             0.0
         } else {
-            days * penalty.expected(known, days) - penalty.value(known, days)
+            days * penalty.expected_penalty(known, days) - penalty.fetch_value(known, days)
         }
     };
     if to > HALF { up_to(to - from) - up_to(HALF - from) } else { 0.0 }

@@ -31,7 +31,7 @@ const USUAL: f64 = 0.2;
 struct Web(Pages);
 
 impl Web {
-    /// The harmonic cost per source at a budget, as a share of all importance.
+    /// Returns the harmonic cost per source at a budget, as a share of all importance.
     fn cost(&self, each: f64, timing: Timing) -> Result<f64, LabError> {
         let Pages { weights, changes, .. } = &self.0;
         let rates =
@@ -52,7 +52,7 @@ fn run() -> Result<Outcome, LabError> {
     let saved: Vec<f64> = fixed.iter().zip(&random).map(|(a, b)| 100.0 * (1.0 - a / b)).collect();
     let (usual_fixed, usual_random) =
         (web.cost(USUAL, Timing::Periodic)?, web.cost(USUAL, Timing::Poisson)?);
-    // How much more random times take for the same cost.
+    // Returns the additional budget of random times for the same cost.
     let (enough, _) = bisect(USUAL, 8.0 * USUAL, |each| {
         each < 8.0 * USUAL && web.cost(each, Timing::Poisson).is_ok_and(|cost| cost > usual_fixed)
     });

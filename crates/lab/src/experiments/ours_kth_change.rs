@@ -34,7 +34,7 @@ fn waiting(k: u32) -> f64 {
     (2..=k).map(|n| 1.0 / f64::from(n)).sum()
 }
 
-/// The same by playing it: changes come, and a rule says when to fetch.
+/// Simulates a rule on random changes.
 fn played(mut fetch: impl FnMut(u32) -> bool) -> f64 {
     let (mut pending, mut harmonic, mut sum) = (0_u32, 0.0, 0.0);
     for _ in 0..CHANGES {
@@ -49,7 +49,7 @@ fn played(mut fetch: impl FnMut(u32) -> bool) -> f64 {
     sum / CHANGES as f64
 }
 
-/// The harmonic cost per importance, by either rule.
+/// Returns the harmonic cost per importance, by either rule.
 fn cost(pages: &Pages, each: f64, observed: Observed) -> Result<f64, LabError> {
     let complete = vec![true; pages.len()];
     let sources = Sources::new(&pages.weights, &pages.changes)?.with_complete(&complete)?;

@@ -1,4 +1,4 @@
-//! How far from the optimum the greedy schedule can be.
+//! Distance of the greedy schedule from the optimum.
 
 use freshet_capture::{Chances, Life, Page, Urgency, bound, greedy, optimum};
 use freshet_chart::{Axis, Figure, Panel};

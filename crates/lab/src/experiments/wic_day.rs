@@ -1,4 +1,4 @@
-//! A day of auctions: the data of WIC are not at hand.
+//! A day of auctions, because the data of WIC are not public.
 
 use freshet_capture::{
     CaptureError, Captured, Chances, Changes, InvalidShare, Life, Noise, Page, Share, Urgency,
@@ -38,7 +38,7 @@ impl Day {
         Ok(Self { changes, chances })
     }
 
-    /// What the greedy schedule captures with so many fetches a minute.
+    /// Captured share of the greedy schedule by fetches per minute.
     pub(super) fn captured(&self, page: Page, capacity: usize) -> Result<Captured, LabError> {
         let pages = vec![page; self.changes.pages()];
         let schedule = greedy(&pages, &self.chances, capacity)?;
@@ -57,7 +57,7 @@ fn share(value: f64) -> Result<Share, LabError> {
     Share::new(value).map_err(|InvalidShare(value)| CaptureError::Weight(value).into())
 }
 
-/// A page of this life whose changes lose worth by the factor r each minute; no worth is lost with
+/// Returns a page of this life whose changes lose worth by the factor r each minute; no worth is lost with
 /// r = 1, and all at once with r = 0.
 pub(super) fn page(life: Life, r: f64) -> Result<Page, LabError> {
     Ok(Page::new(1.0, life, Urgency::Decay(share(r)?))?)

@@ -21,7 +21,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// The chance that an estimate with this spread gives to the minute in which a change did happen.
+/// Returns the chance that an estimate with this spread gives to the minute in which a change did happen.
 fn peak(spread: f64) -> Result<f64, LabError> {
     let changes = Changes::new(1000, vec![vec![500]])?;
     let chances = Estimate::new(spread, Share::NONE)?.chances(&changes, &mut random(1));

@@ -1,4 +1,4 @@
-//! The more patient, the more is captured.
+//! Captured share by urgency.
 
 use freshet_capture::Life;
 use freshet_chart::{Axis, Figure, Panel};
@@ -25,7 +25,7 @@ const CAPACITIES: [usize; 8] = [2, 4, 6, 8, 10, 12, 16, 20];
 /// Up to this many fetches a minute not everything is captured anyway.
 const SCARCE: usize = 12;
 
-/// The share of changes captured with the urgency r, for each capacity up to `most`.
+/// Returns the share of changes captured with the urgency r, for each capacity up to `most`.
 fn captured(day: &Day, r: f64, most: usize) -> Result<Vec<f64>, LabError> {
     let page = page(Life::Append, r)?;
     let mut row = Vec::new();

@@ -1,4 +1,4 @@
-//! How late changes are captured.
+//! Delay of captured changes.
 
 use std::ops::RangeInclusive;
 

@@ -33,7 +33,7 @@ pub(super) struct Noise {
     pub(super) title: &'static str,
 }
 
-/// The utility, for each kind, noise and capacity.
+/// Returns the utility, for each kind, noise and capacity.
 fn utilities(noise: &Noise) -> Result<Vec<Vec<Vec<f64>>>, LabError> {
     let mut all = vec![Vec::new(); KINDS.len()];
     for value in noise.values {

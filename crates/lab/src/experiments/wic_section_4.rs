@@ -101,7 +101,7 @@ fn best() -> Result<Table, LabError> {
     ))
 }
 
-/// The life of a change window of three changes with equal chances: the printed formula has the
+/// Returns the life of a change window of three changes with equal chances: the printed formula has the
 /// exponent N − 1 − q; counting the ways in which at most two of j − k instants change gives j − k − q.
 fn life() -> Table {
     let (window, chance, delay, instants) = (3, 0.3_f64, 10_u32, 40_u32);

@@ -1,4 +1,4 @@
-//! A table of comparisons for a browser.
+//! HTML table of comparisons.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use crate::html::{element, wrap};
 use crate::page::badge;
 use crate::table::Table;
 
-/// `claim` is what the paper's column is called.
+/// `claim` is the heading of the paper's column.
 pub(super) fn html(table: &Table, claim: &str) -> String {
     if table.is_list() { list(table, claim) } else { grid(table, claim) }
 }
@@ -46,7 +46,7 @@ fn list(table: &Table, claim: &str) -> String {
     html
 }
 
-/// As in the paper: its number above, ours below. Remarks are numbered and follow the table.
+/// Layout of the paper: printed number above, computed one below. Numbered remarks follow the table.
 fn grid(table: &Table, claim: &str) -> String {
     let mut html = format!(
         "<div class=\"scroll\"><table class=\"grid\">\n{}\n<thead><tr>{}",
@@ -80,7 +80,7 @@ fn grid(table: &Table, claim: &str) -> String {
     html
 }
 
-/// The number of a remark, new or seen before.
+/// Returns the number of a remark, new or seen before.
 fn number<'a>(remarks: &mut Vec<&'a str>, remark: &'a str) -> Option<usize> {
     if remark.is_empty() {
         return None;

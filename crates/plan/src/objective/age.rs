@@ -1,11 +1,11 @@
-//! Age: the time since the first change that was missed. `k(t) = t − (1 − e^(−ct))/c`.
+//! Age: the time since the first missed change. `k(t) = t − (1 − e^(−ct))/c`.
 
 use super::step::{SMOOTH_FROM, slots_waited, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, cube_root_start, polynomial};
 use crate::options::{Observed, Rule, Timing};
 use crate::response::{Blocks, Demand, Power, Response, Worth};
-use crate::root::{Found, Root, by_root, finish};
+use crate::root::{Root, RootResult, by_root, finish};
 use crate::series;
 
 pub(crate) struct Age;
@@ -40,7 +40,7 @@ impl Definition for Age {
         match rule {
             Rule::Wait if slots => SlotWait::cost(s, c),
             Rule::Wait => Wait::cost(s, c),
-            // In slots the fetch comes within the slot of the change, which saves 1 − s of them.
+            // In slots, the fetch is in the slot of the change, which saves 1 − s slots.
             Rule::Count if slots => counting(s, c) - (1.0 - s).max(0.0),
             Rule::Count => counting(s, c),
             Rule::Chance if slots => Random::<true>::cost(s, c),
@@ -52,7 +52,7 @@ impl Definition for Age {
         let scale_free = if x < 1.0 {
             series::random_order(x, 2, |_| 1.0)
         } else if x.is_finite() {
-            let mean = Exp::of_minus(x).complement() / (x * x);
+            let mean = Exp::exp_neg(x).complement() / (x * x);
             x * (1.0 / 3.0 + (0.5 - 1.0 / x) * (0.5 - 1.0 / x) - mean * mean)
         } else {
             f64::INFINITY
@@ -83,19 +83,19 @@ impl Root for Periodic {
         );
         let denominator =
             polynomial(near, &[1.0, 0.246_170_716_165_627, 0.067_347_381_551_113_3, top]);
-        // Beyond the clamp the ratio goes on in proportion.
+        // Beyond the clamp the ratio continues proportionally.
         let over = if q < 1e30 { 1.0 } else { q * 1e-30 };
         q * (numerator * over / denominator).sqrt()
     }
 
     #[inline(always)]
-    fn look(start: f64, y: f64) -> (f64, f64) {
-        let e = Exp::of_minus(start);
+    fn residual(start: f64, y: f64) -> (f64, f64) {
+        let e = Exp::exp_neg(start);
         (e.age_value() - y, e.complement())
     }
 
     #[inline(always)]
-    fn finish(start: f64, (residual, rise): (f64, f64), y: f64) -> Found {
+    fn finish(start: f64, (residual, rise): (f64, f64), y: f64) -> RootResult {
         let decay = 1.0 - rise;
         let second = start.mul_add(decay, rise);
         let derivatives = [start * rise, second, (2.0 - start) * decay, (start - 3.0) * decay];
@@ -108,12 +108,12 @@ impl Response for Periodic {
 
     #[inline(always)]
     fn worth(s: f64, _c: f64) -> Worth {
-        Worth::smooth(Exp::of_minus(1.0 / s).age_value())
+        Worth::smooth(Exp::exp_neg(1.0 / s).age_value())
     }
 
     fn cost(s: f64, c: f64) -> f64 {
         let x = 1.0 / s;
-        if x < 1e100 { Exp::of_minus(x).age_sum() / (x * c) } else { x / (2.0 * c) }
+        if x < 1e100 { Exp::exp_neg(x).age_sum() / (x * c) } else { x / (2.0 * c) }
     }
 }
 
@@ -134,15 +134,15 @@ impl Root for Poisson {
     }
 
     #[inline(always)]
-    fn look(start: f64, y: f64) -> (f64, f64) {
+    fn residual(start: f64, y: f64) -> (f64, f64) {
         (poisson_newton(start, y), 0.0)
     }
 
     #[inline(always)]
-    fn finish(_start: f64, (near, _): (f64, f64), y: f64) -> Found {
+    fn finish(_start: f64, (near, _): (f64, f64), y: f64) -> RootResult {
         let s = poisson_newton(near, y);
         let off = (poisson_worth(s) - y).abs() / y;
-        Found { demand: Demand { fetches: s, slope: poisson_slope(s) }, off }
+        RootResult { demand: Demand { fetches: s, slope: poisson_slope(s) }, off }
     }
 }
 
@@ -179,7 +179,7 @@ fn poisson_slope(s: f64) -> f64 {
 }
 
 /// Age in discrete time: `(1 − F)(1 − p)/p` slots, with `F` Azar's freshness and `p = cs` the
-/// chance of a fetch.
+/// probability of a fetch.
 struct Slots;
 
 impl Slots {
@@ -195,7 +195,7 @@ impl Response for Slots {
     #[inline(always)]
     fn demand(y: f64, c: f64) -> Demand {
         // The worth falls from infinity at 0 to zero at p = 1. Newton's steps on its logarithm,
-        // kept between bounds that close in.
+        // kept within shrinking bounds.
         let (mut low, mut high) = (0.0_f64, 1.0 / c);
         let mut s = Poisson::demand(y, c).fetches.min(0.5 * high);
         let mut log_slope = -1.0;
@@ -222,7 +222,7 @@ impl Response for Slots {
 
     #[inline(always)]
     fn worth(s: f64, c: f64) -> Worth {
-        // Close to certainty the worth is only known as well as the chance is not 1.
+        // Close to 1, the worth has only as many digits as 1 minus the probability.
         let slack = 4.0 * f64::EPSILON;
         let (more, less) = (s * (1.0 + slack), s * (1.0 - slack));
         Worth { next: Self::worth_at(more, c), last: Self::worth_at(less, c) }
@@ -234,9 +234,9 @@ impl Response for Slots {
     }
 }
 
-/// Observed changes, fetched a time `T` after the first that is pending: a cycle of `1/c + T` days
-/// with the age summing up to `T²/2`. No other use of the observations does better: what is saved
-/// by fetching is the age of now, so there is an age at which to fetch. With `x = 1/s = 1 + cT` the
+/// Observed changes, fetched a time `T` after the first pending one: a cycle of `1/c + T` days
+/// with a total age of `T²/2`. This is optimal: a fetch saves
+/// the present age, so there is an age at which to fetch. With `x = 1/s = 1 + cT` the
 /// age is `(x − 1)²/2cx` and the worth `(x² − 1)/2`.
 struct Wait;
 
@@ -249,7 +249,7 @@ impl Response for Wait {
 
     #[inline(always)]
     fn worth(s: f64, _c: f64) -> Worth {
-        // (1 − s)(1 + s) keeps the digits of a short wait; of the shortest there are none left.
+        // (1 − s)(1 + s) keeps the digits of a short wait; the shortest waits have none left.
         let at = |s: f64| ((1.0 - s) * (1.0 + s)).max(0.0) / (2.0 * s * s);
         let slack = 4.0 * f64::EPSILON;
         Worth { next: at(s * (1.0 + slack)), last: at(s * (1.0 - slack)) }
@@ -260,25 +260,25 @@ impl Response for Wait {
         wait * wait / (2.0 * s * c)
     }
 
-    fn most(_c: f64) -> f64 {
+    fn max_fetches(_c: f64) -> f64 {
         1.0
     }
 }
 
-/// The same in slots: `t` whole slots after the first pending change, or `t` and `t + 1` in turns.
-/// The age sums up to `t(t − 1)/2` over a cycle of `1/c + t` slots.
+/// As [`Wait`], in slots: `t` whole slots after the first pending change, or a mix of `t` and `t + 1`.
+/// The total age is `t(t − 1)/2` over a cycle of `1/c + t` slots.
 struct SlotWait;
 
 impl SlotWait {
-    /// The scale-free price up to which waiting `t` slots is better than `t + 1`.
+    /// Returns the scale-free price up to which waiting `t` slots is better than `t + 1`.
     fn price(t: f64, c: f64) -> f64 {
         0.5 * c * c * t * (t + 1.0) + c * t
     }
 
-    /// The slots to wait at a price.
+    /// Returns the slots to wait at a price.
     fn slots(y: f64, c: f64) -> f64 {
         let half = 1.0 + 0.5 * c;
-        // Where the price of `t` slots is `y`, without cancellation for small `y`.
+        // Solves price(t) = y, without cancellation for small `y`.
         let root = 2.0 * y / (c * (half + (half * half + 2.0 * y).sqrt()));
         if root >= SMOOTH_FROM {
             return root;
@@ -305,7 +305,7 @@ impl Response for SlotWait {
 
     #[inline(always)]
     fn worth(s: f64, c: f64) -> Worth {
-        // As far as the rate tells the wait at all.
+        // As accurate as the rate determines the wait.
         let slack = 4.0 * f64::EPSILON;
         let (shorter, whole) = slots_waited(s * (1.0 + slack), c);
         let (longer, _) = slots_waited(s * (1.0 - slack), c);
@@ -319,13 +319,13 @@ impl Response for SlotWait {
         }
         let (t, whole) = slots_waited(s, c);
         let mean = if whole { t } else { (1.0 / s - 1.0) / c };
-        // Cycles of `t` and of `t + 1`, in the share that gives the mean wait.
+        // A mix of cycles of `t` and `t + 1` with the given mean wait.
         let short = t + 1.0 - mean;
         0.5 * t * (t + 1.0 - 2.0 * short) / (1.0 / c + mean)
     }
 
-    /// A wait of one slot costs nothing yet.
-    fn most(c: f64) -> f64 {
+    /// Returns a wait of one slot costs nothing yet.
+    fn max_fetches(c: f64) -> f64 {
         1.0 / (1.0 + c)
     }
 
@@ -339,7 +339,7 @@ impl Response for SlotWait {
     }
 }
 
-/// Observed changes, fetched when the k-th is pending: age `(k − 1)/2c` at `1/k` fetches per
+/// Age of observed changes that are fetched when the k-th is pending: `(k − 1)/2c` at `1/k` fetches per
 /// change, or a mix of `k` and `k + 1`.
 fn counting(s: f64, c: f64) -> f64 {
     if s >= 1.0 {
@@ -353,7 +353,7 @@ fn counting(s: f64, c: f64) -> f64 {
     waiting / c
 }
 
-/// Observed changes, each fetched with chance `s`: age `(1/s − 1)/c`.
+/// Observed changes, each fetched with probability `s`: age `(1/s − 1)/c`.
 struct Random<const SLOTS: bool>;
 
 impl<const SLOTS: bool> Response for Random<SLOTS> {
@@ -382,7 +382,7 @@ impl<const SLOTS: bool> Response for Random<SLOTS> {
         (1.0 - s).max(0.0) * fetched / (s * c)
     }
 
-    fn most(_c: f64) -> f64 {
+    fn max_fetches(_c: f64) -> f64 {
         1.0
     }
 

@@ -1,11 +1,11 @@
-//! Freshness: the copy is right or it is not. `k(t) = 1 − e^(−ct)`.
+//! Freshness: the copy is up to date or not. `k(t) = 1 − e^(−ct)`.
 
 use super::step::unfetched;
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, minus_ln_1m, polynomial};
 use crate::options::{Observed, Rule, Timing};
 use crate::response::{Blocks, Demand, Power, Response, Worth};
-use crate::root::{Found, Root, by_root, finish};
+use crate::root::{Root, RootResult, by_root, finish};
 use crate::series;
 
 pub(crate) struct Freshness;
@@ -14,7 +14,7 @@ impl Definition for Freshness {
     const NAME: &'static str = "freshness";
     const POWER: Power = Power::One;
     const MEASURES: &'static [Measure] = &[
-        Measure { key: "freshness", label: "freshness", unit: "", form: MeasureForm::OneLessMean },
+        Measure { key: "freshness", label: "freshness", unit: "", form: MeasureForm::OneMinusMean },
         Measure { key: "binary_cost", label: "binary cost", unit: "", form: MeasureForm::Sum },
     ];
 
@@ -30,7 +30,7 @@ impl Definition for Freshness {
         &OnChange
     }
 
-    // Whatever brings on a fetch, the copy is fresh from then to the next change.
+    // Whatever triggers a fetch, the copy is fresh from then until the next change.
     const THRESHOLD: Rule = Rule::Count;
 
     fn observed_cost(_: Rule, _: Timing, s: f64, c: f64) -> f64 {
@@ -50,16 +50,15 @@ impl Definition for Freshness {
     }
 
     fn random_order_saved(x: f64, _c: f64) -> f64 {
-        let mean = Exp::of_minus(x).complement() / x;
+        let mean = Exp::exp_neg(x).complement() / x;
         (1.0 - mean * mean) / x
     }
 }
 
-/// Whether the price at which a source is given up, `y = 1`, stays clear of the prices between.
-/// Close below it demand is too steep to be followed by its slope, and then so steep that the last
-/// bit of a price moves it.
+/// Returns true if `y = 1`, the price at which a source is given up, is not close to the range.
+/// Just below it, demand is too steep to be extrapolated by its slope.
 #[inline(always)]
-fn clear_of_giving_up(low: f64, high: f64) -> bool {
+fn excludes_giving_up(low: f64, high: f64) -> bool {
     low >= 1.0 || 1.0 - high > (64.0 * (high - low)).max(1e-6)
 }
 
@@ -81,20 +80,20 @@ impl Root for Periodic {
     }
 
     #[inline(always)]
-    fn look(start: f64, y: f64) -> (f64, f64) {
-        let e = Exp::of_minus(start);
+    fn residual(start: f64, y: f64) -> (f64, f64) {
+        let e = Exp::exp_neg(start);
         let decay = e.value();
-        // Near y = 1 only the distance to 1 has digits left.
+        // Near y = 1, only the distance to 1 has digits left.
         let far = (1.0 - y) - decay * (1.0 + start);
         (if y > 0.5 { far } else { e.two_or_more() - y }, decay)
     }
 
     #[inline(always)]
-    fn finish(start: f64, (residual, decay): (f64, f64), y: f64) -> Found {
+    fn finish(start: f64, (residual, decay): (f64, f64), y: f64) -> RootResult {
         let derivatives = [start, 1.0 - start, start - 2.0, 3.0 - start].map(|f| f * decay);
-        let Found { demand, off } = finish(start, residual, y, derivatives);
+        let RootResult { demand, off } = finish(start, residual, y, derivatives);
         let kept = |value: f64| if y < 1.0 { value } else { 0.0 };
-        Found {
+        RootResult {
             demand: Demand { fetches: kept(demand.fetches), slope: kept(demand.slope) },
             off: kept(off),
         }
@@ -108,9 +107,9 @@ impl Response for Periodic {
 
     #[inline(always)]
     fn worth(s: f64, _c: f64) -> Worth {
-        // At 700 changes a fetch the chance of fewer than two is below every number.
+        // At 700 changes per fetch, the probability of fewer than two underflows.
         let x = if s > 1.0 / 700.0 { 1.0 / s } else { 700.0 };
-        Worth::smooth(Exp::of_minus(x).two_or_more())
+        Worth::smooth(Exp::exp_neg(x).two_or_more())
     }
 
     fn cost(s: f64, _c: f64) -> f64 {
@@ -118,16 +117,16 @@ impl Response for Periodic {
             return 1.0;
         }
         let x = 1.0 / s;
-        if x.is_finite() { Exp::of_minus(x).stale_time() / x } else { 1.0 }
+        if x.is_finite() { Exp::exp_neg(x).stale_time() / x } else { 1.0 }
     }
 
     fn saved(s: f64, _c: f64) -> f64 {
-        if s > 0.0 { Exp::of_minus(1.0 / s).complement() * s } else { 0.0 }
+        if s > 0.0 { Exp::exp_neg(1.0 / s).complement() * s } else { 0.0 }
     }
 
     #[inline(always)]
     fn is_smooth(low: f64, high: f64, _c: f64) -> bool {
-        clear_of_giving_up(low, high)
+        excludes_giving_up(low, high)
     }
 }
 
@@ -160,11 +159,11 @@ impl Response for Poisson {
 
     #[inline(always)]
     fn is_smooth(low: f64, high: f64, _c: f64) -> bool {
-        clear_of_giving_up(low, high)
+        excludes_giving_up(low, high)
     }
 }
 
-/// Worth `1/(1 + (1 − c)s)²`, where `c` is the chance of a change in one slot and `cs` that of a
+/// Worth `1/(1 + (1 − c)s)²`, where `c` is the probability of a change in one slot and `cs` that of a
 /// fetch (Azar et al. 2018, Problem 1).
 struct Slots;
 
@@ -198,8 +197,8 @@ impl Response for Slots {
     }
 }
 
-/// Observed changes: a fetch at every change keeps the copy fresh, and each change that is let go
-/// costs the same, so it is all or nothing at `y = 1`.
+/// Observed changes: a fetch at every change keeps the copy fresh, and each skipped change
+/// costs the same, so either all or none are fetched, depending on `y = 1`.
 struct OnChange;
 
 impl Response for OnChange {
@@ -226,7 +225,7 @@ impl Response for OnChange {
         s.min(1.0)
     }
 
-    fn most(_c: f64) -> f64 {
+    fn max_fetches(_c: f64) -> f64 {
         1.0
     }
 

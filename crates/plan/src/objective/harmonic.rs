@@ -1,11 +1,11 @@
-//! Harmonic: the n-th change that is missed costs `1/n`. `k(t) = E[H(N)] = Ein(ct)`.
+//! Harmonic: the n-th missed change costs `1/n`. `k(t) = E[H(N)] = Ein(ct)`.
 
 use super::step::{SMOOTH_FROM, slots_waited, unfetched, waiting_for};
 use super::{Definition, Measure, MeasureForm};
 use crate::exponential::{Exp, polynomial};
 use crate::options::{Observed, Rule, Timing};
 use crate::response::{Blocks, Demand, Power, Response, Worth};
-use crate::root::{Found, Root, by_root, finish};
+use crate::root::{Root, RootResult, by_root, finish};
 use crate::series;
 
 pub(crate) struct Harmonic;
@@ -85,13 +85,13 @@ impl Root for Periodic {
     }
 
     #[inline(always)]
-    fn look(start: f64, y: f64) -> (f64, f64) {
-        let e = Exp::of_minus(start);
+    fn residual(start: f64, y: f64) -> (f64, f64) {
+        let e = Exp::exp_neg(start);
         (e.stale_time() - y, e.complement())
     }
 
     #[inline(always)]
-    fn finish(start: f64, (residual, rise): (f64, f64), y: f64) -> Found {
+    fn finish(start: f64, (residual, rise): (f64, f64), y: f64) -> RootResult {
         let decay = 1.0 - rise;
         finish(start, residual, y, [rise, decay, -decay, decay])
     }
@@ -102,7 +102,7 @@ impl Response for Periodic {
 
     #[inline(always)]
     fn worth(s: f64, _c: f64) -> Worth {
-        Worth::smooth(Exp::of_minus(1.0 / s).stale_time())
+        Worth::smooth(Exp::exp_neg(1.0 / s).stale_time())
     }
 
     fn cost(s: f64, _c: f64) -> f64 {
@@ -110,7 +110,7 @@ impl Response for Periodic {
         if x < 3.0 {
             series::periodic(x, 1, |m| 1.0 / f64::from(m))
         } else {
-            series::ein(x) - 1.0 + Exp::of_minus(x).complement() / x
+            series::ein(x) - 1.0 + Exp::exp_neg(x).complement() / x
         }
     }
 }
@@ -191,7 +191,7 @@ impl Response for Threshold {
         series::harmonic_number(k) - if on_it { 1.0 } else { k * s }
     }
 
-    fn most(_c: f64) -> f64 {
+    fn max_fetches(_c: f64) -> f64 {
         1.0
     }
 
@@ -228,7 +228,7 @@ impl Response for Random {
         (1.0 / s).ln().max(0.0)
     }
 
-    fn most(_c: f64) -> f64 {
+    fn max_fetches(_c: f64) -> f64 {
         1.0
     }
 
@@ -244,7 +244,7 @@ impl Response for Random {
 fn waiting(s: f64) -> f64 {
     let x = ((1.0 - s) / s).max(0.0);
     if x.is_finite() {
-        series::ein(x) - Exp::of_minus(x).stale_time() / (1.0 + x)
+        series::ein(x) - Exp::exp_neg(x).stale_time() / (1.0 + x)
     } else {
         f64::INFINITY
     }
@@ -264,18 +264,18 @@ fn slot_waiting(s: f64, c: f64) -> f64 {
 /// `E[H(1 + N)]` after `t` slots with `N` changes in them, binomial: what the next slot adds.
 /// `∫ (1 − (1 − v)(1 − cv)^t)/v dv` over `0…1`.
 fn slot_growth(t: f64, c: f64) -> f64 {
-    series::over_unit(c * t, |v| {
+    series::integrate_unit(c * t, |v| {
         let lost = -(t * (-c * v).ln_1p()).exp_m1();
         (lost + v * (1.0 - lost)) / v
     })
 }
 
-/// The sum of [`slot_growth`] over `t` slots: `∫ (t − (1 − v)(1 − (1 − cv)^t)/cv)/v dv` over `0…1`.
+/// Returns the sum of [`slot_growth`] over `t` slots: `∫ (t − (1 − v)(1 − (1 − cv)^t)/cv)/v dv` over `0…1`.
 fn slot_sum(t: f64, c: f64) -> f64 {
     if t == 0.0 {
         return 0.0;
     }
-    series::over_unit(c * t, |v| {
+    series::integrate_unit(c * t, |v| {
         let kept = -(t * (-c * v).ln_1p()).exp_m1() / (c * v);
         (t - (1.0 - v) * kept) / v
     })

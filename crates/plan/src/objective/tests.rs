@@ -59,7 +59,7 @@ fn demand_falls_as_the_price_rises() {
                 let y = 10f64.powf(f64::from(step) * 0.004);
                 let s = response.demand_one(y, c).fetches;
                 assert!(s <= before * (1.0 + 1e-13), "{name}, c = {c}: rises at y = {y:e}");
-                assert!(s <= response.most_at(c));
+                assert!(s <= response.max_fetches_at(c));
                 before = s;
             }
         }
@@ -94,8 +94,11 @@ fn worth_is_the_slope_of_the_cost() {
             let scale = if power == Power::Two { 1.0 / c } else { 1.0 };
             for step in -30..=30 {
                 let s = 10f64.powf(f64::from(step) * 0.0973);
-                let most =
-                    if slots { response.most_at(c).min(1.0 / c) } else { response.most_at(c) };
+                let most = if slots {
+                    response.max_fetches_at(c).min(1.0 / c)
+                } else {
+                    response.max_fetches_at(c)
+                };
                 if s >= 0.99 * most {
                     continue;
                 }
@@ -125,7 +128,7 @@ fn blocks_and_single_sources_agree_to_the_bit_with_and_without_the_vector_unit()
             for i in 0..y.len() {
                 let one = response.demand_one(y[i], c[i]);
                 assert_eq!((s[i], slope[i]), (one.fetches, one.slope), "{name} at {:e}", y[i]);
-                assert_eq!(response.demand_plainly(y[i], c[i]), one, "{name} at {:e}", y[i]);
+                assert_eq!(response.demand_scalar(y[i], c[i]), one, "{name} at {:e}", y[i]);
             }
         }
     }

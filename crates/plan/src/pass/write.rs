@@ -10,7 +10,7 @@ use crate::simd;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Written {
     pub(crate) spend: f64,
-    /// The largest relative difference between a price and what the source at it is worth.
+    /// Largest relative difference between a price and what the source at it is worth.
     pub(crate) violation: f64,
 }
 

@@ -1,52 +1,52 @@
-//! Rules in common use, which set the interval of each source by what its fetches found. They know
-//! no budget: to compare them, their time is stretched by one factor.
+//! Adaptive rules of other crawlers, which set the interval of each source by what its fetches find. They have
+//! no budget: for comparison, their time is stretched by one factor.
 
 use rand::RngExt;
 
 use super::{Event, Outcome, Policy};
-use crate::seed::{Purpose, Random, mixed, random};
+use crate::seed::{Random, RandomPurpose, mixed, random};
 use crate::setting::Setting;
-use freshet_schedule::Agenda;
+use freshet_schedule::DueQueue;
 
-/// How a rule sees a fetch. All times are in days of the rule.
+/// A fetch as a rule sees it. All times are in days of the rule.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
+pub(super) struct ObservedFetch {
     pub(super) now: f64,
     pub(super) changed: bool,
-    /// How often, where it can be seen.
+    /// Number of changes, where it is visible.
     pub(super) times: u32,
 }
 
 /// A rule for one source.
 pub(super) trait Rule {
-    /// What it remembers about a source.
+    /// State per source.
     type Memory: Clone;
 
-    /// The shortest and the longest interval that it sets.
+    /// Shortest and longest interval that the rule sets.
     const RANGE: (f64, f64);
 
-    /// What it remembers at first, with this interval.
+    /// Creates the state for a first interval.
     fn start(now: f64, interval: f64) -> Self::Memory;
 
-    /// The days to the next fetch after this one.
-    fn next(memory: &mut Self::Memory, look: Look) -> f64;
+    /// Returns the number of days to the next fetch.
+    fn next(memory: &mut Self::Memory, look: ObservedFetch) -> f64;
 
-    /// The days to the next try after a fetch that failed.
+    /// Returns the number of days to the next attempt after a failure.
     fn retry() -> f64 {
         1.0
     }
 }
 
-/// A rule at work on all sources.
+/// Applies a rule to all sources.
 pub(super) struct Adaptive<R: Rule> {
-    /// Days for one day of the rule.
+    /// Days per day of the rule.
     scale: f64,
-    /// Days between the fetches of a source that the budget allows on average.
+    /// Mean interval that the budget allows, in days.
     interval: f64,
     memories: Vec<Option<R::Memory>>,
-    agenda: Agenda,
+    agenda: DueQueue,
     random: Random,
-    /// One in so many sources is looked after, the others are left out.
+    /// Only one in this number of sources is simulated.
     sample: u64,
 }
 
@@ -60,8 +60,8 @@ where
             scale: setting.scale,
             interval: n as f64 / setting.mean_budget().max(1e-30),
             memories: vec![None; n],
-            agenda: Agenda::default(),
-            random: random(setting.seed, Purpose::Policy),
+            agenda: DueQueue::default(),
+            random: random(setting.seed, RandomPurpose::Policy),
             sample: setting.sample,
         })
     }
@@ -69,7 +69,7 @@ where
 
 impl<R: Rule> Policy for Adaptive<R> {
     fn wake(&self) -> f64 {
-        self.agenda.first()
+        self.agenda.next_day()
     }
 
     fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {
@@ -83,12 +83,11 @@ impl<R: Rule> Policy for Adaptive<R> {
                 if !mixed(u64::from(source)).is_multiple_of(self.sample) {
                     return;
                 }
-                // Where the budget is on average, as far as the rule allows: with an interval from
-                // afar it would not settle in time.
+                // Starts at the mean interval of the budget, within the limits of the rule: from a
+                // distant interval it would not settle in time.
                 let wait = (self.interval / self.scale).clamp(R::RANGE.0, R::RANGE.1);
                 self.memories[source as usize] = Some(R::start(now / self.scale, wait));
-                // All at once would be a wave that never ends, and in step with whatever brought the
-                // sources up.
+                // Spreads the first fetches: a common start would cause a wave that never ends.
                 let part = self.random.random::<f64>();
                 self.agenda.push(now + part * wait * self.scale, source);
             }
@@ -101,7 +100,7 @@ impl<R: Rule> Policy for Adaptive<R> {
                         Outcome::Changed { times } => times,
                         _ => 0,
                     };
-                    let look = Look { now: now / self.scale, changed: times > 0, times };
+                    let look = ObservedFetch { now: now / self.scale, changed: times > 0, times };
                     let wait =
                         if outcome == Outcome::Failed { R::retry() } else { R::next(memory, look) };
                     self.agenda.push(now + wait * self.scale, source);

@@ -1,8 +1,8 @@
-//! In proportion to the change rate.
+//! Rates proportional to the change rate.
 
 use freshet_plan::Policy as PlanPolicy;
 
-use super::paced::{Paced, RHYTHMS};
+use super::rate_policy::{RatePolicy, TIMINGS};
 use super::{Definition, Policy};
 use crate::error::SimError;
 use crate::setting::Setting;
@@ -12,9 +12,9 @@ pub(super) struct ChangeRate;
 impl Definition for ChangeRate {
     const NAME: &'static str = "change-rate";
     const ABOUT: &'static str = "in proportion to the true change rate";
-    const VARIANTS: &'static [&'static str] = RHYTHMS;
+    const VARIANTS: &'static [&'static str] = TIMINGS;
 
     fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
-        Paced::build(setting, PlanPolicy::ChangeRate, variant)
+        RatePolicy::build(setting, PlanPolicy::ChangeRate, variant)
     }
 }

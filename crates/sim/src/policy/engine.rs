@@ -1,40 +1,42 @@
-//! The engine itself, as the daemon runs it.
+//! The engine that the daemon runs.
 
 use std::collections::VecDeque;
 
-use freshet_engine::{Action, Blame, Description, Goal, Settings, Signal, SignalSource};
+use freshet_engine::{
+    Action, EngineSettings, FailureCause, Goal, Signal, SignalSource, SourceDescription,
+};
 
-use freshet_estimate::{Belief, Fit, Prior, fit_beliefs};
+use freshet_estimate::{Belief, Prior, PriorFit, fit_prior};
 
-use super::paced::known as knowledge;
+use super::rate_policy::known as knowledge;
 use super::{Definition, Event, Outcome, Policy};
-use crate::aim::{Aim, penalty};
 use crate::error::SimError;
+use crate::objective::{SimObjective, penalty};
 use crate::setting::Setting;
 
 pub(super) struct Engine {
     engine: freshet_engine::Engine,
-    descriptions: Vec<Description>,
+    descriptions: Vec<SourceDescription>,
     actions: Vec<Action>,
-    /// Whether each source is there.
+    /// True for each source that exists now.
     there: Vec<bool>,
-    /// The change rates of later times, if it is told the change rates.
+    /// Future change rates, if the engine knows them.
     later: VecDeque<Vec<f64>>,
     hearing: Hearing,
 }
 
-/// What it makes of signals.
+/// Use of signals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hearing {
-    /// It learns what they are worth.
+    /// Learns the worth of signals.
     Learning,
-    /// Nothing.
+    /// Ignores signals.
     None,
-    /// Each is a change, and there are no others.
+    /// Takes every signal as a change, and assumes that there are no other changes.
     Blind,
 }
 
-/// The only one who says that sources have changed.
+/// Number of the only signal source.
 const HERALD: u32 = 0;
 
 impl Definition for Engine {
@@ -62,31 +64,31 @@ impl Engine {
             Some("prior") => true_prior(&rates),
             _ => Prior::BROAD,
         };
-        let describe = |i: usize| Description {
+        let describe = |i: usize| SourceDescription {
             host: population.host[i],
             importance: population.importance[i],
             observed: population.complete[i] || blind(i),
             belief: known.then(|| sure(rates[i])),
-            ..Description::new(i as u32)
+            ..SourceDescription::new(i as u32)
         };
-        // No policy here is polite: hosts take what they are asked for.
-        let settings = Settings {
+        // No policy limits requests to a host here.
+        let settings = EngineSettings {
             budget: setting.budget,
             goal: match setting.objective {
-                Aim::Keep(objective) => Goal::Keep(penalty(objective)),
-                Aim::Capture(capture) => Goal::Capture(capture),
+                SimObjective::Keep(objective) => Goal::KeepFresh(penalty(objective)),
+                SimObjective::Capture(capture) => Goal::Capture(capture),
             },
             prior,
             host_gap: 0.0,
             host_connections: u32::MAX,
-            ..Settings::default()
+            ..EngineSettings::default()
         };
         let mut engine = freshet_engine::Engine::new(0.0, settings);
         let mut actions = Vec::new();
-        engine.step(0.0, freshet_engine::Event::Capacity(u32::MAX), &mut actions);
+        engine.step(0.0, freshet_engine::Event::CapacityAdded(u32::MAX), &mut actions);
         if hearing == Hearing::Learning && setting.web.heralded.is_some() {
             let herald = SignalSource { number: HERALD, source: None };
-            let heralds = freshet_engine::Event::Heralds(vec![(herald, None)]);
+            let heralds = freshet_engine::Event::SignalSourcesDescribed(vec![(herald, None)]);
             engine.step(0.0, heralds, &mut actions);
         }
         let descriptions = (0..population.len()).map(describe).collect();
@@ -97,18 +99,18 @@ impl Engine {
         Self { engine, descriptions, actions, there, later, hearing }
     }
 
-    /// The engine itself.
+    /// Returns the engine.
     pub(super) fn engine(&self) -> &freshet_engine::Engine {
         &self.engine
     }
 
-    /// What it said in the last step.
+    /// Actions of the last step.
     pub(super) fn actions(&self) -> &[Action] {
         &self.actions
     }
 
-    /// Sources that are there and whose known change rate is another from now on.
-    fn turn_rates(&mut self) -> Vec<Description> {
+    /// Returns the existing sources whose known change rate has changed.
+    fn turn_rates(&mut self) -> Vec<SourceDescription> {
         let Some(rates) = self.later.pop_front() else { return Vec::new() };
         let mut told = Vec::new();
         for ((it, rate), &there) in self.descriptions.iter_mut().zip(rates).zip(&self.there) {
@@ -122,24 +124,24 @@ impl Engine {
     }
 }
 
-/// As good as certain.
+/// Returns a belief that is nearly certain.
 fn sure(rate: f64) -> Belief {
     const CHANGES: f64 = 1e9;
     let days = CHANGES / rate;
-    let never = Prior::BROAD.belief().unchanged(1e15);
+    let never = Prior::BROAD.belief().observe_no_change(1e15);
     Belief::new(CHANGES, days).unwrap_or(never)
 }
 
-/// The prior that fits the true change rates best.
+/// Returns the prior that fits the true change rates.
 fn true_prior(rates: &[f64]) -> Prior {
     let beliefs: Vec<Belief> =
         rates.iter().filter(|&&rate| rate > 0.0).map(|&rate| sure(rate)).collect();
-    fit_beliefs(&beliefs, Prior::BROAD, Prior::BROAD, Fit::GLOBAL_STRENGTH)
+    fit_prior(&beliefs, Prior::BROAD, Prior::BROAD, PriorFit::GLOBAL_STRENGTH)
 }
 
 impl Policy for Engine {
     fn wake(&self) -> f64 {
-        self.engine.wake()
+        self.engine.next_tick()
     }
 
     fn hears(&self) -> bool {
@@ -152,34 +154,40 @@ impl Policy for Engine {
             Event::Added(source) => {
                 self.there[source as usize] = true;
                 let it = self.descriptions[source as usize];
-                freshet_engine::Event::Described(vec![Description { fetched: Some(now), ..it }])
+                freshet_engine::Event::SourcesDescribed(vec![SourceDescription {
+                    last_fetch: Some(now),
+                    ..it
+                }])
             }
             Event::Removed(source) => {
                 self.there[source as usize] = false;
-                freshet_engine::Event::Removed(vec![source])
+                freshet_engine::Event::SourcesRemoved(vec![source])
             }
-            Event::Budget(budget) => {
-                freshet_engine::Event::Settings(Settings { budget, ..*self.engine.settings() })
-            }
-            Event::Rates => freshet_engine::Event::Described(self.turn_rates()),
-            Event::Changed(source) => freshet_engine::Event::Signal(source),
+            Event::Budget(budget) => freshet_engine::Event::SettingsChanged(EngineSettings {
+                budget,
+                ..*self.engine.settings()
+            }),
+            Event::Rates => freshet_engine::Event::SourcesDescribed(self.turn_rates()),
+            Event::Changed(source) => freshet_engine::Event::ChangeObserved(source),
             Event::Signalled(source) => match self.hearing {
                 Hearing::Learning => {
-                    let signal = Signal { id: source, herald: HERALD, said: None };
-                    freshet_engine::Event::Heard(signal)
+                    let signal =
+                        Signal { source: source, signal_source: HERALD, change_time: None };
+                    freshet_engine::Event::SignalReceived(signal)
                 }
-                Hearing::Blind => freshet_engine::Event::Signal(source),
+                Hearing::Blind => freshet_engine::Event::ChangeObserved(source),
                 Hearing::None => return,
             },
-            Event::Fetched { source, outcome } => freshet_engine::Event::Fetched {
+            Event::Fetched { source, outcome } => freshet_engine::Event::FetchFinished {
                 id: source,
                 outcome: match outcome {
-                    Outcome::Changed { .. } => freshet_engine::Outcome::Changed,
-                    Outcome::Unchanged => freshet_engine::Outcome::Unchanged,
-                    Outcome::Failed => {
-                        freshet_engine::Outcome::Failed { blame: Blame::Host, retry_after: None }
-                    }
-                    Outcome::Gone => freshet_engine::Outcome::Gone,
+                    Outcome::Changed { .. } => freshet_engine::FetchResult::Changed,
+                    Outcome::Unchanged => freshet_engine::FetchResult::Unchanged,
+                    Outcome::Failed => freshet_engine::FetchResult::Failed {
+                        cause: FailureCause::Host,
+                        retry_after: None,
+                    },
+                    Outcome::Gone => freshet_engine::FetchResult::Gone,
                 },
             },
         };

@@ -1,6 +1,6 @@
-//! One interval for all, as from cron.
+//! One interval for all sources, as with cron.
 
-use super::adaptive::{Adaptive, Look, Rule};
+use super::adaptive::{Adaptive, ObservedFetch, Rule};
 use super::{Definition, Policy};
 use crate::error::SimError;
 use crate::setting::Setting;
@@ -24,7 +24,7 @@ impl Rule for Fixed {
 
     fn start(_: f64, _: f64) {}
 
-    fn next((): &mut (), _: Look) -> f64 {
+    fn next((): &mut (), _: ObservedFetch) -> f64 {
         1.0
     }
 }

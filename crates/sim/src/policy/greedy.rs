@@ -1,23 +1,23 @@
-//! The most valuable fetch first, in every slot, for those who know all change rates.
+//! Highest value first in every slot, for known change rates.
 
 use std::collections::VecDeque;
 
 use freshet_estimate::Belief;
-use freshet_schedule::Value;
+use freshet_schedule::FetchValue;
 
-use super::crowd::Crowd;
-use super::paced::known;
+use super::active_sources::ActiveSources;
+use super::rate_policy::known;
 use super::{Definition, Event, Outcome, Policy};
-use crate::aim::Aim;
 use crate::error::SimError;
+use crate::objective::SimObjective;
 use crate::setting::Setting;
 
 pub(super) struct Greedy {
     known: KnownRates,
-    /// The change rates of later times.
+    /// Future change rates.
     later: VecDeque<Vec<f64>>,
     budget: f64,
-    crowd: Crowd,
+    crowd: ActiveSources,
     last: Vec<f64>,
     sequence: Option<freshet_schedule::Greedy<KnownRates>>,
     numbered: Vec<u32>,
@@ -25,29 +25,29 @@ pub(super) struct Greedy {
     start: f64,
 }
 
-/// Importances and change rates that are sure.
+/// Importances and certain change rates.
 #[derive(Clone)]
 struct KnownRates {
-    objective: Aim,
+    objective: SimObjective,
     importance: Vec<f64>,
     /// `None` for a source that never changes.
     rates: Vec<Option<Belief>>,
 }
 
-/// As sure as a rate can be: a deviation of 1e-6 of it.
+/// Shape of a nearly certain belief: a relative deviation of 1e-6.
 const SURE: f64 = 1e12;
 
 fn sure(rate: &f64) -> Option<Belief> {
     if *rate > 0.0 { Belief::new(SURE, SURE / rate).ok() } else { None }
 }
 
-impl Value for KnownRates {
+impl FetchValue for KnownRates {
     fn value(&self, source: usize, elapsed: f64) -> f64 {
         let value = |rate: Belief| self.importance[source] * self.objective.value(rate, elapsed);
         self.rates[source].map_or(0.0, value)
     }
 
-    fn reaches(&self, source: usize, level: f64) -> f64 {
+    fn time_to_reach(&self, source: usize, level: f64) -> f64 {
         match self.rates[source] {
             Some(rate) if self.importance[source] > 0.0 => {
                 self.objective.due(rate, level / self.importance[source])
@@ -81,7 +81,7 @@ impl Definition for Greedy {
             },
             later: columns.later,
             budget: setting.budget,
-            crowd: Crowd::new(n),
+            crowd: ActiveSources::new(n),
             last: vec![0.0; n],
             sequence: None,
             numbered: Vec::new(),
@@ -122,7 +122,7 @@ impl Policy for Greedy {
                 }
             }
             Event::Added(source) => {
-                // Different at the start: equals that are all due at once cannot be told apart.
+                // Different first fetches, because equal sources with equal values are slow to compare.
                 let spread = f64::from(source) * 1e-9;
                 self.last[source as usize] = now - spread;
                 self.crowd.add(now, source);
@@ -131,7 +131,7 @@ impl Policy for Greedy {
                 self.crowd.remove(now, source);
             }
             Event::Budget(budget) => {
-                // Slots are counted from here on: they have another length.
+                // Slots are counted from now on, because their length has changed.
                 (self.budget, self.start, self.slot) = (budget, now, 0);
                 self.crowd.plan_anew(now);
             }

@@ -1,19 +1,19 @@
-//! LambdaLearnAndCrawl (Kolobov et al. 2019, Alg. 4) and its kin: estimate all change rates from
-//! what was seen, plan with the estimates, follow the plan for a day, begin again.
+//! LambdaLearnAndCrawl (Kolobov et al. 2019, Alg. 4) and its variants: estimate all change rates from
+//! observations, plan with the estimates, follow the plan for a day, repeat.
 
 use std::collections::VecDeque;
 
-use freshet_estimate::{Observation, last_fetches, observed_rate, smoothed_rate};
+use freshet_estimate::{Observation, last_observations, observed_rate, smoothed_rate};
 use freshet_plan::{Objective, Observed, Options, Policy as PlanPolicy, Timing};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
 
-use super::crowd::{Columns, Crowd};
+use super::active_sources::{ActiveSources, Columns};
 use super::{Definition, Event, Outcome, Policy};
 use crate::error::SimError;
-use crate::seed::{Purpose, Random, random};
+use crate::seed::{Random, RandomPurpose, random};
 use crate::setting::Setting;
-use freshet_schedule::Agenda;
+use freshet_schedule::DueQueue;
 
 pub(super) struct Lambda;
 
@@ -50,7 +50,7 @@ impl Definition for LambdaFloor {
     }
 }
 
-/// The variant that takes no notice of signals.
+/// Name of the variant that ignores signals.
 const IGNORING: &str = "ignoring";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,37 +60,37 @@ enum Kin {
     Floor,
 }
 
-/// Changes a day that every source is taken to have at first.
+/// Initial estimate of every change rate, per day.
 const GUESS: f64 = 1.0;
-/// Days from plan to plan.
+/// Days between two plans.
 const EPOCH: f64 = 1.0;
 /// The floor of BLLCε.
 const FLOOR: f64 = 0.4;
-/// Fetches of a source that estimates look back on.
+/// Number of fetches of a source that an estimate uses.
 const SUFFIX: usize = 500;
-/// An estimate is made anew when the history has grown by this share.
+/// An estimate is updated when the history has grown by one in this number.
 const NEWS: usize = 20;
 
 struct Learner {
     kin: Kin,
     columns: Columns,
     budget: f64,
-    crowd: Crowd,
+    crowd: ActiveSources,
     rates: Vec<f64>,
     histories: Vec<Vec<Observation>>,
-    /// Fetches that are not in the estimate yet.
+    /// Number of fetches that are not in the estimate yet.
     unread: Vec<u32>,
-    /// The last fetch that was answered, or the arrival.
+    /// Last successful fetch, or the arrival.
     last: Vec<f64>,
     arrived: Vec<f64>,
     /// Announced changes.
     counted: Vec<u64>,
-    /// Sources whose estimate is no longer what their history says.
+    /// Sources whose estimate is out of date.
     news: Vec<u32>,
     plan_at: f64,
-    agenda: Agenda,
+    agenda: DueQueue,
     random: Random,
-    /// Whether a signal is taken as a change.
+    /// True if a signal is taken as a change.
     hears: bool,
 }
 
@@ -102,8 +102,8 @@ impl Learner {
     ) -> Result<Box<dyn Policy>, SimError> {
         let population = &setting.web.population;
         let n = population.len();
-        // Who sends signals is taken to signal each change and nothing else: the paper knows complete
-        // observations and none.
+        // A source with signals is taken to signal every change and nothing else, because the paper has only complete
+        // observation or none.
         let hears = kin != Kin::Floor && variant != Some(IGNORING);
         let is_complete =
             |i: usize| population.complete[i] || (hears && setting.web.is_signalled(i));
@@ -118,7 +118,7 @@ impl Learner {
                 later: VecDeque::new(),
             },
             budget: setting.budget,
-            crowd: Crowd::new(n),
+            crowd: ActiveSources::new(n),
             rates: vec![0.0; n],
             histories: vec![Vec::new(); n],
             unread: vec![0; n],
@@ -127,8 +127,8 @@ impl Learner {
             counted: vec![0; n],
             news: Vec::new(),
             plan_at: 0.0,
-            agenda: Agenda::default(),
-            random: random(setting.seed, Purpose::Policy),
+            agenda: DueQueue::default(),
+            random: random(setting.seed, RandomPurpose::Policy),
             hears,
         }))
     }
@@ -144,7 +144,7 @@ impl Learner {
         for source in news {
             let i = source as usize;
             if !self.listens_to(i) && self.kin != Kin::Approximate {
-                let history = last_fetches(&self.histories[i], SUFFIX);
+                let history = last_observations(&self.histories[i], SUFFIX);
                 self.columns.change_rate[i] = smoothed_rate(history);
             }
         }
@@ -188,12 +188,12 @@ impl Learner {
                 entries.push((now + wait / self.rates[i], source));
             }
         }
-        self.agenda = Agenda::of(entries);
+        self.agenda = DueQueue::from_entries(entries);
         self.crowd.planned();
         self.plan_at = now + EPOCH;
     }
 
-    /// What the plan leaves to polled sources, in proportion to importance.
+    /// Distributes the budget of polled sources in proportion to importance.
     fn share_by_importance(&self, rates: &mut [f64]) {
         let list = self.crowd.list();
         let polled = |&at: &usize| !self.listens_to(list[at] as usize);
@@ -210,7 +210,7 @@ impl Learner {
 
 impl Policy for Learner {
     fn wake(&self) -> f64 {
-        self.agenda.first().min(self.plan_at)
+        self.agenda.next_day().min(self.plan_at)
     }
 
     fn hears(&self) -> bool {

@@ -1,6 +1,6 @@
-//! miniflux' entry frequency: the more entries a week, the shorter the interval.
+//! Miniflux's entry frequency: the more entries per week, the shorter the interval.
 
-use super::adaptive::{Adaptive, Look, Rule};
+use super::adaptive::{Adaptive, ObservedFetch, Rule};
 use super::{Definition, Policy};
 use crate::error::SimError;
 use crate::setting::Setting;
@@ -21,23 +21,23 @@ const WEEK: f64 = 7.0;
 const SHORTEST: f64 = 5.0 / 1440.0;
 const LONGEST: f64 = 1.0;
 
-/// New entries found on each of the last seven days.
+/// Number of new entries found on each of the last seven days.
 #[derive(Clone)]
-pub(super) struct Week {
+pub(super) struct WeekHistory {
     found: [u16; WEEK as usize],
     today: u64,
 }
 
 impl Rule for Miniflux {
-    type Memory = Week;
+    type Memory = WeekHistory;
 
     const RANGE: (f64, f64) = (SHORTEST, LONGEST);
 
-    fn start(now: f64, _: f64) -> Week {
-        Week { found: [0; WEEK as usize], today: now as u64 }
+    fn start(now: f64, _: f64) -> WeekHistory {
+        WeekHistory { found: [0; WEEK as usize], today: now as u64 }
     }
 
-    fn next(week: &mut Week, Look { now, times, .. }: Look) -> f64 {
+    fn next(week: &mut WeekHistory, ObservedFetch { now, times, .. }: ObservedFetch) -> f64 {
         let (day, days) = (now as u64, WEEK as u64);
         for passed in 1..=(day - week.today).min(days) {
             week.found[((week.today + passed) % days) as usize] = 0;

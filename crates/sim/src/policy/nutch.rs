@@ -1,6 +1,6 @@
 //! Apache Nutch's adaptive schedule.
 
-use super::adaptive::{Adaptive, Look, Rule};
+use super::adaptive::{Adaptive, ObservedFetch, Rule};
 use super::{Definition, Policy};
 use crate::error::SimError;
 use crate::setting::Setting;
@@ -20,16 +20,16 @@ impl Definition for Nutch {
 const SECOND: f64 = 1.0 / 86_400.0;
 const SHORTEST: f64 = 60.0 * SECOND;
 const LONGEST: f64 = 31_536_000.0 * SECOND;
-/// Beyond it a source is fetched anew, its history forgotten.
+/// Interval in days above which a source is fetched and its history reset.
 const RENEWED_FROM: f64 = 7_776_000.0 * SECOND;
-/// How much of the time since the last modification the next fetch is moved forward by.
+/// Share of the time since the last modification by which the next fetch is moved forward.
 const SYNC: f64 = 0.3;
 
 #[derive(Clone)]
 pub(super) struct Memory {
     interval: f64,
-    /// The fetch that found the last modification: what a crawler knows of it where the server
-    /// says nothing.
+    /// Fetch that found the last modification, which is all that a crawler knows if the server
+    /// sends no date.
     modified: Option<f64>,
 }
 
@@ -42,7 +42,7 @@ impl Rule for Nutch {
         Memory { interval, modified: Some(now) }
     }
 
-    fn next(memory: &mut Memory, Look { now, changed, .. }: Look) -> f64 {
+    fn next(memory: &mut Memory, ObservedFetch { now, changed, .. }: ObservedFetch) -> f64 {
         memory.interval *= if changed { 0.8 } else { 1.4 };
         if changed {
             memory.modified = Some(now);

@@ -1,12 +1,12 @@
-//! The best rates for those who know all change rates: the bound.
+//! Optimal rates for known change rates: the bound.
 
 use freshet_plan::{Policy as PlanPolicy, Timing};
 
-use super::paced::Paced;
+use super::rate_policy::RatePolicy;
 use super::sequenced::{Sequence, Sequenced};
 use super::{Definition, Policy};
-use crate::aim::Aim;
 use crate::error::SimError;
+use crate::objective::SimObjective;
 use crate::setting::Setting;
 
 pub(super) struct Optimum;
@@ -17,8 +17,8 @@ impl Definition for Optimum {
     const VARIANTS: &'static [&'static str] =
         &["periodic", "poisson", "slots", "random-order", "edf", "golden", "poisson-edf"];
 
-    /// Plans know no updates.
-    fn serves(objective: Aim) -> bool {
+    /// The planner does not support updates.
+    fn serves(objective: SimObjective) -> bool {
         objective.objective().is_some()
     }
 
@@ -26,11 +26,11 @@ impl Definition for Optimum {
         match variant {
             Some("edf") => Sequenced::build(setting, Timing::Periodic, Sequence::EarliestDeadline),
             Some("golden") => Sequenced::build(setting, Timing::Periodic, Sequence::GoldenRatio),
-            // The rates of Azar et al. 2018 in the order of their Alg. 3.
+            // Rates of Azar et al. 2018, sequenced by their Alg. 3.
             Some("poisson-edf") => {
                 Sequenced::build(setting, Timing::Poisson, Sequence::EarliestDeadline)
             }
-            _ => Paced::build(setting, PlanPolicy::Optimal, variant),
+            _ => RatePolicy::build(setting, PlanPolicy::Optimal, variant),
         }
     }
 }

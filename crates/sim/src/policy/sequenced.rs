@@ -1,24 +1,24 @@
-//! Rates from a plan, one fetch in every slot, in the order of a sequencer.
+//! Fetches at the rates of a plan, one per slot, in the order of a sequencer.
 
 use freshet_plan::{Objective, Options, Policy as PlanPolicy, Timing};
-use freshet_schedule::{Agenda, GoldenRatio, Rates};
+use freshet_schedule::{DueQueue, GoldenRatio, Rates};
 use rand::RngExt;
 
-use super::crowd::{Columns, Crowd};
-use super::paced::known;
+use super::active_sources::{ActiveSources, Columns};
+use super::rate_policy::known;
 use super::{Event, Outcome, Policy};
 use crate::error::SimError;
-use crate::seed::{Purpose, Random, random};
+use crate::seed::{Random, RandomPurpose, random};
 use crate::setting::Setting;
 
-/// Which sequencer.
+/// Kind of sequencer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sequence {
     EarliestDeadline,
     GoldenRatio,
 }
 
-/// The longest cycle of the golden ratio, in fetches of the least fetched source.
+/// Longest cycle of the golden ratio, in fetches of the least fetched source.
 const CYCLE: f64 = 4.0;
 
 pub(super) struct Sequenced {
@@ -26,24 +26,24 @@ pub(super) struct Sequenced {
     options: Options,
     budget: f64,
     sequence: Sequence,
-    crowd: Crowd,
+    crowd: ActiveSources,
     windows: Windows,
     golden: Option<(GoldenRatio, Vec<u32>)>,
     random: Random,
-    /// The slot that comes next, counted from the day of the plan.
+    /// Next slot, counted from the day of the plan.
     slot: u64,
     start: f64,
 }
 
-/// Earliest deadline first (Azar et al. 2018, Alg. 3) for sources that come and go: each source is to
-/// be fetched once in each of its windows, which follow one another at its rate.
+/// Earliest deadline first (Azar et al. 2018, Alg. 3) for sources that are added and removed: each source is
+/// fetched once in each of its windows, which follow each other at its rate.
 struct Windows {
     rates: Vec<f64>,
-    /// When the present window of each began; NaN before the first.
+    /// Start of the current window of each source; NaN before the first.
     begins: Vec<f64>,
-    /// Open windows by their ends, and others by their beginnings.
-    open: Agenda,
-    coming: Agenda,
+    /// Open windows by end, and future windows by start.
+    open: DueQueue,
+    coming: DueQueue,
 }
 
 impl Windows {
@@ -51,12 +51,12 @@ impl Windows {
         Self {
             rates: vec![0.0; sources],
             begins: vec![f64::NAN; sources],
-            open: Agenda::default(),
-            coming: Agenda::default(),
+            open: DueQueue::default(),
+            coming: DueQueue::default(),
         }
     }
 
-    /// New rates. As much of a window is over as before.
+    /// Sets new rates. Keeps the elapsed share of each window.
     fn set(&mut self, now: f64, list: &[u32], rates: &[f64], random: &mut Random) {
         let (mut open, mut coming) = (Vec::new(), Vec::new());
         for (&source, &rate) in list.iter().zip(rates) {
@@ -66,7 +66,7 @@ impl Windows {
                 continue;
             }
             let over = if self.begins[i].is_nan() {
-                // At the start all windows begin at once, as in the paper; later comers are anywhere.
+                // At the start all windows begin at once, as in the paper; later sources start at a random phase.
                 if now == 0.0 { 0.0 } else { random.random::<f64>() }
             } else {
                 (now - self.begins[i]) * before
@@ -78,7 +78,7 @@ impl Windows {
                 coming.push((self.begins[i], source));
             }
         }
-        (self.open, self.coming) = (Agenda::of(open), Agenda::of(coming));
+        (self.open, self.coming) = (DueQueue::from_entries(open), DueQueue::from_entries(coming));
     }
 
     fn next(&mut self, now: f64) -> Option<u32> {
@@ -117,10 +117,10 @@ impl Sequenced {
             options,
             budget: setting.budget,
             sequence,
-            crowd: Crowd::new(n),
+            crowd: ActiveSources::new(n),
             windows: Windows::new(n),
             golden: None,
-            random: random(setting.seed, Purpose::Policy),
+            random: random(setting.seed, RandomPurpose::Policy),
             slot: 0,
             start: 0.0,
         }))
@@ -136,15 +136,15 @@ impl Sequenced {
             Sequence::EarliestDeadline => self.windows.set(now, list, &rates, &mut self.random),
             Sequence::GoldenRatio => {
                 let spent: f64 = rates.iter().sum();
-                // What is left over by a plan that needs less stays idle.
+                // Slots that the plan does not need stay idle.
                 let whole = self.budget.max(spent);
                 let shares: Vec<f64> = rates.iter().map(|rate| rate / whole).collect();
                 let least = shares.iter().copied().filter(|&share| share > 0.0).fold(1.0, f64::min);
-                let cycle = (CYCLE / least).min(GoldenRatio::LONGEST as f64 / 2.0) as u64;
+                let cycle = (CYCLE / least).min(GoldenRatio::MAX_CYCLE as f64 / 2.0) as u64;
                 let golden = Rates::new(&shares).and_then(|rates| GoldenRatio::new(rates, cycle));
                 self.golden = golden.ok().map(|mut golden| {
-                    // Anywhere in the cycle: a new one does not begin with the same sources again.
-                    golden.pass_over(self.random.random_range(0..golden.period()));
+                    // Starts at a random slot of the cycle, so that a new one does not begin with the same sources.
+                    golden.skip_slots(self.random.random_range(0..golden.period()));
                     (golden, list.to_vec())
                 });
             }
@@ -188,7 +188,7 @@ impl Policy for Sequenced {
                 self.crowd.remove(now, source);
             }
             Event::Budget(budget) => {
-                // Slots are counted from here on: they have another length.
+                // Slots are counted from now on, because their length has changed.
                 (self.budget, self.start, self.slot) = (budget, now, 0);
                 self.crowd.plan_anew(now);
             }

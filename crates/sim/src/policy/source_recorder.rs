@@ -1,29 +1,29 @@
-//! The engine at work, with an eye on one source.
+//! Runs the engine and records all events of one source.
 
-use freshet_engine::{Action, Alarm, Reason};
+use freshet_engine::{Action, Alarm, FetchReason};
 
 use super::engine::Engine;
 use super::{Event, Outcome, Policy};
 use crate::ledger::Calendar;
 use crate::process::Stream;
 use crate::setting::Setting;
-use crate::story::{Moment, Standpoint, Story, What};
+use crate::source_story::{DecisionState, Moment, MomentKind, SourceStory};
 use crate::web::Web;
 
-/// Takes note of all that concerns a source. The engine does what it would do unobserved.
+/// Records all events of a source. The engine behaves as it does without it.
 pub(crate) struct SourceRecorder<'a> {
     inner: Engine,
     web: &'a Web,
     calendar: Calendar,
     source: u32,
-    /// The true changes, from the same dice as those of the run.
+    /// True changes, from the same random numbers as those of the run.
     stream: Stream,
     next: f64,
     missed: u32,
-    /// The fetch that is under way: since when, why, and how things stood.
-    asked: Option<(f64, Reason, Option<Standpoint>)>,
+    /// Fetch in flight: start, reason, and the state before it.
+    asked: Option<(f64, FetchReason, Option<DecisionState>)>,
     moments: Vec<Moment>,
-    /// The piece of the calendar at whose end it looks whether anything was noted.
+    /// Calendar step at whose end the recorder checks whether anything was recorded.
     piece: usize,
 }
 
@@ -43,23 +43,23 @@ impl<'a> SourceRecorder<'a> {
         }
     }
 
-    /// What came of it.
-    pub(crate) fn close(mut self, days: f64) -> Story {
-        self.note(days, What::End, self.standpoint(days));
-        Story { moments: self.moments, end: self.inner.engine().explain(self.source) }
+    /// The recorded story.
+    pub(crate) fn close(mut self, days: f64) -> SourceStory {
+        self.note(days, MomentKind::End, self.standpoint(days));
+        SourceStory { moments: self.moments, end: self.inner.engine().explain(self.source) }
     }
 
-    fn standpoint(&self, day: f64) -> Option<Standpoint> {
-        self.inner.engine().explain(self.source).map(|it| Standpoint::of(&it, day))
+    fn standpoint(&self, day: f64) -> Option<DecisionState> {
+        self.inner.engine().explain(self.source).map(|it| DecisionState::of(&it, day))
     }
 
-    fn note(&mut self, day: f64, what: What, before: Option<Standpoint>) {
+    fn note(&mut self, day: f64, what: MomentKind, before: Option<DecisionState>) {
         let rate = self.web.rate(self.source as usize, day);
         let after = self.inner.engine().explain(self.source);
         self.moments.push(Moment { day, what, before, missed: self.missed, rate, after });
     }
 
-    /// The next true change; none after the host has gone.
+    /// Draws the next true change; none after the host has disappeared.
     fn draw(&mut self) {
         let source = self.source as usize;
         let next = self.web.next_change(source, &mut self.stream);
@@ -67,14 +67,14 @@ impl<'a> SourceRecorder<'a> {
         self.next = if next < end { next } else { f64::INFINITY };
     }
 
-    /// Changes, and long times without anything, up to now.
+    /// Records changes, and long times without events, up to now.
     fn look(&mut self, now: f64) {
         while self.next <= now {
             self.missed += 1;
             let (day, announced) = (self.next, self.web.population.complete[self.source as usize]);
             self.draw();
             if !announced {
-                self.note(day, What::Changed, self.standpoint(day));
+                self.note(day, MomentKind::Changed, self.standpoint(day));
             }
         }
         while self.calendar.edge(self.piece) <= now && self.piece < self.calendar.pieces() {
@@ -83,12 +83,12 @@ impl<'a> SourceRecorder<'a> {
             let quiet = self.moments.last().is_some_and(|last| last.day < from);
             let before = self.standpoint(to);
             if quiet && before.is_some() {
-                self.note(to, What::Waits, before);
+                self.note(to, MomentKind::Waits, before);
             }
         }
     }
 
-    /// What the engine said in the last step.
+    /// Records the actions of the last step.
     fn listen(&mut self, now: f64) {
         let host = self.web.population.host[self.source as usize];
         for at in 0..self.inner.actions().len() {
@@ -96,51 +96,51 @@ impl<'a> SourceRecorder<'a> {
                 Action::Fetch { id, reason } if id == self.source => {
                     self.asked = Some((now, reason, self.standpoint(now)));
                 }
-                Action::Gone(id) if id == self.source => {
-                    self.note(now, What::GivenUp, self.standpoint(now));
+                Action::SourceGone(id) if id == self.source => {
+                    self.note(now, MomentKind::GivenUp, self.standpoint(now));
                 }
                 Action::Alarm(Alarm::HostDown(down)) if down == host => {
-                    self.note(now, What::HostDown, self.standpoint(now));
+                    self.note(now, MomentKind::HostDown, self.standpoint(now));
                 }
-                Action::Alarm(Alarm::HostBack(back)) if back == host => {
-                    self.note(now, What::HostBack, self.standpoint(now));
+                Action::Alarm(Alarm::HostRecovered(back)) if back == host => {
+                    self.note(now, MomentKind::HostBack, self.standpoint(now));
                 }
                 _ => {}
             }
         }
     }
 
-    /// What an event is to the source; `None` if it does not concern it.
-    fn what(&mut self, now: f64, event: Event) -> Option<What> {
+    /// Returns what an event means for the source, or `None` if it does not concern it.
+    fn what(&mut self, now: f64, event: Event) -> Option<MomentKind> {
         match event {
             Event::Added(source) if source == self.source => {
-                // What was before is in the first copy.
+                // Earlier changes are in the first copy.
                 loop {
                     self.draw();
                     if self.next > now {
                         break;
                     }
                 }
-                Some(What::Described)
+                Some(MomentKind::Described)
             }
             Event::Removed(source) if source == self.source => {
                 self.next = f64::INFINITY;
-                Some(What::Removed)
+                Some(MomentKind::Removed)
             }
-            Event::Changed(source) if source == self.source => Some(What::Announced),
-            Event::Signalled(source) if source == self.source => Some(What::Signalled),
+            Event::Changed(source) if source == self.source => Some(MomentKind::Announced),
+            Event::Signalled(source) if source == self.source => Some(MomentKind::Signalled),
             Event::Fetched { source, outcome } if source == self.source => {
-                let (asked, reason, _) = self.asked.unwrap_or((now, Reason::Worth, None));
+                let (asked, reason, _) = self.asked.unwrap_or((now, FetchReason::Value, None));
                 if matches!(outcome, Outcome::Changed { .. } | Outcome::Unchanged) {
                     self.missed = 0;
                 }
-                Some(What::Fetched { reason, asked, outcome })
+                Some(MomentKind::Fetched { reason, asked, outcome })
             }
-            Event::Budget(budget) => Some(What::Budget(budget)),
+            Event::Budget(budget) => Some(MomentKind::Budget(budget)),
             Event::Rates => {
                 let rate = |day| self.web.rate(self.source as usize, day);
                 let factor = rate(now) / rate(now - 1e-3);
-                (factor != 1.0).then_some(What::Rate(factor))
+                (factor != 1.0).then_some(MomentKind::Rate(factor))
             }
             _ => None,
         }
@@ -167,7 +167,7 @@ impl Policy for SourceRecorder<'_> {
         }
         let what = self.what(now, event);
         let before = match what {
-            Some(What::Fetched { .. }) => self.asked.take().and_then(|(.., before)| before),
+            Some(MomentKind::Fetched { .. }) => self.asked.take().and_then(|(.., before)| before),
             Some(_) => self.standpoint(now),
             None => None,
         };

@@ -1,6 +1,6 @@
 //! StormCrawler's adaptive schedule, in whole minutes.
 
-use super::adaptive::{Adaptive, Look, Rule};
+use super::adaptive::{Adaptive, ObservedFetch, Rule};
 use super::{Definition, Policy};
 use crate::error::SimError;
 use crate::setting::Setting;
@@ -22,7 +22,7 @@ const SHORTEST: f64 = 60.0;
 const LONGEST: f64 = 20_160.0;
 
 impl Rule for StormCrawler {
-    /// The interval in minutes.
+    /// Interval in minutes.
     type Memory = f64;
 
     const RANGE: (f64, f64) = (SHORTEST * MINUTE, LONGEST * MINUTE);
@@ -31,7 +31,7 @@ impl Rule for StormCrawler {
         (interval / MINUTE).round()
     }
 
-    fn next(interval: &mut f64, Look { changed, .. }: Look) -> f64 {
+    fn next(interval: &mut f64, ObservedFetch { changed, .. }: ObservedFetch) -> f64 {
         *interval = if changed {
             (0.5 * *interval + 0.5 * SHORTEST).floor()
         } else {

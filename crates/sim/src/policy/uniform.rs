@@ -1,8 +1,8 @@
-//! The same rate for all.
+//! The same rate for all sources.
 
 use freshet_plan::Policy as PlanPolicy;
 
-use super::paced::{Paced, RHYTHMS};
+use super::rate_policy::{RatePolicy, TIMINGS};
 use super::{Definition, Policy};
 use crate::error::SimError;
 use crate::setting::Setting;
@@ -12,9 +12,9 @@ pub(super) struct Uniform;
 impl Definition for Uniform {
     const NAME: &'static str = "uniform";
     const ABOUT: &'static str = "the same rate for all";
-    const VARIANTS: &'static [&'static str] = RHYTHMS;
+    const VARIANTS: &'static [&'static str] = TIMINGS;
 
     fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
-        Paced::build(setting, PlanPolicy::Uniform, variant)
+        RatePolicy::build(setting, PlanPolicy::Uniform, variant)
     }
 }

@@ -1,5 +1,5 @@
-//! WIC (Pandey, Dhamdhere & Olston 2004): the offline greedy in discrete instants, for those who know
-//! all change rates.
+//! WIC (Pandey, Dhamdhere & Olston 2004): offline greedy algorithm in discrete instants, for known
+//! change rates.
 //!
 //! An instant is as long as the budget takes for a whole number C of fetches, made together at its
 //! end; C is 1 unless the web is large. A source that changes at rate c does so in an instant of Δ
@@ -10,27 +10,27 @@ use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
 use freshet_capture::{CaptureError, Life, Page, Share, Urgency};
-use freshet_estimate::{Capture, Life as Days, Urgency as Fading};
+use freshet_estimate::{CaptureObjective, UpdateLifetime as Days, Urgency as Fading};
 
-use super::paced::known;
+use super::rate_policy::known;
 use super::{Definition, Event, Outcome, Policy};
-use crate::aim::Aim;
 use crate::error::SimError;
+use crate::objective::SimObjective;
 use crate::setting::Setting;
 
 pub(super) struct Wic {
-    capture: Capture,
+    capture: CaptureObjective,
     importance: Vec<f64>,
     rates: Vec<f64>,
-    /// The change rates of later times.
+    /// Future change rates.
     later: VecDeque<Vec<f64>>,
     there: Vec<bool>,
-    /// Of a change in an instant; none of those that are not there.
+    /// Probability of a change in an instant; zero for sources that do not exist.
     chances: Vec<f64>,
     greedy: freshet_capture::Greedy,
     days: f64,
     pace: Pace,
-    /// Instants since a day.
+    /// Number of instants since a day.
     start: f64,
     passed: u64,
 }
@@ -45,9 +45,9 @@ struct Pace {
     urgency: Urgency,
 }
 
-/// Looks at a source that a run may take, one for each instant: half a minute or so.
+/// Largest number of source evaluations per run, one per instant: about half a minute.
 const LOOKS: f64 = 4e9;
-/// Instants that the windows of all sources may have together: each is a number to be kept.
+/// Largest total number of instants in the windows of all sources; each is a stored number.
 const KEPT: f64 = 3e7;
 
 impl Definition for Wic {
@@ -55,8 +55,8 @@ impl Definition for Wic {
     const ABOUT: &'static str =
         "Pandey et al. 2004: the offline greedy, for --objective capture and nothing else";
 
-    /// It captures, and that is all.
-    fn serves(objective: Aim) -> bool {
+    /// Supports capture only.
+    fn serves(objective: SimObjective) -> bool {
         objective.capture().is_some()
     }
 
@@ -87,7 +87,7 @@ impl Definition for Wic {
 }
 
 impl Pace {
-    fn new(capture: Capture, sources: usize, budget: f64, days: f64) -> Self {
+    fn new(capture: CaptureObjective, sources: usize, budget: f64, days: f64) -> Self {
         let capacity = capacity(capture, sources, budget, days);
         let instant = capacity / budget;
         Self {
@@ -98,7 +98,7 @@ impl Pace {
         }
     }
 
-    /// Of sources that were all just fetched.
+    /// Creates the algorithm for sources that were all just fetched.
     fn greedy(&self, importance: &[f64]) -> Result<freshet_capture::Greedy, CaptureError> {
         let page = |&weight: &f64| Page::new(weight, self.life, self.urgency);
         let pages: Vec<Page> = importance.iter().map(page).collect::<Result<_, _>>()?;
@@ -117,8 +117,8 @@ impl Wic {
         (0..self.chances.len()).for_each(|source| self.set_chance(source));
     }
 
-    /// Another budget has instants of another length. Where that means another number of them to a
-    /// window or a half-life, what is pending cannot be told any more, and is forgotten.
+    /// A new budget changes the length of an instant. If this changes the number of instants per
+    /// window or half-life, pending updates are dropped.
     fn set_budget(&mut self, now: f64, budget: f64) {
         let pace = Pace::new(self.capture, self.rates.len(), budget, self.days);
         let same = Pace { instant: self.pace.instant, ..pace } == self.pace;
@@ -130,25 +130,25 @@ impl Wic {
     }
 }
 
-/// The fetches of an instant: one, unless that takes too much time or memory.
+/// Returns the number of fetches per instant: one, unless that takes too much time or memory.
 ///
-/// More of them are not the same. No source is fetched twice in an instant, and to fetch the best ones
-/// less often than the greedy would is mostly the better choice.
-fn capacity(capture: Capture, sources: usize, budget: f64, days: f64) -> f64 {
+/// A larger number changes the result: no source is fetched twice in an instant, which is mostly an advantage
+/// over the greedy choice.
+fn capacity(capture: CaptureObjective, sources: usize, budget: f64, days: f64) -> f64 {
     let sources = sources as f64;
     let life = match capture.life {
-        Days::Days(window) => f64::from(window),
+        Days::Window(window) => f64::from(window),
         Days::Append | Days::Changes(_) => f64::INFINITY,
     };
     let window = match capture.urgency {
-        Fading::Days(window) => life.min(f64::from(window)),
+        Fading::Window(window) => life.min(f64::from(window)),
         Fading::Uniform | Fading::Decay(_) => life,
     };
     let kept = if window < f64::INFINITY { sources * budget * window.min(days) } else { 0.0 };
     (sources * budget * days / LOOKS).max(kept / KEPT).ceil().clamp(1.0, sources.max(1.0))
 }
 
-/// How many instants there are in a window besides the first.
+/// Returns the number of instants in a window after the first.
 fn instants(window: f32, instant: f64) -> u32 {
     ((f64::from(window) / instant).round() as u32).saturating_sub(1)
 }
@@ -156,7 +156,7 @@ fn instants(window: f32, instant: f64) -> u32 {
 fn life(life: Days, instant: f64) -> Life {
     match life {
         Days::Append => Life::Append,
-        Days::Days(window) => Life::Window(instants(window, instant)),
+        Days::Window(window) => Life::Window(instants(window, instant)),
         Days::Changes(changes) => NonZeroU32::new(changes).map_or(Life::Overwrite, Life::Changes),
     }
 }
@@ -168,7 +168,7 @@ fn urgency(urgency: Fading, instant: f64) -> Urgency {
             let kept = (-instant / f64::from(half_life)).exp2();
             Urgency::Decay(Share::new(kept).unwrap_or(Share::NONE))
         }
-        Fading::Days(window) => Urgency::Window(instants(window, instant)),
+        Fading::Window(window) => Urgency::Window(instants(window, instant)),
     }
 }
 
@@ -202,7 +202,7 @@ impl Policy for Wic {
                 }
                 self.set_chances();
             }
-            // What comes of a fetch makes no difference to an offline schedule.
+            // The outcome of a fetch does not matter for an offline schedule.
             Event::Changed(_) | Event::Signalled(_) | Event::Fetched { .. } => {}
         }
     }
@@ -214,7 +214,8 @@ mod tests {
 
     #[track_caller]
     fn check(life: &str, urgency: &str, (sources, budget, days): (usize, f64, f64), expect: f64) {
-        let capture = Capture { life: life.parse().unwrap(), urgency: urgency.parse().unwrap() };
+        let capture =
+            CaptureObjective { life: life.parse().unwrap(), urgency: urgency.parse().unwrap() };
         assert_eq!(capacity(capture, sources, budget, days), expect, "{life} {urgency}");
     }
 
@@ -223,21 +224,21 @@ mod tests {
         check("overwrite", "uniform", (1000, 200.0, 180.0), 1.0);
         check("overwrite", "uniform", (10_000, 2000.0, 180.0), 1.0);
         check("overwrite", "uniform", (100_000, 20_000.0, 180.0), 90.0);
-        // Of a window there are numbers to keep, though not for longer than it goes on.
+        // A window needs stored numbers, but not for longer than the run.
         check("window:7d", "uniform", (10_000, 2000.0, 180.0), 5.0);
         check("overwrite", "window:1d", (10_000, 2000.0, 180.0), 1.0);
         check("append", "window:3650d", (1000, 200.0, 180.0), 2.0);
-        // Nobody is fetched twice in an instant.
+        // No source is fetched twice in an instant.
         check("append", "uniform", (10, 1e12, 180.0), 10.0);
         check("append", "uniform", (10, 0.0, 180.0), 1.0);
     }
 
     #[test]
     fn times_become_instants() {
-        // Its own and three more: as long as the window, whenever in its own the change came.
-        assert_eq!(life(Days::Days(1.0), 0.25), Life::Window(3));
-        assert_eq!(urgency(Fading::Days(1.0), 0.3), Urgency::Window(2));
-        assert_eq!(urgency(Fading::Days(1.0), 9.0), Urgency::Window(0));
+        // The instant of the change and three more.
+        assert_eq!(life(Days::Window(1.0), 0.25), Life::Window(3));
+        assert_eq!(urgency(Fading::Window(1.0), 0.3), Urgency::Window(2));
+        assert_eq!(urgency(Fading::Window(1.0), 9.0), Urgency::Window(0));
         assert_eq!(urgency(Fading::Decay(0.5), 0.5), Urgency::Decay(Share::new(0.5).unwrap()));
         assert_eq!(life(Days::OVERWRITE, 1.0).holds(7, 0), Life::Overwrite.holds(7, 0));
         assert_eq!(life(Days::Append, 1.0), Life::Append);

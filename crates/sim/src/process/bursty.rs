@@ -6,15 +6,15 @@ use rand_distr::{Distribution, Exp1, Gamma};
 use super::{Definition, Process, Stream};
 use crate::population::Population;
 
-/// The deviation of the gaps is 1.46 times their mean: as much as that of the median page of real
+/// Shape of the gaps. Their standard deviation is 1.46 times their mean, as for the median page of real
 /// histories.
 const SHAPE: f64 = 0.7;
-/// `Γ(1 + 1/SHAPE)`: the mean gap at scale 1.
+/// `Γ(1 + 1/SHAPE)`, the mean gap at scale 1.
 const MEAN_AT_ONE: f64 = 1.265_823_506_057_283_4;
 
 pub(super) struct Bursty {
     rates: Vec<f64>,
-    /// The gap around a fixed time to the power of the shape: long gaps are met more often.
+    /// Distribution of the gap around a fixed time, to the power of the shape: long gaps are more likely there.
     met: Gamma<f64>,
 }
 
@@ -32,7 +32,7 @@ impl Process for Bursty {
     fn next(&self, source: usize, stream: &mut Stream) -> f64 {
         let scale = 1.0 / (self.rates[source] * MEAN_AT_ONE);
         let gap = if stream.drawn == 0 {
-            // The start falls into the midst of a gap.
+            // The start is in the middle of a gap.
             let whole = self.met.sample(&mut stream.random).powf(1.0 / SHAPE);
             whole * stream.random.random::<f64>()
         } else {

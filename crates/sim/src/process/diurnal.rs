@@ -9,15 +9,15 @@ use super::{Definition, Process, Stream};
 use crate::population::Population;
 use crate::seed::mixed;
 
-/// How much the rate swings around its mean in the course of a day.
+/// Relative amplitude of the rate over a day.
 const SWING: f64 = 0.8;
-/// Weekdays and weekends in proportion to the mean: `5·1.24 + 2·0.4 = 7`.
+/// Rates on weekdays and weekends relative to the mean: `5·1.24 + 2·0.4 = 7`.
 const WEEKDAY: f64 = 1.24;
 const WEEKEND: f64 = 0.4;
 
 pub(super) struct Diurnal {
     rates: Vec<f64>,
-    /// When the busiest hour of each host is, as a part of a day.
+    /// Busiest time of each host, as a fraction of the day.
     noons: Vec<f64>,
 }
 
@@ -37,7 +37,7 @@ impl Process for Diurnal {
         let most = self.rates[source] * (1.0 + SWING) * WEEKDAY;
         let mut day = stream.at;
         loop {
-            // Thinning: propose at the highest rate, keep in proportion.
+            // Thinning: propose at the highest rate, accept in proportion.
             let wait: f64 = Exp1.sample(&mut stream.random);
             day += wait / most;
             if !day.is_finite() {

@@ -1,20 +1,20 @@
-//! Rates that change now and then: for a season each, by log-normal factors with mean 1.
+//! Rates that change every season by log-normal factors with mean 1.
 
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 
 use super::{Definition, Process, Stream};
 use crate::population::Population;
-use crate::seed::{Purpose, mixed, of_source};
+use crate::seed::{RandomPurpose, mixed, of_source};
 
-/// Days for which a rate stays.
+/// Length of a season in days.
 const SEASON: f64 = 90.0;
-/// Deviation of the logarithm of a rate.
+/// Standard deviation of the logarithm of a rate.
 const SIGMA: f64 = 0.8;
 
 pub(super) struct Drifting {
     rates: Vec<f64>,
-    /// How far into a season each source starts.
+    /// Phase of each source within a season.
     phases: Vec<f64>,
     seed: u64,
 }
@@ -24,8 +24,9 @@ impl Definition for Drifting {
     const ABOUT: &'static str = "rates that change every 90 days by log-normal factors";
 
     fn build(population: &Population, seed: u64) -> Box<dyn Process> {
-        let phase =
-            |source: usize| of_source(seed, Purpose::Drift, source as u64).random::<f64>() * SEASON;
+        let phase = |source: usize| {
+            of_source(seed, RandomPurpose::Drift, source as u64).random::<f64>() * SEASON
+        };
         let phases = (0..population.len()).map(phase).collect();
         Box::new(Self { rates: population.change_rate.clone(), phases, seed })
     }
@@ -36,14 +37,14 @@ impl Drifting {
         ((day + self.phases[source]) / SEASON) as u64
     }
 
-    /// When a season ends.
+    /// Returns the end of a season.
     fn end(&self, source: usize, season: u64) -> f64 {
         (season + 1) as f64 * SEASON - self.phases[source]
     }
 
     fn rate(&self, source: usize, season: u64) -> f64 {
         let key = mixed(source as u64) ^ (season + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let z: f64 = StandardNormal.sample(&mut of_source(self.seed, Purpose::Drift, key));
+        let z: f64 = StandardNormal.sample(&mut of_source(self.seed, RandomPurpose::Drift, key));
         self.rates[source] * SIGMA.mul_add(z, -0.5 * SIGMA * SIGMA).exp()
     }
 }
@@ -56,7 +57,7 @@ impl Process for Drifting {
         let mut left: f64 = Exp1.sample(&mut stream.random);
         let mut day = stream.at;
         let first = self.season(source, day);
-        // After ten thousand seasons nobody asks.
+        // No simulation lasts ten thousand seasons.
         for season in first..first + 10_000 {
             let (rate, end) = (self.rate(source, season), self.end(source, season));
             let here = rate * (end - day).max(0.0);
@@ -74,7 +75,7 @@ impl Process for Drifting {
         while day < to {
             let season = self.season(source, day);
             let end = self.end(source, season).min(to);
-            // The last bit of a season can round to its end.
+            // The last part of a season can round to its end.
             let end = if end > day { end } else { (day + 1e-9).min(to) };
             sum += self.rate(source, season) * (end - day);
             day = end;

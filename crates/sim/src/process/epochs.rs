@@ -1,10 +1,10 @@
-//! Rates that change on known days.
+//! Rates that change on certain days.
 
 use super::{Process, Stream};
 
-/// A process for each time between two such days.
+/// One process for each epoch between two such days.
 pub(crate) struct Epochs {
-    /// Where each begins, the first on day 0, and the rates in it.
+    /// Start of each epoch, the first on day 0, and the rates in it.
     pub(crate) starts: Vec<f64>,
     pub(crate) rates: Vec<Vec<f64>>,
     pub(crate) processes: Vec<Box<dyn Process>>,
@@ -15,7 +15,7 @@ impl Epochs {
         self.starts.partition_point(|&start| start <= day).saturating_sub(1)
     }
 
-    /// The next epoch in which a source has another rate. Others must not show in its changes.
+    /// Returns the next epoch in which the rate of a source differs; other epochs must not affect its changes.
     fn next_rate(&self, source: usize, epoch: usize) -> Option<usize> {
         let here = self.rates[epoch][source];
         (epoch + 1..self.rates.len()).find(|&later| self.rates[later][source] != here)
@@ -31,8 +31,8 @@ impl Process for Epochs {
             if next < self.starts[later] {
                 return next;
             }
-            // The day falls into the midst of a gap, as the start did. Just before it, so that a slot
-            // that begins with it counts.
+            // The day is in the middle of a gap, like the start. Just before it, so that a slot
+            // that begins on it counts.
             epoch = later;
             (stream.at, stream.drawn) = (self.starts[later].next_down(), 0);
         }
@@ -60,9 +60,9 @@ mod tests {
     use super::*;
     use crate::population::Population;
     use crate::process::WebKind;
-    use crate::seed::{Purpose, of_source};
+    use crate::seed::{RandomPurpose, of_source};
 
-    /// Two sources on one host: the first changes ten times as often from day 100 on.
+    /// Two sources on one host; the first changes ten times as often from day 100 on.
     fn epochs(kind: WebKind) -> Epochs {
         let population = |first: f64| Population {
             importance: vec![1.0; 2],
@@ -79,11 +79,11 @@ mod tests {
         }
     }
 
-    /// The changes of many twins of a source before day 200.
+    /// Returns the changes of many copies of a source before day 200.
     fn changes(process: &dyn Process, source: usize) -> Vec<f64> {
         let mut all = Vec::new();
         for twin in 0..2000 {
-            let random = of_source(twin, Purpose::Changes, source as u64);
+            let random = of_source(twin, RandomPurpose::Changes, source as u64);
             let mut stream = Stream { random, at: 0.0, drawn: 0 };
             loop {
                 stream.at = process.next(source, &mut stream);
@@ -105,14 +105,14 @@ mod tests {
             let between = |from: f64, to: f64| {
                 all.iter().filter(|&&day| day >= from && day < to).count() as f64 / 2000.0
             };
-            // At the edges too: a slot begins on day 100, a gap does not begin anew.
+            // Also at the edges: a slot begins on day 100, but a gap does not start again.
             for (from, to) in [(0.0, 100.0), (93.0, 100.0), (100.0, 107.0), (100.0, 200.0)] {
                 let expect = epochs.mean_rate(0, from, to) * (to - from);
                 // A slot starts its count at 1, not at 0.
                 let expect =
                     if kind == WebKind::Slots && from == 0.0 { 0.05 * 99.0 } else { expect };
                 let got = between(from, to);
-                // Four deviations of a mean of 2,000 counts; gaps of bursts vary more.
+                // Four standard deviations of a mean of 2,000 counts; bursts vary more.
                 let close = 4.0 * (2.2 * expect / 2000.0).sqrt();
                 assert!((got - expect).abs() < close, "{kind} {from}–{to}: {got}, not {expect}");
             }

@@ -1,4 +1,4 @@
-//! Discrete time: in each day a change with a fixed chance, at its start (Azar et al. 2018,
+//! Discrete time: a change at the start of each day with a fixed probability (Azar et al. 2018,
 //! Problem 1).
 
 use rand::RngExt;
@@ -19,7 +19,7 @@ impl Definition for Slots {
 
 impl Process for Slots {
     fn next(&self, source: usize, stream: &mut Stream) -> f64 {
-        // Slots begin with the day, wherever the wait for the next change begins.
+        // Slots begin with the day, wherever the wait for the next change starts.
         stream.at.floor() + slots_until(self.0[source], stream.random.random())
     }
 
@@ -28,7 +28,7 @@ impl Process for Slots {
     }
 }
 
-/// The slots until something happens that does so in each with a chance, from a uniform number.
+/// Returns the number of slots until an event with a fixed probability per slot, from a uniform number.
 pub(crate) fn slots_until(chance: f64, uniform: f64) -> f64 {
     if chance >= 1.0 {
         return 1.0;

@@ -1,61 +1,61 @@
-//! Signals as they are written: `recall=0.8,precision=0.5,delay=2h`, `liar:every=6h`.
+//! Text form of signals: `recall=0.8,precision=0.5,delay=2h`, `liar:every=6h`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{Quality, Signals};
 
-/// Why a text does not say how signals are.
+/// Error for an invalid description of signals.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidSignals {
-    /// It is something else.
+    /// Unknown syntax.
     #[error(
         "`{0}` is not a setting of signals: settings are `recall`, `precision` and `delay`, as in \
          `recall=0.8,precision=0.5,delay=2h`, or `liar:every=1d` alone"
     )]
     Unknown(String),
-    /// A setting is there twice.
+    /// A setting occurs twice.
     #[error("`{0}` is set twice")]
     Twice(&'static str),
-    /// A share is none.
+    /// Invalid share.
     #[error("{name} `{text}` is not a share above 0 and up to 1, such as `{name}=0.8`")]
     Share {
-        /// Which setting.
+        /// Name of the setting.
         name: &'static str,
-        /// What it says.
+        /// Its value.
         text: String,
     },
-    /// Signals about one change would never end.
+    /// The precision is too small to simulate.
     #[error("precision {precision} is too small: at least {least} can be simulated")]
     Precision {
-        /// What it says.
+        /// Its value.
         precision: f64,
-        /// The least.
+        /// Smallest precision.
         least: f64,
     },
-    /// A time is none.
+    /// Invalid time.
     #[error("{name} `{text}` is not a time such as `30m`, `2h` or `1.5d`{}", if *.name == "every" { ", a second or more" } else { "" })]
     Time {
-        /// Which setting.
+        /// Name of the setting.
         name: &'static str,
-        /// What it says.
+        /// Its value.
         text: String,
     },
 }
 
-/// Days from lie to lie, unless told otherwise.
+/// Default interval between false signals in days.
 const EVERY: f64 = 1.0;
-/// A herald that lies all the time would not let time pass.
+/// Shortest interval in days; simulated time must advance.
 const SHORTEST: f64 = 1.0 / 86_400.0;
-/// The longest time that is one, in days.
+/// Longest accepted time in days.
 const LONGEST: f64 = 1e6;
-/// A million signals for one change are enough.
+/// Smallest precision: a million signals per change.
 const LEAST_PRECISION: f64 = 1e-6;
 
-/// Units, with how many make a day, longest first.
+/// Units with their number per day, longest first.
 const UNITS: [(&str, f64); 4] = [("d", 1.0), ("h", 24.0), ("m", 1_440.0), ("s", 86_400.0)];
 
-/// Days from a number with a unit, or of days without.
+/// Parses a number with a unit, or a number of days.
 fn days(name: &'static str, text: &str, range: (f64, f64)) -> Result<f64, InvalidSignals> {
     let found = UNITS.iter().find_map(|&(unit, a_day)| Some((text.strip_suffix(unit)?, a_day)));
     let (number, a_day) = found.unwrap_or((text, 1.0));
@@ -115,7 +115,7 @@ impl FromStr for Signals {
     }
 }
 
-/// In the longest unit in which it is whole, else in days.
+/// Formats a time in the longest unit in which it is whole, otherwise in days.
 struct Spelled(f64);
 
 impl fmt::Display for Spelled {
@@ -138,7 +138,7 @@ impl fmt::Display for Signals {
                 if *delay > 0.0 { write!(f, ",delay={}", Spelled(*delay)) } else { Ok(()) }
             }
             Self::Liar { every } => write!(f, "liar:every={}", Spelled(*every)),
-            Self::Recorded(said) => write!(f, "{} recorded", said.total()),
+            Self::Recorded(said) => write!(f, "{} recorded", said.change_count()),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What is said in a run, signal by signal.
+//! Signals of a run, one by one.
 
-use freshet_schedule::Agenda;
+use freshet_schedule::DueQueue;
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
 use rand_pcg::Pcg32;
@@ -8,40 +8,40 @@ use rand_pcg::Pcg32;
 use super::{Signalled, Signals};
 use crate::population::SECONDS_PER_DAY;
 use crate::process::Stream;
-use crate::seed::{Purpose, of_source};
+use crate::seed::{RandomPurpose, of_source};
 use crate::web::Web;
 
-/// The signals of a run, in order of time. They are drawn from dice of their own, and follow the changes
-/// by the same dice that make them, so that the changes are the same with and without signals.
-pub(crate) struct Speech<'a> {
+/// Signals of a run in order of time. They have random numbers of their own and reproduce the changes
+/// from the same random numbers, so that the changes are the same with and without signals.
+pub(crate) struct SignalFeed<'a> {
     web: &'a Web,
     heralded: &'a Signalled,
     days: f64,
     voices: Vec<Option<SignalStream>>,
-    /// The next change of each source that will have a signal, or its next recorded one.
-    truths: Agenda,
-    /// The next false signal about each source.
-    lies: Agenda,
-    /// Signals on their way. No other comes before the first of them.
-    coming: Agenda,
+    /// Next change of each source that has a signal, or its next recorded signal.
+    truths: DueQueue,
+    /// Next false signal about each source.
+    lies: DueQueue,
+    /// Pending signals. No other signal comes before the first of them.
+    coming: DueQueue,
 }
 
-/// What will be said of one source.
+/// Signals of one source.
 struct SignalStream {
     changes: Stream,
-    /// For which changes have a signal.
+    /// Random numbers for which changes have a signal.
     dice: Pcg32,
-    /// For how late it is.
+    /// Random numbers for delays.
     delay_dice: Pcg32,
-    /// For false ones.
+    /// Random numbers for false signals.
     false_dice: Pcg32,
     false_rate: f64,
-    /// When the source came up.
+    /// Day on which the source was added.
     from: f64,
 }
 
-impl<'a> Speech<'a> {
-    /// `None` if nobody says anything.
+impl<'a> SignalFeed<'a> {
+    /// Returns `None` if there are no signals.
     pub(crate) fn new(web: &'a Web, days: f64) -> Option<Self> {
         let heralded = web.heralded.as_ref()?;
         Some(Self {
@@ -49,18 +49,18 @@ impl<'a> Speech<'a> {
             heralded,
             days,
             voices: (0..web.population.len()).map(|_| None).collect(),
-            truths: Agenda::default(),
-            lies: Agenda::default(),
-            coming: Agenda::default(),
+            truths: DueQueue::default(),
+            lies: DueQueue::default(),
+            coming: DueQueue::default(),
         })
     }
 
-    /// When the next signal comes; infinite if none does.
+    /// Returns the day of the next signal, or infinity.
     pub(crate) fn first(&self) -> f64 {
-        self.coming.first()
+        self.coming.next_day()
     }
 
-    /// A source comes up.
+    /// Adds a source.
     pub(crate) fn arrive(&mut self, source: u32, now: f64) {
         let i = source as usize;
         if !self.web.is_signalled(i) {
@@ -73,9 +73,9 @@ impl<'a> Speech<'a> {
         };
         self.voices[i] = Some(SignalStream {
             changes: self.web.stream(i),
-            dice: of_source(seed, Purpose::Signals, u64::from(source)),
-            delay_dice: of_source(seed, Purpose::Delays, u64::from(source)),
-            false_dice: of_source(seed, Purpose::FalseSignals, u64::from(source)),
+            dice: of_source(seed, RandomPurpose::Signals, u64::from(source)),
+            delay_dice: of_source(seed, RandomPurpose::Delays, u64::from(source)),
+            false_dice: of_source(seed, RandomPurpose::FalseSignals, u64::from(source)),
             false_rate,
             from: now,
         });
@@ -84,29 +84,29 @@ impl<'a> Speech<'a> {
         self.look_ahead();
     }
 
-    /// A source is no longer there, and nobody speaks of it any more.
+    /// Removes a source and its signals.
     pub(crate) fn depart(&mut self, source: u32) {
         self.voices[source as usize] = None;
     }
 
-    /// The source of the next signal that is due.
+    /// Returns the source of the next signal that is due.
     pub(crate) fn pop_due(&mut self, now: f64) -> Option<u32> {
         let (_, source) = self.coming.pop_due(now)?;
         self.look_ahead();
         Some(source)
     }
 
-    /// Whether a signal that comes now is about a source that is there.
+    /// Returns true if the source of a signal exists now.
     pub(crate) fn concerns(&self, source: u32) -> bool {
         self.voices[source as usize].is_some()
     }
 
-    /// Sends all signals on their way that could come before the first.
+    /// Draws all signals that could come before the first pending one.
     fn look_ahead(&mut self) {
         loop {
-            let (truth, lie) = (self.truths.first(), self.lies.first());
+            let (truth, lie) = (self.truths.next_day(), self.lies.next_day());
             let next = truth.min(lie);
-            if next >= self.coming.first() || next >= self.days {
+            if next >= self.coming.next_day() || next >= self.days {
                 return;
             }
             let agenda = if truth <= lie { &mut self.truths } else { &mut self.lies };
@@ -129,14 +129,14 @@ impl<'a> Speech<'a> {
         }
     }
 
-    /// The next change that will have a signal.
+    /// Draws the next change that has a signal.
     fn next_truth(&mut self, source: u32) {
         let i = source as usize;
         let Some(voice) = &mut self.voices[i] else { return };
         let next = match &self.heralded.signals {
             Signals::Drawn(quality) => loop {
                 let at = self.web.next_change(i, &mut voice.changes);
-                // Each change has its own throw, whether or not anybody was there to see it.
+                // Each change has its own draw, whether or not the source exists then.
                 let said = voice.dice.random::<f64>() < quality.recall;
                 if at >= self.days || (said && at > voice.from) {
                     break at;
@@ -145,7 +145,7 @@ impl<'a> Speech<'a> {
             Signals::Recorded(said) => {
                 let place = self.heralded.places[i];
                 let start = self.web.start();
-                let times = said.changes(place as usize);
+                let times = said.change_times(place as usize);
                 loop {
                     let Some(&time) = times.get(voice.changes.drawn as usize) else {
                         break f64::INFINITY;
@@ -164,7 +164,7 @@ impl<'a> Speech<'a> {
         }
     }
 
-    /// The next false signal after a day.
+    /// Draws the next false signal after a day.
     fn next_lie(&mut self, source: u32, after: f64) {
         let Some(voice) = &mut self.voices[source as usize] else { return };
         let next = match self.heralded.signals {
@@ -174,7 +174,7 @@ impl<'a> Speech<'a> {
             }
             Signals::Liar { every } => {
                 let next = ((after / every).floor() + 1.0) * every;
-                // Rounding must not stop time.
+                // Guards against rounding that would stop time.
                 if next > after { next } else { after + every }
             }
             _ => f64::INFINITY,

@@ -1,14 +1,14 @@
-//! What can be wrong with one value.
+//! Errors of a single value.
 
 use std::fmt;
 
 use crate::error::Position;
 
-/// A value as it stood in a file, cut to a length that fits into a message.
+/// A value as written in a file, truncated for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quoted(String);
 
-/// Values are cut after this many characters in messages.
+/// Longest value in a message, in characters.
 const SHOWN: usize = 80;
 
 impl Quoted {
@@ -33,17 +33,17 @@ impl fmt::Display for Quoted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("`")?;
         for c in self.0.chars() {
-            // A control character would break the line or move the reader's cursor.
+            // A control character could break the line or move the cursor of a terminal.
             if c.is_control() { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
         }
         f.write_str("`")
     }
 }
 
-/// Why a value was refused.
+/// Error of a value.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Fault {
-    /// A column without a default has no value here.
+    /// A required value is missing.
     #[error("no value")]
     Missing,
     /// The text is not a number.
@@ -55,32 +55,32 @@ pub enum Fault {
     /// The number is NaN or infinite.
     #[error("{0} is not a finite number")]
     NotFinite(Quoted),
-    /// The number is not zero, and too small or too large to compute with.
+    /// The number is not zero and out of range.
     #[error("{0} is outside 1e-30 to 1e30")]
     OutOfRange(Quoted),
     /// The number must be above zero.
     #[error("{0} is not above 0")]
     NotPositive(Quoted),
-    /// The value is not a yes or a no.
+    /// The value is not a boolean.
     #[error("{0} is not 0, 1, true or false")]
     NotABool(Quoted),
-    /// The value is of another type than text or integer.
+    /// The value is neither text nor an integer.
     #[error("{0} is neither text nor an integer")]
     NotAName(Quoted),
-    /// The rate is below the same row's `min_rate`.
+    /// The rate is below `min_rate` of the same row.
     #[error("{max} is below min_rate {min}")]
     BelowMinRate {
-        /// The row's `max_rate`.
+        /// `max_rate` of the row.
         max: Quoted,
-        /// The row's `min_rate`.
+        /// `min_rate` of the row.
         min: Quoted,
     },
-    /// The same value occurred before, where it may occur once only.
+    /// Duplicate value in a column of unique values.
     #[error("{value} was seen before, {first}")]
     Duplicate {
         /// The value.
         value: Quoted,
-        /// Where it occurred first.
+        /// Position of its first occurrence.
         first: Position,
     },
     /// The text is not a rate.
@@ -89,39 +89,39 @@ pub enum Fault {
     /// The text is not a list of intervals and changes.
     #[error("{0} is not a history such as `[[1.5, 0], [2.25, 1]]`")]
     NotAHistory(Quoted),
-    /// The time lies further ahead than any clock.
+    /// The time is too far in the future.
     #[error("{0} is more than 1e12 seconds after 1970")]
     TooLate(Quoted),
-    /// The time is before the page came up.
+    /// The time is before the birth of the page.
     #[error("{value} is before birth_unix {birth}")]
     BeforeBirth {
         /// The time.
         value: Quoted,
-        /// When the page came up.
+        /// Birth of the page.
         birth: Quoted,
     },
-    /// The time is after the page went away.
+    /// The time is after the end of the page.
     #[error("{value} is after end_unix {end}")]
     AfterEnd {
         /// The time.
         value: Quoted,
-        /// When the page went away.
+        /// End of the page.
         end: Quoted,
     },
-    /// The file of pages does not have the page.
+    /// The page is not in the page file.
     #[error("{value} is not in {pages}")]
     UnknownPage {
         /// The page.
         value: Quoted,
-        /// The file of pages.
+        /// Name of the page file.
         pages: String,
     },
-    /// The trace has another number of changes than the file of pages says.
+    /// The number of changes differs from that in the page file.
     #[error("{given}, but the trace has {found}")]
     OtherCount {
-        /// The number in the file of pages.
+        /// Number in the page file.
         given: Quoted,
-        /// The number in the trace.
+        /// Number in the trace.
         found: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! OPML: feeds, as readers export them.
+//! OPML, as feed readers export it.
 
 use std::io::BufRead;
 
@@ -7,7 +7,7 @@ use super::{ListError, Listed, TakeListed};
 
 pub(super) fn read(list: &mut dyn BufRead, take: TakeListed<'_>) -> Result<(), ListError> {
     let mut xml = Xml::new(list);
-    // Of the elements around: the name of a folder, or nothing.
+    // Enclosing elements: the name of a folder, or `None`.
     let mut around: Vec<Option<String>> = Vec::new();
     let mut is_opml = false;
     while let Some(piece) = xml.next()? {

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::xml::{Piece, Xml, push};
 use super::{ListError, Listed, TakeListed};
 
-/// Parts of an index that are named.
+/// Largest number of parts of an index in an error.
 const NAMED: usize = 3;
 
 pub(super) fn read(list: &mut dyn BufRead, take: TakeListed<'_>) -> Result<(), ListError> {
@@ -32,7 +32,7 @@ pub(super) fn read(list: &mut dyn BufRead, take: TakeListed<'_>) -> Result<(), L
             Piece::End => {
                 let ended = around.pop();
                 let of = around.last().map(String::as_str);
-                // Pictures and films have addresses too.
+                // Images and videos have `loc` elements too.
                 match (ended.as_deref(), of) {
                     (Some("loc"), Some("url")) => {
                         let url = address.trim().to_owned();

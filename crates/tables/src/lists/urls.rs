@@ -1,10 +1,10 @@
-//! URLs, one on each line.
+//! Plain lists: one URL per line.
 
 use std::io::{self, BufRead, Read};
 
 use super::{BadLine, LineFault, ListError, Listed, TakeListed};
 
-/// Bytes of a line at most: no URL is as long.
+/// Longest line in bytes; no URL is longer.
 const LONGEST: u64 = 1 << 16;
 
 pub(super) fn read(list: &mut dyn BufRead, take: TakeListed<'_>) -> Result<(), ListError> {

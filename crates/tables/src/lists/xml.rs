@@ -1,4 +1,4 @@
-//! XML, read piece by piece, with the line that the reading is at.
+//! Streaming XML reader with line numbers.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
@@ -10,26 +10,26 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::ListError;
 
-/// Elements in each other, at most.
+/// Deepest nesting of elements.
 const DEEPEST: usize = 256;
-/// Bytes of a piece at most, a text or a tag.
+/// Longest text or tag in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// A text in XML.
 pub(super) struct Xml<'a> {
     reader: Reader<Counted<'a>>,
     line: Rc<Cell<u64>>,
-    /// Of the piece that is being read.
+    /// Bytes of the current piece.
     bytes: Rc<Cell<usize>>,
     buffer: Vec<u8>,
     depth: usize,
 }
 
-/// A piece of it.
+/// An event of the reader.
 pub(super) enum Piece {
-    /// An element begins: its name without prefix, and its attributes.
+    /// Start of an element: name without prefix, and attributes.
     Begin(String, Vec<(String, String)>),
-    /// An element ends.
+    /// End of an element.
     End,
     /// A text.
     Text(String),
@@ -46,12 +46,12 @@ impl<'a> Xml<'a> {
         Self { reader, line, bytes, buffer: Vec::new(), depth: 0 }
     }
 
-    /// The line that the last piece ended in.
+    /// Returns the line in which the last event ended.
     pub(super) fn line(&self) -> u64 {
         self.line.get()
     }
 
-    /// The next piece; nothing at the end.
+    /// Returns the next event, or `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Piece>, ListError> {
         loop {
             self.buffer.clear();
@@ -91,12 +91,12 @@ fn begin(start: &BytesStart<'_>) -> Piece {
     Piece::Begin(name, attributes)
 }
 
-/// With the few entities that XML itself has; others stay as they are written, so none can grow.
+/// Expands only the entities of XML itself; others stay as written, so no text can grow.
 fn plain(text: &str) -> String {
     unescape(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
 }
 
-/// Counts lines, and the bytes of a piece: one without an end is not read to its end.
+/// Counts lines, and limits the bytes of an event.
 struct Counted<'a> {
     inner: &'a mut dyn BufRead,
     line: Rc<Cell<u64>>,
@@ -134,7 +134,7 @@ impl BufRead for Counted<'_> {
     }
 }
 
-/// Appends a text, as far as it can be an address.
+/// Appends a text up to the longest URL.
 pub(super) fn push(run: &mut String, text: &str) {
     if run.len() + text.len() <= LONGEST {
         run.push_str(text);

@@ -1,4 +1,4 @@
-//! The Parquet decoder, kept from bringing the process down.
+//! Parquet decoder that turns panics into errors.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +24,7 @@ pub(super) struct Decoder {
     reader: ParquetRecordBatchReader,
     /// The columns of each batch.
     pub(super) columns: Vec<Column>,
-    /// Rows in the file, as it says.
+    /// Number of rows according to the file.
     pub(super) rows: u64,
 }
 
@@ -36,8 +36,8 @@ impl Decoder {
     ) -> Result<Self, TableError> {
         let file = path.display().to_string();
         let handle = File::open(path).map_err(|source| TableError::read(&file, source))?;
-        // The types that Arrow's own writers remember (views, dictionaries, large texts) say
-        // nothing about the values; without them there is one type for each kind of value.
+        // Ignores the embedded Arrow schema (views, dictionaries, large texts); without
+        // it, there is one type for each kind of value.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let builder = guard(&file, || {
             ParquetRecordBatchReaderBuilder::try_new_with_options(handle, options)
@@ -67,7 +67,7 @@ impl Decoder {
     }
 }
 
-/// Runs the decoder, which panics on some files that are damaged.
+/// Runs the decoder, which panics on some damaged files.
 fn guard<T, E: std::fmt::Display>(
     file: &str,
     run: impl FnOnce() -> Result<T, E>,
@@ -86,7 +86,7 @@ fn damaged(file: &str, message: &str) -> TableError {
     TableError::Parquet { file: file.to_owned(), message: message.to_owned() }
 }
 
-/// The commonest of those panics, found without one: a panic writes to standard error.
+/// Detects the most common of these faults without a panic, which would write to standard error.
 fn lies_in_a_file(chunk: &ColumnChunkMetaData) -> bool {
     chunk.dictionary_page_offset().unwrap_or_default() >= 0
         && chunk.data_page_offset() >= 0

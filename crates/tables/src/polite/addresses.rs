@@ -1,6 +1,6 @@
 //! The URLs and hosts of the data set.
 
-use freshet_model::Strings;
+use freshet_model::PackedStrings;
 
 use crate::error::TableError;
 use crate::names::Names;
@@ -9,17 +9,17 @@ use crate::polite::known::{UrlColumns, repeated, required};
 use crate::polite::{HOSTS, URLS};
 use crate::value;
 
-/// The URL and the host of each source that can be planned for.
+/// URL and host of each usable source.
 pub(super) struct Addresses {
-    urls: Strings,
+    urls: PackedStrings,
     lines: Vec<u64>,
     host_of_url: Vec<u32>,
-    /// For each source, its place in `urls`, if it has one.
+    /// Index of each source in `urls`, if any.
     of_row: Vec<Option<u32>>,
     host_ids: Names,
 }
 
-/// Where one source is.
+/// URL and host of one source.
 #[derive(Clone, Copy)]
 pub(super) struct Address<'a> {
     pub(super) url: &'a str,
@@ -36,7 +36,7 @@ impl Addresses {
             return Ok(None);
         }
         let mut all = Self {
-            urls: Strings::new(),
+            urls: PackedStrings::new(),
             lines: Vec::new(),
             host_of_url: Vec::new(),
             of_row: vec![None; known.ids.len()],
@@ -75,10 +75,10 @@ impl Addresses {
     }
 }
 
-/// The names of the hosts, and whether they restrict how often they may be asked.
+/// Host names, and whether they have a crawl limit.
 pub(super) struct Hosts {
-    names: Strings,
-    /// For each host of the addresses, its place in `names`.
+    names: PackedStrings,
+    /// Index of each host in `names`.
     of_host: Vec<Option<u32>>,
     constrained: Vec<bool>,
 }
@@ -93,7 +93,7 @@ impl Hosts {
         };
         let hosts = addresses.host_ids.len();
         let mut all = Self {
-            names: Strings::new(),
+            names: PackedStrings::new(),
             of_host: vec![None; hosts],
             constrained: vec![false; hosts],
         };

@@ -1,4 +1,4 @@
-//! The tab separated files of the data set.
+//! The tab-separated files of the data set.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use crate::error::{Fault, Place, TableError};
 use crate::input::{Progress, REPORT_EVERY, Source};
 use crate::text::lines::Lines;
 
-/// The files of one directory, and how much of them has been read.
+/// Files of a directory, with reading progress.
 pub(crate) struct Files<'a> {
     directory: PathBuf,
     progress: &'a mut dyn FnMut(Progress),
@@ -15,7 +15,7 @@ pub(crate) struct Files<'a> {
     rows_done: usize,
 }
 
-/// What is wrong with a cell, and what the cell is called.
+/// Error of a cell, with the name of its column.
 pub(super) type CellFault = (&'static str, Fault);
 
 impl<'a> Files<'a> {
@@ -33,8 +33,8 @@ impl<'a> Files<'a> {
         self.directory.join(name).is_file()
     }
 
-    /// Takes every row of a file of `N` columns. The first line is passed over when it is not a
-    /// row: the data set has no headers, copies of it may have.
+    /// Passes every row of a file with `N` columns to `take`. A first line that is not a row is skipped, because
+    /// copies of the data set may have headers.
     pub(super) fn each<const N: usize>(
         &mut self,
         name: &str,

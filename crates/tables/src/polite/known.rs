@@ -1,4 +1,4 @@
-//! What the data set says of each source by its number.
+//! Properties of each source, by number.
 
 use crate::error::{Fault, Position, Quoted, TableError};
 use crate::names::Names;
@@ -8,11 +8,11 @@ use crate::read::Estimate;
 use crate::text::line_map::LineMap;
 use crate::value::{self, Range};
 
-/// The sources of the importance file, in its order.
+/// Sources of the importance file, in order.
 pub(super) struct UrlColumns {
     pub(super) ids: Names,
     pub(super) importance: Vec<f64>,
-    /// Changes per day; NaN where nothing is known.
+    /// Changes per day; NaN if unknown.
     pub(super) rate: Vec<f64>,
     pub(super) complete: Vec<bool>,
 }
@@ -87,7 +87,7 @@ fn is_number_second(cells: &[&str; 2]) -> bool {
     cells[1].parse::<f64>().is_ok()
 }
 
-/// The line on which each source was seen in one file.
+/// Line of each source in one file.
 struct Seen(Vec<u64>);
 
 impl Seen {

@@ -1,13 +1,13 @@
-//! From the number of a row to the line it stood on.
+//! Mapping from rows to lines.
 
-/// The lines of rows, kept only where a row does not follow the line of the row before.
+/// Lines of rows, stored only where a row does not directly follow the previous one.
 #[derive(Debug, Default)]
 pub(crate) struct LineMap {
     jumps: Vec<(usize, u64)>,
 }
 
 impl LineMap {
-    /// Notes that `row`, later than all rows before, stands on `line`.
+    /// Records the line of `row`, which must be after all earlier rows.
     #[inline]
     pub(crate) fn note(&mut self, row: usize, line: u64) {
         let follows =

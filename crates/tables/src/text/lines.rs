@@ -1,4 +1,4 @@
-//! Lines, for formats in which a line is a row.
+//! Reader of lines, for formats with one row per line.
 
 use std::io::Read;
 
@@ -18,7 +18,7 @@ impl<R: Read> Lines<R> {
         Ok(Self { window, line: 0 })
     }
 
-    /// The next line that is not blank, with its number from 1.
+    /// Returns the next line that is not blank, with its number from 1.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, &str)>, TableError> {
         loop {
             let (length, taken) = loop {

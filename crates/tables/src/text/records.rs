@@ -9,18 +9,18 @@ use crate::text::{Window, line_ends};
 
 /// Records of a text of separated values.
 ///
-/// A record without quotes is cut at its separators in place; one with quotes goes through the
-/// automaton of `csv_core`. Both give the same cells.
+/// A record without quotes is split in place; one with quotes is parsed by `csv_core`.
+/// Both give the same cells.
 pub(crate) struct Records<R> {
     window: Window<R>,
     separator: u8,
-    /// The line on which the next record begins.
+    /// Line of the next record.
     line: u64,
     cells: Vec<(usize, usize)>,
     quoted: Quoted,
 }
 
-/// One record: its cells as parts of a text.
+/// A record, with its cells as parts of a text.
 pub(crate) struct Record<'a> {
     pub(crate) line: u64,
     text: &'a str,
@@ -32,7 +32,7 @@ impl<'a> Record<'a> {
         self.cells.len()
     }
 
-    /// The cell at `place`, which must be below [`Record::len`].
+    /// Returns the cell at `place`, which must be below [`Record::len`].
     #[inline]
     pub(crate) fn cell(&self, place: usize) -> &'a str {
         let (start, end) = self.cells[place];
@@ -45,7 +45,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Where a record ends, and where the next begins.
+/// End of a record, and start of the next one.
 enum Found {
     Plain { length: usize, taken: usize },
     Quoted,
@@ -63,7 +63,7 @@ impl<R: Read> Records<R> {
         Ok(Self { window, separator, line: 1, cells: Vec::new(), quoted })
     }
 
-    /// The next record that is not an empty line.
+    /// Returns the next record that is not an empty line.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<Record<'_>>, TableError> {
         loop {
@@ -87,7 +87,7 @@ impl<R: Read> Records<R> {
                 Some(at) if rest[at] == b'\n' => {
                     return Ok(Found::Plain { length: at, taken: at + 1 });
                 }
-                // A carriage return ends a record with or without the line feed after it.
+                // A carriage return ends a record with or without a line feed.
                 Some(at) if at + 1 < rest.len() || self.window.ended() => {
                     let taken = at + 1 + usize::from(rest.get(at + 1) == Some(&b'\n'));
                     return Ok(Found::Plain { length: at, taken });
@@ -124,7 +124,7 @@ impl<R: Read> Records<R> {
             let ended = self.window.ended();
             let rest = self.window.rest().as_bytes();
             if let Some(taken) = self.quoted.read(rest, ended) {
-                // Wait to see whether a line feed belongs to the carriage return.
+                // A line feed may follow the carriage return.
                 if ended || taken < rest.len() || rest.last() != Some(&b'\r') {
                     break taken
                         + usize::from(
@@ -147,13 +147,13 @@ impl<R: Read> Records<R> {
             self.cells.push((from, end));
             from = end;
         }
-        // Taking quotes out of a text leaves a text.
+        // Text without its quotes is still valid text.
         let text = std::str::from_utf8(&self.quoted.output[..from]).unwrap_or_default();
         Ok(Record { line, text, cells: &self.cells })
     }
 }
 
-/// The automaton for records with quotes, and its output.
+/// Parser for records with quotes, and its output.
 struct Quoted {
     automaton: csv_core::Reader,
     output: Vec<u8>,
@@ -171,11 +171,11 @@ impl Quoted {
         &self.ends[..self.cells]
     }
 
-    /// Reads one record from the start of `rest`: the number of its bytes, or nothing when it
+    /// Parses one record at the start of `rest`. Returns its length in bytes, or `None` if it
     /// does not end in `rest`.
     fn read(&mut self, rest: &[u8], ended: bool) -> Option<usize> {
         self.automaton.reset();
-        // The automaton drops a byte order mark at the start of its input; this is not the start.
+        // The parser drops a byte order mark at the start of its input; this is not the start.
         self.automaton.read_record(b"\n", &mut self.output, &mut self.ends);
         self.cells = 0;
         let (mut taken, mut written) = (0, 0);
@@ -292,7 +292,7 @@ mod tests {
             prop_assert_eq!((&rows, &error), (&ours(text.as_bytes(), 1 << 20).0, &error));
             let cells: Vec<Vec<String>> = rows.into_iter().map(|(_, cells)| cells).collect();
             let mut expect = theirs(text.as_bytes());
-            // Their reader closes a quote that is open at the end by itself; ours refuses.
+            // The reference reader closes an open quote at the end; this one returns an error.
             if error.is_some() {
                 expect.pop();
             }

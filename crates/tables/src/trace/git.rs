@@ -1,4 +1,4 @@
-//! The history of a git repository as a trace: what someone who polls its files would see.
+//! The history of a git repository as a trace of its files.
 
 mod error;
 mod log;
@@ -8,18 +8,18 @@ mod program;
 use std::ffi::OsString;
 use std::path::Path;
 
-use freshet_model::History;
+use freshet_model::ChangeTrace;
 
 pub use error::GitError;
 use log::Log;
 use program::Program;
 
-/// Which part of a repository's history to read.
+/// Part of a repository's history to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitOptions {
-    /// The commit to read the history of: `HEAD`, a branch, a tag or a hash.
+    /// Commit whose history is read: `HEAD`, a branch, a tag or a hash.
     pub revision: String,
-    /// Only files that match one of these pathspecs, relative to the path; all if there are none.
+    /// Pathspecs of the files to read, relative to the path; empty for all files.
     pub pathspecs: Vec<OsString>,
 }
 
@@ -29,40 +29,40 @@ impl Default for GitOptions {
     }
 }
 
-/// What was read from a repository.
+/// History of a repository.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GitHistory {
-    /// The files, named by their paths from the top of the repository, in the order of birth.
-    pub history: History,
-    /// How many commits the branch has.
+    /// Files, named by their paths from the top of the repository, in order of birth.
+    pub history: ChangeTrace,
+    /// Number of commits on the branch.
     pub commits: u64,
-    /// How many of them are dated before the commit that they follow.
+    /// Number of commits that are dated before their parent.
     pub out_of_order: u64,
-    /// Whether the repository is a shallow clone, which lacks the commits before some point.
+    /// True if the repository is a shallow clone, which lacks older commits.
     pub shallow: bool,
 }
 
 /// Reads the history of a local git repository with the program `git`. Each file is a source.
 ///
-/// It is the history of what a branch's head showed: along first parents, each merge one step. A
-/// commit's time is that of its committer, or of the commit before if that is later. For a file:
+/// The history follows first parents, so each merge is one step. The time of a
+/// commit is its committer time, or that of its parent if that is later. For each file:
 ///
-/// - Its creation is the birth, and no change.
-/// - A change of its content is a change, and so is one between a file and a symbolic link. A
-///   change of its permissions alone is none.
-/// - Its deletion is the end. A file that was not deleted ends with the last commit.
-/// - If it comes back, that is a change, and its life goes on as if it had never ended.
-/// - A renamed file is another one: a path is a source, as a URL is.
+/// - The creation is the birth and not a change.
+/// - A change of the content is a change, and so is one between a file and a symbolic link. A
+///   change of permissions alone is not.
+/// - The deletion is the end. A file that was not deleted ends with the last commit.
+/// - If the file is created again, that is a change, and its life continues.
+/// - A renamed file is a new one: a path is a source, as a URL is.
 ///
-/// Submodules are no files. A `path` inside a repository means the files below it, and bare
-/// repositories will do. A path that is not UTF-8 has the mark U+FFFD and two hexadecimal digits
-/// for each byte that is no text, so that different paths have different names.
+/// Submodules are ignored. A `path` inside a repository selects the files below it, and bare
+/// repositories are supported. In a path that is not UTF-8, each invalid byte becomes U+FFFD and two
+/// hexadecimal digits, so that different paths have different names.
 ///
 /// Memory grows with the number of files, changes and commits, not with the size of the
-/// repository. `progress` is called with the number of commits now and then, on this thread.
+/// repository. `progress` is called with the number of commits from time to time on this thread.
 ///
 /// # Errors
-/// See [`GitError`]. The program has ended when this returns.
+/// Returns a [`GitError`]. The `git` process has ended when this returns.
 pub fn read_git(
     path: &Path,
     options: &GitOptions,
@@ -91,7 +91,7 @@ pub fn read_git(
 /// Commits between two reports of progress.
 const REPORT_EVERY: u64 = 64;
 
-/// What limits the files: without anything that includes some, all that are below the path.
+/// Pathspecs; without one that includes files, all files below the path.
 fn pathspecs(options: &GitOptions, inside: bool) -> Vec<OsString> {
     let excludes = |spec: &OsString| {
         let spec = spec.to_string_lossy();

@@ -1,11 +1,11 @@
-//! The names of a trace's two files.
+//! File names of a trace.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::error::TableError;
 
-/// The parts of a trace's name: before `.csv`, and from there on.
+/// Splits the name of a trace at `.csv`.
 fn split(path: &Path) -> Option<(&OsStr, OsString)> {
     let is = |ending: &OsStr, expect| ending.eq_ignore_ascii_case(expect);
     let mut inner = path;
@@ -23,18 +23,18 @@ fn pages(path: &Path, stem: &OsStr, ending: &OsStr) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Where the pages of a trace belong: `NAME_pages.csv` for `NAME.csv`, and the same with `.gz`.
+/// Returns the path of the page file: `NAME_pages.csv` for `NAME.csv`, and the same with `.gz`.
 ///
 /// # Errors
-/// [`TableError::NotATrace`] for a file of another name.
+/// Returns [`TableError::NotATrace`] for another file name.
 pub fn pages_path(trace: &Path) -> Result<PathBuf, TableError> {
     let (stem, ending) =
         split(trace).ok_or_else(|| TableError::NotATrace { path: trace.to_owned() })?;
     Ok(pages(trace, stem, &ending))
 }
 
-/// The file of pages that lies beside a trace, if there is one: compressed or not, whatever the
-/// trace is, the same first.
+/// Returns the existing page file of a trace, compressed or not; the form of the
+/// trace is preferred.
 #[must_use]
 pub fn pages_beside(trace: &Path) -> Option<PathBuf> {
     let (stem, ending) = split(trace)?;

@@ -1,6 +1,6 @@
-//! The file of pages: when each was there.
+//! The page file: life of each page.
 
-use freshet_model::{History, Life};
+use freshet_model::{ChangeTrace, TimeRange};
 
 use crate::error::{Fault, Place, Position, Quoted, TableError};
 use crate::input::Input;
@@ -10,19 +10,19 @@ use crate::trace::sheet::Sheet;
 use crate::trace::{BIRTH, COUNT, END, PAGE, PATH};
 use crate::value::{self, Range};
 
-/// The pages of a trace, in the order of their file.
+/// Pages of a trace, in the order of the page file.
 pub(super) struct Pages {
     file: String,
     keys: Names,
-    /// Names other than the keys, where the file has them.
+    /// Names other than the keys, if the file has them.
     paths: Option<Names>,
-    lives: Vec<Life>,
-    /// How many changes the file says each has; NaN where it does not say.
+    lives: Vec<TimeRange>,
+    /// Number of changes according to the file; NaN if missing.
     counts: Vec<f64>,
     lines: LineMap,
 }
 
-/// What is wrong with a change of a page.
+/// Error of a change of a page.
 pub(super) enum Misfit {
     Page(Fault),
     Time(Fault),
@@ -65,8 +65,8 @@ impl Pages {
                 };
                 paths.insert(path).map_err(|first| row.wrong(PATH_AT, seen(path, first)))?;
             }
-            let life = Life { birth: row.time(BIRTH_AT)?, end: row.time(END_AT)? };
-            if life.end < life.birth {
+            let life = TimeRange { start: row.time(BIRTH_AT)?, end: row.time(END_AT)? };
+            if life.end < life.start {
                 let value = Quoted::new(row.cell(END_AT));
                 let birth = Quoted::new(row.cell(BIRTH_AT));
                 return Err(row.wrong(END_AT, Fault::BeforeBirth { value, birth }));
@@ -84,14 +84,14 @@ impl Pages {
         Ok(pages)
     }
 
-    /// The number of a page that changed at `time`.
+    /// Returns the number of a page that changed at `time`.
     #[inline]
     pub(super) fn changed(&self, page: &str, time: f64) -> Result<u32, Misfit> {
         let Some(number) = self.keys.get(page) else {
             let (value, pages) = (Quoted::new(page), self.file.clone());
             return Err(Misfit::Page(Fault::UnknownPage { value, pages }));
         };
-        let Life { birth, end } = self.lives[number as usize];
+        let TimeRange { start: birth, end } = self.lives[number as usize];
         let value = || Quoted::number(time);
         if time < birth {
             let birth = Quoted::number(birth);
@@ -104,12 +104,12 @@ impl Pages {
         }
     }
 
-    /// The history, if it has the changes that the file says it has.
-    pub(super) fn with_changes(self, changes: &[(u32, f64)]) -> Result<History, TableError> {
+    /// Returns the history if its number of changes matches the file.
+    pub(super) fn with_changes(self, changes: &[(u32, f64)]) -> Result<ChangeTrace, TableError> {
         let names = self.paths.unwrap_or(self.keys);
-        let history = History::new(names.into_strings(), self.lives, changes);
+        let history = ChangeTrace::new(names.into_strings(), self.lives, changes);
         for (page, &count) in self.counts.iter().enumerate() {
-            let found = history.changes(page).len();
+            let found = history.change_times(page).len();
             if count != found as f64 && !count.is_nan() {
                 return Err(TableError::Value {
                     at: Place::line(&self.file, self.lines.line(page)),

@@ -1,6 +1,6 @@
-//! Reading a trace from its files.
+//! Reading a trace.
 
-use freshet_model::{History, Life};
+use freshet_model::{ChangeTrace, TimeRange};
 
 use crate::error::TableError;
 use crate::input::{Input, Progress, REPORT_EVERY};
@@ -12,24 +12,24 @@ use crate::trace::{PAGE, TIME};
 const PAGE_AT: usize = 0;
 const TIME_AT: usize = 1;
 
-/// Reads a trace: its changes, in any order, and the file of its pages where there is one.
+/// Reads a trace: its changes, in any order, and its page file, if there is one.
 ///
-/// Every page of the file of pages is a source, also one that never changed, and named by its
-/// `path` where the file has that column. A change of another page, or outside the page's life,
-/// is an error. Without a file of pages every page that changed is a source, and lives from the
-/// first change of the trace to the last. Rows that are the same are changes of their own.
+/// Every page of the page file is a source, even without changes, and is named by its
+/// `path` if the file has that column. A change of an unknown page, or outside the life of its page,
+/// is an error. Without a page file, every page with a change is a source and lives from the
+/// first change of the trace to the last. Equal rows are separate changes.
 ///
-/// `progress` is called now and then, on this thread.
+/// `progress` is called from time to time on this thread.
 ///
 /// # Errors
-/// The first thing that is wrong, the file of pages before the changes. A trace without pages is
-/// an error too, and so is a page that has more or fewer changes than its `n_changes`.
+/// Returns the first error, in the page file before the changes. A trace without pages is
+/// an error too, and so is a page whose number of changes differs from `n_changes`.
 pub fn read_trace(
     trace: &Input,
     pages: Option<&Input>,
     ignore_extra: bool,
     progress: &mut dyn FnMut(Progress),
-) -> Result<History, TableError> {
+) -> Result<ChangeTrace, TableError> {
     let pages = pages.map(|pages| Pages::read(pages, ignore_extra)).transpose()?;
     let mut sheet = Sheet::open(trace, [PAGE, TIME], 2, ignore_extra)?;
     let mut seen = Names::new();
@@ -57,8 +57,8 @@ pub fn read_trace(
         None => {
             let birth = changes.iter().map(|change| change.1).fold(f64::INFINITY, f64::min);
             let end = changes.iter().map(|change| change.1).fold(0.0, f64::max);
-            let lives = vec![Life { birth, end }; seen.len()];
-            Ok(History::new(seen.into_strings(), lives, &changes))
+            let lives = vec![TimeRange { start: birth, end }; seen.len()];
+            Ok(ChangeTrace::new(seen.into_strings(), lives, &changes))
         }
     }
 }

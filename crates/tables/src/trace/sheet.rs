@@ -1,4 +1,4 @@
-//! A file of a trace, row by row.
+//! Row reader of a trace file.
 
 use crate::error::{Fault, Place, Quoted, TableError};
 use crate::header::Layout;
@@ -7,10 +7,10 @@ use crate::text::records::Records;
 use crate::trace::name::is_gzip;
 use crate::value::{self, Range};
 
-/// The last time that is one: some thirty thousand years ahead. Milliseconds are beyond it.
+/// Latest accepted time, about thirty thousand years from now; times in milliseconds exceed it.
 const LATEST: f64 = 1e12;
 
-/// A table with `N` columns of known meaning.
+/// A table with `N` known columns.
 pub(super) struct Sheet<const N: usize> {
     pub(super) file: String,
     pub(super) gauge: Gauge,
@@ -19,7 +19,7 @@ pub(super) struct Sheet<const N: usize> {
     records: Records<Source>,
 }
 
-/// One row: its cells, empty for columns that the table does not have.
+/// A row; cells of missing columns are empty.
 pub(super) struct Row<'a, const N: usize> {
     pub(super) line: u64,
     file: &'a str,
@@ -28,7 +28,7 @@ pub(super) struct Row<'a, const N: usize> {
 }
 
 impl<const N: usize> Sheet<N> {
-    /// The first `required` columns must be there.
+    /// The first `required` columns must exist.
     pub(super) fn open(
         input: &Input,
         known: [&'static str; N],
@@ -68,7 +68,7 @@ impl<'a, const N: usize> Row<'a, N> {
         self.cells[column]
     }
 
-    /// A cell that must not be empty.
+    /// Returns a cell that must not be empty.
     pub(super) fn text(&self, column: usize) -> Result<&'a str, TableError> {
         match self.cells[column] {
             "" => Err(self.wrong(column, Fault::Missing)),
@@ -76,7 +76,7 @@ impl<'a, const N: usize> Row<'a, N> {
         }
     }
 
-    /// A cell that is a time.
+    /// Returns a cell that is a time.
     #[inline]
     pub(super) fn time(&self, column: usize) -> Result<f64, TableError> {
         time(self.text(column)?).map_err(|fault| self.wrong(column, fault))

@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Atomic file replacement.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -8,13 +8,13 @@ use tempfile::{PathPersistError, TempPath};
 
 use crate::error::TableError;
 
-/// Writes a file through a temporary one beside it, which takes its place when all is on disk.
+/// Writes a temporary file beside the target and renames it when all data is on disk.
 ///
-/// A file that is there keeps its permissions, and stays as it was when anything fails; a link
-/// is followed. What is no file (a pipe, a device) is written to as it is.
+/// An existing file keeps its permissions, and is unchanged on failure. Links
+/// are followed. A target that is not a regular file (a pipe, a device) is written directly.
 ///
 /// # Errors
-/// [`TableError::Write`] with what `fill` or the system refused.
+/// Returns [`TableError::Write`] if `fill` or the system fails.
 pub fn write_atomic(
     path: &Path,
     fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
@@ -22,11 +22,11 @@ pub fn write_atomic(
     Staged::new(path, fill)?.put()
 }
 
-/// Writes several files, in their order: all of them are on disk before the first takes its place, so
-/// that a full disk or a name that cannot be written leaves everything as it was.
+/// Writes several files: all of them are on disk before the first is renamed, so
+/// that a full disk or an invalid name leaves everything unchanged.
 ///
 /// # Errors
-/// [`TableError::Write`] with the file that the system refused.
+/// Returns [`TableError::Write`] with the file that failed.
 pub fn write_files(files: &[(PathBuf, Vec<u8>)]) -> Result<(), TableError> {
     let mut staged = Vec::with_capacity(files.len());
     for (path, bytes) in files {
@@ -35,10 +35,10 @@ pub fn write_files(files: &[(PathBuf, Vec<u8>)]) -> Result<(), TableError> {
     staged.into_iter().try_for_each(Staged::put)
 }
 
-/// A file that is whole and on disk, and not yet in its place.
+/// A file that is complete and on disk, but not renamed yet.
 pub(crate) struct Staged<'a> {
     path: &'a Path,
-    /// Where it waits and where it belongs; nothing for what is no file and was written to.
+    /// Temporary and final path; `None` if the target is not a regular file and was written directly.
     waiting: Option<(TempPath, PathBuf)>,
 }
 
@@ -73,11 +73,11 @@ fn stage(
     if let Some(about) = &existing
         && !about.is_file()
     {
-        // Opening a directory says what is wrong with it.
+        // Opening a directory returns the precise error.
         fill_whole(File::options().write(true).open(path)?, fill)?;
         return Ok(None);
     }
-    // Renaming onto a link would put the file where the link is.
+    // Renaming onto a link would replace the link.
     let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".freshet-").suffix(".tmp");
@@ -94,7 +94,7 @@ fn stage(
     Ok(Some((temporary, target)))
 }
 
-/// The same without the name of the temporary file, of which nobody knows.
+/// Removes the name of the temporary file from the error.
 fn nameless(error: io::Error) -> io::Error {
     let text = error.to_string();
     match text.split_once(" at path ") {
@@ -119,7 +119,7 @@ fn fill_whole(
     buffered.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
-/// What a file gets that is created in the plain way, before the process's mask is applied.
+/// Default permissions of a new file before the umask.
 #[cfg(unix)]
 fn usual_permissions() -> Option<Permissions> {
     use std::os::unix::fs::PermissionsExt;
@@ -131,8 +131,8 @@ fn usual_permissions() -> Option<Permissions> {
     None
 }
 
-/// Makes the new name last through a loss of power. Not every file system can, and the file
-/// itself is whole either way.
+/// Makes the rename durable. Not every file system supports this; the file
+/// itself is complete in any case.
 fn sync_directory(directory: &Path) {
     if let Ok(handle) = File::open(directory) {
         drop(handle.sync_all());

@@ -14,7 +14,7 @@ use arrow_schema::{DataType, Field, Schema};
 
 use crate::write::table::{Cell, Cells, Table};
 
-/// Rows turned into arrays at a time.
+/// Number of rows per array.
 const BATCH: usize = 1 << 14;
 
 pub(super) fn write(out: &mut (dyn Write + Send), table: &Table<'_>) -> io::Result<()> {
@@ -29,10 +29,10 @@ pub(super) fn write(out: &mut (dyn Write + Send), table: &Table<'_>) -> io::Resu
     let schema = Arc::new(Schema::new(fields));
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).map_err(failed)?))
-        // Ids and rates hardly repeat: a dictionary would be built and thrown away.
+        // Ids and rates are nearly unique, so a dictionary would be built and discarded.
         .set_dictionary_enabled(false)
         .build();
-    // Large texts are a matter of our arrays, not of the file.
+    // Large text arrays are an in-memory type, not part of the file.
     let options =
         ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
     let mut writer =
@@ -68,7 +68,7 @@ fn array(cells: Cells<'_>, start: usize, end: usize) -> ArrayRef {
     Arc::new(numbers.finish())
 }
 
-/// The system's own error, where there is one under the encoder's.
+/// Returns the underlying I/O error, if any.
 fn failed(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

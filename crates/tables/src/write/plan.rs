@@ -1,32 +1,32 @@
 //! The rows of a plan.
 
-use freshet_model::Strings;
+use freshet_model::PackedStrings;
 
 use crate::write::table::{Cells, Table};
 
 /// A plan, one row for each source, in columns of equal length.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanRows<'a> {
-    /// Names; `None` for row numbers from 1.
-    pub ids: Option<&'a Strings>,
-    /// Fetches a day.
+    /// Names; `None` for row numbers starting at 1.
+    pub ids: Option<&'a PackedStrings>,
+    /// Fetches per day.
     pub rate: &'a [f64],
-    /// The chance of a fetch at each observed change; NaN where that is not how a source is
-    /// treated, `None` when it is for none.
+    /// Probability of a fetch at each observed change; NaN for sources without this rule,
+    /// `None` if no source has it.
     pub probability: Option<&'a [f64]>,
-    /// The number of observed changes at which to fetch; NaN where that is not how a source is
-    /// treated, `None` when it is for none.
+    /// Number of observed changes at which to fetch; NaN for sources without this rule,
+    /// `None` if no source has it.
     pub threshold: Option<&'a [f64]>,
-    /// The value of a fetch.
+    /// Value of a fetch.
     pub value: &'a [f64],
 }
 
 impl<'a> PlanRows<'a> {
-    /// The table `id, rate, interval, probability, threshold, value`, the interval in days being
+    /// Returns the table `id, rate, interval, probability, threshold, value`; the interval in days is
     /// the inverse of the rate.
     ///
     /// # Panics
-    /// When the columns differ in length.
+    /// Panics if the columns differ in length.
     #[must_use]
     pub fn table(&self) -> Table<'a> {
         let optional = |table: Table<'a>, name, numbers: Option<&'a [f64]>| match numbers {

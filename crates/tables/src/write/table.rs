@@ -1,51 +1,51 @@
-//! Named columns of equal length, borrowed from wherever they are.
+//! Named borrowed columns of equal length.
 
-use freshet_model::Strings;
+use freshet_model::PackedStrings;
 
-/// A table to be written.
+/// A table to write.
 #[derive(Clone, Debug, Default)]
 pub struct Table<'a> {
     columns: Vec<(&'a str, Cells<'a>)>,
     rows: usize,
 }
 
-/// Where the cells of a column come from.
+/// Cells of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cells<'a> {
-    /// Texts; row numbers from 1 where there are none.
-    Names(Option<&'a Strings>),
-    /// Numbers; NaN is no value.
+    /// Texts, or row numbers starting at 1.
+    Names(Option<&'a PackedStrings>),
+    /// Numbers; NaN is a missing value.
     Numbers(&'a [f64]),
-    /// One divided by each number.
+    /// Inverse of each number.
     Inverse(&'a [f64]),
-    /// No value in any row.
+    /// Missing values in all rows.
     Nothing,
 }
 
 impl<'a> Table<'a> {
-    /// A table without columns that will have `rows` rows.
+    /// Creates a table with `rows` rows and no columns.
     #[must_use]
     pub fn new(rows: usize) -> Self {
         Self { columns: Vec::new(), rows }
     }
 
-    /// Adds a column of texts; without texts, of row numbers from 1.
+    /// Adds a column of texts, or of row numbers starting at 1.
     ///
     /// # Panics
-    /// When the column has another length than the table.
+    /// Panics if the length of the column differs from that of the table.
     #[must_use]
-    pub fn names(self, name: &'a str, texts: Option<&'a Strings>) -> Self {
+    pub fn names(self, name: &'a str, texts: Option<&'a PackedStrings>) -> Self {
         if let Some(texts) = texts {
             assert_eq!(texts.len(), self.rows, "rows of column {name}");
         }
         self.with(name, Cells::Names(texts))
     }
 
-    /// Adds a column of numbers. NaN means that there is no value: an empty cell, or null.
-    /// Infinity is `inf`, and null in JSON, which has no word for it.
+    /// Adds a column of numbers. NaN is a missing value: an empty cell, or null.
+    /// Infinity is `inf`, and null in JSON.
     ///
     /// # Panics
-    /// When the column has another length than the table.
+    /// Panics if the length of the column differs from that of the table.
     #[must_use]
     pub fn numbers(self, name: &'a str, numbers: &'a [f64]) -> Self {
         assert_eq!(numbers.len(), self.rows, "rows of column {name}");

@@ -1,10 +1,10 @@
-//! Tables as separated values and as JSON lines.
+//! Tables as delimiter-separated values and JSON lines.
 
 use std::io::{self, Write};
 
 use crate::write::table::{Cell, Table};
 
-/// Written at a time.
+/// Size of a write in bytes.
 const CHUNK: usize = 64 << 10;
 
 pub(super) fn separated(out: &mut dyn Write, separator: u8, table: &Table<'_>) -> io::Result<()> {
@@ -28,7 +28,7 @@ pub(super) fn separated(out: &mut dyn Write, separator: u8, table: &Table<'_>) -
                 Cell::Number(f64::INFINITY) => line.extend_from_slice(b"inf"),
                 Cell::Number(f64::NEG_INFINITY) => line.extend_from_slice(b"-inf"),
                 Cell::Number(value) => number(&mut line, value),
-                // An empty line is no row to most readers.
+                // Most readers skip an empty line.
                 Cell::Nothing if only => line.extend_from_slice(b"\"\""),
                 Cell::Nothing => {}
             }
@@ -81,11 +81,11 @@ fn number(line: &mut Vec<u8>, value: f64) {
     line.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
 }
 
-/// A cell as in RFC 4180: in quotes where it would be mistaken otherwise.
+/// Writes a cell as in RFC 4180, quoted if necessary.
 fn quote(line: &mut Vec<u8>, text: &str, separator: u8) {
     let bytes = text.as_bytes();
     let special = |&b: &u8| b == separator || matches!(b, b'"' | b'\n' | b'\r');
-    // A table may begin with a byte order mark, and readers drop it.
+    // Quotes a leading byte order mark, which readers would drop.
     if !bytes.iter().any(special) && !text.starts_with('\u{feff}') {
         line.extend_from_slice(bytes);
         return;

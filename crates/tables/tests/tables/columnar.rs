@@ -7,7 +7,7 @@ use arrow_array::{
     Float64Array, Int32Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
     StringViewArray, UInt8Array, UInt64Array,
 };
-use freshet_model::{Hosts, SourceTable};
+use freshet_model::{HostColumn, SourceTable};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -71,7 +71,7 @@ fn texts_and_numbers_of_every_type() {
             ];
             let table = read(&columns).unwrap();
             assert_eq!(table.ids.unwrap().iter().collect::<Vec<_>>(), ["a", "b"]);
-            assert_eq!(table.hosts.unwrap().of_source, [0, 1]);
+            assert_eq!(table.hosts.unwrap().index_by_source, [0, 1]);
             assert_eq!(table.change_rate, [0.5, 2.0]);
         }
     }
@@ -92,11 +92,14 @@ fn integers_flags_and_nulls() {
         ids: Some(["18446744073709551615", "2"].into_iter().collect()),
         importance: vec![1.0, 3.0],
         change_rate: vec![1.0, 2.0],
-        complete: Some(vec![true, false]),
+        observed: Some(vec![true, false]),
         cost: Some(vec![2.0, 1.0]),
         min_rate: None,
         max_rate: Some(vec![f64::INFINITY; 2]),
-        hosts: Some(Hosts { names: ["-7"].into_iter().collect(), of_source: vec![0, 0] }),
+        hosts: Some(HostColumn {
+            names: ["-7"].into_iter().collect(),
+            index_by_source: vec![0, 0],
+        }),
     };
     assert_eq!(table, Ok(expect));
 }
@@ -111,7 +114,7 @@ fn a_source_without_a_host_has_the_empty_name() {
         let table = read(&[rates(), ("host", array(StringArray::from(cells.to_vec())))]).unwrap();
         let hosts = table.hosts.unwrap();
         assert_eq!(hosts.names.iter().collect::<Vec<_>>(), names);
-        assert_eq!(hosts.of_source, of_source);
+        assert_eq!(hosts.index_by_source, of_source);
     }
 }
 

@@ -101,9 +101,9 @@ fn lines(found: &GitHistory) -> Vec<String> {
     let history = &found.history;
     let short = |time: f64| time - 1.5e9;
     let line = |source: usize| {
-        let changes: Vec<f64> = history.changes(source).iter().copied().map(short).collect();
-        let (id, life) = (history.ids.get(source).unwrap(), history.lives[source]);
-        format!("{id} {} to {}: {changes:?}", short(life.birth), short(life.end))
+        let changes: Vec<f64> = history.change_times(source).iter().copied().map(short).collect();
+        let (id, life) = (history.ids.get(source).unwrap(), history.lifetimes[source]);
+        format!("{id} {} to {}: {changes:?}", short(life.start), short(life.end))
     };
     (0..history.len()).map(line).collect()
 }
@@ -426,12 +426,12 @@ fn the_log_tells_the_same_as_the_trees() {
     let history = &found.history;
     let got: BTreeMap<String, (f64, f64, Vec<f64>)> = (0..history.len())
         .map(|source| {
-            let life = history.lives[source];
+            let life = history.lifetimes[source];
             let id = history.ids.get(source).unwrap().to_owned();
-            (id, (life.birth, life.end, history.changes(source).to_vec()))
+            (id, (life.start, life.end, history.change_times(source).to_vec()))
         })
         .collect();
     assert_eq!(got, from_trees(&repository));
-    assert!(history.total() > 50 && found.out_of_order > 0, "{found:?}");
+    assert!(history.change_count() > 50 && found.out_of_order > 0, "{found:?}");
     assert_eq!((found.commits, reports.as_slice()), (150, &[64, 128][..]));
 }

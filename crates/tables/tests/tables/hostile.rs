@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freshet_model::Strings;
+use freshet_model::PackedStrings;
 use freshet_tables::{Table, read_host_limits, write};
 use proptest::prelude::*;
 
@@ -26,10 +26,10 @@ fn check(path: &Path) {
         let rows = table.len();
         assert!(rows > 0 && table.importance.len() == rows);
         assert!(table.ids.is_none_or(|ids| ids.len() == rows));
-        assert!(table.complete.is_none_or(|complete| complete.len() == rows));
+        assert!(table.observed.is_none_or(|complete| complete.len() == rows));
         assert!(table.hosts.is_none_or(|hosts| {
-            hosts.of_source.len() == rows
-                && hosts.of_source.iter().all(|&host| (host as usize) < hosts.names.len())
+            hosts.index_by_source.len() == rows
+                && hosts.index_by_source.iter().all(|&host| (host as usize) < hosts.names.len())
         }));
         for column in [Some(table.importance), Some(table.change_rate), table.cost, table.min_rate]
         {
@@ -51,9 +51,9 @@ fn valid(name: &str) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(name);
     let numbers: Vec<f64> = (0..50).map(|i| f64::from(i) / 7.0).collect();
-    let ids: Strings = (0..50).map(|i| ["a", "b,", "\"c"][i % 3]).collect();
+    let ids: PackedStrings = (0..50).map(|i| ["a", "b,", "\"c"][i % 3]).collect();
     let ids: Vec<String> = ids.iter().enumerate().map(|(i, id)| format!("{id}{i}")).collect();
-    let ids: Strings = ids.iter().map(String::as_str).collect();
+    let ids: PackedStrings = ids.iter().map(String::as_str).collect();
     let table = Table::new(50)
         .names("id", Some(&ids))
         .numbers("change_rate", &numbers)
@@ -63,7 +63,7 @@ fn valid(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap()
 }
 
-/// A few bytes changed, and perhaps the end cut off.
+/// Returns a few bytes changed, and perhaps the end cut off.
 fn mutate(
     mut bytes: Vec<u8>,
     changes: &[(prop::sample::Index, u8)],

@@ -1,4 +1,4 @@
-use freshet_model::{Hosts, SourceTable};
+use freshet_model::{HostColumn, SourceTable};
 
 use crate::read_bytes;
 
@@ -18,11 +18,11 @@ fn columns_may_begin_on_any_line() {
             ids: Some(["1", "17", "é\n"].into_iter().collect()),
             importance: vec![1.0; 3],
             change_rate: vec![1.0, 0.25, 0.0],
-            complete: Some(vec![false, true, false]),
+            observed: Some(vec![false, true, false]),
             max_rate: Some(vec![f64::INFINITY, f64::INFINITY, 4.0]),
-            hosts: Some(Hosts {
+            hosts: Some(HostColumn {
                 names: ["a", "5"].into_iter().collect(),
-                of_source: vec![0, 1, 0],
+                index_by_source: vec![0, 1, 0],
             }),
             ..SourceTable::default()
         }),
@@ -80,7 +80,8 @@ fn a_line_that_is_no_object_says_where_it_goes_wrong() {
 fn a_source_without_a_host_has_the_empty_name() {
     let text = "{\"change_rate\":1}\n{\"change_rate\":1,\"host\":\"a\"}\n\
                 {\"change_rate\":1,\"host\":null}\n{\"change_rate\":1,\"host\":\"\"}\n";
-    let hosts = Hosts { names: ["", "a"].into_iter().collect(), of_source: vec![0, 1, 0, 0] };
+    let hosts =
+        HostColumn { names: ["", "a"].into_iter().collect(), index_by_source: vec![0, 1, 0, 0] };
     check(
         text,
         Ok(SourceTable {

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use freshet_model::{Hosts, SourceTable};
+use freshet_model::{HostColumn, SourceTable};
 use freshet_tables::{PoliteNotes, Sources};
 
 use crate::read_path;
@@ -43,10 +43,10 @@ fn all_files_join_in_the_order_of_the_importance_file() {
             ids: Some(ids.into_iter().collect()),
             importance: vec![0.5, 2.0, 1.0],
             change_rate: vec![0.25, 2.0, 1.0],
-            complete: Some(vec![true, false, false]),
-            hosts: Some(Hosts {
+            observed: Some(vec![true, false, false]),
+            hosts: Some(HostColumn {
                 names: ["http://b.org", "http://a.org"].into_iter().collect(),
-                of_source: vec![0, 1, 1],
+                index_by_source: vec![0, 1, 1],
             }),
             ..SourceTable::default()
         },
@@ -77,7 +77,10 @@ fn headers_are_passed_over_and_optional_files_may_be_missing() {
     let by_url = read(&files).unwrap();
     assert_eq!(by_url.table.ids.unwrap().iter().collect::<Vec<_>>(), ["u3", "u1"]);
     let hosts = by_url.table.hosts.unwrap();
-    assert_eq!((hosts.names.iter().collect::<Vec<_>>(), hosts.of_source), (vec!["h"], vec![0, 0]));
+    assert_eq!(
+        (hosts.names.iter().collect::<Vec<_>>(), hosts.index_by_source),
+        (vec!["h"], vec![0, 0])
+    );
     let notes = by_url.polite.unwrap();
     assert_eq!((notes.without_url, notes.without_rate, notes.constrained), (1, 1, None));
 }

@@ -1,10 +1,10 @@
-use freshet_model::{Hosts, SourceTable, Strings};
+use freshet_model::{HostColumn, PackedStrings, SourceTable};
 use freshet_tables::{Table, write};
 use proptest::prelude::*;
 
 use crate::read_path;
 
-/// A number that a table may hold, of any size.
+/// Returns a number that a table may hold, of any size.
 fn number() -> impl Strategy<Value = f64> {
     prop_oneof![
         Just(0.0),
@@ -44,11 +44,14 @@ fn table() -> impl Strategy<Value = SourceTable> {
             ids: Some(ids.iter().map(String::as_str).collect()),
             importance: column(|cells| cells.0),
             change_rate: column(|cells| cells.1),
-            complete: Some(rows.iter().map(|cells| cells.3).collect()),
+            observed: Some(rows.iter().map(|cells| cells.3).collect()),
             cost: Some(column(|cells| cells.2.max(1e-30))),
             min_rate: Some(column(|cells| cells.2)),
             max_rate: Some(max_rate),
-            hosts: Some(Hosts { names: names.iter().map(String::as_str).collect(), of_source }),
+            hosts: Some(HostColumn {
+                names: names.iter().map(String::as_str).collect(),
+                index_by_source: of_source,
+            }),
         }
     })
 }
@@ -58,11 +61,13 @@ fn check(name: &str, table: &SourceTable) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(name);
     let flags: Vec<f64> =
-        table.complete.iter().flatten().map(|&flag| f64::from(u8::from(flag))).collect();
-    let hosts: Strings = table
+        table.observed.iter().flatten().map(|&flag| f64::from(u8::from(flag))).collect();
+    let hosts: PackedStrings = table
         .hosts
         .iter()
-        .flat_map(|hosts| hosts.of_source.iter().map(|&h| hosts.names.get(h as usize).unwrap()))
+        .flat_map(|hosts| {
+            hosts.index_by_source.iter().map(|&h| hosts.names.get(h as usize).unwrap())
+        })
         .collect();
     let columns = Table::new(table.len())
         .names("id", table.ids.as_ref())

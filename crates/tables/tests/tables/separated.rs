@@ -2,7 +2,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use freshet_model::{Hosts, SourceTable};
+use freshet_model::{HostColumn, SourceTable};
 use freshet_tables::{Input, Progress, ReadOptions, read};
 
 use crate::read_bytes;
@@ -42,13 +42,13 @@ fn every_column_in_any_order_with_defaults_for_empty_cells() {
             ids: Some(["x", "2", "y,\"z\""].into_iter().collect()),
             importance: vec![7.0, 1.0, 0.0],
             change_rate: vec![0.5, 2.0, 1000.0],
-            complete: Some(vec![true, false, true]),
+            observed: Some(vec![true, false, true]),
             cost: Some(vec![2.0, 1.0, 4.0]),
             min_rate: Some(vec![1.0, 0.0, 0.0]),
             max_rate: Some(vec![3.0, f64::INFINITY, f64::INFINITY]),
-            hosts: Some(Hosts {
+            hosts: Some(HostColumn {
                 names: ["b.org", "a.org"].into_iter().collect(),
-                of_source: vec![0, 1, 0],
+                index_by_source: vec![0, 1, 0],
             }),
         },
     );
@@ -57,9 +57,9 @@ fn every_column_in_any_order_with_defaults_for_empty_cells() {
 #[test]
 fn a_source_without_a_host_has_the_empty_name() {
     let with = |names: &[&str], of_source: [u32; 3]| SourceTable {
-        hosts: Some(Hosts {
+        hosts: Some(HostColumn {
             names: names.iter().copied().collect(),
-            of_source: of_source.to_vec(),
+            index_by_source: of_source.to_vec(),
         }),
         ..rates([1.0, 2.0, 3.0])
     };

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use freshet_model::{History, Life, Strings};
+use freshet_model::{ChangeTrace, PackedStrings, TimeRange};
 use freshet_tables::{Input, TableError, pages_beside, read_trace, write_trace};
 use proptest::prelude::*;
 
@@ -22,12 +22,12 @@ fn read(trace: &str, pages: Option<&str>, ignore_extra: bool) -> Result<Vec<Stri
     })
 }
 
-fn lines(history: &History) -> Vec<String> {
-    let line = |(source, (id, life)): (usize, (&str, &Life))| {
-        let Life { birth, end } = life;
-        format!("{id} {birth} to {end}: {:?}", history.changes(source))
+fn lines(history: &ChangeTrace) -> Vec<String> {
+    let line = |(source, (id, life)): (usize, (&str, &TimeRange))| {
+        let TimeRange { start: birth, end } = life;
+        format!("{id} {birth} to {end}: {:?}", history.change_times(source))
     };
-    history.ids.iter().zip(&history.lives).enumerate().map(line).collect()
+    history.ids.iter().zip(&history.lifetimes).enumerate().map(line).collect()
 }
 
 #[track_caller]
@@ -176,17 +176,21 @@ fn a_trace_is_known_by_its_name() {
     );
 }
 
-fn three() -> History {
-    let ids: Strings = ["a,\"b\"\n", " c ", "é\r"].into_iter().collect();
+fn three() -> ChangeTrace {
+    let ids: PackedStrings = ["a,\"b\"\n", " c ", "é\r"].into_iter().collect();
     let lives = vec![
-        Life { birth: 0.0, end: 2e9 },
-        Life { birth: 0.1 + 0.2, end: 7.0 },
-        Life { birth: 5.0, end: 5.0 },
+        TimeRange { start: 0.0, end: 2e9 },
+        TimeRange { start: 0.1 + 0.2, end: 7.0 },
+        TimeRange { start: 5.0, end: 5.0 },
     ];
-    History::new(ids, lives, &[(1, 7.0), (0, 1e9 + 0.25), (1, 0.5), (0, 7.0), (0, 7.0), (2, 5.0)])
+    ChangeTrace::new(
+        ids,
+        lives,
+        &[(1, 7.0), (0, 1e9 + 0.25), (1, 0.5), (0, 7.0), (0, 7.0), (2, 5.0)],
+    )
 }
 
-fn round_trip(history: &History, name: &str) -> History {
+fn round_trip(history: &ChangeTrace, name: &str) -> ChangeTrace {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(name);
     write_trace(&path, history).unwrap();
@@ -258,20 +262,20 @@ proptest! {
         pages in prop::collection::btree_map("[a,\"\r\n \u{feff}é]{1,6}", (0.0..1e12_f64, 0.0..1e11_f64), 1..20),
         changes in prop::collection::vec((any::<prop::sample::Index>(), 0.0..=1.0_f64), 0..60),
     ) {
-        let ids: Strings = pages.keys().map(String::as_str).collect();
-        let lives: Vec<Life> = pages
+        let ids: PackedStrings = pages.keys().map(String::as_str).collect();
+        let lives: Vec<TimeRange> = pages
             .values()
-            .map(|&(birth, length)| Life { birth, end: (birth + length).min(1e12) })
+            .map(|&(birth, length)| TimeRange { start: birth, end: (birth + length).min(1e12) })
             .collect();
         let changes: Vec<(u32, f64)> = changes
             .iter()
             .map(|(page, part)| {
                 let page = page.index(lives.len());
-                let Life { birth, end } = lives[page];
+                let TimeRange { start: birth, end } = lives[page];
                 (page as u32, (birth + part * (end - birth)).clamp(birth, end))
             })
             .collect();
-        let history = History::new(ids, lives, &changes);
+        let history = ChangeTrace::new(ids, lives, &changes);
         prop_assert_eq!(round_trip(&history, "t.csv"), history);
     }
 

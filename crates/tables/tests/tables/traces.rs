@@ -24,7 +24,7 @@ fn directory() -> Option<PathBuf> {
     None
 }
 
-/// The path and the number of changes of each page, as another reader finds them.
+/// Returns the path and the number of changes of each page, as another reader finds them.
 fn counts(pages: &Path) -> HashMap<String, usize> {
     let mut reader = csv::Reader::from_reader(GzDecoder::new(File::open(pages).unwrap()));
     let rows = reader.deserialize().map(|row| {
@@ -46,12 +46,13 @@ fn every_trace_has_what_its_description_says_and_comes_back_as_it_was_written() 
         let trace = directory.join(format!("{name}.csv.gz"));
         let beside = pages_beside(&trace).unwrap();
         let history = read(&trace, Some(&beside));
-        assert_eq!((history.len(), history.total()), (pages, changes), "{name}");
-        let with_changes = (0..pages).filter(|&page| !history.changes(page).is_empty()).count();
+        assert_eq!((history.len(), history.change_count()), (pages, changes), "{name}");
+        let with_changes =
+            (0..pages).filter(|&page| !history.change_times(page).is_empty()).count();
         assert!(changed.is_none_or(|changed| changed == with_changes), "{name}: {with_changes}");
         let counts = counts(&beside);
         for (page, path) in history.ids.iter().enumerate() {
-            assert_eq!(history.changes(page).len(), counts[path], "{name}: {path}");
+            assert_eq!(history.change_times(page).len(), counts[path], "{name}: {path}");
         }
 
         let copy = copies.path().join(format!("{name}.csv"));
@@ -59,6 +60,6 @@ fn every_trace_has_what_its_description_says_and_comes_back_as_it_was_written() 
         assert!(read(&copy, pages_beside(&copy).as_deref()) == history, "{name}");
         // Without the file of pages: those that changed.
         let alone = read(&copy, None);
-        assert_eq!((alone.len(), alone.total()), (with_changes, changes), "{name}");
+        assert_eq!((alone.len(), alone.change_count()), (with_changes, changes), "{name}");
     }
 }

@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use freshet_model::Strings;
+use freshet_model::PackedStrings;
 use freshet_tables::{
     Format, PlanRows, Table, TableError, write, write_atomic, write_csv, write_to,
 };
@@ -21,7 +21,7 @@ fn jsonl() -> Format {
 
 #[test]
 fn plans_as_text() {
-    let ids: Strings = ["a", "b,\"c\"\n", "d"].into_iter().collect();
+    let ids: PackedStrings = ["a", "b,\"c\"\n", "d"].into_iter().collect();
     let plan = PlanRows {
         ids: Some(&ids),
         rate: &[0.5, 0.0, 3.0],

@@ -1,4 +1,4 @@
-//! LambdaLearnAndCrawl and its kin (Algorithm 4): estimate, plan, follow the plan for a day, again.
+//! LambdaLearnAndCrawl and its variants (Algorithm 4): estimate, plan, follow the plan for a day, repeat.
 
 use freshet_estimate::{Observation, observed_rate, smoothed_rate};
 use rand::RngExt;
@@ -8,10 +8,10 @@ use crate::error::LabError;
 use crate::experiments::kolobov_web::{BUDGET, Costs, Crawl, Pages};
 use crate::random::{Random, random};
 
-/// Changes a day that every source is taken to have at first.
+/// Initial estimate of every change rate per day.
 const GUESS: f64 = 1.0;
 
-/// The costs of the plan for each day, and of the one after the last, at the true rates.
+/// Returns the costs of the plan for each day, and of the one after the last, at the true rates.
 pub(super) fn learn(
     pages: &Pages,
     crawl: Crawl,
@@ -30,8 +30,8 @@ pub(super) fn learn(
     let mut costs = Vec::new();
     for day in 0..=days {
         let rates = believed.rates(crawl, BUDGET * n as f64)?;
-        // A plan is a rate for those who are polled, and a chance at each announced change for those
-        // who announce: what the rate comes to follows from the true change rate.
+        // A plan is a rate for polled sources, and a probability at each announced change for
+        // observed ones, whose rate follows from the true change rate.
         let carried_out: Vec<f64> = (0..n)
             .map(|i| {
                 let announced = listens && pages.complete[i];
@@ -73,7 +73,7 @@ struct Source {
 }
 
 impl Source {
-    /// A day of fetches at random times, and the rate that is believed after it.
+    /// Returns a day of fetches at random times, and the rate that is believed after it.
     fn poll(&mut self, day: f64, rate: f64, change: f64, random: &mut Random) -> f64 {
         let before = self.history.len();
         let mut time = day;

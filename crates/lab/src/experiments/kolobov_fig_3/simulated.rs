@@ -1,4 +1,4 @@
-//! Our engine beside the paper's learners, in the simulator.
+//! freshet's engine and the learners of the paper, in the simulator.
 
 use freshet_chart::{Axis, Panel};
 use freshet_sim::{Experiment as Simulation, Origin, Synthetic, WebKind};

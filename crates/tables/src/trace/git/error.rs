@@ -1,20 +1,20 @@
-//! Why the history of a repository could not be read.
+//! Errors of reading the history of a repository.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::Quoted;
 
-/// Why the history of a git repository could not be read.
+/// Error of reading the history of a git repository.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// The program `git` is not there.
+    /// The program `git` was not found.
     #[error("the program `git` is not installed, or not in PATH")]
     NoGit,
-    /// The program could not be run or listened to.
+    /// The program could not be run.
     #[error("cannot run `git`: {0}")]
     Run(#[source] io::Error),
-    /// The path is no directory.
+    /// The path is not a directory.
     #[error("{}: no such directory", path.display())]
     NoDirectory {
         /// The path.
@@ -26,12 +26,12 @@ pub enum GitError {
         /// The path.
         path: PathBuf,
     },
-    /// The repository belongs to someone else, and git does not open it.
+    /// Git refuses to open a repository of another user.
     #[error("{}: git does not open a repository of another user", path.display())]
     NotTrusted {
         /// The path.
         path: PathBuf,
-        /// The directory as git names it.
+        /// Directory as git names it.
         directory: String,
     },
     /// The repository has no commit yet.
@@ -40,7 +40,7 @@ pub enum GitError {
         /// The path.
         path: PathBuf,
     },
-    /// The revision names no commit.
+    /// Unknown revision.
     #[error("{}: no commit {revision}", path.display())]
     UnknownRevision {
         /// The path.
@@ -48,38 +48,38 @@ pub enum GitError {
         /// The revision.
         revision: Quoted,
     },
-    /// No file was ever there, or none that matches.
+    /// No file ever existed, or none matches.
     #[error("{}: no files in its history", path.display())]
     NoFiles {
         /// The path.
         path: PathBuf,
     },
-    /// There are more files than can be counted in 32 bits.
+    /// The number of files does not fit in 32 bits.
     #[error("{}: more than {} files", path.display(), u32::MAX)]
     TooManyFiles {
         /// The path.
         path: PathBuf,
     },
-    /// The program gave up.
+    /// The program failed.
     #[error("{}: git failed: {message}", path.display())]
     Failed {
         /// The path.
         path: PathBuf,
-        /// What it said.
+        /// Message of the program.
         message: String,
     },
-    /// The program printed something that is no log.
+    /// The output of the program is not a log.
     #[error("{}: git printed {found}, which is no log", path.display())]
     NotALog {
         /// The path.
         path: PathBuf,
-        /// What it printed.
+        /// The unexpected output.
         found: Quoted,
     },
 }
 
 impl GitError {
-    /// What the person can do about it, where that is not plain from the message.
+    /// Returns a hint about what to do, if the message does not imply it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
@@ -105,7 +105,7 @@ impl GitError {
         Some(hint.to_owned())
     }
 
-    /// From what the program said when it gave up.
+    /// Classifies the error message of the program.
     pub(super) fn failed(path: &Path, said: &str) -> Self {
         let path = path.to_owned();
         if said.contains("not a git repository") {

@@ -1,29 +1,29 @@
-//! From the log that git prints to the history of its files.
+//! Parser of git's log.
 
 use std::path::Path;
 
-use freshet_model::{History, Life, Strings};
+use freshet_model::{ChangeTrace, PackedStrings, TimeRange};
 
 use crate::error::Quoted;
 use crate::names::Names;
 use crate::trace::git::error::GitError;
 use crate::trace::git::path::readable;
 
-/// The log as it was read, newest first.
+/// Parsed log, newest commit first.
 #[derive(Default)]
 pub(super) struct Log {
     paths: Paths,
     commits: Vec<Commit>,
-    /// What happened to which path, commit after commit.
+    /// Events of paths, commit by commit.
     events: Vec<(u32, Event)>,
-    /// A file was announced, and its path comes next.
+    /// The path of an event comes next.
     announced: Option<Option<Event>>,
 }
 
 struct Commit {
-    /// In seconds since 1970; NaN if it cannot be read.
+    /// Time in seconds since 1970; NaN if it is invalid.
     time: f64,
-    /// Where its events begin.
+    /// Index of its first event.
     events: usize,
 }
 
@@ -34,7 +34,7 @@ enum Event {
     Disappears,
 }
 
-/// What is wrong with a log.
+/// Error of a log.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LogFault {
     Unknown(Quoted),
@@ -51,7 +51,7 @@ impl LogFault {
     }
 }
 
-/// No commit is dated later; clocks that were wrong by that much tell nothing.
+/// Latest accepted commit time; later ones are clock errors.
 const LATEST: f64 = 1e12;
 
 impl Log {
@@ -59,7 +59,7 @@ impl Log {
         self.commits.len() as u64
     }
 
-    /// Takes what stands between two zero bytes; gives the number of commits when it is one.
+    /// Processes the text between two zero bytes. Returns the number of commits if it is one.
     pub(super) fn take(&mut self, token: &[u8]) -> Result<Option<u64>, LogFault> {
         if let Some(event) = self.announced.take() {
             if let Some(event) = event {
@@ -84,8 +84,8 @@ impl Log {
         }
     }
 
-    /// The history, and how many commits are dated before the commit that they follow.
-    pub(super) fn into_history(self) -> (History, u64) {
+    /// Returns the history and the number of commits that are dated before their parent.
+    pub(super) fn into_history(self) -> (ChangeTrace, u64) {
         let mut files: Vec<Option<File>> = vec![None; self.paths.0.len()];
         let mut sources: Vec<u32> = Vec::new();
         let mut changes: Vec<(u32, f64)> = Vec::new();
@@ -114,10 +114,11 @@ impl Log {
             after = commit.events;
         }
         let lives = sources.iter().filter_map(|&path| files[path as usize]);
-        let lives: Vec<Life> =
-            lives.map(|file| Life { birth: file.birth, end: file.end.unwrap_or(now) }).collect();
-        let ids: Strings = sources.iter().map(|&path| self.paths.0.text(path)).collect();
-        (History::new(ids, lives, &changes), out_of_order)
+        let lives: Vec<TimeRange> = lives
+            .map(|file| TimeRange { start: file.birth, end: file.end.unwrap_or(now) })
+            .collect();
+        let ids: PackedStrings = sources.iter().map(|&path| self.paths.0.text(path)).collect();
+        (ChangeTrace::new(ids, lives, &changes), out_of_order)
     }
 }
 
@@ -125,12 +126,12 @@ impl Log {
 struct File {
     source: u32,
     birth: f64,
-    /// When it was deleted, unless it is there.
+    /// Time of deletion, unless the file exists.
     end: Option<f64>,
 }
 
-/// What `OLD_MODE NEW_MODE OLD_HASH NEW_HASH STATUS` means for a file. The outer nothing is a
-/// line of another kind, the inner one what is no event: permissions and submodules.
+/// Interprets `OLD_MODE NEW_MODE OLD_HASH NEW_HASH STATUS`. The outer `None` is a
+/// line of another kind, the inner one is not an event: permissions and submodules.
 fn event(raw: &[u8]) -> Option<Option<Event>> {
     let mut words = raw.split(|byte| *byte == b' ');
     let mut next = || words.next();
@@ -145,7 +146,7 @@ fn event(raw: &[u8]) -> Option<Option<Event>> {
     })
 }
 
-/// Regular files are 100644 and 100755, links 120000; submodules are 160000, and nothing 000000.
+/// Regular files are 100644 and 100755, links 120000, submodules 160000, absent files 000000.
 fn is_file(mode: &[u8]) -> bool {
     mode.starts_with(b"10") || mode.starts_with(b"12")
 }
@@ -154,7 +155,7 @@ fn unknown(token: &[u8]) -> LogFault {
     LogFault::Unknown(Quoted::new(&String::from_utf8_lossy(token)))
 }
 
-/// Paths, each with its number.
+/// Set of paths with numbers.
 struct Paths(Names);
 
 impl Default for Paths {
@@ -186,9 +187,9 @@ mod tests {
             read.take(token.as_bytes()).unwrap();
         }
         let (history, got) = read.into_history();
-        let files: Vec<(&str, f64, f64, &[f64])> = (history.ids.iter().zip(&history.lives))
+        let files: Vec<(&str, f64, f64, &[f64])> = (history.ids.iter().zip(&history.lifetimes))
             .enumerate()
-            .map(|(at, (id, life))| (id, life.birth, life.end, history.changes(at)))
+            .map(|(at, (id, life))| (id, life.start, life.end, history.change_times(at)))
             .collect();
         assert_eq!((files.as_slice(), got), (expect, out_of_order));
     }

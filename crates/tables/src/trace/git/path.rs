@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A path as text, another one for every other path: the mark for what is no text, and the bytes
-/// in hexadecimal. A path that has the mark itself has it written in the same way.
+/// Returns a path as text, injectively: invalid bytes become U+FFFD and two hexadecimal digits,
+/// and so does U+FFFD itself.
 pub(super) fn readable(path: &[u8]) -> Cow<'_, str> {
     const MARK: char = char::REPLACEMENT_CHARACTER;
     match std::str::from_utf8(path) {

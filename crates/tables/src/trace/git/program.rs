@@ -1,4 +1,4 @@
-//! Running `git` so that it says the same on every machine.
+//! Runs `git` so that its output is the same on every machine.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use crate::error::Quoted;
 use crate::trace::git::error::GitError;
 
-/// Variables that would point git elsewhere or change what a pathspec means: a hook sets some.
+/// Variables that redirect git or change the meaning of pathspecs; hooks set some of them.
 const FORGOTTEN: [&str; 15] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -28,7 +28,7 @@ const FORGOTTEN: [&str; 15] = [
     "LANGUAGE",
 ];
 
-/// Variables that keep it from translating, asking, fetching, locking and inventing parents.
+/// Variables that keep git from translating, prompting, fetching, locking and replacing parents.
 const SET: [(&str, &str); 5] = [
     ("LC_ALL", "C"),
     ("GIT_TERMINAL_PROMPT", "0"),
@@ -37,10 +37,10 @@ const SET: [(&str, &str); 5] = [
     ("GIT_GRAFT_FILE", "/dev/null"),
 ];
 
-/// The log of first parents, newest first: a commit is `@TIME`, a file is what `--raw` says and
-/// its path, each ended by a zero byte. What the person's configuration could change is set.
+/// Log of first parents, newest first: a commit is `@TIME`, a file is a `--raw` line and
+/// its path, each ended by a zero byte. Settings that the user's configuration could change are explicit.
 ///
-/// Newest first, because git would keep all commits in memory to turn them round.
+/// Newest first, because git would hold all commits in memory to reverse them.
 const LOG: [&str; 24] = [
     "-c",
     "log.showRoot=true",
@@ -50,7 +50,7 @@ const LOG: [&str; 24] = [
     "--first-parent",
     "--diff-merges=first-parent",
     "--full-history",
-    // Commits that leave the files in question alone are shown too: they have times.
+    // Commits that do not touch the selected files are included for their times.
     "--sparse",
     "--format=tformat:@%ct",
     "--raw",
@@ -69,10 +69,10 @@ const LOG: [&str; 24] = [
     "-O/dev/null",
 ];
 
-/// What git says on standard error is kept up to this length.
+/// Longest stored text of git's standard error.
 const SAID: u64 = 16 << 10;
 
-/// The program, to be run in a directory.
+/// The program, for a directory.
 pub(super) struct Program<'a> {
     path: &'a Path,
 }
@@ -86,7 +86,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// What git answers, without the line's end.
+    /// Returns the output of git without the line end.
     pub(super) fn ask(&self, arguments: &[&str]) -> Result<String, GitError> {
         let mut answer = Vec::new();
         self.run(arguments.iter().map(OsStr::new), |out| {
@@ -96,7 +96,7 @@ impl<'a> Program<'a> {
         Ok(answer.strip_suffix('\n').unwrap_or(&answer).to_owned())
     }
 
-    /// The hash of the commit that a person means.
+    /// Resolves a revision to a commit hash.
     pub(super) fn commit(&self, revision: &str) -> Result<String, GitError> {
         let wanted = format!("{revision}^{{commit}}");
         let path = self.path.to_owned();
@@ -109,7 +109,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Gives each part of the log to `take`.
+    /// Passes each part of the log to `take`.
     pub(super) fn log(
         &self,
         commit: &str,
@@ -134,7 +134,7 @@ impl<'a> Program<'a> {
     ) -> Result<(), GitError> {
         let mut command = Command::new("git");
         command.arg("-C").arg(self.path).args(["--no-pager", "--no-replace-objects"]);
-        // It is the file of no grafts that git would complain about.
+        // Git warns about an empty graft file.
         command.args(["-c", "advice.graftFileDeprecated=false"]);
         command.args(arguments).envs(SET);
         for name in FORGOTTEN {
@@ -156,16 +156,16 @@ impl<'a> Program<'a> {
     }
 }
 
-/// A program that does not outlive this value.
+/// A child process that is killed when this value is dropped.
 struct Running(Child);
 
 impl Running {
-    /// Reads what it says on standard error; a full pipe would stop it.
+    /// Reads its standard error, because a full pipe would block it.
     fn said(&mut self) -> Option<JoinHandle<String>> {
         let mut pipe = self.0.stderr.take()?;
         Some(std::thread::spawn(move || {
             let mut said = Vec::new();
-            // What cannot be read any more adds nothing.
+            // Errors of reading are ignored.
             let _ = pipe.by_ref().take(SAID).read_to_end(&mut said);
             let _ = io::copy(&mut pipe, &mut io::sink());
             String::from_utf8_lossy(&said).into_owned()
@@ -175,7 +175,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Both do nothing if it has ended and was waited for.
+        // Both do nothing if the process has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,8 +1,8 @@
 use crate::Rates;
 
-/// Measures a sequence as it comes: how far each source is from its rate, and its gaps.
+/// Measures a sequence: the deviation of each source from its rate, and the gaps between its fetches.
 #[derive(Clone, Debug)]
-pub struct Tally {
+pub struct SequenceStats {
     rates: Vec<f64>,
     slots: u64,
     idle: u64,
@@ -18,27 +18,27 @@ struct Counts {
     longest: u64,
 }
 
-/// How a source's fetches lie in a sequence.
+/// Distribution of the fetches of one source in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
-    /// How often it was fetched.
+pub struct SourceSpacing {
+    /// Number of fetches.
     pub fetches: u64,
-    /// The largest |tρ − N| after any number of slots t, with N the fetches among them.
+    /// Largest |tρ − N| over all numbers of slots t, where N is the number of fetches among them.
     pub discrepancy: f64,
-    /// The fewest and the most slots from one fetch to the next, if there were two.
+    /// Shortest and longest gap in slots, if there were at least two fetches.
     pub gaps: Option<(u64, u64)>,
 }
 
-impl Tally {
-    /// Of nothing yet.
+impl SequenceStats {
+    /// Creates empty statistics.
     pub fn new(rates: Rates<'_>) -> Self {
         let rates = rates.as_slice().to_vec();
         let sources = vec![Counts::default(); rates.len()];
         Self { rates, slots: 0, idle: 0, sources }
     }
 
-    /// Counts the decision for the next slot. Gives the number of slots since the source's last
-    /// fetch; the start counts as one.
+    /// Records the decision for the next slot. Returns the number of slots since the last fetch of the source,
+    /// or since the start.
     pub fn record(&mut self, decision: Option<usize>) -> Option<u64> {
         self.slots += 1;
         let Some(source) = decision else {
@@ -47,10 +47,10 @@ impl Tally {
         };
         let (counts, rate) = (&mut self.sources[source], self.rates[source]);
         let gap = self.slots - counts.last;
-        counts.see(self.slots - 1, rate);
+        counts.update_discrepancy(self.slots - 1, rate);
         counts.fetches += 1;
         counts.last = self.slots;
-        counts.see(self.slots, rate);
+        counts.update_discrepancy(self.slots, rate);
         if counts.fetches > 1 {
             counts.shortest = if counts.fetches == 2 { gap } else { counts.shortest.min(gap) };
             counts.longest = counts.longest.max(gap);
@@ -58,35 +58,36 @@ impl Tally {
         Some(gap)
     }
 
-    /// Slots so far.
+    /// Returns the number of slots.
     pub fn slots(&self) -> u64 {
         self.slots
     }
 
-    /// Slots so far with nothing to fetch.
+    /// Returns the number of idle slots.
     pub fn idle(&self) -> u64 {
         self.idle
     }
 
-    /// Each source so far.
-    pub fn spreads(&self) -> impl Iterator<Item = Spread> {
+    /// Returns the spacing of each source.
+    pub fn spacings(&self) -> impl Iterator<Item = SourceSpacing> {
         self.sources.iter().zip(&self.rates).map(|(counts, &rate)| {
             let mut counts = *counts;
-            counts.see(self.slots, rate);
+            counts.update_discrepancy(self.slots, rate);
             let gaps = (counts.fetches > 1).then_some((counts.shortest, counts.longest));
-            Spread { fetches: counts.fetches, discrepancy: counts.discrepancy, gaps }
+            SourceSpacing { fetches: counts.fetches, discrepancy: counts.discrepancy, gaps }
         })
     }
 
-    /// The largest discrepancy of any source.
+    /// Returns the largest discrepancy of all sources.
     pub fn discrepancy(&self) -> f64 {
-        self.spreads().map(|spread| spread.discrepancy).fold(0.0, f64::max)
+        self.spacings().map(|spacing| spacing.discrepancy).fold(0.0, f64::max)
     }
 }
 
 impl Counts {
-    /// Between fetches tρ − N only rises: it is enough to look before and after each, and at the end.
-    fn see(&mut self, slots: u64, rate: f64) {
+    /// Updates the discrepancy. Between fetches tρ − N only rises, so the extremes are before and after each
+    /// fetch and at the end.
+    fn update_discrepancy(&mut self, slots: u64, rate: f64) {
         let ahead = (slots as f64).mul_add(rate, -(self.fetches as f64));
         self.discrepancy = self.discrepancy.max(ahead.abs());
     }
@@ -99,24 +100,24 @@ mod tests {
     #[test]
     fn gaps_and_discrepancy_of_a_short_sequence() {
         let rates = [0.5, 0.25];
-        let mut tally = Tally::new(Rates::new(&rates).unwrap());
+        let mut stats = SequenceStats::new(Rates::new(&rates).unwrap());
         let sequence = [None, None, None, Some(0), Some(0), Some(1), Some(0), None];
-        let gaps = sequence.map(|decision| tally.record(decision));
+        let gaps = sequence.map(|decision| stats.record(decision));
         assert_eq!(gaps, [None, None, None, Some(4), Some(1), Some(6), Some(2), None]);
-        assert_eq!((tally.slots(), tally.idle()), (8, 4));
-        let spreads: Vec<Spread> = tally.spreads().collect();
+        assert_eq!((stats.slots(), stats.idle()), (8, 4));
+        let spacings: Vec<SourceSpacing> = stats.spacings().collect();
         // Source 0 is 1.5 behind after slot 3; source 1 is 1.25 behind after slot 5.
-        let first = Spread { fetches: 3, discrepancy: 1.5, gaps: Some((1, 2)) };
-        assert_eq!(spreads[0], first);
-        assert_eq!(spreads[1], Spread { fetches: 1, discrepancy: 1.25, gaps: None });
-        assert_eq!(tally.discrepancy(), 1.5);
+        let first = SourceSpacing { fetches: 3, discrepancy: 1.5, gaps: Some((1, 2)) };
+        assert_eq!(spacings[0], first);
+        assert_eq!(spacings[1], SourceSpacing { fetches: 1, discrepancy: 1.25, gaps: None });
+        assert_eq!(stats.discrepancy(), 1.5);
     }
 
     #[test]
-    fn what_is_never_fetched_falls_behind() {
+    fn a_source_that_is_never_fetched_falls_behind() {
         let rates = [0.125];
-        let mut tally = Tally::new(Rates::new(&rates).unwrap());
-        (0..100).for_each(|_| assert_eq!(tally.record(None), None));
-        assert_eq!(tally.discrepancy(), 12.5);
+        let mut stats = SequenceStats::new(Rates::new(&rates).unwrap());
+        (0..100).for_each(|_| assert_eq!(stats.record(None), None));
+        assert_eq!(stats.discrepancy(), 12.5);
     }
 }

@@ -1,68 +1,68 @@
-//! Rates from a plan, and a rhythm.
+//! Fetches at the rates of a plan.
 
 use freshet_plan::{Objective, Options, Policy as PlanPolicy, Rule, Timing};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
 
-use super::crowd::{Columns, Crowd};
+use super::active_sources::{ActiveSources, Columns};
 use super::{Event, Outcome, Policy};
 use crate::error::SimError;
 use crate::process::slots_until;
-use crate::seed::{Purpose, Random, random};
+use crate::seed::{Random, RandomPurpose, random};
 use crate::setting::Setting;
-use freshet_schedule::Agenda;
+use freshet_schedule::DueQueue;
 
-/// When the fetches of a source happen.
+/// Timing of the fetches of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rhythm {
+pub(super) enum FetchTiming {
     Timed(Timing),
-    /// Once in every round, at a random place in it.
+    /// Once per round, at a random time.
     RandomOrder,
 }
 
-/// The rhythms by name.
-pub(super) const RHYTHMS: &[&str] = &["periodic", "poisson", "slots", "random-order"];
+/// Timings by name.
+pub(super) const TIMINGS: &[&str] = &["periodic", "poisson", "slots", "random-order"];
 
-/// Fetches every source at its rate. Planned sources that announce their changes are fetched by a
+/// Fetches every source at its planned rate. Sources that announce their changes are fetched by a
 /// rule instead.
-pub(super) struct Paced {
+pub(super) struct RatePolicy {
     columns: Columns,
     options: Options,
-    rhythm: Rhythm,
+    rhythm: FetchTiming,
     budget: f64,
-    crowd: Crowd,
+    crowd: ActiveSources,
     rates: Vec<f64>,
-    /// The last fetch, or the start of the round.
+    /// Last fetch, or the start of the round.
     last: Vec<f64>,
-    agenda: Agenda,
+    agenda: DueQueue,
     random: Random,
-    /// Announced changes since the last fetch, and how many to wait for.
+    /// Announced changes since the last fetch, and the number to wait for.
     pending: Vec<u32>,
     goal: Vec<u32>,
 }
 
-impl Paced {
-    /// A plan by the true change rates.
+impl RatePolicy {
+    /// Plans with the true change rates.
     pub(super) fn build(
         setting: &Setting<'_>,
         policy: PlanPolicy,
         variant: Option<&str>,
     ) -> Result<Box<dyn Policy>, SimError> {
         let rhythm = match variant {
-            None => Rhythm::Timed(setting.timing),
-            Some("random-order") => Rhythm::RandomOrder,
-            Some(name) => Rhythm::Timed(name.parse().unwrap_or_default()),
+            None => FetchTiming::Timed(setting.timing),
+            Some("random-order") => FetchTiming::RandomOrder,
+            Some(name) => FetchTiming::Timed(name.parse().unwrap_or_default()),
         };
         let timing = match rhythm {
-            Rhythm::Timed(timing) => timing,
-            Rhythm::RandomOrder => Timing::Periodic,
+            FetchTiming::Timed(timing) => timing,
+            FetchTiming::RandomOrder => Timing::Periodic,
         };
-        // Only the best plan minds what it is for.
+        // Only the optimal plan depends on the objective.
         let objective = setting.objective.objective().unwrap_or(Objective::Harmonic);
         let options = Options { objective, timing, observed: setting.observed, policy };
         let columns = known(setting, policy == PlanPolicy::Optimal);
         let n = setting.web.population.len();
-        // What cannot be planned now cannot be planned later.
+        // Reports planning errors before the run.
         let all: Vec<u32> = (0..n as u32).collect();
         columns.rates(&all, setting.budget, &options)?;
         Ok(Box::new(Self {
@@ -70,11 +70,11 @@ impl Paced {
             options,
             rhythm,
             budget: setting.budget,
-            crowd: Crowd::new(n),
+            crowd: ActiveSources::new(n),
             rates: vec![0.0; n],
             last: vec![0.0; n],
-            agenda: Agenda::default(),
-            random: random(setting.seed, Purpose::Policy),
+            agenda: DueQueue::default(),
+            random: random(setting.seed, RandomPurpose::Policy),
             pending: vec![0; n],
             goal: vec![u32::MAX; n],
         }))
@@ -92,10 +92,10 @@ impl Paced {
         for (&source, rate) in self.crowd.list().iter().zip(rates) {
             let i = source as usize;
             self.last[i] = if rate > 0.0 && self.rates[i] > 0.0 {
-                // As much of the interval is over as before.
+                // Keeps the elapsed share of the interval.
                 now - (now - self.last[i]) * self.rates[i] / rate
             } else {
-                // Who was not fetched at all begins anywhere, as a newcomer does.
+                // A source that was not fetched before starts at a random phase, like a new source.
                 f64::NAN
             };
             self.rates[i] = rate;
@@ -109,18 +109,18 @@ impl Paced {
                 continue;
             }
             if self.last[source as usize].is_nan() {
-                // As if it had been going on for ever: no source waits longer for its first fetch
-                // than for the others, and so many requests are made as were planned.
+                // Starts in the stationary state: no source waits longer for its first fetch
+                // than for later ones, and the number of requests is as planned.
                 let interval = 1.0 / self.rates[source as usize];
                 let back = interval * self.random.random::<f64>();
                 self.last[source as usize] = if back.is_finite() { now - back } else { now };
             }
             entries.push((self.due(now, source), source));
         }
-        self.agenda = Agenda::of(entries);
+        self.agenda = DueQueue::from_entries(entries);
     }
 
-    /// The next fetch of a source that is polled, after `now`.
+    /// Returns the time of the next fetch of a polled source, after `now`.
     fn due(&mut self, now: f64, source: u32) -> f64 {
         let rate = self.rates[source as usize];
         if rate <= 0.0 {
@@ -128,20 +128,22 @@ impl Paced {
         }
         let last = self.last[source as usize];
         match self.rhythm {
-            Rhythm::Timed(Timing::Periodic) => (last + 1.0 / rate).max(now),
-            Rhythm::Timed(Timing::Poisson) => {
+            FetchTiming::Timed(Timing::Periodic) => (last + 1.0 / rate).max(now),
+            FetchTiming::Timed(Timing::Poisson) => {
                 let wait: f64 = Exp1.sample(&mut self.random);
                 now + wait / rate
             }
-            Rhythm::Timed(Timing::Slots) => now.floor() + slots_until(rate, self.random.random()),
-            Rhythm::RandomOrder => {
+            FetchTiming::Timed(Timing::Slots) => {
+                now.floor() + slots_until(rate, self.random.random())
+            }
+            FetchTiming::RandomOrder => {
                 // `last` is where the next round starts.
                 (last + self.random.random::<f64>() / rate).max(now)
             }
         }
     }
 
-    /// Draws what to wait for with an observed source.
+    /// Draws the number of changes to wait for with an observed source.
     fn begin_cycle(&mut self, source: u32) {
         let i = source as usize;
         self.pending[i] = 0;
@@ -153,7 +155,7 @@ impl Paced {
                 if (k - whole).abs() <= 1e-12 * k {
                     whole as u32
                 } else {
-                    // Of k changes with this chance, else of k + 1.
+                    // k changes with this probability, otherwise k + 1.
                     let short = self.random.random::<f64>() < k.ceil() - k;
                     k.floor() as u32 + u32::from(!short)
                 }
@@ -162,7 +164,7 @@ impl Paced {
         };
     }
 
-    /// An observed source has changed.
+    /// Processes a change of an observed source.
     fn changed(&mut self, now: f64, source: u32, fetches: &mut Vec<u32>) {
         let i = source as usize;
         self.pending[i] += 1;
@@ -191,7 +193,7 @@ impl Paced {
         }
     }
 
-    /// A source was asked for; what it says does not change when it is asked again.
+    /// Schedules the next fetch after a fetch was requested, independently of its outcome.
     fn go_on(&mut self, now: f64, source: u32) {
         if self.listens_to(source) {
             self.begin_cycle(source);
@@ -199,18 +201,18 @@ impl Paced {
         }
         let i = source as usize;
         self.last[i] = match self.rhythm {
-            Rhythm::RandomOrder => self.last[i] + 1.0 / self.rates[i],
-            Rhythm::Timed(_) => now,
+            FetchTiming::RandomOrder => self.last[i] + 1.0 / self.rates[i],
+            FetchTiming::Timed(_) => now,
         };
         let due = self.due(now, source);
         self.agenda.push(due, source);
     }
 }
 
-/// What one who knows all change rates plans with.
+/// Returns the inputs of a plan with known change rates.
 pub(super) fn known(setting: &Setting<'_>, listens: bool) -> Columns {
     let population = &setting.web.population;
-    // Of a record, in hindsight.
+    // For a trace, rates in hindsight.
     let mut rates = setting.web.known_rates(setting.calendar.days);
     let change_rate = rates.pop_front().unwrap_or_default();
     let announced = population.complete.contains(&true) && listens;
@@ -222,9 +224,9 @@ pub(super) fn known(setting: &Setting<'_>, listens: bool) -> Columns {
     }
 }
 
-impl Policy for Paced {
+impl Policy for RatePolicy {
     fn wake(&self) -> f64 {
-        self.agenda.first().min(self.crowd.plan_at())
+        self.agenda.next_day().min(self.crowd.plan_at())
     }
 
     fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {

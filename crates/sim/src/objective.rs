@@ -1,23 +1,23 @@
-//! What the requests are to buy.
+//! Objective of a simulation.
 
 use std::fmt;
 
-use freshet_estimate::{Belief, Capture, Penalty};
+use freshet_estimate::{Belief, CaptureObjective, Penalty};
 use freshet_plan::Objective;
 
 use crate::policy::PolicyKind;
 
-/// What the policies are asked to make good.
+/// Objective that the policies optimise.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Aim {
-    /// Copies that are like their sources: one that lacks changes costs something.
+pub enum SimObjective {
+    /// Up-to-date copies: a copy that lacks changes has a cost.
     Keep(Objective),
-    /// Each change as an update: capturing one is worth something, how much says the mode.
-    Capture(Capture),
+    /// Captured updates: each change is an update whose worth depends on the mode.
+    Capture(CaptureObjective),
 }
 
-impl Aim {
-    /// Its name on the command line.
+impl SimObjective {
+    /// Returns the name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -26,13 +26,13 @@ impl Aim {
         }
     }
 
-    /// Whether a greater number is a better one.
+    /// Returns true if a larger value is better.
     #[must_use]
     pub fn more_is_better(self) -> bool {
         matches!(self, Self::Keep(Objective::Freshness) | Self::Capture(_))
     }
 
-    /// The objective, if a plan can be made for it.
+    /// Returns the planner's objective, if there is one.
     #[must_use]
     pub fn objective(self) -> Option<Objective> {
         match self {
@@ -41,16 +41,16 @@ impl Aim {
         }
     }
 
-    /// What updates are worth, if they are what counts.
+    /// Returns the worth of updates if the objective is capture.
     #[must_use]
-    pub fn capture(self) -> Option<Capture> {
+    pub fn capture(self) -> Option<CaptureObjective> {
         match self {
             Self::Keep(_) => None,
             Self::Capture(capture) => Some(capture),
         }
     }
 
-    /// The policy that the others are compared with: it knows all change rates.
+    /// Returns the reference policy, which knows all change rates.
     #[must_use]
     pub fn yardstick(self) -> PolicyKind {
         match self {
@@ -59,24 +59,24 @@ impl Aim {
         }
     }
 
-    /// What a fetch is worth so many days after the last, for importance 1.
+    /// Returns the value of a fetch `days` after the last one, for importance 1.
     pub(crate) fn value(self, belief: Belief, days: f64) -> f64 {
         match self {
-            Self::Keep(objective) => penalty(objective).value(belief, days),
-            Self::Capture(capture) => capture.value(belief, days),
+            Self::Keep(objective) => penalty(objective).fetch_value(belief, days),
+            Self::Capture(capture) => capture.fetch_value(belief, days),
         }
     }
 
-    /// The days after which it is worth a price.
+    /// Returns the number of days after which the value reaches a price.
     pub(crate) fn due(self, belief: Belief, price: f64) -> f64 {
         match self {
-            Self::Keep(objective) => penalty(objective).due(belief, price),
-            Self::Capture(capture) => capture.due(belief, price),
+            Self::Keep(objective) => penalty(objective).interval_at_price(belief, price),
+            Self::Capture(capture) => capture.interval_at_price(belief, price),
         }
     }
 }
 
-/// The penalty of `estimate` for an objective of `plan`.
+/// Returns the penalty of `estimate` for an objective of `plan`.
 pub(crate) fn penalty(objective: Objective) -> Penalty {
     match objective {
         Objective::Harmonic => Penalty::Harmonic,
@@ -85,19 +85,19 @@ pub(crate) fn penalty(objective: Objective) -> Penalty {
     }
 }
 
-impl From<Objective> for Aim {
+impl From<Objective> for SimObjective {
     fn from(objective: Objective) -> Self {
         Self::Keep(objective)
     }
 }
 
-impl From<Capture> for Aim {
-    fn from(capture: Capture) -> Self {
+impl From<CaptureObjective> for SimObjective {
+    fn from(capture: CaptureObjective) -> Self {
         Self::Capture(capture)
     }
 }
 
-impl fmt::Display for Aim {
+impl fmt::Display for SimObjective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {

@@ -1,24 +1,23 @@
-//! What happens next.
+//! A priority queue of due times that stays fast with millions of entries.
 
-/// Sources by the day on which something is due, earliest first; equal days in order of sources.
+/// Priority queue of sources by due day, earliest first; sources with equal days are in order of their index.
 ///
-/// A heap of all entries would wait for memory at every level. So where there are many, only the
-/// nearest are in a heap, small enough for the cache. Those of the time after it lie unsorted in a
-/// row of buckets, and become the heap bucket by bucket; what is later still waits in a list until
-/// the row is through.
+/// A single heap would miss the cache at every level. With many entries, only the earliest ones are
+/// in a heap that fits in the cache. Later entries are unsorted in a row of buckets, and each bucket
+/// becomes the heap in turn. Entries after the row stay in a list until the row is used up.
 #[derive(Clone, Debug)]
-pub struct Agenda {
-    near: Heap,
-    /// The row; empty while one heap is best for all.
+pub struct DueQueue {
+    heap: Heap,
+    /// Row of buckets; empty while a single heap is faster.
     buckets: Vec<Vec<Entry>>,
-    /// The first bucket that is not in the heap yet.
-    cursor: usize,
-    /// When the row begins, and how many buckets there are to a day.
+    /// First bucket that has not become the heap yet.
+    next_bucket: usize,
+    /// Start day of the row, and number of buckets per day.
     start: f64,
     per_day: f64,
     far: Vec<Entry>,
-    /// Entries at which the heap is too large.
-    limit: usize,
+    /// Size of the heap above which the row is rebuilt.
+    heap_limit: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,145 +26,145 @@ struct Entry {
     source: u32,
 }
 
-/// Entries for which one heap is best.
-const FEW: usize = 4096;
-/// Entries in a bucket, about.
-const BUCKET: usize = 256;
-/// Entries to look at for how days are spread.
-const SAMPLE: usize = 512;
-/// The share of the later entries that a row is made for.
-const ROW: f64 = 0.8;
+/// Largest number of entries for which a single heap is faster.
+const SINGLE_HEAP_LIMIT: usize = 4096;
+/// Approximate number of entries in a bucket.
+const BUCKET_SIZE: usize = 256;
+/// Number of entries that are sampled to estimate the distribution of days.
+const SAMPLE_SIZE: usize = 512;
+/// Share of the remaining entries that a new row covers.
+const ROW_SHARE: f64 = 0.8;
 
-impl Default for Agenda {
+impl Default for DueQueue {
     fn default() -> Self {
         Self {
-            near: Heap::default(),
+            heap: Heap::default(),
             buckets: Vec::new(),
-            cursor: 0,
+            next_bucket: 0,
             start: 0.0,
             per_day: 0.0,
             far: Vec::new(),
-            limit: FEW,
+            heap_limit: SINGLE_HEAP_LIMIT,
         }
     }
 }
 
-impl Agenda {
-    /// From many entries at once, in linear time. Infinite days are left out.
+impl DueQueue {
+    /// Builds a queue in linear time. Entries with an infinite day are ignored.
     #[must_use]
-    pub fn of(entries: impl IntoIterator<Item = (f64, u32)>) -> Self {
+    pub fn from_entries(entries: impl IntoIterator<Item = (f64, u32)>) -> Self {
         let finite = |&(day, _): &(f64, u32)| day < f64::INFINITY;
         let entry = |(day, source)| Entry { day, source };
         let far = entries.into_iter().filter(finite).map(entry).collect();
-        let mut agenda = Self { far, ..Self::default() };
-        agenda.refill();
-        agenda
+        let mut queue = Self { far, ..Self::default() };
+        queue.refill();
+        queue
     }
 
-    /// The day of the first entry; infinite if there is none.
+    /// Returns the earliest day, or infinity if the queue is empty.
     #[must_use]
-    pub fn first(&self) -> f64 {
-        self.near.0.first().map_or(f64::INFINITY, |entry| entry.day)
+    pub fn next_day(&self) -> f64 {
+        self.heap.0.first().map_or(f64::INFINITY, |entry| entry.day)
     }
 
-    /// Adds an entry. An infinite day is never.
+    /// Adds an entry. An infinite day is ignored.
     pub fn push(&mut self, day: f64, source: u32) {
-        debug_assert!(!day.is_nan(), "source {source} is due at no time at all");
+        debug_assert!(!day.is_nan(), "source {source} has a due day that is not a number");
         if day == f64::INFINITY {
             return;
         }
         let entry = Entry { day, source };
-        let bucket = place(day, self.start, self.per_day);
-        if bucket < self.cursor || self.buckets.is_empty() {
-            self.near.push(entry);
-            if self.near.0.len() > self.limit {
-                self.begin_anew();
+        let bucket = bucket_of(day, self.start, self.per_day);
+        if bucket < self.next_bucket || self.buckets.is_empty() {
+            self.heap.push(entry);
+            if self.heap.0.len() > self.heap_limit {
+                self.rebuild();
             }
         } else if let Some(bucket) = self.buckets.get_mut(bucket) {
             bucket.push(entry);
         } else {
             self.far.push(entry);
         }
-        if self.near.0.is_empty() {
+        if self.heap.0.is_empty() {
             self.refill();
         }
     }
 
-    /// Takes the first entry off.
+    /// Removes and returns the earliest entry.
     pub fn pop(&mut self) -> Option<(f64, u32)> {
-        let first = self.near.pop()?;
-        if self.near.0.is_empty() {
+        let first = self.heap.pop()?;
+        if self.heap.0.is_empty() {
             self.refill();
         }
         Some((first.day, first.source))
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
-        let row: usize = self.buckets.iter().skip(self.cursor).map(Vec::len).sum();
-        self.near.0.len() + row + self.far.len()
+        let row: usize = self.buckets.iter().skip(self.next_bucket).map(Vec::len).sum();
+        self.heap.0.len() + row + self.far.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.near.0.is_empty()
+        self.heap.0.is_empty()
     }
 
-    /// Takes the first entry off if it is due.
+    /// Removes and returns the earliest entry if it is due.
     pub fn pop_due(&mut self, now: f64) -> Option<(f64, u32)> {
-        if self.first() <= now { self.pop() } else { None }
+        if self.next_day() <= now { self.pop() } else { None }
     }
 
-    /// More entries are near than the row was made for.
-    fn begin_anew(&mut self) {
-        self.far.append(&mut self.near.0);
+    /// Builds a new row because the heap has outgrown the current one.
+    fn rebuild(&mut self) {
+        self.far.append(&mut self.heap.0);
         for bucket in &mut self.buckets {
             self.far.append(bucket);
         }
-        self.cursor = self.buckets.len();
+        self.next_bucket = self.buckets.len();
         self.refill();
-        // Where that was of no use, it is not tried again soon.
-        self.limit = FEW.max(2 * self.near.0.len());
+        // If the new heap is no smaller, wait until it has doubled before trying again.
+        self.heap_limit = SINGLE_HEAP_LIMIT.max(2 * self.heap.0.len());
     }
 
-    /// Sees to it that the first entry is in the heap.
+    /// Fills the heap from the row or the later entries, so that the earliest entry is in it.
     fn refill(&mut self) {
-        while self.near.0.is_empty() {
-            if let Some(next) = self.buckets.get_mut(self.cursor) {
-                self.cursor += 1;
-                std::mem::swap(&mut self.near.0, next);
-                self.near.order();
+        while self.heap.0.is_empty() {
+            if let Some(next) = self.buckets.get_mut(self.next_bucket) {
+                self.next_bucket += 1;
+                std::mem::swap(&mut self.heap.0, next);
+                self.heap.heapify();
             } else if self.far.is_empty() {
                 self.buckets.clear();
                 return;
             } else {
-                self.lay_out();
+                self.build_row();
             }
         }
     }
 
-    /// Makes a new row for most of what is far; if that is little, or all of it at once, one heap.
-    fn lay_out(&mut self) {
+    /// Builds a row from most of the later entries, or a single heap if there are few or all have one day.
+    fn build_row(&mut self) {
         let first = self.far.iter().map(|entry| entry.day).fold(f64::INFINITY, f64::min);
-        let stride = self.far.len().div_ceil(SAMPLE);
+        let stride = self.far.len().div_ceil(SAMPLE_SIZE);
         let mut sample: Vec<f64> = self.far.iter().step_by(stride).map(|entry| entry.day).collect();
         sample.sort_by(f64::total_cmp);
-        let end = sample[((sample.len() - 1) as f64 * ROW) as usize];
-        let count = (self.far.len() / BUCKET).clamp(1, 1 << 20);
+        let end = sample[((sample.len() - 1) as f64 * ROW_SHARE) as usize];
+        let count = (self.far.len() / BUCKET_SIZE).clamp(1, 1 << 20);
         let per_day = count as f64 / (end - first);
-        (self.start, self.per_day, self.cursor) = (first, per_day, 0);
-        if self.far.len() <= FEW || !per_day.is_normal() {
+        (self.start, self.per_day, self.next_bucket) = (first, per_day, 0);
+        if self.far.len() <= SINGLE_HEAP_LIMIT || !per_day.is_normal() {
             self.buckets.clear();
-            self.near.0.append(&mut self.far);
-            self.near.order();
+            self.heap.0.append(&mut self.far);
+            self.heap.heapify();
             return;
         }
         self.buckets.resize_with(count, Vec::new);
         let mut later = Vec::new();
         for entry in self.far.drain(..) {
-            match self.buckets.get_mut(place(entry.day, first, per_day)) {
+            match self.buckets.get_mut(bucket_of(entry.day, first, per_day)) {
                 Some(bucket) => bucket.push(entry),
                 None => later.push(entry),
             }
@@ -174,12 +173,12 @@ impl Agenda {
     }
 }
 
-/// Where in a row a day belongs: later days never come earlier.
-fn place(day: f64, start: f64, per_day: f64) -> usize {
+/// Returns the bucket of a day. The result never decreases as the day increases.
+fn bucket_of(day: f64, start: f64, per_day: f64) -> usize {
     ((day - start) * per_day) as usize
 }
 
-/// A heap in which each entry has four children: shallower than with two.
+/// 4-ary heap: shallower than a binary heap.
 #[derive(Clone, Debug, Default)]
 struct Heap(Vec<Entry>);
 
@@ -192,8 +191,8 @@ impl Entry {
 }
 
 impl Heap {
-    /// Makes a heap of entries in any order.
-    fn order(&mut self) {
+    /// Establishes the heap property for entries in any order.
+    fn heapify(&mut self) {
         for at in (0..self.0.len().div_ceil(CHILDREN)).rev() {
             self.sift_down(at);
         }
@@ -229,15 +228,15 @@ impl Heap {
         loop {
             let children = at * CHILDREN + 1;
             let Some(rest) = self.0.get(children..) else { break };
-            let least = rest
+            let smallest = rest
                 .iter()
                 .take(CHILDREN)
                 .enumerate()
                 .reduce(|best, next| if next.1.is_before(*best.1) { next } else { best });
-            let Some((offset, &least)) = least.filter(|(_, least)| least.is_before(entry)) else {
+            let Some((offset, &smallest)) = smallest.filter(|(_, it)| it.is_before(entry)) else {
                 break;
             };
-            self.0[at] = least;
+            self.0[at] = smallest;
             at = children + offset;
         }
         self.0[at] = entry;
@@ -250,35 +249,34 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::Agenda;
+    use super::DueQueue;
 
-    /// Runs like a simulation: each entry that comes off goes in again later. A sorted set is the
-    /// judge.
+    /// Pops entries and pushes them back at a later day, as a simulation does, and compares with a sorted set.
     fn check(entries: usize, spread: impl Fn(u64) -> f64, rounds: usize) {
         let first = |i: usize| (spread(i as u64), i as u32);
-        let mut agenda = Agenda::of((0..entries / 2).map(first));
+        let mut queue = DueQueue::from_entries((0..entries / 2).map(first));
         for (day, source) in (entries / 2..entries).map(first) {
-            agenda.push(day, source);
+            queue.push(day, source);
         }
         // Days are not negative, so their bits are in their order.
         let mut sorted: BTreeSet<(u64, u32)> =
             (0..entries).map(first).map(|(day, source)| (day.to_bits(), source)).collect();
         for round in 0..rounds {
             let expect = sorted.pop_first().map(|(day, source)| (f64::from_bits(day), source));
-            assert_eq!(agenda.first(), expect.map_or(f64::INFINITY, |(day, _)| day));
-            assert_eq!(agenda.pop(), expect);
+            assert_eq!(queue.next_day(), expect.map_or(f64::INFINITY, |(day, _)| day));
+            assert_eq!(queue.pop(), expect);
             if let Some((day, source)) = expect
                 && round % 7 != 0
             {
                 let next = day + spread((round + entries) as u64);
-                agenda.push(next, source);
+                queue.push(next, source);
                 sorted.insert((next.to_bits(), source));
             }
         }
         while let Some((day, source)) = sorted.pop_first() {
-            assert_eq!(agenda.pop(), Some((f64::from_bits(day), source)));
+            assert_eq!(queue.pop(), Some((f64::from_bits(day), source)));
         }
-        assert_eq!(agenda.pop(), None);
+        assert_eq!(queue.pop(), None);
     }
 
     fn uniform(x: u64) -> f64 {
@@ -288,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn many_come_out_in_order() {
+    fn large_queues_pop_in_order() {
         check(50_000, uniform, 200_000);
         // Over twenty orders of magnitude, all on few days, and all at once.
         check(20_000, |x| 10f64.powf(20.0 * uniform(x) - 10.0), 60_000);
@@ -299,7 +297,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn few_come_out_in_order(days in prop::collection::vec(0..50_u32, 1..200)) {
+        fn small_queues_pop_in_order(days in prop::collection::vec(0..50_u32, 1..200)) {
             check(days.len(), |x| f64::from(days[x as usize % days.len()]), 3 * days.len());
         }
     }

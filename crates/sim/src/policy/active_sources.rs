@@ -1,4 +1,4 @@
-//! Who is there, and their rates under a plan.
+//! Sources that exist now, and their rates under a plan.
 
 use std::collections::VecDeque;
 
@@ -7,23 +7,23 @@ use freshet_plan::{Options, PlanError, Sources, solve};
 
 use crate::error::SimError;
 
-/// The sources that are there.
+/// Sources that exist now.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Crowd {
+pub(super) struct ActiveSources {
     list: Vec<u32>,
-    /// Where each is in the list; `u32::MAX` if it is not.
+    /// Position of each source in the list, or `u32::MAX`.
     places: Vec<u32>,
-    /// Comings and goings since the last plan.
+    /// Number of sources added or removed since the last plan.
     turnover: usize,
-    /// When to plan again.
+    /// Day of the next plan.
     plan_at: f64,
 }
 
-/// A change of this share of the sources makes a new plan due at once, a smaller one within a day.
+/// Share of added or removed sources at which a new plan is due at once; below it, within `MAX_PLAN_DELAY` days.
 const MUCH: f64 = 0.01;
 const PATIENCE: f64 = 1.0;
 
-impl Crowd {
+impl ActiveSources {
     pub(super) fn new(sources: usize) -> Self {
         Self { list: Vec::new(), places: vec![u32::MAX; sources], turnover: 0, plan_at: 0.0 }
     }
@@ -62,42 +62,42 @@ impl Crowd {
         self.plan_at = self.plan_at.min(if much { now } else { now + PATIENCE });
     }
 
-    /// When a new plan is due; infinite while nobody comes or goes.
+    /// Returns the day of the next plan, or infinity if no source was added or removed.
     pub(super) fn plan_at(&self) -> f64 {
         self.plan_at
     }
 
-    /// Something else has changed that a plan depends on.
+    /// Makes a new plan due at once.
     pub(super) fn plan_anew(&mut self, now: f64) {
         self.plan_at = self.plan_at.min(now);
     }
 
-    /// A plan has been made.
+    /// Records that a plan was made.
     pub(super) fn planned(&mut self) {
         self.turnover = 0;
         self.plan_at = f64::INFINITY;
     }
 }
 
-/// What a plan is made from: a number for each source of the web.
+/// Inputs of a plan: one value per source of the web.
 pub(super) struct Columns {
     pub(super) importance: Vec<f64>,
     pub(super) change_rate: Vec<f64>,
-    /// Which sources announce their changes; `None` if nobody listens.
+    /// Sources that announce their changes; `None` if the policy ignores announcements.
     pub(super) complete: Option<Vec<bool>>,
-    /// The change rates of later times, for those who are told them.
+    /// Future change rates, for policies that know them.
     pub(super) later: VecDeque<Vec<f64>>,
 }
 
 impl Columns {
-    /// The change rates of the next time begin to hold.
+    /// Switches to the next change rates.
     pub(super) fn turn_rates(&mut self) {
         if let Some(next) = self.later.pop_front() {
             self.change_rate = next;
         }
     }
 
-    /// The rates of those who are there, in the order of `list`.
+    /// Returns the rates of the existing sources, in the order of `list`.
     pub(super) fn rates(
         &self,
         list: &[u32],

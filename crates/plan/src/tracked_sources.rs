@@ -1,4 +1,4 @@
-//! Some sources, followed one by one from price to price.
+//! Sources that are evaluated one by one at many prices.
 
 use rayon::prelude::*;
 
@@ -6,10 +6,10 @@ use crate::block::BLOCK;
 use crate::problem::{HIGHEST, LOWEST, Problem};
 use crate::response::Power;
 
-/// Some sources, packed together to be asked often.
-pub(crate) struct Followed<'a> {
+/// Packed copy of some sources, for repeated evaluation.
+pub(crate) struct TrackedSources<'a> {
     problem: &'a Problem<'a>,
-    /// First the polled ones, then the observed.
+    /// Polled sources first, then observed ones.
     rows: Vec<u32>,
     polled: usize,
     /// `c/w`, change rate and cost of each.
@@ -18,7 +18,7 @@ pub(crate) struct Followed<'a> {
     cost: Vec<f64>,
 }
 
-impl<'a> Followed<'a> {
+impl<'a> TrackedSources<'a> {
     pub(crate) fn new(problem: &'a Problem<'a>, rows: &[u32]) -> Self {
         let is_observed =
             |row: u32| problem.complete.is_some_and(|complete| complete[row as usize]);
@@ -38,7 +38,7 @@ impl<'a> Followed<'a> {
         }
     }
 
-    /// What they take at a price.
+    /// Returns what the sources take from the budget at a price.
     pub(crate) fn spend(&self, price: f64) -> f64 {
         let n = self.rows.len();
         let starts = (0..self.polled).step_by(BLOCK).chain((self.polled..n).step_by(BLOCK));
@@ -57,7 +57,7 @@ impl<'a> Followed<'a> {
         let (ratio, c) = (&self.ratio[at..at + n], &self.change_rate[at..at + n]);
         let cost = &self.cost[at..at + n];
         for i in 0..n {
-            // Rounds exactly as it does for all sources together.
+            // The rounding is the same as in a pass over all sources.
             let once = price * cost[i] * ratio[i];
             let twice = if problem.power == Power::Two { once * c[i] } else { once };
             y[i] = twice.clamp(LOWEST, HIGHEST);
