@@ -1,38 +1,38 @@
-//! What may be spent: in all, or for each source.
+//! Request budgets: in total, or per source.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{InvalidRate, PerDay};
 
-/// A request budget as a person states it.
+/// A request budget, as written in arguments and configurations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
-    /// So many fetches a day in all: `5000/day`, `10/s`.
+    /// Fetches per day in total: `5000/day`, `10/s`.
     Total(PerDay),
-    /// So many fetches a day for each source: `0.2/source/day`, `20%/day`.
+    /// Fetches per day for each source: `0.2/source/day`, `20%/day`.
     PerSource(PerDay),
 }
 
-/// Why a text is not a budget.
+/// Error of parsing a budget.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidBudget {
-    /// The text has none of the forms that a budget can have.
+    /// The text has none of the formats of a budget.
     #[error("`{0}` is not a budget such as `5000/day`, `10/s`, `0.2/source/day` or `20%/day`")]
     Malformed(String),
-    /// The form is right, the number is not.
+    /// The format is right, but the number is not.
     #[error("budget {0}")]
     InvalidRate(InvalidRate),
 }
 
 impl Budget {
-    /// The fetches a day that this budget allows for `sources` sources.
+    /// Returns the total fetches per day for a number of sources.
     #[must_use]
     pub fn for_sources(self, sources: usize) -> PerDay {
         match self {
             Self::Total(total) => total,
-            Self::PerSource(each) => {
-                let total = each.get() * sources as f64;
+            Self::PerSource(per_source) => {
+                let total = per_source.get() * sources as f64;
                 PerDay::new(total.min(f64::MAX)).unwrap_or(PerDay::ZERO)
             }
         }
@@ -43,7 +43,7 @@ impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Total(total) => write!(f, "{total}"),
-            Self::PerSource(each) => write!(f, "{}/source/day", each.get()),
+            Self::PerSource(per_source) => write!(f, "{}/source/day", per_source.get()),
         }
     }
 }
@@ -52,23 +52,25 @@ impl FromStr for Budget {
     type Err = InvalidBudget;
 
     fn from_str(text: &str) -> Result<Self, InvalidBudget> {
-        let rate = |plain: &str| {
-            plain.parse::<PerDay>().map_err(|error| match error {
+        let parse_rate = |rate: &str| {
+            rate.parse::<PerDay>().map_err(|error| match error {
                 InvalidRate::Malformed(_) => InvalidBudget::Malformed(text.to_owned()),
                 other => InvalidBudget::InvalidRate(other),
             })
         };
         let parts: Vec<&str> = text.split('/').map(str::trim).collect();
         match parts[..] {
-            [number, "source", unit] => rate(&format!("{number}/{unit}")).map(Self::PerSource),
+            [number, "source", unit] => {
+                parse_rate(&format!("{number}/{unit}")).map(Self::PerSource)
+            }
             [percent, unit] if percent.ends_with('%') => {
                 let number = percent.trim_end_matches('%').trim();
-                let each = rate(&format!("{number}/{unit}"))?;
-                PerDay::new(each.get() / 100.0)
+                let per_source = parse_rate(&format!("{number}/{unit}"))?;
+                PerDay::new(per_source.get() / 100.0)
                     .map(Self::PerSource)
                     .map_err(InvalidBudget::InvalidRate)
             }
-            _ => rate(text).map(Self::Total),
+            _ => parse_rate(text).map(Self::Total),
         }
     }
 }
@@ -84,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_a_budget() {
+    fn every_format_of_a_budget() {
         check("5000/day", 10, 5000.0);
         check("10/s", 10, 864_000.0);
         check("0.2/source/day", 10, 2.0);
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_budget_says_what_a_right_one_looks_like() {
+    fn the_error_of_an_invalid_budget_shows_valid_ones() {
         let message = |text: &str| text.parse::<Budget>().unwrap_err().to_string();
         assert_eq!(
             message("lots"),

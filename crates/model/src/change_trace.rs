@@ -1,128 +1,128 @@
-//! When sources changed.
+//! Traces: records of when sources changed.
 
 use crate::PackedStrings;
 
-/// From when to when a source was there, in seconds since 1970.
+/// Range of time, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeRange {
-    /// When it came up.
+    /// Start.
     pub start: f64,
-    /// When it went away, or the record ended.
+    /// End.
     pub end: f64,
 }
 
-/// A record of the changes of many sources: a trace.
+/// Change times of many sources.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChangeTrace {
-    /// Their names.
+    /// Ids of the sources.
     pub ids: PackedStrings,
-    /// When each was there.
+    /// Time during which each source existed, or was recorded.
     pub lifetimes: Vec<TimeRange>,
-    /// All change times, source by source, each source's in order.
+    /// Change times, grouped by source and sorted within each source.
     times: Vec<f64>,
-    /// Where the times of each source end.
+    /// End of the times of each source in `times`.
     ends: Vec<usize>,
 }
 
 impl ChangeTrace {
-    /// From changes in any order: pairs of a source's index and a time.
+    /// Creates a trace from changes in any order: pairs of the index of a source and a time.
     ///
     /// # Panics
-    /// If there are not as many lives as names, or a change is of a source that there is not.
+    /// Panics if the numbers of ids and lifetimes differ, or a change has an index without a source.
     #[must_use]
-    pub fn new(ids: PackedStrings, lives: Vec<TimeRange>, changes: &[(u32, f64)]) -> Self {
-        assert_eq!(ids.len(), lives.len(), "one life for each source");
-        let mut ends = vec![0_usize; lives.len()];
+    pub fn new(ids: PackedStrings, lifetimes: Vec<TimeRange>, changes: &[(u32, f64)]) -> Self {
+        assert_eq!(ids.len(), lifetimes.len(), "one lifetime per source");
+        let mut ends = vec![0_usize; lifetimes.len()];
         for &(source, _) in changes {
             ends[source as usize] += 1;
         }
         let mut total = 0;
-        let mut next = Vec::with_capacity(ends.len());
+        let mut next_index = Vec::with_capacity(ends.len());
         for end in &mut ends {
-            next.push(total);
+            next_index.push(total);
             total += *end;
             *end = total;
         }
         let mut times = vec![0.0; total];
         for &(source, time) in changes {
-            let at = &mut next[source as usize];
-            times[*at] = time;
-            *at += 1;
+            let index = &mut next_index[source as usize];
+            times[*index] = time;
+            *index += 1;
         }
         let mut start = 0;
         for &end in &ends {
             times[start..end].sort_by(f64::total_cmp);
             start = end;
         }
-        Self { ids, lifetimes: lives, times, ends }
+        Self { ids, lifetimes, times, ends }
     }
 
-    /// How many sources there are.
+    /// Returns the number of sources.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lifetimes.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no sources.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lifetimes.is_empty()
     }
 
-    /// The change times of a source, in order.
+    /// Returns the change times of a source, sorted.
     ///
     /// # Panics
-    /// If there is no such source.
+    /// Panics if there is no such source.
     #[must_use]
     pub fn change_times(&self, source: usize) -> &[f64] {
         let start = if source == 0 { 0 } else { self.ends[source - 1] };
         &self.times[start..self.ends[source]]
     }
 
-    /// How many changes there are in all.
+    /// Returns the number of changes of all sources.
     #[must_use]
     pub fn change_count(&self) -> usize {
         self.times.len()
     }
 
-    /// What happened between two times: of sources that were there in between, the changes in it.
+    /// Returns the part of the trace between two times: the sources that existed in it, and their changes in it.
     #[must_use]
     pub fn slice(&self, from: f64, to: f64) -> Self {
         let mut ids = PackedStrings::default();
-        let mut lives = Vec::new();
+        let mut lifetimes = Vec::new();
         let mut changes = Vec::new();
-        for (source, life) in self.lifetimes.iter().enumerate() {
-            let life = TimeRange { start: life.start.max(from), end: life.end.min(to) };
-            if life.start >= life.end {
+        for (source, lifetime) in self.lifetimes.iter().enumerate() {
+            let lifetime = TimeRange { start: lifetime.start.max(from), end: lifetime.end.min(to) };
+            if lifetime.start >= lifetime.end {
                 continue;
             }
-            let number = lives.len() as u32;
-            let within =
+            let index = lifetimes.len() as u32;
+            let times =
                 self.change_times(source).iter().filter(|&&time| from <= time && time <= to);
-            changes.extend(within.map(|&time| (number, time)));
+            changes.extend(times.map(|&time| (index, time)));
             ids.push(self.ids.get(source).unwrap_or_default());
-            lives.push(life);
+            lifetimes.push(lifetime);
         }
-        Self::new(ids, lives, &changes)
+        Self::new(ids, lifetimes, &changes)
     }
 
-    /// The first and the last change of all; `None` if there is none.
+    /// Returns the times of the first and the last change; `None` if there are no changes.
     #[must_use]
     pub fn first_and_last_change(&self) -> Option<(f64, f64)> {
-        let ends = |(first, last): (f64, f64), &time: &f64| (first.min(time), last.max(time));
+        let widen = |(first, last): (f64, f64), &time: &f64| (first.min(time), last.max(time));
         let first = *self.times.first()?;
-        Some(self.times.iter().fold((first, first), ends))
+        Some(self.times.iter().fold((first, first), widen))
     }
 
-    /// From the first birth to the last end; `None` without sources.
+    /// Returns the range from the first start to the last end of all lifetimes; `None` without sources.
     #[must_use]
     pub fn time_range(&self) -> Option<TimeRange> {
-        let both = |a: TimeRange, b: &TimeRange| TimeRange {
+        let union = |a: TimeRange, b: &TimeRange| TimeRange {
             start: a.start.min(b.start),
             end: a.end.max(b.end),
         };
         let first = *self.lifetimes.first()?;
-        Some(self.lifetimes.iter().fold(first, both))
+        Some(self.lifetimes.iter().fold(first, union))
     }
 }
 
@@ -132,9 +132,10 @@ mod tests {
 
     #[test]
     fn changes_are_sorted_by_source_and_time() {
-        let lives = vec![TimeRange { start: 0.0, end: 9.0 }, TimeRange { start: 2.0, end: 12.0 }];
+        let lifetimes =
+            vec![TimeRange { start: 0.0, end: 9.0 }, TimeRange { start: 2.0, end: 12.0 }];
         let ids = ["a", "b"].into_iter().collect();
-        let history = ChangeTrace::new(ids, lives, &[(1, 5.0), (0, 3.0), (1, 4.0)]);
+        let history = ChangeTrace::new(ids, lifetimes, &[(1, 5.0), (0, 3.0), (1, 4.0)]);
         assert_eq!(history.change_times(0), [3.0]);
         assert_eq!(history.change_times(1), [4.0, 5.0]);
         assert_eq!(history.time_range(), Some(TimeRange { start: 0.0, end: 12.0 }));

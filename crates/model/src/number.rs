@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
-/// Four significant digits, thousands separated.
+/// Formats a number with four significant digits and separated thousands.
 #[must_use]
 pub fn format_significant(value: f64) -> String {
     if value.is_nan() {
@@ -17,29 +17,33 @@ pub fn format_significant(value: f64) -> String {
     } else {
         let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
         let text = format!("{value:.decimals$}");
-        let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
-        let rest = rest.trim_end_matches('0');
-        if rest.is_empty() { thousands(whole) } else { format!("{}.{rest}", thousands(whole)) }
+        let (integer, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        let fraction = fraction.trim_end_matches('0');
+        if fraction.is_empty() {
+            separate_thousands(integer)
+        } else {
+            format!("{}.{fraction}", separate_thousands(integer))
+        }
     }
 }
 
-/// So many decimals, thousands separated.
+/// Formats a number with a fixed number of decimals and separated thousands.
 #[must_use]
 pub fn format_fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.split_once('.') {
-        Some((whole, rest)) => format!("{}.{rest}", thousands(whole)),
-        None => thousands(&text),
+        Some((integer, fraction)) => format!("{}.{fraction}", separate_thousands(integer)),
+        None => separate_thousands(&text),
     }
 }
 
-/// A count with separated thousands.
+/// Formats a count with separated thousands.
 #[must_use]
 pub fn format_count(value: usize) -> String {
-    thousands(&value.to_string())
+    separate_thousands(&value.to_string())
 }
 
-/// A share as people say it: 0.9731, never rounded up to 1.
+/// Formats a share with four decimals, such as 0.9731. A share below 1 is never rounded to 1.
 #[must_use]
 pub fn format_share(value: f64) -> String {
     if value.is_nan() {
@@ -49,26 +53,26 @@ pub fn format_share(value: f64) -> String {
     if rounded == "1.0000" && value < 1.0 { "0.9999+".to_owned() } else { rounded }
 }
 
-/// A time given in days, in the unit that reads best.
+/// Formats a duration in days with the most readable unit.
 #[must_use]
 pub fn format_days(value: f64) -> String {
     format_days_in_unit_of(value, value)
 }
 
-/// A time given in days, in the unit that reads best for `model`: so that times can be compared.
+/// Formats a duration in days with the unit of another duration, so that the two can be compared.
 #[must_use]
-pub fn format_days_in_unit_of(value: f64, model: f64) -> String {
+pub fn format_days_in_unit_of(value: f64, reference: f64) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "–".to_owned() } else { "for ever".to_owned() };
     }
-    let (scale, unit) = unit_for_days(model);
+    let (scale, unit) = unit_for_days(reference);
     format!("{} {unit}", format_significant(value * scale))
 }
 
-/// The unit that reads best for a time in days, and how many of it make a day.
+/// Returns the most readable unit for a duration in days, as units per day and the name of the unit.
 #[must_use]
-pub fn unit_for_days(model: f64) -> (f64, &'static str) {
-    match model {
+pub fn unit_for_days(days: f64) -> (f64, &'static str) {
+    match days {
         v if !v.is_finite() => (1.0, "days"),
         v if v >= 730.0 => (1.0 / 365.25, "years"),
         v if v >= 2.0 => (1.0, "days"),
@@ -78,13 +82,13 @@ pub fn unit_for_days(model: f64) -> (f64, &'static str) {
     }
 }
 
-/// A count of things, in words.
+/// Formats a count with its noun: `1 source`, `2 sources`.
 #[must_use]
-pub fn pluralize(number: usize, one: &str, many: &str) -> String {
-    format!("{} {}", format_count(number), if number == 1 { one } else { many })
+pub fn pluralize(count: usize, singular: &str, plural: &str) -> String {
+    format!("{} {}", format_count(count), if count == 1 { singular } else { plural })
 }
 
-fn thousands(digits: &str) -> String {
+fn separate_thousands(digits: &str) -> String {
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
     let mut text = String::from(sign);
     for (at, digit) in digits.chars().enumerate() {
@@ -101,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_have_four_significant_digits() {
         let cases = [
             (0.0, "0"),
             (1234567.0, "1,234,567"),
@@ -119,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_are_kept_where_asked_for() {
+    fn fixed_decimals_are_kept() {
         let cases = [
             (1234.5, 1, "1,234.5"),
             (0.5, 3, "0.500"),
@@ -132,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn times_take_the_unit_that_fits() {
+    fn durations_get_the_most_readable_unit() {
         assert_eq!(format_days(0.5), "12 hours");
         assert_eq!(format_days(3.25), "3.25 days");
         assert_eq!(format_days(90.0 / 86_400.0), "90 seconds");
@@ -140,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_below_one_is_not_shown_as_one() {
+    fn a_share_below_one_is_not_rounded_to_one() {
         assert_eq!(
             (format_share(0.99999), format_share(1.0)),
             ("0.9999+".to_owned(), "1.0000".to_owned())

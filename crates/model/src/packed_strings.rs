@@ -1,6 +1,6 @@
-//! Millions of short texts in one allocation.
+//! List of many short strings in one allocation.
 
-/// A list of texts, packed end to end.
+/// List of strings, stored in one buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PackedStrings {
     text: String,
@@ -8,19 +8,19 @@ pub struct PackedStrings {
 }
 
 impl PackedStrings {
-    /// An empty list.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Appends one text.
+    /// Appends a string.
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
         self.ends.push(self.text.len());
     }
 
-    /// Leaves the first `len` texts.
+    /// Keeps the first `len` strings.
     pub fn truncate(&mut self, len: usize) {
         if len < self.ends.len() {
             self.ends.truncate(len);
@@ -28,7 +28,7 @@ impl PackedStrings {
         }
     }
 
-    /// The text at `index`, if there is one.
+    /// Returns the string at `index`, if there is one.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&str> {
         let end = *self.ends.get(index)?;
@@ -36,19 +36,19 @@ impl PackedStrings {
         Some(&self.text[start..end])
     }
 
-    /// How many texts there are.
+    /// Returns the number of strings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// True if the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The texts in order.
+    /// Iterates over the strings in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.len()).map(|index| self.get(index).unwrap_or_default())
     }
@@ -69,14 +69,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_in_comes_out_in_order() {
+    fn strings_are_returned_in_order() {
         let list: PackedStrings = ["a", "", "ccc"].into_iter().collect();
         assert_eq!(list.iter().collect::<Vec<_>>(), ["a", "", "ccc"]);
         assert_eq!((list.get(1), list.get(3)), (Some(""), None));
     }
 
     #[test]
-    fn what_comes_after_a_cut_stands_where_the_rest_was() {
+    fn strings_can_be_appended_after_truncation() {
         let mut list: PackedStrings = ["a", "bb", "ccc"].into_iter().collect();
         list.truncate(1);
         list.push("d");

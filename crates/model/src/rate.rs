@@ -1,13 +1,13 @@
-//! Rates, always per day inside the product.
+//! Rates: always per day inside the program.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A number of events per day: finite and not negative.
+/// Events per day: finite and not negative.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct PerDay(f64);
 
-/// Why a number or a text is not a rate.
+/// Error of creating or parsing a rate.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidRate {
     /// The number is below zero.
@@ -22,13 +22,13 @@ pub enum InvalidRate {
 }
 
 impl PerDay {
-    /// No events at all.
+    /// No events.
     pub const ZERO: Self = Self(0.0);
 
-    /// Checks that `value` is finite and not negative.
+    /// Creates a rate.
     ///
     /// # Errors
-    /// [`InvalidRate`] says which of the two it is not.
+    /// Returns [`InvalidRate`] if `value` is negative or not finite.
     pub fn new(value: f64) -> Result<Self, InvalidRate> {
         if !value.is_finite() {
             Err(InvalidRate::NotFinite(value))
@@ -39,7 +39,7 @@ impl PerDay {
         }
     }
 
-    /// The number of events per day.
+    /// Returns the events per day.
     #[must_use]
     pub fn get(self) -> f64 {
         self.0
@@ -56,9 +56,9 @@ impl FromStr for PerDay {
     type Err = InvalidRate;
 
     fn from_str(text: &str) -> Result<Self, InvalidRate> {
-        let form = || InvalidRate::Malformed(text.to_owned());
-        let (number, unit) = text.split_once('/').ok_or_else(form)?;
-        let value: f64 = number.trim().replace('_', "").parse().map_err(|_| form())?;
+        let malformed = || InvalidRate::Malformed(text.to_owned());
+        let (number, unit) = text.split_once('/').ok_or_else(malformed)?;
+        let value: f64 = number.trim().replace('_', "").parse().map_err(|_| malformed())?;
         let per_day = match unit.trim() {
             "s" | "sec" | "second" => 86_400.0,
             "min" | "minute" => 1_440.0,
@@ -67,7 +67,7 @@ impl FromStr for PerDay {
             "w" | "week" => 1.0 / 7.0,
             "month" => 12.0 / 365.25,
             "y" | "year" => 1.0 / 365.25,
-            _ => return Err(form()),
+            _ => return Err(malformed()),
         };
         Self::new(value * per_day)
     }
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn units_convert_to_days() {
+    fn units_are_converted_to_days() {
         check("5000/day", Ok(5000.0));
         check("10/s", Ok(864_000.0));
         check("1_000 / hour", Ok(24_000.0));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn invalid_rates_are_refused() {
         check("-1/day", Err("-1 is negative"));
         check("inf/day", Err("inf is not a finite number"));
         check("NaN/s", Err("NaN is not a finite number"));

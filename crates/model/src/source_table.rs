@@ -1,45 +1,45 @@
-//! A table of sources, one column per property.
+//! Table of sources, one column per property.
 
 use crate::PackedStrings;
 
 /// Sources as columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceTable {
-    /// Names; `None` when the table has no `id` column and rows go by their number from 1.
+    /// Ids; `None` if the table has no `id` column, and rows are numbered from 1.
     pub ids: Option<PackedStrings>,
-    /// How much each source matters; 1 where the table does not say.
+    /// Importance; 1 if the table has no value.
     pub importance: Vec<f64>,
     /// Changes per day.
     pub change_rate: Vec<f64>,
-    /// Whether every change is observed from outside.
+    /// True if all changes of the source are reported by signals.
     pub observed: Option<Vec<bool>>,
-    /// What one fetch takes from the budget; `None` is 1 for all.
+    /// Cost of one fetch in units of the budget; `None` for 1.
     pub cost: Option<Vec<f64>>,
-    /// Fetches a day below which a source must not fall; `None` is 0 for all.
+    /// Minimum number of fetches per day; `None` for 0.
     pub min_rate: Option<Vec<f64>>,
-    /// Fetches a day above which a source must not rise; infinite where there is no limit.
+    /// Maximum number of fetches per day; infinite without a limit.
     pub max_rate: Option<Vec<f64>>,
-    /// The host of each source.
+    /// Hosts.
     pub hosts: Option<HostColumn>,
 }
 
-/// The distinct hosts of a table, and which source lives where.
+/// Distinct hosts of a table, and the host of each source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostColumn {
     /// Names, in order of first appearance; empty for sources without a host.
     pub names: PackedStrings,
-    /// For each source, an index into `names`.
+    /// Index into `names` for each source.
     pub index_by_source: Vec<u32>,
 }
 
 impl SourceTable {
-    /// How many sources there are.
+    /// Returns the number of sources.
     #[must_use]
     pub fn len(&self) -> usize {
         self.change_rate.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no sources.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.change_rate.is_empty()

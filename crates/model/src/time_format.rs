@@ -1,35 +1,35 @@
-//! Moments as people say them, in milliseconds.
+//! Formats times and durations for people. All values are in milliseconds.
 
-/// Milliseconds.
+/// Milliseconds in a second.
 const SECOND: i64 = 1000;
 const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// A moment, as seen from now: `3 min ago`, `in 2 h`, `now`.
+/// Formats a time relative to now: `3 min ago`, `in 2 h`, `now`.
 #[must_use]
 pub fn format_relative(at: i64, now: i64) -> String {
-    let passed = now.saturating_sub(at);
-    match passed {
-        _ if passed.abs() < SECOND => "now".to_owned(),
-        _ if passed > 0 => format!("{} ago", format_duration(passed)),
-        _ => format!("in {}", format_duration(passed.saturating_neg())),
+    let elapsed = now.saturating_sub(at);
+    match elapsed {
+        _ if elapsed.abs() < SECOND => "now".to_owned(),
+        _ if elapsed > 0 => format!("{} ago", format_duration(elapsed)),
+        _ => format!("in {}", format_duration(elapsed.saturating_neg())),
     }
 }
 
-/// The same of a moment that may not have been; a day that is over is now.
+/// Formats the time of a future event relative to now: `–` if there is none, `now` if it is overdue.
 #[must_use]
 pub fn format_next(at: Option<i64>, now: i64) -> String {
     at.map_or_else(|| "–".to_owned(), |at| format_relative(at.max(now), now))
 }
 
-/// The same of a moment that may not have been.
+/// Formats the time of a past event relative to now: `never` if there was none.
 #[must_use]
 pub fn format_last(at: Option<i64>, now: i64) -> String {
     at.map_or_else(|| "never".to_owned(), |at| format_relative(at, now))
 }
 
-/// Milliseconds, in one unit: `45 s`, `3 min`, `2 h`, `5 d`.
+/// Formats a duration with one unit: `45 s`, `3 min`, `2 h`, `5 d`.
 #[must_use]
 pub fn format_duration(millis: i64) -> String {
     let millis = millis.max(0);
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_short() {
+    fn times_are_formatted_with_one_unit() {
         let now = 100 * DAY;
         let cases = [
             (now, "now"),

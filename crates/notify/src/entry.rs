@@ -1,79 +1,79 @@
-//! An entry of the change log as programs read it, wherever they read it.
+//! Entry of the change log as JSON: in the API, in webhooks and in the input of commands.
 
 use freshet_store::{Change, ChangeKind};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::moment::rfc3339;
+use crate::timestamp::rfc3339;
 
-/// An entry of the change log.
+/// Entry of the change log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Entry {
-    /// Its place in the log: later ones are larger, and none is used twice.
+    /// Position in the log: increasing, never reused.
     pub cursor: i64,
-    /// What it tells.
+    /// Kind of the entry.
     pub kind: EntryKind,
-    /// The number of the source.
+    /// Source id.
     pub source: u32,
-    /// What is fetched.
+    /// URL of the source.
     pub url: String,
-    /// The name of its host.
+    /// Name of its host.
     pub host: String,
     /// Its tags at that time.
     pub tags: Vec<String>,
-    /// How much it counted at that time.
+    /// Its importance at that time.
     pub importance: f64,
-    /// When it was last seen as it was before (RFC 3339, UTC); none if never.
+    /// Time of the last fetch that found the old content (RFC 3339, UTC); null if there was none.
     pub last_unchanged: Option<String>,
-    /// When this was first seen (RFC 3339, UTC).
+    /// Time of the first fetch that found this (RFC 3339, UTC).
     pub first_changed: String,
-    /// The digest of what counted before, in hexadecimal digits.
+    /// Digest of the old relevant content, in hexadecimal.
     pub old_digest: Option<String>,
-    /// The digest of what counts now; none if nothing has changed.
+    /// Digest of the new relevant content; null if nothing has changed.
     pub new_digest: Option<String>,
-    /// Bytes of what counted before.
+    /// Size of the old relevant content in bytes.
     pub old_size: Option<u64>,
-    /// Bytes of what counts now.
+    /// Size of the new relevant content in bytes.
     pub new_size: u64,
-    /// How much of it is the same, from 0 to 1.
+    /// Similarity of the two, from 0 to 1.
     pub similarity: f64,
-    /// What happened, in a few words.
+    /// Short description.
     pub summary: String,
-    /// The number of the version before, if there was one.
+    /// Number of the previous version, if there is one.
     pub old_version: Option<u32>,
-    /// The number of the version that came with it, if one was kept.
+    /// Number of the new version, if it was stored.
     pub new_version: Option<u32>,
-    /// Where there is more.
+    /// Related API paths.
     pub links: Links,
 }
 
-/// What an entry tells.
+/// Kind of a log entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryKind {
-    /// What counts of a source has changed.
+    /// The relevant content of a source has changed.
     Changed,
-    /// A source could not be fetched so many times in a row.
+    /// Fetches of a source failed several times in a row.
     Failing,
-    /// A source that was failing, or gone, can be fetched again.
+    /// A source that was failing or gone can be fetched again.
     Recovered,
-    /// A source has not changed for so long.
+    /// A source has not changed for a long time.
     Quiet,
-    /// A source is no more.
+    /// A source no longer exists.
     Gone,
 }
 
 /// Paths of the API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Links {
-    /// The source.
+    /// Path of the source.
     pub source: String,
-    /// What changed from one version to the next, if both were kept.
+    /// Path of the diff between the two versions, if both were stored.
     pub diff: Option<String>,
 }
 
 impl Entry {
-    /// A change as it was logged.
+    /// Converts a stored log entry.
     #[must_use]
     pub fn from_change(it: &Change) -> Self {
         let change = &it.change;
@@ -96,13 +96,13 @@ impl Entry {
             summary: change.summary.clone(),
             old_version: it.old_version,
             new_version: it.new_version,
-            links: Links::of(it),
+            links: Links::from_change(it),
         }
     }
 }
 
 impl Links {
-    fn of(it: &Change) -> Self {
+    fn from_change(it: &Change) -> Self {
         let source = format!("/v1/sources/{}", it.source);
         let versions = it.old_version.zip(it.new_version);
         let diff = versions.map(|(old, new)| format!("{source}/diff?from={old}&to={new}"));
@@ -111,11 +111,11 @@ impl Links {
 }
 
 impl EntryKind {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 5] =
         [Self::Changed, Self::Failing, Self::Recovered, Self::Quiet, Self::Gone];
 
-    /// Its name for programs.
+    /// Returns the name used in the API.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -132,8 +132,8 @@ impl std::str::FromStr for EntryKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|it| it.name() == text);
-        known.ok_or_else(|| {
+        let kind = Self::ALL.into_iter().find(|it| it.name() == text);
+        kind.ok_or_else(|| {
             format!("`{text}` is not one of changed, failing, recovered, quiet and gone")
         })
     }

@@ -1,7 +1,7 @@
-//! Which entries of the log somebody wants to be told of.
+//! Filters of log entries.
 
-use freshet_daemon::host_filter;
-use freshet_fetch::Pattern;
+use freshet_daemon::parse_host_filter;
+use freshet_fetch::UrlPattern;
 use freshet_store::{Change, ChangeFilter, ChangeKind, HostFilter};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -10,82 +10,82 @@ use utoipa::ToSchema;
 
 use crate::entry::EntryKind;
 
-/// What cannot be meant.
+/// Invalid setting of a destination.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{field}: {reason}")]
 pub struct InvalidSetting {
-    /// In which field: `filter.url`.
+    /// Name of the field, such as `filter.url`.
     pub field: String,
-    /// What is wrong with it.
+    /// Reason.
     pub reason: String,
 }
 
 impl InvalidSetting {
-    pub(crate) fn new(field: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { field: field.into(), reason: what.into() }
+    pub(crate) fn new(field: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { field: field.into(), reason: reason.into() }
     }
 
-    /// The same of a field of something else.
-    pub(crate) fn within(mut self, whole: &str) -> Self {
-        self.field = format!("{whole}.{}", self.field);
+    /// Prefixes the name of the field with the name of an outer field.
+    pub(crate) fn inside(mut self, outer: &str) -> Self {
+        self.field = format!("{outer}.{}", self.field);
         self
     }
 }
 
-/// Which entries, as it is written. What is left out does not matter.
+/// Filter as configured. An omitted field matches all entries.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RawFilter {
-    /// Of sources with this tag.
+    /// Tag of the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
-    /// Of the host with this name: at this port if one is given, at any otherwise.
+    /// Name of the host, with a port or for all ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Of URLs that begin so; `*` stands for any run of characters.
+    /// Prefix of the URL; `*` matches any characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Of sources that counted at least so much.
+    /// Minimum importance of the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_importance: Option<f64>,
-    /// Of which at most so much is the same, from 0 to 1.
+    /// Maximum similarity of the contents, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_similarity: Option<f64>,
-    /// That tell one of these; all if there are none.
+    /// Kinds of entries; empty for all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<EntryKind>,
 }
 
-/// Which entries somebody wants, checked.
+/// Validated filter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     raw: RawFilter,
     host: Option<HostFilter>,
-    url: Option<Place>,
+    url: Option<UrlMatcher>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Place {
-    Exactly(String),
-    Like(Pattern),
+enum UrlMatcher {
+    Exact(String),
+    Pattern(UrlPattern),
 }
 
 impl Filter {
-    /// Whether an entry is wanted.
+    /// True if an entry matches.
     #[must_use]
     pub fn matches(&self, it: &Change) -> bool {
         let raw = &self.raw;
         let is_change = it.kind == ChangeKind::Changed;
         raw.tag.as_ref().is_none_or(|tag| it.tags.contains(tag))
             && self.host.as_ref().is_none_or(|host| host.matches(&it.host, &it.url))
-            && raw.min_importance.is_none_or(|least| it.importance >= least)
-            // Where nothing changed, there is nothing to be alike.
-            && raw.max_similarity.is_none_or(|most| !is_change || it.change.similarity <= most)
+            && raw.min_importance.is_none_or(|min| it.importance >= min)
+            // Only changes have a similarity.
+            && raw.max_similarity.is_none_or(|max| !is_change || it.change.similarity <= max)
             && (raw.kinds.is_empty() || raw.kinds.contains(&it.kind.into()))
             && self.url.as_ref().is_none_or(|url| url.matches(&it.url))
     }
 
-    /// As much of it as the log can be asked for. What comes must be looked at all the same.
+    /// Returns the part of the filter that the store can apply. Its result must still be checked with [`Filter::matches`].
     #[must_use]
     pub fn change_filter(&self) -> ChangeFilter {
         let raw = &self.raw;
@@ -99,7 +99,7 @@ impl Filter {
         }
     }
 
-    /// As it is written.
+    /// Returns the filter as configured.
     #[must_use]
     pub fn raw(&self) -> &RawFilter {
         &self.raw
@@ -113,38 +113,35 @@ impl TryFrom<RawFilter> for Filter {
         if raw.tag.as_ref().is_some_and(|tag| tag.is_empty() || tag.contains('\n')) {
             return Err(InvalidSetting::new("tag", "a tag is one line, and not empty"));
         }
-        let host = raw.host.as_deref().map(host_filter).transpose();
+        let host = raw.host.as_deref().map(parse_host_filter).transpose();
         let host = host.map_err(|why| InvalidSetting::new("host", why.to_string()))?;
-        if let Some(least) = raw.min_importance.filter(|it| !(it.is_finite() && *it >= 0.0)) {
-            return Err(InvalidSetting::new("min_importance", format!("{least} is not 0 or more")));
+        if let Some(min) = raw.min_importance.filter(|it| !(it.is_finite() && *it >= 0.0)) {
+            return Err(InvalidSetting::new("min_importance", format!("{min} is not 0 or more")));
         }
-        if let Some(most) = raw.max_similarity.filter(|it| !(0.0..=1.0).contains(it)) {
-            return Err(InvalidSetting::new(
-                "max_similarity",
-                format!("{most} is not from 0 to 1"),
-            ));
+        if let Some(max) = raw.max_similarity.filter(|it| !(0.0..=1.0).contains(it)) {
+            return Err(InvalidSetting::new("max_similarity", format!("{max} is not from 0 to 1")));
         }
-        let url = raw.url.as_deref().map(Place::parse).transpose()?;
+        let url = raw.url.as_deref().map(UrlMatcher::parse).transpose()?;
         Ok(Self { raw, host, url })
     }
 }
 
-impl Place {
+impl UrlMatcher {
     fn parse(text: &str) -> Result<Self, InvalidSetting> {
         let local = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "file" | "exec"));
         if let Some(url) = local {
-            return Ok(Self::Exactly(url.into()));
+            return Ok(Self::Exact(url.into()));
         }
-        let pattern = text.parse().map(Self::Like);
-        pattern.map_err(|why: freshet_fetch::InvalidPattern| {
+        let pattern = text.parse().map(Self::Pattern);
+        pattern.map_err(|why: freshet_fetch::InvalidUrlPattern| {
             InvalidSetting::new("url", why.to_string())
         })
     }
 
     fn matches(&self, url: &str) -> bool {
         match self {
-            Self::Exactly(own) => own == url,
-            Self::Like(pattern) => Url::parse(url).is_ok_and(|url| pattern.matches(&url)),
+            Self::Exact(expected) => expected == url,
+            Self::Pattern(pattern) => Url::parse(url).is_ok_and(|url| pattern.matches(&url)),
         }
     }
 }
@@ -180,10 +177,10 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(written: &str, expect: Result<bool, &str>) {
-        let raw: RawFilter = serde_json::from_str(written).unwrap();
-        let found = Filter::try_from(raw).map(|it| it.matches(&change(ChangeKind::Changed)));
-        assert_eq!(found.map_err(|why| why.field), expect.map_err(str::to_owned), "{written}");
+    fn check(json: &str, expect: Result<bool, &str>) {
+        let raw: RawFilter = serde_json::from_str(json).unwrap();
+        let result = Filter::try_from(raw).map(|it| it.matches(&change(ChangeKind::Changed)));
+        assert_eq!(result.map_err(|why| why.field), expect.map_err(str::to_owned), "{json}");
     }
 
     #[test]
@@ -213,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_change_is_not_judged_by_how_alike_it_is() {
+    fn similarity_applies_to_changes_only() {
         let raw = RawFilter { max_similarity: Some(0.1), ..RawFilter::default() };
         let filter = Filter::try_from(raw).unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! How it goes with all destinations: those that are not told, why, and since when.
+//! Health of all destinations: which ones fail, why, and since when.
 
 use std::collections::HashMap;
 
@@ -6,49 +6,49 @@ use freshet_store::{Reader, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::moment::rfc3339;
 use crate::target::Target;
+use crate::timestamp::rfc3339;
 
-/// Destinations that are named.
-const NAMED: usize = 100;
+/// Maximum number of listed destinations.
+const MAX_LISTED: usize = 100;
 
-/// How it goes with all destinations.
+/// Health of all destinations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = DestinationHealth)]
 pub struct DestinationHealth {
-    /// How many there are.
+    /// Number of destinations.
     pub all: u64,
-    /// How many of them are paused.
+    /// Number of paused destinations.
     pub paused: u64,
-    /// How many of the others cannot be told.
+    /// Number of failing destinations that are not paused.
     pub failing: u64,
-    /// Deliveries that were given up, and are kept.
+    /// Number of dead letters.
     pub dead: u64,
-    /// Those that are paused, cannot be told, or have deliveries that were given up; at most 100.
+    /// Destinations that are paused, failing or have dead letters; at most 100.
     pub troubled: Vec<UnhealthyDestination>,
 }
 
-/// A destination with which something is wrong.
+/// Destination that is paused, failing or has dead letters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = TroubledDestination)]
 pub struct UnhealthyDestination {
-    /// What its owner calls it.
+    /// Name.
     pub name: String,
-    /// `webhook`, `email` or `command`; `unknown` if its settings are of another freshet.
+    /// `webhook`, `email` or `command`; `unknown` if its settings cannot be read.
     pub kind: &'static str,
-    /// Where. Of a URL no more than the host: the rest may be a secret.
+    /// Address. Of a URL only the host: the rest may be secret.
     pub to: String,
-    /// Whether nothing is delivered for the time being.
+    /// True if deliveries are paused.
     pub paused: bool,
-    /// Deliveries that failed since the last one that did not.
+    /// Number of failed attempts since the last success.
     pub attempts: u32,
-    /// Why the last delivery failed, if it did.
+    /// Error of the last attempt, if it failed.
     pub why: Option<String>,
-    /// Since when it is paused, or all deliveries failed (RFC 3339, UTC).
+    /// Start of the pause, or of the failures (RFC 3339, UTC).
     pub since: Option<String>,
-    /// When it is tried again, if the last delivery failed.
+    /// Time of the next retry, if the last attempt failed.
     pub next: Option<String>,
-    /// Deliveries that were given up, and are kept.
+    /// Number of dead letters.
     pub dead: u64,
     /// `since` and `next` in milliseconds.
     #[serde(skip)]
@@ -56,10 +56,10 @@ pub struct UnhealthyDestination {
 }
 
 impl DestinationHealth {
-    /// As the store has it.
+    /// Reads the health from the store.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// Returns [`StoreError`] if the store cannot be read.
     pub fn read(reader: &Reader) -> Result<Self, StoreError> {
         let (all, paused, failing) = reader.count_destinations()?;
         if all == 0 {
@@ -67,7 +67,7 @@ impl DestinationHealth {
         }
         let dead: HashMap<u32, u64> =
             reader.count_dead_letters_by_destination()?.into_iter().collect();
-        let rows = reader.unhealthy_destinations(NAMED)?;
+        let rows = reader.unhealthy_destinations(MAX_LISTED)?;
         let troubled = rows.into_iter().map(|row| {
             let target = Target::parse(&row.settings).ok();
             let since = if row.paused { row.paused_since } else { row.failing_since };

@@ -1,36 +1,36 @@
-//! Entries of the change log in; messages to those who want to know of them out: webhooks, mail,
-//! commands, feeds. Each is told at least once and in order. Knows no command line and no server.
+//! Notifications: entries of the change log in; webhooks, mail, commands and Atom feeds out. Each destination gets
+//! each entry at least once and in order. Not here: the command line and the HTTP server.
 
 pub mod atom;
 mod command;
-mod deliver;
+mod delivery_worker;
 mod entry;
 mod filter;
-mod gather;
 mod health;
-mod ledger;
 mod mail;
 mod mime;
-mod moment;
+mod next_delivery;
 mod notifier;
 mod payload;
+mod process_tree;
+mod progress_writer;
+mod retry;
 mod sender;
-mod sign;
+mod signature;
 mod target;
 mod template;
-mod tree;
+mod timestamp;
 mod view;
-mod wait;
 mod webhook;
 
 pub use entry::{Entry, EntryKind, Links};
 pub use filter::{Filter, InvalidSetting, RawFilter};
 pub use health::{DestinationHealth, UnhealthyDestination};
-pub use moment::rfc3339;
 pub use notifier::{Notifier, RetryResult};
 pub use payload::{Gap, Payload};
 pub use sender::{DeliveryError, FailureKind, NotifySettings, Receipt, Sender};
-pub use sign::{RandomSourceError, SigningKey};
+pub use signature::{RandomSourceError, SigningKey};
 pub use target::{RawChannel, RawCommand, RawEmail, RawTarget, RawWebhook, Target, check_name};
 pub use template::Template;
+pub use timestamp::rfc3339;
 pub use view::{DeadLetterView, DestinationView, SigningKeyView};

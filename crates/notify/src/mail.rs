@@ -1,8 +1,8 @@
-//! Mail, through the one server that the owner's configuration names.
+//! Mail, sent through the configured SMTP server.
 
 use std::time::Duration;
 
-use freshet_daemon::{Mail, MailTls};
+use freshet_daemon::{MailConfig, MailTls};
 use lettre::address::Envelope as SmtpEnvelope;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
@@ -14,40 +14,43 @@ use crate::mime::{self, Mailbox};
 use crate::payload::Payload;
 use crate::sender::{DeliveryError, Envelope, FailureKind, Receipt, Sender};
 use crate::target::{RawEmail, Target};
-use crate::template::{cut, line, lines};
+use crate::template::{to_line, to_lines, truncate};
 
-/// For one answer of the server, and for all.
-const EACH: Duration = Duration::from_secs(20);
-const LIMIT: Duration = Duration::from_secs(60);
-/// The longest subject, in characters.
-const SUBJECT: usize = 200;
-/// Entries whose text is written out in one mail.
-const WRITTEN: usize = 200;
+/// Time limit of one reply of the server.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
+/// Time limit of sending one mail.
+const SEND_TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum length of a subject, in characters.
+const MAX_SUBJECT_CHARS: usize = 200;
+/// Maximum number of entries whose text is in one mail.
+const MAX_MAIL_ENTRIES: usize = 200;
 
-pub(crate) fn no_server() -> DeliveryError {
-    let what = "no mail server is named: say [mail] server and from in the configuration";
-    DeliveryError::new(what, FailureKind::Transient)
+pub(crate) fn no_server_error() -> DeliveryError {
+    let message =
+        "no mail server is configured: set `server` and `from` in [mail] of the configuration";
+    DeliveryError::new(message, FailureKind::Transient)
 }
 
 pub(crate) async fn send(
     sender: &Sender,
     target: &Target,
     email: &RawEmail,
-    parcel: &Envelope<'_>,
+    envelope: &Envelope<'_>,
 ) -> Result<Receipt, DeliveryError> {
-    let server = sender.mail.as_ref().ok_or_else(no_server)?;
-    let (envelope, message) = message(server, target, email, parcel).map_err(|why| {
-        DeliveryError::new(format!("cannot be written as mail: {why}"), FailureKind::Permanent)
-    })?;
-    let roots = sender.fetcher.settings().roots();
+    let server = sender.mail.as_ref().ok_or_else(no_server_error)?;
+    let (smtp_envelope, message) =
+        build_message(server, target, email, envelope).map_err(|why| {
+            DeliveryError::new(format!("cannot build the mail: {why}"), FailureKind::Permanent)
+        })?;
+    let roots = sender.fetcher.settings().extra_roots();
     let transport = transport(server, roots).map_err(|why| {
-        DeliveryError::new(format!("no secure connection: {why}"), FailureKind::Transient)
+        DeliveryError::new(format!("cannot set up TLS: {why}"), FailureKind::Transient)
     })?;
     let name = format!("{}:{}", server.server, server.port);
-    let sent = timeout(LIMIT, transport.send_raw(&envelope, &message)).await;
+    let sent = timeout(SEND_TIMEOUT, transport.send_raw(&smtp_envelope, &message)).await;
     let sent = sent.map_err(|_| {
         DeliveryError::new(
-            format!("{name} took longer than {} s", LIMIT.as_secs()),
+            format!("{name}: no reply within {} s", SEND_TIMEOUT.as_secs()),
             FailureKind::Transient,
         )
     })?;
@@ -55,27 +58,27 @@ pub(crate) async fn send(
         Ok(answer) => Ok(Receipt {
             kind: target.kind(),
             to: target.redacted_address(),
-            id: parcel.id.to_owned(),
+            id: envelope.id.to_owned(),
             sent: "a mail".to_owned(),
-            answer: cut(&line(&answer.message().collect::<Vec<_>>().join(" ")), 300),
+            answer: truncate(&to_line(&answer.message().collect::<Vec<_>>().join(" ")), 300),
         }),
         Err(error) => {
-            let fault =
+            let kind =
                 if error.is_permanent() { FailureKind::Permanent } else { FailureKind::Transient };
-            Err(DeliveryError::new(cut(&line(&said(&name, &error)), 300), fault))
+            Err(DeliveryError::new(truncate(&to_line(&describe_error(&name, &error)), 300), kind))
         }
     }
 }
 
-/// What went wrong on the way, as it may be shown: an answer of the server in its own words.
-fn said(name: &str, error: &lettre::transport::smtp::Error) -> String {
+/// Describes an SMTP error with its causes, including the reply of the server.
+fn describe_error(name: &str, error: &lettre::transport::smtp::Error) -> String {
     let mut text = format!("{name}: {error}");
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
-        let more = inner.to_string();
-        if !text.contains(&more) {
+        let cause_text = inner.to_string();
+        if !text.contains(&cause_text) {
             text.push_str(": ");
-            text.push_str(&more);
+            text.push_str(&cause_text);
         }
         cause = inner.source();
     }
@@ -83,7 +86,7 @@ fn said(name: &str, error: &lettre::transport::smtp::Error) -> String {
 }
 
 fn transport<'a>(
-    server: &Mail,
+    server: &MailConfig,
     roots: impl Iterator<Item = &'a [u8]>,
 ) -> Result<AsyncSmtpTransport<Tokio1Executor>, lettre::transport::smtp::Error> {
     let parameters = || {
@@ -101,83 +104,86 @@ fn transport<'a>(
     let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&server.server)
         .port(server.port)
         .tls(tls)
-        .timeout(Some(EACH));
-    if let Some((user, password)) = &server.sign_in {
-        let secret = password.reveal().to_owned();
+        .timeout(Some(REPLY_TIMEOUT));
+    if let Some((user, password)) = &server.credentials {
+        let secret = password.expose().to_owned();
         builder = builder.credentials(Credentials::new(user.clone(), secret));
     }
     Ok(builder.build())
 }
 
-fn message(
-    server: &Mail,
+fn build_message(
+    server: &MailConfig,
     target: &Target,
     email: &RawEmail,
-    parcel: &Envelope<'_>,
+    envelope: &Envelope<'_>,
 ) -> Result<(SmtpEnvelope, Vec<u8>), String> {
     let from = Mailbox::parse(email.from.as_deref().unwrap_or(&server.from))?;
     let to: Vec<Mailbox> =
         email.to.iter().map(|it| Mailbox::parse(it)).collect::<Result<_, _>>()?;
     let addresses = to.iter().map(|it| it.address.clone()).collect();
-    let envelope = SmtpEnvelope::new(Some(from.address.clone()), addresses);
-    let (subject, text) = (subject(target, parcel.payload), text(target, parcel.payload, WRITTEN));
-    // Its name is the same for the same delivery: who has it already can tell.
+    let smtp_envelope = SmtpEnvelope::new(Some(from.address.clone()), addresses);
+    let (subject, text) =
+        (subject(target, envelope.payload), text(target, envelope.payload, MAX_MAIL_ENTRIES));
+    // A retry of the same delivery has the same Message-ID, so that receivers can detect duplicates.
     let mail = mime::Mail {
         from: &from,
         to: &to,
-        id: parcel.id,
-        at: parcel.now,
+        id: envelope.id,
+        at: envelope.now,
         subject: &subject,
         text: &text,
     };
-    Ok((envelope.map_err(|why| why.to_string())?, mail.bytes()))
+    Ok((smtp_envelope.map_err(|why| why.to_string())?, mail.format()))
 }
 
-fn subject(target: &Target, letter: &Payload) -> String {
-    let Some(first) = letter.entries.first() else {
-        return "some changes could not be told".to_owned();
+fn subject(target: &Target, payload: &Payload) -> String {
+    let Some(first) = payload.entries.first() else {
+        return "some changes could not be reported".to_owned();
     };
     let text = match &target.subject {
-        Some(template) => template.line(first),
-        None => line(&format!("{}: {}", first.url, what(first))),
+        Some(template) => template.expand_line(first),
+        None => to_line(&format!("{}: {}", first.url, describe(first))),
     };
-    let more = letter.entries.len() - 1;
-    let test = if letter.test { "test: " } else { "" };
+    let more = payload.entries.len() - 1;
+    let test = if payload.test { "test: " } else { "" };
     match more {
-        0 => format!("{test}{}", cut(&text, SUBJECT)),
-        _ => format!("{} (and {more} more)", cut(&text, SUBJECT)),
+        0 => format!("{test}{}", truncate(&text, MAX_SUBJECT_CHARS)),
+        _ => format!("{} (and {more} more)", truncate(&text, MAX_SUBJECT_CHARS)),
     }
 }
 
-/// What a mail says, or what a command reads: each entry by the template, or in our own words.
-pub(crate) fn text(target: &Target, letter: &Payload, most: usize) -> String {
+/// Returns the text of a mail, or of the standard input of a command: each entry in the format of the template, or of
+/// the default one.
+pub(crate) fn text(target: &Target, payload: &Payload, max_entries: usize) -> String {
     let mut texts = Vec::new();
-    if let Some(gap) = letter.gap {
-        texts.push(format!("Entries {} to {} are not kept any more.\n", gap.from, gap.to));
+    if let Some(gap) = payload.gap {
+        texts.push(format!("Entries {} to {} are no longer stored.\n", gap.from, gap.to));
     }
-    for entry in letter.entries.iter().take(most) {
+    for entry in payload.entries.iter().take(max_entries) {
         texts.push(match &target.text {
-            Some(template) => template.text(entry),
-            None => own(entry),
+            Some(template) => template.expand_text(entry),
+            None => default_text(entry),
         });
     }
-    if let Some(more) = letter.entries.len().checked_sub(most).filter(|&more| more > 0) {
+    if let Some(more) = payload.entries.len().checked_sub(max_entries).filter(|&more| more > 0) {
         texts.push(format!("and {more} more: `freshet changes` shows them\n"));
     }
     texts.join("\n")
 }
 
-fn what(entry: &Entry) -> &str {
+fn describe(entry: &Entry) -> &str {
     if entry.summary.is_empty() { entry.kind.name() } else { &entry.summary }
 }
 
-fn own(it: &Entry) -> String {
-    let mut text = format!("{}\n{}: {}\n", line(&it.url), it.kind.name(), lines(what(it)));
+fn default_text(it: &Entry) -> String {
+    let mut text =
+        format!("{}\n{}: {}\n", to_line(&it.url), it.kind.name(), to_lines(describe(it)));
     if let Some(since) = &it.last_unchanged {
         text.push_str(&format!("between {since} and {}\n", it.first_changed));
     }
     if !it.tags.is_empty() {
-        text.push_str(&format!("tags: {}\n", line(&it.tags.join(", "))));
+        text.push_str(&format!("tags: {}\n", to_line(&it.tags.join(", "))));
     }
     text
 }

@@ -1,48 +1,49 @@
-//! All who are told, each at its own pace.
+//! Runs one delivery worker per destination.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_daemon::{DaemonError, Handle};
+use freshet_daemon::{DaemonError, DaemonHandle};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::deliver::{Delivery, Turns, stopped};
-use crate::ledger::Ledger;
+use crate::delivery_worker::{ConcurrencyLimits, DeliveryWorker, wait_for_stop};
+use crate::progress_writer::ProgressWriter;
 use crate::sender::{DeliveryError, NotifySettings, Receipt, Sender};
 use crate::target::Target;
 
-/// How long those who are telling have to end.
+/// Time that workers have to end.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
-/// How often somebody looks whether all are being told, even if nothing was said.
-const ROUND: Duration = Duration::from_secs(30);
-/// How long somebody who broke off waits before going on.
-const PAUSE: Duration = Duration::from_millis(100);
-/// Letters that are sent again at once.
-const LETTERS: usize = 100;
-/// And for how long.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Time between two checks that each destination has a worker, even without an edit.
+const CHECK_INTERVAL: Duration = Duration::from_secs(30);
+/// Delay before a worker that ended unexpectedly is restarted.
+const RESTART_DELAY: Duration = Duration::from_millis(100);
+/// Dead letters resent by one call.
+const MAX_RESENT: usize = 100;
+/// Time after which no more dead letters are resent by one call.
+const RESEND_TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// Tells all destinations of a daemon's changes. Clones are the same one; dropped, it goes on.
+/// Delivers the entries of the change log to all destinations. Clones share one notifier; it keeps running when they are
+/// dropped.
 #[derive(Clone)]
 pub struct Notifier {
-    handle: Handle,
+    handle: DaemonHandle,
     sender: Arc<watch::Sender<Arc<Sender>>>,
     stopping: Arc<watch::Sender<bool>>,
     round: Arc<std::sync::Mutex<Option<JoinHandle<()>>>>,
 }
 
-/// What became of deliveries that were given up and tried once more.
+/// Result of resending dead letters.
 #[derive(Debug)]
 pub struct RetryResult {
-    /// Those that arrived.
+    /// Number of delivered dead letters.
     pub sent: usize,
-    /// Why the next one did not, if one did not: then no more were tried.
+    /// Error of the first failure, if there is one: no more were tried after it.
     pub error: Option<DeliveryError>,
-    /// How many are left.
+    /// Number of remaining dead letters.
     pub remaining: u64,
 }
 
@@ -53,12 +54,12 @@ impl std::fmt::Debug for Notifier {
 }
 
 impl Notifier {
-    /// Starts to tell. It must be called within a tokio runtime.
+    /// Starts the notifier. Must be called within a tokio runtime.
     #[must_use]
-    pub fn start(handle: Handle, settings: NotifySettings) -> Self {
+    pub fn start(handle: DaemonHandle, settings: NotifySettings) -> Self {
         let (sender, senders) = watch::channel(Arc::new(Sender::new(settings)));
         let (stopping, stop) = watch::channel(false);
-        let round = tokio::spawn(look_after(handle.clone(), senders, stop));
+        let round = tokio::spawn(supervise(handle.clone(), senders, stop));
         Self {
             handle,
             sender: Arc::new(sender),
@@ -67,12 +68,12 @@ impl Notifier {
         }
     }
 
-    /// Goes on with other settings.
+    /// Replaces the settings.
     pub fn reload(&self, settings: NotifySettings) {
         self.sender.send_replace(Arc::new(Sender::new(settings)));
     }
 
-    /// Ends it, within some seconds. What is being told is told again after the restart.
+    /// Stops the notifier within a few seconds. Deliveries in flight are sent again after the restart.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
         let round = self.round.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
@@ -84,98 +85,97 @@ impl Notifier {
         }
     }
 
-    /// What it delivers with now.
+    /// Returns the current sender.
     #[must_use]
     pub fn sender(&self) -> Arc<Sender> {
         Arc::clone(&self.sender.borrow())
     }
 
-    /// Delivers something that shows that it arrives.
+    /// Sends a test notification.
     ///
     /// # Errors
-    /// What came of it, if it did not arrive.
+    /// Returns [`DeliveryError`] if it was not delivered.
     pub async fn send_test(&self, name: &str, target: &Target) -> Result<Receipt, DeliveryError> {
         self.sender().send_test(name, target, self.handle.now()).await
     }
 
-    /// Delivers once more what was given up, the oldest first, until something fails or it takes long.
-    /// `None` if there is
-    /// no such destination.
+    /// Resends dead letters, oldest first, until one fails or the time limit is reached. Returns `None` if there is no such
+    /// destination.
     ///
     /// # Errors
-    /// If the store cannot be used, or the daemon has stopped.
+    /// Returns [`DaemonError`] if the store cannot be used or the daemon has stopped.
     pub async fn retry_dead_letters(&self, id: u32) -> Result<Option<RetryResult>, DaemonError> {
         let found = self.handle.read(move |reader| {
-            let dead = reader.dead_letters(id, 0, LETTERS)?;
-            Ok((reader.destination(id)?, dead, reader.identity()?))
+            let dead_letters = reader.dead_letters(id, 0, MAX_RESENT)?;
+            Ok((reader.destination(id)?, dead_letters, reader.identity()?))
         });
-        let (Some(row), dead, identity) = found.await? else { return Ok(None) };
+        let (Some(row), dead_letters, identity) = found.await? else { return Ok(None) };
         let sender = self.sender();
-        let mut retried = RetryResult { sent: 0, error: None, remaining: 0 };
+        let mut result = RetryResult { sent: 0, error: None, remaining: 0 };
         let target = match Target::parse(&row.settings) {
             Ok(target) => target,
             Err(why) => {
-                let what = format!("its settings make no sense: {why}");
-                retried.error =
-                    Some(DeliveryError::new(what, crate::sender::FailureKind::Permanent));
-                return Ok(Some(retried));
+                let message = format!("invalid settings: {why}");
+                result.error =
+                    Some(DeliveryError::new(message, crate::sender::FailureKind::Permanent));
+                return Ok(Some(result));
             }
         };
         let start = Instant::now();
-        for letter in dead {
-            if start.elapsed() > PATIENCE {
+        for dead_letter in dead_letters {
+            if start.elapsed() > RESEND_TIME_LIMIT {
                 break;
             }
             let now = self.handle.now();
-            match sender.resend(&identity, &row, &target, &letter.delivery, now).await {
+            match sender.resend(&identity, &row, &target, &dead_letter.delivery, now).await {
                 Ok(_) => {
                     let now = self.handle.now();
                     self.handle
-                        .write(move |store| store.complete_redelivery(letter.id, now))
+                        .write(move |store| store.complete_redelivery(dead_letter.id, now))
                         .await?;
-                    retried.sent += 1;
+                    result.sent += 1;
                 }
-                Err(trouble) => {
-                    retried.error = Some(trouble);
+                Err(failure) => {
+                    result.error = Some(failure);
                     break;
                 }
             }
         }
-        retried.remaining = self.handle.read(move |reader| reader.count_dead_letters(id)).await?;
-        Ok(Some(retried))
+        result.remaining = self.handle.read(move |reader| reader.count_dead_letters(id)).await?;
+        Ok(Some(result))
     }
 }
 
-/// Somebody who tells a destination, and a way to say that it was changed.
-struct Telling {
+/// Running worker of a destination, and the channel that reports changes of its settings to it.
+struct RunningWorker {
     task: tokio::task::Id,
     edits: watch::Sender<u64>,
 }
 
-/// Which destinations are looked at.
+/// Destinations to check.
 #[derive(Clone, Copy)]
-enum Look {
+enum CheckScope {
     All,
     One(u32),
 }
 
-/// Sees to it that each destination is told by somebody.
-async fn look_after(
-    handle: Handle,
+/// Makes sure that each destination has a running worker.
+async fn supervise(
+    handle: DaemonHandle,
     sender: watch::Receiver<Arc<Sender>>,
     stopping: watch::Receiver<bool>,
 ) {
-    let mut edits = handle.destination_changes();
-    let (ledger, turns) = (Ledger::start(handle.clone()), Turns::new());
-    let mut telling: JoinSet<u32> = JoinSet::new();
-    let mut who: HashMap<u32, Telling> = HashMap::new();
-    let mut look = Look::All;
+    let mut edits = handle.subscribe_destination_changes();
+    let (progress, limits) = (ProgressWriter::start(handle.clone()), ConcurrencyLimits::new());
+    let mut tasks: JoinSet<u32> = JoinSet::new();
+    let mut workers: HashMap<u32, RunningWorker> = HashMap::new();
+    let mut scope = CheckScope::All;
     let mut pause = Duration::ZERO;
     loop {
         let found = handle.read(move |reader| {
-            let rows = match look {
-                Look::All => reader.destinations()?,
-                Look::One(id) => reader.destination(id)?.into_iter().collect(),
+            let rows = match scope {
+                CheckScope::All => reader.destinations()?,
+                CheckScope::One(id) => reader.destination(id)?.into_iter().collect(),
             };
             Ok((rows, reader.identity()?))
         });
@@ -183,70 +183,70 @@ async fn look_after(
             Ok((rows, identity)) => {
                 let identity: Arc<str> = identity.into();
                 for row in rows {
-                    if who.contains_key(&row.id) {
+                    if workers.contains_key(&row.id) {
                         continue;
                     }
-                    let (own, edits) = watch::channel(0);
-                    let (id, seen, noted) = (row.id, row.cursor, Instant::now());
-                    let delivery = Delivery {
+                    let (edit_sender, edits) = watch::channel(0);
+                    let id = row.id;
+                    let worker = DeliveryWorker {
                         id,
                         identity: Arc::clone(&identity),
                         handle: handle.clone(),
-                        ledger: ledger.clone(),
-                        turns: turns.clone(),
+                        progress: progress.clone(),
+                        limits: limits.clone(),
                         sender: sender.clone(),
-                        known: Arc::clone(&sender.borrow()),
+                        last_sender: Arc::clone(&sender.borrow()),
                         edits,
                         stopping: stopping.clone(),
-                        seen,
-                        noted,
-                        wished: 0,
+                        examined_cursor: row.cursor,
+                        cursor_saved_at: Instant::now(),
+                        retry_not_before: 0,
                     };
-                    let task = telling.spawn(async move {
+                    let task = tasks.spawn(async move {
                         sleep(pause).await;
-                        delivery.run().await;
+                        worker.run().await;
                         id
                     });
-                    who.insert(id, Telling { task: task.id(), edits: own });
+                    workers.insert(id, RunningWorker { task: task.id(), edits: edit_sender });
                 }
             }
             Err(DaemonError::Stopped) => return,
-            Err(error) => tracing::warn!("cannot read who is to be told: {error}"),
+            Err(error) => tracing::warn!("cannot read the destinations: {error}"),
         }
         pause = Duration::ZERO;
         tokio::select! {
-            edit = edits.recv() => look = match edit {
+            edit = edits.recv() => scope = match edit {
                 Ok(Some(id)) => {
-                    if let Some(it) = who.get(&id) {
+                    if let Some(it) = workers.get(&id) {
                         it.edits.send_modify(|count| *count += 1);
                     }
-                    Look::One(id)
+                    CheckScope::One(id)
                 }
-                // Any of them may have changed.
+                // Any destination may have changed.
                 Ok(None) | Err(RecvError::Lagged(_)) => {
-                    for it in who.values() {
+                    for it in workers.values() {
                         it.edits.send_modify(|count| *count += 1);
                     }
-                    Look::All
+                    CheckScope::All
                 }
                 Err(RecvError::Closed) => return,
             },
-            Some(ended) = telling.join_next_with_id(), if !telling.is_empty() => {
+            Some(ended) = tasks.join_next_with_id(), if !tasks.is_empty() => {
                 let ended = ended.map_or_else(|error| error.id(), |(task, _)| task);
-                let id = who.iter().find(|(_, it)| it.task == ended).map(|(id, _)| *id);
-                look = Look::All;
+                let id = workers.iter().find(|(_, it)| it.task == ended).map(|(id, _)| *id);
+                scope = CheckScope::All;
                 if let Some(id) = id {
-                    who.remove(&id);
-                    look = Look::One(id);
+                    workers.remove(&id);
+                    scope = CheckScope::One(id);
                 }
-                // Not at once again and again, if something is wrong with it.
-                pause = PAUSE;
+                // A worker that keeps failing is not restarted in a tight loop.
+                pause = RESTART_DELAY;
             }
-            () = sleep(ROUND) => look = Look::All,
-            () = stopped(stopping.clone()) => {
-                let all = async { while telling.join_next().await.is_some() {} };
+            () = sleep(CHECK_INTERVAL) => scope = CheckScope::All,
+            () = wait_for_stop(stopping.clone()) => {
+                let all = async { while tasks.join_next().await.is_some() {} };
                 let _ = timeout(SHUTDOWN_GRACE, all).await;
-                telling.shutdown().await;
+                tasks.shutdown().await;
                 return;
             }
         }

@@ -1,31 +1,31 @@
-//! What is delivered at once: some entries, as they are sent and as they are kept if that fails.
+//! Payload of a delivery: its entries, as sent in webhooks and stored in dead letters.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
 use crate::entry::{Entry, EntryKind, Links};
-use crate::moment::rfc3339;
+use crate::timestamp::rfc3339;
 
-/// What is delivered at once. As JSON, it is the body of a webhook.
+/// Entries that are delivered together. Its JSON is the body of a webhook.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Payload {
-    /// The entries, in order.
+    /// Entries, in order of the log.
     pub entries: Vec<Entry>,
-    /// What cannot be told any more, if there is something.
+    /// Entries before these that were pruned before they could be delivered, if there are some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<Gap>,
-    /// Whether nothing has happened, and this only shows that it would be told.
+    /// True for a test notification.
     #[serde(default, skip_serializing_if = "is_false")]
     pub test: bool,
 }
 
-/// Entries that were forgotten before they could be told.
+/// Range of entries that were pruned before they could be delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Gap {
-    /// The first cursor of them.
+    /// First cursor.
     pub from: i64,
-    /// The last one.
+    /// Last cursor.
     pub to: i64,
 }
 
@@ -34,11 +34,11 @@ fn is_false(it: &bool) -> bool {
 }
 
 impl Payload {
-    pub(crate) fn of(entries: Vec<Entry>, gap: Option<Gap>) -> Self {
+    pub(crate) fn from_entries(entries: Vec<Entry>, gap: Option<Gap>) -> Self {
         Self { entries, gap, test: false }
     }
 
-    /// One that shows that it arrives.
+    /// Creates a test notification.
     #[must_use]
     pub fn test(name: &str, now: i64) -> Self {
         let entry = Entry {
@@ -56,7 +56,7 @@ impl Payload {
             old_size: Some(100),
             new_size: 110,
             similarity: 0.9,
-            summary: format!("a test of the destination {name}: nothing has changed"),
+            summary: format!("test notification for the destination {name}: nothing has changed"),
             old_version: None,
             new_version: None,
             links: Links { source: "/v1/sources/0".to_owned(), diff: None },
@@ -64,28 +64,28 @@ impl Payload {
         Self { entries: vec![entry], gap: None, test: true }
     }
 
-    /// As JSON.
+    /// Returns the payload as JSON.
     pub(crate) fn body(&self) -> Vec<u8> {
-        // All fields have a spelling in JSON: numbers that have none are null.
+        // Serialization cannot fail: numbers that JSON cannot represent become null.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// What was kept of one that could not be delivered.
+    /// Parses the body of a dead letter.
     ///
     /// # Errors
-    /// If it is none.
+    /// Returns an error if the body is no payload.
     pub fn read(body: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(body)
     }
 
-    /// What it is called: the same whenever the same is sent to the same destination of the same store,
-    /// and nothing else is called so.
+    /// Returns the id of a delivery: the same for each attempt to deliver the same body to the same destination of the
+    /// same store, and unique otherwise.
     pub(crate) fn id(identity: &str, destination: u32, body: &[u8]) -> String {
         let mut digest = Sha256::new();
         digest.update(format!("freshet letter {identity} {destination} "));
         digest.update(body);
-        let mut half = [0; 16];
-        half.copy_from_slice(&digest.finalize()[..16]);
-        format!("msg_{:032x}", u128::from_be_bytes(half))
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest.finalize()[..16]);
+        format!("msg_{:032x}", u128::from_be_bytes(bytes))
     }
 }

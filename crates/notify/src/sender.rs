@@ -1,9 +1,9 @@
-//! The one function through which all messages go.
+//! Sends payloads through the channel of a destination.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use freshet_daemon::{Config, Mail};
+use freshet_daemon::{Config, MailConfig};
 use freshet_fetch::Fetcher;
 use serde::Serialize;
 use thiserror::Error;
@@ -13,70 +13,70 @@ use crate::payload::Payload;
 use crate::target::{RawChannel, Target};
 use crate::{command, mail, webhook};
 
-/// What it takes to tell somebody: what an owner says of it.
+/// Settings of the notifier.
 #[derive(Clone, Debug)]
 pub struct NotifySettings {
-    /// How requests are made.
-    pub fetch: freshet_fetch::Settings,
-    /// How often, and through what.
-    pub notify: freshet_daemon::Notify,
+    /// Fetch settings, used for webhooks.
+    pub fetch: freshet_fetch::FetchSettings,
+    /// Retries, mail server and commands.
+    pub notify: freshet_daemon::NotifyConfig,
 }
 
 impl NotifySettings {
-    /// What a configuration says.
+    /// Takes the settings from a configuration.
     #[must_use]
     pub fn from_config(config: &Config) -> Self {
         Self { fetch: config.fetch.clone(), notify: config.notify.clone() }
     }
 }
 
-/// What was delivered, and what was answered.
+/// Receipt of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Receipt {
     /// `webhook`, `email` or `command`.
     pub kind: &'static str,
-    /// Where to, as it may be shown.
+    /// Address, without secrets.
     pub to: String,
-    /// What the delivery is called.
+    /// Delivery id.
     pub id: String,
-    /// What was sent, in a few words.
+    /// Short description of what was sent.
     pub sent: String,
-    /// What was answered, in a few words.
+    /// Short description of the response.
     pub answer: String,
 }
 
-/// Why something was not delivered.
+/// Error of a delivery attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct DeliveryError {
-    /// What went wrong, in a few words, without secrets.
+    /// Short message without secrets.
     pub message: String,
-    /// What that means for the next time.
+    /// Kind of the failure.
     pub kind: FailureKind,
-    /// How long the other side wants to be left alone.
+    /// Pause that the receiver requested.
     pub retry_after: Option<Duration>,
-    /// What was answered, if something was.
+    /// Response, if there was one.
     pub response: Option<String>,
 }
 
-/// What a failure means for the next time.
+/// Kind of a failure: decides about retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// It may go well later.
+    /// A later attempt may succeed.
     Transient,
-    /// It will hardly go well as it is.
+    /// Later attempts will probably fail as well.
     Permanent,
-    /// The other side does not want to be told any more.
+    /// The receiver no longer wants notifications.
     Unsubscribed,
 }
 
 impl DeliveryError {
-    pub(crate) fn new(what: impl Into<String>, fault: FailureKind) -> Self {
-        Self { message: what.into(), kind: fault, retry_after: None, response: None }
+    pub(crate) fn new(message: impl Into<String>, kind: FailureKind) -> Self {
+        Self { message: message.into(), kind, retry_after: None, response: None }
     }
 }
 
-/// What is to be delivered, and as what.
+/// Payload with its destination and delivery id.
 pub(crate) struct Envelope<'a> {
     pub(crate) name: &'a str,
     pub(crate) id: &'a str,
@@ -85,19 +85,19 @@ pub(crate) struct Envelope<'a> {
     pub(crate) now: i64,
 }
 
-/// Delivers. It keeps nothing but connections.
+/// Sends payloads. Holds settings and connections, but no delivery state.
 pub struct Sender {
     pub(crate) fetcher: Fetcher,
-    pub(crate) mail: Option<Mail>,
+    pub(crate) mail: Option<MailConfig>,
     pub(crate) commands: BTreeMap<String, Vec<String>>,
-    pub(crate) attempts: u32,
-    pub(crate) wait: Duration,
-    /// For a command.
-    pub(crate) limit: Duration,
+    pub(crate) max_attempts: u32,
+    pub(crate) first_retry_delay: Duration,
+    /// Time limit of a command.
+    pub(crate) command_timeout: Duration,
 }
 
 impl Sender {
-    /// One with these settings.
+    /// Creates a sender.
     #[must_use]
     pub fn new(settings: NotifySettings) -> Self {
         let NotifySettings { fetch, notify } = settings;
@@ -105,92 +105,94 @@ impl Sender {
             fetcher: Fetcher::new(fetch),
             mail: notify.mail,
             commands: notify.commands,
-            attempts: notify.attempts,
-            wait: notify.wait,
-            limit: notify.limit,
+            max_attempts: notify.max_attempts,
+            first_retry_delay: notify.first_retry_delay,
+            command_timeout: notify.command_timeout,
         }
     }
 
-    /// Whether this one tells a target otherwise than another one would: what failed there may go well
-    /// here.
-    pub(crate) fn differs(&self, other: &Self, target: &Target) -> bool {
-        let (own, its) = (self.fetcher.settings(), other.fetcher.settings());
+    /// True if the settings that matter to a target differ from those of another sender: a delivery that failed there may
+    /// succeed here.
+    pub(crate) fn differs_for(&self, other: &Self, target: &Target) -> bool {
+        let (own, others) = (self.fetcher.settings(), other.fetcher.settings());
         match &target.raw().to {
-            RawChannel::Webhook(_) => own != its,
-            RawChannel::Email(_) => self.mail != other.mail || !own.roots().eq(its.roots()),
+            RawChannel::Webhook(_) => own != others,
+            RawChannel::Email(_) => {
+                self.mail != other.mail || !own.extra_roots().eq(others.extra_roots())
+            }
             RawChannel::Command(it) => {
-                let line = |sender: &Self| sender.commands.get(&it.name).cloned();
-                line(self) != line(other) || self.limit != other.limit
+                let words = |sender: &Self| sender.commands.get(&it.name).cloned();
+                words(self) != words(other) || self.command_timeout != other.command_timeout
             }
         }
     }
 
-    /// Whether there is what a target needs: a mail server, a command of this name.
+    /// Checks that the configuration has the mail server or the command that a target needs.
     ///
     /// # Errors
-    /// If there is not.
+    /// Returns [`DeliveryError`] if it has not.
     pub fn check_configured(&self, target: &Target) -> Result<(), DeliveryError> {
         match &target.raw().to {
             RawChannel::Webhook(_) => Ok(()),
             RawChannel::Email(_) => match self.mail {
                 Some(_) => Ok(()),
-                None => Err(mail::no_server()),
+                None => Err(mail::no_server_error()),
             },
             RawChannel::Command(it) => match self.commands.contains_key(&it.name) {
                 true => Ok(()),
-                false => Err(command::unknown(&it.name)),
+                false => Err(command::unknown_command(&it.name)),
             },
         }
     }
 
-    /// Delivers something. It always ends, within limits.
+    /// Sends a payload. Every channel has a time limit.
     pub(crate) async fn send(
         &self,
         target: &Target,
-        parcel: &Envelope<'_>,
+        envelope: &Envelope<'_>,
     ) -> Result<Receipt, DeliveryError> {
         match &target.raw().to {
-            RawChannel::Webhook(it) => webhook::send(self, target, it, parcel).await,
-            RawChannel::Email(it) => mail::send(self, target, it, parcel).await,
-            RawChannel::Command(it) => command::send(self, target, it, parcel).await,
+            RawChannel::Webhook(it) => webhook::send(self, target, it, envelope).await,
+            RawChannel::Email(it) => mail::send(self, target, it, envelope).await,
+            RawChannel::Command(it) => command::send(self, target, it, envelope).await,
         }
     }
 
-    /// Delivers something that shows that it arrives.
+    /// Sends a test notification.
     ///
     /// # Errors
-    /// What came of it, if it did not arrive.
+    /// Returns [`DeliveryError`] if it was not delivered.
     pub async fn send_test(
         &self,
         name: &str,
         target: &Target,
         now: i64,
     ) -> Result<Receipt, DeliveryError> {
-        let letter = Payload::test(name, now);
-        let body = letter.body();
+        let payload = Payload::test(name, now);
+        let body = payload.body();
         let id = Payload::id("test", 0, &body);
-        let parcel = Envelope { name, id: &id, payload: &letter, body: &body, now };
-        self.send(target, &parcel).await
+        let envelope = Envelope { name, id: &id, payload: &payload, body: &body, now };
+        self.send(target, &envelope).await
     }
 
-    /// Delivers once more what was given up.
+    /// Resends a dead letter.
     ///
     /// # Errors
-    /// What came of it, if it did not arrive.
+    /// Returns [`DeliveryError`] if it was not delivered.
     pub async fn resend(
         &self,
         identity: &str,
-        it: &freshet_store::Destination,
+        destination: &freshet_store::Destination,
         target: &Target,
-        dead: &freshet_store::NewDeadLetter,
+        dead_letter: &freshet_store::NewDeadLetter,
         now: i64,
     ) -> Result<Receipt, DeliveryError> {
-        let letter = Payload::read(&dead.body).map_err(|_| {
-            DeliveryError::new("what was kept of it cannot be read", FailureKind::Permanent)
+        let payload = Payload::read(&dead_letter.body).map_err(|_| {
+            DeliveryError::new("the stored payload cannot be read", FailureKind::Permanent)
         })?;
-        let id = Payload::id(identity, it.id, &dead.body);
-        let (name, body) = (it.name.as_str(), dead.body.as_slice());
-        let parcel = Envelope { name, id: &id, payload: &letter, body, now };
-        self.send(target, &parcel).await
+        let id = Payload::id(identity, destination.id, &dead_letter.body);
+        let (name, body) = (destination.name.as_str(), dead_letter.body.as_slice());
+        let envelope = Envelope { name, id: &id, payload: &payload, body, now };
+        self.send(target, &envelope).await
     }
 }

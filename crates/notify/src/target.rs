@@ -1,106 +1,106 @@
-//! Where somebody is told, of what and how: settings as they are kept, and checked.
+//! Targets: channel, filter and format of a destination, as stored and validated.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use freshet_fetch::{Request, time};
+use freshet_fetch::{FetchRequest, parse_duration};
 use serde::{Deserialize, Serialize};
 use url::Url;
 use utoipa::ToSchema;
 
 use crate::filter::{Filter, InvalidSetting, RawFilter};
 use crate::mime::Mailbox;
-use crate::sign::{RandomSourceError, SigningKey};
+use crate::signature::{RandomSourceError, SigningKey};
 use crate::template::Template;
 
-/// Of the text that is kept.
-const VERSION: u32 = 1;
-const MOST_HEADERS: usize = 20;
-const MOST_ADDRESSES: usize = 50;
-const LONGEST_URL: usize = 2048;
-/// Periods of digests.
-const SHORTEST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(31 * 86_400);
+/// Version of the stored settings.
+const SETTINGS_VERSION: u32 = 1;
+const MAX_HEADERS: usize = 20;
+const MAX_ADDRESSES: usize = 50;
+const MAX_URL_LEN: usize = 2048;
+/// Minimum and maximum period of digests.
+const MIN_DIGEST_PERIOD: Duration = Duration::from_secs(1);
+const MAX_DIGEST_PERIOD: Duration = Duration::from_secs(31 * 86_400);
 
-/// Where somebody is told, of what and how, as it is kept.
+/// Settings of a destination, as stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RawTarget {
-    /// The version of this text: 1.
-    #[serde(default = "version")]
+    /// Version of the settings: 1.
+    #[serde(default = "settings_version")]
     pub version: u32,
-    /// Where.
+    /// Channel and address.
     pub to: RawChannel,
-    /// Of which entries.
+    /// Filter of entries.
     #[serde(default)]
     pub filter: RawFilter,
-    /// One message in such a time: `1h`. Without it, one for each entry; of webhooks, some at once if
-    /// many wait.
+    /// Period of digests, such as `1h`: one message per period. Without it, one message per entry; webhooks get several
+    /// waiting entries in one message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// The subject of mail, with places such as `{{url}}`.
+    /// Subject of mail, with placeholders such as `{{url}}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The text of mail, or what a command reads, of each entry, with places such as `{{url}}`.
+    /// Text per entry of mail, or of the standard input of a command, with placeholders such as `{{url}}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// Where.
+/// Channel and address.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RawChannel {
-    /// JSON is posted to a URL.
+    /// JSON sent to a URL by POST.
     Webhook(RawWebhook),
-    /// Mail is sent, through the server that the configuration names.
+    /// Mail sent through the configured server.
     Email(RawEmail),
-    /// A program is run that the configuration names.
+    /// Configured command.
     Command(RawCommand),
 }
 
-/// A URL that JSON is posted to.
+/// Webhook.
 #[derive(Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RawWebhook {
-    /// Where.
+    /// Channel and address.
     pub url: String,
-    /// Headers to send along.
+    /// Additional headers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// Keys to sign with, the newest first.
+    /// Signing keys, newest first.
     #[serde(default)]
     pub keys: Vec<SigningKey>,
 }
 
-/// Mail addresses.
+/// Mail recipients and sender.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RawEmail {
-    /// Whom mail is for.
+    /// Recipients.
     pub to: Vec<String>,
-    /// Whom it comes from, in place of what the configuration says.
+    /// Sender, instead of the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
 }
 
-/// A program of the configuration.
+/// Command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RawCommand {
-    /// Its name under `[commands]`.
+    /// Name in `[commands]` of the configuration.
     pub name: String,
 }
 
-fn version() -> u32 {
-    VERSION
+fn settings_version() -> u32 {
+    SETTINGS_VERSION
 }
 
-/// Where somebody is told, of what and how, checked.
+/// Validated settings of a destination.
 #[derive(Clone, Debug)]
 pub struct Target {
     raw: RawTarget,
-    /// Which entries are told.
+    /// Filter of entries.
     pub filter: Filter,
     pub(crate) digest: Option<Duration>,
     pub(crate) subject: Option<Template>,
@@ -108,57 +108,57 @@ pub struct Target {
 }
 
 impl RawTarget {
-    /// All as it is by default.
+    /// Creates settings with defaults.
     #[must_use]
     pub fn new(to: RawChannel) -> Self {
         let filter = RawFilter::default();
-        Self { version: VERSION, to, filter, digest: None, subject: None, text: None }
+        Self { version: SETTINGS_VERSION, to, filter, digest: None, subject: None, text: None }
     }
 }
 
 impl Target {
-    /// What is kept of a destination.
+    /// Parses stored settings.
     ///
     /// # Errors
-    /// If it is of another version, or cannot be meant.
+    /// Returns [`InvalidSetting`] if they have another version or an invalid value.
     pub fn parse(settings: &str) -> Result<Self, InvalidSetting> {
-        // What the parser says may repeat what stands there, and that may be a secret.
-        let unread = |error: serde_json::Error| {
-            InvalidSetting::new("settings", format!("unknown at column {}", error.column()))
+        // The message of the parser may quote the settings, which may contain a secret.
+        let unreadable = |error: serde_json::Error| {
+            InvalidSetting::new("settings", format!("cannot be read at column {}", error.column()))
         };
-        let raw: RawTarget = serde_json::from_str(settings).map_err(unread)?;
+        let raw: RawTarget = serde_json::from_str(settings).map_err(unreadable)?;
         raw.try_into()
     }
 
-    /// As it is kept, with its secrets.
+    /// Formats the settings for the store, with secrets.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(&self.raw).unwrap_or_default()
     }
 
-    /// As it is written, with its secrets.
+    /// Returns the settings as stored, with secrets.
     #[must_use]
     pub fn raw(&self) -> &RawTarget {
         &self.raw
     }
 
-    /// The same with other settings.
+    /// Returns a copy with changed settings.
     ///
     /// # Errors
-    /// If they cannot be meant.
+    /// Returns [`InvalidSetting`] if a changed value is invalid.
     pub fn modify(&self, change: impl FnOnce(&mut RawTarget)) -> Result<Self, InvalidSetting> {
         let mut raw = self.raw.clone();
         change(&mut raw);
         raw.try_into()
     }
 
-    /// Where, as it may be shown: of URLs no more than the host, as many hold a secret.
+    /// Returns the address without secrets: of a URL only the host.
     #[must_use]
     pub fn redacted_address(&self) -> String {
         match &self.raw.to {
             RawChannel::Webhook(it) => match Url::parse(&it.url) {
-                Ok(url) => shown(&url),
-                Err(_) => "nowhere".to_owned(),
+                Ok(url) => redact_url(&url),
+                Err(_) => "invalid URL".to_owned(),
             },
             RawChannel::Email(it) => it.to.join(", "),
             RawChannel::Command(it) => it.name.clone(),
@@ -175,11 +175,11 @@ impl Target {
         }
     }
 
-    /// Makes a new key for a webhook; the one before is good for a while. Gives it; `None` if this is no
-    /// webhook.
+    /// Generates a new signing key for a webhook, and returns it; the previous key stays valid for `grace`. Returns `None`
+    /// for other channels.
     ///
     /// # Errors
-    /// If the system has no random numbers.
+    /// Returns [`RandomSourceError`] if the system provides no random numbers.
     pub fn rotate_key(
         &mut self,
         now: i64,
@@ -197,42 +197,45 @@ impl Target {
     }
 }
 
-/// A URL as it may be shown.
-fn shown(url: &Url) -> String {
+/// Formats a URL without its path and query.
+fn redact_url(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url.port().map_or(String::new(), |port| format!(":{port}"));
-    let more = if url.path() == "/" && url.query().is_none() { "/" } else { "/…" };
-    format!("{}://{host}{port}{more}", url.scheme())
+    let path = if url.path() == "/" && url.query().is_none() { "/" } else { "/…" };
+    format!("{}://{host}{port}{path}", url.scheme())
 }
 
 impl TryFrom<RawTarget> for Target {
     type Error = InvalidSetting;
 
     fn try_from(raw: RawTarget) -> Result<Self, InvalidSetting> {
-        if raw.version != VERSION {
-            let what = format!("{} is of another freshet; this one knows {VERSION}", raw.version);
-            return Err(InvalidSetting::new("version", what));
+        if raw.version != SETTINGS_VERSION {
+            let reason =
+                format!("version {} is not supported: expected {SETTINGS_VERSION}", raw.version);
+            return Err(InvalidSetting::new("version", reason));
         }
         raw.to.check()?;
-        let filter = Filter::try_from(raw.filter.clone()).map_err(|why| why.within("filter"))?;
+        let filter = Filter::try_from(raw.filter.clone()).map_err(|why| why.inside("filter"))?;
         let digest = match raw.digest.as_deref() {
             None => None,
             Some(text) => {
-                let period = time(text).filter(|it| (SHORTEST..=LONGEST).contains(it));
-                let what = || format!("`{text}` is not a time from 1s to 31d such as \"1h\"");
-                Some(period.ok_or_else(|| InvalidSetting::new("digest", what()))?)
+                let period = parse_duration(text)
+                    .filter(|it| (MIN_DIGEST_PERIOD..=MAX_DIGEST_PERIOD).contains(it));
+                let reason = || format!("`{text}` is not a time from 1s to 31d such as \"1h\"");
+                Some(period.ok_or_else(|| InvalidSetting::new("digest", reason()))?)
             }
         };
         let template = |text: &Option<String>, field: &str| {
             text.as_deref().map(|text| Template::parse(text, field)).transpose()
         };
         let (subject, body) = (template(&raw.subject, "subject")?, template(&raw.text, "text")?);
-        let no = |field| Err(InvalidSetting::new(field, "a webhook gets JSON, and no text"));
+        let unsupported =
+            |field| Err(InvalidSetting::new(field, "not supported by webhooks, which get JSON"));
         if matches!(raw.to, RawChannel::Webhook(_)) && body.is_some() {
-            return no("text");
+            return unsupported("text");
         }
         if !matches!(raw.to, RawChannel::Email(_)) && subject.is_some() {
-            return Err(InvalidSetting::new("subject", "only mail has a subject"));
+            return Err(InvalidSetting::new("subject", "supported by mail only"));
         }
         Ok(Self { raw, filter, digest, subject, text: body })
     }
@@ -241,13 +244,13 @@ impl TryFrom<RawTarget> for Target {
 impl RawChannel {
     fn check(&self) -> Result<(), InvalidSetting> {
         match self {
-            Self::Webhook(it) => it.check().map_err(|why| why.within("webhook")),
-            Self::Email(it) => it.check().map_err(|why| why.within("email")),
+            Self::Webhook(it) => it.check().map_err(|why| why.inside("webhook")),
+            Self::Email(it) => it.check().map_err(|why| why.inside("email")),
             Self::Command(it) => {
-                let plain = |it: u8| it.is_ascii_alphanumeric() || b"-_".contains(&it);
-                if it.name.is_empty() || !it.name.bytes().all(plain) {
-                    let what = "not the name of a command: letters, digits, - and _";
-                    return Err(InvalidSetting::new("command.name", what));
+                let is_allowed = |it: u8| it.is_ascii_alphanumeric() || b"-_".contains(&it);
+                if it.name.is_empty() || !it.name.bytes().all(is_allowed) {
+                    let reason = "invalid name of a command: use letters, digits, - and _";
+                    return Err(InvalidSetting::new("command.name", reason));
                 }
                 Ok(())
             }
@@ -257,34 +260,35 @@ impl RawChannel {
 
 impl RawWebhook {
     fn check(&self) -> Result<(), InvalidSetting> {
-        if self.url.len() > LONGEST_URL {
-            return Err(InvalidSetting::new("url", format!("longer than {LONGEST_URL} bytes")));
+        if self.url.len() > MAX_URL_LEN {
+            return Err(InvalidSetting::new("url", format!("longer than {MAX_URL_LEN} bytes")));
         }
-        let mut request = match Request::new(&self.url) {
+        let mut request = match FetchRequest::new(&self.url) {
             Ok(request) if matches!(request.url().scheme(), "http" | "https") => request,
-            Ok(_) => return Err(InvalidSetting::new("url", "a webhook is at http:// or https://")),
+            Ok(_) => return Err(InvalidSetting::new("url", "must start with http:// or https://")),
             Err(freshet_fetch::InvalidRequest::Userinfo { .. }) => {
-                let what = "a name or password in a URL is seen by many: send a header";
-                return Err(InvalidSetting::new("url", what));
+                let reason = "must not contain a user name or password: use a header";
+                return Err(InvalidSetting::new("url", reason));
             }
-            // It is not repeated: much of it may be a secret.
-            Err(_) => return Err(InvalidSetting::new("url", "this is not a URL")),
+            // The URL is not quoted: it may contain a secret.
+            Err(_) => return Err(InvalidSetting::new("url", "not a valid URL")),
         };
-        if self.headers.len() > MOST_HEADERS {
-            return Err(InvalidSetting::new("headers", format!("more than {MOST_HEADERS}")));
+        if self.headers.len() > MAX_HEADERS {
+            return Err(InvalidSetting::new("headers", format!("more than {MAX_HEADERS} headers")));
         }
         for (name, value) in &self.headers {
             let lower = name.to_ascii_lowercase();
-            let taken = lower.starts_with("webhook-") || lower == "content-type";
-            let set = if taken { None } else { request.clone().header(name, value).ok() };
-            let what = || {
+            let is_reserved = lower.starts_with("webhook-") || lower == "content-type";
+            let updated =
+                if is_reserved { None } else { request.clone().with_header(name, value).ok() };
+            let reason = || {
                 let name: String = name.chars().filter(|it| !it.is_control()).take(60).collect();
-                format!("`{name}` cannot be set, or not to this")
+                format!("`{name}` is reserved, or its name or value is invalid")
             };
-            request = set.ok_or_else(|| InvalidSetting::new("headers", what()))?;
+            request = updated.ok_or_else(|| InvalidSetting::new("headers", reason()))?;
         }
         if self.keys.is_empty() || self.keys.len() > 2 {
-            return Err(InvalidSetting::new("keys", "there are one or two"));
+            return Err(InvalidSetting::new("keys", "must be one or two"));
         }
         for key in &self.keys {
             key.bytes()?;
@@ -295,30 +299,33 @@ impl RawWebhook {
 
 impl RawEmail {
     fn check(&self) -> Result<(), InvalidSetting> {
-        if self.to.is_empty() || self.to.len() > MOST_ADDRESSES {
-            return Err(InvalidSetting::new("to", format!("from 1 to {MOST_ADDRESSES} addresses")));
+        if self.to.is_empty() || self.to.len() > MAX_ADDRESSES {
+            return Err(InvalidSetting::new(
+                "to",
+                format!("must be 1 to {MAX_ADDRESSES} addresses"),
+            ));
         }
         for address in &self.to {
-            Mailbox::parse(address).map_err(|what| InvalidSetting::new("to", what))?;
+            Mailbox::parse(address).map_err(|reason| InvalidSetting::new("to", reason))?;
         }
         match &self.from {
-            Some(from) => {
-                Mailbox::parse(from).map(|_| ()).map_err(|what| InvalidSetting::new("from", what))
-            }
+            Some(from) => Mailbox::parse(from)
+                .map(|_| ())
+                .map_err(|reason| InvalidSetting::new("from", reason)),
             None => Ok(()),
         }
     }
 }
 
-/// What a destination may be called.
+/// Checks the name of a destination.
 ///
 /// # Errors
-/// If it may not.
+/// Returns [`InvalidSetting`] if the name is invalid.
 pub fn check_name(name: &str) -> Result<(), InvalidSetting> {
-    let plain = |it: u8| it.is_ascii_alphanumeric() || b"-_.".contains(&it);
-    if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
-        let what = "a name has 1 to 64 letters, digits, -, _ and .";
-        return Err(InvalidSetting::new("name", what));
+    let is_allowed = |it: u8| it.is_ascii_alphanumeric() || b"-_.".contains(&it);
+    if name.is_empty() || name.len() > 64 || !name.bytes().all(is_allowed) {
+        let reason = "must be 1 to 64 letters, digits, -, _ and .";
+        return Err(InvalidSetting::new("name", reason));
     }
     Ok(())
 }
@@ -326,7 +333,7 @@ pub fn check_name(name: &str) -> Result<(), InvalidSetting> {
 impl fmt::Debug for RawWebhook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let headers: Vec<&String> = self.headers.keys().collect();
-        let place = Url::parse(&self.url).map_or_else(|_| "…".to_owned(), |url| shown(&url));
-        write!(f, "RawWebhook({place}, {headers:?}, {:?})", self.keys)
+        let address = Url::parse(&self.url).map_or_else(|_| "…".to_owned(), |url| redact_url(&url));
+        write!(f, "RawWebhook({address}, {headers:?}, {:?})", self.keys)
     }
 }

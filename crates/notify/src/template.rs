@@ -1,13 +1,13 @@
-//! Texts with places for the fields of an entry: `{{url}} has changed`. Nothing else can be said in one:
-//! no conditions, no functions, no files. What is filled in is not looked into again.
+//! Templates with placeholders for the fields of an entry: `{{url}} has changed`. There are no conditions, functions or
+//! includes, and inserted values are not expanded again.
 
 use crate::entry::Entry;
 use crate::filter::InvalidSetting;
 
-/// The longest template.
-const LONGEST: usize = 16 * 1024;
+/// Maximum length of a template in bytes.
+const MAX_TEMPLATE_LEN: usize = 16 * 1024;
 
-/// Fields of an entry by name, in the order in which they are written.
+/// Names of the fields of an entry, in the order of the JSON.
 pub(crate) const FIELDS: [&str; 17] = [
     "cursor",
     "kind",
@@ -28,10 +28,10 @@ pub(crate) const FIELDS: [&str; 17] = [
     "new_version",
 ];
 
-/// A text with places for fields, checked.
+/// Validated template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
-    written: String,
+    source: String,
     pieces: Vec<Piece>,
 }
 
@@ -42,13 +42,16 @@ enum Piece {
 }
 
 impl Template {
-    /// Reads one.
+    /// Parses a template.
     ///
     /// # Errors
-    /// If it names what no entry has, or a place is not closed. `field` is for the message.
+    /// Returns [`InvalidSetting`] if it has an unknown field or an unclosed placeholder. `field` is for the message.
     pub fn parse(text: &str, field: &str) -> Result<Self, InvalidSetting> {
-        if text.len() > LONGEST {
-            return Err(InvalidSetting::new(field, format!("more than {LONGEST} bytes")));
+        if text.len() > MAX_TEMPLATE_LEN {
+            return Err(InvalidSetting::new(
+                field,
+                format!("longer than {MAX_TEMPLATE_LEN} bytes"),
+            ));
         }
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -57,56 +60,59 @@ impl Template {
             if !before.is_empty() {
                 pieces.push(Piece::Text(before.to_owned()));
             }
-            let open = || InvalidSetting::new(field, "a `{{` is not closed by `}}`");
-            let end = after.find("}}").ok_or_else(open)?;
+            let unclosed = || InvalidSetting::new(field, "a `{{` is not closed by `}}`");
+            let end = after.find("}}").ok_or_else(unclosed)?;
             let name = after[..end].trim();
-            let known = FIELDS.into_iter().find(|it| *it == name);
+            let known_field = FIELDS.into_iter().find(|it| *it == name);
             let unknown = || {
                 let shown: String = name.chars().filter(|it| !it.is_control()).take(40).collect();
                 let known = FIELDS.join(", ");
-                InvalidSetting::new(field, format!("an entry has no `{shown}`; it has {known}"))
+                InvalidSetting::new(
+                    field,
+                    format!("unknown field `{shown}`: known fields are {known}"),
+                )
             };
-            pieces.push(Piece::Field(known.ok_or_else(unknown)?));
+            pieces.push(Piece::Field(known_field.ok_or_else(unknown)?));
             rest = &after[end + 2..];
         }
         if !rest.is_empty() {
             pieces.push(Piece::Text(rest.to_owned()));
         }
-        Ok(Self { written: text.to_owned(), pieces })
+        Ok(Self { source: text.to_owned(), pieces })
     }
 
-    /// As it was written.
+    /// Returns the text of the template.
     #[must_use]
-    pub fn written(&self) -> &str {
-        &self.written
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
-    /// As one line, such as a subject.
-    pub(crate) fn line(&self, entry: &Entry) -> String {
-        line(&self.fill(entry))
+    /// Expands the template to one line, such as a subject.
+    pub(crate) fn expand_line(&self, entry: &Entry) -> String {
+        to_line(&self.expand(entry))
     }
 
-    /// As a text of several lines.
-    pub(crate) fn text(&self, entry: &Entry) -> String {
-        lines(&self.fill(entry))
+    /// Expands the template to a text of several lines.
+    pub(crate) fn expand_text(&self, entry: &Entry) -> String {
+        to_lines(&self.expand(entry))
     }
 
-    fn fill(&self, entry: &Entry) -> String {
+    fn expand(&self, entry: &Entry) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
             match piece {
                 Piece::Text(it) => text.push_str(it),
-                Piece::Field(name) => text.push_str(&value(entry, name)),
+                Piece::Field(name) => text.push_str(&field_value(entry, name)),
             }
         }
         text
     }
 }
 
-/// A field of an entry in words; empty if there is none.
-pub(crate) fn value(it: &Entry, name: &str) -> String {
+/// Returns the value of a field as text; empty if it has none.
+pub(crate) fn field_value(it: &Entry, name: &str) -> String {
     let number = |it: Option<u64>| it.map(|it| it.to_string());
-    let some = match name {
+    let value = match name {
         "cursor" => Some(it.cursor.to_string()),
         "kind" => Some(it.kind.name().to_owned()),
         "source" => Some(it.source.to_string()),
@@ -126,31 +132,32 @@ pub(crate) fn value(it: &Entry, name: &str) -> String {
         "new_version" => number(it.new_version.map(u64::from)),
         _ => None,
     };
-    some.unwrap_or_default()
+    value.unwrap_or_default()
 }
 
-/// What moves, colours or turns round a text.
-fn is_steering(it: char) -> bool {
-    let turns =
+/// True for control characters and for characters that change the direction of text.
+fn is_unsafe_in_text(it: char) -> bool {
+    let is_directional =
         matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    // Some programs end a line at these.
-    it.is_control() || turns || matches!(it, '\u{2028}' | '\u{2029}')
+    // Some programs treat the last two as line breaks.
+    it.is_control() || is_directional || matches!(it, '\u{2028}' | '\u{2029}')
 }
 
-/// One line of text: what would end it, or steer it, is a blank.
-pub(crate) fn line(text: &str) -> String {
-    let plain: String = text.chars().map(|it| if is_steering(it) { ' ' } else { it }).collect();
+/// Converts a text to one line: unsafe characters become spaces, and runs of spaces one space.
+pub(crate) fn to_line(text: &str) -> String {
+    let plain: String =
+        text.chars().map(|it| if is_unsafe_in_text(it) { ' ' } else { it }).collect();
     plain.split(' ').filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Some lines of text: what would steer them is left out.
-pub(crate) fn lines(text: &str) -> String {
-    text.chars().filter(|&it| matches!(it, '\n' | '\t') || !is_steering(it)).collect()
+/// Removes unsafe characters from a text of several lines.
+pub(crate) fn to_lines(text: &str) -> String {
+    text.chars().filter(|&it| matches!(it, '\n' | '\t') || !is_unsafe_in_text(it)).collect()
 }
 
-/// So many characters of a text, and whether there were more.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+/// Truncates a text to `max` characters, with an ellipsis if it was longer.
+pub(crate) fn truncate(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }

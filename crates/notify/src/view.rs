@@ -1,89 +1,89 @@
-//! A destination as it may be shown: without what is secret of it.
+//! Destinations and dead letters as shown by the API: without secrets.
 
 use freshet_store::{DeadLetter, Destination};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::filter::RawFilter;
-use crate::moment::rfc3339;
 use crate::target::{RawChannel, Target};
+use crate::timestamp::rfc3339;
 
-/// Somebody who is told of changes, without what is secret of them.
+/// Destination without secrets.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[schema(as = Destination)]
 pub struct DestinationView {
-    /// Its number: none is used twice.
+    /// Id: never reused.
     pub id: u32,
-    /// What its owner calls it.
+    /// Name.
     pub name: String,
-    /// `webhook`, `email` or `command`; `unknown` if its settings are of another freshet.
+    /// `webhook`, `email` or `command`; `unknown` if its settings cannot be read.
     pub kind: &'static str,
-    /// Where. Of a URL no more than the host: the rest may be a secret.
+    /// Address. Of a URL only the host: the rest may be secret.
     pub to: String,
-    /// Whom mail comes from, if that was said.
+    /// Sender of mail, if set.
     pub from: Option<String>,
-    /// The names of headers that are sent along.
+    /// Names of additional headers.
     pub headers: Vec<String>,
-    /// The keys that sign, the newest first.
+    /// Signing keys, newest first.
     pub keys: Vec<SigningKeyView>,
-    /// Which entries are told.
+    /// Filter of entries.
     pub filter: RawFilter,
-    /// One message in such a time, if so.
+    /// Period of digests, if set.
     pub digest: Option<String>,
-    /// The subject of mail, if that was said.
+    /// Subject of mail, if set.
     pub subject: Option<String>,
-    /// The text of each entry, if that was said.
+    /// Text of each entry, if set.
     pub text: Option<String>,
-    /// Whether nothing is delivered for the time being.
+    /// True if deliveries are paused.
     pub paused: bool,
-    /// All up to this cursor is delivered, given up, or not wanted.
+    /// All entries up to this cursor are delivered, given up or filtered out.
     pub cursor: i64,
-    /// When it was made (RFC 3339, UTC).
+    /// Time of its creation (RFC 3339, UTC).
     pub made: String,
-    /// Deliveries that failed since the last one that did not.
+    /// Number of failed attempts since the last success.
     pub attempts: u32,
-    /// When it is tried again, if the last delivery failed.
+    /// Time of the next retry, if the last attempt failed.
     pub next: Option<String>,
-    /// When something was last delivered.
+    /// Time of the last successful delivery.
     pub delivered: Option<String>,
-    /// Why the last delivery failed, if it did.
+    /// Error of the last attempt, if it failed.
     pub error: Option<String>,
-    /// Deliveries that were given up.
+    /// Number of dead letters.
     pub dead: u64,
 }
 
-/// A key, without what is secret of it.
+/// Signing key without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = DestinationKey)]
 pub struct SigningKeyView {
-    /// When it was made (RFC 3339, UTC).
+    /// Time of its creation (RFC 3339, UTC).
     pub made: String,
-    /// When it ends, if a newer one has come.
+    /// End of its validity, if it was replaced.
     pub until: Option<String>,
 }
 
-/// A delivery that was given up.
+/// Dead letter: a delivery that was given up.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[schema(as = DeadLetter)]
 pub struct DeadLetterView {
-    /// Its number: later ones are larger.
+    /// Id, increasing.
     pub id: i64,
-    /// The cursor of the first entry in it.
+    /// Cursor of its first entry.
     pub first: i64,
-    /// The cursor of the last one.
+    /// Cursor of its last entry.
     pub last: i64,
-    /// When it was given up (RFC 3339, UTC).
+    /// Time at which it was given up (RFC 3339, UTC).
     pub at: String,
-    /// How often it was tried.
+    /// Number of attempts.
     pub attempts: u32,
-    /// Why it failed the last time.
+    /// Error of the last attempt.
     pub error: String,
-    /// What would have been sent.
+    /// Payload that would have been sent.
     pub letter: Option<crate::payload::Payload>,
 }
 
 impl DestinationView {
-    /// A destination, and how many deliveries to it were given up.
+    /// Creates the view of a destination with a number of dead letters.
     #[must_use]
     pub fn new(it: &Destination, dead: u64) -> Self {
         let mut view = Self {
@@ -110,7 +110,7 @@ impl DestinationView {
         let target = match Target::parse(&it.settings) {
             Ok(target) => target,
             Err(why) => {
-                view.error = Some(format!("its settings make no sense: {why}"));
+                view.error = Some(format!("invalid settings: {why}"));
                 return view;
             }
         };
@@ -121,7 +121,7 @@ impl DestinationView {
         match raw.to {
             RawChannel::Webhook(hook) => {
                 view.headers = hook.headers.into_keys().collect();
-                let key = |key: &crate::sign::SigningKey| SigningKeyView {
+                let key = |key: &crate::signature::SigningKey| SigningKeyView {
                     made: rfc3339(key.made()),
                     until: key.until().map(rfc3339),
                 };
@@ -135,7 +135,7 @@ impl DestinationView {
 }
 
 impl DeadLetterView {
-    /// A delivery that was given up.
+    /// Dead letter: a delivery that was given up.
     #[must_use]
     pub fn new(it: &DeadLetter) -> Self {
         Self {

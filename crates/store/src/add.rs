@@ -292,7 +292,7 @@ impl<'a> InsertStatements<'a> {
             patch.max_interval.filter(|days| days.is_finite()),
             patch.flags().1 | flags,
             patch.goal.as_deref().filter(|goal| !goal.is_empty()),
-            Some(&source.learned).filter(|learnt| !learnt.is_empty()),
+            Some(&source.learned).filter(|learned| !learned.is_empty()),
         ])?;
         Ok(())
     }

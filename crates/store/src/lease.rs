@@ -76,6 +76,6 @@ fn encode_ids(sources: &[u32]) -> Vec<u8> {
 }
 
 fn decode_ids(bytes: &[u8]) -> Vec<u32> {
-    let (whole, _) = bytes.as_chunks::<4>();
-    whole.iter().map(|it| u32::from_le_bytes(*it)).collect()
+    let (chunks, _) = bytes.as_chunks::<4>();
+    chunks.iter().map(|it| u32::from_le_bytes(*it)).collect()
 }

@@ -313,7 +313,7 @@ fn save_content(
             // A signal may come later than the fetch that confirmed the copy.
             let unchanged = match (change.last_unchanged_at, fetched) {
                 (Some(unchanged), Some(fetched)) => Some(unchanged.min(fetched)),
-                (told, _) => told,
+                (unchanged, _) => unchanged,
             };
             change::insert(transaction, source, change, unchanged, (old, new))
         }

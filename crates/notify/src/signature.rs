@@ -1,5 +1,4 @@
-//! Signatures of webhooks, by the convention of Standard Webhooks: HMAC-SHA256 over
-//! `id.timestamp.body`.
+//! Signatures of webhooks as in Standard Webhooks: HMAC-SHA256 of `id.timestamp.body`.
 
 use std::fmt;
 
@@ -12,78 +11,79 @@ use utoipa::ToSchema;
 
 use crate::filter::InvalidSetting;
 
-const PREFIX: &str = "whsec_";
-/// Bytes of a key that is made here, and those that one may have.
-const OWN: usize = 32;
-const LENGTHS: std::ops::RangeInclusive<usize> = 24..=64;
+const SECRET_PREFIX: &str = "whsec_";
+/// Length of generated keys in bytes.
+const GENERATED_KEY_LEN: usize = 32;
+/// Accepted lengths of keys in bytes.
+const KEY_LENGTHS: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// A key to sign with, as it is kept.
+/// Signing key, as stored.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SigningKey {
-    /// `whsec_` and 24 to 64 bytes in base64.
+    /// `whsec_` followed by 24 to 64 bytes in base64.
     pub(crate) secret: String,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of its creation, in milliseconds since 1970.
     pub(crate) made: i64,
-    /// When it ends, if a newer one has come.
+    /// End of its validity, if it was replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) until: Option<i64>,
 }
 
-/// There is no chance to be had from the system.
+/// The system provides no random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the system has no random numbers to make a secret from")]
+#[error("the system provides no random numbers to generate a secret")]
 pub struct RandomSourceError;
 
 impl SigningKey {
-    /// A new one.
+    /// Generates a key.
     ///
     /// # Errors
-    /// If the system has no random numbers.
+    /// Returns [`RandomSourceError`] if the system provides no random numbers.
     pub fn generate(now: i64) -> Result<Self, RandomSourceError> {
-        let mut bytes = [0; OWN];
+        let mut bytes = [0; GENERATED_KEY_LEN];
         getrandom::fill(&mut bytes).map_err(|_| RandomSourceError)?;
-        let secret = format!("{PREFIX}{}", STANDARD.encode(bytes));
+        let secret = format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes));
         Ok(Self { secret, made: now, until: None })
     }
 
-    /// One that somebody else has made.
+    /// Creates a key from a secret that was generated elsewhere.
     ///
     /// # Errors
-    /// If it is none.
+    /// Returns [`InvalidSetting`] if the secret has the wrong form.
     pub fn from_secret(secret: &str, now: i64) -> Result<Self, InvalidSetting> {
         let key = Self { secret: secret.trim().to_owned(), made: now, until: None };
         key.bytes().map(|_| ())?;
         Ok(key)
     }
 
-    /// What its owner needs to check signatures. To be shown once.
+    /// Returns the secret, which the receiver needs to verify signatures. Show it only once.
     #[must_use]
     pub fn reveal_secret(&self) -> &str {
         &self.secret
     }
 
-    /// When it was made.
+    /// Returns the time of its creation.
     #[must_use]
     pub fn made(&self) -> i64 {
         self.made
     }
 
-    /// When it ends, if a newer one has come.
+    /// End of its validity, if it was replaced.
     #[must_use]
     pub fn until(&self) -> Option<i64> {
         self.until
     }
 
     pub(crate) fn bytes(&self) -> Result<Vec<u8>, InvalidSetting> {
-        let refuse = |what: &str| InvalidSetting::new("secret", what);
-        let text = self.secret.strip_prefix(PREFIX);
-        let text = text.ok_or_else(|| refuse("a secret begins with `whsec_`"))?;
+        let invalid = |reason: &str| InvalidSetting::new("secret", reason);
+        let text = self.secret.strip_prefix(SECRET_PREFIX);
+        let text = text.ok_or_else(|| invalid("a secret must start with `whsec_`"))?;
         let bytes = STANDARD.decode(text);
-        let bytes = bytes.map_err(|_| refuse("what follows `whsec_` is not base64"))?;
-        match LENGTHS.contains(&bytes.len()) {
+        let bytes = bytes.map_err(|_| invalid("the part after `whsec_` is not base64"))?;
+        match KEY_LENGTHS.contains(&bytes.len()) {
             true => Ok(bytes),
-            false => Err(refuse("a secret has 24 to 64 bytes")),
+            false => Err(invalid("a secret must have 24 to 64 bytes")),
         }
     }
 
@@ -95,11 +95,11 @@ impl SigningKey {
     }
 }
 
-/// The header `webhook-signature`: a signature by each key that is good at this time.
+/// Returns the header `webhook-signature`: one signature per key that is valid at `now`.
 pub(crate) fn signatures(keys: &[SigningKey], id: &str, now: i64, body: &[u8]) -> String {
-    let good = keys.iter().filter(|key| key.until.is_none_or(|until| now < until));
-    let signed = good.filter_map(|key| key.sign(id, now.div_euclid(1000), body));
-    signed.collect::<Vec<_>>().join(" ")
+    let valid = keys.iter().filter(|key| key.until.is_none_or(|until| now < until));
+    let signatures = valid.filter_map(|key| key.sign(id, now.div_euclid(1000), body));
+    signatures.collect::<Vec<_>>().join(" ")
 }
 
 impl fmt::Debug for SigningKey {
@@ -113,17 +113,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_is_what_python_makes_of_it() {
+    fn a_signature_equals_the_one_of_python() {
         // base64.b64encode(hmac.new(b"0123456789abcdef01234567", b"msg_1.1700000000.{}",
         // hashlib.sha256).digest())
-        let secret = format!("{PREFIX}{}", STANDARD.encode("0123456789abcdef01234567"));
+        let secret = format!("{SECRET_PREFIX}{}", STANDARD.encode("0123456789abcdef01234567"));
         let key = SigningKey::from_secret(&secret, 0).unwrap();
         let signed = signatures(&[key], "msg_1", 1_700_000_000_999, b"{}");
         assert_eq!(signed, "v1,DjijpYnPcWcWSiPdvC93sCoKwGNWcH97A32JApk39OU=");
     }
 
     #[test]
-    fn two_keys_sign_until_the_old_one_ends() {
+    fn two_keys_sign_until_the_old_one_expires() {
         let mut old = SigningKey::generate(0).unwrap();
         old.until = Some(1_000);
         let keys = [SigningKey::generate(0).unwrap(), old];
@@ -132,10 +132,10 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_checked_and_not_shown() {
-        for bad in ["", "hunter2", "whsec_", "whsec_%%%", "whsec_c2hvcnQ="] {
-            let why = SigningKey::from_secret(bad, 0).unwrap_err();
-            assert!(bad.len() < 7 || !why.to_string().contains(bad), "{why}");
+    fn keys_are_validated_and_not_shown() {
+        for invalid in ["", "hunter2", "whsec_", "whsec_%%%", "whsec_c2hvcnQ="] {
+            let error = SigningKey::from_secret(invalid, 0).unwrap_err();
+            assert!(invalid.len() < 7 || !error.to_string().contains(invalid), "{error}");
         }
         let key = SigningKey::generate(0).unwrap();
         assert!(!format!("{key:?}").contains(&key.reveal_secret()[6..]));

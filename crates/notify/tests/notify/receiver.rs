@@ -1,4 +1,4 @@
-//! Somebody who receives webhooks, and answers as a test says.
+//! Receiver of webhooks with scripted responses.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -10,49 +10,49 @@ use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// What came.
+/// Received request.
 #[derive(Clone, Debug)]
-pub(crate) struct Came {
+pub(crate) struct ReceivedRequest {
     pub(crate) head: String,
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: Vec<u8>,
-    /// Whether it was answered with success.
-    pub(crate) taken: bool,
+    /// True if the response was a success.
+    pub(crate) accepted: bool,
 }
 
 pub(crate) struct Receiver {
     pub(crate) url: String,
-    came: Arc<Mutex<Vec<Came>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Receiver {
-    /// Answers by the number of the request, from 1: a status and headers, each line ended; nothing for
-    /// no answer at all.
+    /// Starts a receiver. `answer` gets the number of the request, from 1, and returns status and headers, each with a line
+    /// break; `None` for no response.
     pub(crate) async fn new(
         answer: impl Fn(usize) -> Option<(u16, String)> + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hook/hidden-path", listener.local_addr().unwrap());
-        let came: Arc<Mutex<Vec<Came>>> = Arc::default();
-        let (seen, answer) = (Arc::clone(&came), Arc::new(answer));
+        let requests: Arc<Mutex<Vec<ReceivedRequest>>> = Arc::default();
+        let (seen, answer) = (Arc::clone(&requests), Arc::new(answer));
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let (seen, answer) = (Arc::clone(&seen), Arc::clone(&answer));
                 tokio::spawn(async move {
                     while let Some(mut one) = read(&mut stream).await {
-                        let said = {
+                        let response = {
                             let mut seen = seen.lock().unwrap();
-                            let said = answer(seen.len() + 1);
-                            one.taken = matches!(said, Some((200..=299, _)));
+                            let response = answer(seen.len() + 1);
+                            one.accepted = matches!(response, Some((200..=299, _)));
                             seen.push(one);
-                            said
+                            response
                         };
-                        let Some((status, headers)) = said else {
+                        let Some((status, headers)) = response else {
                             std::future::pending::<()>().await;
                             return;
                         };
                         let text = format!(
-                            "HTTP/1.1 {status} Said\r\n{headers}Content-Length: 4\r\n\r\nsaid"
+                            "HTTP/1.1 {status} Status\r\n{headers}Content-Length: 5\r\n\r\nreply"
                         );
                         if stream.write_all(text.as_bytes()).await.is_err() {
                             return;
@@ -61,29 +61,29 @@ impl Receiver {
                 });
             }
         });
-        Self { url, came }
+        Self { url, requests }
     }
 
-    pub(crate) async fn good() -> Self {
+    pub(crate) async fn accepting() -> Self {
         Self::new(|_| Some((200, String::new()))).await
     }
 
-    pub(crate) fn came(&self) -> Vec<Came> {
-        self.came.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.came.lock().unwrap().len()
+        self.requests.lock().unwrap().len()
     }
 
-    /// Cursors of the entries that were taken, in order.
+    /// Cursors of the entries that were accepted, in order.
     pub(crate) fn cursors(&self) -> Vec<i64> {
-        let taken = self.came().into_iter().filter(|it| it.taken);
-        taken.flat_map(|it| it.cursors()).collect()
+        let accepted = self.requests().into_iter().filter(|it| it.accepted);
+        accepted.flat_map(|it| it.cursors()).collect()
     }
 }
 
-impl Came {
+impl ReceivedRequest {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap()
     }
@@ -94,7 +94,7 @@ impl Came {
         entries.map(|entry| entry["cursor"].as_i64().unwrap()).collect()
     }
 
-    /// Whether one of the signatures is by this key.
+    /// True if one of the signatures is by this key.
     pub(crate) fn is_signed_by(&self, secret: &str) -> bool {
         let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
         let mut signed =
@@ -106,7 +106,7 @@ impl Came {
     }
 }
 
-/// HMAC-SHA256 written out (RFC 2104): not by what signs.
+/// HMAC-SHA256 by its definition (RFC 2104), independent of the crate that signs.
 fn hmac(key: &[u8], text: &[u8]) -> Vec<u8> {
     assert!(key.len() <= 64);
     let pad = |byte: u8| {
@@ -118,7 +118,7 @@ fn hmac(key: &[u8], text: &[u8]) -> Vec<u8> {
     Sha256::digest([pad(0x5c).as_slice(), inner.as_slice()].concat()).to_vec()
 }
 
-async fn read(stream: &mut tokio::net::TcpStream) -> Option<Came> {
+async fn read(stream: &mut tokio::net::TcpStream) -> Option<ReceivedRequest> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);
@@ -129,5 +129,5 @@ async fn read(stream: &mut tokio::net::TcpStream) -> Option<Came> {
         lines.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
     let mut body = vec![0; headers.get("content-length")?.parse().ok()?];
     stream.read_exact(&mut body).await.ok()?;
-    Some(Came { head, headers, body, taken: false })
+    Some(ReceivedRequest { head, headers, body, accepted: false })
 }

@@ -1,8 +1,7 @@
-//! What comparable tools had advisories for, each as a test: requests to places inside (CWE-918, in
-//! changedetection.io, Grafana, ntfy and n8n), injection into headers and mail (CWE-93, CWE-113),
-//! templates that run code (CWE-1336, in changedetection.io's Jinja2 and n8n's expressions), commands
-//! through a shell (CWE-78, in n8n), secrets in lists and logs (CWE-532, CWE-200, in Grafana's contact
-//! points).
+//! Tests of attacks that comparable tools had advisories for: requests to internal addresses (CWE-918, in
+//! changedetection.io, Grafana, ntfy and n8n), injection into headers and mail (CWE-93, CWE-113), templates that run
+//! code (CWE-1336, in changedetection.io's Jinja2 and n8n's expressions), commands through a shell (CWE-78, in n8n),
+//! secrets in lists and logs (CWE-532, CWE-200, in Grafana's contact points).
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,16 +13,16 @@ use freshet_notify::{
 };
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::home::{Home, QUICK, hook, until};
 use crate::receiver::Receiver;
-use crate::smtp::{Smtp, Way};
+use crate::smtp::{SmtpServer, TlsMode};
+use crate::test_daemon::{FAST_RETRIES, TestDaemon, wait_until, webhook};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn places_inside_are_refused_by_any_name() {
-    let receiver = Receiver::good().await;
+async fn internal_addresses_are_refused_in_any_spelling() {
+    let receiver = Receiver::accepting().await;
     let port = receiver.url.split(':').nth(2).unwrap().split('/').next().unwrap().to_owned();
-    // Nothing is opened.
-    let home = Home::new(&QUICK.replace("allow = [\"127.0.0.0/8\"]", "")).await;
+    // Without `allow`, loopback is refused.
+    let daemon = TestDaemon::new(&FAST_RETRIES.replace("allow = [\"127.0.0.0/8\"]", "")).await;
     for host in [
         "127.0.0.1",
         "localhost",
@@ -39,32 +38,32 @@ async fn places_inside_are_refused_by_any_name() {
         "10.0.0.1",
         "0.0.0.0",
     ] {
-        let target = Target::try_from(hook(&format!("http://{host}:{port}/"))).unwrap();
-        let trouble = home.notifier.send_test("hook", &target).await.unwrap_err();
-        assert!(trouble.response.is_none(), "{host}: {trouble:?}");
+        let target = Target::try_from(webhook(&format!("http://{host}:{port}/"))).unwrap();
+        let error = daemon.notifier.send_test("hook", &target).await.unwrap_err();
+        assert!(error.response.is_none(), "{host}: {error:?}");
     }
-    assert!(receiver.came().is_empty());
-    home.stop().await;
+    assert!(receiver.requests().is_empty());
+    daemon.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_redirect_leads_nowhere() {
-    let inside = Receiver::good().await;
-    let to = inside.url.clone();
+async fn redirects_are_not_followed() {
+    let internal = Receiver::accepting().await;
+    let to = internal.url.clone();
     for status in [301, 302, 303, 307, 308] {
         let location = format!("Location: {to}\r\n");
-        let outside = Receiver::new(move |_| Some((status, location.clone()))).await;
-        let home = Home::new(QUICK).await;
-        let target = Target::try_from(hook(&outside.url)).unwrap();
-        let trouble = home.notifier.send_test("hook", &target).await.unwrap_err();
-        assert_eq!(trouble.message, format!("the answer is {status}"));
-        home.stop().await;
+        let external = Receiver::new(move |_| Some((status, location.clone()))).await;
+        let daemon = TestDaemon::new(FAST_RETRIES).await;
+        let target = Target::try_from(webhook(&external.url)).unwrap();
+        let error = daemon.notifier.send_test("hook", &target).await.unwrap_err();
+        assert_eq!(error.message, format!("HTTP status {status}"));
+        daemon.stop().await;
     }
-    assert!(inside.came().is_empty());
+    assert!(internal.requests().is_empty());
 }
 
 #[test]
-fn urls_of_other_kinds_are_no_webhooks() {
+fn urls_of_other_schemes_are_refused() {
     for url in [
         "file:///etc/passwd",
         "exec:tell",
@@ -77,21 +76,21 @@ fn urls_of_other_kinds_are_no_webhooks() {
         "http://example.com/\u{0}",
         "http://exa mple.com/",
     ] {
-        match Target::try_from(hook(url)) {
-            // What is left out of a URL by its rules does no harm.
+        match Target::try_from(webhook(url)) {
+            // Characters that URL parsing removes are harmless.
             Ok(target) => assert!(target.redacted_address().starts_with("http"), "{url}"),
-            Err(why) => {
-                assert_eq!(why.field, "webhook.url", "{url}");
-                assert!(!why.to_string().contains("hunter2"));
+            Err(error) => {
+                assert_eq!(error.field, "webhook.url", "{url}");
+                assert!(!error.to_string().contains("hunter2"));
             }
         }
     }
     let long = format!("http://example.com/{}", "x".repeat(10_000));
-    assert!(Target::try_from(hook(&long)).is_err());
+    assert!(Target::try_from(webhook(&long)).is_err());
 }
 
 #[test]
-fn headers_cannot_be_smuggled_in() {
+fn headers_cannot_be_injected() {
     let with = |name: &str, value: &str| {
         let headers = BTreeMap::from([(name.to_owned(), value.to_owned())]);
         let (url, keys) =
@@ -114,60 +113,61 @@ fn headers_cannot_be_smuggled_in() {
         ("Content-Type", "text/html"),
         ("Proxy-Authorization", "x"),
     ] {
-        let why = with(name, value).unwrap_err();
-        assert_eq!(why.field, "webhook.headers", "{name:?}");
-        assert!(!why.reason.contains('\n'), "{why}");
+        let error = with(name, value).unwrap_err();
+        assert_eq!(error.field, "webhook.headers", "{name:?}");
+        assert!(!error.reason.contains('\n'), "{error}");
     }
     for name in ["", "a b", "a\r\nb", "ä", "../x", "a/b", &"x".repeat(65)] {
         assert!(check_name(name).is_err(), "{name:?}");
     }
     for to in ["", "x", "a@b\r\nBcc: c@d", "a@b, c@d", "<a@b>\n", "a@b\u{0}"] {
         let email = RawEmail { to: vec![to.to_owned()], from: None };
-        let why = Target::try_from(RawTarget::new(RawChannel::Email(email))).unwrap_err();
-        assert_eq!(why.field, "email.to", "{to:?}");
+        let error = Target::try_from(RawTarget::new(RawChannel::Email(email))).unwrap_err();
+        assert_eq!(error.field, "email.to", "{to:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_strangers_write_adds_no_header_to_a_mail() {
-    let smtp = Smtp::new(Way::Open, 0, "").await;
+async fn remote_content_adds_no_header_to_a_mail() {
+    let smtp = SmtpServer::new(TlsMode::Plain, 0, "").await;
     let config = format!(
-        "{QUICK}[mail]\nserver = \"127.0.0.1\"\nport = {}\ntls = \"none\"\n\
+        "{FAST_RETRIES}[mail]\nserver = \"127.0.0.1\"\nport = {}\ntls = \"none\"\n\
          from = \"f@example.com\"\n",
         smtp.port
     );
-    let home = Home::new(&config).await;
+    let daemon = TestDaemon::new(&config).await;
     let email = RawEmail { to: vec!["one@example.com".into()], from: None };
     let mut raw = RawTarget::new(RawChannel::Email(email));
     raw.subject = Some("{{summary}}".into());
     raw.text = Some("{{summary}}".into());
-    let id = home.tell("post", raw).await;
-    let nasty = "x\r\nBcc: evil@example.com\r\n\r\n.\r\nMAIL FROM:<evil@example.com>\r\n\u{2028}y";
-    let cursor = home.change(0, nasty).await;
-    until("it is told", async || home.row(id).await.cursor == cursor).await;
+    let id = daemon.add_destination("post", raw).await;
+    let hostile =
+        "x\r\nBcc: evil@example.com\r\n\r\n.\r\nMAIL FROM:<evil@example.com>\r\n\u{2028}y";
+    let cursor = daemon.log_change(0, hostile).await;
+    wait_until("delivered", async || daemon.destination(id).await.cursor == cursor).await;
     let mails = smtp.mails();
     assert_eq!((mails.len(), mails[0].to.len()), (1, 1));
     let head = mails[0].data.split("\r\n\r\n").next().unwrap();
     assert!(!head.lines().any(|line| line.to_ascii_lowercase().starts_with("bcc")), "{head}");
     assert!(!smtp.commands().iter().any(|it| it.contains("<evil@example.com>")));
-    home.stop().await;
+    daemon.stop().await;
 }
 
 #[test]
-fn templates_know_fields_and_nothing_else() {
+fn templates_expand_fields_only() {
     for (text, part) in [
-        ("{{secret}}", "no `secret`"),
-        ("{{ 7 * 7 }}", "no `7 * 7`"),
-        ("{{config.__class__}}", "no `config"),
-        ("{{url|upper}}", "no `url|upper`"),
-        ("{{ url.host }}", "no `url.host`"),
-        ("{{{{url}}}}", "no `{{url`"),
-        ("{{include '/etc/passwd'}}", "no `include"),
+        ("{{secret}}", "unknown field `secret`"),
+        ("{{ 7 * 7 }}", "unknown field `7 * 7`"),
+        ("{{config.__class__}}", "unknown field `config"),
+        ("{{url|upper}}", "unknown field `url|upper`"),
+        ("{{ url.host }}", "unknown field `url.host`"),
+        ("{{{{url}}}}", "unknown field `{{url`"),
+        ("{{include '/etc/passwd'}}", "unknown field `include"),
         ("{{url", "not closed"),
-        ("{{}}", "no ``"),
+        ("{{}}", "unknown field ``"),
     ] {
-        let why = Template::parse(text, "subject").unwrap_err();
-        assert!(why.field == "subject" && why.reason.contains(part), "{text}: {why}");
+        let error = Template::parse(text, "subject").unwrap_err();
+        assert!(error.field == "subject" && error.reason.contains(part), "{text}: {error}");
     }
     for fine in ["", "{{url}}{{host}}", "{% raw %} ${url} {url} }}", "{{ url }}"] {
         assert!(Template::parse(fine, "text").is_ok(), "{fine}");
@@ -176,9 +176,9 @@ fn templates_know_fields_and_nothing_else() {
 }
 
 #[test]
-fn every_field_that_cannot_be_meant_is_named() {
+fn an_invalid_field_is_named_in_the_error() {
     let check = |change: &dyn Fn(&mut RawTarget), field: &str| {
-        let mut raw = hook("http://example.com/");
+        let mut raw = webhook("http://example.com/");
         change(&mut raw);
         assert_eq!(Target::try_from(raw).unwrap_err().field, field);
     };
@@ -195,7 +195,7 @@ fn every_field_that_cannot_be_meant_is_named() {
     }
 }
 
-/// Keeps what is logged.
+/// Collects log output.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -223,41 +223,41 @@ async fn secrets_are_in_no_log_list_or_error() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt().with_writer(log.clone());
     let subscriber = subscriber.with_max_level(tracing::Level::TRACE).finish();
-    // Others may be first: then theirs is written to as well.
+    // Another test may have set a subscriber already.
     let _ = tracing::subscriber::set_global_default(subscriber);
-    let home = Home::new(QUICK).await;
+    let daemon = TestDaemon::new(FAST_RETRIES).await;
     let receiver = Receiver::new(|n| match n {
         1 => Some((500, String::new())),
         2..=4 => Some((400, String::new())),
         _ => Some((410, String::new())),
     })
     .await;
-    let mut raw = hook(&receiver.url);
+    let mut raw = webhook(&receiver.url);
     let RawChannel::Webhook(webhook) = &mut raw.to else { unreachable!() };
     webhook.headers.insert("Authorization".into(), "Bearer hunter2-token".into());
     let secret = webhook.keys[0].reveal_secret()["whsec_".len()..].to_owned();
     let target = Target::try_from(raw.clone()).unwrap();
-    let id = home.tell("hook", raw.clone()).await;
-    home.change(0, "x").await;
-    until("it is given up", async || !home.dead(id).await.is_empty()).await;
-    home.change(0, "y").await;
-    until("it is paused", async || home.row(id).await.paused).await;
-    let row = home.row(id).await;
-    let trouble = home.notifier.send_test("hook", &target).await.unwrap_err();
+    let id = daemon.add_destination("hook", raw.clone()).await;
+    daemon.log_change(0, "x").await;
+    wait_until("given up", async || !daemon.dead_letters(id).await.is_empty()).await;
+    daemon.log_change(0, "y").await;
+    wait_until("paused", async || daemon.destination(id).await.paused).await;
+    let row = daemon.destination(id).await;
+    let error = daemon.notifier.send_test("hook", &target).await.unwrap_err();
     let shown = format!(
-        "{:?} {target:?} {raw:?} {trouble:?} {:?} {} {:?}",
+        "{:?} {target:?} {raw:?} {error:?} {:?} {} {:?}",
         row.error,
-        home.dead(id).await,
+        daemon.dead_letters(id).await,
         target.redacted_address(),
         Target::parse(&row.settings.replace("whsec_", "hunter2-")).unwrap_err(),
     );
     let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    // It came with them, so they are what is looked for.
-    assert!(receiver.came()[0].head.contains("hunter2-token"));
+    // It requests with them, so they are what is looked for.
+    assert!(receiver.requests()[0].head.contains("hunter2-token"));
     assert!(logged.contains("given up") && logged.contains("paused"), "{logged}");
     for secret in [secret.as_str(), "hunter2-token", "hidden-path"] {
         assert!(!shown.contains(secret), "{secret} in {shown}");
         assert!(!logged.contains(secret), "{secret} is logged");
     }
-    home.stop().await;
+    daemon.stop().await;
 }

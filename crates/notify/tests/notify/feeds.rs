@@ -1,6 +1,6 @@
 //! Atom feeds.
 
-use freshet_notify::atom::{Feed, feed};
+use freshet_notify::atom::{FeedMetadata, format_feed};
 use freshet_store::{Change, ChangeKind, NewChange};
 
 fn change(cursor: i64, url: &str, summary: &str) -> Change {
@@ -27,11 +27,11 @@ fn change(cursor: i64, url: &str, summary: &str) -> Change {
     }
 }
 
-fn about<'a>(identity: &'a str, url: &'a str) -> Feed<'a> {
-    Feed { identity, title: "All & more", url, base: "http://127.0.0.1:1", made: 5 }
+fn metadata<'a>(identity: &'a str, url: &'a str) -> FeedMetadata<'a> {
+    FeedMetadata { identity, title: "All & more", url, base: "http://127.0.0.1:1", created_at: 5 }
 }
 
-/// Texts of all elements of a name, by a reader of XML.
+/// Returns the texts of all elements with a name, read with an XML parser.
 fn texts(xml: &str, name: &str) -> Vec<String> {
     let mut reader = quick_xml::Reader::from_str(xml);
     reader.config_mut().check_end_names = true;
@@ -61,11 +61,11 @@ fn texts(xml: &str, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_change_has_its_own_identity_in_every_feed() {
+fn a_change_has_the_same_id_in_every_feed() {
     let changes = [change(2, "https://a/", "b"), change(1, "https://a/", "a")];
-    let all = texts(&feed(&about("store", "http://x/all"), &changes), "id");
-    let one = texts(&feed(&about("store", "http://x/one"), &changes[1..]), "id");
-    let other = texts(&feed(&about("other", "http://x/all"), &changes), "id");
+    let all = texts(&format_feed(&metadata("store", "http://x/all"), &changes), "id");
+    let one = texts(&format_feed(&metadata("store", "http://x/one"), &changes[1..]), "id");
+    let other = texts(&format_feed(&metadata("other", "http://x/all"), &changes), "id");
     assert_eq!((all.len(), one.len()), (3, 2));
     assert_ne!(all[1], all[2]);
     assert_eq!(all[2], one[1]);
@@ -75,9 +75,13 @@ fn each_change_has_its_own_identity_in_every_feed() {
 }
 
 #[test]
-fn what_strangers_write_stays_text() {
-    let nasty = "</title><script>alert('x')</script>]]>&amp;\u{0}\u{b}\u{1b}[2J\u{ffff}\u{fffe}é\n";
-    let xml = feed(&about("store", "http://x/?a=1&b=\"2\""), &[change(1, "https://a/<b>", nasty)]);
+fn remote_content_is_escaped() {
+    let hostile =
+        "</title><script>alert('x')</script>]]>&amp;\u{0}\u{b}\u{1b}[2J\u{ffff}\u{fffe}é\n";
+    let xml = format_feed(
+        &metadata("store", "http://x/?a=1&b=\"2\""),
+        &[change(1, "https://a/<b>", hostile)],
+    );
     assert!(!xml.contains("<script>"));
     assert!(!xml.chars().any(|it| it.is_control() && it != '\n'), "{xml:?}");
     let contents = texts(&xml, "content");
@@ -86,10 +90,10 @@ fn what_strangers_write_stays_text() {
 }
 
 #[test]
-fn a_feed_is_as_old_as_what_is_in_it() {
-    let some = feed(&about("s", "http://x/"), &[change(2, "https://a/", "")]);
+fn a_feed_has_the_time_of_its_newest_entry() {
+    let some = format_feed(&metadata("s", "http://x/"), &[change(2, "https://a/", "")]);
     assert_eq!(texts(&some, "updated")[0], "1970-01-01T00:00:02.000Z");
     assert!(some.contains("href=\"http://127.0.0.1:1/v1/sources/7/diff?from=1&amp;to=2\""));
-    let none = feed(&about("s", "http://x/"), &[]);
+    let none = format_feed(&metadata("s", "http://x/"), &[]);
     assert_eq!(texts(&none, "updated"), ["1970-01-01T00:00:00.005Z"]);
 }

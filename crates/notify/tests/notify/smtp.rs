@@ -1,4 +1,4 @@
-//! A mail server that takes what it is given and says what a test says.
+//! SMTP server that accepts mails, or refuses them as scripted.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,17 +9,17 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// How it secures the way.
+/// Encryption of the connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Open,
+pub(crate) enum TlsMode {
+    Plain,
     StartTls,
     Implicit,
 }
 
-/// Somebody's mail.
+/// Received mail.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Mail {
+pub(crate) struct ReceivedMail {
     pub(crate) from: String,
     pub(crate) to: Vec<String>,
     pub(crate) data: String,
@@ -27,42 +27,46 @@ pub(crate) struct Mail {
 
 #[derive(Default)]
 struct State {
-    mails: Vec<Mail>,
+    mails: Vec<ReceivedMail>,
     commands: Vec<String>,
 }
 
-pub(crate) struct Smtp {
+pub(crate) struct SmtpServer {
     pub(crate) port: u16,
-    /// The certificate of who vouches for it.
+    /// Certificate of the issuer.
     pub(crate) root: String,
     state: Arc<Mutex<State>>,
 }
 
-impl Smtp {
-    /// Refuses the first so many mails, in these words.
-    pub(crate) async fn new(way: Way, refused: usize, words: &'static str) -> Self {
+impl SmtpServer {
+    /// Starts a server that refuses the first `refused` mails with `reply`.
+    pub(crate) async fn new(mode: TlsMode, refused: usize, reply: &'static str) -> Self {
         let (acceptor, root) = certificates();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let state: Arc<Mutex<State>> = Arc::default();
-        let (own, left) = (Arc::clone(&state), Arc::new(Mutex::new(refused)));
+        let (shared, remaining) = (Arc::clone(&state), Arc::new(Mutex::new(refused)));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let talk = Talk { state: Arc::clone(&own), left: Arc::clone(&left), words };
+                let session = Session {
+                    state: Arc::clone(&shared),
+                    remaining: Arc::clone(&remaining),
+                    reply,
+                };
                 let acceptor = acceptor.clone();
                 tokio::spawn(async move {
-                    match way {
-                        Way::Implicit => {
+                    match mode {
+                        TlsMode::Implicit => {
                             let Ok(stream) = acceptor.accept(stream).await else { return };
-                            talk.serve(stream, false, true).await;
+                            session.serve(stream, false, true).await;
                         }
                         _ => {
-                            let offers = way == Way::StartTls;
-                            let Some(stream) = talk.serve(stream, offers, true).await else {
+                            let offers_tls = mode == TlsMode::StartTls;
+                            let Some(stream) = session.serve(stream, offers_tls, true).await else {
                                 return;
                             };
                             let Ok(stream) = acceptor.accept(stream).await else { return };
-                            talk.serve(stream, false, false).await;
+                            session.serve(stream, false, false).await;
                         }
                     }
                 });
@@ -71,7 +75,7 @@ impl Smtp {
         Self { port, root, state }
     }
 
-    pub(crate) fn mails(&self) -> Vec<Mail> {
+    pub(crate) fn mails(&self) -> Vec<ReceivedMail> {
         self.state.lock().unwrap().mails.clone()
     }
 
@@ -80,23 +84,23 @@ impl Smtp {
     }
 }
 
-struct Talk {
+struct Session {
     state: Arc<Mutex<State>>,
-    left: Arc<Mutex<usize>>,
-    words: &'static str,
+    remaining: Arc<Mutex<usize>>,
+    reply: &'static str,
 }
 
-impl Talk {
-    /// Talks; gives the stream back if it is to be secured.
-    async fn serve<S>(&self, stream: S, offers: bool, greets: bool) -> Option<S>
+impl Session {
+    /// Serves SMTP commands. Returns the stream on `STARTTLS`.
+    async fn serve<S>(&self, stream: S, offers_tls: bool, sends_greeting: bool) -> Option<S>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let mut stream = BufReader::new(stream);
-        if greets {
+        if sends_greeting {
             stream.write_all(b"220 here\r\n").await.ok()?;
         }
-        let mut mail = Mail::default();
+        let mut mail = ReceivedMail::default();
         loop {
             let mut line = String::new();
             stream.read_line(&mut line).await.ok().filter(|&read| read > 0)?;
@@ -104,7 +108,7 @@ impl Talk {
             self.state.lock().unwrap().commands.push(line.clone());
             let upper = line.to_ascii_uppercase();
             let answer = match upper.split([' ', ':']).next().unwrap_or_default() {
-                "EHLO" if offers => "250-here\r\n250-STARTTLS\r\n250 8BITMIME\r\n".to_owned(),
+                "EHLO" if offers_tls => "250-here\r\n250-STARTTLS\r\n250 8BITMIME\r\n".to_owned(),
                 "EHLO" => "250-here\r\n250-AUTH PLAIN\r\n250 8BITMIME\r\n".to_owned(),
                 "STARTTLS" => {
                     stream.write_all(b"220 go\r\n").await.ok()?;
@@ -129,16 +133,16 @@ impl Talk {
                         }
                         mail.data.push_str(line.strip_prefix('.').unwrap_or(&line));
                     }
-                    let mut left = self.left.lock().unwrap();
+                    let mut remaining = self.remaining.lock().unwrap();
                     let mail = std::mem::take(&mut mail);
-                    match left.checked_sub(1) {
+                    match remaining.checked_sub(1) {
                         Some(fewer) => {
-                            *left = fewer;
-                            format!("{}\r\n", self.words)
+                            *remaining = fewer;
+                            format!("{}\r\n", self.reply)
                         }
                         None => {
                             self.state.lock().unwrap().mails.push(mail);
-                            "250 taken\r\n".to_owned()
+                            "250 accepted\r\n".to_owned()
                         }
                     }
                 }
@@ -153,7 +157,7 @@ impl Talk {
     }
 }
 
-/// A certificate for `localhost`, and the one that vouches for it.
+/// Creates a certificate for `localhost` and its issuer.
 fn certificates() -> (TlsAcceptor, String) {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
