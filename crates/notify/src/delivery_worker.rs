@@ -323,7 +323,7 @@ impl DeliveryWorker {
             let dead = NewDeadLetter {
                 destination: id,
                 first_cursor: first,
-                last_cursor: last_cursor,
+                last_cursor,
                 at: now,
                 attempts,
                 error,
