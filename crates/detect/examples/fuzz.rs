@@ -1,4 +1,4 @@
-//! Reads documents that are changed at random, for some seconds for each kind.
+//! Extracts randomly mutated documents of each kind for some seconds.
 //!
 //! `cargo run --release -p freshet-detect --example fuzz -- [SECONDS] [SEED]`
 
@@ -8,12 +8,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use freshet_detect::{Detector, Document, Kind, Layer, RawSettings, Settings, Stored, diff};
+use freshet_detect::{
+    ContentSignature, DetectSettings, Detector, Document, DocumentKind, RawDetectSettings,
+    SettingsLayer, diff,
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Signs that mean something to one of the readers.
-const SIGNS: &[&str] = &[
+/// Tokens with a meaning in one of the formats.
+const TOKENS: &[&str] = &[
     "<",
     ">",
     "</",
@@ -86,12 +89,12 @@ fn main() {
         std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
     files.sort();
     let corpus: Vec<Vec<u8>> = files.iter().map(|it| std::fs::read(it).unwrap()).collect();
-    for kind in Kind::ALL {
+    for kind in DocumentKind::ALL {
         let detectors: Vec<Detector> = SETTINGS.iter().map(|it| detector(kind, it)).collect();
         let until = Instant::now() + Duration::from_secs(seconds);
         let mut count = 0_u64;
         while Instant::now() < until {
-            let bytes = mutated(&corpus, &mut random);
+            let bytes = mutate(&corpus, &mut random);
             let detector = &detectors[random.random_range(0..detectors.len())];
             let other = &corpus[random.random_range(0..corpus.len())];
             if catch_unwind(AssertUnwindSafe(|| check(detector, &bytes, other))).is_err() {
@@ -109,29 +112,38 @@ fn main() {
     }
 }
 
-fn detector(kind: Kind, toml: &str) -> Detector {
-    let mut raw: RawSettings = toml::from_str(toml).unwrap();
+fn detector(kind: DocumentKind, toml: &str) -> Detector {
+    let mut raw: RawDetectSettings = toml::from_str(toml).unwrap();
     raw.kind = Some(kind.name().to_owned());
-    Detector::new(Settings::resolve(&[Layer { name: "fuzz", settings: &raw }]).unwrap())
+    Detector::new(
+        DetectSettings::resolve(&[SettingsLayer { name: "fuzz", settings: &raw }]).unwrap(),
+    )
 }
 
-/// What holds for any two documents.
+/// Checks the invariants of any two documents.
 fn check(detector: &Detector, bytes: &[u8], other: &[u8]) {
-    let reading = detector.read(&Document::new(bytes));
+    let extraction = detector.extract(&Document::new(bytes));
     let explained = detector.explain(&Document::new(bytes));
-    assert_eq!(reading.stored(), explained.stored());
-    assert_eq!(reading.text, explained.text);
-    assert_eq!(Stored::from_bytes(&reading.stored().to_bytes()), Some(reading.stored()));
-    let other = detector.read(&Document::new(other));
-    let verdict = detector.judge(&other.stored(), Some(&other.text), &reading);
-    let found = diff(&other.text, &reading.text);
-    if found.is_empty() && other.mark.kind == Kind::Text {
+    assert_eq!(extraction.signature(), explained.signature());
+    assert_eq!(extraction.text, explained.text);
+    assert_eq!(
+        ContentSignature::from_bytes(&extraction.signature().to_bytes()),
+        Some(extraction.signature())
+    );
+    let other = detector.extract(&Document::new(other));
+    let verdict = detector.compare(&other.signature(), Some(&other.text), &extraction);
+    let changes = diff(&other.text, &extraction.text);
+    if changes.is_empty() && other.digests.kind == DocumentKind::Text {
         assert!(!verdict.is_change());
     }
-    let _ = (found.unified(3), found.words(), detector.judge(&other.stored(), None, &reading));
+    let _ = (
+        changes.unified(3),
+        changes.words(),
+        detector.compare(&other.signature(), None, &extraction),
+    );
 }
 
-fn mutated(corpus: &[Vec<u8>], random: &mut Pcg64) -> Vec<u8> {
+fn mutate(corpus: &[Vec<u8>], random: &mut Pcg64) -> Vec<u8> {
     let mut bytes = corpus[random.random_range(0..corpus.len())].clone();
     for _ in 0..random.random_range(1..12) {
         let at = random.random_range(0..=bytes.len());
@@ -152,8 +164,8 @@ fn mutated(corpus: &[Vec<u8>], random: &mut Pcg64) -> Vec<u8> {
             }
             4 => bytes.truncate(at),
             _ => {
-                let sign = SIGNS[random.random_range(0..SIGNS.len())];
-                bytes.splice(at..at, sign.bytes());
+                let token = TOKENS[random.random_range(0..TOKENS.len())];
+                bytes.splice(at..at, token.bytes());
             }
         }
     }

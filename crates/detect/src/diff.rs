@@ -1,175 +1,179 @@
-//! What changed from one text to another, for people: lines, and words within lines.
+//! Line and word diffs for people.
 //!
-//! Lines that stand once in both texts are found first and hold the rest in place (Cohen's patience
-//! diff). Between them the shortest script is searched (Myers 1986), as far as a fixed amount of work
-//! goes; beyond that, what is between is replaced as a whole. So the time is bounded for any two
-//! texts.
+//! Lines that occur once in both texts are matched first, and anchor the rest (patience diff, Bram
+//! Cohen). Between anchors the shortest edit script is searched (Myers 1986) within a fixed budget
+//! of work; beyond it, the rest is replaced as a whole. So the time is bounded for any two texts.
 
 mod align;
-mod cut;
-mod show;
+mod format;
+mod truncate;
 
-use align::{Edit, Work, align};
+use align::{Edit, WorkBudget, align};
 
-use crate::similarity::Shared;
+use crate::similarity::WordOverlap;
 
-/// How one text becomes another.
+/// The differences between two texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diff {
     /// All lines of both texts, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<DiffRow>,
 }
 
-/// A line of both texts, or of one, or a line that became another: two sides for two columns.
+/// A row of a diff in two columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Row {
-    /// In both.
+pub enum DiffRow {
+    /// A line in both texts.
     Same(String),
-    /// Only in the old text.
+    /// A line only in the old text.
     Removed(String),
-    /// Only in the new text.
+    /// A line only in the new text.
     Added(String),
-    /// A line that became another one, word by word.
+    /// A line that changed.
     Changed {
-        /// The old line.
-        old: Vec<Part>,
-        /// The new line.
-        new: Vec<Part>,
+        /// Parts of the old line.
+        old: Vec<DiffPart>,
+        /// Parts of the new line.
+        new: Vec<DiffPart>,
     },
 }
 
-/// A run of words in a line.
+/// A run of words in a changed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// With the signs and spaces between them.
+pub struct DiffPart {
+    /// Text of the words, with the separators between them.
     pub text: String,
-    /// Whether the other line has them too.
-    pub same: bool,
+    /// True if the other line has the same words.
+    pub is_same: bool,
 }
 
-/// One of two columns.
+/// A column of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum DiffSide {
     /// The old text.
     Old,
     /// The new text.
     New,
 }
 
-/// How the old text becomes the new one.
+/// Returns the differences between two texts.
 #[must_use]
 pub fn diff(old: &str, new: &str) -> Diff {
-    outline(old, new, usize::MAX)
+    diff_outline(old, new, usize::MAX)
 }
 
-/// The same, word by word only until `told` bytes differ. Of the lines after that no parts are told, and
-/// for one to count as changed it need not have its words in the same order. That takes a fraction of the
-/// time.
+/// Returns the differences between two texts, with word diffs only for the first `max_detail` bytes
+/// that differ. Later changed lines have no parts, and count as changed even if their words are in
+/// another order. This takes a fraction of the time.
 #[must_use]
-pub fn outline(old: &str, new: &str, told: usize) -> Diff {
-    let work = Work::new(old.len() + new.len());
+pub fn diff_outline(old: &str, new: &str, max_detail: usize) -> Diff {
+    let work = WorkBudget::new(old.len() + new.len());
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let mut pairing = Pairing { work, told, rows: Vec::with_capacity(new.len()) };
-    for edit in align(&old, &new, &mut pairing.work) {
+    let mut builder =
+        RowBuilder { work, detail_budget: max_detail, rows: Vec::with_capacity(new.len()) };
+    for edit in align(&old, &new, &mut builder.work) {
         match edit {
             Edit::Same(from, _, count) => {
                 let same = old[from..from + count].iter();
-                pairing.rows.extend(same.map(|it| Row::Same((*it).to_owned())));
+                builder.rows.extend(same.map(|it| DiffRow::Same((*it).to_owned())));
             }
-            Edit::Replace(before, after) => pairing.replace(&old[before], &new[after]),
+            Edit::Replace(before, after) => builder.replace(&old[before], &new[after]),
         }
     }
-    Diff { rows: pairing.rows }
+    Diff { rows: builder.rows }
 }
 
-/// Which lines became which.
-struct Pairing {
-    work: Work,
-    /// Bytes that differ and are still to be told.
-    told: usize,
-    rows: Vec<Row>,
+/// Builds the rows of a diff.
+struct RowBuilder {
+    work: WorkBudget,
+    /// Number of differing bytes that still get a word diff.
+    detail_budget: usize,
+    rows: Vec<DiffRow>,
 }
 
-impl Pairing {
-    /// Lines that are replaced stand side by side if they have words in common.
+impl RowBuilder {
+    /// Pairs replaced lines that have words in common.
     fn replace(&mut self, old: &[&str], new: &[&str]) {
         if old.len() != new.len() {
             return self.replace_unequal(old, new);
         }
         for (old, new) in old.iter().zip(new) {
-            if let Some(row) = self.changed(old, new) {
+            if let Some(row) = self.pair_lines(old, new) {
                 self.push(row);
             } else {
-                self.push(Row::Removed((*old).to_owned()));
-                self.push(Row::Added((*new).to_owned()));
+                self.push(DiffRow::Removed((*old).to_owned()));
+                self.push(DiffRow::Added((*new).to_owned()));
             }
         }
     }
 
-    /// Of unequal numbers of lines, each new one goes with the first old one left that is like it.
+    /// Pairs each new line with the first remaining old line that is similar.
     fn replace_unequal(&mut self, old: &[&str], new: &[&str]) {
-        /// How far a line may have moved.
-        const REACH: usize = 8;
+        /// Maximum distance of a similar line.
+        const MAX_DISTANCE: usize = 8;
         let mut next = 0;
         for line in new {
-            let reach = old.len().min(next + REACH);
-            let found = (next..reach).find_map(|at| Some((at, self.changed(old[at], line)?)));
-            match found {
+            let end = old.len().min(next + MAX_DISTANCE);
+            let similar = (next..end).find_map(|at| Some((at, self.pair_lines(old[at], line)?)));
+            match similar {
                 Some((at, row)) => {
-                    self.remove(&old[next..at]);
+                    self.push_removed(&old[next..at]);
                     self.push(row);
                     next = at + 1;
                 }
-                None => self.push(Row::Added((*line).to_owned())),
+                None => self.push(DiffRow::Added((*line).to_owned())),
             }
         }
-        self.remove(&old[next..]);
+        self.push_removed(&old[next..]);
     }
 
-    fn remove(&mut self, lines: &[&str]) {
+    fn push_removed(&mut self, lines: &[&str]) {
         for line in lines {
-            self.push(Row::Removed((*line).to_owned()));
+            self.push(DiffRow::Removed((*line).to_owned()));
         }
     }
 
-    fn push(&mut self, row: Row) {
-        let told = match &row {
-            Row::Same(_) => 0,
-            Row::Removed(line) | Row::Added(line) => line.len(),
-            Row::Changed { old, new } => {
-                let other = old.iter().chain(new).filter(|part| !part.same);
-                other.map(|part| part.text.len()).sum()
+    fn push(&mut self, row: DiffRow) {
+        let differing_bytes = match &row {
+            DiffRow::Same(_) => 0,
+            DiffRow::Removed(line) | DiffRow::Added(line) => line.len(),
+            DiffRow::Changed { old, new } => {
+                let differing = old.iter().chain(new).filter(|part| !part.is_same);
+                differing.map(|part| part.text.len()).sum()
             }
         };
-        self.told = self.told.saturating_sub(told);
+        self.detail_budget = self.detail_budget.saturating_sub(differing_bytes);
         self.rows.push(row);
     }
 
-    /// The row of a line that became another one, if it can have.
-    fn changed(&mut self, old: &str, new: &str) -> Option<Row> {
+    /// Returns the row of a pair of lines, if they are similar.
+    fn pair_lines(&mut self, old: &str, new: &str) -> Option<DiffRow> {
         let (shorter, longer) = (old.len().min(new.len()), old.len().max(new.len()));
-        // Of a line of a tenth of the length, a third of the words cannot be there.
-        if longer > LONGEST_LINE || shorter * 10 < longer || !self.work.take(old.len() + new.len())
+        // A line of a tenth of the length cannot have a third of the words.
+        if longer > MAX_LINE_LEN || shorter * 10 < longer || !self.work.spend(old.len() + new.len())
         {
             return None;
         }
-        if self.told == 0 {
-            let shared = Shared::of(old, new);
-            let longest = shared.in_first.max(shared.in_second);
-            let is_like = shared.in_both * 3 >= longest;
-            return is_like.then(|| Row::Changed { old: Vec::new(), new: Vec::new() });
+        if self.detail_budget == 0 {
+            let overlap = WordOverlap::count_words(old, new);
+            let longest = overlap.first_count.max(overlap.second_count);
+            let is_similar = overlap.common_count * 3 >= longest;
+            return is_similar.then(|| DiffRow::Changed { old: Vec::new(), new: Vec::new() });
         }
-        let (old, new) = words(old, new, &mut self.work)?;
-        Some(Row::Changed { old, new })
+        let (old, new) = diff_words(old, new, &mut self.work)?;
+        Some(DiffRow::Changed { old, new })
     }
 }
 
-/// Lines longer than this are not compared word by word.
-const LONGEST_LINE: usize = 1 << 16;
+/// Longer lines are not compared word by word, in bytes.
+const MAX_LINE_LEN: usize = 1 << 16;
 
-/// The parts of two lines, if they have at least a third of their words in common.
-fn words(old: &str, new: &str, work: &mut Work) -> Option<(Vec<Part>, Vec<Part>)> {
-    let (before, after) = (tokens(old), tokens(new));
+/// Returns the parts of two lines, if they have at least a third of their words in common.
+fn diff_words(
+    old: &str,
+    new: &str,
+    work: &mut WorkBudget,
+) -> Option<(Vec<DiffPart>, Vec<DiffPart>)> {
+    let (before, after) = (tokenize(old), tokenize(new));
     let mut parts = (Vec::new(), Vec::new());
     let mut common = 0;
     for edit in align(&before, &after, work) {
@@ -177,32 +181,32 @@ fn words(old: &str, new: &str, work: &mut Work) -> Option<(Vec<Part>, Vec<Part>)
             Edit::Same(from, _, count) => {
                 let same = &before[from..from + count];
                 common += same.iter().filter(|it| !it.trim().is_empty()).count();
-                push(&mut parts.0, same, true);
-                push(&mut parts.1, same, true);
+                push_part(&mut parts.0, same, true);
+                push_part(&mut parts.1, same, true);
             }
             Edit::Replace(from, to) => {
-                push(&mut parts.0, &before[from], false);
-                push(&mut parts.1, &after[to], false);
+                push_part(&mut parts.0, &before[from], false);
+                push_part(&mut parts.1, &after[to], false);
             }
         }
     }
-    let solid = |list: &[&str]| list.iter().filter(|it| !it.trim().is_empty()).count();
-    let longest = solid(&before).max(solid(&after));
+    let count_words = |list: &[&str]| list.iter().filter(|it| !it.trim().is_empty()).count();
+    let longest = count_words(&before).max(count_words(&after));
     (common * 3 >= longest).then_some(parts)
 }
 
-fn push(parts: &mut Vec<Part>, tokens: &[&str], same: bool) {
+fn push_part(parts: &mut Vec<DiffPart>, tokens: &[&str], is_same: bool) {
     if !tokens.is_empty() {
-        parts.push(Part { text: tokens.concat(), same });
+        parts.push(DiffPart { text: tokens.concat(), is_same });
     }
 }
 
-/// Words, and what is between them.
-fn tokens(line: &str) -> Vec<&str> {
+/// Splits a line into words and the separators between them.
+fn tokenize(line: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut at = 0;
     for word in crate::sketch::words(line) {
-        // Words are parts of the line: their place is how far they are into it.
+        // Words are slices of the line, so their offsets follow from their addresses.
         let start = word.as_ptr() as usize - line.as_ptr() as usize;
         if start > at {
             tokens.push(&line[at..start]);
@@ -221,23 +225,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outline_tells_the_words_of_the_first_lines_only() {
+    fn an_outline_has_word_diffs_of_the_first_lines_only() {
         let old = "It costs 12 € today.\nkept\nwe open at nine\nnothing of this\n";
         let new = "It costs 13 € today.\nkept\nat ten we open\nall is other here\n";
-        let rows = outline(old, new, 1).rows;
-        let Row::Changed { old: before, new: after } = &rows[0] else { panic!("{rows:?}") };
-        let other = |parts: &[Part]| {
-            parts.iter().filter(|part| !part.same).map(|part| part.text.clone()).collect::<String>()
+        let rows = diff_outline(old, new, 1).rows;
+        let DiffRow::Changed { old: before, new: after } = &rows[0] else { panic!("{rows:?}") };
+        let differing = |parts: &[DiffPart]| {
+            parts
+                .iter()
+                .filter(|part| !part.is_same)
+                .map(|part| part.text.clone())
+                .collect::<String>()
         };
-        assert_eq!((other(before), other(after)), ("12".to_owned(), "13".to_owned()));
-        let untold = Row::Changed { old: Vec::new(), new: Vec::new() };
+        assert_eq!((differing(before), differing(after)), ("12".to_owned(), "13".to_owned()));
+        let without_parts = DiffRow::Changed { old: Vec::new(), new: Vec::new() };
         let rest = [
-            Row::Same("kept".to_owned()),
-            untold,
-            Row::Removed("nothing of this".to_owned()),
-            Row::Added("all is other here".to_owned()),
+            DiffRow::Same("kept".to_owned()),
+            without_parts,
+            DiffRow::Removed("nothing of this".to_owned()),
+            DiffRow::Added("all is other here".to_owned()),
         ];
         assert_eq!(rows[1..], rest);
-        assert_eq!(diff(old, new).counts(), outline(old, new, 1).counts());
+        assert_eq!(diff(old, new).counts(), diff_outline(old, new, 1).counts());
     }
 }

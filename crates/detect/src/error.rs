@@ -1,71 +1,71 @@
-//! What can be wrong with settings. Documents are never an error: what is not as it should be is
-//! read as text.
+//! Errors in settings. There are no errors for documents: a malformed document is read as plain
+//! text.
 
-/// A setting that cannot be meant.
+/// An invalid setting.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DetectError {
-    /// A selector, a path or a pattern that cannot be understood.
-    #[error("{layer}: detect.{field}[{index}]: {what}, after {at} characters of `{text}`")]
-    Pattern {
-        /// The settings that it is in.
+    /// A syntax error in a selector, a JSON pointer or a JSON path.
+    #[error("{layer}: detect.{field}[{index}]: {message}, after {position} characters of `{text}`")]
+    InvalidSelector {
+        /// Name of the settings layer.
         layer: String,
-        /// Its list.
+        /// Name of the list.
         field: &'static str,
-        /// Its place in the list, from 0.
+        /// Index in the list, from 0.
         index: usize,
-        /// As it is written.
+        /// The entry as written.
         text: String,
-        /// Characters before the fault.
-        at: usize,
-        /// What is wrong.
-        what: String,
+        /// Number of characters before the error.
+        position: usize,
+        /// Description of the error.
+        message: String,
     },
-    /// A regular expression that cannot be understood.
-    #[error("{layer}: detect.{field}[{index}]: {what} in `{text}`")]
-    Expression {
-        /// The settings that it is in.
+    /// An invalid regular expression.
+    #[error("{layer}: detect.{field}[{index}]: {message} in `{text}`")]
+    InvalidRegex {
+        /// Name of the settings layer.
         layer: String,
-        /// Its list.
+        /// Name of the list.
         field: &'static str,
-        /// Its place in the list, from 0.
+        /// Index in the list, from 0.
         index: usize,
-        /// As it is written.
+        /// The entry as written.
         text: String,
-        /// What is wrong.
-        what: String,
+        /// Description of the error.
+        message: String,
     },
-    /// Selectors with more parts than are followed.
-    #[error("{layer}: detect.{field}: the selectors have more than {most} parts in all")]
-    TooManyParts {
-        /// The settings that they are in.
+    /// Selectors with too many parts.
+    #[error("{layer}: detect.{field}: the selectors have more than {max} parts in total")]
+    TooManySelectors {
+        /// Name of the settings layer.
         layer: String,
-        /// Their list.
+        /// Name of the list.
         field: &'static str,
-        /// The most there may be.
-        most: usize,
+        /// Maximum number of parts.
+        max: usize,
     },
-    /// A share that is not between 0 and 1.
+    /// A threshold that is not between 0 and 1.
     #[error("{layer}: detect.below: {value} is not between 0 and 1")]
-    Below {
-        /// The settings that it is in.
+    InvalidThreshold {
+        /// Name of the settings layer.
         layer: String,
-        /// As it is given.
+        /// The value as given.
         value: f64,
     },
-    /// A name that nothing has.
-    #[error("{layer}: detect.{field}: there is no `{value}`, only {known}")]
-    Unknown {
-        /// The settings that it is in.
+    /// An unknown name of a value.
+    #[error("{layer}: detect.{field}: unknown value `{value}`; expected {known}")]
+    UnknownValue {
+        /// Name of the settings layer.
         layer: String,
-        /// Where it stands.
+        /// Name of the field.
         field: &'static str,
-        /// As it is written.
+        /// The value as written.
         value: String,
-        /// What there is.
+        /// Names of the known values.
         known: String,
     },
-    /// A kind of document that is not known.
-    #[error("there is no kind `{0}`, only html, json, xml, text, pdf and bytes")]
+    /// An unknown kind of document.
+    #[error("unknown document kind `{0}`; expected html, json, xml, text, pdf or bytes")]
     UnknownKind(String),
 }

@@ -1,52 +1,52 @@
-//! What of a text does not count, by the settings.
+//! Applies the text filters of the settings.
 
 mod dates;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::html::{LeftOut, Reason};
-use crate::settings::Settings;
+use crate::html::{ExcludedText, ExclusionReason};
+use crate::settings::DetectSettings;
 
-/// Lines that count, as they are compared. `verbatim` are the parts where each space counts, and
-/// stay so.
+/// Returns the lines that count, in the form in which they are compared. Updates `verbatim`, the
+/// ranges in which white space is significant.
 pub(crate) fn filter(
     text: String,
     verbatim: &mut Vec<Range<usize>>,
-    settings: &Settings,
-    left_out: &mut Option<Vec<LeftOut>>,
+    settings: &DetectSettings,
+    excluded: &mut Option<Vec<ExcludedText>>,
 ) -> String {
-    if settings.leaves_text_alone() {
+    if settings.has_no_text_filters() {
         return text;
     }
     let mut out = String::with_capacity(text.len());
-    let before = std::mem::take(verbatim);
-    let mut before = before.iter().peekable();
+    let ranges = std::mem::take(verbatim);
+    let mut ranges = ranges.iter().peekable();
     for line in text.lines() {
-        let place = line.as_ptr() as usize - text.as_ptr() as usize;
-        while before.next_if(|it| it.end <= place).is_some() {}
-        let as_is = before.peek().is_some_and(|it| it.contains(&place));
+        let offset = line.as_ptr() as usize - text.as_ptr() as usize;
+        while ranges.next_if(|it| it.end <= offset).is_some() {}
+        let is_verbatim = ranges.peek().is_some_and(|it| it.contains(&offset));
         let start = out.len();
         if !settings.keep_text.is_empty() && !settings.keep_text.iter().any(|it| it.is_match(line))
         {
-            leave_out(line, left_out);
+            record_excluded(line, excluded);
             continue;
         }
         let mut line = Cow::Borrowed(line);
         for pattern in &settings.ignore_text {
-            if let Cow::Owned(without) = pattern.replace_all(&line, "") {
-                if left_out.is_some() {
-                    pattern.find_iter(&line).for_each(|it| leave_out(it.as_str(), left_out));
+            if let Cow::Owned(filtered) = pattern.replace_all(&line, "") {
+                if excluded.is_some() {
+                    pattern.find_iter(&line).for_each(|it| record_excluded(it.as_str(), excluded));
                 }
-                line = Cow::Owned(without);
+                line = Cow::Owned(filtered);
             }
         }
         let ignore = &settings.ignore;
         if ignore.dates {
-            line = Cow::Owned(dates::without(&line));
+            line = Cow::Owned(dates::replace_dates(&line));
         }
         if ignore.numbers {
-            line = Cow::Owned(without_numbers(&line));
+            line = Cow::Owned(replace_numbers(&line));
         }
         if ignore.case {
             line = Cow::Owned(line.to_lowercase());
@@ -54,14 +54,14 @@ pub(crate) fn filter(
         if ignore.space {
             out.extend(line.split_whitespace());
         } else {
-            out.push_str(if as_is { &line } else { line.trim_end() });
+            out.push_str(if is_verbatim { &line } else { line.trim_end() });
         }
         if out[start..].trim().is_empty() {
             out.truncate(start);
             continue;
         }
         out.push('\n');
-        if as_is && !settings.ignore.space {
+        if is_verbatim && !settings.ignore.space {
             verbatim.push(start..out.len());
         }
     }
@@ -74,14 +74,14 @@ pub(crate) fn filter(
     out
 }
 
-fn leave_out(text: &str, left_out: &mut Option<Vec<LeftOut>>) {
-    if let Some(list) = left_out {
-        list.push(LeftOut { reason: Reason::Filtered, text: text.trim().to_owned() });
+fn record_excluded(text: &str, excluded: &mut Option<Vec<ExcludedText>>) {
+    if let Some(list) = excluded {
+        list.push(ExcludedText { reason: ExclusionReason::Filtered, text: text.trim().to_owned() });
     }
 }
 
-/// Each number becomes one sign.
-fn without_numbers(line: &str) -> String {
+/// Replaces each number by `#`.
+fn replace_numbers(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut characters = line.chars().peekable();
     while let Some(character) = characters.next() {
@@ -90,7 +90,7 @@ fn without_numbers(line: &str) -> String {
             continue;
         }
         out.push('#');
-        // Signs within a number belong to it only if a digit follows.
+        // A separator belongs to a number only if a digit follows.
         loop {
             match characters.peek() {
                 Some(it) if it.is_numeric() => {
@@ -114,12 +114,13 @@ fn without_numbers(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{Layer, RawSettings};
+    use crate::settings::{RawDetectSettings, SettingsLayer};
 
     #[track_caller]
     fn check(toml: &str, text: &str, expect: &str) {
-        let raw: RawSettings = toml::from_str(toml).unwrap();
-        let settings = Settings::resolve(&[Layer { name: "test", settings: &raw }]).unwrap();
+        let raw: RawDetectSettings = toml::from_str(toml).unwrap();
+        let settings =
+            DetectSettings::resolve(&[SettingsLayer { name: "test", settings: &raw }]).unwrap();
         assert_eq!(
             filter(text.to_owned(), &mut Vec::new(), &settings, &mut None),
             expect,
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn each_option() {
+    fn each_filter_changes_the_text() {
         check("", "A 1\n", "A 1\n");
         check("ignore = ['case']", "Ab Ä\n", "ab ä\n");
         check("ignore = ['numbers']", "1,234.5 of 10. v2\n", "# of #. v#\n");

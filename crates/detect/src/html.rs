@@ -1,54 +1,54 @@
-//! From a page to the text that counts, in one pass over its tokens.
+//! Extracts the text of a web page in one pass over its tokens.
 
-mod assemble;
 pub(crate) mod css;
-mod entity;
-mod frame;
-mod menu;
+mod exclusion;
+mod fallback;
+mod lines;
 mod names;
-mod otherwise;
+mod open_element;
 mod phrases;
-mod reason;
+mod reference;
 mod rules;
+mod runs;
 mod tag;
 mod text;
 mod tokenizer;
 mod url;
-mod walk;
+mod walker;
 
 use std::ops::Range;
 
-use assemble::{Assembled, assemble};
-use css::{Matcher, Program};
-use otherwise::Otherwise;
-use walk::{Extras, Pieces, Walk};
+use css::{SelectorMatcher, SelectorProgram};
+use fallback::FallbackContent;
+use lines::{AssembledText, assemble_text};
+use walker::{PageText, PageWalker, WalkerOptions};
 
-pub use reason::Reason;
+pub use exclusion::ExclusionReason;
 pub(crate) use text::{is_single_spaced, push_collapsed};
-pub(crate) use url::plain_url;
+pub(crate) use url::stable_url;
 
-/// Which part of a page counts.
+/// The part of a page that the text is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Basis {
+pub enum TextScope {
     /// The main text.
     Main,
-    /// What the selectors name.
+    /// The selected elements.
     Selected,
-    /// All that can be seen: there is no main text.
+    /// All visible text, as there is no main text.
     Visible,
-    /// All text, hidden or not: there is none that can be seen.
+    /// All text, as none is visible.
     Hidden,
-    /// What the page says of itself to machines: it has no text.
+    /// Structured data, as the page has no text.
     Structured,
-    /// The addresses of what it shows or links to: it says nothing at all.
+    /// URLs of images, links and frames, as the page has neither text nor structured data.
     Addresses,
-    /// All of it: it is no page.
+    /// The whole document, as it is not a page.
     Whole,
 }
 
-impl Basis {
-    /// In a few words.
+impl TextScope {
+    /// Returns a short description.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -63,128 +63,136 @@ impl Basis {
     }
 }
 
-/// A part that does not count, and why.
+/// A text that is excluded, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Why.
-    pub reason: Reason,
-    /// Its text.
+pub struct ExcludedText {
+    /// Reason.
+    pub reason: ExclusionReason,
+    /// Text.
     pub text: String,
 }
 
-/// How a page is read.
+/// Settings of the extraction.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct HtmlOptions {
-    pub(crate) program: Program,
-    /// All that can be seen counts, not the main text only.
+pub(crate) struct HtmlSettings {
+    pub(crate) program: SelectorProgram,
+    /// Include all visible text, not only the main text.
     pub(crate) visible: bool,
-    /// Counters, relative times and the like count.
+    /// Include counters, relative times and other noise.
     pub(crate) noise: bool,
     pub(crate) links: bool,
     pub(crate) images: bool,
 }
 
-/// The text that counts.
+/// The text of a page that counts.
 #[derive(Debug)]
-pub(crate) struct Extracted {
+pub(crate) struct ExtractedText {
     pub(crate) text: String,
-    /// Where each space and each end of a line counts.
+    /// Ranges in which spaces and line breaks are significant.
     pub(crate) verbatim: Vec<Range<usize>>,
-    pub(crate) basis: Basis,
-    pub(crate) left_out: Vec<LeftOut>,
-    /// Selectors that nothing matches.
+    pub(crate) scope: TextScope,
+    pub(crate) excluded: Vec<ExcludedText>,
+    /// Selectors that match nothing.
     pub(crate) unmatched: Vec<String>,
 }
 
-/// Below this many bytes there is no main text.
-const LEAST: usize = 40;
-/// A main text below so many bytes must not be dwarfed by text outside links elsewhere.
-const SMALL: usize = 300;
-const DWARFED: usize = 10;
+/// Minimum length of a main text, in bytes.
+const MIN_MAIN_LEN: usize = 40;
+/// A main text below this length is one only if the text outside links elsewhere is not longer by
+/// more than the ratio.
+const SMALL_MAIN_LEN: usize = 300;
+const MAX_SURROUNDING_RATIO: usize = 10;
 
-pub(crate) fn extract(page: &str, options: &HtmlOptions, explain: bool) -> Extracted {
-    let HtmlOptions { program, visible, noise, links, images } = options;
-    let extras = Extras { links: *links, images: *images, noise: *noise };
-    let mut matcher = (!program.is_empty()).then(|| Matcher::new(program));
-    let selects = matcher.as_ref().is_some_and(Matcher::selects);
-    if program.asks_for_end() {
-        matcher = Walk::new(extras, matcher).run(page).1.map(Matcher::again);
+pub(crate) fn extract(page: &str, options: &HtmlSettings, explain: bool) -> ExtractedText {
+    let HtmlSettings { program, visible, noise, links, images } = options;
+    let extras = WalkerOptions { links: *links, images: *images, noise: *noise };
+    let mut matcher = (!program.is_empty()).then(|| SelectorMatcher::new(program));
+    let has_selection = matcher.as_ref().is_some_and(SelectorMatcher::has_selection);
+    if program.counts_from_end() {
+        matcher = PageWalker::new(extras, matcher).run(page).1.map(SelectorMatcher::second_pass);
     }
-    let (pieces, matcher) = Walk::new(extras, matcher).run(page);
+    let (page_text, matcher) = PageWalker::new(extras, matcher).run(page);
     let unmatched = matcher.map(|it| it.unmatched()).unwrap_or_default();
-    let basis = if selects {
-        Basis::Selected
+    let scope = if has_selection {
+        TextScope::Selected
     } else if *visible {
-        Basis::Visible
+        TextScope::Visible
     } else {
-        basis(&pieces)
+        choose_scope(&page_text)
     };
-    let read = |basis, noise| assemble(&pieces, basis, noise, explain);
-    let extracted = |Assembled { text, verbatim, left_out, .. }, basis| Extracted {
+    let read = |scope, keep_noise| assemble_text(&page_text, scope, keep_noise, explain);
+    let extracted = |AssembledText { text, verbatim, excluded, .. }, scope| ExtractedText {
         text,
         verbatim,
-        basis,
-        left_out,
+        scope,
+        excluded,
         unmatched: unmatched.clone(),
     };
-    if selects {
-        return extracted(read(basis, *noise), basis);
+    if has_selection {
+        return extracted(read(scope, *noise), scope);
     }
-    // Where noise is all there is, it counts.
-    for (basis, noise) in [(basis, *noise), (basis, true), (Basis::Visible, true)] {
-        let mut read = read(basis, noise);
-        if read.body >= LEAST {
-            return extracted(read, basis);
+    // If all text is noise, noise counts.
+    for (scope, keep_noise) in [(scope, *noise), (scope, true), (TextScope::Visible, true)] {
+        let mut text = read(scope, keep_noise);
+        if text.body_len >= MIN_MAIN_LEN {
+            return extracted(text, scope);
         }
-        if read.body > 0 {
-            // `Loading …`: a script makes the page of what it is told.
-            let said = Otherwise::of(page).said;
-            read.text.push_str(&said);
-            return extracted(read, if said.is_empty() { basis } else { Basis::Structured });
+        if text.body_len > 0 {
+            // `Loading …`: a script builds the page from structured data.
+            let structured_data = FallbackContent::extract(page).structured_data;
+            text.text.push_str(&structured_data);
+            return extracted(
+                text,
+                if structured_data.is_empty() { scope } else { TextScope::Structured },
+            );
         }
     }
-    let Otherwise { title, said, frames, addresses } = Otherwise::of(page);
-    let found = |text, basis| extracted(Assembled { text, ..Assembled::default() }, basis);
-    if !said.is_empty() {
-        return found(title + &said, Basis::Structured);
+    let FallbackContent { title, structured_data, frame_urls, resource_urls } =
+        FallbackContent::extract(page);
+    let fallback =
+        |text, scope| extracted(AssembledText { text, ..AssembledText::default() }, scope);
+    if !structured_data.is_empty() {
+        return fallback(title + &structured_data, TextScope::Structured);
     }
-    if !frames.is_empty() {
-        return found(title + &frames, Basis::Addresses);
+    if !frame_urls.is_empty() {
+        return fallback(title + &frame_urls, TextScope::Addresses);
     }
-    let hidden = read(Basis::Hidden, true);
-    if hidden.body > 0 {
-        extracted(hidden, Basis::Hidden)
+    let hidden = read(TextScope::Hidden, true);
+    if hidden.body_len > 0 {
+        extracted(hidden, TextScope::Hidden)
     } else if title.is_empty() {
-        found(addresses, Basis::Addresses)
+        fallback(resource_urls, TextScope::Addresses)
     } else {
-        found(title, Basis::Structured)
+        fallback(title, TextScope::Structured)
     }
 }
 
-/// Whether the main text is one. Depends on the main text above all, so that what changes around it
-/// does not decide what counts.
-fn basis(pieces: &Pieces) -> Basis {
-    if pieces.has_main {
-        return Basis::Main;
+/// Chooses between the main text and all visible text. The choice depends mostly on the main text,
+/// so that a change around it does not decide what counts.
+fn choose_scope(page_text: &PageText) -> TextScope {
+    if page_text.has_main {
+        return TextScope::Main;
     }
-    let (mut main, mut around) = (0, 0);
-    for piece in pieces.list.iter().filter(|it| !it.title) {
-        let length = (piece.end - piece.start) as usize;
-        match piece.reason {
+    let (mut main, mut surrounding) = (0, 0);
+    for node in page_text.nodes.iter().filter(|it| !it.is_title) {
+        let length = (node.end - node.start) as usize;
+        match node.reason {
             None => main += length,
-            Some(reason) if reason.is_visible() && !piece.link => around += length,
+            Some(reason) if reason.is_visible() && !node.is_link => surrounding += length,
             Some(_) => {}
         }
     }
-    if main < LEAST && around > main || main < SMALL && around > DWARFED * main {
-        Basis::Visible
+    if main < MIN_MAIN_LEN && surrounding > main
+        || main < SMALL_MAIN_LEN && surrounding > MAX_SURROUNDING_RATIO * main
+    {
+        TextScope::Visible
     } else {
-        Basis::Main
+        TextScope::Main
     }
 }
 
-/// All text of a fragment that can be seen, for HTML within other formats.
+/// Returns all visible text of an HTML fragment in another format.
 pub(crate) fn visible_text(fragment: &str) -> String {
-    let (pieces, _) = Walk::new(Extras::default(), None).run(fragment);
-    assemble(&pieces, Basis::Visible, true, false).text
+    let (page_text, _) = PageWalker::new(WalkerOptions::default(), None).run(fragment);
+    assemble_text(&page_text, TextScope::Visible, true, false).text
 }

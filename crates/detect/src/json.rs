@@ -1,24 +1,24 @@
-//! JSON in one form, however it is written: members sorted, numbers in their shortest form, no white
-//! space. One pass over the text; what is kept beside the result is a list of members that are
-//! still open.
+//! Canonical JSON: sorted members, numbers in their shortest form, no white space. One pass over
+//! the text, which keeps a list of the members of open containers besides the result.
 
 mod canonical;
-mod lengths;
 mod lines;
+mod list_lengths;
 mod number;
 mod path;
 mod string;
 
-pub(crate) use canonical::{Options, canonical};
+pub(crate) use canonical::{JsonOptions, canonicalize};
 pub(crate) use lines::lines;
-pub(crate) use path::{Path, parse};
+pub(crate) use path::{JsonPath, parse};
 
-/// Whether a text is JSON.
+/// True if a text is valid JSON.
 pub(crate) fn is_json(text: &str) -> bool {
-    canonical(text, &Options::default()).is_ok()
+    canonicalize(text, &JsonOptions::default()).is_ok()
 }
 
-/// JSON in one form, or the text as it is if it is none.
-pub(crate) fn plain(text: &str) -> String {
-    canonical(text, &Options::default()).map_or_else(|_| text.trim().to_owned(), |it| it.text)
+/// Returns canonical JSON, or the trimmed text if it is not JSON.
+pub(crate) fn canonical_or_original(text: &str) -> String {
+    canonicalize(text, &JsonOptions::default())
+        .map_or_else(|_| text.trim().to_owned(), |it| it.text)
 }

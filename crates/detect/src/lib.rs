@@ -1,30 +1,30 @@
-//! Bytes of a document in; what counts of it, and whether that changed, out. Knows no file, no
+//! Bytes of a document in; its content, and whether the content changed, out. Reads no file, no
 //! socket and no clock.
 //!
 //! ```
-//! use freshet_detect::{Detector, Document, Verdict, diff};
+//! use freshet_detect::{ChangeVerdict, Detector, Document, diff};
 //!
 //! let detector = Detector::default();
-//! let read = |page: &str| detector.read(&Document::new(page.as_bytes()));
-//! let old = read("<html><p>It costs 12 €.</p><script>nonce = 1</script>");
-//! let new = read("<html><p class='x'>It costs 12 €.</p><script>nonce = 2</script>");
-//! assert_eq!(detector.judge(&old.stored(), None, &new), Verdict::SameContent);
+//! let extract = |page: &str| detector.extract(&Document::new(page.as_bytes()));
+//! let old = extract("<html><p>It costs 12 €.</p><script>nonce = 1</script>");
+//! let new = extract("<html><p class='x'>It costs 12 €.</p><script>nonce = 2</script>");
+//! assert_eq!(detector.compare(&old.signature(), None, &new), ChangeVerdict::SameContent);
 //!
-//! let new = read("<html><p>It costs 13 €.</p>");
-//! assert!(detector.judge(&old.stored(), None, &new).is_change());
+//! let new = extract("<html><p>It costs 13 €.</p>");
+//! assert!(detector.compare(&old.signature(), None, &new).is_change());
 //! assert!(diff(&old.text, &new.text).unified(3).contains("+It costs 13 €."));
 //! ```
 
+mod document_kind;
 mod error;
-mod kind;
 mod settings;
 
-mod reading;
-mod stored;
+mod extraction;
+mod signature;
 
-mod judge;
 mod similarity;
 mod sketch;
+mod verdict;
 
 mod diff;
 
@@ -32,20 +32,21 @@ mod charset;
 mod filter;
 mod html;
 mod json;
+mod nfc;
 mod noise;
-mod normal;
 mod pdf;
 mod swar;
+mod word_list;
 mod xml;
 
 pub use charset::is_charset;
-pub use diff::{Diff, Part, Row, Side, diff, outline};
+pub use diff::{Diff, DiffPart, DiffRow, DiffSide, diff, diff_outline};
+pub use document_kind::DocumentKind;
 pub use error::DetectError;
-pub use html::{Basis, LeftOut, Reason};
-pub use judge::Verdict;
-pub use kind::Kind;
-pub use reading::{Detector, Document, Reading, digest};
-pub use settings::{Layer, RawSettings, Settings};
+pub use extraction::{Detector, Document, Extraction, digest};
+pub use html::{ExcludedText, ExclusionReason, TextScope};
+pub use settings::{DetectSettings, RawDetectSettings, SettingsLayer};
+pub use signature::{ContentDigests, ContentSignature, RULES_VERSION};
 pub use similarity::similarity;
 pub use sketch::Sketch;
-pub use stored::{Mark, RULES, Stored};
+pub use verdict::ChangeVerdict;

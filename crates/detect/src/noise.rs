@@ -1,320 +1,291 @@
-//! What a template writes into a line and a writer never would: how long ago, how often seen, when
-//! and for whom the page was made.
+//! Finds noise: phrases in a line that a template fills in and that change without the content, such
+//! as relative times, view counts and page-generation notes.
 //!
 //! Numbers in the content count: a price, a version, a score, a date in an article. So a phrase is
-//! noise only where it stands as a template puts it: alone in its line, among others between signs
-//! such as `|`, or in an element with a name for such things. In a sentence, in a table and in a list
-//! it counts.
+//! noise only where a template puts it: alone in its line, among others between separators such as
+//! `|`, or in an element with a name for metadata. In a sentence, a table or a list it is content.
 
-mod ago;
-mod around;
-mod counted;
-mod list;
-mod made;
-mod nouns;
+mod context_word;
+mod count_noun;
+mod count_phrase;
+mod page_info;
+mod placement;
+mod relative_time;
 mod scan;
-mod segment;
-mod vocabulary;
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::html::Reason;
-use ago::Ago;
-use nouns::Counts;
-use scan::{Word, words};
+use crate::html::ExclusionReason;
+use crate::word_list::{WordSet, word_list};
+use count_noun::CountCertainty;
+use relative_time::RelativeTime;
+use scan::{Word, split_words};
 
-/// Longer lines are written by someone.
-const LONGEST: usize = 240;
+/// Longer lines are written by people, in bytes.
+const MAX_LINE_LEN: usize = 240;
 
-/// Phrases of a template are shorter.
-const LONGEST_ALONE: usize = 80;
+/// Longer texts are not a phrase alone, in bytes.
+const MAX_PHRASE_LEN: usize = 80;
 
-/// A part of a line that does not count.
+/// Longer texts are not the label of a count: bytes, and words.
+const MAX_LABEL_LEN: usize = 40;
+const MAX_LABEL_WORDS: usize = 3;
+
+static CALENDAR_NAMES: WordSet = WordSet::new(word_list!("noise/calendar_names.txt"));
+static PHRASE_STARTS: WordSet = WordSet::new(word_list!("noise/phrase_starts.txt"));
+
+/// A part of a line that is noise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Noise {
+pub(crate) struct NoiseSpan {
     pub(crate) range: Range<usize>,
-    pub(crate) reason: Reason,
+    pub(crate) reason: ExclusionReason,
 }
 
-/// What the names of the elements around a text say of it.
+/// The kind of short text that an element contains, by its names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Hint {
+pub(crate) enum TextHint {
     #[default]
     None,
-    /// Who, when and how often.
-    Meta,
-    /// A number of something, be it the content.
+    /// Author, time and counts.
+    Metadata,
+    /// A number of something, which may be content.
     Amount,
-    /// A number of something that people do on a site.
+    /// A number of user actions.
     Count,
-    /// A number of views, comments and the like, in an element of its own.
+    /// A number of views, comments and the like, in an inline element.
     Social,
 }
 
-/// What a line is part of.
+/// The part of a page that a line is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum LineContext {
     #[default]
-    Plain,
-    /// An entry of a list.
-    Item,
-    /// A cell of a table.
-    Cell,
+    Block,
+    ListItem,
+    TableCell,
     Heading,
-    /// Several cells of a table.
-    Cells,
+    /// A line of several table cells.
+    TableRow,
 }
 
-/// Where an element begins or ends in a line, and what is known of the text after it.
+/// The offset in a line where an element begins or ends, and the context of the text after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bound {
-    pub(crate) at: usize,
-    pub(crate) hint: Hint,
-    pub(crate) link: bool,
-    /// Code, which no template writes into.
-    pub(crate) code: bool,
+pub(crate) struct ElementBoundary {
+    pub(crate) offset: usize,
+    pub(crate) hint: TextHint,
+    pub(crate) is_link: bool,
+    /// In code, which has no noise.
+    pub(crate) is_code: bool,
 }
 
-/// A line with what is known of it.
+/// A line with its context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
-    pub(crate) bounds: &'a [Bound],
-    pub(crate) place: Place,
-    /// In an element for the main part.
-    pub(crate) main: bool,
-    /// The line before it is the name of a count.
-    pub(crate) labelled: bool,
-    /// The line before it is a heading that leads nowhere.
-    pub(crate) headed: bool,
+    pub(crate) boundaries: &'a [ElementBoundary],
+    pub(crate) context: LineContext,
+    /// In an element for the main part of the page.
+    pub(crate) in_main: bool,
+    /// The line before it is the label of a count.
+    pub(crate) is_after_label: bool,
+    /// The line before it is a heading without a link.
+    pub(crate) is_after_heading: bool,
 }
 
 impl<'a> Line<'a> {
-    /// A line of which nothing else is known.
+    /// A line of plain text.
     pub(crate) fn plain(text: &'a str) -> Self {
-        Self { text, bounds: &[], place: Place::Plain, main: false, labelled: false, headed: false }
+        Self {
+            text,
+            boundaries: &[],
+            context: LineContext::Block,
+            in_main: false,
+            is_after_label: false,
+            is_after_heading: false,
+        }
     }
 
-    /// Whether an element begins or ends between two places.
-    fn is_bound(&self, from: usize, to: usize) -> bool {
-        self.bounds.iter().any(|it| (from..=to).contains(&it.at))
+    /// True if an element begins or ends between two offsets.
+    fn has_boundary(&self, from: usize, to: usize) -> bool {
+        self.boundaries.iter().any(|it| (from..=to).contains(&it.offset))
     }
 
-    /// What is known of the text at a place.
-    fn at(&self, place: usize) -> Bound {
-        let after = self.bounds.partition_point(|it| it.at <= place);
-        after.checked_sub(1).map_or_else(Bound::default, |it| self.bounds[it])
+    /// The last boundary at or before an offset.
+    fn boundary_before(&self, offset: usize) -> ElementBoundary {
+        let after = self.boundaries.partition_point(|it| it.offset <= offset);
+        after.checked_sub(1).map_or_else(ElementBoundary::default, |it| self.boundaries[it])
     }
 }
 
-/// A phrase of a template, by the words that it takes.
+/// A phrase that may be noise, by its words in the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Phrase {
-    first: usize,
-    count: usize,
-    kind: Kind,
+struct NoisePhrase {
+    first_word: usize,
+    word_count: usize,
+    kind: NoiseKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Ago(Ago),
-    Count(Counts),
-    Label(Counts),
-    /// How many are looking at it.
-    Watched,
-    /// A number with a sign, or alone where numbers of something stand.
+enum NoiseKind {
+    Time(RelativeTime),
+    /// `12 views`
+    Count(CountCertainty),
+    /// `Views: 12`
+    LabelledCount(CountCertainty),
+    /// A count of the people on the page.
+    Audience,
+    /// A number after a symbol, or alone in an element for counts.
     Number,
-    /// A number in an element for numbers of whatever it is.
+    /// A number in an element for numbers of anything.
     Amount,
 }
 
-/// The parts of a line that do not count, in order.
-pub(crate) fn noise(line: &Line<'_>) -> Vec<Noise> {
+/// Returns the parts of a line that are noise, in order.
+pub(crate) fn find_noise(line: &Line<'_>) -> Vec<NoiseSpan> {
     if !may_have_noise(line) {
         return Vec::new();
     }
-    let lower = lowered(line.text);
+    let lower = lowercase_in_place(line.text);
     let line = &Line { text: &lower, ..*line };
-    let code = line.bounds.iter().any(|it| it.code);
-    let whole = line.place <= Place::Cell && !code;
-    if whole && let Some((range, reason)) = made::made(line.text, line.main) {
-        return vec![Noise { range, reason }];
+    let has_code = line.boundaries.iter().any(|it| it.is_code);
+    let may_be_page_info = line.context <= LineContext::TableCell && !has_code;
+    if may_be_page_info
+        && let Some((range, reason)) = page_info::match_page_info(line.text, line.in_main)
+    {
+        return vec![NoiseSpan { range, reason }];
     }
-    let words = words(line.text, line.bounds.iter().map(|it| it.at));
-    let phrases = phrases(line, &words);
+    let words = split_words(line.text, line.boundaries.iter().map(|it| it.offset));
+    let phrases = find_phrases(line, &words);
     if phrases.is_empty() {
         return Vec::new();
     }
-    let mut found = Vec::new();
-    for phrase in segment::templated(line, &words, &phrases) {
-        let range = words[phrase.first].start..words[phrase.first + phrase.count - 1].end;
-        if !line.at(range.start).code {
-            found.push(Noise { range: with_signs(line.text, range), reason: Reason::Counter });
+    let mut spans = Vec::new();
+    for phrase in placement::template_phrases(line, &words, &phrases) {
+        let last = phrase.first_word + phrase.word_count - 1;
+        let range = words[phrase.first_word].start..words[last].end;
+        if !line.boundary_before(range.start).is_code {
+            let range = include_brackets(line.text, range);
+            spans.push(NoiseSpan { range, reason: ExclusionReason::Counter });
         }
     }
-    found
+    spans
 }
 
-/// Whether a text that is a time says it relative to now: `3 minutes ago`, `2h`, `yesterday`.
-pub(crate) fn is_relative(text: &str) -> bool {
-    if text.len() > LONGEST_ALONE {
+/// True if the text of an element for times is relative to now: `3 minutes ago`, `2h`, `yesterday`.
+pub(crate) fn is_relative_time(text: &str) -> bool {
+    if text.len() > MAX_PHRASE_LEN {
         return false;
     }
-    let text = lowered(text);
-    let (text, words) = (text.as_str(), words(&text, []));
-    ago::ago(&Line::plain(text), &words).is_some_and(|(count, _)| count == words.len())
-        || ago::is_span(text, &words)
+    let text = lowercase_in_place(text);
+    let (text, words) = (text.as_str(), split_words(&text, []));
+    relative_time::match_relative_time(&Line::plain(text), &words)
+        .is_some_and(|(count, _)| count == words.len())
+        || relative_time::is_duration(text, &words)
 }
 
-/// Whether a short text has the name of a day or a month beside a number.
-pub(crate) fn is_dated(text: &str) -> bool {
-    let text = lowered(text);
-    let words = words(&text, []);
-    let named = |it: &Word| it.end - it.start > 2 && list_has(vocabulary::DAYS, it.of(&text));
-    words.windows(2).any(|it| named(&it[0]) && it[1].number || it[0].number && named(&it[1]))
+/// True if a short text has the name of a day or a month beside a number.
+pub(crate) fn has_named_date(text: &str) -> bool {
+    let text = lowercase_in_place(text);
+    let words = split_words(&text, []);
+    let is_name = |it: &Word| it.end - it.start > 2 && CALENDAR_NAMES.contains(it.text(&text));
+    words
+        .windows(2)
+        .any(|it| is_name(&it[0]) && it[1].is_number || it[0].is_number && is_name(&it[1]))
 }
 
-/// Whether a line is the name of a count that stands in the next: `Weekly Downloads`.
-pub(crate) fn is_label(text: &str) -> bool {
-    // A cheap look first: no digits, and few words.
-    let said = |it: &&str| it.bytes().any(|it| it.is_ascii_alphanumeric());
-    if text.len() > 40
+/// True if a line is the label of a count in the next line: `Weekly Downloads`.
+pub(crate) fn is_count_label(text: &str) -> bool {
+    // A cheap test first: no digits, and few words.
+    let is_word = |it: &&str| it.bytes().any(|it| it.is_ascii_alphanumeric());
+    if text.len() > MAX_LABEL_LEN
         || text.bytes().any(|it| it.is_ascii_digit())
-        || text.split(' ').filter(said).count() > 3
+        || text.split(' ').filter(is_word).count() > MAX_LABEL_WORDS
     {
         return false;
     }
-    let text = lowered(text);
-    let words = words(&text, []);
-    let named = |it: &Word| {
-        nouns::counts(it.of(&text)) >= Some(Counts::Surely) && !counted::is_of_one(it.of(&text))
+    let text = lowercase_in_place(text);
+    let words = split_words(&text, []);
+    let is_noun = |it: &Word| {
+        let noun = it.text(&text);
+        count_noun::noun_certainty(noun) >= Some(CountCertainty::Standalone)
+            && !count_phrase::is_singular_label(noun)
     };
-    words.len() <= 3 && words.last().is_some_and(named) && !words.iter().any(|it| it.number)
+    words.len() <= MAX_LABEL_WORDS
+        && words.last().is_some_and(is_noun)
+        && !words.iter().any(|it| it.is_number)
 }
 
-/// All phrases of a line, whether or not they stand where a template puts them.
-fn phrases(line: &Line<'_>, words: &[Word]) -> Vec<Phrase> {
-    let mut found = Vec::new();
+/// Returns all phrases of a line, wherever they stand.
+fn find_phrases(line: &Line<'_>, words: &[Word]) -> Vec<NoisePhrase> {
+    let mut phrases = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        match phrase(line, &words[at..]) {
-            Some((count, kind)) if count > 0 => {
-                found.push(Phrase { first: at, count, kind });
-                at += count;
+        match match_phrase(line, &words[at..]) {
+            Some((word_count, kind)) if word_count > 0 => {
+                phrases.push(NoisePhrase { first_word: at, word_count, kind });
+                at += word_count;
             }
             _ => at += 1,
         }
     }
-    found
+    phrases
 }
 
-fn phrase(line: &Line<'_>, words: &[Word]) -> Option<(usize, Kind)> {
+/// Returns the number of words of the phrase at the start, and its kind.
+fn match_phrase(line: &Line<'_>, words: &[Word]) -> Option<(usize, NoiseKind)> {
     let text = line.text;
-    if !may_begin(text, words) {
+    if !may_start_phrase(text, words) {
         return None;
     }
-    if let Some((count, ago)) = ago::ago(line, words) {
-        return Some((count, Kind::Ago(ago)));
+    if let Some((count, time)) = relative_time::match_relative_time(line, words) {
+        return Some((count, NoiseKind::Time(time)));
     }
-    if let Some(count) = counted::watched(line, words) {
-        return Some((count, Kind::Watched));
+    if let Some(count) = count_phrase::match_audience(line, words) {
+        return Some((count, NoiseKind::Audience));
     }
-    if let Some((count, counts)) = counted::counted(line, words) {
-        return Some((count, Kind::Count(counts)));
+    if let Some((count, certainty)) = count_phrase::match_count(line, words) {
+        return Some((count, NoiseKind::Count(certainty)));
     }
-    if let Some((count, counts)) = counted::labelled(line, words) {
-        return Some((count, Kind::Label(counts)));
+    if let Some((count, certainty)) = count_phrase::match_labelled_count(line, words) {
+        return Some((count, NoiseKind::LabelledCount(certainty)));
     }
-    if let Some(count) = counted::signed(line, words) {
-        return Some((count, Kind::Number));
+    if let Some(count) = count_phrase::match_reaction_count(line, words) {
+        return Some((count, NoiseKind::Number));
     }
-    let count = scan::number_length(text, words);
-    let named = line.labelled && line.place != Place::Heading;
-    if count == 0 || !counted::is_count(text, words[0]) {
+    let count = scan::count_number_words(text, words);
+    let has_label = line.is_after_label && line.context != LineContext::Heading;
+    if count == 0 || !count_phrase::is_count(text, words[0]) {
         return None;
     }
-    match line.at(words[0].start).hint {
-        _ if named => Some((count, Kind::Number)),
-        Hint::Count | Hint::Social => Some((count, Kind::Number)),
-        Hint::Amount => Some((count, Kind::Amount)),
+    match line.boundary_before(words[0].start).hint {
+        _ if has_label => Some((count, NoiseKind::Number)),
+        TextHint::Count | TextHint::Social => Some((count, NoiseKind::Number)),
+        TextHint::Amount => Some((count, NoiseKind::Amount)),
         _ => None,
     }
 }
 
-/// A cheap look: a phrase begins with a number, or with one of a few words, or a label and a number.
-fn may_begin(line: &str, words: &[Word]) -> bool {
+/// A cheap test: a phrase begins with a number, with one of a few words, or with a label and a number.
+fn may_start_phrase(line: &str, words: &[Word]) -> bool {
     let [first, rest @ ..] = words else { return false };
-    let word = first.of(line);
-    first.number
-        || rest.first().is_some_and(|it| it.number)
+    let word = first.text(line);
+    first.is_number
+        || rest.first().is_some_and(|it| it.is_number)
         || !word.is_ascii()
-        || is_start(word.as_bytes())
+        || PHRASE_STARTS.contains(word)
 }
 
-/// Words before an amount in words, or before a phrase without one.
-fn is_start(word: &[u8]) -> bool {
-    const WORDS: &[&[u8]] = &[
-        b"a",
-        b"about",
-        b"almost",
-        b"an",
-        b"aucun",
-        b"ayer",
-        b"be",
-        b"ca",
-        b"discuss",
-        b"eight",
-        b"few",
-        b"five",
-        b"for",
-        b"four",
-        b"gerade",
-        b"gestern",
-        b"gisteren",
-        b"hace",
-        b"heute",
-        b"hier",
-        b"hoy",
-        b"ieri",
-        b"il",
-        b"just",
-        b"keine",
-        b"last",
-        b"letzte",
-        b"letzten",
-        b"moments",
-        b"nine",
-        b"no",
-        b"oggi",
-        b"one",
-        b"ontem",
-        b"over",
-        b"semana",
-        b"seven",
-        b"several",
-        b"six",
-        b"ten",
-        b"three",
-        b"today",
-        b"two",
-        b"vandaag",
-        b"vor",
-        b"wczoraj",
-        b"yesterday",
-    ];
-    WORDS.binary_search(&word).is_ok()
-}
-
-/// A word, or nothing beyond the last.
+/// The word at an index, or an empty text beyond the last one.
 fn word_at<'a>(line: &'a str, words: &[Word], at: usize) -> &'a str {
-    words.get(at).map_or("", |it| it.of(line))
+    words.get(at).map_or("", |it| it.text(line))
 }
 
-/// In lower case, with each character in its place.
-fn lowered(text: &str) -> String {
+/// Returns the text in lower case with every character at its offset. Characters whose lower case has
+/// another length stay as they are.
+fn lowercase_in_place(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
@@ -329,41 +300,40 @@ fn lowered(text: &str) -> String {
     out
 }
 
-fn list_has(list: &[&str], word: &str) -> bool {
-    list.contains(&word)
-}
-
-/// A cheap look: nearly all noise has a digit.
+/// A cheap test: nearly all noise has a digit.
 fn may_have_noise(line: &Line<'_>) -> bool {
     let text = line.text;
-    if text.len() > LONGEST {
-        // Written by someone: only what has an element of its own can be a template's.
-        return line.bounds.iter().any(|it| it.hint != Hint::None);
+    if text.len() > MAX_LINE_LEN {
+        // Written by a person: only a phrase in an element of its own can be noise.
+        return line.boundaries.iter().any(|it| it.hint != TextHint::None);
     }
     text.bytes().any(|it| it.is_ascii_digit())
-        || text.len() <= LONGEST_ALONE && WITHOUT_DIGITS.as_ref().is_none_or(|it| it.is_match(text))
+        || text.len() <= MAX_PHRASE_LEN
+            && DIGITLESS_PHRASES.as_ref().is_none_or(|it| it.is_match(text))
 }
 
-static WITHOUT_DIGITS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        "(?i) ago|just now|no comments|vor eine[rm]|welcome|signed in|logged in|today|heute|\
-         copyright|©|℗|willkommen|angemeldet als|keine kommentare|all times are|yesterday|gestern|\
-         be the first to|rights reserved|good (?:morning|afternoon|evening)|hello,|hi,|hier|ayer|\
-         ieri|oggi|last (?:week|month|year)|לפני|منذ|browsing|online|there are",
-    )
-    .ok()
+/// Matches short lines that may be noise although they have no digit.
+static DIGITLESS_PHRASES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let phrases = build_alternation(word_list!("noise/digitless_phrases.txt"));
+    // With a space before it, `ago` is not the end of a longer word.
+    Regex::new(&format!("(?i) ago|{phrases}")).ok()
 });
 
-/// With the brackets around it, or the one that ends it.
-fn with_signs(line: &str, range: Range<usize>) -> Range<usize> {
-    let end = line[range.end..].chars().next().filter(|it| matches!(it, ')' | '）' | ']'));
-    let Some(end) = end else { return range };
-    let after = range.end + end.len_utf8();
-    let start = line[..range.start].chars().next_back().filter(|it| matches!(it, '(' | '（' | '['));
+/// Returns a regular expression that matches any of the phrases.
+fn build_alternation(phrases: &[&str]) -> String {
+    phrases.iter().map(|it| regex::escape(it)).collect::<Vec<_>>().join("|")
+}
+
+/// Extends a range by the brackets around it, or by the bracket that ends it.
+fn include_brackets(line: &str, range: Range<usize>) -> Range<usize> {
+    let close = line[range.end..].chars().next().filter(|it| matches!(it, ')' | '）' | ']'));
+    let Some(close) = close else { return range };
+    let after = range.end + close.len_utf8();
+    let open = line[..range.start].chars().next_back().filter(|it| matches!(it, '(' | '（' | '['));
     if line[range.clone()].contains(['(', '（']) {
         range.start..after
-    } else if let Some(start) = start {
-        range.start - start.len_utf8()..after
+    } else if let Some(open) = open {
+        range.start - open.len_utf8()..after
     } else {
         range
     }

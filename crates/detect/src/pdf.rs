@@ -1,12 +1,12 @@
-//! PDF: bytes, without what a new copy of the same pages has of its own.
+//! PDF as bytes, without the dates and identifiers that differ between copies.
 //!
-//! The text is not taken out: the libraries for it end a program on files that are not as they
-//! should be, and a hostile one can be made to.
+//! The text is not extracted: the libraries for it panic or abort on malformed files, so a hostile
+//! file could end the program.
 
 use memchr::memmem;
 
-/// What stands before a value that each copy has of its own, and what ends it.
-const PASSING: [(&[u8], u8); 8] = [
+/// The start and the last byte of each field that differs between copies.
+const VOLATILE_FIELDS: [(&[u8], u8); 8] = [
     (b"/CreationDate", b')'),
     (b"/ModDate", b')'),
     (b"/ID", b']'),
@@ -17,16 +17,16 @@ const PASSING: [(&[u8], u8); 8] = [
     (b"<xmpMM:InstanceID>", b'<'),
 ];
 
-/// Longer values are something else.
-const LONGEST: usize = 200;
+/// Longer values are not such a field, in bytes.
+const MAX_VALUE_LEN: usize = 200;
 
-/// The parts of a file that a copy made again would have too.
-pub(crate) fn lasting(bytes: &[u8]) -> Vec<&[u8]> {
+/// Returns the parts of a file that are the same in every copy.
+pub(crate) fn stable_parts(bytes: &[u8]) -> Vec<&[u8]> {
     let mut cuts: Vec<(usize, usize)> = Vec::new();
-    for (mark, end) in PASSING {
+    for (mark, end) in VOLATILE_FIELDS {
         for at in memmem::find_iter(bytes, mark) {
             let from = at + mark.len();
-            let value = &bytes[from..bytes.len().min(from + LONGEST)];
+            let value = &bytes[from..bytes.len().min(from + MAX_VALUE_LEN)];
             if let Some(length) = value.iter().position(|it| *it == end) {
                 cuts.push((from, from + length));
             }
@@ -50,11 +50,11 @@ mod tests {
 
     #[track_caller]
     fn check(file: &str, expect: &str) {
-        assert_eq!(lasting(file.as_bytes()).concat(), expect.as_bytes());
+        assert_eq!(stable_parts(file.as_bytes()).concat(), expect.as_bytes());
     }
 
     #[test]
-    fn dates_and_numbers_of_a_copy() {
+    fn dates_and_identifiers_are_removed() {
         check("a /CreationDate (D:2026) b /ID [<1><2>] c", "a /CreationDate) b /ID] c");
         check("/ID no end", "/ID no end");
         check("/ID /ID ]x", "/ID]x");

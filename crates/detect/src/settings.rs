@@ -1,4 +1,4 @@
-//! What an owner can say about what counts.
+//! Settings of change detection.
 
 use regex::Regex;
 use serde::de::Error as _;
@@ -6,41 +6,43 @@ use serde::{Deserialize, Deserializer, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::DetectError;
-use crate::html::HtmlOptions;
-use crate::html::css::{self, Matcher, Program, Selector};
+use crate::document_kind::DocumentKind;
+use crate::html::HtmlSettings;
+use crate::html::css::{self, SelectorList, SelectorMatcher, SelectorProgram};
 use crate::json;
-use crate::kind::Kind;
 
-/// Settings as they are written. What is not said is left to the layers below.
+/// Settings as written. A field that is not set is left to the layers below.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct RawSettings {
-    /// `html`, `json`, `xml`, `text`, `pdf` or `bytes`, whatever the server says.
+pub struct RawDetectSettings {
+    /// Kind of document, instead of the detected one: `html`, `json`, `xml`, `text`, `pdf` or
+    /// `bytes`.
     pub kind: Option<String>,
-    /// Of a page, what counts: `main` or `visible`.
+    /// Text of a page that counts: `main` or `visible`.
     pub text: Option<String>,
-    /// Counters, relative times and the like count too.
+    /// True to include counters, relative times and other noise.
     pub noise: Option<bool>,
-    /// Where links lead counts too.
+    /// True to include the targets of links.
     pub links: Option<bool>,
-    /// What stands for images, and their addresses, count too.
+    /// True to include the alternative texts and URLs of images.
     pub images: Option<bool>,
-    /// Only what these name counts: CSS selectors, JSON pointers (`/a/b`) or paths (`$.a[*].b`).
+    /// Only the parts that these match count: CSS selectors, JSON pointers (`/a/b`) or JSON paths
+    /// (`$.a[*].b`).
     pub select: Option<Vec<String>>,
-    /// What these name does not count.
+    /// Parts that these match do not count.
     pub drop: Option<Vec<String>>,
-    /// Only lines that match one of these count.
+    /// Only lines that match one of these regular expressions count.
     pub keep_text: Option<Vec<String>>,
-    /// What matches one of these does not count.
+    /// Text that matches one of these regular expressions does not count.
     pub ignore_text: Option<Vec<String>>,
-    /// `case`, `space`, `numbers`, `dates`, `order`.
+    /// Differences to ignore: `case`, `space`, `numbers`, `dates`, `order`.
     pub ignore: Option<Vec<String>>,
-    /// Changes of a smaller share of the words than this are slight: 0.05 is 5 %.
-    #[serde(deserialize_with = "share")]
+    /// Threshold for slight changes: the share of words that differ. 0.05 is 5 %.
+    #[serde(deserialize_with = "deserialize_share")]
     pub below: Option<f64>,
 }
 
-/// A share as a number, or in percent: `0.05`, `"5%"`.
+/// A share as a number or in percent: `0.05`, `"5%"`.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "not a share: 0.05 is 5 %, and so is \"5%\"")]
 enum RawShare {
@@ -48,7 +50,7 @@ enum RawShare {
     Text(String),
 }
 
-fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+fn deserialize_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     Ok(match Option::deserialize(deserializer)? {
         None => None,
         Some(RawShare::Number(it)) => Some(it),
@@ -63,18 +65,18 @@ fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::E
     })
 }
 
-/// Settings with the place that they come from, for messages.
+/// Settings with their origin, for messages.
 #[derive(Clone, Copy, Debug)]
-pub struct Layer<'a> {
-    /// What the place is called.
+pub struct SettingsLayer<'a> {
+    /// Name of the origin.
     pub name: &'a str,
-    /// What is said there.
-    pub settings: &'a RawSettings,
+    /// Settings from this origin.
+    pub settings: &'a RawDetectSettings,
 }
 
-/// What is the same to the owner.
+/// Differences to ignore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ignore {
+pub(crate) struct IgnoreRules {
     pub(crate) case: bool,
     pub(crate) space: bool,
     pub(crate) numbers: bool,
@@ -82,64 +84,69 @@ pub(crate) struct Ignore {
     pub(crate) order: bool,
 }
 
-/// Checked settings.
+/// Validated settings.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
-    pub(crate) kind: Option<Kind>,
-    pub(crate) html: HtmlOptions,
-    pub(crate) json: json::Options,
+pub struct DetectSettings {
+    pub(crate) kind: Option<DocumentKind>,
+    pub(crate) html: HtmlSettings,
+    pub(crate) json: json::JsonOptions,
     pub(crate) keep_text: Vec<Regex>,
     pub(crate) ignore_text: Vec<Regex>,
-    pub(crate) ignore: Ignore,
+    pub(crate) ignore: IgnoreRules,
     pub(crate) below: f64,
     pub(crate) digest: u64,
 }
 
-impl Settings {
-    /// Of layers, the first that says something counts: source, pattern, global. A list counts as a
-    /// whole.
+impl DetectSettings {
+    /// Merges layers, the most specific first: source, pattern, global. Each field is taken from
+    /// the first layer that sets it; lists are not merged.
     ///
     /// # Errors
-    /// If a value cannot be meant, with the layer and the field.
-    pub fn resolve(layers: &[Layer<'_>]) -> Result<Self, DetectError> {
+    /// Returns [`DetectError`] with the layer and the field if a value is invalid.
+    pub fn resolve(layers: &[SettingsLayer<'_>]) -> Result<Self, DetectError> {
         let mut settings = Self::default();
-        let mut merged = RawSettings::default();
-        if let Some((layer, kind)) = first(layers, |it| it.kind.as_ref()) {
-            settings.kind = Some(known(layer, "kind", kind, &Kind::ALL, Kind::name)?);
+        let mut merged = RawDetectSettings::default();
+        if let Some((layer, kind)) = first_set(layers, |it| it.kind.as_ref()) {
+            settings.kind =
+                Some(parse_name(layer, "kind", kind, &DocumentKind::ALL, DocumentKind::name)?);
             merged.kind = Some(kind.clone());
         }
-        if let Some((layer, text)) = first(layers, |it| it.text.as_ref()) {
+        if let Some((layer, text)) = first_set(layers, |it| it.text.as_ref()) {
             let name = |it: bool| if it { "visible" } else { "main" };
-            settings.html.visible = known(layer, "text", text, &[false, true], name)?;
+            settings.html.visible = parse_name(layer, "text", text, &[false, true], name)?;
             merged.text = Some(text.clone());
         }
-        merged.noise = first(layers, |it| it.noise.as_ref()).map(|(_, it)| *it);
-        merged.links = first(layers, |it| it.links.as_ref()).map(|(_, it)| *it);
-        merged.images = first(layers, |it| it.images.as_ref()).map(|(_, it)| *it);
+        merged.noise = first_set(layers, |it| it.noise.as_ref()).map(|(_, it)| *it);
+        merged.links = first_set(layers, |it| it.links.as_ref()).map(|(_, it)| *it);
+        merged.images = first_set(layers, |it| it.images.as_ref()).map(|(_, it)| *it);
         settings.html.noise = merged.noise.unwrap_or(false);
         settings.html.links = merged.links.unwrap_or(false);
         settings.html.images = merged.images.unwrap_or(false);
 
-        let select = places(layers, "select", |it| it.select.as_ref())?;
-        let drop = places(layers, "drop", |it| it.drop.as_ref())?;
-        settings.html.program =
-            Program::new(&select.selectors, &drop.selectors).ok_or_else(|| {
+        let select = parse_selectors(layers, "select", |it| it.select.as_ref())?;
+        let drop = parse_selectors(layers, "drop", |it| it.drop.as_ref())?;
+        settings.html.program = SelectorProgram::new(&select.selectors, &drop.selectors)
+            .ok_or_else(|| {
                 let too_many = select.selectors.len() >= drop.selectors.len();
                 let (field, it) = if too_many { ("select", &select) } else { ("drop", &drop) };
-                DetectError::TooManyParts { layer: it.layer.clone(), field, most: css::MOST_PARTS }
+                DetectError::TooManySelectors {
+                    layer: it.layer.clone(),
+                    field,
+                    max: css::MAX_SELECTOR_PARTS,
+                }
             })?;
         (settings.json.select, settings.json.drop) = (select.paths, drop.paths);
         (merged.select, merged.drop) = (select.raw, drop.raw);
 
         (settings.keep_text, merged.keep_text) =
-            expressions(layers, "keep_text", |it| it.keep_text.as_ref())?;
+            compile_patterns(layers, "keep_text", |it| it.keep_text.as_ref())?;
         (settings.ignore_text, merged.ignore_text) =
-            expressions(layers, "ignore_text", |it| it.ignore_text.as_ref())?;
-        if let Some((layer, list)) = first(layers, |it| it.ignore.as_ref()) {
+            compile_patterns(layers, "ignore_text", |it| it.ignore_text.as_ref())?;
+        if let Some((layer, list)) = first_set(layers, |it| it.ignore.as_ref()) {
             let ignore = &mut settings.ignore;
             for name in list {
                 let names = ["case", "space", "numbers", "dates", "order"];
-                match known(layer, "ignore", name, &names, |it| it)? {
+                match parse_name(layer, "ignore", name, &names, |it| it)? {
                     "case" => ignore.case = true,
                     "space" => ignore.space = true,
                     "numbers" => ignore.numbers = true,
@@ -150,9 +157,9 @@ impl Settings {
             settings.json.unordered = settings.ignore.order;
             merged.ignore = Some(list.clone());
         }
-        if let Some((layer, &value)) = first(layers, |it| it.below.as_ref()) {
+        if let Some((layer, &value)) = first_set(layers, |it| it.below.as_ref()) {
             if !(0.0..=1.0).contains(&value) {
-                return Err(DetectError::Below { layer: layer.to_owned(), value });
+                return Err(DetectError::InvalidThreshold { layer: layer.to_owned(), value });
             }
             settings.below = value;
         }
@@ -160,38 +167,40 @@ impl Settings {
         Ok(settings)
     }
 
-    /// All selectors, pointers and paths as they are written.
-    pub(crate) fn places(&self) -> Vec<String> {
-        self.html.program.texts().iter().cloned().chain(self.json.places()).collect()
+    /// Returns all selectors, pointers and paths as written.
+    pub(crate) fn selector_sources(&self) -> Vec<String> {
+        self.html.program.sources().iter().cloned().chain(self.json.path_sources()).collect()
     }
 
-    /// Whether only some parts count.
-    pub(crate) fn selects(&self) -> bool {
-        !self.json.select.is_empty() || Matcher::new(&self.html.program).selects()
+    /// True if only selected parts count.
+    pub(crate) fn has_selection(&self) -> bool {
+        !self.json.select.is_empty() || SelectorMatcher::new(&self.html.program).has_selection()
     }
 
-    pub(crate) fn leaves_text_alone(&self) -> bool {
-        self.keep_text.is_empty() && self.ignore_text.is_empty() && self.ignore == Ignore::default()
+    pub(crate) fn has_no_text_filters(&self) -> bool {
+        self.keep_text.is_empty()
+            && self.ignore_text.is_empty()
+            && self.ignore == IgnoreRules::default()
     }
 }
 
-/// The first layer that says something.
-fn first<'a, T>(
-    layers: &[Layer<'a>],
-    get: impl Fn(&'a RawSettings) -> Option<&'a T>,
+/// Returns the first value that a layer sets, with the name of the layer.
+fn first_set<'a, T>(
+    layers: &[SettingsLayer<'a>],
+    get: impl Fn(&'a RawDetectSettings) -> Option<&'a T>,
 ) -> Option<(&'a str, &'a T)> {
     layers.iter().find_map(|layer| Some((layer.name, get(layer.settings)?)))
 }
 
-/// A value by its name.
-fn known<T: Copy>(
+/// Returns the value with a name.
+fn parse_name<T: Copy>(
     layer: &str,
     field: &'static str,
     value: &str,
     all: &[T],
     name: impl Fn(T) -> &'static str,
 ) -> Result<T, DetectError> {
-    all.iter().copied().find(|it| name(*it) == value).ok_or_else(|| DetectError::Unknown {
+    all.iter().copied().find(|it| name(*it) == value).ok_or_else(|| DetectError::UnknownValue {
         layer: layer.to_owned(),
         field,
         value: value.to_owned(),
@@ -199,73 +208,78 @@ fn known<T: Copy>(
     })
 }
 
-/// What a list of places comes to.
+/// A parsed list of selectors and paths.
 #[derive(Default)]
-struct Places {
+struct SelectorLists {
     layer: String,
-    selectors: Vec<Selector>,
-    paths: Vec<json::Path>,
+    selectors: Vec<SelectorList>,
+    paths: Vec<json::JsonPath>,
     raw: Option<Vec<String>>,
 }
 
-/// Selectors, and pointers and paths, which begin with a sign that no selector begins with.
-fn places<'a>(
-    layers: &[Layer<'a>],
+/// Parses selectors, JSON pointers and JSON paths. Pointers begin with `/` and paths with `$`,
+/// unlike any selector.
+fn parse_selectors<'a>(
+    layers: &[SettingsLayer<'a>],
     field: &'static str,
-    get: impl Fn(&'a RawSettings) -> Option<&'a Vec<String>>,
-) -> Result<Places, DetectError> {
-    let Some((layer, list)) = first(layers, get) else { return Ok(Places::default()) };
-    let mut places =
-        Places { layer: layer.to_owned(), raw: Some(list.clone()), ..Places::default() };
+    get: impl Fn(&'a RawDetectSettings) -> Option<&'a Vec<String>>,
+) -> Result<SelectorLists, DetectError> {
+    let Some((layer, list)) = first_set(layers, get) else { return Ok(SelectorLists::default()) };
+    let mut lists = SelectorLists {
+        layer: layer.to_owned(),
+        raw: Some(list.clone()),
+        ..SelectorLists::default()
+    };
     for (index, text) in list.iter().enumerate() {
-        let fault = |at, what| DetectError::Pattern {
+        let fault = |position, message| DetectError::InvalidSelector {
             layer: layer.to_owned(),
             field,
             index,
             text: text.clone(),
-            at,
-            what,
+            position,
+            message,
         };
         if text.starts_with(['/', '$']) {
-            places.paths.push(json::parse(text).map_err(|it| fault(it.at, it.what))?);
+            lists.paths.push(json::parse(text).map_err(|it| fault(it.position, it.message))?);
         } else {
-            places.selectors.push(css::parse(text).map_err(|it| fault(it.at, it.what))?);
+            lists.selectors.push(css::parse(text).map_err(|it| fault(it.position, it.message))?);
         }
     }
-    Ok(places)
+    Ok(lists)
 }
 
-type Expressions = (Vec<Regex>, Option<Vec<String>>);
+type Patterns = (Vec<Regex>, Option<Vec<String>>);
 
-fn expressions<'a>(
-    layers: &[Layer<'a>],
+fn compile_patterns<'a>(
+    layers: &[SettingsLayer<'a>],
     field: &'static str,
-    get: impl Fn(&'a RawSettings) -> Option<&'a Vec<String>>,
-) -> Result<Expressions, DetectError> {
-    let Some((layer, list)) = first(layers, get) else { return Ok((Vec::new(), None)) };
+    get: impl Fn(&'a RawDetectSettings) -> Option<&'a Vec<String>>,
+) -> Result<Patterns, DetectError> {
+    let Some((layer, list)) = first_set(layers, get) else { return Ok((Vec::new(), None)) };
     let mut all = Vec::new();
     for (index, text) in list.iter().enumerate() {
-        all.push(Regex::new(text).map_err(|error| DetectError::Expression {
+        all.push(Regex::new(text).map_err(|error| DetectError::InvalidRegex {
             layer: layer.to_owned(),
             field,
             index,
             text: text.clone(),
-            what: last_line(&error),
+            message: last_line(&error),
         })?);
     }
     Ok((all, Some(list.clone())))
 }
 
-/// The library shows the expression over several lines; what is wrong stands in the last.
+/// Returns the last line of a message: the library shows the expression over several lines, and the
+/// error after them.
 fn last_line(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default().trim();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }
 
-/// What tells settings apart that read a document differently: 0 for the default. The same on every
+/// Returns a digest of all settings that affect extraction: 0 for the default. The same on every
 /// machine.
-fn digest(settings: &RawSettings) -> u64 {
+fn digest(settings: &RawDetectSettings) -> u64 {
     let mut bytes = Vec::new();
     let mut field = |name: &str, values: &[String]| {
         if values.is_empty() {

@@ -1,7 +1,6 @@
-//! XML as lines: one for each text and each element with attributes. Feeds are read as entries.
+//! XML as lines: one for each element and one for each text. Feeds are parsed as entries.
 //!
-//! Entities that a document defines are not replaced, so none can grow. What is no XML is read as
-//! text.
+//! Entities that a document defines are not expanded, so a small document cannot become a large text.
 
 mod feed;
 
@@ -10,56 +9,56 @@ use quick_xml::events::{BytesStart, Event};
 
 use crate::html::push_collapsed;
 
-/// A document as text.
+/// The text of a document.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Xml {
-    /// Entries of a feed: their order does not matter.
+pub(crate) enum XmlContent {
+    /// Entries of a feed, whose order is not significant.
     Feed(Vec<String>),
     Lines(String),
 }
 
-/// Elements in each other, at most: more is no document of anyone's.
-const DEEPEST: usize = 512;
+/// Maximum depth of elements; a deeper document is not parsed.
+const MAX_DEPTH: usize = 512;
 
-/// The document as text, or nothing if it is no XML.
-pub(crate) fn read(text: &str) -> Option<Xml> {
-    if let Some(entries) = feed::read(text) {
-        return Some(Xml::Feed(entries));
+/// Returns the text of a document, or `None` if it is not well-formed XML.
+pub(crate) fn parse(text: &str) -> Option<XmlContent> {
+    if let Some(entries) = feed::parse(text) {
+        return Some(XmlContent::Feed(entries));
     }
-    lines(text).map(Xml::Lines)
+    lines(text).map(XmlContent::Lines)
 }
 
 fn lines(text: &str) -> Option<String> {
     let mut reader = reader(text);
-    let (mut out, mut run) = (String::new(), String::new());
-    // Lengths of the names around, in a place such as `/a/b`.
-    let mut place = String::new();
+    let (mut out, mut buffer) = (String::new(), String::new());
+    // The path of the innermost element: `/a/b`.
+    let mut path = String::new();
     let mut depth = 0_usize;
     let mut elements = 0_usize;
     loop {
         match reader.read_event().ok()? {
             Event::Eof => break,
             Event::Start(start) => {
-                push_text(&place, &mut run, &mut out);
+                push_text(&path, &mut buffer, &mut out);
                 depth += 1;
                 elements += 1;
-                if depth > DEEPEST {
+                if depth > MAX_DEPTH {
                     return None;
                 }
-                enter(&start, &mut place, &mut out);
+                open_element(&start, &mut path, &mut out);
             }
             Event::Empty(start) => {
-                push_text(&place, &mut run, &mut out);
+                push_text(&path, &mut buffer, &mut out);
                 elements += 1;
-                enter(&start, &mut place, &mut out);
-                leave(&mut place);
+                open_element(&start, &mut path, &mut out);
+                close_element(&mut path);
             }
             Event::End(_) => {
-                push_text(&place, &mut run, &mut out);
+                push_text(&path, &mut buffer, &mut out);
                 depth = depth.saturating_sub(1);
-                leave(&mut place);
+                close_element(&mut path);
             }
-            event => push_event(&event, &mut run),
+            event => push_event_text(&event, &mut buffer),
         }
     }
     (elements > 0 && depth == 0).then_some(out)
@@ -73,36 +72,36 @@ fn reader(text: &str) -> Reader<&[u8]> {
     reader
 }
 
-/// Appends what an event says, if it is text.
-fn push_event(event: &Event<'_>, run: &mut String) {
+/// Appends the text of an event, if it has one.
+fn push_event_text(event: &Event<'_>, buffer: &mut String) {
     match event {
-        Event::Text(text) => run.push_str(text),
-        Event::CData(data) => run.push_str(data),
+        Event::Text(text) => buffer.push_str(text),
+        Event::CData(data) => buffer.push_str(data),
         Event::GeneralRef(name) => {
-            run.push('&');
-            run.push_str(name);
-            run.push(';');
+            buffer.push('&');
+            buffer.push_str(name);
+            buffer.push(';');
         }
         _ => {}
     }
 }
 
-/// A name without its namespace.
-fn local(name: &str) -> &str {
+/// Removes the namespace prefix of a name.
+fn local_name(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or_default()
 }
 
-/// Places are cut, so that deep documents do not become long.
-const LONGEST_PLACE: usize = 120;
+/// Longer paths are cut at the start, so that deep documents do not become long. In bytes.
+const MAX_PATH_LEN: usize = 120;
 
-fn shown(place: &str) -> &str {
-    let from = place.len().saturating_sub(LONGEST_PLACE);
-    &place[place.ceil_char_boundary(from)..]
+fn path_tail(path: &str) -> &str {
+    let from = path.len().saturating_sub(MAX_PATH_LEN);
+    &path[path.ceil_char_boundary(from)..]
 }
 
-fn enter(start: &BytesStart<'_>, place: &mut String, out: &mut String) {
-    place.push('/');
-    place.push_str(&start.name().as_ref().replace('/', "_"));
+fn open_element(start: &BytesStart<'_>, path: &mut String, out: &mut String) {
+    path.push('/');
+    path.push_str(&start.name().as_ref().replace('/', "_"));
     let mut attributes = start.attributes();
     let mut list: Vec<(String, String)> = attributes
         .with_checks(false)
@@ -116,25 +115,25 @@ fn enter(start: &BytesStart<'_>, place: &mut String, out: &mut String) {
         })
         .collect();
     list.sort();
-    // The element itself has a line, so that one without text counts too.
-    out.push_str(shown(place));
+    // The element has a line of its own, so that one without text counts too.
+    out.push_str(path_tail(path));
     for (name, value) in list {
         out.push_str(&format!(" {name}=\"{}\"", value.trim()));
     }
     out.push('\n');
 }
 
-fn leave(place: &mut String) {
-    let at = place.rfind('/').unwrap_or(0);
-    place.truncate(at);
+fn close_element(path: &mut String) {
+    let at = path.rfind('/').unwrap_or(0);
+    path.truncate(at);
 }
 
-fn push_text(place: &str, run: &mut String, out: &mut String) {
+fn push_text(path: &str, buffer: &mut String, out: &mut String) {
     let mut text = String::new();
-    push_collapsed(run, true, &mut text);
-    run.clear();
+    push_collapsed(buffer, true, &mut text);
+    buffer.clear();
     if !text.trim().is_empty() {
-        out.push_str(shown(place));
+        out.push_str(path_tail(path));
         out.push_str(": ");
         out.push_str(text.trim());
         out.push('\n');
@@ -152,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn one_form() {
+    fn elements_and_texts_become_lines() {
         check(
             "<a><b x='1' a=\"2\"> t </b><c/></a>",
             &["/a", "/a/b a=\"2\" x=\"1\"", "/a/b: t", "/a/c"],
@@ -164,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_xml() {
+    fn malformed_xml_is_not_parsed() {
         for text in ["", "text", "<a>", "<a></b>", "<a b></a", &"<a>".repeat(600)] {
             assert_eq!(lines(text), None, "{text}");
         }
     }
 
     #[test]
-    fn entities_do_not_grow() {
+    fn entities_are_not_expanded() {
         let bomb = "<!DOCTYPE a [<!ENTITY x 'yyyyyyyyyy'><!ENTITY z '&x;&x;&x;&x;'>]><a>&z;&z;</a>";
         check(bomb, &["/a", "/a: &z;&z;"]);
     }

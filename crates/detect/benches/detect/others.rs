@@ -1,4 +1,4 @@
-//! Other readers of HTML on the same pages, each as it is commonly used.
+//! Other HTML parsers on the same pages, each in its common use.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -8,10 +8,9 @@ use html5ever::tendril::TendrilSink;
 use lol_html::{RewriteStrSettings, rewrite_str, text};
 use markup5ever_rcdom::RcDom;
 
-use crate::seconds;
+use crate::best_time;
 
-/// One line for each page. A tree of html5ever is a parse alone: nothing is taken out of it. lol_html
-/// looks at each text.
+/// Prints one line for each page. html5ever only builds its tree; lol_html visits each text.
 pub(crate) fn compare(pages: &[(u64, String)], detector: &Detector) {
     println!(
         "\n{:>28} {:>8} {:>10} {:>9} {:>13} {:>13}",
@@ -19,14 +18,14 @@ pub(crate) fn compare(pages: &[(u64, String)], detector: &Detector) {
     );
     for (paragraphs, html) in pages {
         let megabytes = html.len() as f64 / 1e6;
-        let own = seconds(|| {
-            black_box(detector.read(&Document::new(html.as_bytes())));
+        let own = best_time(|| {
+            black_box(detector.extract(&Document::new(html.as_bytes())));
         });
-        let tree = seconds(|| {
+        let tree = best_time(|| {
             let parser = html5ever::parse_document(RcDom::default(), Default::default());
             black_box(parser.one(html.as_str()));
         });
-        let stream = seconds(|| {
+        let stream = best_time(|| {
             let letters = Cell::new(0);
             let handler = text!("*", |it| {
                 letters.set(letters.get() + it.as_str().len());

@@ -1,53 +1,54 @@
-//! What two lists have in common, in order.
+//! Aligns two lists.
 
 use foldhash::{HashMap, HashMapExt};
 use std::ops::Range;
 
-/// A run that both lists have, or a run of one that stands for a run of the other.
+/// A run of items in both lists, or a run of one list that replaces a run of the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
-    /// Where it begins in both, and how long it is.
+    /// Start in both lists, and length.
     Same(usize, usize, usize),
     Replace(Range<usize>, Range<usize>),
 }
 
-/// Changes within a gap that are searched for; its square bounds the work.
-const MOST_CHANGES: usize = 600;
+/// Maximum number of changes in a gap for a search. Its square bounds the work.
+const MAX_CHANGES: usize = 600;
 
-/// How much may be done for a whole diff, lines and words together, in steps of the search. Beyond
-/// it, what is left is replaced as a whole.
+/// Work budget of a whole diff, lines and words together, in steps of the search. When it is used
+/// up, the rest is replaced as a whole.
 #[derive(Debug)]
-pub(super) struct Work {
-    left: usize,
+pub(super) struct WorkBudget {
+    steps_left: usize,
 }
 
-impl Work {
-    /// As much as two texts of so many bytes deserve.
+impl WorkBudget {
+    /// Returns the budget for two texts with this total length.
     pub(super) fn new(bytes: usize) -> Self {
-        const LEAST: usize = 1 << 22;
-        const PER_BYTE: usize = 3;
-        Self { left: bytes.saturating_mul(PER_BYTE).saturating_add(LEAST) }
+        const MIN_STEPS: usize = 1 << 22;
+        const STEPS_PER_BYTE: usize = 3;
+        Self { steps_left: bytes.saturating_mul(STEPS_PER_BYTE).saturating_add(MIN_STEPS) }
     }
 
-    /// Whether so many steps can still be done; then they are.
-    pub(super) fn take(&mut self, steps: usize) -> bool {
-        let enough = self.left >= steps;
-        self.left = self.left.saturating_sub(steps);
-        enough
+    /// Spends steps. Returns false if there are not enough left.
+    pub(super) fn spend(&mut self, steps: usize) -> bool {
+        let is_enough = self.steps_left >= steps;
+        self.steps_left = self.steps_left.saturating_sub(steps);
+        is_enough
     }
 }
 
-/// A gap with anchors is split, and its gaps again, this often.
-const DEEPEST: usize = 16;
+/// Maximum depth of recursive splits at anchors.
+const MAX_SPLITS: usize = 16;
 
+/// A range of both lists without matches.
 type Gap = (Range<usize>, Range<usize>);
 
-/// How `old` becomes `new`.
-pub(super) fn align(old: &[&str], new: &[&str], work: &mut Work) -> Vec<Edit> {
-    // Numbers are compared faster than texts.
-    let mut known = HashMap::with_capacity(old.len());
-    let (a, b) = (numbers(old, &mut known), numbers(new, &mut known));
-    let mut seen = vec![Seen::default(); known.len()];
+/// Returns the edits that turn `old` into `new`.
+pub(super) fn align(old: &[&str], new: &[&str], work: &mut WorkBudget) -> Vec<Edit> {
+    // Integers compare faster than texts.
+    let mut ids = HashMap::with_capacity(old.len());
+    let (a, b) = (intern(old, &mut ids), intern(new, &mut ids));
+    let mut counts = vec![ItemCounts::default(); ids.len()];
     let mut matches = Vec::with_capacity(a.len().min(b.len()));
     let mut gaps: Vec<(Gap, usize)> = vec![((0..a.len(), 0..b.len()), 0)];
     while let Some(((mut x, mut y), depth)) = gaps.pop() {
@@ -62,9 +63,13 @@ pub(super) fn align(old: &[&str], new: &[&str], work: &mut Work) -> Vec<Edit> {
         if x.is_empty() || y.is_empty() {
             continue;
         }
-        let anchors = if depth < DEEPEST { anchors(&a, &b, &x, &y, &mut seen) } else { Vec::new() };
+        let anchors = if depth < MAX_SPLITS {
+            unique_anchors(&a, &b, &x, &y, &mut counts)
+        } else {
+            Vec::new()
+        };
         if anchors.is_empty() {
-            shortest(&a, &b, &x, &y, work, &mut matches);
+            find_shortest_edit(&a, &b, &x, &y, work, &mut matches);
             continue;
         }
         let (mut from_x, mut from_y) = (x.start, y.start);
@@ -76,55 +81,58 @@ pub(super) fn align(old: &[&str], new: &[&str], work: &mut Work) -> Vec<Edit> {
         gaps.push(((from_x..x.end, from_y..y.end), depth + 1));
     }
     matches.sort_unstable();
-    edits(&matches, a.len(), b.len())
+    build_edits(&matches, a.len(), b.len())
 }
 
-fn numbers<'t>(list: &[&'t str], known: &mut HashMap<&'t str, u32>) -> Vec<u32> {
+/// Numbers the items: equal items have the same number.
+fn intern<'t>(list: &[&'t str], ids: &mut HashMap<&'t str, u32>) -> Vec<u32> {
     let mut numbers = Vec::with_capacity(list.len());
     for &it in list {
-        let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
-        numbers.push(*known.entry(it).or_insert(next));
+        let next = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+        numbers.push(*ids.entry(it).or_insert(next));
     }
     numbers
 }
 
-/// How often an item stands in either gap, and where it was last.
+/// Number of occurrences of an item in each gap, and its last index in the second.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct ItemCounts {
     in_a: u32,
     in_b: u32,
     at_b: usize,
 }
 
-/// Items that stand once in both gaps, as many as keep their order. `seen` is as it was afterwards.
-fn anchors(
+/// Returns items that occur once in both gaps, as many as are in the same order. Leaves `counts`
+/// cleared.
+fn unique_anchors(
     a: &[u32],
     b: &[u32],
     x: &Range<usize>,
     y: &Range<usize>,
-    seen: &mut [Seen],
+    counts: &mut [ItemCounts],
 ) -> Vec<(usize, usize)> {
     for &it in &a[x.clone()] {
-        seen[it as usize].in_a += 1;
+        counts[it as usize].in_a += 1;
     }
     for at in y.clone() {
-        let entry = &mut seen[b[at] as usize];
+        let entry = &mut counts[b[at] as usize];
         (entry.in_b, entry.at_b) = (entry.in_b + 1, at);
     }
-    let once = |at: usize| match seen[a[at] as usize] {
-        Seen { in_a: 1, in_b: 1, at_b } => Some((at, at_b)),
+    let unique_pair = |at: usize| match counts[a[at] as usize] {
+        ItemCounts { in_a: 1, in_b: 1, at_b } => Some((at, at_b)),
         _ => None,
     };
-    let pairs: Vec<(usize, usize)> = x.clone().filter_map(once).collect();
+    let pairs: Vec<(usize, usize)> = x.clone().filter_map(unique_pair).collect();
     for &it in a[x.clone()].iter().chain(&b[y.clone()]) {
-        seen[it as usize] = Seen::default();
+        counts[it as usize] = ItemCounts::default();
     }
-    rising(&pairs)
+    longest_increasing(&pairs)
 }
 
-/// The longest part of pairs, which rise in the first, that rises in the second too.
-fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // The last pair of the best run of each length, and what each pair follows.
+/// Returns the longest subsequence of pairs that increases in the second item. Pairs increase in
+/// the first.
+fn longest_increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    // The last pair of the best subsequence of each length, and the predecessor of each pair.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (at, pair) in pairs.iter().enumerate() {
@@ -146,23 +154,24 @@ fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     run
 }
 
-/// Myers' greedy search within a gap, up to a number of changes.
-fn shortest(
+/// Searches for the shortest edit script within a gap: Myers' greedy algorithm, up to a maximum
+/// number of changes.
+fn find_shortest_edit(
     a: &[u32],
     b: &[u32],
     x: &Range<usize>,
     y: &Range<usize>,
-    work: &mut Work,
+    work: &mut WorkBudget,
     matches: &mut Vec<(usize, usize)>,
 ) {
     let (a, b) = (&a[x.clone()], &b[y.clone()]);
     let (n, m) = (a.len() as i32, b.len() as i32);
-    let most = (a.len() + b.len()).min(MOST_CHANGES);
-    let offset = most as i32 + 1;
+    let max_changes = (a.len() + b.len()).min(MAX_CHANGES);
+    let offset = max_changes as i32 + 1;
     let slot = |k: i32| (k + offset) as usize;
-    let mut reach = vec![0; 2 * most + 3];
+    let mut reach = vec![0; 2 * max_changes + 3];
     let mut trace = Vec::new();
-    for d in 0..=most as i32 {
+    for d in 0..=max_changes as i32 {
         trace.extend_from_slice(&reach[slot(-d - 1)..=slot(d + 1)]);
         for k in (-d..=d).step_by(2) {
             let (left, right) = (reach[slot(k - 1)], reach[slot(k + 1)]);
@@ -171,22 +180,22 @@ fn shortest(
             while i < n && i - k < m && a[i as usize] == b[(i - k) as usize] {
                 i += 1;
             }
-            work.take((i - from) as usize);
+            work.spend((i - from) as usize);
             reach[slot(k)] = i;
             if i >= n && i - k >= m {
-                walk_back(&trace, d, (n, m), (x.start, y.start), matches);
+                backtrack(&trace, d, (n, m), (x.start, y.start), matches);
                 return;
             }
         }
-        if !work.take(d as usize + 1) {
+        if !work.spend(d as usize + 1) {
             return;
         }
     }
 }
 
-/// The steps of the search from its end to its start. `trace` holds how far each search for fewer changes
-/// reached: of 2d + 3 diagonals for d of them.
-fn walk_back(
+/// Follows the search from its end to its start. `trace` has the furthest positions for each
+/// smaller number d of changes: 2d + 3 diagonals each.
+fn backtrack(
     trace: &[i32],
     changes: i32,
     end: (i32, i32),
@@ -210,23 +219,23 @@ fn walk_back(
     }
 }
 
-/// Runs of matches, and what is between them.
-fn edits(matches: &[(usize, usize)], n: usize, m: usize) -> Vec<Edit> {
-    let mut edits = Vec::new();
+/// Turns matches into runs and the replacements between them.
+fn build_edits(matches: &[(usize, usize)], n: usize, m: usize) -> Vec<Edit> {
+    let mut build_edits = Vec::new();
     let (mut at_x, mut at_y) = (0, 0);
     for &(x, y) in matches.iter().chain([&(n, m)]) {
         if x > at_x || y > at_y {
-            edits.push(Edit::Replace(at_x..x, at_y..y));
+            build_edits.push(Edit::Replace(at_x..x, at_y..y));
         }
         if x < n || y < m {
-            match edits.last_mut() {
+            match build_edits.last_mut() {
                 Some(Edit::Same(_, _, count)) => *count += 1,
-                _ => edits.push(Edit::Same(x, y, 1)),
+                _ => build_edits.push(Edit::Same(x, y, 1)),
             }
         }
         (at_x, at_y) = (x + 1, y + 1);
     }
-    edits
+    build_edits
 }
 
 #[cfg(test)]
@@ -234,8 +243,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// How long what both have in common is, by the usual table.
-    fn longest(a: &[&str], b: &[&str]) -> usize {
+    /// Length of the longest common subsequence, by dynamic programming.
+    fn lcs_len(a: &[&str], b: &[&str]) -> usize {
         let mut row = vec![0; b.len() + 1];
         for x in a {
             let mut corner = 0;
@@ -248,14 +257,14 @@ mod tests {
         row[b.len()]
     }
 
-    fn common(edits: &[Edit]) -> usize {
-        edits.iter().map(|it| if let Edit::Same(_, _, count) = it { *count } else { 0 }).sum()
+    fn common(build_edits: &[Edit]) -> usize {
+        build_edits.iter().map(|it| if let Edit::Same(_, _, count) = it { *count } else { 0 }).sum()
     }
 
-    fn check_whole(a: &[&str], b: &[&str]) -> Vec<Edit> {
-        let edits = align(a, b, &mut Work::new(a.len() + b.len()));
+    fn check_edits(a: &[&str], b: &[&str]) -> Vec<Edit> {
+        let build_edits = align(a, b, &mut WorkBudget::new(a.len() + b.len()));
         let (mut x, mut y) = (0, 0);
-        for edit in &edits {
+        for edit in &build_edits {
             match edit {
                 Edit::Same(from, to, count) => {
                     assert_eq!((*from, *to), (x, y));
@@ -269,36 +278,36 @@ mod tests {
             }
         }
         assert_eq!((x, y), (a.len(), b.len()));
-        edits
+        build_edits
     }
 
     proptest! {
         #[test]
-        fn edits_make_the_new_list(a in prop::collection::vec("[a-e]", 0..40), b in prop::collection::vec("[a-e]", 0..40)) {
+        fn edits_turn_the_old_list_into_the_new_one(a in prop::collection::vec("[a-e]", 0..40), b in prop::collection::vec("[a-e]", 0..40)) {
             let a: Vec<&str> = a.iter().map(String::as_str).collect();
             let b: Vec<&str> = b.iter().map(String::as_str).collect();
-            let edits = check_whole(&a, &b);
-            prop_assert!(common(&edits) <= longest(&a, &b));
+            let build_edits = check_edits(&a, &b);
+            prop_assert!(common(&build_edits) <= lcs_len(&a, &b));
         }
     }
 
     #[test]
-    fn small_changes_are_found_exactly() {
+    fn a_small_change_has_the_shortest_edit() {
         let a: Vec<String> = (0..300).map(|it| (it % 7).to_string()).collect();
         let mut b = a.clone();
         b.remove(100);
         b.insert(200, "new".to_owned());
         let a: Vec<&str> = a.iter().map(String::as_str).collect();
         let b: Vec<&str> = b.iter().map(String::as_str).collect();
-        assert_eq!(common(&check_whole(&a, &b)), 299);
+        assert_eq!(common(&check_edits(&a, &b)), 299);
     }
 
     #[test]
-    fn lists_with_nothing_in_common_end_soon() {
+    fn lists_with_nothing_in_common_take_bounded_time() {
         let a: Vec<String> = (0..200_000).map(|it| (it % 1000).to_string()).collect();
         let b: Vec<String> = (0..200_000).map(|it| (it * 7 % 1000 + 500).to_string()).collect();
         let a: Vec<&str> = a.iter().map(String::as_str).collect();
         let b: Vec<&str> = b.iter().map(String::as_str).collect();
-        check_whole(&a, &b);
+        check_edits(&a, &b);
     }
 }

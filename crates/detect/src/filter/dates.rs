@@ -1,30 +1,25 @@
-//! Dates and times in the forms that pages write them.
+//! Replaces dates and times in the forms that pages use.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A line with `@` for each date and time.
-pub(crate) fn without(line: &str) -> String {
+use crate::word_list::word_list;
+
+/// Replaces each date and time in a line by `@`.
+pub(crate) fn replace_dates(line: &str) -> String {
     match DATES.as_ref() {
         Some(dates) => dates.replace_all(line, "@").into_owned(),
         None => line.to_owned(),
     }
 }
 
-const MONTHS: &str = "jan(?:uary|uar|vier|uari|eiro)?|janv|ene(?:ro)?|gen(?:naio)?|feb(?:ruary|ruar|ruari|brero|braio)?|\
-    fév(?:rier)?|fev(?:ereiro)?|mar(?:ch|s|zo|ço)?|märz?|maart|apr(?:il|ile)?|avr(?:il)?|abr(?:il)?|may|mai|mei|mayo|\
-    mag(?:gio)?|maio|jun[ei]?|juin|juni|junio|giu(?:gno)?|junho|jul[iy]?|juil(?:let)?|julio|lug(?:lio)?|julho|\
-    aug(?:ust|ustus)?|août|ago(?:sto)?|sep(?:t|tember|tembre|tiembre)?|set(?:tembre|embro)?|o[ck]t(?:ober|obre|ubre)?|\
-    ott(?:obre)?|out(?:ubro)?|nov(?:ember|embre|iembre|embro)?|de[cz](?:ember|embre|embro)?|déc(?:embre)?|\
-    dic(?:iembre|embre)?";
-
-const DAYS: &str = "mon(?:day|tag)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:r|rs|rsday)?|fri(?:day)?|sat(?:urday)?|\
-    sun(?:day)?|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|\
-    dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo";
+const MONTHS: &[&str] = word_list!("dates/months.txt");
+const WEEKDAYS: &[&str] = word_list!("dates/weekdays.txt");
 
 static DATES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let time = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[ap]\.?m\b\.?)?(?:\s?(?:uhr|utc|gmt|cet|cest|est|edt|pst|pdt|z)\b|\s?[+-]\d{2}:?\d{2})?";
+    let (months, weekdays) = (MONTHS.join("|"), WEEKDAYS.join("|"));
     let day = r"\d{1,2}(?:st|nd|rd|th|er|\.|º)?";
     let dates = [
         r"\d{4}-\d{1,2}-\d{1,2}".to_owned(),
@@ -32,12 +27,12 @@ static DATES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}".to_owned(),
         r"\d{1,2}/\d{1,2}/\d{2,4}".to_owned(),
         r"\d{4}年\s?\d{1,2}月\s?\d{1,2}日".to_owned(),
-        format!(r"{day}\s(?:de\s)?(?:{MONTHS})\b\.?,?(?:\s(?:de\s)?\d{{4}}\b)?"),
-        format!(r"\b(?:{MONTHS})\b\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}}\b)?"),
+        format!(r"{day}\s(?:de\s)?(?:{months})\b\.?,?(?:\s(?:de\s)?\d{{4}}\b)?"),
+        format!(r"\b(?:{months})\b\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}}\b)?"),
     ];
     let dates = dates.join("|");
     Regex::new(&format!(
-        r"(?i)(?:\b(?:{DAYS})\b\.?,?\s)?(?:{dates})(?:(?:T|,?\s(?:at\s|um\s|à\s)?){time})?|{time}"
+        r"(?i)(?:\b(?:{weekdays})\b\.?,?\s)?(?:{dates})(?:(?:T|,?\s(?:at\s|um\s|à\s)?){time})?|{time}"
     ))
     .ok()
 });
@@ -48,16 +43,16 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expect: &str) {
-        assert_eq!(without(line), expect);
+        assert_eq!(replace_dates(line), expect);
     }
 
     #[test]
-    fn the_pattern_is_one() {
+    fn the_pattern_compiles() {
         assert!(DATES.is_some());
     }
 
     #[test]
-    fn dates_and_times() {
+    fn dates_and_times_are_replaced() {
         check("at 2026-11-16T10:03:22Z.", "at @.");
         check("Mon, 16 Nov 2026 10:03:22 +0100", "@");
         check("12 March 2026", "@");
@@ -71,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date() {
+    fn other_numbers_are_not_dates() {
         for line in ["version 1.2.3", "12.99 €", "may 5000", "1:1", "300 marbles", "page 12/13"] {
             check(line, line);
         }

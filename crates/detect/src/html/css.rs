@@ -1,13 +1,13 @@
-//! CSS selectors on a page that is read once, from front to back.
+//! CSS selectors, matched in one pass over a page.
 //!
-//! An element is judged when it begins, so a selector may ask for what is around it and before it,
-//! not for what is in it: `:has()` is refused. For `:last-child` and the like the elements are counted
-//! in a pass before.
+//! An element is matched when it begins, so a selector may depend on the ancestors and the earlier
+//! siblings of an element, but not on its content: `:has()` is refused. For `:last-child` and the like,
+//! a first pass counts the elements.
 
 mod compound;
 mod matcher;
 mod parse;
 
 pub(crate) use compound::Element;
-pub(crate) use matcher::{MOST_PARTS, Matcher, Program};
-pub(crate) use parse::{Selector, parse};
+pub(crate) use matcher::{MAX_SELECTOR_PARTS, SelectorMatcher, SelectorProgram};
+pub(crate) use parse::{SelectorList, parse};

@@ -1,212 +1,225 @@
-//! What the names that a page gives its parts (`class`, `id`, names of its own elements) say of
-//! them.
+//! The meaning of the names that a page gives its elements: `class`, `id`, and custom element names.
 //!
 //! A name is split into words: `site-header`, `siteHeader` and `site_header__x7Ga2` are `site` and
-//! `header`. It tells only if one word says what the part is and all others are mere layout:
-//! `header-wrapper` is the head of a site, `product-header` is not.
+//! `header`. It has a meaning only if one word says what the element is and all others are mere
+//! layout: `header-wrapper` is the head of a site, `product-header` is not.
 
-mod words;
+mod vocabulary;
 
 use std::cell::RefCell;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::reason::Reason;
-use crate::noise::Hint;
-use words::{hint, is_item, is_social, look_up, only_id, pair, vendor};
+use super::exclusion::ExclusionReason;
+use crate::noise::TextHint;
+use vocabulary::{WordFacts, id_meaning, pair_meaning, word_facts};
 
-/// What a word says.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Word {
-    /// Where something is or how it looks, not what it is.
+/// The meaning of a word in a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WordMeaning {
+    /// Where an element is or how it looks, not what it is.
     Layout,
-    /// What kind of thing is in it: `posts` in `related-posts`.
-    Thing,
-    Says(Says),
+    /// A kind of content: `posts` in `related-posts`.
+    Content,
+    Decides(NameMeaning),
 }
 
-/// What a name says of a part.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Says {
-    /// Does not count.
-    Out(Reason),
-    /// The head of the site: all but the main heading does not count.
-    Header,
+pub(crate) enum NameMeaning {
+    Exclude(ExclusionReason),
+    /// The head of the site: excluded, but for the main heading.
+    SiteHeader,
     /// The foot of the site.
-    Footer,
-    /// A menu: its links do not count.
+    SiteFooter,
+    /// A menu: its links are excluded.
     Menu,
-    /// Does not count on a page that has something else to read.
+    /// Excluded on a page that has something else to read.
     Teaser,
     /// An aside that belongs to the text.
     Note,
 }
 
-/// What the names of an element say of it.
+/// Everything that is known of an element from its names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Named {
-    pub(crate) says: Option<Says>,
-    /// What they say of short texts in it.
-    pub(crate) hint: Hint,
-    /// What they say of a number in an element of its own.
-    pub(crate) social: bool,
-    /// They are those of one of several: `trending-item`.
-    pub(crate) item: bool,
+pub(crate) struct NameFacts {
+    pub(crate) meaning: Option<NameMeaning>,
+    /// Short texts in the element.
+    pub(crate) hint: TextHint,
+    /// A number alone in the element counts user actions.
+    pub(crate) is_social: bool,
+    /// The element may be an item of a front page: `trending-item`.
+    pub(crate) is_item: bool,
 }
 
-impl Named {
-    /// Of a name that one part of a page has alone.
-    pub(crate) fn id(name: &str) -> Self {
-        let found = Self::list(name);
-        let says = found.says.or_else(|| only_id(name));
-        Self { says, ..found }
+impl NameFacts {
+    /// Returns the facts of an `id`.
+    pub(crate) fn from_id(id: &str) -> Self {
+        let facts = Self::from_class(id);
+        let meaning = facts.meaning.or_else(|| id_meaning(id));
+        Self { meaning, ..facts }
     }
 
-    /// Of a list of names, as in `class`.
-    pub(crate) fn list(names: &str) -> Self {
-        KNOWN.with_borrow_mut(|it| it.list(names))
+    /// Returns the facts of a list of names, as in `class`.
+    pub(crate) fn from_class(names: &str) -> Self {
+        CACHE.with_borrow_mut(|it| it.get(names))
     }
 
-    fn read(names: &str) -> Self {
-        let mut found = Self::default();
-        for name in names.split_ascii_whitespace().take(MOST_NAMES) {
-            found = found.or(name_says(name));
+    fn parse(names: &str) -> Self {
+        let mut facts = Self::default();
+        for name in names.split_ascii_whitespace().take(MAX_NAMES) {
+            facts = facts.merge(name_facts(name));
         }
-        found
+        facts
     }
 
-    pub(crate) fn or(self, other: Self) -> Self {
+    pub(crate) fn merge(self, other: Self) -> Self {
         Self {
-            says: self.says.or(other.says),
+            meaning: self.meaning.or(other.meaning),
             hint: self.hint.max(other.hint),
-            social: self.social || other.social,
-            item: self.item || other.item,
+            is_social: self.is_social || other.is_social,
+            is_item: self.is_item || other.is_item,
         }
     }
 }
 
-/// What lists of names said that were looked at before: the pages of a site have the same ones over
-/// and over.
-struct NameIndex {
-    slots: Vec<(String, Named)>,
+/// The facts of recent lists of names: the pages of a site use the same ones again and again.
+struct NameCache {
+    slots: Vec<(String, NameFacts)>,
 }
 
 thread_local! {
-    static KNOWN: RefCell<NameIndex> = const { RefCell::new(NameIndex { slots: Vec::new() }) };
+    static CACHE: RefCell<NameCache> = const { RefCell::new(NameCache { slots: Vec::new() }) };
 }
 
-impl NameIndex {
+impl NameCache {
     const SLOTS: usize = 256;
-    /// Longer lists are not kept, in bytes.
-    const LONGEST: usize = 1024;
+    /// Longer lists are not cached, in bytes.
+    const MAX_LIST_LEN: usize = 1024;
 
-    fn list(&mut self, names: &str) -> Named {
-        if names.len() > Self::LONGEST {
-            return Named::read(names);
+    fn get(&mut self, names: &str) -> NameFacts {
+        if names.len() > Self::MAX_LIST_LEN {
+            return NameFacts::parse(names);
         }
         if self.slots.is_empty() {
-            self.slots.resize(Self::SLOTS, (String::new(), Named::default()));
+            self.slots.resize(Self::SLOTS, (String::new(), NameFacts::default()));
         }
         let slot = &mut self.slots[xxh3_64(names.as_bytes()) as usize % Self::SLOTS];
         if slot.0 != names {
             slot.0.clear();
             slot.0.push_str(names);
-            slot.1 = Named::read(names);
+            slot.1 = NameFacts::parse(names);
         }
         slot.1
     }
 }
 
-/// A hostile page can have many.
-const MOST_NAMES: usize = 32;
-const LONGEST_NAME: usize = 64;
-const MOST_WORDS: usize = 8;
+/// Maximum number of names of an element that are examined: a hostile page can have many.
+const MAX_NAMES: usize = 32;
+/// Longer names have no meaning, in bytes.
+const MAX_NAME_LEN: usize = 64;
+/// Names of more words have no meaning.
+const MAX_WORDS: usize = 8;
 
-fn name_says(name: &str) -> Named {
-    if name.len() > LONGEST_NAME || name.len() < 2 {
-        return Named::default();
+fn name_facts(name: &str) -> NameFacts {
+    if name.len() > MAX_NAME_LEN || name.len() < 2 {
+        return NameFacts::default();
     }
     if ["views", "viewers", "visitors", "hits", "likes"].contains(&name) {
-        let says = Some(Says::Out(Reason::Counter));
-        return Named { says, hint: Hint::Count, social: true, item: false };
+        let meaning = Some(NameMeaning::Exclude(ExclusionReason::Counter));
+        return NameFacts { meaning, hint: TextHint::Count, is_social: true, is_item: false };
     }
-    // A suffix made by a tool changes with each release of a site.
+    // A suffix made by a build tool changes with each release of a site.
     let end = name.as_bytes().windows(2).rposition(|it| it == b"__");
     let stem = end.filter(|at| *at > 0).map(|at| &name[..at]);
-    let whole = words_say(name);
+    let facts = facts_of_words(name);
     match stem {
-        Some(stem) if whole.says.is_none() => whole.or(words_say(stem)),
-        _ => whole,
+        Some(stem) if facts.meaning.is_none() => facts.merge(facts_of_words(stem)),
+        _ => facts,
     }
 }
 
-fn words_say(name: &str) -> Named {
-    let mut lower = [0_u8; LONGEST_NAME];
-    let mut bounds = [(0_usize, 0_usize); MOST_WORDS];
-    let Some(count) = split(name, &mut lower, &mut bounds) else { return Named::default() };
-    let word = |i: usize| &lower[bounds[i].0..bounds[i].1];
-    let hint = (0..count).map(|i| hint(word(i))).max().unwrap_or_default();
-    let says = (0..count)
-        .find_map(|i| vendor(word(i)))
-        .or_else(|| (1..count).find_map(|i| pair(word(i - 1), word(i))))
-        .or_else(|| all_say(count, word));
-    let social = (0..count).any(|i| is_social(word(i)));
-    let item = (0..count).any(|i| is_item(word(i)));
-    Named { says, hint, social, item }
+fn facts_of_words(name: &str) -> NameFacts {
+    let mut lower = [0_u8; MAX_NAME_LEN];
+    let mut ranges = [(0_usize, 0_usize); MAX_WORDS];
+    let Some(count) = split_words(name, &mut lower, &mut ranges) else {
+        return NameFacts::default();
+    };
+    let word = |i: usize| &lower[ranges[i].0..ranges[i].1];
+    let mut words = [WordFacts::default(); MAX_WORDS];
+    let words = &mut words[..count];
+    words.iter_mut().enumerate().for_each(|(i, it)| *it = word_facts(word(i)));
+    let find_pair = |i: usize| {
+        if words[i - 1].starts_pair { pair_meaning(word(i - 1), word(i)) } else { None }
+    };
+    let meaning = words
+        .iter()
+        .find_map(|it| it.vendor)
+        .or_else(|| (1..count).find_map(find_pair))
+        .or_else(|| meaning_of_all(words));
+    NameFacts {
+        meaning,
+        hint: words.iter().map(|it| it.hint).max().unwrap_or_default(),
+        is_social: words.iter().any(|it| it.is_social),
+        is_item: words.iter().any(|it| it.is_item),
+    }
 }
 
-/// What a name says if all of its words are known.
-fn all_say<'w>(count: usize, word: impl Fn(usize) -> &'w [u8]) -> Option<Says> {
+/// Returns the meaning of a name if all of its words are known.
+fn meaning_of_all(words: &[WordFacts]) -> Option<NameMeaning> {
     let mut found = None;
-    let mut things = false;
-    for i in 0..count {
-        match look_up(word(i))? {
-            Word::Layout => {}
-            Word::Thing => things = true,
+    let mut has_content = false;
+    for word in words {
+        match word.meaning? {
+            WordMeaning::Layout => {}
+            WordMeaning::Content => has_content = true,
             // `footer-note` is a note.
-            Word::Says(Says::Note) if found == Some(Says::Footer) => return None,
-            Word::Says(says) => found = found.or(Some(says)),
+            WordMeaning::Decides(NameMeaning::Note) if found == Some(NameMeaning::SiteFooter) => {
+                return None;
+            }
+            WordMeaning::Decides(meaning) => found = found.or(Some(meaning)),
         }
     }
-    // `related-posts` is about posts, but `ad-list` may be what the page is about.
-    let needs_none = |says| {
+    // `related-posts` is about posts, but `ad-list` may be the content of the page.
+    let excludes_no_content = |meaning| {
+        use ExclusionReason::{Account, Advertising, Aside, Overlay};
         matches!(
-            says,
-            Says::Header
-                | Says::Footer
-                | Says::Menu
-                | Says::Note
-                | Says::Out(
-                    Reason::Advertising | Reason::Account | Reason::Overlay | Reason::Aside
-                )
+            meaning,
+            NameMeaning::SiteHeader
+                | NameMeaning::SiteFooter
+                | NameMeaning::Menu
+                | NameMeaning::Note
+                | NameMeaning::Exclude(Advertising | Account | Overlay | Aside)
         )
     };
-    found.filter(|says| !(things && needs_none(*says)))
+    found.filter(|it| !(has_content && excludes_no_content(*it)))
 }
 
-/// Words in lower case, with their bounds. Words with digits are left out: a tool made them.
-fn split(
+/// Splits a name into words in lower case, and returns their number. Omits words with digits, which
+/// build tools make.
+fn split_words(
     name: &str,
-    lower: &mut [u8; LONGEST_NAME],
-    bounds: &mut [(usize, usize); MOST_WORDS],
+    lower: &mut [u8; MAX_NAME_LEN],
+    ranges: &mut [(usize, usize); MAX_WORDS],
 ) -> Option<usize> {
     let bytes = name.as_bytes();
-    let (mut count, mut start, mut digits) = (0, 0, false);
+    let (mut count, mut start, mut has_digit) = (0, 0, false);
     for at in 0..=bytes.len() {
         let byte = bytes.get(at).copied().unwrap_or(b'-');
-        let separates = !byte.is_ascii_alphanumeric();
-        let rises = byte.is_ascii_uppercase() && at > start && bytes[at - 1].is_ascii_lowercase();
-        if separates || rises {
-            if at > start && !digits {
-                *bounds.get_mut(count)? = (start, at);
+        let is_separator = !byte.is_ascii_alphanumeric();
+        let is_capital =
+            byte.is_ascii_uppercase() && at > start && bytes[at - 1].is_ascii_lowercase();
+        if is_separator || is_capital {
+            if at > start && !has_digit {
+                *ranges.get_mut(count)? = (start, at);
                 count += 1;
             }
-            start = if separates { at + 1 } else { at };
-            digits = false;
+            start = if is_separator { at + 1 } else { at };
+            has_digit = false;
         }
         if at < bytes.len() {
             lower[at] = byte.to_ascii_lowercase();
-            digits |= byte.is_ascii_digit();
+            has_digit |= byte.is_ascii_digit();
         }
     }
     (count > 0).then_some(count)
@@ -217,44 +230,44 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(names: &str, expect: Option<Says>) {
-        assert_eq!(Named::list(names).says, expect, "{names}");
+    fn check(names: &str, expect: Option<NameMeaning>) {
+        assert_eq!(NameFacts::from_class(names).meaning, expect, "{names}");
     }
 
     #[test]
-    fn names_of_what_surrounds_the_main_thing() {
-        let out = |reason| Some(Says::Out(reason));
-        check("site-header", Some(Says::Header));
-        check("siteHeader sticky", Some(Says::Header));
-        check("Sidebar_sidebar__x7Ga2", out(Reason::Aside));
-        check("Sidebar_sidebar__abcde", out(Reason::Aside));
-        check("ad-slot-728x90", out(Reason::Advertising));
-        check("x y cookie-banner", out(Reason::Consent));
-        check("related-posts", out(Reason::Related));
-        check("most-read", out(Reason::Related));
-        check("share-buttons", out(Reason::Sharing));
-        check("view-count", out(Reason::Counter));
-        check("onetrust-consent-sdk", out(Reason::Consent));
-        check("div-gpt-ad-1234-0", out(Reason::Advertising));
-        check("weather-widget", out(Reason::Widget));
-        check("footer-inner", Some(Says::Footer));
-        check("menu", Some(Says::Menu));
-        check("teaser-list", Some(Says::Teaser));
+    fn names_of_page_parts_have_a_meaning() {
+        let exclude = |reason| Some(NameMeaning::Exclude(reason));
+        check("site-header", Some(NameMeaning::SiteHeader));
+        check("siteHeader sticky", Some(NameMeaning::SiteHeader));
+        check("Sidebar_sidebar__x7Ga2", exclude(ExclusionReason::Aside));
+        check("Sidebar_sidebar__abcde", exclude(ExclusionReason::Aside));
+        check("ad-slot-728x90", exclude(ExclusionReason::Advertising));
+        check("x y cookie-banner", exclude(ExclusionReason::Consent));
+        check("related-posts", exclude(ExclusionReason::Related));
+        check("most-read", exclude(ExclusionReason::Related));
+        check("share-buttons", exclude(ExclusionReason::Sharing));
+        check("view-count", exclude(ExclusionReason::Counter));
+        check("onetrust-consent-sdk", exclude(ExclusionReason::Consent));
+        check("div-gpt-ad-1234-0", exclude(ExclusionReason::Advertising));
+        check("weather-widget", exclude(ExclusionReason::Widget));
+        check("footer-inner", Some(NameMeaning::SiteFooter));
+        check("menu", Some(NameMeaning::Menu));
+        check("teaser-list", Some(NameMeaning::Teaser));
     }
 
     #[test]
-    fn what_is_known_is_what_is_read() {
+    fn a_cached_list_has_the_same_facts_as_a_new_one() {
         // More than there are slots, and each twice.
         let names: Vec<String> = (0..1000).map(|it| format!("x{it} menu y{}", it % 7)).collect();
         for name in names.iter().chain(&names) {
-            assert_eq!(Named::list(name), Named::read(name), "{name}");
+            assert_eq!(NameFacts::from_class(name), NameFacts::parse(name), "{name}");
         }
-        let long = "menu ".repeat(NameIndex::LONGEST);
-        assert_eq!(Named::list(&long).says, Some(Says::Menu));
+        let long = "menu ".repeat(NameCache::MAX_LIST_LEN);
+        assert_eq!(NameFacts::from_class(&long).meaning, Some(NameMeaning::Menu));
     }
 
     #[test]
-    fn names_that_only_sound_like_it() {
+    fn names_of_content_have_no_meaning() {
         for name in [
             "product-header",
             "article-header",

@@ -1,70 +1,75 @@
-//! Short texts that say what a part of a page is: headings of lists that change with every visit,
-//! labels of advertising, and entries of menus.
-
-mod lists;
-mod marks;
+//! Short texts that identify a part of a page: headings of related articles, labels of advertising,
+//! and entries of menus.
 
 use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use lists::{RELATED, STEPS};
-use marks::{LABELS, MENU, SHARING};
+use crate::word_list::word_list;
 
-/// What a short text says of what is around it.
+const RELATED_HEADINGS: &[&str] = word_list!("page/related_headings.txt");
+const WEAK_HEADINGS: &[&str] = word_list!("page/weak_headings.txt");
+const AD_LABELS: &[&str] = word_list!("page/ad_labels.txt");
+const SHARE_PROMPTS: &[&str] = word_list!("page/share_prompts.txt");
+const MENU_ENTRIES: &[&str] = word_list!("page/menu_entries.txt");
+const PAGER_LINKS: &[&str] = word_list!("page/pager_links.txt");
+
+/// The kind of a short text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phrase {
-    /// The heading of a list of other things to read or buy: up to the next heading.
-    Related,
-    /// Says that what it stands in is paid for.
-    Label,
-    /// Asks to follow, share or subscribe.
-    Sharing,
-    /// An entry that only menus have.
-    Menu,
-    /// Leads to what comes before or after.
-    Step,
+pub(crate) enum PhraseKind {
+    /// Heading of a list of related articles or products. It excludes the text up to the next
+    /// heading.
+    RelatedHeading,
+    /// Label of advertising.
+    AdLabel,
+    /// Prompt to follow, share or subscribe.
+    SharePrompt,
+    /// Link that only menus have.
+    MenuEntry,
+    /// Link to what comes before or after.
+    PagerLink,
 }
 
-/// In bytes; longer texts say nothing.
-pub(crate) const LONGEST: usize = 96;
+/// Length of the longest phrase, in bytes.
+pub(crate) const MAX_PHRASE_LEN: usize = 96;
 
-/// What a text says, whatever its case and the signs around it.
-pub(crate) fn phrase(text: &str) -> Option<Phrase> {
-    let text = bare(text);
-    if text.is_empty() || text.len() > LONGEST {
+/// Classifies a text, in any case and with any symbols around it.
+pub(crate) fn classify_phrase(text: &str) -> Option<PhraseKind> {
+    let text = trim_symbols(text);
+    if text.is_empty() || text.len() > MAX_PHRASE_LEN {
         return None;
     }
     let bytes = text.as_bytes();
-    let ascii = text.is_ascii();
-    let more = bytes.get(..MORE.len()).is_some_and(|it| it.eq_ignore_ascii_case(MORE));
-    if ascii && !more && !TABLE.may_have(bytes) {
+    let is_ascii = text.is_ascii();
+    let has_prefix =
+        bytes.get(..RELATED_PREFIX.len()).is_some_and(|it| it.eq_ignore_ascii_case(RELATED_PREFIX));
+    if is_ascii && !has_prefix && !PHRASES.may_contain(bytes) {
         return None;
     }
-    in_lower_case(text, ascii)
+    look_up_lowercase(text, is_ascii)
 }
 
-/// What a text says that may say something.
+/// Looks up a text that passed the cheap tests.
 #[inline(never)]
-fn in_lower_case(text: &str, ascii: bool) -> Option<Phrase> {
-    if !ascii {
+fn look_up_lowercase(text: &str, is_ascii: bool) -> Option<PhraseKind> {
+    if !is_ascii {
         return look_up(text.to_lowercase().replace('’', "'").as_bytes());
     }
     let bytes = text.as_bytes();
-    let mut lower = [0; LONGEST];
+    let mut lower = [0; MAX_PHRASE_LEN];
     let lower = &mut lower[..bytes.len()];
     lower.copy_from_slice(bytes);
     lower.make_ascii_lowercase();
     look_up(lower)
 }
 
-/// Without the signs around it.
+/// Removes the symbols around a text.
 #[inline]
-fn bare(text: &str) -> &str {
-    let part = |it: &u8| it.is_ascii_alphanumeric() || !it.is_ascii();
+fn trim_symbols(text: &str) -> &str {
+    let is_text = |it: &u8| it.is_ascii_alphanumeric() || !it.is_ascii();
     let bytes = text.as_bytes();
-    let Some(start) = bytes.iter().position(part) else { return "" };
-    let end = bytes.iter().rposition(part).map_or(start, |it| it + 1);
+    let Some(start) = bytes.iter().position(is_text) else { return "" };
+    let end = bytes.iter().rposition(is_text).map_or(start, |it| it + 1);
     let text = &text[start..end];
     if bytes[start].is_ascii() && bytes[end - 1].is_ascii() {
         return text;
@@ -72,74 +77,60 @@ fn bare(text: &str) -> &str {
     text.trim_matches(|it: char| !it.is_alphanumeric())
 }
 
-/// Whether a heading of other things may be one of the main text: then links must follow.
-pub(crate) fn is_weak(text: &str) -> bool {
+/// True for a related heading that a text may have too: it counts as one only if links follow.
+pub(crate) fn is_weak_heading(text: &str) -> bool {
     let text = text.trim_matches(|it: char| !it.is_alphanumeric());
-    WEAK.iter().any(|it| it.eq_ignore_ascii_case(text))
+    WEAK_HEADINGS.iter().any(|it| it.eq_ignore_ascii_case(text))
 }
 
-const WEAK: &[&str] = &[
-    "beliebt",
-    "discover more",
-    "don't miss",
-    "empfehlungen",
-    "empfohlen",
-    "most popular",
-    "popular",
-    "recommendations",
-    "recommended",
-    "recommended reading",
-    "top picks",
-    "trending",
-];
-
-fn look_up(lower: &[u8]) -> Option<Phrase> {
-    if lower.starts_with(MORE) {
-        return Some(Phrase::Related);
+fn look_up(lower: &[u8]) -> Option<PhraseKind> {
+    if lower.starts_with(RELATED_PREFIX) {
+        return Some(PhraseKind::RelatedHeading);
     }
-    TABLE.get(lower)
+    PHRASES.get(lower)
 }
 
-/// Begins with this, whatever follows.
-const MORE: &[u8] = b"more from ";
+/// Prefix of related headings that end with any name.
+const RELATED_PREFIX: &[u8] = b"more from ";
 
-/// All phrases by their hashes: most short texts are none of them, and a page has hundreds.
-struct Table {
-    slots: Vec<Option<(&'static str, Phrase)>>,
-    /// By the first byte, one bit for each length of those that begin with it.
-    begins: [u128; 256],
-    /// By the last byte, one bit for each length of those that end with it.
+/// Hash table of all phrases, with filters: a page has hundreds of short texts, and most are not
+/// phrases.
+struct PhraseTable {
+    slots: Vec<Option<(&'static str, PhraseKind)>>,
+    /// For each first byte, one bit for each length of the phrases that begin with it.
+    starts: [u128; 256],
+    /// For each last byte, one bit for each length of the phrases that end with it.
     ends: [u128; 256],
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
+static PHRASES: LazyLock<PhraseTable> = LazyLock::new(PhraseTable::new);
 
-impl Table {
+impl PhraseTable {
     fn new() -> Self {
-        let all = [
-            (RELATED, Phrase::Related),
-            (LABELS, Phrase::Label),
-            (SHARING, Phrase::Sharing),
-            (MENU, Phrase::Menu),
-            (STEPS, Phrase::Step),
+        let lists = [
+            (RELATED_HEADINGS, PhraseKind::RelatedHeading),
+            (AD_LABELS, PhraseKind::AdLabel),
+            (SHARE_PROMPTS, PhraseKind::SharePrompt),
+            (MENU_ENTRIES, PhraseKind::MenuEntry),
+            (PAGER_LINKS, PhraseKind::PagerLink),
         ];
-        let count: usize = all.iter().map(|(list, _)| list.len()).sum();
+        let count: usize = lists.iter().map(|(list, _)| list.len()).sum();
         let slots = vec![None; (4 * count).next_power_of_two()];
-        let mut table = Self { slots, begins: [0; 256], ends: [0; 256] };
-        for (list, phrase) in all {
+        let mut table = Self { slots, starts: [0; 256], ends: [0; 256] };
+        for (list, kind) in lists {
             for text in list {
                 let bytes = text.as_bytes();
-                table.begins[usize::from(bytes[0])] |= 1 << bytes.len();
+                table.starts[usize::from(bytes[0])] |= 1 << bytes.len();
                 table.ends[usize::from(bytes[bytes.len() - 1])] |= 1 << bytes.len();
                 let slot = table.slot(bytes);
-                // Of two lists with the same text the first one counts.
-                table.slots[slot].get_or_insert((text, phrase));
+                // If two lists have the same text, the first one decides.
+                table.slots[slot].get_or_insert((text, kind));
             }
         }
         table
     }
 
-    /// The slot of a text, or the empty one where it would be.
+    /// Returns the slot of a text, or the empty slot where it would be inserted.
     fn slot(&self, text: &[u8]) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = xxh3_64(text) as usize & mask;
@@ -149,18 +140,18 @@ impl Table {
         slot
     }
 
-    fn get(&self, text: &[u8]) -> Option<Phrase> {
+    fn get(&self, text: &[u8]) -> Option<PhraseKind> {
         self.slots[self.slot(text)].map(|it| it.1)
     }
 
-    /// A cheap look, at two small tables in place of a large one: whether one of this length begins so, and
-    /// one ends so. For texts of ASCII up to the longest.
+    /// A cheap test with two small tables: true if a phrase of this length begins with this byte,
+    /// and one ends with this byte. For ASCII texts up to the longest phrase.
     #[inline]
-    fn may_have(&self, text: &[u8]) -> bool {
+    fn may_contain(&self, text: &[u8]) -> bool {
         let [first, .., last] = text else { return true };
-        let begins = self.begins[usize::from(first.to_ascii_lowercase())];
+        let starts = self.starts[usize::from(first.to_ascii_lowercase())];
         let ends = self.ends[usize::from(last.to_ascii_lowercase())];
-        (begins & ends) >> text.len() & 1 == 1
+        (starts & ends) >> text.len() & 1 == 1
     }
 }
 
@@ -169,28 +160,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lists_are_sorted_lower_case_and_short() {
-        for list in [RELATED, LABELS, SHARING, MENU, STEPS] {
-            assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
-            assert!(list.iter().all(|it| it.len() <= LONGEST && it.to_lowercase() == *it));
+    fn every_phrase_fits_into_the_buffer() {
+        for list in [RELATED_HEADINGS, AD_LABELS, SHARE_PROMPTS, MENU_ENTRIES, PAGER_LINKS] {
+            assert!(list.iter().all(|it| it.len() <= MAX_PHRASE_LEN), "{list:?}");
         }
     }
 
     #[track_caller]
-    fn check(text: &str, expect: Option<Phrase>) {
-        assert_eq!(phrase(text), expect, "{text}");
+    fn check(text: &str, expect: Option<PhraseKind>) {
+        assert_eq!(classify_phrase(text), expect, "{text}");
     }
 
     #[test]
-    fn phrases() {
-        check("Related articles", Some(Phrase::Related));
-        check("You may also like…", Some(Phrase::Related));
-        check("Editor’s picks:", Some(Phrase::Related));
-        check("Das könnte Sie auch interessieren", Some(Phrase::Related));
-        check("関連記事", Some(Phrase::Related));
-        check("— ADVERTISEMENT —", Some(Phrase::Label));
-        check("Follow us", Some(Phrase::Sharing));
-        check("Impressum", Some(Phrase::Menu));
+    fn phrases_are_found_in_any_case_and_between_symbols() {
+        check("Related articles", Some(PhraseKind::RelatedHeading));
+        check("You may also like…", Some(PhraseKind::RelatedHeading));
+        check("Editor’s picks:", Some(PhraseKind::RelatedHeading));
+        check("Das könnte Sie auch interessieren", Some(PhraseKind::RelatedHeading));
+        check("関連記事", Some(PhraseKind::RelatedHeading));
+        check("— ADVERTISEMENT —", Some(PhraseKind::AdLabel));
+        check("Follow us", Some(PhraseKind::SharePrompt));
+        check("Impressum", Some(PhraseKind::MenuEntry));
         check("Related work", None);
         check("Advertisement law", None);
         check("", None);

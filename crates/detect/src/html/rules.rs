@@ -1,20 +1,25 @@
-//! What an opening tag says of whether its content counts. Each rule looks at one element and at
-//! what it stands in, never at the page as a whole, so that what changes in one place of a page
-//! does not change what counts in another.
+//! Decides from an opening tag whether the content of an element is excluded.
+//!
+//! A rule looks at one element and its ancestors, never at the page as a whole, so that a change in one
+//! place does not decide what counts in another.
 
 use memchr::memmem;
 
-use super::frame::Frame;
-use super::names::{Named, Says};
-use super::phrases::{Phrase, phrase};
-use super::reason::Reason;
+use super::exclusion::ExclusionReason;
+use super::names::{NameFacts, NameMeaning};
+use super::open_element::OpenElement;
+use super::phrases::{PhraseKind, classify_phrase};
 use super::tag::Tag;
 use super::tokenizer::Attribute;
-use crate::noise::Hint;
+use crate::noise::TextHint;
+use crate::word_list::{pair_list, word_list};
 
-/// The attributes that the rules look at.
+const ROLES: &[(&str, &str)] = pair_list!("names/roles.txt");
+const TEXT_HEADERS: &[&str] = word_list!("names/text_headers.txt");
+
+/// The attributes that rules use.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Marks<'a> {
+pub(crate) struct ElementAttributes<'a> {
     class: Option<&'a str>,
     pub(crate) id: Option<&'a str>,
     pub(crate) role: Option<&'a str>,
@@ -22,335 +27,363 @@ pub(crate) struct Marks<'a> {
     pub(crate) href: Option<&'a str>,
     label: Option<&'a str>,
     style: Option<&'a str>,
-    aria_hidden: bool,
-    advertising: bool,
-    message: bool,
-    hidden: bool,
-    open: bool,
-    shown: bool,
+    is_aria_hidden: bool,
+    is_advertising: bool,
+    is_system_message: bool,
+    is_hidden: bool,
+    is_open: bool,
+    is_shadow_root: bool,
 }
 
-impl<'a> Marks<'a> {
-    /// Of a `class` that comes before all others, if one is known, and of a list.
+impl<'a> ElementAttributes<'a> {
+    /// Collects the attributes of a list. `class`: the class, if it is not in the list.
     #[inline(always)]
-    pub(crate) fn of(class: Option<&'a str>, attributes: &[Attribute<'a>]) -> Self {
-        let mut marks = Self { class, ..Self::default() };
+    pub(crate) fn new(class: Option<&'a str>, attributes: &[Attribute<'a>]) -> Self {
+        let mut result = Self { class, ..Self::default() };
         for &(name, value) in attributes {
-            if marks.take(name, value) {
+            if result.set(name, value) {
                 continue;
             }
-            if is_advertising(name) {
-                marks.advertising = true;
+            if is_ad_attribute(name) {
+                result.is_advertising = true;
             } else if name.bytes().any(|it| it.is_ascii_uppercase()) {
-                marks.take(&name.to_ascii_lowercase(), value);
+                result.set(&name.to_ascii_lowercase(), value);
             }
         }
-        marks
+        result
     }
 
-    /// Takes an attribute in lower case, and says whether it is one of those looked at.
+    /// Sets an attribute by its name in lower case. Returns false if no rule uses it.
     #[inline]
-    fn take(&mut self, name: &str, value: &'a str) -> bool {
-        // The first of several counts.
-        let set = |mark: &mut Option<&'a str>| *mark = mark.or(Some(value));
+    fn set(&mut self, name: &str, value: &'a str) -> bool {
+        // The first of several attributes with one name counts.
+        let set_first = |field: &mut Option<&'a str>| *field = field.or(Some(value));
         match name {
-            "class" => set(&mut self.class),
-            "id" => set(&mut self.id),
-            "href" => set(&mut self.href),
-            "rel" => set(&mut self.rel),
-            "role" => set(&mut self.role),
-            "style" => set(&mut self.style),
-            "open" => self.open = true,
-            // `until-found` is for parts that a reader opens.
-            "hidden" => self.hidden = !value.eq_ignore_ascii_case("until-found"),
-            "aria-label" => set(&mut self.label),
-            "aria-hidden" => self.aria_hidden = value.eq_ignore_ascii_case("true"),
-            // Part of the page, though not of its document.
-            "shadowrootmode" => self.shown = true,
-            // What a content management system tells its user.
-            "data-drupal-messages" => self.message = true,
+            "class" => set_first(&mut self.class),
+            "id" => set_first(&mut self.id),
+            "href" => set_first(&mut self.href),
+            "rel" => set_first(&mut self.rel),
+            "role" => set_first(&mut self.role),
+            "style" => set_first(&mut self.style),
+            "open" => self.is_open = true,
+            // The reader can open an element with `until-found`.
+            "hidden" => self.is_hidden = !value.eq_ignore_ascii_case("until-found"),
+            "aria-label" => set_first(&mut self.label),
+            "aria-hidden" => self.is_aria_hidden = value.eq_ignore_ascii_case("true"),
+            // A declarative shadow root is visible.
+            "shadowrootmode" => self.is_shadow_root = true,
+            // Drupal's messages to the user.
+            "data-drupal-messages" => self.is_system_message = true,
             _ => return false,
         }
         true
     }
 
     #[inline]
-    fn is_role(&self, roles: &[&str]) -> bool {
+    fn has_role(&self, roles: &[&str]) -> bool {
         self.role.is_some_and(|it| roles.iter().any(|role| it.trim().eq_ignore_ascii_case(role)))
     }
 
-    fn named(&self, name: &str) -> Named {
-        let own = if name.contains('-') { Named::list(name) } else { Named::default() };
-        let id = self.id.map(Named::id).unwrap_or_default();
-        own.or(id).or(self.class.map(Named::list).unwrap_or_default())
+    fn name_facts(&self, element_name: &str) -> NameFacts {
+        let is_custom = element_name.contains('-');
+        let own =
+            if is_custom { NameFacts::from_class(element_name) } else { NameFacts::default() };
+        let id = self.id.map(NameFacts::from_id).unwrap_or_default();
+        own.merge(id).merge(self.class.map(NameFacts::from_class).unwrap_or_default())
     }
 }
 
-/// `data-ad`, `data-ad-slot`, `data-ads`, but not `data-add-to-cart`.
+/// True for `data-ad`, `data-ad-slot` and `data-ads`, but not for `data-add-to-cart`.
 #[inline]
-fn is_advertising(name: &str) -> bool {
+fn is_ad_attribute(name: &str) -> bool {
     let rest = name.get(..7).filter(|it| it.eq_ignore_ascii_case("data-ad")).map(|_| &name[7..]);
     rest.is_some_and(|it| it.is_empty() || it == "s" || it.starts_with(['-', '_']))
 }
 
-/// What else an element may be than its name says; known at its end.
+/// A check at the end of an element that is excluded by its name: it is included if it turns out to be
+/// this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// One of the things that a front page shows.
-    Item,
-    /// The head of a text.
-    Head,
+pub(crate) enum DeferredCheck {
+    /// An item of a front page.
+    FrontPageItem,
+    /// The header of a text.
+    TextHeader,
 }
 
-/// Elements deeper than this are no head or foot of a site: `html`, `body` and a few wrappers.
-const SHALLOW: usize = 6;
+/// Maximum depth of the head and foot of a site: inside `html`, `body` and a few wrappers.
+const MAX_SITE_PART_DEPTH: usize = 6;
 
-/// Fills in what the element says of its own text. `long_text`: whether something to read came
-/// before it. `mute`: it has no mark but its class, and is none of the elements that tell by themselves.
+/// A hint applies to the element with the name and to nested blocks down to this depth.
+const HINT_DEPTH: u8 = 3;
+
+/// Decides whether the text of an element is excluded, and what short texts in it are. `has_prose`: the
+/// page has had a paragraph of prose before. `is_class_only`: the element has no attribute but `class`,
+/// and its tag is neutral.
 #[inline(always)]
-pub(crate) fn judge(
-    frame: &mut Frame,
+pub(crate) fn classify(
+    element: &mut OpenElement,
     name: &str,
-    marks: &Marks<'_>,
+    attributes: &ElementAttributes<'_>,
     depth: usize,
-    long_text: bool,
-    mute: bool,
-) -> Option<Look> {
-    let tag = frame.tag;
-    if !mute && let Some(reason) = unseen(frame, marks) {
-        frame.reason = Some(reason);
-        frame.guessed = false;
+    has_prose: bool,
+    is_class_only: bool,
+) -> Option<DeferredCheck> {
+    let tag = element.tag;
+    if !is_class_only && let Some(reason) = hidden_reason(element, attributes) {
+        element.reason = Some(reason);
+        element.is_from_name = false;
         return None;
     }
-    let main = tag == Tag::Main || marks.is_role(&["main"]);
-    if main || matches!(tag, Tag::Article | Tag::Section | Tag::Li | Tag::Td | Tag::Blockquote) {
-        frame.in_main |= tag != Tag::Td && tag != Tag::Li;
-        frame.in_article |= tag != Tag::Section && !main;
+    let is_main = tag == Tag::Main || attributes.has_role(&["main"]);
+    if is_main || matches!(tag, Tag::Article | Tag::Section | Tag::Li | Tag::Td | Tag::Blockquote) {
+        element.in_main |= tag != Tag::Td && tag != Tag::Li;
+        element.in_article |= tag != Tag::Section && !is_main;
     }
-    if frame.reason.is_some() {
+    if element.reason.is_some() {
         return None;
     }
-    if !mute && let Some(reason) = landmark(frame, marks) {
-        frame.reason = Some(reason);
+    if !is_class_only && let Some(reason) = landmark_reason(element, attributes) {
+        element.reason = Some(reason);
         return None;
     }
-    if mute {
-        // Made only for the few that come here.
-        let marks = &Marks { class: marks.class, ..Marks::default() };
-        return by_names(frame, name, marks, depth, long_text);
+    if is_class_only {
+        // Built here, so that elements that return earlier do not pay for it.
+        let attributes =
+            &ElementAttributes { class: attributes.class, ..ElementAttributes::default() };
+        return classify_by_names(element, name, attributes, depth, has_prose);
     }
-    by_names(frame, name, marks, depth, long_text)
+    classify_by_names(element, name, attributes, depth, has_prose)
 }
 
-/// What its names say of it.
-fn by_names(
-    frame: &mut Frame,
+/// Applies the meaning of the names of an element.
+fn classify_by_names(
+    element: &mut OpenElement,
     name: &str,
-    marks: &Marks<'_>,
+    attributes: &ElementAttributes<'_>,
     depth: usize,
-    long_text: bool,
-) -> Option<Look> {
-    let tag = frame.tag;
-    let main = tag == Tag::Main || marks.is_role(&["main"]);
-    // Names within code are those of its words.
-    if main || frame.in_code || matches!(tag, Tag::Body | Tag::Html | Tag::Head | Tag::H1) {
+    has_prose: bool,
+) -> Option<DeferredCheck> {
+    let tag = element.tag;
+    let is_main = tag == Tag::Main || attributes.has_role(&["main"]);
+    // Names in code are those of syntax highlighting.
+    if is_main || element.in_code || matches!(tag, Tag::Body | Tag::Html | Tag::Head | Tag::H1) {
         return None;
     }
     if tag == Tag::Other && name.eq_ignore_ascii_case("marquee") {
-        frame.reason = Some(Reason::Widget);
+        element.reason = Some(ExclusionReason::Widget);
         return None;
     }
-    let found = marks.named(if tag == Tag::Other { name } else { "" });
-    let meta = matches!(tag, Tag::Button | Tag::Small | Tag::Footer | Tag::Address | Tag::Time);
-    let hint = if meta { found.hint.max(Hint::Meta) } else { found.hint };
-    let hint = if found.social && tag.is_inline() { Hint::Social } else { hint };
-    if hint != Hint::None {
-        (frame.hint, frame.reach) = (hint.max(frame.hint), REACH);
+    let facts = attributes.name_facts(if tag == Tag::Other { name } else { "" });
+    let is_metadata_tag =
+        matches!(tag, Tag::Button | Tag::Small | Tag::Footer | Tag::Address | Tag::Time);
+    let hint = if is_metadata_tag { facts.hint.max(TextHint::Metadata) } else { facts.hint };
+    let hint = if facts.is_social && tag.is_inline() { TextHint::Social } else { hint };
+    if hint != TextHint::None {
+        (element.hint, element.hint_depth) = (hint.max(element.hint), HINT_DEPTH);
     }
-    let says = found.says?;
-    // Panes are named after the menus that open them.
-    let pane = |it: &str| it.split_ascii_whitespace().any(|it| it == "tab-pane");
-    if marks.is_role(&["tabpanel"]) || marks.class.is_some_and(pane) {
+    let meaning = facts.meaning?;
+    // Tab panes are named after the menus that open them.
+    let is_tab_pane = |it: &str| it.split_ascii_whitespace().any(|it| it == "tab-pane");
+    if attributes.has_role(&["tabpanel"]) || attributes.class.is_some_and(is_tab_pane) {
         return None;
     }
-    if let Some(reason) = named(frame, says, marks, depth, long_text) {
-        frame.reason = Some(reason);
-        frame.guessed = true;
-        frame.doubted = reason == Reason::Counter || frame.in_main && is_doubtful(reason);
-        if frame.doubted && reason == Reason::Aside {
-            (frame.hint, frame.reach) = (frame.hint.max(Hint::Meta), REACH + 1);
+    if let Some(reason) = name_reason(element, meaning, attributes, depth, has_prose) {
+        element.reason = Some(reason);
+        element.is_from_name = true;
+        element.needs_content_check =
+            reason == ExclusionReason::Counter || element.in_main && may_be_content(reason);
+        if element.needs_content_check && reason == ExclusionReason::Aside {
+            (element.hint, element.hint_depth) =
+                (element.hint.max(TextHint::Metadata), HINT_DEPTH + 1);
         }
-        if found.item && frame.in_main {
-            return Some(Look::Item);
+        if facts.is_item && element.in_main {
+            return Some(DeferredCheck::FrontPageItem);
         }
-        let header = |it: &str| it.split_ascii_whitespace().any(|it| it == "page-header");
-        if reason == Reason::Header && tag == Tag::Div && marks.class.is_some_and(header) {
-            return Some(Look::Head);
+        let is_page_header = |it: &str| it.split_ascii_whitespace().any(|it| it == "page-header");
+        if reason == ExclusionReason::Header
+            && tag == Tag::Div
+            && attributes.class.is_some_and(is_page_header)
+        {
+            return Some(DeferredCheck::TextHeader);
         }
     }
     None
 }
 
-/// A name speaks for its element and for blocks in it, not for those further in.
-const REACH: u8 = 3;
-
-/// Whether a name may be that of the thing itself: advice is called `recommendations` too.
-fn is_doubtful(reason: Reason) -> bool {
-    use Reason::{Account, Aside, Consent, Counter, Newsletter, Overlay, Related, Sharing, Widget};
+/// True if an element with such a name may be content in the main part: a list of advice may be named
+/// `recommendations`.
+fn may_be_content(reason: ExclusionReason) -> bool {
+    use ExclusionReason::{
+        Account, Aside, Consent, Counter, Newsletter, Overlay, Related, Sharing, Widget,
+    };
     matches!(
         reason,
         Account | Aside | Consent | Counter | Newsletter | Overlay | Related | Sharing | Widget
     )
 }
 
-/// Whether it cannot be seen.
-fn unseen(frame: &Frame, marks: &Marks<'_>) -> Option<Reason> {
-    let tag = frame.tag;
-    // A script puts what comes late into its place.
-    let late = marks.id.is_some_and(|it| it.starts_with("S:"));
+/// Returns the reason why an element is not visible.
+fn hidden_reason(
+    element: &OpenElement,
+    attributes: &ElementAttributes<'_>,
+) -> Option<ExclusionReason> {
+    let tag = element.tag;
+    // React streams late content into a hidden element, and a script moves it to its place.
+    let is_streamed = attributes.id.is_some_and(|it| it.starts_with("S:"));
     match tag {
-        Tag::Template if marks.shown => return None,
-        Tag::Template | Tag::Datalist | Tag::Rp | Tag::Desc => return Some(Reason::Hidden),
-        Tag::Title if frame.in_svg => return Some(Reason::Hidden),
+        Tag::Template if attributes.is_shadow_root => return None,
+        Tag::Template | Tag::Datalist | Tag::Rp | Tag::Desc => {
+            return Some(ExclusionReason::Hidden);
+        }
+        Tag::Title if element.in_svg => return Some(ExclusionReason::Hidden),
         Tag::Noscript
         | Tag::Iframe
         | Tag::Noembed
         | Tag::Noframes
         | Tag::Audio
         | Tag::Video
-        | Tag::Canvas => return Some(Reason::NoScript),
-        Tag::Dialog if !marks.open => return Some(Reason::Hidden),
+        | Tag::Canvas => return Some(ExclusionReason::NoScript),
+        Tag::Dialog if !attributes.is_open => return Some(ExclusionReason::Hidden),
         Tag::Html | Tag::Body => return None,
         _ => {}
     }
-    let styled = marks.style.is_some_and(hides);
-    // Pages under a dialog hide their main part from screen readers, not from people; and a short
-    // piece of a line with this mark is what people see of it.
-    let unread = marks.aria_hidden
+    let is_hidden_by_style = attributes.style.is_some_and(style_hides);
+    // A page under a dialog hides its main part from screen readers, not from the eye. An inline
+    // element with this attribute is often the visible form of a text.
+    let is_hidden_by_aria = attributes.is_aria_hidden
         && !tag.is_inline()
         && !matches!(tag, Tag::Main | Tag::Article)
-        && !marks.is_role(&["main"]);
-    (marks.hidden && !late || styled || unread).then_some(Reason::Hidden)
+        && !attributes.has_role(&["main"]);
+    (attributes.is_hidden && !is_streamed || is_hidden_by_style || is_hidden_by_aria)
+        .then_some(ExclusionReason::Hidden)
 }
 
-/// Whether a `style` makes an element invisible.
-fn hides(style: &str) -> bool {
-    let says = |property: &str, value: &str| {
+/// True if a `style` attribute makes an element invisible.
+fn style_hides(style: &str) -> bool {
+    let sets = |property: &str, value: &str| {
         style.split(';').filter_map(|it| it.split_once(':')).any(|(name, set)| {
             let set = set.trim();
             name.trim().eq_ignore_ascii_case(property)
                 && set.get(..value.len()).is_some_and(|it| it.eq_ignore_ascii_case(value))
         })
     };
-    says("display", "none") || says("visibility", "hidden")
+    sets("display", "none") || sets("visibility", "hidden")
 }
 
-/// What HTML's own elements and roles say.
-fn landmark(frame: &mut Frame, marks: &Marks<'_>) -> Option<Reason> {
-    let tag = frame.tag;
-    if marks.is_role(&["note", "doc-footnote", "doc-endnotes", "doc-tip", "doc-notice"]) {
+/// Returns the reason that the tag, the role or the label of an element gives.
+fn landmark_reason(
+    element: &mut OpenElement,
+    attributes: &ElementAttributes<'_>,
+) -> Option<ExclusionReason> {
+    let tag = element.tag;
+    if attributes.has_role(&["note", "doc-footnote", "doc-endnotes", "doc-tip", "doc-notice"]) {
         return None;
     }
-    if marks.advertising {
-        return Some(Reason::Advertising);
+    if attributes.is_advertising {
+        return Some(ExclusionReason::Advertising);
     }
-    if marks.message {
-        return Some(Reason::Overlay);
+    if attributes.is_system_message {
+        return Some(ExclusionReason::Overlay);
     }
-    let labelled = marks.label.and_then(phrase);
-    if labelled == Some(Phrase::Related) {
-        return Some(Reason::Related);
+    let label_kind = attributes.label.and_then(classify_phrase);
+    if label_kind == Some(PhraseKind::RelatedHeading) {
+        return Some(ExclusionReason::Related);
     }
-    if labelled == Some(Phrase::Label) {
-        return Some(Reason::Advertising);
+    if label_kind == Some(PhraseKind::AdLabel) {
+        return Some(ExclusionReason::Advertising);
     }
     match tag {
-        Tag::Nav => return Some(Reason::Navigation),
-        Tag::Search => return Some(Reason::Navigation),
+        Tag::Nav => return Some(ExclusionReason::Navigation),
+        Tag::Search => return Some(ExclusionReason::Navigation),
         Tag::Dialog => {
-            frame.doubted = frame.in_main;
-            return Some(Reason::Overlay);
+            element.needs_content_check = element.in_main;
+            return Some(ExclusionReason::Overlay);
         }
-        Tag::Header if !frame.in_main => {
-            return (!is_of_a_text(marks)).then_some(Reason::Header);
+        Tag::Header if !element.in_main => {
+            return (!is_text_header(attributes)).then_some(ExclusionReason::Header);
         }
-        Tag::Footer if !frame.in_article => return Some(Reason::Footer),
+        Tag::Footer if !element.in_article => return Some(ExclusionReason::Footer),
         Tag::Aside => {
-            let note = marks.class.map(Named::list).is_some_and(|it| it.says == Some(Says::Note));
-            let within = frame.in_article || frame.in_main;
-            frame.undecided = within && !note;
-            return (!within && !note).then_some(Reason::Aside);
+            let is_note = attributes
+                .class
+                .map(NameFacts::from_class)
+                .is_some_and(|it| it.meaning == Some(NameMeaning::Note));
+            let is_inner = element.in_article || element.in_main;
+            element.is_inner_aside = is_inner && !is_note;
+            return (!is_inner && !is_note).then_some(ExclusionReason::Aside);
         }
         _ => {}
     }
-    let roles: [(&[&str], Reason); 5] = [
-        (&["navigation", "search", "menu", "menubar", "directory", "tablist"], Reason::Navigation),
-        (&["contentinfo"], Reason::Footer),
-        (&["complementary"], Reason::Aside),
-        (&["dialog", "alertdialog", "tooltip"], Reason::Overlay),
-        (&["timer", "marquee"], Reason::Widget),
-    ];
-    marks.role?;
-    if marks.is_role(&["banner"]) && !frame.in_main {
-        return Some(Reason::Header);
+    if attributes.has_role(&["banner"]) && !element.in_main {
+        return Some(ExclusionReason::Header);
     }
-    roles.into_iter().find(|(roles, _)| marks.is_role(roles)).map(|(_, reason)| reason)
+    role_reason(attributes.role?)
 }
 
-/// A header that belongs to a text, not to a site.
-fn is_of_a_text(marks: &Marks<'_>) -> bool {
-    let of_text = |names: &str| {
+fn role_reason(role: &str) -> Option<ExclusionReason> {
+    let (_, reason) = ROLES.iter().find(|(name, _)| role.trim().eq_ignore_ascii_case(name))?;
+    ExclusionReason::from_name(reason)
+}
+
+/// True for a `header` that belongs to a text, not to the site.
+fn is_text_header(attributes: &ElementAttributes<'_>) -> bool {
+    let names_text = |names: &str| {
         let names = names.to_ascii_lowercase();
-        ["title-block", "article", "post", "entry", "story", "product", "doc", "hero"]
-            .iter()
-            .any(|it| memmem::find(names.as_bytes(), it.as_bytes()).is_some())
+        let contains = |it: &&str| memmem::find(names.as_bytes(), it.as_bytes()).is_some();
+        TEXT_HEADERS.iter().any(contains)
     };
-    marks.id.is_some_and(of_text) || marks.class.is_some_and(of_text)
+    attributes.id.is_some_and(names_text) || attributes.class.is_some_and(names_text)
 }
 
-/// What the names that a site gives its parts say.
-fn named(
-    frame: &mut Frame,
-    says: Says,
-    marks: &Marks<'_>,
+/// Returns the reason that the meaning of a name gives, for an element of this tag at this place.
+fn name_reason(
+    element: &mut OpenElement,
+    meaning: NameMeaning,
+    attributes: &ElementAttributes<'_>,
     depth: usize,
-    long_text: bool,
-) -> Option<Reason> {
-    let tag = frame.tag;
-    let cell = matches!(
+    has_prose: bool,
+) -> Option<ExclusionReason> {
+    let tag = element.tag;
+    let is_table_part = matches!(
         tag,
         Tag::Table | Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Tr | Tag::Td | Tag::Th
     );
-    let term = matches!(tag, Tag::Dt | Tag::Dd | Tag::Caption | Tag::Figcaption | Tag::Summary);
-    match says {
-        Says::Out(reason) => {
-            let applies = if cell || term {
-                use Reason::{Advertising, Aside, Consent, Navigation};
-                !term && matches!(reason, Advertising | Aside | Consent | Navigation)
+    let is_caption =
+        matches!(tag, Tag::Dt | Tag::Dd | Tag::Caption | Tag::Figcaption | Tag::Summary);
+    match meaning {
+        NameMeaning::Exclude(reason) => {
+            let applies = if is_table_part || is_caption {
+                use ExclusionReason::{Advertising, Aside, Consent, Navigation};
+                !is_caption && matches!(reason, Advertising | Aside | Consent | Navigation)
             } else if tag == Tag::Article {
-                matches!(reason, Reason::Advertising | Reason::Related)
+                matches!(reason, ExclusionReason::Advertising | ExclusionReason::Related)
             } else {
                 true
             };
             applies.then_some(reason)
         }
-        Says::Header => {
-            // Cards and boxes have headers too, but no names of their own.
-            let most = if marks.id.is_some() { SHALLOW } else { SHALLOW - 2 };
-            let site = !frame.in_main && !frame.in_article && depth <= most;
-            (site && !cell && !term && tag.heading().is_none() && !tag.is_inline())
-                .then_some(Reason::Header)
+        NameMeaning::SiteHeader => {
+            // Cards and boxes have headers too, but without an `id`.
+            let max_depth =
+                if attributes.id.is_some() { MAX_SITE_PART_DEPTH } else { MAX_SITE_PART_DEPTH - 2 };
+            let is_site_part = !element.in_main && !element.in_article && depth <= max_depth;
+            let is_block = tag.heading_level().is_none() && !tag.is_inline();
+            (is_site_part && !is_table_part && !is_caption && is_block)
+                .then_some(ExclusionReason::Header)
         }
-        Says::Footer => {
-            let site = !frame.in_article && depth <= SHALLOW + 1;
-            (site && !cell && !term && tag.heading().is_none()).then_some(Reason::Footer)
+        NameMeaning::SiteFooter => {
+            let is_site_part = !element.in_article && depth <= MAX_SITE_PART_DEPTH + 1;
+            (is_site_part && !is_table_part && !is_caption && tag.heading_level().is_none())
+                .then_some(ExclusionReason::Footer)
         }
-        Says::Menu => {
-            frame.in_menu = true;
+        NameMeaning::Menu => {
+            element.in_menu = true;
             None
         }
-        Says::Teaser => (long_text && tag != Tag::Article).then_some(Reason::Related),
-        Says::Note => None,
+        NameMeaning::Teaser => {
+            (has_prose && tag != Tag::Article).then_some(ExclusionReason::Related)
+        }
+        NameMeaning::Note => None,
     }
 }
 
@@ -359,12 +392,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn styles_that_hide() {
+    fn a_style_that_hides_is_recognized() {
         for style in ["display:none", "color: red; DISPLAY : None", "visibility:hidden;"] {
-            assert!(hides(style), "{style}");
+            assert!(style_hides(style), "{style}");
         }
         for style in ["display:block", "displaynone", "nodisplay:none", ""] {
-            assert!(!hides(style), "{style}");
+            assert!(!style_hides(style), "{style}");
+        }
+    }
+
+    #[test]
+    fn every_reason_in_the_data_file_is_known() {
+        for (role, _) in ROLES {
+            assert!(role_reason(role).is_some(), "{role}");
         }
     }
 }

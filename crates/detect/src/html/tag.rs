@@ -1,19 +1,19 @@
-//! The elements of HTML, and how each behaves in a text.
+//! HTML elements, and how they affect text.
 
-use crate::swar::{lowercase, packed};
+use crate::swar::{lowercase, pack_bytes};
 
-/// Makes the enum and the look-up from one list.
-macro_rules! tags {
+/// Defines the enum and the look-up by name from one list.
+macro_rules! define_tags {
     ($($name:literal $variant:ident,)*) => {
-        /// An element by its name.
+        /// An HTML element.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(crate) enum Tag { $($variant,)* /** Any other name. */ Other }
 
         /// The names as numbers.
         #[allow(non_upper_case_globals)]
-        mod numbers {
-            $(pub(super) const $variant: u128 = super::pack($name.as_bytes());)*
+        mod packed_names {
+            $(pub(super) const $variant: u128 = super::pack_long_name($name.as_bytes());)*
         }
 
         impl Tag {
@@ -21,10 +21,10 @@ macro_rules! tags {
 
             const NAMES: &[(&str, Self)] = &[$(($name, Self::$variant),)*];
 
-            /// The element of this name, in any case.
-            pub(crate) fn of(name: &[u8]) -> Self {
-                match pack(name) {
-                    $(numbers::$variant => Self::$variant,)*
+            /// Returns the element with a name, in any case.
+            pub(crate) fn from_name(name: &[u8]) -> Self {
+                match pack_long_name(name) {
+                    $(packed_names::$variant => Self::$variant,)*
                     _ => Self::Other,
                 }
             }
@@ -32,21 +32,21 @@ macro_rules! tags {
     };
 }
 
-/// A name of up to 16 bytes in lower case as one number, so that it is looked up by comparing
-/// numbers. Longer ones are no name of HTML.
-const fn pack(name: &[u8]) -> u128 {
+/// Packs a name of up to 16 bytes into one number in lower case, so that a look-up compares
+/// numbers. HTML has no longer names.
+const fn pack_long_name(name: &[u8]) -> u128 {
     if name.len() > 16 {
         return 0;
     }
-    let (mut packed, mut i) = (0_u128, 0);
+    let (mut pack_bytes, mut i) = (0_u128, 0);
     while i < name.len() {
-        packed = packed << 8 | name[i].to_ascii_lowercase() as u128;
+        pack_bytes = pack_bytes << 8 | name[i].to_ascii_lowercase() as u128;
         i += 1;
     }
-    packed
+    pack_bytes
 }
 
-tags! {
+define_tags! {
     "a" A, "abbr" Abbr, "acronym" Acronym, "address" Address, "area" Area, "article" Article,
     "aside" Aside, "audio" Audio, "b" B, "base" Base, "bdi" Bdi, "bdo" Bdo, "big" Big,
     "blockquote" Blockquote, "body" Body, "br" Br, "button" Button, "canvas" Canvas,
@@ -59,7 +59,7 @@ tags! {
     "iframe" Iframe, "img" Img, "input" Input, "ins" Ins, "kbd" Kbd, "label" Label,
     "legend" Legend, "li" Li, "link" Link, "main" Main, "map" Map, "mark" Mark, "math" Math,
     "menu" Menu, "meta" Meta, "nav" Nav, "nobr" Nobr, "noembed" Noembed, "noframes" Noframes,
-    "noscript" Noscript, "object" Object, "ol" Ol, "optgroup" Optgroup, "option" Choice,
+    "noscript" Noscript, "object" Object, "ol" Ol, "optgroup" Optgroup, "option" SelectOption,
     "output" Output, "p" P, "param" Param, "picture" Picture, "plaintext" Plaintext, "pre" Pre,
     "progress" Progress, "q" Q, "rp" Rp, "rt" Rt, "ruby" Ruby, "s" S, "samp" Samp,
     "script" Script, "search" Search, "section" Section, "select" Select, "small" Small,
@@ -70,60 +70,62 @@ tags! {
     "wbr" Wbr, "xmp" Xmp,
 }
 
-/// What holds for each of them, a bit for each answer: asked for many times.
+/// Traits of each element as bits: they are tested often.
 const TRAITS: [u8; Tag::COUNT] = {
-    let mut traits = [INLINE | MUTE; Tag::COUNT];
+    let mut traits = [INLINE | NEUTRAL; Tag::COUNT];
     let mut i = 0;
     while i < Tag::NAMES.len() {
         let tag = Tag::NAMES[i].1;
-        traits[tag as usize] = if tag.goes_on() { INLINE } else { 0 }
-            | if tag.has_no_content() { VOID } else { 0 }
-            | if tag.holds_text() { RAW } else { 0 }
-            | if tag.follows() { FOLLOWS } else { 0 }
-            | if tag.stands_in_head() { IN_HEAD } else { 0 }
-            | if tag.tells() { 0 } else { MUTE }
-            | if tag.makes() { MAKES } else { 0 };
+        traits[tag as usize] = if tag.is_inline_element() { INLINE } else { 0 }
+            | if tag.is_void_element() { VOID } else { 0 }
+            | if tag.has_raw_text() { RAW_TEXT } else { 0 }
+            | if tag.ends_sibling() { ENDS_SIBLING } else { 0 }
+            | if tag.is_head_element() { IN_HEAD } else { 0 }
+            | if tag.is_landmark_or_hidden() { 0 } else { NEUTRAL }
+            | if tag.sets_context() { SETS_CONTEXT } else { 0 };
         i += 1;
     }
     traits
 };
 const INLINE: u8 = 1;
 const VOID: u8 = 2;
-const RAW: u8 = 4;
-const FOLLOWS: u8 = 8;
+const RAW_TEXT: u8 = 4;
+const ENDS_SIBLING: u8 = 8;
 const IN_HEAD: u8 = 16;
-const MUTE: u8 = 32;
-const MAKES: u8 = 64;
+const NEUTRAL: u8 = 32;
+const SETS_CONTEXT: u8 = 64;
 
-/// The closing tag of each as most are written, in the last bytes of eight, and its length. Where it is
-/// longer, and for those whose closing tag closes nothing, what no text is.
-const CLOSING: [(u64, usize); Tag::COUNT] = {
-    let mut closing = [(u64::MAX, 0); Tag::COUNT];
+/// The closing tag of each element in its usual form, in the last bytes of a word, and its length.
+/// Elements with a longer name, and those whose closing tag has no effect, have a value that no
+/// text matches.
+const CLOSING_TAGS: [(u64, usize); Tag::COUNT] = {
+    let mut closing_tag = [(u64::MAX, 0); Tag::COUNT];
     let mut i = 0;
     while i < Tag::NAMES.len() {
         let (name, tag) = Tag::NAMES[i];
-        if name.len() <= 5 && !tag.has_no_content() && !matches!(tag, Tag::Html | Tag::Body) {
+        if name.len() <= 5 && !tag.is_void_element() && !matches!(tag, Tag::Html | Tag::Body) {
             let bits = 8 * name.len();
-            let text = packed(b"</") | packed(name.as_bytes()) << 16 | (b'>' as u64) << (16 + bits);
-            closing[tag as usize] = (text << (40 - bits), name.len() + 3);
+            let text = pack_bytes(b"</")
+                | pack_bytes(name.as_bytes()) << 16
+                | (b'>' as u64) << (16 + bits);
+            closing_tag[tag as usize] = (text << (40 - bits), name.len() + 3);
         }
         i += 1;
     }
-    closing
+    closing_tag
 };
 
-/// The names of up to eight bytes, each where its number leads to or in a slot after that: most are
-/// found at the first look.
-const SHORT: [(u64, Tag); SLOTS] = {
-    let mut slots = [(0, Tag::Other); SLOTS];
+/// Hash table of the names of up to eight bytes, with linear probing.
+const SHORT_NAMES: [(u64, Tag); SHORT_NAME_SLOTS] = {
+    let mut slots = [(0, Tag::Other); SHORT_NAME_SLOTS];
     let mut i = 0;
     while i < Tag::NAMES.len() {
         let (name, tag) = Tag::NAMES[i];
         if name.len() <= 8 {
-            let name = packed(name.as_bytes());
+            let name = pack_bytes(name.as_bytes());
             let mut slot = slot_of(name);
             while slots[slot].0 != 0 {
-                slot = (slot + 1) % SLOTS;
+                slot = (slot + 1) % SHORT_NAME_SLOTS;
             }
             slots[slot] = (name, tag);
         }
@@ -131,39 +133,39 @@ const SHORT: [(u64, Tag); SLOTS] = {
     }
     slots
 };
-const SLOTS: usize = 512;
+const SHORT_NAME_SLOTS: usize = 512;
 
 const fn slot_of(name: u64) -> usize {
     (name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize
 }
 
 impl Tag {
-    /// The element of a name of up to eight bytes, the first one lowest.
+    /// Returns the element with a name of up to eight bytes, the first one lowest.
     #[inline]
-    pub(crate) fn of_eight(name: u64) -> Self {
-        // As most are written, and found.
-        let (known, tag) = SHORT[slot_of(name)];
-        if known == name {
+    pub(crate) fn from_short_name(name: u64) -> Self {
+        // The name as written: usually lower case, and in its first slot.
+        let (slot_name, tag) = SHORT_NAMES[slot_of(name)];
+        if slot_name == name {
             return tag;
         }
         let name = lowercase(name);
         let mut slot = slot_of(name);
         loop {
-            let (known, tag) = SHORT[slot];
-            if known == name || known == 0 {
+            let (slot_name, tag) = SHORT_NAMES[slot];
+            if slot_name == name || slot_name == 0 {
                 return tag;
             }
-            slot = (slot + 1) % SLOTS;
+            slot = (slot + 1) % SHORT_NAME_SLOTS;
         }
     }
 
-    /// Has no content, and no closing tag.
+    /// True if the element has no content and no closing tag.
     #[inline]
     pub(crate) fn is_void(self) -> bool {
         TRAITS[self as usize] & VOID != 0
     }
 
-    const fn has_no_content(self) -> bool {
+    const fn is_void_element(self) -> bool {
         matches!(
             self,
             Self::Area
@@ -184,13 +186,13 @@ impl Tag {
         )
     }
 
-    /// Its content is text up to its closing tag, whatever is in it.
+    /// True if the content is raw text up to the closing tag.
     #[inline]
     pub(crate) fn is_raw(self) -> bool {
-        TRAITS[self as usize] & RAW != 0
+        TRAITS[self as usize] & RAW_TEXT != 0
     }
 
-    const fn holds_text(self) -> bool {
+    const fn has_raw_text(self) -> bool {
         matches!(
             self,
             Self::Script
@@ -205,31 +207,31 @@ impl Tag {
         )
     }
 
-    /// Goes on in the line that it stands in. Names that HTML does not know do so too.
+    /// True for inline elements, and for unknown ones.
     #[inline]
     pub(crate) fn is_inline(self) -> bool {
         TRAITS[self as usize] & INLINE != 0
     }
 
-    /// Its closing tag in the last bytes of eight, and its length.
+    /// Returns the closing tag in the last bytes of a word, and its length.
     #[inline]
-    pub(crate) fn closing(self) -> (u64, usize) {
-        CLOSING[self as usize]
+    pub(crate) fn closing_tag(self) -> (u64, usize) {
+        CLOSING_TAGS[self as usize]
     }
 
-    /// Whether it may end an open element other than a paragraph.
+    /// True if the element may end an open one other than a paragraph.
     #[inline]
-    pub(crate) fn may_follow(self) -> bool {
-        TRAITS[self as usize] & FOLLOWS != 0
+    pub(crate) fn may_end_sibling(self) -> bool {
+        TRAITS[self as usize] & ENDS_SIBLING != 0
     }
 
-    const fn follows(self) -> bool {
+    const fn ends_sibling(self) -> bool {
         matches!(
             self,
             Self::Li
                 | Self::Dt
                 | Self::Dd
-                | Self::Choice
+                | Self::SelectOption
                 | Self::Optgroup
                 | Self::Body
                 | Self::Td
@@ -241,13 +243,13 @@ impl Tag {
         )
     }
 
-    /// Whether the element alone, without attributes, never says that its text does not count.
+    /// True if the tag alone, without attributes, never excludes the text in it.
     #[inline]
-    pub(crate) fn is_mute(self) -> bool {
-        TRAITS[self as usize] & MUTE != 0
+    pub(crate) fn is_neutral(self) -> bool {
+        TRAITS[self as usize] & NEUTRAL != 0
     }
 
-    const fn tells(self) -> bool {
+    const fn is_landmark_or_hidden(self) -> bool {
         matches!(
             self,
             Self::Template
@@ -271,13 +273,14 @@ impl Tag {
         )
     }
 
-    /// Whether it makes something of its text: a link, a heading, an entry, a cell, code, a drawing.
+    /// True if the element affects the context of its text: links, headings, list items, cells,
+    /// code, SVG.
     #[inline]
-    pub(crate) fn makes_something(self) -> bool {
-        TRAITS[self as usize] & MAKES != 0
+    pub(crate) fn changes_context(self) -> bool {
+        TRAITS[self as usize] & SETS_CONTEXT != 0
     }
 
-    const fn makes(self) -> bool {
+    const fn sets_context(self) -> bool {
         matches!(
             self,
             Self::A
@@ -298,7 +301,7 @@ impl Tag {
                 | Self::Li
                 | Self::Dt
                 | Self::Dd
-                | Self::Choice
+                | Self::SelectOption
                 | Self::Td
                 | Self::Th
                 | Self::Article
@@ -309,13 +312,13 @@ impl Tag {
         )
     }
 
-    /// Whether it stands in the head of a page, or begins its body.
+    /// True if the element belongs in the head of a page, or begins its body.
     #[inline]
-    pub(crate) fn is_in_head(self) -> bool {
+    pub(crate) fn belongs_in_head(self) -> bool {
         TRAITS[self as usize] & IN_HEAD != 0
     }
 
-    const fn stands_in_head(self) -> bool {
+    const fn is_head_element(self) -> bool {
         matches!(
             self,
             Self::Head
@@ -332,7 +335,7 @@ impl Tag {
         )
     }
 
-    const fn goes_on(self) -> bool {
+    const fn is_inline_element(self) -> bool {
         matches!(
             self,
             Self::A
@@ -389,8 +392,8 @@ impl Tag {
         )
     }
 
-    /// 1 to 6 for headings.
-    pub(crate) fn heading(self) -> Option<u8> {
+    /// Returns the level of a heading, from 1 to 6.
+    pub(crate) fn heading_level(self) -> Option<u8> {
         Some(match self {
             Self::H1 => 1,
             Self::H2 => 2,
@@ -402,21 +405,21 @@ impl Tag {
         })
     }
 
-    /// Whether a closing tag of another element leaves it open.
-    pub(crate) fn is_barrier(self) -> bool {
+    /// True if the closing tag of another element does not end it.
+    pub(crate) fn is_scope_boundary(self) -> bool {
         matches!(
             self,
             Self::Table | Self::Td | Self::Th | Self::Caption | Self::Html | Self::Button
         )
     }
 
-    /// Whether a new element `next` ends this one, which is still open.
-    pub(crate) fn ends_at(self, next: Self) -> bool {
+    /// True if a new element ends this one.
+    pub(crate) fn is_ended_by(self, next: Self) -> bool {
         match self {
             Self::P => !next.is_inline() && !matches!(next, Self::Br | Self::Button | Self::Select),
             Self::Li => next == Self::Li,
             Self::Dt | Self::Dd => matches!(next, Self::Dt | Self::Dd),
-            Self::Choice => matches!(next, Self::Choice | Self::Optgroup),
+            Self::SelectOption => matches!(next, Self::SelectOption | Self::Optgroup),
             Self::Td | Self::Th => {
                 matches!(next, Self::Td | Self::Th | Self::Tr)
                     || matches!(next, Self::Tbody | Self::Thead | Self::Tfoot)
@@ -431,9 +434,9 @@ impl Tag {
         }
     }
 
-    /// Where the search for an element that `ends_at` another stops: a list item ends the item
-    /// before it, not the one around its list.
-    pub(crate) fn holds_items(self) -> bool {
+    /// True if the search for an element to end stops here: a list item ends the item before it,
+    /// not the item around its list.
+    pub(crate) fn is_item_scope(self) -> bool {
         matches!(
             self,
             Self::Ul
@@ -460,23 +463,23 @@ mod tests {
 
     #[test]
     fn names_are_found_in_any_case() {
-        assert_eq!(Tag::of(b"DIV"), Tag::Div);
-        assert_eq!(Tag::of(b"blockquote"), Tag::Blockquote);
-        assert_eq!(Tag::of(b"figCaption"), Tag::Figcaption);
-        assert_eq!(Tag::of(b"app-header"), Tag::Other);
-        assert_eq!(Tag::of(b""), Tag::Other);
-        assert_eq!(Tag::of(b"a-name-of-more-than-sixteen-bytes"), Tag::Other);
+        assert_eq!(Tag::from_name(b"DIV"), Tag::Div);
+        assert_eq!(Tag::from_name(b"blockquote"), Tag::Blockquote);
+        assert_eq!(Tag::from_name(b"figCaption"), Tag::Figcaption);
+        assert_eq!(Tag::from_name(b"app-header"), Tag::Other);
+        assert_eq!(Tag::from_name(b""), Tag::Other);
+        assert_eq!(Tag::from_name(b"a-name-of-more-than-sixteen-bytes"), Tag::Other);
     }
 
     #[test]
-    fn short_names_are_found_at_once() {
+    fn short_names_are_found_in_the_hash_table() {
         for (name, tag) in Tag::NAMES.iter().filter(|it| it.0.len() <= 8) {
             for name in [name.to_ascii_lowercase(), name.to_ascii_uppercase()] {
-                assert_eq!(Tag::of_eight(packed(name.as_bytes())), *tag);
-                assert_eq!(Tag::of(name.as_bytes()), *tag);
+                assert_eq!(Tag::from_short_name(pack_bytes(name.as_bytes())), *tag);
+                assert_eq!(Tag::from_name(name.as_bytes()), *tag);
             }
         }
-        assert_eq!(Tag::of_eight(0), Tag::Other);
-        assert_eq!(Tag::of_eight(packed(b"sections")), Tag::Other);
+        assert_eq!(Tag::from_short_name(0), Tag::Other);
+        assert_eq!(Tag::from_short_name(pack_bytes(b"sections")), Tag::Other);
     }
 }

@@ -1,13 +1,14 @@
-//! Text as it is read: character references decoded, white space joined, invisible characters gone.
+//! Normalizes text: decodes character references, collapses white space and removes invisible
+//! characters.
 
-use super::entity::entity;
-use crate::swar::{EACH, HIGH, below, equal, load_word};
+use super::reference::decode_reference;
+use crate::swar::{HIGH_BITS, ONES, load_word, match_below, match_byte};
 
-/// What a byte can begin.
+/// Classes of bytes, by the characters that they may begin.
 const PLAIN: u8 = 0;
 const SPACE: u8 = 1;
 const REFERENCE: u8 = 2;
-/// The first byte of a character that may be a space, or invisible.
+/// The first byte of a non-ASCII character that may be a space, or invisible.
 const SPECIAL: u8 = 3;
 
 const CLASSES: [u8; 256] = {
@@ -28,15 +29,15 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// What a character is to a reader.
+/// The visibility of a character.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visibility {
-    Seen,
+    Visible,
     Space,
     Invisible,
 }
 
-pub(crate) fn sight(character: char) -> Visibility {
+pub(crate) fn visibility(character: char) -> Visibility {
     match character {
         '\0'..=' '
         | '\u{7f}'..='\u{a0}'
@@ -53,29 +54,29 @@ pub(crate) fn sight(character: char) -> Visibility {
         | '\u{2060}'..='\u{206f}'
         | '\u{fe00}'..='\u{fe0f}'
         | '\u{feff}' => Visibility::Invisible,
-        _ => Visibility::Seen,
+        _ => Visibility::Visible,
     }
 }
 
-/// Appends `text`, each run of white space as one space.
+/// Appends `text` with each run of white space as one space.
 #[inline]
-pub(crate) fn push_collapsed(text: &str, references: bool, out: &mut String) {
+pub(crate) fn push_collapsed(text: &str, has_references: bool, out: &mut String) {
     if is_plain(text) {
         out.push_str(text);
     } else {
-        push_by_signs(text, references, out);
+        push_by_characters(text, has_references, out);
     }
 }
 
-/// The same, one sign after the other.
+/// Appends `text` one character at a time.
 #[inline(never)]
-fn push_by_signs(text: &str, references: bool, out: &mut String) {
+fn push_by_characters(text: &str, has_references: bool, out: &mut String) {
     let (bytes, start) = (text.as_bytes(), out.len());
     let (mut from, mut at) = (0, 0);
     while at < bytes.len() {
         match CLASSES[bytes[at] as usize] {
             PLAIN => at += 1,
-            // A single space between words is the usual case, and stays part of the run.
+            // A single space between words stays part of the run: the usual case.
             SPACE
                 if bytes[at] == b' '
                     && at > from
@@ -91,9 +92,9 @@ fn push_by_signs(text: &str, references: bool, out: &mut String) {
                 push_space(start, out);
                 from = at;
             }
-            REFERENCE if references => {
+            REFERENCE if has_references => {
                 out.push_str(&text[from..at]);
-                let (character, length) = entity(&text[at..]);
+                let (character, length) = decode_reference(&text[at..]);
                 push_character(character, start, out);
                 at += length;
                 from = at;
@@ -102,7 +103,7 @@ fn push_by_signs(text: &str, references: bool, out: &mut String) {
             _ => {
                 let Some(character) = text[at..].chars().next() else { break };
                 let length = character.len_utf8();
-                if sight(character) != Visibility::Seen {
+                if visibility(character) != Visibility::Visible {
                     out.push_str(&text[from..at]);
                     push_character(character, start, out);
                     from = at + length;
@@ -114,90 +115,97 @@ fn push_by_signs(text: &str, references: bool, out: &mut String) {
     out.push_str(&text[from..]);
 }
 
-/// Whether a text is what it will be: ASCII that is seen, with single spaces. Without a way out in between
-/// that is found for many bytes at once.
+/// True if a text needs no normalization: visible ASCII with single spaces. Has no early exit, so
+/// that the compiler can vectorize it.
 #[inline]
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
-    if bytes.len() <= MANY {
+    if bytes.len() <= CHUNK_LEN {
         return is_plain_short(bytes);
     }
-    // Each byte with the one after it; the last ones may be looked at twice.
-    let mut wrong = [0; MANY];
-    let (these, next) = (bytes.as_chunks().0, bytes[1..].as_chunks().0);
-    for (these, next) in these.iter().zip(next) {
-        mark_wrong(these, next, &mut wrong);
+    // Compares each byte with the next one. The last bytes may be compared twice.
+    let mut flags = [0; CHUNK_LEN];
+    let (chunks, next_chunks) = (bytes.as_chunks().0, bytes[1..].as_chunks().0);
+    for (chunk, next_bytes) in chunks.iter().zip(next_chunks) {
+        flag_special(chunk, next_bytes, &mut flags);
     }
-    let last = &bytes[bytes.len() - MANY - 1..];
-    if let (Some(these), Some(next)) = (last.first_chunk(), last.last_chunk()) {
-        mark_wrong(these, next, &mut wrong);
+    let last = &bytes[bytes.len() - CHUNK_LEN - 1..];
+    if let (Some(chunk), Some(next_bytes)) = (last.first_chunk(), last.last_chunk()) {
+        flag_special(chunk, next_bytes, &mut flags);
     }
-    u128::from_le_bytes(wrong) == 0 && !is_wrong(bytes[bytes.len() - 1])
+    u128::from_le_bytes(flags) == 0 && !is_special(bytes[bytes.len() - 1])
 }
 
-const MANY: usize = 16;
+const CHUNK_LEN: usize = 16;
 
 #[inline]
-fn mark_wrong(these: &[u8; MANY], next: &[u8; MANY], wrong: &mut [u8; MANY]) {
-    for at in 0..MANY {
-        let double = (these[at] == b' ') & (next[at] == b' ');
-        wrong[at] |= u8::from(is_wrong(these[at]) | double);
+fn flag_special(
+    chunk: &[u8; CHUNK_LEN],
+    next_bytes: &[u8; CHUNK_LEN],
+    flags: &mut [u8; CHUNK_LEN],
+) {
+    for at in 0..CHUNK_LEN {
+        let is_double_space = (chunk[at] == b' ') & (next_bytes[at] == b' ');
+        flags[at] |= u8::from(is_special(chunk[at]) | is_double_space);
     }
 }
 
 #[inline]
-fn is_wrong(byte: u8) -> bool {
+fn is_special(byte: u8) -> bool {
     (byte.wrapping_sub(b' ') > b'~' - b' ') | (byte == b'&')
 }
 
-/// The same for a few bytes.
+/// Like `is_plain`, for a short text.
 #[inline]
 fn is_plain_short(bytes: &[u8]) -> bool {
     let Some(last) = bytes.len().checked_sub(8) else {
         let mut before = 0;
         return bytes.iter().all(|&it| {
-            let double = it == b' ' && before == b' ';
+            let is_double_space = it == b' ' && before == b' ';
             before = it;
-            !is_wrong(it) && !double
+            !is_special(it) && !is_double_space
         });
     };
-    // The parts have a byte in common, so that no pair is missed.
-    [0, last / 2, last].iter().all(|&at| load_word(bytes, at).is_some_and(is_plain_eight))
+    // The words overlap, so that no pair of bytes is missed.
+    [0, last / 2, last].iter().all(|&at| load_word(bytes, at).is_some_and(is_plain_word))
 }
 
 #[inline]
-fn is_plain_eight(eight: u64) -> bool {
-    let wrong = below(eight, b' ') | equal(eight, 0x7f) | equal(eight, b'&') | (eight & HIGH);
-    // Exact, for bytes of ASCII.
-    let spaces = !(eight ^ (u64::from(b' ') * EACH)).wrapping_add(HIGH - EACH) & HIGH;
-    wrong == 0 && spaces & (spaces >> 8) == 0
+fn is_plain_word(word: u64) -> bool {
+    let flags = match_below(word, b' ')
+        | match_byte(word, 0x7f)
+        | match_byte(word, b'&')
+        | (word & HIGH_BITS);
+    // Exact for ASCII.
+    let spaces = !(word ^ (u64::from(b' ') * ONES)).wrapping_add(HIGH_BITS - ONES) & HIGH_BITS;
+    flags == 0 && spaces & (spaces >> 8) == 0
 }
 
-/// Whether no two spaces are side by side.
+/// True if no two spaces are adjacent.
 pub(crate) fn is_single_spaced(bytes: &[u8]) -> bool {
-    let next = bytes.get(1..).unwrap_or_default();
-    let double = |(one, other): (&u8, &u8)| *one == b' ' && *other == b' ';
-    !bytes.iter().zip(next).fold(false, |found, pair| found | double(pair))
+    let next_bytes = bytes.get(1..).unwrap_or_default();
+    let is_double_space = |(one, other): (&u8, &u8)| *one == b' ' && *other == b' ';
+    !bytes.iter().zip(next_bytes).fold(false, |found, pair| found | is_double_space(pair))
 }
 
-/// Appends `text` of a preformatted part as it is, but for the ends of lines.
-pub(crate) fn push_preformatted(text: &str, references: bool, out: &mut String) {
+/// Appends preformatted text, with normalized line breaks.
+pub(crate) fn push_preformatted(text: &str, has_references: bool, out: &mut String) {
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
-        if character == '&' && references {
-            let (character, length) = entity(rest);
-            push_as_is(character, out);
+        if character == '&' && has_references {
+            let (character, length) = decode_reference(rest);
+            push_preformatted_character(character, out);
             rest = &rest[length..];
         } else {
-            push_as_is(character, out);
+            push_preformatted_character(character, out);
             rest = &rest[character.len_utf8()..];
         }
     }
 }
 
-fn push_as_is(character: char, out: &mut String) {
+fn push_preformatted_character(character: char, out: &mut String) {
     match character {
-        // Half of the end of a line.
+        // A part of a line break.
         '\r' => {}
         '\0' => out.push('\u{fffd}'),
         _ => out.push(character),
@@ -205,14 +213,14 @@ fn push_as_is(character: char, out: &mut String) {
 }
 
 fn push_character(character: char, start: usize, out: &mut String) {
-    match sight(character) {
-        Visibility::Seen => out.push(character),
+    match visibility(character) {
+        Visibility::Visible => out.push(character),
         Visibility::Space => push_space(start, out),
         Visibility::Invisible => {}
     }
 }
 
-/// A space, unless what was appended since `start` ends with one.
+/// Appends a space, unless the text since `start` ends with one.
 fn push_space(start: usize, out: &mut String) {
     if out.len() == start || !out.ends_with(' ') {
         out.push(' ');
@@ -231,13 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn plain_texts_of_any_length() {
+    fn is_plain_works_for_any_length() {
         for length in 0..60 {
             let text: String = "a b c-d ".chars().cycle().take(length).collect();
             assert!(is_plain(&text), "{text}");
             for at in 0..length {
-                for wrong in ["\t", "&", "\u{7f}", "\0", "é"] {
-                    let text = format!("{}{wrong}{}", &text[..at], &text[at + 1..]);
+                for flags in ["\t", "&", "\u{7f}", "\0", "é"] {
+                    let text = format!("{}{flags}{}", &text[..at], &text[at + 1..]);
                     assert!(!is_plain(&text), "{text:?}");
                 }
                 let text = format!("{}  {}", &text[..at], &text[at + 1..]);
@@ -247,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_is_joined() {
+    fn white_space_is_collapsed() {
         check("a  b\n\tc ", "a b c ");
         check(" a", " a");
         check("a\u{a0}\u{2009}b\u{3000}c", "a b c");
@@ -255,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_gone() {
+    fn invisible_characters_are_removed() {
         check("in\u{ad}vis\u{200b}i&shy;ble\u{feff}", "invisible");
         check("a \u{200b} b", "a b");
     }

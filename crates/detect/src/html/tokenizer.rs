@@ -1,33 +1,35 @@
-//! HTML as tokens, in one pass from front to back.
+//! Tokenizes HTML in one pass.
 //!
-//! Tags, comments and text are told apart as browsers do. Every step moves on, so the time is
-//! linear in the length, whatever is in it.
+//! Tags, comments and text are recognized as in browsers. Every step advances, so the time is
+//! linear in the length of any input.
 
 use memchr::{memchr, memmem};
 
 use super::tag::Tag;
-use crate::swar::{EACH, below, bits_before, equal, find_near, load_word, lowercase, packed};
+use crate::swar::{
+    ONES, bits_before, find_near, load_word, lowercase, match_below, match_byte, pack_bytes,
+};
 
-/// An attribute: its name as written, and its value without quotes.
+/// Name as written, and value without quotes.
 pub(crate) type Attribute<'a> = (&'a str, &'a str);
 
-/// The bit of each byte in which letters differ by case, and one that they have and what ends a name has
-/// not.
-const CASE: u64 = 0x20 * EACH;
-const LETTER: u64 = 0x40 * EACH;
+/// Bits of each byte: one that differs between upper and lower case, and one that letters have and
+/// the byte after a name does not.
+const CASE_BITS: u64 = 0x20 * ONES;
+const LETTER_BITS: u64 = 0x40 * ONES;
 
-/// More attributes than this are not looked at: no page has them, and they would take memory.
-const MOST_ATTRIBUTES: usize = 64;
+/// Maximum number of attributes of an element; more are ignored, as only hostile pages have them.
+const MAX_ATTRIBUTES: usize = 64;
 
-/// A piece of a page.
+/// A token of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
     /// Text between tags, with character references.
     Text(&'a str),
-    /// The content of an element that holds nothing but text.
+    /// Content of a raw text element.
     Raw(&'a str),
-    /// An opening tag; its attributes are in the list.
-    Open { tag: Tag, name: &'a str, closed: bool },
+    /// An opening tag. Its attributes are in the list.
+    Open { tag: Tag, name: &'a str, is_self_closing: bool },
     /// A closing tag.
     Close { tag: Tag, name: &'a str },
 }
@@ -35,14 +37,14 @@ pub(crate) enum Token<'a> {
 pub(crate) struct Tokenizer<'a> {
     text: &'a str,
     at: usize,
-    /// The element whose content is text only, if one was just opened.
-    raw: Option<(Tag, &'a str)>,
-    /// Leaves out attributes that tell nothing.
-    telling: bool,
-    /// Of the last opening tag, if only what tells is looked for and it is the first that does: most
-    /// tags have no other, and need no list then.
+    /// The raw text element that was just opened.
+    raw_element: Option<(Tag, &'a str)>,
+    /// Omit attributes that no rule uses.
+    relevant_only: bool,
+    /// The class of the last opening tag, if it is the only relevant attribute so far. Most tags
+    /// have no other, and need no list.
     class: Option<&'a str>,
-    /// Bytes looked at, as evidence that each is looked at a bounded number of times.
+    /// Number of bytes examined, to test that the time is linear.
     #[cfg(test)]
     pub(crate) steps: usize,
 }
@@ -52,17 +54,17 @@ impl<'a> Tokenizer<'a> {
         Self {
             text,
             at: 0,
-            raw: None,
-            telling: false,
+            raw_element: None,
+            relevant_only: false,
             class: None,
             #[cfg(test)]
             steps: 0,
         }
     }
 
-    /// The same, but only attributes that say whether text counts are in the list.
-    pub(crate) fn telling(text: &'a str) -> Self {
-        Self { telling: true, ..Self::new(text) }
+    /// Returns a tokenizer that omits attributes that no rule uses.
+    pub(crate) fn with_relevant_attributes(text: &'a str) -> Self {
+        Self { relevant_only: true, ..Self::new(text) }
     }
 
     /// The `class` of the last opening tag, if it is not in the list.
@@ -71,12 +73,12 @@ impl<'a> Tokenizer<'a> {
         self.class
     }
 
-    /// The next token. An opening tag leaves its attributes in the list.
+    /// Returns the next token. Fills the list with the attributes of an opening tag.
     #[inline]
     pub(crate) fn next(&mut self, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
         let text = self.text;
-        if self.raw.is_some()
-            && let Some(token) = self.raw_text()
+        if self.raw_element.is_some()
+            && let Some(token) = self.next_raw_text()
         {
             return Some(token);
         }
@@ -85,16 +87,16 @@ impl<'a> Tokenizer<'a> {
             let at = self.at;
             if !is_markup(bytes, at) {
                 self.at = next_markup(bytes, at + 1);
-                self.count(at);
+                self.count_steps(at);
                 return Some(Token::Text(&text[at..self.at]));
             }
             let token = match bytes[at + 1] {
-                b'a'..=b'z' | b'A'..=b'Z' => self.open(at, attributes),
-                b'/' => self.close(at),
+                b'a'..=b'z' | b'A'..=b'Z' => self.open_tag(at, attributes),
+                b'/' => self.close_tag(at),
                 b'!' => self.skip_declaration(at),
                 _ => self.skip_to_end(at),
             };
-            self.count(at);
+            self.count_steps(at);
             if token.is_some() {
                 return token;
             }
@@ -102,46 +104,46 @@ impl<'a> Tokenizer<'a> {
         None
     }
 
-    /// The next eight bytes, if a closing tag begins with them.
+    /// Returns the next eight bytes if a closing tag begins with them.
     #[inline]
-    pub(crate) fn closing(&self) -> Option<u64> {
-        let eight = load_word(self.text.as_bytes(), self.at)?;
-        (eight as u16 == u16::from_le_bytes(*b"</") && self.raw.is_none()).then_some(eight)
+    pub(crate) fn peek_closing_tag(&self) -> Option<u64> {
+        let word = load_word(self.text.as_bytes(), self.at)?;
+        (word as u16 == u16::from_le_bytes(*b"</") && self.raw_element.is_none()).then_some(word)
     }
 
-    /// Steps over the closing tag that begins with these bytes, if it is that of an element and written
-    /// as most are.
+    /// Skips the closing tag that begins with these bytes, if it is the tag of this element in its
+    /// usual form.
     #[inline]
-    pub(crate) fn closes(&mut self, tag: Tag, eight: u64) -> bool {
-        let (closing, length) = tag.closing();
-        let found = eight << ((64 - 8 * length) & 63) == closing;
-        if found {
+    pub(crate) fn skip_closing_tag(&mut self, tag: Tag, word: u64) -> bool {
+        let (closing_tag, length) = tag.closing_tag();
+        let is_match = word << ((64 - 8 * length) & 63) == closing_tag;
+        if is_match {
             let at = self.at;
             self.at += length;
-            self.count(at);
+            self.count_steps(at);
         }
-        found
+        is_match
     }
 
-    /// The content of an element that holds nothing but text, if there is any.
-    fn raw_text(&mut self) -> Option<Token<'a>> {
-        let (tag, name) = self.raw.take()?;
+    /// Returns the content of a raw text element, if there is any.
+    fn next_raw_text(&mut self) -> Option<Token<'a>> {
+        let (tag, name) = self.raw_element.take()?;
         let (text, start) = (self.text, self.at);
         let end = if tag == Tag::Plaintext { None } else { self.find_close(name) };
         self.at = end.unwrap_or(text.len());
-        self.count(start);
+        self.count_steps(start);
         (self.at > start).then(|| Token::Raw(&text[start..self.at]))
     }
 
     #[cfg_attr(not(test), allow(clippy::unused_self))]
-    fn count(&mut self, _from: usize) {
+    fn count_steps(&mut self, _from: usize) {
         #[cfg(test)]
         {
             self.steps += self.at.saturating_sub(_from).max(1);
         }
     }
 
-    /// Where the closing tag of a raw element begins.
+    /// Finds the closing tag of a raw text element.
     fn find_close(&self, name: &str) -> Option<usize> {
         let bytes = self.text.as_bytes();
         memmem::find_iter(&bytes[self.at..], b"</").map(|it| self.at + it).find(|&it| {
@@ -152,7 +154,7 @@ impl<'a> Tokenizer<'a> {
         })
     }
 
-    /// A comment, a doctype, or what is taken for a comment.
+    /// Skips a comment, a doctype, or a bogus comment.
     fn skip_declaration(&mut self, open: usize) -> Option<Token<'a>> {
         let bytes = self.text.as_bytes();
         if !bytes[open..].starts_with(b"<!--") {
@@ -168,7 +170,7 @@ impl<'a> Tokenizer<'a> {
                 match bytes.get(it + 2) {
                     Some(b'>') => Some(it + 3),
                     Some(b'!') if bytes.get(it + 3) == Some(&b'>') => Some(it + 4),
-                    // In `--->` the pair that counts begins one later.
+                    // In `--->`, the comment ends with the second pair of hyphens.
                     Some(b'-') if bytes.get(it + 3) == Some(&b'>') => Some(it + 4),
                     _ => None,
                 }
@@ -185,13 +187,13 @@ impl<'a> Tokenizer<'a> {
     }
 
     #[inline]
-    fn close(&mut self, open: usize) -> Option<Token<'a>> {
+    fn close_tag(&mut self, open: usize) -> Option<Token<'a>> {
         let bytes = self.text.as_bytes();
         let start = open + 2;
         if !bytes.get(start).is_some_and(u8::is_ascii_alphabetic) {
             return self.skip_to_end(open);
         }
-        let (tag, end) = tag_at(bytes, start);
+        let (tag, end) = parse_tag_name(bytes, start);
         if bytes.get(end) == Some(&b'>') {
             self.at = end + 1;
         } else {
@@ -201,29 +203,29 @@ impl<'a> Tokenizer<'a> {
     }
 
     #[inline]
-    fn open(&mut self, open: usize, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
+    fn open_tag(&mut self, open: usize, attributes: &mut Vec<Attribute<'a>>) -> Option<Token<'a>> {
         attributes.clear();
         self.class = None;
         let (text, bytes) = (self.text, self.text.as_bytes());
         let start = open + 1;
-        let (tag, mut at) = tag_at(bytes, start);
+        let (tag, mut at) = parse_tag_name(bytes, start);
         let name = &text[start..at];
-        let (mut closed, mut count) = (false, 0);
-        let tells = !self.telling || !tag.is_void() || tag == Tag::Input;
-        // A tag that the page ends in is none.
+        let (mut is_self_closing, mut count) = (false, 0);
+        let has_relevant = !self.relevant_only || !tag.is_void() || tag == Tag::Input;
+        // A tag without an end is ignored, with the rest of the page.
         self.at = bytes.len();
         loop {
             if *bytes.get(at)? == b'>' {
                 break;
             }
-            if let Some(eight) = load_word(bytes, at) {
-                // Every other attribute is this one, and written so.
-                if eight == const { packed(b" class=\"") } {
+            if let Some(word) = load_word(bytes, at) {
+                // Every other attribute has this form.
+                if word == const { pack_bytes(b" class=\"") } {
                     let end = find_near(bytes, at + 8, b'"')?;
-                    (closed, count) = (false, count + 1);
-                    if tells && count <= MOST_ATTRIBUTES {
+                    (is_self_closing, count) = (false, count + 1);
+                    if has_relevant && count <= MAX_ATTRIBUTES {
                         let value = &text[at + 8..end];
-                        if self.telling && self.class.is_none() && attributes.is_empty() {
+                        if self.relevant_only && self.class.is_none() && attributes.is_empty() {
                             self.class = Some(value);
                         } else {
                             attributes.push(("class", value));
@@ -232,12 +234,12 @@ impl<'a> Tokenizer<'a> {
                     at = end + 1;
                     continue;
                 }
-                if let Some((key, length)) = short(eight) {
+                if let Some((key, length)) = match_short_attribute(word) {
                     let start = at + length + 3;
                     let end = find_near(bytes, start, b'"')?;
-                    (closed, count) = (false, count + 1);
-                    let takes = tells && count <= MOST_ATTRIBUTES;
-                    if takes && (!self.telling || is_telling(key)) {
+                    (is_self_closing, count) = (false, count + 1);
+                    let is_kept = has_relevant && count <= MAX_ATTRIBUTES;
+                    if is_kept && (!self.relevant_only || is_relevant_attribute(key)) {
                         attributes.push((&text[at + 1..start - 2], &text[start..end]));
                     }
                     at = end + 1;
@@ -246,19 +248,19 @@ impl<'a> Tokenizer<'a> {
             }
             let mut first = *bytes.get(at)?;
             while is_space(first) || first == b'/' {
-                closed = first == b'/';
+                is_self_closing = first == b'/';
                 at += 1;
                 first = *bytes.get(at)?;
             }
             if first == b'>' {
                 break;
             }
-            closed = false;
+            is_self_closing = false;
             count += 1;
-            let takes = tells && count <= MOST_ATTRIBUTES;
-            if let Some((key, start)) = usual(bytes, at) {
+            let is_kept = has_relevant && count <= MAX_ATTRIBUTES;
+            if let Some((key, start)) = match_quoted_attribute(bytes, at) {
                 let end = find_near(bytes, start, b'"')?;
-                if takes && (!self.telling || is_telling(key)) {
+                if is_kept && (!self.relevant_only || is_relevant_attribute(key)) {
                     attributes.push((&text[at..start - 2], &text[start..end]));
                 }
                 at = end + 1;
@@ -266,7 +268,7 @@ impl<'a> Tokenizer<'a> {
             }
             let from = at;
             // A name may begin with `=`.
-            at = key_end(bytes, at + 1);
+            at = find_key_end(bytes, at + 1);
             let key = from..at;
             let mut equals = at;
             while equals < bytes.len() && is_space(bytes[equals]) {
@@ -293,62 +295,61 @@ impl<'a> Tokenizer<'a> {
                     }
                 }
             }
-            if takes {
+            if is_kept {
                 attributes.push((&text[key], &text[value]));
             }
         }
         self.at = at + 1;
         if tag.is_raw() {
-            self.raw = Some((tag, name));
+            self.raw_element = Some((tag, name));
         }
-        Some(Token::Open { tag, name, closed })
+        Some(Token::Open { tag, name, is_self_closing })
     }
 }
 
-/// The name of an attribute after one space, and its length, if it has up to five letters and its value
-/// is in double quotes, as most are.
+/// Matches an attribute of the usual form: a space, a name of up to five letters, and a value in
+/// double quotes. Returns the name and its length.
 #[inline(always)]
-fn short(eight: u64) -> Option<(u64, usize)> {
-    let rest = eight >> 8;
-    // What ends a name lacks this bit, and letters have it.
-    let bits = bits_before(!rest & LETTER);
-    let fits = eight as u8 == b' ' && bits > 0 && (rest >> bits) as u16 == QUOTED;
-    fits.then(|| (rest & ((1 << bits) - 1), bits as usize / 8))
+fn match_short_attribute(word: u64) -> Option<(u64, usize)> {
+    let rest = word >> 8;
+    // Letters have this bit, and the byte after a name does not.
+    let bits = bits_before(!rest & LETTER_BITS);
+    let is_match = word as u8 == b' ' && bits > 0 && (rest >> bits) as u16 == EQUALS_QUOTE;
+    is_match.then(|| (rest & ((1 << bits) - 1), bits as usize / 8))
 }
 
-const QUOTED: u16 = u16::from_le_bytes(*b"=\"");
+const EQUALS_QUOTE: u16 = u16::from_le_bytes(*b"=\"");
 
-/// The name of an attribute of the usual form, up to seven bytes and a value in double quotes, and
-/// where its value begins.
+/// Matches a name of up to seven bytes before a value in double quotes. Returns the name and the
+/// start of the value.
 #[inline]
-fn usual(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    let eight = load_word(bytes, at)?;
-    let found = key_ends(eight);
-    let bits = bits_before(found);
+fn match_quoted_attribute(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    let word = load_word(bytes, at)?;
+    let ends = match_key_end(word);
+    let bits = bits_before(ends);
     let start = at + bits as usize / 8 + 2;
-    let fits = found != 0 && bits > 0 && (eight >> bits) as u8 == b'=';
-    (fits && bytes.get(start - 1) == Some(&b'"')).then(|| (eight & ((1 << bits) - 1), start))
+    let is_match = ends != 0 && bits > 0 && (word >> bits) as u8 == b'=';
+    (is_match && bytes.get(start - 1) == Some(&b'"')).then(|| (word & ((1 << bits) - 1), start))
 }
 
-/// Whether the name of an attribute, up to seven bytes, is one of those that say whether text counts,
-/// or what it is.
+/// True if a rule uses the attribute with this name of up to seven bytes.
 #[inline]
-fn is_telling(key: u64) -> bool {
-    // In lower case, if it is one of them.
-    let like = TELLING[telling_slot(key | CASE)];
-    key | CASE == like | CASE && lowercase(key) == like
+fn is_relevant_attribute(key: u64) -> bool {
+    // The name in lower case, if it is in the table.
+    let like = RELEVANT_ATTRIBUTES[attribute_slot(key | CASE_BITS)];
+    key | CASE_BITS == like | CASE_BITS && lowercase(key) == like
 }
 
-/// Each name where its number leads to.
-const TELLING: [u64; 32] = {
+/// Perfect hash table of the names.
+const RELEVANT_ATTRIBUTES: [u64; 32] = {
     let names: [&[u8]; 10] = [
         b"class", b"data-ad", b"hidden", b"id", b"open", b"rel", b"role", b"style", b"type",
         b"value",
     ];
     let (mut slots, mut i) = ([0; 32], 0);
     while i < names.len() {
-        let name = packed(names[i]);
-        let slot = telling_slot(name | CASE);
+        let name = pack_bytes(names[i]);
+        let slot = attribute_slot(name | CASE_BITS);
         assert!(slots[slot] == 0, "two names in one slot");
         slots[slot] = name;
         i += 1;
@@ -356,12 +357,12 @@ const TELLING: [u64; 32] = {
     slots
 };
 
-/// The factor is one that keeps them apart.
-const fn telling_slot(name: u64) -> usize {
+/// The multiplier was found by search: it gives each name another slot.
+const fn attribute_slot(name: u64) -> usize {
     (name.wrapping_mul(0x0c2f_590e_5eac_c7db) >> 59) as usize
 }
 
-/// Whether a tag or a comment begins here, rather than a `<` in a text.
+/// True if a tag or a comment begins here, rather than a `<` in a text.
 fn is_markup(bytes: &[u8], at: usize) -> bool {
     bytes[at] == b'<'
         && bytes
@@ -380,29 +381,32 @@ fn next_markup(bytes: &[u8], from: usize) -> usize {
     bytes.len()
 }
 
-/// Whether a byte ends the name of an attribute.
+/// True if a byte ends the name of an attribute.
 const fn ends_key(byte: u8) -> bool {
     matches!(byte, b'=' | b'>' | b'/') || is_space(byte)
 }
 
-/// Marks bytes that may end the name of an attribute. Only the first mark is sure.
+/// Marks bytes that may end the name of an attribute. Only the first mark is exact.
 #[inline]
-fn key_ends(eight: u64) -> u64 {
-    below(eight, b' ' + 1) | equal(eight, b'=') | equal(eight, b'>') | equal(eight, b'/')
+fn match_key_end(word: u64) -> u64 {
+    match_below(word, b' ' + 1)
+        | match_byte(word, b'=')
+        | match_byte(word, b'>')
+        | match_byte(word, b'/')
 }
 
-/// Where the name of an attribute ends.
-fn key_end(bytes: &[u8], start: usize) -> usize {
+/// Returns the end of the name of an attribute.
+fn find_key_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
-    while let Some(eight) = load_word(bytes, at) {
-        let found = key_ends(eight);
+    while let Some(word) = load_word(bytes, at) {
+        let found = match_key_end(word);
         if found == 0 {
             at += 8;
             continue;
         }
         let bits = bits_before(found);
         at += bits as usize / 8;
-        if ends_key((eight >> bits) as u8) {
+        if ends_key((word >> bits) as u8) {
             return at;
         }
         at += 1;
@@ -413,27 +417,27 @@ fn key_end(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-/// The element whose name begins here, and where the name ends.
+/// Returns the element whose name begins here, and the end of the name.
 #[inline(always)]
-fn tag_at(bytes: &[u8], start: usize) -> (Tag, usize) {
-    if let Some(eight) = load_word(bytes, start) {
-        // What ends a name lacks this bit, and letters have it.
-        let ends = !eight & LETTER;
+fn parse_tag_name(bytes: &[u8], start: usize) -> (Tag, usize) {
+    if let Some(word) = load_word(bytes, start) {
+        // Letters have this bit, and the byte after a name does not.
+        let ends = !word & LETTER_BITS;
         let bits = bits_before(ends) & 63;
-        if ends != 0 && matches!((eight >> bits) as u8, b'>' | b' ') {
-            return (Tag::of_eight(eight & ((1 << bits) - 1)), start + bits as usize / 8);
+        if ends != 0 && matches!((word >> bits) as u8, b'>' | b' ') {
+            return (Tag::from_short_name(word & ((1 << bits) - 1)), start + bits as usize / 8);
         }
-        let ends = below(eight, b' ' + 1) | equal(eight, b'>') | equal(eight, b'/');
+        let ends = match_below(word, b' ' + 1) | match_byte(word, b'>') | match_byte(word, b'/');
         let bits = bits_before(ends);
-        if ends != 0 && ends_name((eight >> bits) as u8) {
-            return (Tag::of_eight(eight & ((1 << bits) - 1)), start + bits as usize / 8);
+        if ends != 0 && ends_name((word >> bits) as u8) {
+            return (Tag::from_short_name(word & ((1 << bits) - 1)), start + bits as usize / 8);
         }
     }
     let mut end = start;
     while end < bytes.len() && !ends_name(bytes[end]) {
         end += 1;
     }
-    (Tag::of(&bytes[start..end]), end)
+    (Tag::from_name(&bytes[start..end]), end)
 }
 
 const fn ends_name(byte: u8) -> bool {
@@ -444,7 +448,7 @@ pub(crate) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
 }
 
-/// The value of an attribute; of several with one name the first counts.
+/// Returns the value of the first attribute with a name.
 pub(crate) fn attribute<'a>(attributes: &[Attribute<'a>], name: &str) -> Option<&'a str> {
     attributes.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
 }
@@ -453,7 +457,7 @@ pub(crate) fn attribute<'a>(attributes: &[Attribute<'a>], name: &str) -> Option<
 mod tests {
     use super::*;
 
-    /// Tokens in a short notation.
+    /// Formats tokens in a short notation.
     fn tokens(text: &str) -> String {
         let (mut tokenizer, mut attributes, mut out) =
             (Tokenizer::new(text), Vec::new(), Vec::new());
@@ -461,8 +465,8 @@ mod tests {
             out.push(match token {
                 Token::Text(text) => format!("'{text}'"),
                 Token::Raw(text) => format!("raw '{text}'"),
-                Token::Open { name, closed, .. } => {
-                    let end = if closed { "/" } else { "" };
+                Token::Open { name, is_self_closing, .. } => {
+                    let end = if is_self_closing { "/" } else { "" };
                     let list: Vec<_> =
                         attributes.iter().map(|(k, v)| format!(" {k}={v}")).collect();
                     format!("<{name}{}{end}>", list.concat())
@@ -492,20 +496,20 @@ mod tests {
     }
 
     #[test]
-    fn a_sign_that_begins_no_tag_is_text() {
+    fn a_less_than_sign_without_a_tag_is_text() {
         check("1 < 2 <3 <", "'1 < 2 <3 <'");
         check("a</>b", "'a' 'b'");
         check("<<p>", "'<' <p>");
     }
 
     #[test]
-    fn comments_are_left_out() {
+    fn comments_are_skipped() {
         check("a<!-- <b> -->c<!-->d<!--->e<!doctype html>f<?php x ?>g", "'a' 'c' 'd' 'e' 'f' 'g'");
         check("a<!-- x --!>b<!----->c<!-- never ends", "'a' 'b' 'c'");
     }
 
     #[test]
-    fn raw_elements_end_at_their_own_tag() {
+    fn raw_text_ends_at_its_own_closing_tag() {
         check("<script>a</b></SCRIPT>c", "<script> raw 'a</b>' </SCRIPT> 'c'");
         check("<title>a <b> c</title>", "<title> raw 'a <b> c' </title>");
         check("<style></style>", "<style> </style>");
@@ -513,14 +517,14 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_without_an_end_ends_the_page() {
+    fn a_tag_without_an_end_is_skipped_with_the_rest_of_the_page() {
         check("a<b", "'a'");
         check("a<b c='d", "'a'");
         check("a<b c", "'a'");
     }
 
     #[test]
-    fn each_byte_is_looked_at_a_bounded_number_of_times() {
+    fn time_is_linear_in_the_length() {
         for part in ["<", "<a", "<!--", "</", "<a b=\"", "<script>", "<a a=b ", "<!", "&", "--"] {
             tokens(&part.repeat(20_000));
         }

@@ -1,125 +1,125 @@
-//! One pass from JSON as written to JSON in one form.
+//! Converts JSON to its canonical form in one pass.
 
-use super::lengths::lengths;
+use super::list_lengths::list_lengths;
 use super::number::push_number;
-use super::path::{Path, Walker};
+use super::path::{JsonPath, PathMatcher};
 use super::string::push_string;
 
-/// Containers in each other, at most.
-pub(crate) const DEEPEST: usize = 128;
+/// Maximum depth of nested containers.
+pub(crate) const MAX_DEPTH: usize = 128;
 
-/// What of it counts.
+/// Settings of the conversion.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Options {
-    /// Only the values at these paths, if there are any.
-    pub(crate) select: Vec<Path>,
-    pub(crate) drop: Vec<Path>,
-    /// The order of lists does not matter.
+pub(crate) struct JsonOptions {
+    /// Only the values at these paths are written, if there are any.
+    pub(crate) select: Vec<JsonPath>,
+    pub(crate) drop: Vec<JsonPath>,
+    /// The order of lists is not significant.
     pub(crate) unordered: bool,
 }
 
-impl Options {
-    /// All paths as they are written.
-    pub(crate) fn places(&self) -> impl Iterator<Item = String> {
+impl JsonOptions {
+    /// Returns all paths as written.
+    pub(crate) fn path_sources(&self) -> impl Iterator<Item = String> {
         self.select.iter().chain(&self.drop).map(|it| it.text.clone())
     }
 }
 
-/// Why a text is no JSON that can be brought into one form.
+/// The reason why a text has no canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// Not as JSON is written, at this byte.
-    At(usize),
-    /// More containers in each other than are followed.
-    Deep,
+pub(crate) enum JsonError {
+    /// Syntax error at this byte.
+    Syntax(usize),
+    /// Too many nested containers.
+    TooDeep,
 }
 
-/// JSON in one form.
+/// Canonical JSON.
 #[derive(Debug)]
-pub(crate) struct Canonical {
-    /// One value to a line.
+pub(crate) struct CanonicalJson {
+    /// One value in each line.
     pub(crate) text: String,
-    /// Paths that lead nowhere.
+    /// Paths that match nothing.
     pub(crate) unmatched: Vec<String>,
 }
 
-/// One or more values, as in JSON lines.
-pub(crate) fn canonical(text: &str, options: &Options) -> Result<Canonical, Fault> {
-    // Some sites begin with this, to keep their JSON from being run as a script.
+/// Converts one or more values, as in JSON Lines.
+pub(crate) fn canonicalize(text: &str, options: &JsonOptions) -> Result<CanonicalJson, JsonError> {
+    // Some sites begin with this prefix, so that browsers cannot run the JSON as a script.
     let text = text.strip_prefix(")]}'").unwrap_or(text);
-    let mut writer = Writer::new(text, options);
+    let mut writer = Canonicalizer::new(text, options);
     writer.run()?;
     let unmatched = writer.select.unmatched().chain(writer.drop.unmatched());
-    Ok(Canonical { unmatched: unmatched.map(str::to_owned).collect(), text: writer.out })
+    Ok(CanonicalJson { unmatched: unmatched.map(str::to_owned).collect(), text: writer.out })
 }
 
-/// What becomes of a value.
+/// How a value is written.
 #[derive(Clone, Copy)]
-struct Fate {
-    written: bool,
-    dropped: bool,
-    /// Stands in a line of its own, not in a container that is written.
-    alone: bool,
+struct ValueOutput {
+    is_written: bool,
+    is_dropped: bool,
+    /// The value has a line of its own: its container is not written.
+    is_own_line: bool,
 }
 
-/// A container that is open.
-struct Level {
-    array: bool,
+/// An open container.
+struct Container {
+    is_array: bool,
     count: u64,
-    /// How many elements it has, if a path asks for that.
+    /// Number of elements, if a path depends on it.
     length: u64,
-    fate: Fate,
-    /// Where its members begin in the list.
+    output: ValueOutput,
+    /// Start of its members in the list of members.
     members: usize,
 }
 
-/// A member that is written: where it begins, and where its name ends.
+/// Offsets of a written member: its start, and the end of its name.
 #[derive(Clone, Copy)]
 struct Member {
     start: usize,
     name_end: usize,
 }
 
-struct Writer<'a> {
+struct Canonicalizer<'a> {
     text: &'a str,
     at: usize,
     out: String,
-    levels: Vec<Level>,
+    containers: Vec<Container>,
     members: Vec<Member>,
-    scratch: String,
-    select: Walker<'a>,
-    drop: Walker<'a>,
+    sort_buffer: String,
+    select: PathMatcher<'a>,
+    drop: PathMatcher<'a>,
     unordered: bool,
-    /// The lengths of the lists to come.
-    lengths: std::vec::IntoIter<u64>,
+    /// Lengths of the lists to come.
+    list_lengths: std::vec::IntoIter<u64>,
 }
 
-impl<'a> Writer<'a> {
-    fn new(text: &'a str, options: &'a Options) -> Self {
+impl<'a> Canonicalizer<'a> {
+    fn new(text: &'a str, options: &'a JsonOptions) -> Self {
         let mut paths = options.select.iter().chain(&options.drop);
-        let asked = paths.any(Path::asks_for_end);
+        let needs_lengths = paths.any(JsonPath::counts_from_end);
         Self {
-            lengths: if asked { lengths(text) } else { Vec::new() }.into_iter(),
+            list_lengths: if needs_lengths { list_lengths(text) } else { Vec::new() }.into_iter(),
             text,
             at: 0,
             out: String::with_capacity(text.len()),
-            levels: Vec::new(),
+            containers: Vec::new(),
             members: Vec::new(),
-            scratch: String::new(),
-            select: Walker::new(&options.select),
-            drop: Walker::new(&options.drop),
+            sort_buffer: String::new(),
+            select: PathMatcher::new(&options.select),
+            drop: PathMatcher::new(&options.drop),
             unordered: options.unordered,
         }
     }
 
-    fn run(&mut self) -> Result<(), Fault> {
-        self.space();
+    fn run(&mut self) -> Result<(), JsonError> {
+        self.skip_space();
         if self.peek().is_none() {
-            return self.fault();
+            return self.syntax_error();
         }
         while self.peek().is_some() {
             self.document()?;
-            self.space();
+            self.skip_space();
         }
         Ok(())
     }
@@ -128,96 +128,100 @@ impl<'a> Writer<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn fault<T>(&self) -> Result<T, Fault> {
-        Err(Fault::At(self.at))
+    fn syntax_error<T>(&self) -> Result<T, JsonError> {
+        Err(JsonError::Syntax(self.at))
     }
 
-    fn space(&mut self) {
+    fn skip_space(&mut self) {
         let bytes = self.text.as_bytes();
         while bytes.get(self.at).is_some_and(|it| matches!(it, b' ' | b'\n' | b'\r' | b'\t')) {
             self.at += 1;
         }
     }
 
-    /// One value with all that is in it.
-    fn document(&mut self) -> Result<(), Fault> {
-        let (kept, dropped) = (self.select.root(), self.drop.root());
-        let written = (kept || self.select.is_empty()) && !dropped;
-        self.value(Fate { written, dropped, alone: true })?;
-        while let Some(level) = self.levels.last() {
-            let (array, first) = (level.array, level.count == 0);
-            self.space();
+    /// Converts a value with everything in it.
+    fn document(&mut self) -> Result<(), JsonError> {
+        let (is_selected, is_dropped) = (self.select.match_root(), self.drop.match_root());
+        let is_written = (is_selected || self.select.is_empty()) && !is_dropped;
+        self.value(ValueOutput { is_written, is_dropped, is_own_line: true })?;
+        while let Some(container) = self.containers.last() {
+            let (is_array, first) = (container.is_array, container.count == 0);
+            self.skip_space();
             match self.peek() {
-                Some(b']') if array => self.end(),
-                Some(b'}') if !array => self.end(),
+                Some(b']') if is_array => self.end(),
+                Some(b'}') if !is_array => self.end(),
                 Some(b',') if !first => {
                     self.at += 1;
-                    self.space();
-                    self.child(array)?;
+                    self.skip_space();
+                    self.child(is_array)?;
                 }
-                Some(_) if first => self.child(array)?,
-                _ => return self.fault(),
+                Some(_) if first => self.child(is_array)?,
+                _ => return self.syntax_error(),
             }
         }
         Ok(())
     }
 
-    /// The next element or member of the innermost container.
-    fn child(&mut self, array: bool) -> Result<(), Fault> {
-        let last = self.levels.len() - 1;
-        let Level { count: index, length, fate: outer, .. } = self.levels[last];
-        self.levels[last].count += 1;
+    /// Converts the next element or member of the innermost container.
+    fn child(&mut self, is_array: bool) -> Result<(), JsonError> {
+        let last = self.containers.len() - 1;
+        let Container { count: index, length, output: outer, .. } = self.containers[last];
+        self.containers[last].count += 1;
         let start = self.out.len();
-        let (kept, dropped) = if array {
-            (self.select.element(index, length), self.drop.element(index, length))
+        let (is_selected, is_dropped) = if is_array {
+            (self.select.match_element(index, length), self.drop.match_element(index, length))
         } else {
             if self.peek() != Some(b'"') {
-                return self.fault();
+                return self.syntax_error();
             }
-            self.at = push_string(self.text, self.at, &mut self.out).ok_or(Fault::At(self.at))?;
+            self.at =
+                push_string(self.text, self.at, &mut self.out).ok_or(JsonError::Syntax(self.at))?;
             let name = &self.out[start + 1..self.out.len() - 1];
-            let found = (self.select.member(name), self.drop.member(name));
-            self.space();
+            let matches = (self.select.match_member(name), self.drop.match_member(name));
+            self.skip_space();
             if self.peek() != Some(b':') {
-                return self.fault();
+                return self.syntax_error();
             }
             self.at += 1;
-            self.space();
-            found
+            self.skip_space();
+            matches
         };
-        let dropped = outer.dropped || dropped;
-        let fate =
-            Fate { written: (outer.written || kept) && !dropped, dropped, alone: !outer.written };
-        if !fate.written || fate.alone {
+        let is_dropped = outer.is_dropped || is_dropped;
+        let output = ValueOutput {
+            is_written: (outer.is_written || is_selected) && !is_dropped,
+            is_dropped,
+            is_own_line: !outer.is_written,
+        };
+        if !output.is_written || output.is_own_line {
             self.out.truncate(start);
         } else {
-            if !array || self.unordered {
+            if !is_array || self.unordered {
                 self.members.push(Member { start, name_end: self.out.len() });
             }
-            if !array {
+            if !is_array {
                 self.out.push(':');
             }
         }
-        self.value(fate)
+        self.value(output)
     }
 
-    /// A value up to its end, or a container up to its beginning.
-    fn value(&mut self, fate: Fate) -> Result<(), Fault> {
-        let Some(first) = self.peek() else { return self.fault() };
-        let array = first == b'[';
-        if array || first == b'{' {
-            if self.levels.len() >= DEEPEST {
-                return Err(Fault::Deep);
+    /// Converts a scalar, or begins a container.
+    fn value(&mut self, output: ValueOutput) -> Result<(), JsonError> {
+        let Some(first) = self.peek() else { return self.syntax_error() };
+        let is_array = first == b'[';
+        if is_array || first == b'{' {
+            if self.containers.len() >= MAX_DEPTH {
+                return Err(JsonError::TooDeep);
             }
-            if fate.written {
+            if output.is_written {
                 self.out.push(char::from(first));
             }
             self.at += 1;
-            let length = if array { self.lengths.next().unwrap_or(0) } else { 0 };
+            let length = if is_array { self.list_lengths.next().unwrap_or(0) } else { 0 };
             let members = self.members.len();
-            self.levels.push(Level { array, count: 0, length, fate, members });
-            self.select.enter();
-            self.drop.enter();
+            self.containers.push(Container { is_array, count: 0, length, output, members });
+            self.select.enter_container();
+            self.drop.enter_container();
             return Ok(());
         }
         let start = self.out.len();
@@ -234,60 +238,60 @@ impl<'a> Writer<'a> {
             }
             _ => push_number(self.text, self.at, &mut self.out),
         }
-        .ok_or(Fault::At(self.at))?;
-        if !fate.written {
+        .ok_or(JsonError::Syntax(self.at))?;
+        if !output.is_written {
             self.out.truncate(start);
         }
-        self.finish(fate);
+        self.finish(output);
         Ok(())
     }
 
-    fn finish(&mut self, fate: Fate) {
-        if fate.written {
-            self.out.push(if fate.alone { '\n' } else { ',' });
+    fn finish(&mut self, output: ValueOutput) {
+        if output.is_written {
+            self.out.push(if output.is_own_line { '\n' } else { ',' });
         }
     }
 
     /// Ends the innermost container.
     fn end(&mut self) {
         self.at += 1;
-        let Some(level) = self.levels.pop() else { return };
-        self.select.leave();
-        self.drop.leave();
-        if level.fate.written {
-            self.sort(level.members, level.array);
+        let Some(container) = self.containers.pop() else { return };
+        self.select.leave_container();
+        self.drop.leave_container();
+        if container.output.is_written {
+            self.sort(container.members, container.is_array);
             if self.out.ends_with(',') {
                 self.out.pop();
             }
-            self.out.push(if level.array { ']' } else { '}' });
+            self.out.push(if container.is_array { ']' } else { '}' });
         }
-        self.members.truncate(level.members);
-        self.finish(level.fate);
+        self.members.truncate(container.members);
+        self.finish(container.output);
     }
 
-    /// Puts members in the order of their names, or elements in the order of their text.
-    fn sort(&mut self, from: usize, array: bool) {
+    /// Sorts members by name, or elements by text.
+    fn sort(&mut self, from: usize, is_array: bool) {
         let members = &self.members[from..];
         let (Some(first), true) = (members.first(), members.len() > 1) else { return };
         let (start, end) = (first.start, self.out.len());
         let ends = members.iter().skip(1).map(|it| it.start).chain([end]);
-        let whole: Vec<(Member, usize)> = members.iter().copied().zip(ends).collect();
-        let key = |(member, end): &(Member, usize)| {
-            let to = if array { *end } else { member.name_end };
-            &self.out.as_bytes()[member.start..to]
+        let ranges: Vec<(Member, usize)> = members.iter().copied().zip(ends).collect();
+        let key = |(match_member, end): &(Member, usize)| {
+            let to = if is_array { *end } else { match_member.name_end };
+            &self.out.as_bytes()[match_member.start..to]
         };
-        if whole.is_sorted_by_key(key) {
+        if ranges.is_sorted_by_key(key) {
             return;
         }
-        let mut sorted = whole.clone();
-        // Stable: what stands twice under one name keeps its order.
+        let mut sorted = ranges.clone();
+        // Stable, so that members with the same name keep their order.
         sorted.sort_by(|a, b| key(a).cmp(key(b)));
-        self.scratch.clear();
-        for (member, end) in &sorted {
-            self.scratch.push_str(&self.out[member.start..*end]);
+        self.sort_buffer.clear();
+        for (match_member, end) in &sorted {
+            self.sort_buffer.push_str(&self.out[match_member.start..*end]);
         }
         self.out.truncate(start);
-        self.out.push_str(&self.scratch);
+        self.out.push_str(&self.sort_buffer);
     }
 }
 
@@ -298,19 +302,19 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: &str) {
-        let found = canonical(text, &Options::default()).map(|it| it.text);
-        assert_eq!(found.as_deref(), Ok(expect), "{text}");
+        let matches = canonicalize(text, &JsonOptions::default()).map(|it| it.text);
+        assert_eq!(matches.as_deref(), Ok(expect), "{text}");
     }
 
     #[track_caller]
-    fn chosen(text: &str, select: &[&str], drop: &[&str], expect: &str) {
+    fn check_paths(text: &str, select: &[&str], drop: &[&str], expect: &str) {
         let paths = |list: &[&str]| list.iter().map(|it| parse(it).unwrap()).collect();
-        let options = Options { select: paths(select), drop: paths(drop), unordered: false };
-        assert_eq!(canonical(text, &options).unwrap().text, expect, "{select:?} {drop:?}");
+        let options = JsonOptions { select: paths(select), drop: paths(drop), unordered: false };
+        assert_eq!(canonicalize(text, &options).unwrap().text, expect, "{select:?} {drop:?}");
     }
 
     #[test]
-    fn one_form() {
+    fn equal_values_have_one_form() {
         check(r#" { "b" : 1 , "a" : [ true , null ] } "#, "{\"a\":[true,null],\"b\":1}\n");
         check(
             r#"{"c":{"z":1,"y":{"b":2,"a":3}},"a":{}}"#,
@@ -325,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json() {
+    fn invalid_json_is_refused() {
         for text in [
             "",
             "{",
@@ -341,30 +345,33 @@ mod tests {
             "01",
             "-",
         ] {
-            assert!(canonical(text, &Options::default()).is_err(), "{text}");
+            assert!(canonicalize(text, &JsonOptions::default()).is_err(), "{text}");
         }
-        assert_eq!(canonical(&"[".repeat(200), &Options::default()).unwrap_err(), Fault::Deep);
+        assert_eq!(
+            canonicalize(&"[".repeat(200), &JsonOptions::default()).unwrap_err(),
+            JsonError::TooDeep
+        );
     }
 
     #[test]
-    fn paths_choose() {
+    fn paths_select_and_drop_values() {
         let text =
             r#"{"items":[{"name":"x","price":1},{"name":"y","price":2}],"time":7,"a/b":{"0":5}}"#;
-        chosen(text, &["/items/1/price"], &[], "2\n");
-        chosen(text, &["$.items[*].name"], &[], "\"x\"\n\"y\"\n");
-        chosen(text, &["$..price"], &[], "1\n2\n");
-        chosen(text, &["/items/0"], &["$..name"], "{\"price\":1}\n");
-        chosen(text, &[], &["/items", "/a~1b"], "{\"time\":7}\n");
-        chosen(text, &["/a~1b/0"], &[], "5\n");
-        chosen(text, &["$['items'][1:]['name','price']"], &[], "\"y\"\n2\n");
-        chosen(text, &["/nothing"], &[], "");
-        chosen(text, &["$"], &["$.items"], "{\"a/b\":{\"0\":5},\"time\":7}\n");
+        check_paths(text, &["/items/1/price"], &[], "2\n");
+        check_paths(text, &["$.items[*].name"], &[], "\"x\"\n\"y\"\n");
+        check_paths(text, &["$..price"], &[], "1\n2\n");
+        check_paths(text, &["/items/0"], &["$..name"], "{\"price\":1}\n");
+        check_paths(text, &[], &["/items", "/a~1b"], "{\"time\":7}\n");
+        check_paths(text, &["/a~1b/0"], &[], "5\n");
+        check_paths(text, &["$['items'][1:]['name','price']"], &[], "\"y\"\n2\n");
+        check_paths(text, &["/nothing"], &[], "");
+        check_paths(text, &["$"], &["$.items"], "{\"a/b\":{\"0\":5},\"time\":7}\n");
     }
 
     #[test]
-    fn lists_without_order() {
-        let options = Options { unordered: true, ..Options::default() };
-        let text = |it| canonical(it, &options).unwrap().text;
+    fn unordered_lists_have_one_form() {
+        let options = JsonOptions { unordered: true, ..JsonOptions::default() };
+        let text = |it| canonicalize(it, &options).unwrap().text;
         assert_eq!(text("[3,{\"b\":1,\"a\":2},1]"), text("[{\"a\":2,\"b\":1},1,3]"));
     }
 }

@@ -1,23 +1,23 @@
-//! JSON in one form as lines for people: one for each value, with the place where it is.
+//! Canonical JSON as lines for people: one line for each value, with its path.
 //!
-//! In a place, `+` is the next element of a list and `*` the same one as in the line before, so
+//! In a path, `+` is the next element of a list and `*` the same element as in the line before, so
 //! that a new element changes no line but its own.
 
-/// Lines may take this many times the bytes of the JSON, and a little more: places of deep values
-/// are long.
-const MOST: usize = 6;
+/// Maximum ratio of the lines to the JSON: paths of deep values are long.
+const MAX_GROWTH: usize = 6;
 
-/// One line for each value, or nothing if that would be too long.
+/// Returns one line for each value, or `None` if the lines would be too long.
 pub(crate) fn lines(canonical: &str) -> Option<String> {
-    let budget = canonical.len().saturating_mul(MOST).saturating_add(1 << 16);
+    let budget = canonical.len().saturating_mul(MAX_GROWTH).saturating_add(1 << 16);
     let bytes = canonical.as_bytes();
     let mut out = String::new();
-    // The place, and where the part of each container in it begins.
-    let mut place = String::new();
+    // The path, and for each container: the start of its part of the path, whether it is a list,
+    // and whether its current element has no line yet.
+    let mut path = String::new();
     let mut levels: Vec<(usize, bool, bool)> = Vec::new();
-    // Several values, one in each line, are the elements of a list.
-    let several = canonical.trim_end().contains('\n');
-    if several {
+    // Several values in lines are the elements of a list.
+    let has_several_values = canonical.trim_end().contains('\n');
+    if has_several_values {
         levels.push((0, true, true));
     }
     let mut at = 0;
@@ -32,30 +32,31 @@ pub(crate) fn lines(canonical: &str) -> Option<String> {
                 at += 1;
             }
             open @ (b'[' | b'{') if !matches!(bytes.get(at + 1), Some(b']' | b'}')) => {
-                enter(&mut levels, &mut place);
-                levels.push((place.len(), open == b'[', true));
+                start_element(&mut levels, &mut path);
+                levels.push((path.len(), open == b'[', true));
                 at += 1;
             }
-            first => {
+            first_byte => {
                 let in_object = levels.last().is_some_and(|it| !it.1);
-                let end = if matches!(first, b'[' | b'{') { at + 2 } else { value_end(bytes, at) };
+                let end =
+                    if matches!(first_byte, b'[' | b'{') { at + 2 } else { value_end(bytes, at) };
                 if in_object && bytes.get(end) == Some(&b':') {
-                    place.truncate(levels.last().map_or(0, |it| it.0));
-                    place.push('/');
-                    push_name(&canonical[at..end], &mut place);
+                    path.truncate(levels.last().map_or(0, |it| it.0));
+                    path.push('/');
+                    push_name(&canonical[at..end], &mut path);
                     at = end + 1;
                     continue;
                 }
-                enter(&mut levels, &mut place);
-                let bare = place.is_empty() || several && levels.len() == 1;
-                if !bare {
-                    out.push_str(&place);
+                start_element(&mut levels, &mut path);
+                let has_no_path = path.is_empty() || has_several_values && levels.len() == 1;
+                if !has_no_path {
+                    out.push_str(&path);
                     out.push_str(": ");
                 }
                 out.push_str(&canonical[at..end]);
                 out.push('\n');
-                // From now on the lists around go on.
-                settle(&mut levels, &mut place);
+                // The next value is in the same elements of the lists around it.
+                mark_elements_seen(&mut levels, &mut path);
                 at = end;
             }
         }
@@ -63,38 +64,38 @@ pub(crate) fn lines(canonical: &str) -> Option<String> {
     Some(out)
 }
 
-/// The place of the next element, if the value is one.
-fn enter(levels: &mut [(usize, bool, bool)], place: &mut String) {
+/// Starts the next element, if the value is one.
+fn start_element(levels: &mut [(usize, bool, bool)], path: &mut String) {
     if let Some((start, true, _)) = levels.last() {
-        place.truncate(*start);
-        place.push_str("/+");
+        path.truncate(*start);
+        path.push_str("/+");
     }
 }
 
-/// Elements that have a line are the same in the next.
-fn settle(levels: &mut [(usize, bool, bool)], place: &mut String) {
+/// Turns `+` into `*` for elements that have a line.
+fn mark_elements_seen(levels: &mut [(usize, bool, bool)], path: &mut String) {
     for at in (0..levels.len()).rev() {
-        let (start, array, fresh) = levels[at];
-        if !fresh {
-            // Those further out were settled with the last line, unless a new element began since.
-            if !array || place.as_bytes().get(start + 1) != Some(&b'+') {
+        let (start, array, is_new) = levels[at];
+        if !is_new {
+            // Outer lists were done with the last line, unless a new element began since.
+            if !array || path.as_bytes().get(start + 1) != Some(&b'+') {
                 break;
             }
         }
         levels[at].2 = false;
-        if array && place.as_bytes().get(start + 1) == Some(&b'+') && at + 1 < levels.len() {
-            place.replace_range(start + 1..start + 2, "*");
+        if array && path.as_bytes().get(start + 1) == Some(&b'+') && at + 1 < levels.len() {
+            path.replace_range(start + 1..start + 2, "*");
         }
     }
 }
 
-/// A name in a place. Those that could be taken for something else stay in quotes.
-fn push_name(quoted: &str, place: &mut String) {
+/// Appends a name to a path. An ambiguous name stays in quotes.
+fn push_name(quoted: &str, path: &mut String) {
     let name = quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default();
     if name.is_empty() || matches!(name, "+" | "*") || name.contains(['"', '/', '\\', ':']) {
-        place.push_str(quoted);
+        path.push_str(quoted);
     } else {
-        place.push_str(name);
+        path.push_str(name);
     }
 }
 
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_has_different_lines() {
+    fn different_json_has_different_lines() {
         let all = [
             "[[1],[2]]",
             "[[1,2]]",

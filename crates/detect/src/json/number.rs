@@ -1,6 +1,6 @@
-//! Numbers in one form, to the last digit: `1.50`, `15e-1` and `1.5` are the same.
+//! Exact canonical form of numbers: `1.50`, `15e-1` and `1.5` are the same.
 
-/// Appends the number that begins at `at`, and gives the place after it.
+/// Appends the number at an offset, and returns its end.
 pub(crate) fn push_number(text: &str, at: usize, out: &mut String) -> Option<usize> {
     let bytes = text.as_bytes();
     let digits = |from: usize| {
@@ -29,25 +29,25 @@ pub(crate) fn push_number(text: &str, at: usize, out: &mut String) -> Option<usi
         if to == end + 1 + sign {
             return None;
         }
-        // An exponent that no machine can hold is as good as any other such.
-        exponent = text[end + 1..to].trim_start_matches('+').parse().unwrap_or(EXTREME);
-        exponent = exponent.clamp(-EXTREME, EXTREME);
+        // All exponents beyond this limit are the same.
+        exponent = text[end + 1..to].trim_start_matches('+').parse().unwrap_or(MAX_EXPONENT);
+        exponent = exponent.clamp(-MAX_EXPONENT, MAX_EXPONENT);
         end = to;
     }
-    write(start > at, &text[start..whole_end], fraction, exponent, out);
+    push_decimal(start > at, &text[start..whole_end], fraction, exponent, out);
     Some(end)
 }
 
-const EXTREME: i64 = 1 << 40;
+const MAX_EXPONENT: i64 = 1 << 40;
 
-/// Numbers of up to this many digits are written out.
-const LONGEST: i64 = 24;
+/// Numbers with up to this many digits before the point are written without an exponent.
+const MAX_PLAIN_DIGITS: i64 = 24;
 
-fn write(negative: bool, whole: &str, fraction: &str, exponent: i64, out: &mut String) {
-    let all: String = [whole, fraction].concat();
-    let significant = all.trim_start_matches('0');
-    let kept = significant.trim_end_matches('0');
-    if kept.is_empty() {
+fn push_decimal(negative: bool, whole: &str, fraction: &str, exponent: i64, out: &mut String) {
+    let digits_and_zeros: String = [whole, fraction].concat();
+    let significant = digits_and_zeros.trim_start_matches('0');
+    let digits = significant.trim_end_matches('0');
+    if digits.is_empty() {
         out.push('0');
         return;
     }
@@ -55,26 +55,26 @@ fn write(negative: bool, whole: &str, fraction: &str, exponent: i64, out: &mut S
         out.push('-');
     }
     // The value is 0.kept × 10^point.
-    let leading = (all.len() - significant.len()) as i64;
+    let leading = (digits_and_zeros.len() - significant.len()) as i64;
     let point = whole.len() as i64 - leading + exponent;
-    let length = kept.len() as i64;
-    if (0..=LONGEST).contains(&point) || (-6..0).contains(&point) {
+    let length = digits.len() as i64;
+    if (0..=MAX_PLAIN_DIGITS).contains(&point) || (-6..0).contains(&point) {
         if point <= 0 {
             out.push_str("0.");
             out.extend(std::iter::repeat_n('0', point.unsigned_abs() as usize));
-            out.push_str(kept);
+            out.push_str(digits);
         } else if point >= length {
-            out.push_str(kept);
+            out.push_str(digits);
             out.extend(std::iter::repeat_n('0', (point - length) as usize));
         } else {
-            let (before, after) = kept.split_at(point as usize);
+            let (before, after) = digits.split_at(point as usize);
             out.push_str(before);
             out.push('.');
             out.push_str(after);
         }
     } else {
         out.push_str("0.");
-        out.push_str(kept);
+        out.push_str(digits);
         out.push('e');
         out.push_str(&point.to_string());
     }
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn one_form() {
+    fn equal_numbers_have_one_form() {
         check("0", "0");
         check("-0.0", "0");
         check("1.50", "1.5");

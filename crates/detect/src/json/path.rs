@@ -1,138 +1,144 @@
-//! Places in JSON: pointers (RFC 6901) and paths (RFC 9535, without filters).
+//! Paths in JSON: pointers (RFC 6901) and JSON paths (RFC 9535, without filters).
 
-/// A place, or many.
+/// A path, which may match many values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Path {
-    /// As it is written.
+pub(crate) struct JsonPath {
+    /// The path as written.
     pub(crate) text: String,
     segments: Vec<Segment>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Segment {
-    /// At any depth.
-    deep: bool,
-    choices: Vec<Choice>,
+    /// The segment matches at any depth.
+    is_descendant: bool,
+    selectors: Vec<Selector>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Choice {
+enum Selector {
     Name(String),
     Any,
-    /// Below zero: from the end.
+    /// Negative: from the end.
     Index(i64),
-    /// From, to, and every how many.
+    /// Start, end and step.
     Slice(i64, i64, i64),
     /// A name or an index, as in pointers.
     Token(String),
 }
 
-/// What is wrong with a path, and after how many characters.
+/// A syntax error in a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PathFault {
-    pub(crate) at: usize,
-    pub(crate) what: String,
+pub(crate) struct PathError {
+    /// Number of characters before the error.
+    pub(crate) position: usize,
+    pub(crate) message: String,
 }
 
-/// Segments of a path, at most: their places are bits.
-const MOST_SEGMENTS: usize = 63;
+/// Maximum number of segments: each one is a bit.
+const MAX_SEGMENTS: usize = 63;
 
-impl Path {
-    /// Whether it counts from the end of a list.
-    pub(crate) fn asks_for_end(&self) -> bool {
-        self.segments.iter().flat_map(|it| &it.choices).any(|it| match it {
-            Choice::Index(at) => *at < 0,
-            Choice::Slice(from, to, _) => *from < 0 || *to < 0,
+impl JsonPath {
+    /// True if the path depends on the length of a list.
+    pub(crate) fn counts_from_end(&self) -> bool {
+        self.segments.iter().flat_map(|it| &it.selectors).any(|it| match it {
+            Selector::Index(at) => *at < 0,
+            Selector::Slice(from, to, _) => *from < 0 || *to < 0,
             _ => false,
         })
     }
 }
 
-/// Which paths lead where, while JSON is read. Each path has a bit for every number of segments
-/// that may lie behind.
+/// Matches paths while JSON is read. For each path and level, a bit for each number of segments
+/// that match so far.
 #[derive(Debug)]
-pub(crate) struct Walker<'p> {
-    paths: &'p [Path],
+pub(crate) struct PathMatcher<'p> {
+    paths: &'p [JsonPath],
     /// The bits of all paths, level by level.
     states: Vec<u64>,
     next: Vec<u64>,
-    /// Which paths led somewhere.
-    hit: Vec<bool>,
+    /// For each path, true if it matched a value.
+    has_matched: Vec<bool>,
 }
 
-impl<'p> Walker<'p> {
-    pub(crate) fn new(paths: &'p [Path]) -> Self {
+impl<'p> PathMatcher<'p> {
+    pub(crate) fn new(paths: &'p [JsonPath]) -> Self {
         let count = paths.len();
-        Self { paths, states: Vec::new(), next: vec![0; count], hit: vec![false; count] }
+        Self { paths, states: Vec::new(), next: vec![0; count], has_matched: vec![false; count] }
     }
 
-    /// The paths that led nowhere.
+    /// Returns the paths that matched nothing.
     pub(crate) fn unmatched(&self) -> impl Iterator<Item = &'p str> {
-        self.paths.iter().zip(&self.hit).filter(|it| !it.1).map(|it| it.0.text.as_str())
+        self.paths.iter().zip(&self.has_matched).filter(|it| !it.1).map(|it| it.0.text.as_str())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// At the whole value: whether a path ends here.
-    pub(crate) fn root(&mut self) -> bool {
+    /// Begins a value at the top level. Returns true if a path matches it.
+    pub(crate) fn match_root(&mut self) -> bool {
         self.states.clear();
         self.next.fill(1);
         let mut ends = false;
-        for (path, hit) in self.paths.iter().zip(&mut self.hit) {
-            *hit |= path.segments.is_empty();
+        for (path, has_matched) in self.paths.iter().zip(&mut self.has_matched) {
+            *has_matched |= path.segments.is_empty();
             ends |= path.segments.is_empty();
         }
         ends
     }
 
-    /// An element of a list of this many; they are counted only if a path asks for it.
-    pub(crate) fn element(&mut self, index: u64, length: u64) -> bool {
-        let place = |it: i64| if it < 0 { it.saturating_add_unsigned(length) } else { it };
+    /// Begins an element of a list of this length. Lengths are known only if a path depends on
+    /// them.
+    pub(crate) fn match_element(&mut self, index: u64, length: u64) -> bool {
+        let from_start = |it: i64| if it < 0 { it.saturating_add_unsigned(length) } else { it };
         let index = i64::try_from(index).unwrap_or(i64::MAX);
-        self.child(|choice| match choice {
-            Choice::Any => true,
-            Choice::Index(it) => place(*it) == index,
-            Choice::Slice(from, to, step) => {
-                let from = place(*from).max(0);
-                (from..place(*to)).contains(&index) && (index - from) % step == 0
+        self.match_child(|choice| match choice {
+            Selector::Any => true,
+            Selector::Index(it) => from_start(*it) == index,
+            Selector::Slice(from, to, step) => {
+                let from = from_start(*from).max(0);
+                (from..from_start(*to)).contains(&index) && (index - from) % step == 0
             }
-            Choice::Token(token) => *token == index.to_string(),
-            Choice::Name(_) => false,
+            Selector::Token(token) => *token == index.to_string(),
+            Selector::Name(_) => false,
         })
     }
 
-    /// `name` as it is written in JSON, without quotes.
-    pub(crate) fn member(&mut self, name: &str) -> bool {
-        self.child(|choice| match choice {
-            Choice::Any => true,
-            Choice::Name(it) | Choice::Token(it) => it == name,
-            Choice::Index(_) | Choice::Slice(..) => false,
+    /// Begins a member. `name` is in its canonical form, without quotes.
+    pub(crate) fn match_member(&mut self, name: &str) -> bool {
+        self.match_child(|choice| match choice {
+            Selector::Any => true,
+            Selector::Name(it) | Selector::Token(it) => it == name,
+            Selector::Index(_) | Selector::Slice(..) => false,
         })
     }
 
-    fn child(&mut self, chosen: impl Fn(&Choice) -> bool) -> bool {
+    fn match_child(&mut self, is_selected: impl Fn(&Selector) -> bool) -> bool {
         let count = self.paths.len();
         if count == 0 {
             return false;
         }
-        let outer = &self.states[self.states.len() - count..];
+        let parent_states = &self.states[self.states.len() - count..];
         let mut matched = false;
-        let all = self.paths.iter().zip(outer).zip(self.next.iter_mut().zip(&mut self.hit));
-        for ((path, &state), (next, hit)) in all {
+        let states = self
+            .paths
+            .iter()
+            .zip(parent_states)
+            .zip(self.next.iter_mut().zip(&mut self.has_matched));
+        for ((path, &state), (next, has_matched)) in states {
             *next = 0;
             let mut bits = state;
             while bits != 0 {
                 let at = bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 let Some(segment) = path.segments.get(at) else { continue };
-                if segment.deep {
+                if segment.is_descendant {
                     *next |= 1 << at;
                 }
-                if segment.choices.iter().any(&chosen) {
+                if segment.selectors.iter().any(&is_selected) {
                     *next |= 1 << (at + 1);
-                    *hit |= at + 1 == path.segments.len();
+                    *has_matched |= at + 1 == path.segments.len();
                     matched |= at + 1 == path.segments.len();
                 }
             }
@@ -140,30 +146,31 @@ impl<'p> Walker<'p> {
         matched
     }
 
-    /// Goes into the container that was just found.
-    pub(crate) fn enter(&mut self) {
+    /// Enters the container that the last element or member is.
+    pub(crate) fn enter_container(&mut self) {
         self.states.extend_from_slice(&self.next);
     }
 
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn leave_container(&mut self) {
         self.states.truncate(self.states.len().saturating_sub(self.paths.len()));
     }
 }
 
-/// A pointer, which begins with `/`, or a path, which begins with `$`.
-pub(crate) fn parse(text: &str) -> Result<Path, PathFault> {
+/// Parses a pointer, which begins with `/`, or a JSON path, which begins with `$`.
+pub(crate) fn parse(text: &str) -> Result<JsonPath, PathError> {
     let segments = match text.strip_prefix('/') {
         Some(rest) => pointer(rest)?,
         None => Parser { text, at: 0 }.path()?,
     };
-    if segments.len() > MOST_SEGMENTS {
-        let what = format!("{} steps, and the most is {MOST_SEGMENTS}", segments.len());
-        return Err(PathFault { at: 0, what });
+    if segments.len() > MAX_SEGMENTS {
+        let message =
+            format!("{} segments are more than the maximum of {MAX_SEGMENTS}", segments.len());
+        return Err(PathError { position: 0, message });
     }
-    Ok(Path { text: text.to_owned(), segments })
+    Ok(JsonPath { text: text.to_owned(), segments })
 }
 
-fn pointer(rest: &str) -> Result<Vec<Segment>, PathFault> {
+fn pointer(rest: &str) -> Result<Vec<Segment>, PathError> {
     let mut at = 1;
     let mut segments = Vec::new();
     for token in rest.split('/') {
@@ -175,32 +182,35 @@ fn pointer(rest: &str) -> Result<Vec<Segment>, PathFault> {
                     Some('0') => '~',
                     Some('1') => '/',
                     _ => {
-                        let what = "`~` stands for nothing: write `~0` for `~`, `~1` for `/`";
-                        return Err(PathFault { at, what: what.to_owned() });
+                        let message = "invalid escape `~`: write `~0` for `~`, `~1` for `/`";
+                        return Err(PathError { position: at, message: message.to_owned() });
                     }
                 },
                 other => other,
             });
         }
         at += token.chars().count() + 1;
-        segments.push(Segment { deep: false, choices: vec![Choice::Token(as_written(&name))] });
+        segments.push(Segment {
+            is_descendant: false,
+            selectors: vec![Selector::Token(canonical_name(&name))],
+        });
     }
     Ok(segments)
 }
 
-/// A name as it stands in JSON in one form.
-fn as_written(name: &str) -> String {
-    let mut quoted = String::from("\"");
+/// Returns a name in its canonical form, without quotes.
+fn canonical_name(name: &str) -> String {
+    let mut quoted_name = String::from("\"");
     for character in name.chars() {
         match character {
-            '"' | '\\' => quoted.extend(['\\', character]),
-            '\0'..='\u{1f}' => quoted.push_str(&format!("\\u{:04x}", u32::from(character))),
-            _ => quoted.push(character),
+            '"' | '\\' => quoted_name.extend(['\\', character]),
+            '\0'..='\u{1f}' => quoted_name.push_str(&format!("\\u{:04x}", u32::from(character))),
+            _ => quoted_name.push(character),
         }
     }
-    quoted.push('"');
+    quoted_name.push('"');
     let mut out = String::new();
-    super::string::push_string(&quoted, 0, &mut out);
+    super::string::push_string(&quoted_name, 0, &mut out);
     out.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned()
 }
 
@@ -210,8 +220,11 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    fn fault<T>(&self, what: &str) -> Result<T, PathFault> {
-        Err(PathFault { at: self.text[..self.at].chars().count(), what: what.to_owned() })
+    fn error<T>(&self, message: &str) -> Result<T, PathError> {
+        Err(PathError {
+            position: self.text[..self.at].chars().count(),
+            message: message.to_owned(),
+        })
     }
 
     fn eat(&mut self, expect: &str) -> bool {
@@ -222,79 +235,81 @@ impl Parser<'_> {
         found
     }
 
-    fn space(&mut self) {
+    fn skip_space(&mut self) {
         let rest = self.text[self.at..].trim_start();
         self.at = self.text.len() - rest.len();
     }
 
-    fn path(&mut self) -> Result<Vec<Segment>, PathFault> {
+    fn path(&mut self) -> Result<Vec<Segment>, PathError> {
         if !self.eat("$") {
-            return self.fault("a path begins with `$`, a pointer with `/`");
+            return self.error("a path begins with `$`, a pointer with `/`");
         }
         let mut segments = Vec::new();
         loop {
             if self.at == self.text.len() {
                 return Ok(segments);
             }
-            let deep = self.eat("..");
-            let choices = if self.eat("[") {
-                self.brackets()?
-            } else if deep || self.eat(".") {
-                if self.eat("*") { vec![Choice::Any] } else { vec![Choice::Name(self.name()?)] }
+            let is_descendant = self.eat("..");
+            let selectors = if self.eat("[") {
+                self.bracketed_selectors()?
+            } else if is_descendant || self.eat(".") {
+                if self.eat("*") { vec![Selector::Any] } else { vec![Selector::Name(self.name()?)] }
             } else {
-                return self.fault("`.name` or `[…]` is expected here");
+                return self.error("`.name` or `[…]` is expected here");
             };
-            segments.push(Segment { deep, choices });
+            segments.push(Segment { is_descendant, selectors });
         }
     }
 
-    fn name(&mut self) -> Result<String, PathFault> {
+    fn name(&mut self) -> Result<String, PathError> {
         let rest = &self.text[self.at..];
         let end = rest.find(|it: char| !it.is_alphanumeric() && it != '_' && it != '-');
         let name = &rest[..end.unwrap_or(rest.len())];
         if name.is_empty() {
-            return self.fault("a name is missing");
+            return self.error("a name is missing");
         }
         self.at += name.len();
         Ok(name.to_owned())
     }
 
-    fn brackets(&mut self) -> Result<Vec<Choice>, PathFault> {
-        let mut choices = Vec::new();
+    fn bracketed_selectors(&mut self) -> Result<Vec<Selector>, PathError> {
+        let mut selectors = Vec::new();
         loop {
-            self.space();
+            self.skip_space();
             let rest = &self.text[self.at..];
-            choices.push(match rest.chars().next() {
+            selectors.push(match rest.chars().next() {
                 Some('*') => {
                     self.at += 1;
-                    Choice::Any
+                    Selector::Any
                 }
-                Some(quote @ ('"' | '\'')) => self.quoted(quote)?,
+                Some(quote @ ('"' | '\'')) => self.quoted_name(quote)?,
                 Some('?') => {
                     return self
-                        .fault("filters are not known: select the list, and use `keep_text`");
+                        .error("filters are not supported: select the list, and use `keep_text`");
                 }
-                Some(it) if it.is_ascii_digit() || matches!(it, ':' | '-') => self.range()?,
-                _ => return self.fault("a name in quotes, a number or `*` is expected here"),
+                Some(it) if it.is_ascii_digit() || matches!(it, ':' | '-') => {
+                    self.index_or_slice()?
+                }
+                _ => return self.error("a name in quotes, a number or `*` is expected here"),
             });
-            self.space();
+            self.skip_space();
             if self.eat("]") {
-                return Ok(choices);
+                return Ok(selectors);
             }
             if !self.eat(",") {
-                return self.fault("`]` is missing");
+                return self.error("`]` is missing");
             }
         }
     }
 
-    fn quoted(&mut self, quote: char) -> Result<Choice, PathFault> {
+    fn quoted_name(&mut self, quote: char) -> Result<Selector, PathError> {
         self.at += 1;
         let mut name = String::new();
         let mut characters = self.text[self.at..].char_indices();
         while let Some((at, character)) = characters.next() {
             if character == quote {
                 self.at += at + 1;
-                return Ok(Choice::Name(as_written(&name)));
+                return Ok(Selector::Name(canonical_name(&name)));
             }
             let escaped = character == '\\';
             match if escaped { characters.next().map(|it| it.1) } else { Some(character) } {
@@ -302,11 +317,11 @@ impl Parser<'_> {
                 None => break,
             }
         }
-        self.fault("the closing quote is missing")
+        self.error("the closing quote is missing")
     }
 
-    fn number(&mut self) -> Result<Option<i64>, PathFault> {
-        self.space();
+    fn number(&mut self) -> Result<Option<i64>, PathError> {
+        self.skip_space();
         let rest = &self.text[self.at..];
         let sign = usize::from(rest.starts_with('-'));
         let digits = sign + rest[sign..].bytes().take_while(u8::is_ascii_digit).count();
@@ -314,26 +329,28 @@ impl Parser<'_> {
             return Ok(None);
         }
         if digits == sign {
-            return self.fault("a number is missing after `-`");
+            return self.error("a number is missing after `-`");
         }
-        let Ok(number) = rest[..digits].parse() else { return self.fault("too large a number") };
+        let Ok(number) = rest[..digits].parse() else {
+            return self.error("the number is too large");
+        };
         self.at += digits;
-        self.space();
+        self.skip_space();
         Ok(Some(number))
     }
 
-    fn range(&mut self) -> Result<Choice, PathFault> {
+    fn index_or_slice(&mut self) -> Result<Selector, PathError> {
         let first = self.number()?;
         if !self.eat(":") {
             return first
-                .map_or_else(|| self.fault("a number is missing"), |it| Ok(Choice::Index(it)));
+                .map_or_else(|| self.error("a number is missing"), |it| Ok(Selector::Index(it)));
         }
         let to = self.number()?.unwrap_or(i64::MAX);
         let step = if self.eat(":") { self.number()?.unwrap_or(1) } else { 1 };
         if step <= 0 {
-            return self.fault("lists are read from front to back: the step must be above 0");
+            return self.error("the step must be above 0: lists are read from front to back");
         }
-        Ok(Choice::Slice(first.unwrap_or(0), to, step))
+        Ok(Selector::Slice(first.unwrap_or(0), to, step))
     }
 }
 
@@ -342,20 +359,20 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn refuse(text: &str, at: usize, what: &str) {
-        let fault = parse(text).unwrap_err();
-        assert_eq!((fault.at, fault.what.as_str()), (at, what), "{text}");
+    fn refuse(text: &str, at: usize, message: &str) {
+        let error = parse(text).unwrap_err();
+        assert_eq!((error.position, error.message.as_str()), (at, message), "{text}");
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
-        refuse("$.a[?@.b]", 4, "filters are not known: select the list, and use `keep_text`");
+    fn an_error_has_its_position() {
+        refuse("$.a[?@.b]", 4, "filters are not supported: select the list, and use `keep_text`");
         refuse("$.a[-]", 4, "a number is missing after `-`");
-        refuse("$.a[::-1]", 8, "lists are read from front to back: the step must be above 0");
+        refuse("$.a[::-1]", 8, "the step must be above 0: lists are read from front to back");
         refuse("$.a.", 4, "a name is missing");
         refuse("$a", 1, "`.name` or `[…]` is expected here");
         refuse("$['a", 3, "the closing quote is missing");
-        refuse("/a/~2", 3, "`~` stands for nothing: write `~0` for `~`, `~1` for `/`");
+        refuse("/a/~2", 3, "invalid escape `~`: write `~0` for `~`, `~1` for `/`");
         refuse("a", 0, "a path begins with `$`, a pointer with `/`");
     }
 }

@@ -1,8 +1,8 @@
-//! Strings in one form: what need not be escaped is not.
+//! Canonical form of strings: only what needs an escape has one.
 
 use std::fmt::Write;
 
-/// Appends the string that begins at `at`, and gives the place after it.
+/// Appends the string at an offset, and returns its end.
 pub(crate) fn push_string(text: &str, at: usize, out: &mut String) -> Option<usize> {
     let bytes = text.as_bytes();
     out.push('"');
@@ -16,15 +16,15 @@ pub(crate) fn push_string(text: &str, at: usize, out: &mut String) -> Option<usi
             out.push('"');
             return Some(at + 1);
         }
-        let (character, length) = escaped(text, at)?;
+        let (character, length) = parse_escape(text, at)?;
         push(character, out);
         at += length;
         from = at;
     }
 }
 
-/// The character of an escape, and its length.
-fn escaped(text: &str, at: usize) -> Option<(char, usize)> {
+/// Decodes an escape. Returns the character and the length of the escape.
+fn parse_escape(text: &str, at: usize) -> Option<(char, usize)> {
     let simple = |character| Some((character, 2));
     match text.as_bytes().get(at + 1)? {
         b'"' => simple('"'),
@@ -36,22 +36,23 @@ fn escaped(text: &str, at: usize) -> Option<(char, usize)> {
         b'r' => simple('\r'),
         b't' => simple('\t'),
         b'u' => {
-            let high = unit(text, at)?;
+            let high = parse_code_unit(text, at)?;
             if (0xd800..0xdc00).contains(&high)
-                && let Some(low) = unit(text, at + 6).filter(|it| (0xdc00..0xe000).contains(it))
+                && let Some(low) =
+                    parse_code_unit(text, at + 6).filter(|it| (0xdc00..0xe000).contains(it))
             {
                 let code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
                 return Some((char::from_u32(code)?, 12));
             }
-            // Half a character alone is none.
+            // An unpaired surrogate is not a character.
             Some((char::from_u32(high).unwrap_or('\u{fffd}'), 6))
         }
         _ => None,
     }
 }
 
-/// The number of `\uXXXX`.
-fn unit(text: &str, at: usize) -> Option<u32> {
+/// Parses `\uXXXX`.
+fn parse_code_unit(text: &str, at: usize) -> Option<u32> {
     let rest = text.as_bytes().get(at..at + 6)?;
     let digits = rest.strip_prefix(b"\\u")?;
     let digits = digits.iter().all(u8::is_ascii_hexdigit).then_some(digits)?;

@@ -1,28 +1,28 @@
 use super::*;
 
-/// The line without its noise, `¦` being the bounds of elements.
+/// Checks a line without its noise. `¦` is the boundary of an element.
 #[track_caller]
 fn check(line: &str, expect: &str) {
-    let mut bounds = vec![Bound::default()];
+    let mut boundaries = vec![ElementBoundary::default()];
     let mut plain = String::new();
     for part in line.split_inclusive('¦') {
         plain.push_str(part.trim_end_matches('¦'));
         if part.ends_with('¦') {
-            bounds.push(Bound { at: plain.len(), ..Bound::default() });
+            boundaries.push(ElementBoundary { offset: plain.len(), ..ElementBoundary::default() });
         }
     }
-    let mut left = String::new();
+    let mut content = String::new();
     let mut at = 0;
-    for noise in noise(&Line { bounds: &bounds, ..Line::plain(&plain) }) {
-        left.push_str(&plain[at..noise.range.start]);
+    for noise in find_noise(&Line { boundaries: &boundaries, ..Line::plain(&plain) }) {
+        content.push_str(&plain[at..noise.range.start]);
         at = noise.range.end;
     }
-    left.push_str(&plain[at..]);
-    assert_eq!(left.split_whitespace().collect::<Vec<_>>().join(" "), expect, "{line}");
+    content.push_str(&plain[at..]);
+    assert_eq!(content.split_whitespace().collect::<Vec<_>>().join(" "), expect, "{line}");
 }
 
 #[test]
-fn how_long_ago() {
+fn relative_times_are_noise() {
     check("Posted 3 minutes ago", "Posted");
     check("by Ann, an hour ago", "by Ann,");
     check("just now", "");
@@ -70,19 +70,19 @@ fn how_long_ago() {
 }
 
 #[test]
-fn times_relative_to_now() {
+fn is_relative_time_accepts_times_relative_to_now_only() {
     for text in
         ["3 minutes ago", "2h", "5 min", "yesterday", "Just now", "10 mins", "3d", "last week"]
     {
-        assert!(is_relative(text), "{text}");
+        assert!(is_relative_time(text), "{text}");
     }
     for text in ["12 March 2026", "10:32", "2026", "Monday", "", "12"] {
-        assert!(!is_relative(text), "{text}");
+        assert!(!is_relative_time(text), "{text}");
     }
 }
 
 #[test]
-fn how_often_seen() {
+fn counts_of_views_and_comments_are_noise() {
     for line in [
         "1,234 views",
         "Comments (12)",
@@ -131,7 +131,7 @@ fn how_often_seen() {
 }
 
 #[test]
-fn when_and_for_whom() {
+fn page_info_is_noise() {
     for line in [
         "Page generated in 0.031 seconds",
         "Generated at 2026-11-16 10:03:22",
@@ -158,7 +158,7 @@ fn when_and_for_whom() {
 }
 
 #[test]
-fn numbers_of_the_content_count() {
+fn numbers_of_the_content_are_not_noise() {
     for line in [
         "Price: €12.99",
         "Version 2.14.1",

@@ -1,13 +1,15 @@
-//! Feeds: RSS, RSS 1.0 and Atom. An entry is its title, its link, its author, its date and its text.
-//! What the feed says of itself (when it was built, by what, for how long) does not count.
+//! Feeds: RSS 2.0, RSS 1.0 and Atom.
+//!
+//! An entry consists of its title, link, author, date and content. The metadata of the feed (build
+//! date, generator, time to live) is not included.
 
 use quick_xml::events::Event;
 
-use super::{local, push_event, reader};
-use crate::html::{plain_url, visible_text};
+use super::{local_name, push_event_text, reader};
+use crate::html::{stable_url, visible_text};
 
 #[derive(Default)]
-struct Entry {
+struct FeedEntry {
     title: String,
     link: String,
     date: String,
@@ -17,9 +19,9 @@ struct Entry {
     media: Vec<String>,
 }
 
-/// A part of an entry.
+/// A field of an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum EntryField {
     Title,
     Link,
     Date,
@@ -28,126 +30,132 @@ enum Part {
     Text,
 }
 
-/// The entries of a feed as text, or nothing if it is none.
-pub(crate) fn read(text: &str) -> Option<Vec<String>> {
+/// Returns the texts of the entries of a feed, or `None` if the document is not a feed.
+pub(crate) fn parse(text: &str) -> Option<Vec<String>> {
     let mut reader = reader(text);
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut own_title = String::new();
-    let (mut depth, mut in_entry, mut part) = (0_usize, None, None::<(Part, usize)>);
-    let mut run = String::new();
-    let mut root = false;
+    let mut entries: Vec<FeedEntry> = Vec::new();
+    let mut feed_title = String::new();
+    let (mut depth, mut in_entry, mut field) = (0_usize, None, None::<(EntryField, usize)>);
+    let mut buffer = String::new();
+    let mut has_root = false;
     loop {
         let event = reader.read_event().ok()?;
-        let empty = matches!(event, Event::Empty(_));
+        let is_empty_element = matches!(event, Event::Empty(_));
         match &event {
             Event::Eof => break,
             Event::Start(start) | Event::Empty(start) => {
                 let name = start.name();
-                let name = local(name.as_ref());
-                depth += usize::from(!empty);
-                if !root {
-                    root = matches!(name, "rss" | "feed" | "RDF");
-                    if !root {
+                let name = local_name(name.as_ref());
+                depth += usize::from(!is_empty_element);
+                if !has_root {
+                    has_root = matches!(name, "rss" | "feed" | "RDF");
+                    if !has_root {
                         return None;
                     }
                     continue;
                 }
-                if matches!(name, "item" | "entry") && in_entry.is_none() && !empty {
+                if matches!(name, "item" | "entry") && in_entry.is_none() && !is_empty_element {
                     in_entry = Some(depth);
-                    entries.push(Entry::default());
+                    entries.push(FeedEntry::default());
                     continue;
                 }
                 let attribute = |name: &str| {
                     let mut all = start.attributes();
-                    let found = all.with_checks(false).flatten().find(|it| it.key.as_ref() == name);
-                    found.map(|it| it.value.into_owned())
+                    let found_field =
+                        all.with_checks(false).flatten().find(|it| it.key.as_ref() == name);
+                    found_field.map(|it| it.value.into_owned())
                 };
-                if let (Some(_), Some(entry), None) = (in_entry, entries.last_mut(), part) {
+                if let (Some(_), Some(entry), None) = (in_entry, entries.last_mut(), field) {
                     match name {
                         "link" => {
-                            let main = attribute("rel").is_none_or(|it| it == "alternate");
-                            if let Some(target) = attribute("href").filter(|_| main) {
-                                entry.link = plain_url(&target);
+                            let is_alternate = attribute("rel").is_none_or(|it| it == "alternate");
+                            if let Some(target) = attribute("href").filter(|_| is_alternate) {
+                                entry.link = stable_url(&target);
                             }
                         }
                         "enclosure" | "content" => {
-                            entry.media.extend(attribute("url").map(|it| plain_url(&it)));
+                            entry.media.extend(attribute("url").map(|it| stable_url(&it)));
                         }
                         _ => {}
                     }
                 }
-                if let (None, false, Some(found)) = (part, empty, part_of(name)) {
-                    let whose = in_entry.is_some() || found == Part::Title && depth <= 3;
-                    if whose {
-                        part = Some((found, depth));
-                        run.clear();
+                if let (None, false, Some(found_field)) =
+                    (field, is_empty_element, field_of_element(name))
+                {
+                    let has_owner =
+                        in_entry.is_some() || found_field == EntryField::Title && depth <= 3;
+                    if has_owner {
+                        field = Some((found_field, depth));
+                        buffer.clear();
                     }
-                } else if part.is_some() {
-                    // Markup in a text, as in Atom's XHTML.
-                    run.push(' ');
+                } else if field.is_some() {
+                    // Markup inside a text, as in the XHTML of Atom.
+                    buffer.push(' ');
                 }
             }
             Event::End(_) => {
-                if let Some((found, _)) = part.filter(|it| it.1 == depth) {
-                    part = None;
+                if let Some((found_field, _)) = field.filter(|it| it.1 == depth) {
+                    field = None;
                     match in_entry {
-                        Some(_) => entries.last_mut()?.set(found, &run),
-                        None if own_title.is_empty() => own_title = visible_text(&run),
+                        Some(_) => entries.last_mut()?.set(found_field, &buffer),
+                        None if feed_title.is_empty() => feed_title = visible_text(&buffer),
                         None => {}
                     }
                 }
                 in_entry = in_entry.filter(|it| *it != depth);
                 depth = depth.checked_sub(1)?;
             }
-            event if part.is_some() => push_event(event, &mut run),
+            event if field.is_some() => push_event_text(event, &mut buffer),
             _ => {}
         }
     }
-    if !root || depth != 0 {
+    if !has_root || depth != 0 {
         return None;
     }
-    forget_made_up_dates(&mut entries);
-    let title = (!own_title.trim().is_empty()).then(|| own_title.trim().to_owned() + "\n");
-    Some(title.into_iter().chain(entries.iter().map(Entry::text)).collect())
+    clear_build_dates(&mut entries);
+    let title = (!feed_title.trim().is_empty()).then(|| feed_title.trim().to_owned() + "\n");
+    Some(title.into_iter().chain(entries.iter().map(FeedEntry::text)).collect())
 }
 
-fn part_of(name: &str) -> Option<Part> {
+fn field_of_element(name: &str) -> Option<EntryField> {
     Some(match name {
-        "title" => Part::Title,
-        "link" => Part::Link,
-        "pubDate" | "updated" | "date" | "published" | "modified" => Part::Date,
-        "guid" | "id" => Part::Id,
-        "author" | "creator" => Part::Author,
-        "description" | "summary" | "content" | "encoded" => Part::Text,
+        "title" => EntryField::Title,
+        "link" => EntryField::Link,
+        "pubDate" | "updated" | "date" | "published" | "modified" => EntryField::Date,
+        "guid" | "id" => EntryField::Id,
+        "author" | "creator" => EntryField::Author,
+        "description" | "summary" | "content" | "encoded" => EntryField::Text,
         _ => return None,
     })
 }
 
-/// A feed that says of all its entries that they are of the same moment says when it was built.
-fn forget_made_up_dates(entries: &mut [Entry]) {
-    let same = entries.windows(2).all(|pair| pair[0].date == pair[1].date);
-    if entries.len() > 1 && same {
+/// Clears the dates if all entries have the same one: it is the time when the feed was built.
+fn clear_build_dates(entries: &mut [FeedEntry]) {
+    let is_same_date = entries.windows(2).all(|pair| pair[0].date == pair[1].date);
+    if entries.len() > 1 && is_same_date {
         entries.iter_mut().for_each(|it| it.date.clear());
     }
 }
 
-impl Entry {
-    fn set(&mut self, part: Part, run: &str) {
-        let run = run.trim();
-        let longer = |old: &mut String, new: String| {
+impl FeedEntry {
+    fn set(&mut self, field: EntryField, buffer: &str) {
+        let buffer = buffer.trim();
+        let keep_longer = |old: &mut String, new: String| {
             if new.len() > old.len() {
                 *old = new;
             }
         };
-        match part {
-            Part::Title => self.title = one_line(&visible_text(&decoded(run))),
-            Part::Link if self.link.is_empty() => self.link = plain_url(run),
-            Part::Link => {}
-            Part::Date => longer(&mut self.date, run.to_owned()),
-            Part::Id => self.id = run.to_owned(),
-            Part::Author => longer(&mut self.author, one_line(&visible_text(&decoded(run)))),
-            // Where there is a summary and the text, the text.
-            Part::Text => longer(&mut self.text, visible_text(&decoded(run))),
+        match field {
+            EntryField::Title => self.title = one_line(&visible_text(&decode_markup(buffer))),
+            EntryField::Link if self.link.is_empty() => self.link = stable_url(buffer),
+            EntryField::Link => {}
+            EntryField::Date => keep_longer(&mut self.date, buffer.to_owned()),
+            EntryField::Id => self.id = buffer.to_owned(),
+            EntryField::Author => {
+                keep_longer(&mut self.author, one_line(&visible_text(&decode_markup(buffer))))
+            }
+            // The longer one of the summary and the content.
+            EntryField::Text => keep_longer(&mut self.text, visible_text(&decode_markup(buffer))),
         }
     }
 
@@ -165,12 +173,12 @@ impl Entry {
     }
 }
 
-/// Markup within a feed is escaped once.
-fn decoded(run: &str) -> String {
-    if !run.contains('&') {
-        return run.to_owned();
+/// Unescapes markup, which is escaped once in a feed.
+fn decode_markup(buffer: &str) -> String {
+    if !buffer.contains('&') {
+        return buffer.to_owned();
     }
-    run.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+    buffer.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
 fn one_line(text: &str) -> String {
@@ -190,8 +198,8 @@ mod tests {
         <pubDate>Tue, 17 Nov 2026</pubDate></item></channel></rss>";
 
     #[test]
-    fn entries() {
-        let entries = read(RSS).unwrap();
+    fn an_rss_feed_has_its_entries_without_metadata() {
+        let entries = parse(RSS).unwrap();
         assert_eq!(
             entries,
             [
@@ -200,23 +208,23 @@ mod tests {
                 "Three\nx-3\nTue, 17 Nov 2026\nhttps://a/3.mp3\n",
             ]
         );
-        assert_eq!(read(&RSS.replace("NOW", "THEN").replace("60", "90")), Some(entries));
+        assert_eq!(parse(&RSS.replace("NOW", "THEN").replace("60", "90")), Some(entries));
     }
 
     #[test]
-    fn atom() {
+    fn an_atom_feed_has_its_entries() {
         let atom =
             "<feed xmlns='http://www.w3.org/2005/Atom'><title>A</title><updated>2026</updated>
             <entry><title type='html'>T</title><link rel='self' href='/s'/><link href='/x'/>
             <id>1</id><author><name>Ann</name><uri>/ann</uri></author><updated>2026-01-01</updated><content type='xhtml'><div>Some <b>text</b></div>
             </content></entry></feed>";
-        assert_eq!(read(atom).unwrap(), ["A\n", "T\n/x\nAnn /ann\n2026-01-01\nSome text\n"]);
+        assert_eq!(parse(atom).unwrap(), ["A\n", "T\n/x\nAnn /ann\n2026-01-01\nSome text\n"]);
     }
 
     #[test]
-    fn other_documents_are_no_feeds() {
-        assert_eq!(read("<urlset><url/></urlset>"), None);
-        assert_eq!(read("<rss><channel>"), None);
-        assert_eq!(read("<html></html>"), None);
+    fn other_documents_are_not_feeds() {
+        assert_eq!(parse("<urlset><url/></urlset>"), None);
+        assert_eq!(parse("<rss><channel>"), None);
+        assert_eq!(parse("<html></html>"), None);
     }
 }

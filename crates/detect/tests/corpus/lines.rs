@@ -1,17 +1,16 @@
-//! Lines and small parts of pages, each with the verdict that a reader would give: `[[old||new]]`
-//! changes.
+//! Lines and small parts of pages. `[[old||new]]` changes.
 
-use crate::{alarm, miss, none};
+use crate::{assert_no_faults, describe_false_alarm, describe_miss};
 
-/// Pages that a part may stand in.
-const AROUND: [&str; 3] = [
+/// Pages around a part.
+const PAGES: [&str; 3] = [
     "<html><head><title>Plan</title></head><body><main><h1>Plan</h1><p>The council approved the plan after a long debate about costs.</p>@</main></body></html>",
     "<div id=page><div class=content><h1>Plan</h1><p>The council approved the plan after a long debate about costs.</p>@</div></div>",
     "<article><h2>Plan</h2>@<p>The council approved the plan after a long debate about costs.</p></article>",
 ];
 
-/// The page before and after.
-fn pair(around: &str, part: &str) -> (String, String) {
+/// Returns the page before and after the change.
+fn apply_change(page: &str, part: &str) -> (String, String) {
     let (mut old, mut new, mut rest) = (String::new(), String::new(), part);
     while let Some((before, after)) = rest.split_once("[[") {
         let (choice, after) = after.split_once("]]").unwrap();
@@ -20,23 +19,23 @@ fn pair(around: &str, part: &str) -> (String, String) {
         new = new + before + b;
         rest = after;
     }
-    (around.replace('@', &(old + rest)), around.replace('@', &(new + rest)))
+    (page.replace('@', &(old + rest)), page.replace('@', &(new + rest)))
 }
 
-pub(crate) fn judge(parts: &[&str], fault: fn(&str, &str, &str) -> Option<String>) {
+pub(crate) fn check_parts(parts: &[&str], describe_fault: fn(&str, &str, &str) -> Option<String>) {
     let mut faults = Vec::new();
     for part in parts {
-        for around in AROUND {
-            let (old, new) = pair(around, part);
-            faults.extend(fault(part, &old, &new));
+        for page in PAGES {
+            let (old, new) = apply_change(page, part);
+            faults.extend(describe_fault(part, &old, &new));
         }
     }
-    none(&faults);
+    assert_no_faults(&faults);
 }
 
 #[test]
-fn what_a_writer_says_counts() {
-    judge(
+fn content_counts() {
+    check_parts(
         &[
             "<p>Price: [[40||41]] | Views: 12</p>",
             "<p>Stand: [[03.03.2024||04.03.2024]] | Aufrufe: 1.204</p>",
@@ -151,12 +150,12 @@ fn what_a_writer_says_counts() {
             "<span class=count>Room [[12||13]]</span>",
             "<div class=likes><p>He likes to swim in the lake, and she prefers to [[run||ride]] in the woods.</p></div>",
         ],
-        miss,
+        describe_miss,
     );
 }
 
 #[test]
-fn prose_counts_whatever_its_element_is_called() {
+fn prose_counts_with_any_class_name() {
     let prose = "The society has [[1,204||1,305]] members, and the fee is to be raised to 45 euros next year, since the \
                  costs of the hall have risen by a third within two years.";
     let mut faults = Vec::new();
@@ -182,19 +181,19 @@ fn prose_counts_whatever_its_element_is_called() {
         "trending",
     ] {
         let part = format!("<div class='{name}'><p>{prose}</p></div>");
-        let (old, new) = pair(AROUND[0], &part);
-        faults.extend(miss(name, &old, &new));
-        let (old, new) = pair("<main>@</main>", &part);
-        faults.extend(miss(name, &old, &new));
+        let (old, new) = apply_change(PAGES[0], &part);
+        faults.extend(describe_miss(name, &old, &new));
+        let (old, new) = apply_change("<main>@</main>", &part);
+        faults.extend(describe_miss(name, &old, &new));
     }
-    let (old, new) = pair(AROUND[0], &format!("<dialog open><p>{prose}</p></dialog>"));
-    faults.extend(miss("dialog", &old, &new));
-    none(&faults);
+    let (old, new) = apply_change(PAGES[0], &format!("<dialog open><p>{prose}</p></dialog>"));
+    faults.extend(describe_miss("dialog", &old, &new));
+    assert_no_faults(&faults);
 }
 
 #[test]
-fn what_a_template_says_does_not_count() {
-    judge(
+fn template_text_does_not_count() {
+    check_parts(
         &[
             "<p><span>[[1,203||1,207]] views</span><span>3 comments</span></p>",
             "<p class=post-meta>By Ann | 3 March 2026 | [[231||240]] views</p>",
@@ -269,12 +268,12 @@ fn what_a_template_says_does_not_count() {
             "<p>Seen by [[12||13]] people</p>",
             "<p>[[23||25]] people are looking at this right now</p>",
         ],
-        alarm,
+        describe_false_alarm,
     );
 }
 
 #[test]
-fn the_parts_around_a_page_are_known_in_several_languages() {
+fn page_parts_are_recognized_in_several_languages() {
     let mut faults = Vec::new();
     for id in [
         "kopf",
@@ -306,8 +305,8 @@ fn the_parts_around_a_page_are_known_in_several_languages() {
             "<body><div id='{id}'><a href=/1>[[One||Two]]</a></div><div id=inhalt><h1>Plan</h1><p>The council approved \
              the plan after a long debate about costs.</p></div></body>"
         );
-        let (old, new) = pair("@", &page);
-        faults.extend(alarm(id, &old, &new));
+        let (old, new) = apply_change("@", &page);
+        faults.extend(describe_false_alarm(id, &old, &new));
     }
-    none(&faults);
+    assert_no_faults(&faults);
 }

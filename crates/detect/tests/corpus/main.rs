@@ -1,5 +1,5 @@
-//! Pages as people publish them: whatever a server, a template or an advertiser adds is the same
-//! page, and whatever its writer changes is another.
+//! Pages as people publish them. Whatever a server, a template or an advertiser adds is not a
+//! change, and whatever a writer changes is one.
 
 #![allow(clippy::unwrap_used)]
 
@@ -14,58 +14,58 @@ mod special;
 mod templated;
 mod written;
 
-use freshet_detect::{Detector, Document, Kind, Reading};
+use freshet_detect::{Detector, Document, DocumentKind, Extraction};
 
-/// A page read as a web page.
-fn read(html: &str) -> Reading {
-    read_bytes(html.as_bytes())
+/// Extracts a web page.
+fn extract(html: &str) -> Extraction {
+    extract_bytes(html.as_bytes())
 }
 
-fn read_bytes(bytes: &[u8]) -> Reading {
+fn extract_bytes(bytes: &[u8]) -> Extraction {
     let document = Document { bytes, content_type: Some("text/html"), charset: None };
     let reading = Detector::default().explain(&document);
-    assert_eq!(reading.mark.kind, Kind::Html);
+    assert_eq!(reading.digests.kind, DocumentKind::Html);
     reading
 }
 
-/// What is wrong, if two pages that should be the same are not.
-fn alarm(what: &str, a: &str, b: &str) -> Option<String> {
-    let (old, new) = (read(a), read(b));
-    (old.mark.fingerprint != new.mark.fingerprint).then(|| {
+/// Describes a false alarm: two pages that should have the same content differ.
+fn describe_false_alarm(name: &str, a: &str, b: &str) -> Option<String> {
+    let (old, new) = (extract(a), extract(b));
+    (old.digests.fingerprint != new.digests.fingerprint).then(|| {
         let diff = freshet_detect::diff(&old.text, &new.text).unified(1);
-        format!("{what}: a false alarm ({:?}, {:?})\n{diff}", old.basis, new.basis)
+        format!("{name}: a false alarm ({:?}, {:?})\n{diff}", old.scope, new.scope)
     })
 }
 
-/// What is wrong, if two pages that should differ do not.
-fn miss(what: &str, a: &str, b: &str) -> Option<String> {
-    let (old, new) = (read(a), read(b));
-    assert_ne!(a, b, "{what}: no change");
-    (old.mark.fingerprint == new.mark.fingerprint).then(|| {
-        let (basis, text, left_out) = (old.basis, old.text, new.left_out);
-        format!("{what}: a miss ({basis:?})\n{text}\nleft out: {left_out:?}")
+/// Describes a miss: two pages that should differ have the same content.
+fn describe_miss(name: &str, a: &str, b: &str) -> Option<String> {
+    let (old, new) = (extract(a), extract(b));
+    assert_ne!(a, b, "{name}: no change");
+    (old.digests.fingerprint == new.digests.fingerprint).then(|| {
+        let (scope, text, left_out) = (old.scope, old.text, new.excluded);
+        format!("{name}: a miss ({scope:?})\n{text}\nleft out: {left_out:?}")
     })
 }
 
-/// Faults that a failing test lists.
-const MOST_SHOWN: usize = 200;
+/// Maximum number of faults that a failing test lists.
+const MAX_LISTED_FAULTS: usize = 200;
 
 #[track_caller]
-fn none(faults: &[String]) {
+fn assert_no_faults(faults: &[String]) {
     assert!(
         faults.is_empty(),
         "{} faults:\n{}",
         faults.len(),
-        faults[..faults.len().min(MOST_SHOWN)].join("\n")
+        faults[..faults.len().min(MAX_LISTED_FAULTS)].join("\n")
     );
 }
 
 #[track_caller]
-fn same(what: &str, a: &str, b: &str) {
-    none(&Vec::from_iter(alarm(what, a, b)));
+fn assert_same_content(name: &str, a: &str, b: &str) {
+    assert_no_faults(&Vec::from_iter(describe_false_alarm(name, a, b)));
 }
 
 #[track_caller]
-fn differ(what: &str, a: &str, b: &str) {
-    none(&Vec::from_iter(miss(what, a, b)));
+fn assert_different_content(name: &str, a: &str, b: &str) {
+    assert_no_faults(&Vec::from_iter(describe_miss(name, a, b)));
 }

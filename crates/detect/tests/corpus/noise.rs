@@ -1,28 +1,28 @@
-//! What servers, templates and advertisers add, and what their tools change.
+//! Noise that servers, templates, advertisers and tools add to a page.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use crate::pages::pages;
-use crate::{alarm, none};
+use crate::{assert_no_faults, describe_false_alarm};
 
-/// A kind of noise: what it puts into a slot on a visit.
+/// A kind of noise: its name, and what it puts into a slot at a request.
 pub(crate) type Maker = fn(&str, &mut Pcg64) -> String;
 
 fn pick<'a>(list: &[&'a str], random: &mut Pcg64) -> &'a str {
     list[random.random_range(0..list.len())]
 }
 
-fn number(random: &mut Pcg64) -> u32 {
+fn random_number(random: &mut Pcg64) -> u32 {
     random.random_range(2..90_000)
 }
 
-fn hash(random: &mut Pcg64) -> String {
+fn random_hash(random: &mut Pcg64) -> String {
     format!("{:016x}", random.random::<u64>())
 }
 
-/// Only in some slots.
-fn only(slots: &[&str], slot: &str, text: String) -> String {
+/// Returns the text in some slots only.
+fn in_slots(slots: &[&str], slot: &str, text: String) -> String {
     if slots.contains(&slot) { text } else { String::new() }
 }
 
@@ -30,23 +30,27 @@ pub(crate) const KINDS: &[(&str, Maker)] = &[
     ("nonces and tokens", |slot, random| match slot {
         "head" => format!(
             r#"<meta name="csrf-token" content="{0}"><script nonce="{0}">var t = "{0}";</script><link rel="stylesheet" href="/s.css?v={0}">"#,
-            hash(random)
+            random_hash(random)
         ),
         "before" | "top" => format!(
             r#"<form action="/s"><input type="hidden" name="csrf" value="{}"></form>"#,
-            hash(random)
+            random_hash(random)
         ),
-        _ => format!("<!-- {} --><span data-id={}></span>", hash(random), number(random)),
+        _ => format!(
+            "<!-- {} --><span data-id={}></span>",
+            random_hash(random),
+            random_number(random)
+        ),
     }),
     ("inline state", |slot, random| {
         let state = format!(
             r#"<script type="application/json" id="state">{{"user":{},"items":["<p>{}</p>"]}}</script><noscript>Please enable JavaScript {}</noscript><template><p>{}</p></template>"#,
-            number(random),
-            hash(random),
-            number(random),
-            number(random)
+            random_number(random),
+            random_hash(random),
+            random_number(random),
+            random_number(random)
         );
-        only(&["head", "foot", "within"], slot, state)
+        in_slots(&["head", "foot", "within"], slot, state)
     }),
     ("timestamps", |slot, random| {
         let (h, m, s) =
@@ -55,40 +59,49 @@ pub(crate) const KINDS: &[(&str, Maker)] = &[
         let day = random.random_range(10..28);
         let text = match random.random_range(0..8) {
             0 => format!("<p>Generated at 2026-11-{day} {time}</p>"),
-            1 => format!("<div>Page generated in 0.{} seconds</div>", number(random)),
+            1 => format!("<div>Page generated in 0.{} seconds</div>", random_number(random)),
             2 => format!("<p>Last checked: {day} November 2026 {time}</p>"),
             3 => format!("<span class=clock>{time}</span>"),
             4 => format!("<p>Today is Monday, {day} November 2026</p>"),
             5 => format!("<div>Last updated: 2026-11-{day} {time} UTC</div>"),
             6 => format!("<p><small>Server time: {time}</small></p>"),
-            _ => format!("<p>Request ID: {}</p>", hash(random)),
+            _ => format!("<p>Request ID: {}</p>", random_hash(random)),
         };
-        only(&["top", "side", "foot", "before"], slot, text)
+        in_slots(&["top", "side", "foot", "before"], slot, text)
     }),
     ("ads", |slot, random| {
         let offer = pick(&["Buy a car", "Cheap flights from 12 €", "Win 1000 coins"], random);
         let text = match random.random_range(0..7) {
-            0 => format!(r#"<ins class="adsbygoogle" data-ad="{}">{offer}</ins>"#, number(random)),
+            0 => format!(
+                r#"<ins class="adsbygoogle" data-ad="{}">{offer}</ins>"#,
+                random_number(random)
+            ),
             1 => format!(
                 r#"<div class="ad-slot"><span>Advertisement</span><a href="/c?{}">{offer}</a></div>"#,
-                number(random)
+                random_number(random)
             ),
             2 => {
-                format!(r#"<iframe src="https://ads.example/{}">{offer}</iframe>"#, number(random))
+                format!(
+                    r#"<iframe src="https://ads.example/{}">{offer}</iframe>"#,
+                    random_number(random)
+                )
             }
             3 => format!(r#"<div><p>Sponsored</p><a href="/x"><b>{offer}</b></a></div>"#),
             4 => format!(r#"<section aria-label="Advertisement"><p>{offer}</p></section>"#),
-            5 => format!(r#"<div id="banner-ad-{}"><p>{offer}</p></div>"#, number(random)),
+            5 => format!(r#"<div id="banner-ad-{}"><p>{offer}</p></div>"#, random_number(random)),
             _ => String::new(),
         };
-        only(&["top", "before", "within", "side", "foot"], slot, text)
+        in_slots(&["top", "before", "within", "side", "foot"], slot, text)
     }),
     ("counters", |slot, random| {
-        let n = number(random);
+        let n = random_number(random);
         let text = match random.random_range(0..9) {
             0 => format!("<div>{n} views</div>"),
             1 => {
-                format!("<p><span>{n} comments</span> · <span>{} likes</span></p>", number(random))
+                format!(
+                    "<p><span>{n} comments</span> · <span>{} likes</span></p>",
+                    random_number(random)
+                )
             }
             2 => format!("<p>Comments ({n})</p>"),
             3 => format!("<div>{n} people are looking at this right now</div>"),
@@ -98,7 +111,7 @@ pub(crate) const KINDS: &[(&str, Maker)] = &[
             7 => format!("<p>{n} users online</p>"),
             _ => format!("<p>{} minutes ago</p>", n % 60 + 2),
         };
-        only(&["before", "within", "side", "foot"], slot, text)
+        in_slots(&["before", "within", "side", "foot"], slot, text)
     }),
     ("teasers", |slot, random| {
         let story = |random: &mut Pcg64| {
@@ -128,7 +141,7 @@ pub(crate) const KINDS: &[(&str, Maker)] = &[
             ),
             _ => format!(r#"<div class="most-read"><a href="/1">{one}</a></div>"#),
         };
-        only(&["side", "foot", "within"], slot, text)
+        in_slots(&["side", "foot", "within"], slot, text)
     }),
     ("navigation", |slot, random| {
         let entry = pick(&["Travel", "Podcasts", "Games"], random);
@@ -148,47 +161,56 @@ pub(crate) const KINDS: &[(&str, Maker)] = &[
                 r#"<ul><li><a href="/">Home</a></li><li><a href="/e">{entry}</a></li><li><a href="/c">Contact</a></li><li><a href="/l">Login</a></li></ul>"#
             ),
         };
-        only(&["top", "foot"], slot, text)
+        in_slots(&["top", "foot"], slot, text)
     }),
     ("banners", |slot, random| {
         let text = match random.random_range(0..7) {
             0 => r#"<div class="cookie-banner"><p>We use cookies to make this site better.</p><button>Accept</button></div>"#.to_owned(),
             1 => r#"<div id="onetrust-consent-sdk"><p>Your privacy matters to us.</p></div>"#.to_owned(),
-            2 => format!("<div class='newsletter-signup'><p>Join {} readers</p></div>", number(random)),
+            2 => format!("<div class='newsletter-signup'><p>Join {} readers</p></div>", random_number(random)),
             3 => format!("<p>Welcome back, {}</p>", pick(&["Ann", "Bob"], random)),
             4 => format!("<div class='weather-widget'>Bern {}°</div>", random.random_range(2..30)),
-            5 => format!("<div class='user-menu'>Cart ({})</div>", number(random)),
+            5 => format!("<div class='user-menu'>Cart ({})</div>", random_number(random)),
             _ => "<div role='dialog'><p>Subscribe now!</p></div>".to_owned(),
         };
-        only(&["top", "side", "foot"], slot, text)
+        in_slots(&["top", "side", "foot"], slot, text)
     }),
     ("hidden", |slot, random| {
-        let n = number(random);
+        let n = random_number(random);
         let text = match random.random_range(0..4) {
             0 => format!("<div hidden>Debug {n}</div>"),
             1 => format!("<div style='display: none'>Token {n}</div>"),
             2 => format!("<div aria-hidden='true'>Off-screen {n}</div>"),
             _ => format!("<span style=\"visibility:hidden\">{n}</span>"),
         };
-        only(&["top", "before", "within", "side", "foot"], slot, text)
+        in_slots(&["top", "before", "within", "side", "foot"], slot, text)
     }),
     ("share bars and copyright", |slot, random| {
         let text = match random.random_range(0..4) {
             0 => {
-                format!("<div class='share-buttons'><a href='#'>Share</a> {}</div>", number(random))
+                format!(
+                    "<div class='share-buttons'><a href='#'>Share</a> {}</div>",
+                    random_number(random)
+                )
             }
-            1 => format!("<div class='social'><span>{}</span></div>", number(random)),
+            1 => format!("<div class='social'><span>{}</span></div>", random_number(random)),
             2 => {
-                format!("<p>© {} Example Ltd. All rights reserved.</p>", 2000 + number(random) % 30)
+                format!(
+                    "<p>© {} Example Ltd. All rights reserved.</p>",
+                    2000 + random_number(random) % 30
+                )
             }
-            _ => format!("<div class='copyright'>Copyright {}</div>", 2000 + number(random) % 30),
+            _ => format!(
+                "<div class='copyright'>Copyright {}</div>",
+                2000 + random_number(random) % 30
+            ),
         };
-        only(&["side", "foot"], slot, text)
+        in_slots(&["side", "foot"], slot, text)
     }),
 ];
 
 #[test]
-fn noise_is_no_change() {
+fn each_kind_of_noise_is_ignored() {
     let mut faults = Vec::new();
     for page in pages() {
         let plain = page.plain();
@@ -196,7 +218,7 @@ fn noise_is_no_change() {
             for seed in 0..24 {
                 let mut random = Pcg64::seed_from_u64(seed);
                 let noisy = page.fill(|slot| maker(slot, &mut random), None);
-                faults.extend(alarm(
+                faults.extend(describe_false_alarm(
                     &format!("{}, {kind}, seed {seed}", page.name),
                     &plain,
                     &noisy,
@@ -204,11 +226,11 @@ fn noise_is_no_change() {
             }
         }
     }
-    none(&faults);
+    assert_no_faults(&faults);
 }
 
 #[test]
-fn all_noise_at_once_is_no_change() {
+fn all_kinds_of_noise_at_once_are_ignored() {
     let mut faults = Vec::new();
     for page in pages() {
         let plain = page.plain();
@@ -218,8 +240,12 @@ fn all_noise_at_once_is_no_change() {
                 |slot| KINDS.iter().map(|(_, maker)| maker(slot, &mut random)).collect(),
                 None,
             );
-            faults.extend(alarm(&format!("{}, seed {seed}", page.name), &plain, &noisy));
+            faults.extend(describe_false_alarm(
+                &format!("{}, seed {seed}", page.name),
+                &plain,
+                &noisy,
+            ));
         }
     }
-    none(&faults);
+    assert_no_faults(&faults);
 }

@@ -1,31 +1,31 @@
-//! A page with places for noise and places for changes.
+//! Pages with slots for noise and for changes.
 //!
-//! `{{slot}}` is where noise goes; `[[old|new]]` is what a writer may change.
+//! `{{slot}}` is a slot for noise; `[[old|new]]` is a change that a writer may make.
 
-/// A page to be filled in.
+/// A page template.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) name: &'static str,
     pub(crate) template: &'static str,
 }
 
-/// Where noise goes: in the head of the document, at the top of the page, beside and below the main
-/// text, and within it.
+/// Slots for noise: in the head of the document, at the top of the page, before the main text, in
+/// it, beside it, and in the foot.
 pub(crate) const SLOTS: [&str; 6] = ["head", "top", "before", "within", "side", "foot"];
 
 impl Page {
-    /// How many changes a writer may make.
+    /// Number of changes that a writer may make.
     pub(crate) fn changes(&self) -> usize {
         self.template.matches("[[").count()
     }
 
-    /// What one of them is.
+    /// Source of a change.
     pub(crate) fn change(&self, index: usize) -> &'static str {
         let start = self.template.split("[[").nth(index + 1).unwrap();
         start.split("]]").next().unwrap()
     }
 
-    /// The page with something in each slot, and with one of its changes made.
+    /// Fills the slots, and makes one of the changes.
     pub(crate) fn fill(
         &self,
         mut slot: impl FnMut(&str) -> String,

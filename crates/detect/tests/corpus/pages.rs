@@ -1,11 +1,11 @@
-//! The pages.
+//! Page templates.
 
 mod lists;
 mod texts;
 
 use crate::page::Page;
 
-/// All pages.
+/// Returns all page templates.
 pub(crate) fn pages() -> Vec<Page> {
     texts::PAGES
         .iter()

@@ -1,11 +1,11 @@
-//! Laws that hold for every page.
+//! Properties of all pages.
 
 use freshet_detect::{Detector, Document};
 use proptest::prelude::*;
 
+use crate::extract;
 use crate::page::Page;
 use crate::pages::pages;
-use crate::read;
 
 /// Words that no rule knows.
 fn word() -> impl Strategy<Value = String> {
@@ -23,7 +23,7 @@ fn page() -> impl Strategy<Value = Page> {
 
 proptest! {
     #[test]
-    fn a_changed_word_is_seen(
+    fn a_changed_word_is_detected(
         page in page(),
         text in paragraph(),
         place in any::<prop::sample::Index>(),
@@ -35,20 +35,20 @@ proptest! {
         };
         let mut changed = text.clone();
         changed[place.index(text.len())] = other;
-        let (old, new) = (read(&with(&text)), read(&with(&changed)));
+        let (old, new) = (extract(&with(&text)), extract(&with(&changed)));
         prop_assert!(old.text.contains(&text.join(" ")), "{}: {}", page.name, old.text);
-        prop_assert_ne!(old.mark.fingerprint, new.mark.fingerprint);
+        prop_assert_ne!(old.digests.fingerprint, new.digests.fingerprint);
     }
 
     #[test]
-    fn a_reading_is_stable(page in page(), text in paragraph()) {
+    fn extracting_extracted_text_changes_nothing(page in page(), text in paragraph()) {
         let html = page.fill(|slot| if slot == "within" { format!("<p>{}</p>", text.join(" ")) } else { String::new() }, None);
-        let once = read(&html).text;
-        let again = Detector::default().read(&Document {
+        let once = extract(&html).text;
+        let twice = Detector::default().extract(&Document {
             bytes: once.as_bytes(),
             content_type: Some("text/plain"),
             charset: None,
         });
-        prop_assert_eq!(&again.text, &once);
+        prop_assert_eq!(&twice.text, &once);
     }
 }

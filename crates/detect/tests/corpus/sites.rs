@@ -1,7 +1,7 @@
-//! Pages as the sites of this world build them, each with what changes from visit to visit and what
-//! its writers change. `{{old||new}}` is noise, `[[old||new]]` is content.
+//! Pages in the style of real sites, each with noise and with changes of content: `{{old||new}}` is
+//! noise, `[[old||new]]` is content.
 
-use crate::{alarm, miss, none};
+use crate::{assert_no_faults, describe_false_alarm, describe_miss};
 
 const SITES: [&str; 7] = [
     include_str!("../sites/software.txt"),
@@ -13,7 +13,7 @@ const SITES: [&str; 7] = [
     include_str!("../sites/second.txt"),
 ];
 
-/// A part of a page that is always there, or one that is one thing or another.
+/// A part of a page: fixed text, noise or content.
 enum Part<'a> {
     Text(&'a str),
     Noise(&'a str, &'a str),
@@ -42,8 +42,8 @@ fn parts(page: &str) -> Vec<Part<'_>> {
         let (noise, end) = if rest[at..].starts_with("{{") { (true, "}}") } else { (false, "]]") };
         parts.push(Part::Text(&rest[..at]));
         let (choice, after) = rest[at + 2..].split_once(end).unwrap();
-        let (old, new) = choice.split_once("||").unwrap();
-        parts.push(if noise { Part::Noise(old, new) } else { Part::Content(old, new) });
+        let (old, is_new) = choice.split_once("||").unwrap();
+        parts.push(if noise { Part::Noise(old, is_new) } else { Part::Content(old, is_new) });
         rest = after;
     }
     parts.push(Part::Text(rest));
@@ -51,20 +51,21 @@ fn parts(page: &str) -> Vec<Part<'_>> {
 }
 
 impl Site<'_> {
-    /// The page with the new form of the parts that are chosen.
-    fn page(&self, new: impl Fn(usize, &Part<'_>) -> bool) -> String {
+    /// Returns the page with the new form of the chosen parts.
+    fn page(&self, is_new: impl Fn(usize, &Part<'_>) -> bool) -> String {
         let parts = self.parts.iter().enumerate().map(|(at, part)| match part {
             Part::Text(text) => *text,
-            Part::Noise(_, text) | Part::Content(_, text) if new(at, part) => text,
+            Part::Noise(_, text) | Part::Content(_, text) if is_new(at, part) => text,
             Part::Noise(text, _) | Part::Content(text, _) => text,
         });
         parts.collect()
     }
 
-    /// Noise and content: of how many each is judged rightly, and what is wrong.
+    /// Returns the numbers of right judgements and of all, for noise and for content, and the
+    /// faults.
     fn score(&self) -> ([(usize, usize); 2], Vec<String>) {
         let (mut score, mut faults) = ([(0, 0); 2], Vec::new());
-        let mut judged = |kind: usize, fault: Option<String>| {
+        let mut count_judgement = |kind: usize, fault: Option<String>| {
             score[kind].0 += usize::from(fault.is_none());
             score[kind].1 += 1;
             faults.extend(fault);
@@ -75,19 +76,29 @@ impl Site<'_> {
             match part {
                 Part::Text(_) => {}
                 Part::Noise(from, to) => {
-                    let what = format!("{}: {from} > {to}", self.name);
-                    judged(0, alarm(&what, &old, &self.page(|it, _| it == at)));
+                    let name = format!("{}: {from} > {to}", self.name);
+                    count_judgement(
+                        0,
+                        describe_false_alarm(&name, &old, &self.page(|it, _| it == at)),
+                    );
                 }
                 Part::Content(from, to) => {
-                    let what = format!("{}: {from} > {to}", self.name);
-                    judged(1, miss(&what, &old, &self.page(|it, _| it == at)));
-                    let among = self.page(|it, part| it == at || matches!(part, Part::Noise(..)));
-                    judged(1, miss(&format!("{what}, among noise"), &old, &among));
+                    let name = format!("{}: {from} > {to}", self.name);
+                    count_judgement(1, describe_miss(&name, &old, &self.page(|it, _| it == at)));
+                    let with_noise =
+                        self.page(|it, part| it == at || matches!(part, Part::Noise(..)));
+                    count_judgement(
+                        1,
+                        describe_miss(&format!("{name}, among noise"), &old, &with_noise),
+                    );
                 }
             }
         }
         if all_noise != old {
-            judged(0, alarm(&format!("{}: all noise", self.name), &old, &all_noise));
+            count_judgement(
+                0,
+                describe_false_alarm(&format!("{}: all noise", self.name), &old, &all_noise),
+            );
         }
         (score, faults)
     }
@@ -95,7 +106,7 @@ impl Site<'_> {
 
 #[test]
 #[allow(clippy::print_stdout)]
-fn every_site_is_read_as_its_writers_mean_it() {
+fn every_site_has_the_expected_noise_and_content() {
     let (mut total, mut all) = ([(0, 0); 2], Vec::new());
     println!("{:>34} {:>9} {:>9}", "site", "noise", "content");
     let show = |name: &str, [noise, content]: [(usize, usize); 2]| {
@@ -111,5 +122,5 @@ fn every_site_is_read_as_its_writers_mean_it() {
         all.extend(faults);
     }
     show("all", total);
-    none(&all);
+    assert_no_faults(&all);
 }

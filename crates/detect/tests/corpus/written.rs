@@ -1,11 +1,11 @@
-//! More of what writers write, where it looks like what templates do: all of it counts.
+//! More texts that writers write, similar to those of templates. All of them are content.
 
-use crate::lines::judge;
-use crate::{differ, miss, same};
+use crate::lines::check_parts;
+use crate::{assert_different_content, assert_same_content, describe_miss};
 
 #[test]
 fn the_place_of_a_value_in_a_table_counts() {
-    judge(
+    check_parts(
         &[
             "<table><tr><td>Pets</td>[[<td>✓</td><td></td>||<td></td><td>✓</td>]]</tr></table>",
             "<table><tr>[[<td>✓</td><td></td>||<td></td><td>✓</td>]]</tr></table>",
@@ -15,12 +15,12 @@ fn the_place_of_a_value_in_a_table_counts() {
             "<table><tr><td>A</td><td>B[[</td></tr><tr><td>||</td><td>]]C</td></tr><tr><td>D</td><td>E</td></tr></table>",
             "<table><tr><td>A</td><td>[[B</td></tr><tr><td>C</td><td>||</td></tr><tr><td>B</td><td>C]]</td></tr></table>",
         ],
-        miss,
+        describe_miss,
     );
 }
 
 #[test]
-fn what_a_script_makes_a_page_of_counts() {
+fn the_state_in_a_script_counts() {
     let shell = |script: &str| {
         format!(
             "<html><head><title>Shop</title></head><body><div id=app>Loading…</div><script>{script}</script></body></html>"
@@ -39,28 +39,28 @@ fn what_a_script_makes_a_page_of_counts() {
         r#"self.__next_f.push([1,"0:{\"b\":\"a1\"}\n1:[\"$\",\"p\",null,{\"children\":\"49.90\"}]\n"])"#,
     ];
     for state in states {
-        differ(state, &shell(state), &shell(&state.replace("49.90", "59.90")));
-        same(state, &shell(state), &shell(&state.replace("a1", "b2")));
+        assert_different_content(state, &shell(state), &shell(&state.replace("49.90", "59.90")));
+        assert_same_content(state, &shell(state), &shell(&state.replace("a1", "b2")));
     }
     let code = |it: &str| shell(&format!("var build = '{it}'; start({{v: '{it}'}})"));
-    same("a script", &code("1"), &code("2"));
+    assert_same_content("a script", &code("1"), &code("2"));
 }
 
 #[test]
-fn what_a_script_shows_counts() {
+fn content_that_a_script_reveals_counts() {
     for part in [
         "<div id=B>Loading…</div><div hidden id=S:0><p>Doors open at @, and the concert begins an hour later.</p></div>",
         "<x-page><template shadowrootmode=open><p>Doors open at @, and the concert begins an hour later.</p></template></x-page>",
     ] {
-        differ(part, &part.replace('@', "18:00"), &part.replace('@', "19:00"));
+        assert_different_content(part, &part.replace('@', "18:00"), &part.replace('@', "19:00"));
     }
     let unused = "<p>Doors open at six, and the concert begins later.</p><template><p>@</p></template><div hidden>@</div>";
-    same("a template", &unused.replace('@', "1"), &unused.replace('@', "2"));
+    assert_same_content("a template", &unused.replace('@', "1"), &unused.replace('@', "2"));
 }
 
 #[test]
-fn what_rose_or_fell_counts() {
-    judge(
+fn a_rise_or_fall_counts() {
+    check_parts(
         &[
             "<p>▲ [[1.2||1.4]]%</p>",
             "<p>↑ [[1.2||1.4]]%</p>",
@@ -69,26 +69,26 @@ fn what_rose_or_fell_counts() {
             "<p>Index <span class=change>▲ [[12||14]]%</span></p>",
             "<div class=stat><span class=count>▼ [[1,5||1,7]] %</span></div>",
         ],
-        miss,
+        describe_miss,
     );
 }
 
 #[test]
-fn numbers_of_whatever_it_is_count() {
-    judge(
+fn counters_of_other_things_count() {
+    check_parts(
         &[
             "<div><span class=counter>[[350||360]]</span><h3>Projects</h3></div>",
             "<div class=counter-box><span class=count>[[350||360]]</span><p>Projects done</p></div>",
             "<div class=counter><h2>Day ticket</h2><p>Tickets cost £[[12||14]].</p></div>",
             "<div class=count><h3>Rooms</h3><p>[[12||14]]</p></div>",
         ],
-        miss,
+        describe_miss,
     );
 }
 
 #[test]
 fn figures_of_the_content_count() {
-    judge(
+    check_parts(
         &[
             "<p>Annual visitors: [[12,331||12,402]]</p>",
             "<p>Total shares: [[12||13]]</p>",
@@ -97,13 +97,13 @@ fn figures_of_the_content_count() {
             "<h3>Last flood</h3><p>[[3 months||2 decades]] ago</p>",
             "<p>Rendered in [[3D||2D]]</p>",
         ],
-        miss,
+        describe_miss,
     );
 }
 
 #[test]
-fn what_follows_a_list_of_other_things_counts() {
-    judge(
+fn text_after_a_related_list_counts() {
+    check_parts(
         &[
             "<h3>Related articles</h3><ul><li><a href=/1>One</a></li></ul><p>Closed on [[Monday||Friday]].</p>",
             "<h4>Read also</h4><p><a href=/1>One</a></p><p><a href=/2>Two</a></p><p>Open until [[six||five]].</p>",
@@ -112,34 +112,34 @@ fn what_follows_a_list_of_other_things_counts() {
             "<h3>Popular</h3><ul><li>Tomato soup, [[5||6]] €</li></ul>",
             "<h3>Most popular</h3><div>Tariff [[A||B]]</div>",
         ],
-        miss,
+        describe_miss,
     );
 }
 
-/// A page with a part in its main element.
-fn in_main(part: &str, change: (&str, &str)) {
+/// Checks that a change in a part of the main element is seen.
+fn check_in_main(part: &str, change: (&str, &str)) {
     let page = |it: &str| {
         format!(
             "<body><main><h1>Valley</h1><p>The valley has many paths, and in spring the snow on them melts late in the year.</p>{}</main></body>",
             part.replace('@', it)
         )
     };
-    differ(part, &page(change.0), &page(change.1));
+    assert_different_content(part, &page(change.0), &page(change.1));
 }
 
 #[test]
-fn what_a_front_page_shows_counts() {
+fn items_of_a_front_page_count() {
     for name in ["news-teaser", "promo", "recommended-item", "trending-item", "popular-item"] {
         let item = |text: &str| format!("<article class='{name}'><a href=/1>{text}</a></article>");
-        in_main(&(item("Bridge closed") + &item("@")), ("Storm comes", "Storm goes"));
-        in_main(&(item("@") + &item("Storm comes")), ("Bridge closed", "Bridge open"));
+        check_in_main(&(item("Bridge closed") + &item("@")), ("Storm comes", "Storm goes"));
+        check_in_main(&(item("@") + &item("Storm comes")), ("Bridge closed", "Bridge open"));
         let item = |text: &str| format!("<div class='{name}'><a href=/1>{text}</a></div>");
-        in_main(&(item("@") + &item("Storm comes")), ("Bridge closed", "Bridge open"));
+        check_in_main(&(item("@") + &item("Storm comes")), ("Bridge closed", "Bridge open"));
     }
 }
 
 #[test]
-fn the_head_of_a_text_counts() {
+fn the_header_of_a_text_counts() {
     let page = |head: &str, change: &str| {
         format!(
             "<body>{}<p>The valley has many paths, and in spring the snow on them melts late in the year.</p></body>",
@@ -151,22 +151,22 @@ fn the_head_of_a_text_counts() {
         "<div class=page-header><h1>Fair</h1><p>Tickets from £@</p></div>",
         "<div class=page-header><h1>Fair <small>@ May</small></h1></div>",
     ] {
-        differ(head, &page(head, "12"), &page(head, "14"));
+        assert_different_content(head, &page(head, "12"), &page(head, "14"));
     }
     for head in [
         "<header class=hero><nav><a href=/>@</a></nav><h1>Fair</h1><div class=clock>10:@</div></header>",
         "<div class=page-header><a href=/>@</a><h1>Fair</h1></div>",
     ] {
-        same(head, &page(head, "12"), &page(head, "14"));
+        assert_same_content(head, &page(head, "12"), &page(head, "14"));
     }
 }
 
 #[test]
-fn short_news_in_boxes_counts() {
+fn short_notices_in_boxes_count() {
     for name in ["promo", "toast", "modal-body", "tooltip"] {
         let part = |text: &str| format!("<div class='{name}'>{text}</div>");
-        in_main(&part("Day ticket @"), ("£12", "£14"));
-        in_main(&part("We are @ today"), ("open", "closed"));
-        in_main(&part("Fair on @ May"), ("12", "14"));
+        check_in_main(&part("Day ticket @"), ("£12", "£14"));
+        check_in_main(&part("We are @ today"), ("open", "closed"));
+        check_in_main(&part("Fair on @ May"), ("12", "14"));
     }
 }

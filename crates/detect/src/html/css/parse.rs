@@ -1,49 +1,50 @@
-//! Selectors as they are written.
+//! Parses selectors.
 
-use super::compound::{Compound, How, Nth, Test};
+use super::compound::{AttributeOperator, CompoundSelector, NthPattern, SimpleSelector};
 
-/// How two parts of a selector hang together.
+/// The relation between two compounds of a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Combinator {
     Descendant,
     Child,
-    Next,
-    Later,
+    NextSibling,
+    SubsequentSibling,
 }
 
-/// One alternative of a selector: parts from the outermost in.
+/// Compounds from the outermost inward, each with the combinator before it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Chain {
-    pub(crate) parts: Vec<(Option<Combinator>, Compound)>,
+pub(crate) struct ComplexSelector {
+    pub(crate) parts: Vec<(Option<Combinator>, CompoundSelector)>,
 }
 
-/// A selector: alternatives separated by commas.
+/// Alternative selectors, separated by commas.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Selector {
-    /// As it is written.
-    pub(crate) text: String,
-    pub(crate) chains: Vec<Chain>,
+pub(crate) struct SelectorList {
+    /// The list as written.
+    pub(crate) source: String,
+    pub(crate) alternatives: Vec<ComplexSelector>,
 }
 
-/// What is wrong with a selector, and after how many characters.
+/// A syntax error in a selector.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SelectorFault {
-    pub(crate) at: usize,
-    pub(crate) what: String,
+pub(crate) struct SelectorError {
+    /// Number of characters before the error.
+    pub(crate) position: usize,
+    pub(crate) message: String,
 }
 
-/// `:is()` and `:not()` may hold each other this deep.
-const DEEPEST: usize = 8;
+/// Maximum depth of nested `:is()` and `:not()`.
+const MAX_NESTING: usize = 8;
 
-pub(crate) fn parse(text: &str) -> Result<Selector, SelectorFault> {
+pub(crate) fn parse(text: &str) -> Result<SelectorList, SelectorError> {
     let mut parser = Parser { text, at: 0, depth: 0 };
-    let mut chains = Vec::new();
+    let mut alternatives = Vec::new();
     loop {
-        chains.push(parser.chain()?);
+        alternatives.push(parser.complex_selector()?);
         match parser.peek() {
-            None => return Ok(Selector { text: text.to_owned(), chains }),
+            None => return Ok(SelectorList { source: text.to_owned(), alternatives }),
             Some(',') => parser.at += 1,
-            Some(other) => return Err(parser.fault(format!("`{other}` is not expected here"))),
+            Some(other) => return Err(parser.error(format!("`{other}` is not expected here"))),
         }
     }
 }
@@ -55,8 +56,8 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    fn fault(&self, what: impl Into<String>) -> SelectorFault {
-        SelectorFault { at: self.text[..self.at].chars().count(), what: what.into() }
+    fn error(&self, message: impl Into<String>) -> SelectorError {
+        SelectorError { position: self.text[..self.at].chars().count(), message: message.into() }
     }
 
     fn peek(&self) -> Option<char> {
@@ -71,71 +72,71 @@ impl Parser<'_> {
         found
     }
 
-    fn expect(&mut self, expect: char) -> Result<(), SelectorFault> {
-        if self.eat(expect) { Ok(()) } else { Err(self.fault(format!("`{expect}` is missing"))) }
+    fn expect(&mut self, expect: char) -> Result<(), SelectorError> {
+        if self.eat(expect) { Ok(()) } else { Err(self.error(format!("`{expect}` is missing"))) }
     }
 
-    /// Whether there was white space.
-    fn space(&mut self) -> bool {
+    /// Skips white space, and returns true if there was any.
+    fn skip_space(&mut self) -> bool {
         let rest = self.text[self.at..].trim_start();
         let before = std::mem::replace(&mut self.at, self.text.len() - rest.len());
         self.at > before
     }
 
-    fn chain(&mut self) -> Result<Chain, SelectorFault> {
-        self.space();
+    fn complex_selector(&mut self) -> Result<ComplexSelector, SelectorError> {
+        self.skip_space();
         let mut parts = vec![(None, self.compound()?)];
         loop {
-            let space = self.space();
+            let has_space = self.skip_space();
             let combinator = match self.peek() {
                 Some('>') => Combinator::Child,
-                Some('+') => Combinator::Next,
-                Some('~') => Combinator::Later,
-                None | Some(',' | ')') => return Ok(Chain { parts }),
-                Some(_) if space => Combinator::Descendant,
-                Some(other) => return Err(self.fault(format!("`{other}` is not expected here"))),
+                Some('+') => Combinator::NextSibling,
+                Some('~') => Combinator::SubsequentSibling,
+                None | Some(',' | ')') => return Ok(ComplexSelector { parts }),
+                Some(_) if has_space => Combinator::Descendant,
+                Some(other) => return Err(self.error(format!("`{other}` is not expected here"))),
             };
             if combinator != Combinator::Descendant {
                 self.at += 1;
-                self.space();
+                self.skip_space();
             }
             parts.push((Some(combinator), self.compound()?));
         }
     }
 
-    fn compound(&mut self) -> Result<Compound, SelectorFault> {
-        let mut tests = Vec::new();
+    fn compound(&mut self) -> Result<CompoundSelector, SelectorError> {
+        let mut parts = Vec::new();
         let start = self.at;
         if !self.eat('*') && self.peek().is_some_and(starts_name) {
-            tests.push(Test::Name(self.name()?.to_lowercase()));
+            parts.push(SimpleSelector::Name(self.name()?.to_lowercase()));
         }
         loop {
             match self.peek() {
                 Some('#') => {
                     self.at += 1;
-                    tests.push(Test::Id(self.name()?));
+                    parts.push(SimpleSelector::Id(self.name()?));
                 }
                 Some('.') => {
                     self.at += 1;
-                    tests.push(Test::Class(self.name()?));
+                    parts.push(SimpleSelector::Class(self.name()?));
                 }
-                Some('[') => tests.push(self.attribute()?),
-                Some(':') => tests.extend(self.pseudo()?),
+                Some('[') => parts.push(self.attribute()?),
+                Some(':') => parts.extend(self.pseudo()?),
                 _ => break,
             }
         }
         if self.at == start {
             return Err(match self.peek() {
                 None => {
-                    self.fault("a name, `.class`, `#id` or `[attribute]` is missing at the end")
+                    self.error("a name, `.class`, `#id` or `[attribute]` is missing at the end")
                 }
-                Some(other) => self.fault(format!("`{other}` is not expected here")),
+                Some(other) => self.error(format!("`{other}` is not expected here")),
             });
         }
-        Ok(Compound { tests })
+        Ok(CompoundSelector { parts })
     }
 
-    fn name(&mut self) -> Result<String, SelectorFault> {
+    fn name(&mut self) -> Result<String, SelectorError> {
         let mut name = String::new();
         while let Some(character) = self.peek() {
             if character == '\\' {
@@ -148,15 +149,15 @@ impl Parser<'_> {
                 break;
             }
         }
-        if name.is_empty() { Err(self.fault("a name is missing")) } else { Ok(name) }
+        if name.is_empty() { Err(self.error("a name is missing")) } else { Ok(name) }
     }
 
-    /// What follows a backslash: a hexadecimal number or any character.
-    fn escaped(&mut self) -> Result<char, SelectorFault> {
+    /// Parses what follows a backslash: a hexadecimal number or any character.
+    fn escaped(&mut self) -> Result<char, SelectorError> {
         let rest = &self.text[self.at..];
         let digits = rest.bytes().take(6).take_while(u8::is_ascii_hexdigit).count();
         if digits == 0 {
-            let character = self.peek().ok_or_else(|| self.fault("a character is missing"))?;
+            let character = self.peek().ok_or_else(|| self.error("a character is missing"))?;
             self.at += character.len_utf8();
             return Ok(character);
         }
@@ -166,41 +167,41 @@ impl Parser<'_> {
         Ok(char::from_u32(code).filter(|it| *it != '\0').unwrap_or('\u{fffd}'))
     }
 
-    fn attribute(&mut self) -> Result<Test, SelectorFault> {
+    fn attribute(&mut self) -> Result<SimpleSelector, SelectorError> {
         self.at += 1;
-        self.space();
+        self.skip_space();
         let name = self.name()?;
-        self.space();
-        let how = match self.peek() {
-            Some(']') => How::Present,
-            Some('=') => How::Equal,
-            Some('~') => How::Word,
-            Some('|') => How::Dash,
-            Some('^') => How::Prefix,
-            Some('$') => How::Suffix,
-            Some('*') => How::Contains,
-            _ => return Err(self.fault("`]` or a comparison such as `=` is missing")),
+        self.skip_space();
+        let operator = match self.peek() {
+            Some(']') => AttributeOperator::Present,
+            Some('=') => AttributeOperator::Equal,
+            Some('~') => AttributeOperator::Word,
+            Some('|') => AttributeOperator::DashMatch,
+            Some('^') => AttributeOperator::Prefix,
+            Some('$') => AttributeOperator::Suffix,
+            Some('*') => AttributeOperator::Contains,
+            _ => return Err(self.error("`]` or a comparison such as `=` is missing")),
         };
-        let (mut value, mut any_case) = (String::new(), false);
-        if how != How::Present {
-            if how != How::Equal {
+        let (mut value, mut ignores_case) = (String::new(), false);
+        if operator != AttributeOperator::Present {
+            if operator != AttributeOperator::Equal {
                 self.at += 1;
             }
             self.expect('=')?;
-            self.space();
+            self.skip_space();
             value = self.value()?;
-            self.space();
-            any_case = self.eat('i') || self.eat('I');
-            if !any_case {
+            self.skip_space();
+            ignores_case = self.eat('i') || self.eat('I');
+            if !ignores_case {
                 let _ = self.eat('s') || self.eat('S');
             }
-            self.space();
+            self.skip_space();
         }
         self.expect(']')?;
-        Ok(Test::Attribute { name, how, value, any_case })
+        Ok(SimpleSelector::Attribute { name, operator, value, ignores_case })
     }
 
-    fn value(&mut self) -> Result<String, SelectorFault> {
+    fn value(&mut self) -> Result<String, SelectorError> {
         let Some(quote @ ('"' | '\'')) = self.peek() else { return self.name() };
         self.at += 1;
         let mut value = String::new();
@@ -212,98 +213,107 @@ impl Parser<'_> {
                 _ => value.push(character),
             }
         }
-        Err(self.fault("the closing quote is missing"))
+        Err(self.error("the closing quote is missing"))
     }
 
-    /// None for those that mean any element.
-    fn pseudo(&mut self) -> Result<Vec<Test>, SelectorFault> {
+    /// Parses a pseudo-class. Returns no parts for one that matches any element.
+    fn pseudo(&mut self) -> Result<Vec<SimpleSelector>, SelectorError> {
         let start = self.at;
         self.at += 1;
         if self.peek() == Some(':') {
-            return Err(self.fault("parts of elements such as `::before` have no text of a page"));
+            return Err(self.error("pseudo-elements such as `::before` have no text of the page"));
         }
         let name = self.name()?.to_lowercase();
-        let first = Nth { a: 0, b: 1 };
+        let first = NthPattern { step: 0, offset: 1 };
         let test = match name.as_str() {
-            "first-child" => Test::NthChild(first),
-            "first-of-type" => Test::NthOfType(first),
-            "nth-child" => Test::NthChild(self.nth()?),
-            "nth-of-type" => Test::NthOfType(self.nth()?),
-            "last-child" => Test::NthLastChild(first),
-            "last-of-type" => Test::NthLastOfType(first),
-            "nth-last-child" => Test::NthLastChild(self.nth()?),
-            "nth-last-of-type" => Test::NthLastOfType(self.nth()?),
-            "only-child" => return Ok(vec![Test::NthChild(first), Test::NthLastChild(first)]),
-            "only-of-type" => {
-                return Ok(vec![Test::NthOfType(first), Test::NthLastOfType(first)]);
+            "first-child" => SimpleSelector::NthChild(first),
+            "first-of-type" => SimpleSelector::NthOfType(first),
+            "nth-child" => SimpleSelector::NthChild(self.nth()?),
+            "nth-of-type" => SimpleSelector::NthOfType(self.nth()?),
+            "last-child" => SimpleSelector::NthLastChild(first),
+            "last-of-type" => SimpleSelector::NthLastOfType(first),
+            "nth-last-child" => SimpleSelector::NthLastChild(self.nth()?),
+            "nth-last-of-type" => SimpleSelector::NthLastOfType(self.nth()?),
+            "only-child" => {
+                return Ok(vec![
+                    SimpleSelector::NthChild(first),
+                    SimpleSelector::NthLastChild(first),
+                ]);
             }
-            "root" => Test::Root,
-            "is" | "where" | "any" => Test::Is(self.alternatives()?),
-            "not" => Test::Not(self.alternatives()?),
+            "only-of-type" => {
+                return Ok(vec![
+                    SimpleSelector::NthOfType(first),
+                    SimpleSelector::NthLastOfType(first),
+                ]);
+            }
+            "root" => SimpleSelector::Root,
+            "is" | "where" | "any" => SimpleSelector::Is(self.alternatives()?),
+            "not" => SimpleSelector::Not(self.alternatives()?),
             "scope" => return Ok(Vec::new()),
             "has" | "empty" | "contains" => {
                 self.at = start;
-                return Err(self.fault(format!(
-                    "`:{name}` asks for what is in an element, which is not known where it begins"
+                return Err(self.error(format!(
+                    "`:{name}` depends on the content of an element, which is not known when the element begins"
                 )));
             }
             _ => {
                 self.at = start;
-                return Err(self.fault(format!("`:{name}` is not known")));
+                return Err(self.error(format!("unknown pseudo-class `:{name}`")));
             }
         };
         Ok(vec![test])
     }
 
-    fn alternatives(&mut self) -> Result<Vec<Compound>, SelectorFault> {
+    fn alternatives(&mut self) -> Result<Vec<CompoundSelector>, SelectorError> {
         self.expect('(')?;
         self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(self.fault("too many brackets in each other"));
+        if self.depth > MAX_NESTING {
+            return Err(self.error("the brackets are nested too deeply"));
         }
         let mut list = Vec::new();
         loop {
-            self.space();
+            self.skip_space();
             list.push(self.compound()?);
-            self.space();
+            self.skip_space();
             if self.eat(')') {
                 self.depth -= 1;
                 return Ok(list);
             }
             if !self.eat(',') {
                 return Err(match self.peek() {
-                    None => self.fault("`)` is missing"),
-                    Some(_) => self.fault("within brackets, only what is asked of one element"),
+                    None => self.error("`)` is missing"),
+                    Some(_) => self.error("a selector in brackets cannot have combinators"),
                 });
             }
         }
     }
 
-    fn nth(&mut self) -> Result<Nth, SelectorFault> {
+    fn nth(&mut self) -> Result<NthPattern, SelectorError> {
         self.expect('(')?;
         let Some(end) = self.text[self.at..].find(')') else {
-            return Err(self.fault("`)` is missing"));
+            return Err(self.error("`)` is missing"));
         };
         let written: String =
             self.text[self.at..self.at + end].to_lowercase().split_whitespace().collect();
         let nth = match written.as_str() {
-            "odd" => Some(Nth { a: 2, b: 1 }),
-            "even" => Some(Nth { a: 2, b: 0 }),
+            "odd" => Some(NthPattern { step: 2, offset: 1 }),
+            "even" => Some(NthPattern { step: 2, offset: 0 }),
             _ => match written.split_once('n') {
-                None => written.parse().ok().map(|b| Nth { a: 0, b }),
-                Some((a, b)) => {
-                    let a = match a {
+                None => written.parse().ok().map(|offset| NthPattern { step: 0, offset }),
+                Some((step, offset)) => {
+                    let step = match step {
                         "" | "+" => Some(1),
                         "-" => Some(-1),
-                        _ => a.parse().ok(),
+                        _ => step.parse().ok(),
                     };
-                    let b = if b.is_empty() { Some(0) } else { b.parse().ok() };
-                    a.zip(b).map(|(a, b)| Nth { a, b })
+                    let offset = if offset.is_empty() { Some(0) } else { offset.parse().ok() };
+                    step.zip(offset).map(|(step, offset)| NthPattern { step, offset })
                 }
             },
         };
-        let nth =
-            nth.ok_or_else(|| self.fault(format!("`{written}` is no `2n+1`, `odd` or `3`")))?;
+        let nth = nth.ok_or_else(|| {
+            self.error(format!("`{written}` is not of the form `2n+1`, `odd` or `3`"))
+        })?;
         self.at += end + 1;
         Ok(nth)
     }
@@ -322,13 +332,13 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn refuse(text: &str, at: usize, what: &str) {
-        let fault = parse(text).unwrap_err();
-        assert_eq!((fault.at, fault.what.as_str()), (at, what), "{text}");
+    fn refuse(text: &str, at: usize, message: &str) {
+        let error = parse(text).unwrap_err();
+        assert_eq!((error.position, error.message.as_str()), (at, message), "{text}");
     }
 
     #[test]
-    fn what_is_understood() {
+    fn supported_selectors_are_parsed() {
         for text in [
             "#main",
             "div.a.b > p",
@@ -345,18 +355,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn an_error_has_its_position() {
         refuse("", 0, "a name, `.class`, `#id` or `[attribute]` is missing at the end");
         refuse("div >", 5, "a name, `.class`, `#id` or `[attribute]` is missing at the end");
         refuse("div..a", 4, "a name is missing");
         refuse("a[href", 6, "`]` or a comparison such as `=` is missing");
         refuse("a[href='x]", 10, "the closing quote is missing");
-        refuse("p:foo", 1, "`:foo` is not known");
-        let later = "`:has` asks for what is in an element, which is not known where it begins";
-        refuse("p:has(a)", 1, later);
+        refuse("p:foo", 1, "unknown pseudo-class `:foo`");
+        let message = "`:has` depends on the content of an element, which is not known when the element begins";
+        refuse("p:has(a)", 1, message);
         refuse("a!b", 1, "`!` is not expected here");
-        refuse("p:nth-child(x)", 12, "`x` is no `2n+1`, `odd` or `3`");
-        refuse(":is(a b)", 6, "within brackets, only what is asked of one element");
-        refuse(&":is(".repeat(20), 36, "too many brackets in each other");
+        refuse("p:nth-child(x)", 12, "`x` is not of the form `2n+1`, `odd` or `3`");
+        refuse(":is(a b)", 6, "a selector in brackets cannot have combinators");
+        refuse(&":is(".repeat(20), 36, "the brackets are nested too deeply");
     }
 }

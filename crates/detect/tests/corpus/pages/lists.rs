@@ -1,4 +1,4 @@
-//! Pages that are lists: an entry more or less is a change.
+//! Pages of lists: an additional or missing entry is a change.
 
 pub(crate) const PAGES: &[(&str, &str)] = &[
     (

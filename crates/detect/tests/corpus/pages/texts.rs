@@ -1,4 +1,4 @@
-//! Pages with something to read.
+//! Pages of text.
 
 pub(crate) const PAGES: &[(&str, &str)] = &[
     (
