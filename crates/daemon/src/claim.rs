@@ -1,4 +1,4 @@
-//! Fetches that others make: what they are given, and what they report.
+//! Fetches made by external clients: what a claim hands out and what a report returns.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,122 +8,122 @@ use freshet_store::StoredValidators;
 
 use crate::clock::Millis;
 
-/// What somebody holds who was given sources to fetch. Nobody can guess it.
+/// Identifies a lease on claimed sources. It is random, so that clients cannot guess each other's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Lease(pub(crate) u128);
+pub struct LeaseId(pub(crate) u128);
 
-impl fmt::Display for Lease {
+impl fmt::Display for LeaseId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
 }
 
-impl FromStr for Lease {
-    type Err = InvalidLease;
+impl FromStr for LeaseId {
+    type Err = InvalidLeaseId;
 
-    fn from_str(text: &str) -> Result<Self, InvalidLease> {
+    fn from_str(text: &str) -> Result<Self, InvalidLeaseId> {
         let is_hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_hex {
-            return Err(InvalidLease);
+            return Err(InvalidLeaseId);
         }
-        u128::from_str_radix(text, 16).map(Self).map_err(|_| InvalidLease)
+        u128::from_str_radix(text, 16).map(Self).map_err(|_| InvalidLeaseId)
     }
 }
 
-/// Not a lease.
+/// A text that is not a lease id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a lease: 32 hexadecimal digits, as a claim gave them")]
-pub struct InvalidLease;
+#[error("not a lease id: expected the 32 hexadecimal digits that the claim returned")]
+pub struct InvalidLeaseId;
 
-/// What somebody is to fetch.
+/// Sources handed out to an external client to fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// To be shown with the reports.
-    pub lease: Lease,
-    /// When it ends: what is not reported by then goes back.
-    pub until: Millis,
-    /// What is to be fetched now.
-    pub items: Vec<Claimed>,
-    /// When there may be more, if that is known.
-    pub next: Option<Millis>,
+    /// Lease id to send with the reports.
+    pub lease: LeaseId,
+    /// End of the lease. Sources that are not reported by then return to the schedule.
+    pub expires_at: Millis,
+    /// Sources to fetch now.
+    pub items: Vec<ClaimedSource>,
+    /// Earliest time at which another claim may return sources, if known.
+    pub next_claim_at: Option<Millis>,
 }
 
-/// A source that somebody is to fetch.
+/// A claimed source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claimed {
-    /// Its number.
+pub struct ClaimedSource {
+    /// Source id.
     pub source: u32,
-    /// What is to be fetched.
+    /// URL to fetch.
     pub url: String,
-    /// What the server gave to ask with, as it was last reported.
+    /// Validators that the server last sent, for a conditional request.
     pub validators: StoredValidators,
-    /// Why, in a word: `new`, `worth`, `pending`, `overdue`, `retry` or `spare`.
+    /// Reason for the fetch: `new`, `worth`, `pending`, `overdue`, `retry` or `spare`.
     pub reason: &'static str,
 }
 
-/// What came of a fetch that somebody else made.
+/// Outcome of a fetch made by an external client.
 #[derive(Clone, Debug)]
-pub struct Report {
-    /// What the claim gave.
-    pub lease: Lease,
-    /// The source.
+pub struct FetchReport {
+    /// Lease id of the claim.
+    pub lease: LeaseId,
+    /// Source id.
     pub source: u32,
-    /// What was seen.
-    pub seen: Seen,
-    /// When it was fetched; `None` for now.
-    pub at: Option<Millis>,
-    /// The status of HTTP; 0 if there was none.
+    /// What the client observed.
+    pub outcome: ReportedOutcome,
+    /// Time of the fetch; `None` for now.
+    pub fetched_at: Option<Millis>,
+    /// HTTP status; 0 without a response.
     pub status: u16,
-    /// Bytes that came.
+    /// Bytes received.
     pub bytes: u64,
-    /// How long it took.
+    /// Duration of the fetch.
     pub duration: Duration,
-    /// What the server gave to ask with the next time.
+    /// Validators that the server sent, for the next conditional request.
     pub validators: Option<StoredValidators>,
-    /// What there is to say: of a change, what changed.
+    /// Free text; for a change, a description of it.
     pub note: String,
 }
 
-/// What was seen.
+/// What an external client observed.
 #[derive(Clone, Debug)]
-pub enum Seen {
-    /// The same as before.
+pub enum ReportedOutcome {
+    /// The source has not changed.
     Unchanged,
-    /// Something else than before.
+    /// The source has changed.
     Changed,
-    /// Something with this digest: it has changed if the last one was another.
+    /// Digest of the content. The source has changed if the last digest differs.
     Digest(u128),
-    /// This document: whether it has changed is found out here.
+    /// The document itself. The daemon decides whether it has changed.
     Document {
-        /// Its bytes.
+        /// Raw bytes.
         bytes: Vec<u8>,
-        /// What the server says that it is.
+        /// Media type that the server sent.
         content_type: Option<String>,
     },
-    /// Nothing, for the moment.
+    /// The fetch failed for now.
     Failed {
-        /// Whether other sources of the host would not have come either.
+        /// True if other sources of the host would have failed too.
         host: bool,
-        /// For how long the host wants to be left alone.
+        /// Delay that the host asked for.
         retry_after: Option<Duration>,
     },
-    /// That the source is no more.
+    /// The source no longer exists.
     Gone,
-    /// That it may not be fetched.
+    /// The source may not be fetched.
     Disallowed,
 }
 
-/// What became of a report.
+/// Result of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// It is recorded. `true` if it showed a change.
+pub enum ReportResult {
+    /// Recorded; true if the report showed a change.
     Recorded(bool),
-    /// There is no such lease, or it ended long ago.
+    /// The lease does not exist, or ended too long ago.
     NoLease,
-    /// The source is not of this lease, was reported before, or was given to somebody else since.
+    /// The source is not part of the lease, was reported already, or has been handed out again.
     NotHeld,
-    /// It was fetched before it was claimed, or will be.
+    /// The fetch time lies before the claim or in the future.
     WrongTime,
-    /// There is no such source any more.
+    /// The source no longer exists.
     NoSource,
 }

@@ -1,122 +1,123 @@
-//! `freshet.toml`: what an owner says once.
+//! Configuration file `freshet.toml`.
 
-mod check;
+mod location;
 mod notify;
-mod place;
 mod signals;
+mod validate;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use freshet_engine::{Goal, Profile};
-use freshet_fetch::RawSize;
+use freshet_engine::{BudgetProfile, Goal};
+use freshet_fetch::RawByteSize;
 use freshet_model::{Budget, PerDay};
 use freshet_store::{AlertThresholds, Retention};
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::detectors::Rules;
+use crate::detectors::DetectionRules;
 
-pub use notify::{Mail, MailTls, Notify};
+pub use notify::{MailConfig, MailTls, NotifyConfig};
 use notify::{RawMail, RawNotify, RawWatch};
 use signals::RawSignals;
-pub use signals::{ReadLimits, Signals};
+pub use signals::{ReadLimits, SignalsConfig};
 
-/// What an owner says, checked.
+/// Validated configuration.
 #[derive(Clone)]
 pub struct Config {
-    /// How many fetches there may be.
+    /// Fetch budget.
     pub budget: Budget,
-    /// How many bytes there may be in a day, if that is limited.
-    pub bytes: Option<f64>,
-    /// Fetches that may be made at once, after a time of rest; `None`: an hour's worth, or ten.
+    /// Limit on bytes received per day, if any.
+    pub bytes_per_day: Option<f64>,
+    /// Fetches that an idle daemon may make at once. The default, `None`, is an hour's worth, at
+    /// least ten.
     pub burst: Option<f64>,
-    /// What copies are to be good for, where a source does not say.
+    /// Objective of sources that do not set their own.
     pub objective: Goal,
-    /// How the budget is spread over the day.
-    pub profile: Profile,
-    /// Days between two fetches from one host, and fetches at a time.
-    pub gap: f64,
-    /// Fetches from one host at a time.
-    pub connections: u32,
-    /// How many fetchers there are.
-    pub crew: ConcurrencySetting,
-    /// Where everything is kept.
+    /// Distribution of the budget over the hours of the day.
+    pub profile: BudgetProfile,
+    /// Minimum days between two fetches from one host.
+    pub host_gap_days: f64,
+    /// Concurrent fetches from one host.
+    pub host_connections: u32,
+    /// Number of concurrent fetches.
+    pub fetch_concurrency: ConcurrencySetting,
+    /// Path of the store.
     pub store: PathBuf,
-    /// What is kept, and for how long.
+    /// How much history is kept.
     pub retention: Retention,
-    /// Bytes that the store may take; `None`: as many as there are.
-    pub size: Option<u64>,
-    /// How requests are made.
-    pub fetch: freshet_fetch::Settings,
-    /// What counts of documents.
-    pub detect: Rules,
-    /// Where the service is, and for whom.
-    pub server: Server,
-    /// What is told of sources beside their changes.
-    pub watch: AlertThresholds,
-    /// Who is listened to when they say that sources have changed.
-    pub signals: Signals,
-    /// How those who want to know are told.
-    pub notify: Notify,
-    /// Where it is written, and which secrets are not where they should be.
-    pub secrets: Secrets,
+    /// Limit on the size of the store in bytes; `None` for no limit.
+    pub max_store_bytes: Option<u64>,
+    /// Fetcher settings.
+    pub fetch: freshet_fetch::FetchSettings,
+    /// Change detection settings.
+    pub detection_rules: DetectionRules,
+    /// HTTP server settings.
+    pub server: ServerConfig,
+    /// Thresholds of alerts about failing or quiet sources.
+    pub alert_thresholds: AlertThresholds,
+    /// Signal settings.
+    pub signals: SignalsConfig,
+    /// Notification settings.
+    pub notify: NotifyConfig,
+    /// Path of the file, and the secrets that could not be read.
+    pub missing_secrets: MissingSecrets,
 }
 
-/// Secrets that are not where a configuration says. Whoever needs none of them need not mind.
+/// Secrets that could not be read. This is an error only when one is needed.
 #[derive(Clone, Default)]
-pub struct Secrets {
-    pub(crate) path: PathBuf,
-    /// Where in it, and what is wrong.
+pub struct MissingSecrets {
+    pub(crate) config_path: PathBuf,
+    /// Line, field and reason.
     pub(crate) fetch: Option<String>,
     pub(crate) mail: Option<String>,
 }
 
-/// Where the service is, and for whom.
+/// HTTP server settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Server {
-    /// Where it listens; `None`: nowhere.
+pub struct ServerConfig {
+    /// Address to listen on; `None` disables the server.
     pub listen: Option<SocketAddr>,
-    /// Whether that was said, or is only so by default.
-    pub said: bool,
-    /// Where clients reach it, if that is somewhere else: without a slash at the end.
+    /// True if `server.listen` is set rather than defaulted.
+    pub is_listen_explicit: bool,
+    /// Public base URL, without a trailing slash, if it differs from the listen address.
     pub url: Option<String>,
-    /// Names that clients may call it by, beside its addresses and `localhost`.
+    /// Host names accepted from clients, besides the server's addresses and `localhost`.
     pub hosts: Vec<String>,
-    /// Connections at a time.
+    /// Maximum concurrent connections.
     pub connections: u32,
 }
 
-impl Server {
-    /// Where it listens if nothing is said.
-    pub const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7343);
+impl ServerConfig {
+    /// Default listen address.
+    pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7343);
 }
 
-/// How many fetchers there are.
+/// Number of concurrent fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConcurrencySetting {
-    /// As many as keep the rest busy, by what is measured; at most so many.
+    /// As many as keep the recording of results busy, by measured rates, up to this maximum.
     Auto(u32),
-    /// So many.
+    /// A fixed number.
     Fixed(u32),
 }
 
-/// As it is written.
+/// Configuration as written.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Raw {
+struct RawConfig {
     budget: Option<String>,
     bytes: Option<String>,
     burst: Option<f64>,
     objective: Option<String>,
     store: Option<PathBuf>,
-    crew: Option<RawCrew>,
+    crew: Option<RawConcurrency>,
     hosts: RawHosts,
     hours: RawHours,
     keep: RawKeep,
-    fetch: freshet_fetch::RawSettings,
-    detect: freshet_detect::RawSettings,
+    fetch: freshet_fetch::RawFetchSettings,
+    detect: freshet_detect::RawDetectSettings,
     rules: Vec<RawRule>,
     server: RawServer,
     watch: RawWatch,
@@ -137,7 +138,7 @@ struct RawServer {
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "`crew` is neither \"auto\" nor a number")]
-enum RawCrew {
+enum RawConcurrency {
     Number(u32),
     Text(String),
 }
@@ -162,7 +163,7 @@ struct RawKeep {
     days: Option<f64>,
     observations: Option<u32>,
     changes: Option<f64>,
-    size: Option<RawSize>,
+    size: Option<RawByteSize>,
 }
 
 #[derive(Deserialize)]
@@ -171,76 +172,79 @@ struct RawRule {
     #[serde(rename = "match")]
     pattern: String,
     #[serde(default)]
-    detect: freshet_detect::RawSettings,
+    detect: freshet_detect::RawDetectSettings,
 }
 
-/// Why there is no configuration.
+/// Failure to load the configuration.
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// There is no file.
-    #[error("there is no {}", path.display())]
+    /// The file does not exist.
+    #[error("{} does not exist", path.display())]
     Missing {
-        /// Where it was looked for.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// Cause.
         source: std::io::Error,
     },
-    /// A secret is not where it should be, and needed.
-    #[error("{}{what}", path.display())]
+    /// A secret that is needed cannot be read.
+    #[error("{}{detail}", path.display())]
     Secret {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Where in it, and what is wrong: `, line 3: mail.password: …`.
-        what: String,
+        /// Line, field and reason: `, line 3: mail.password: …`.
+        detail: String,
     },
-    /// It is not what it should be.
-    #[error("{}{what}", path.display())]
+    /// The file is invalid.
+    #[error("{}{detail}", path.display())]
     Invalid {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Where in it, and what is wrong: `, line 3: budget: …`.
-        what: String,
+        /// Line, field and reason: `, line 3: budget: …`.
+        detail: String,
     },
 }
 
 impl ConfigError {
-    /// The way out.
+    /// Returns a hint on how to fix the error.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Missing { .. } => {
-                Some("write one with `freshet init`, or name one with --config".to_owned())
+                Some("create one with `freshet init`, or pass another with --config".to_owned())
             }
             Self::Unreadable { .. } => None,
             Self::Secret { .. } => Some(
-                "set the variable where freshet runs, or say `{ file = \"path\" }` with a file that \
-                 it can read"
+                "set the environment variable, or use `{ file = \"path\" }` with a file that freshet \
+                 can read"
                     .to_owned(),
             ),
             Self::Invalid { .. } => {
-                Some("`freshet init -` shows a file with all settings".to_owned())
+                Some("run `freshet init -` for a file with all settings".to_owned())
             }
         }
     }
 }
 
 impl Config {
-    /// What fetchers there are at most, unless the owner says otherwise.
-    pub const FETCHERS: u32 = 256;
+    /// Default maximum of [`ConcurrencySetting::Auto`].
+    pub const DEFAULT_MAX_FETCHERS: u32 = 256;
 
-    /// All as it is by default, with so many fetches a day.
+    /// Creates a default configuration with `budget` fetches per day.
     ///
     /// # Errors
-    /// If something in how to fetch cannot be meant.
-    pub fn plain(budget: f64, fetch: freshet_fetch::RawSettings) -> Result<Self, ConfigError> {
+    /// Returns [`ConfigError::Invalid`] if the budget or a fetch setting is invalid.
+    pub fn with_budget(
+        budget: f64,
+        fetch: freshet_fetch::RawFetchSettings,
+    ) -> Result<Self, ConfigError> {
         let path = Path::new("freshet.toml");
-        let invalid = |what: String| ConfigError::Invalid { path: path.to_owned(), what };
+        let invalid = |detail: String| ConfigError::Invalid { path: path.to_owned(), detail };
         let mut config = Self::parse("", path)?;
         let rate = PerDay::new(budget).map_err(|why| invalid(format!(": budget: {why}")))?;
         config.budget = Budget::Total(rate);
@@ -248,11 +252,11 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads a file. Paths in it are relative to it. Secrets that are not there are no error until they
-    /// are needed.
+    /// Reads a file. Relative paths in it are resolved against its directory. A missing secret is
+    /// no error until it is needed.
     ///
     /// # Errors
-    /// If there is none, it cannot be read, or something in it cannot be meant.
+    /// Returns [`ConfigError`] if the file is missing, unreadable or invalid.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
             std::io::ErrorKind::NotFound => ConfigError::Missing { path: path.to_owned() },
@@ -261,44 +265,44 @@ impl Config {
         Self::parse(&text, path)
     }
 
-    /// What a file's text says. `path` is for messages, and what paths in it are relative to.
+    /// Parses the text of a file. `path` appears in messages and is the base of relative paths.
     ///
     /// # Errors
-    /// If something in it cannot be meant.
+    /// Returns [`ConfigError::Invalid`] if the text is invalid.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
-        let invalid = |what: String| ConfigError::Invalid { path: path.to_owned(), what };
-        let raw: Raw =
-            toml::from_str(text).map_err(|error| invalid(place::of_error(&error, text)))?;
-        let mut config =
-            check::check(raw, path).map_err(|what| invalid(place::of_value(&what, text)))?;
-        let Secrets { fetch, mail, .. } = &mut config.secrets;
-        for what in [fetch, mail].into_iter().flatten() {
-            *what = place::of_value(what, text);
+        let invalid = |detail: String| ConfigError::Invalid { path: path.to_owned(), detail };
+        let raw: RawConfig = toml::from_str(text)
+            .map_err(|error| invalid(location::locate_parse_error(&error, text)))?;
+        let mut config = validate::validate(raw, path)
+            .map_err(|detail| invalid(location::locate_value_error(&detail, text)))?;
+        let MissingSecrets { fetch, mail, .. } = &mut config.missing_secrets;
+        for detail in [fetch, mail].into_iter().flatten() {
+            *detail = location::locate_value_error(detail, text);
         }
         Ok(config)
     }
 
-    /// Whether all secrets are there that fetches and webhooks need.
+    /// Checks that all secrets for fetches and webhooks could be read.
     ///
     /// # Errors
-    /// If one is not.
-    pub fn fetch_secrets(&self) -> Result<(), ConfigError> {
-        self.there(&self.secrets.fetch)
+    /// Returns [`ConfigError::Secret`] for the first that could not.
+    pub fn check_fetch_secrets(&self) -> Result<(), ConfigError> {
+        self.check_secret(&self.missing_secrets.fetch)
     }
 
-    /// Whether the password of the mail server is there, if it needs one.
+    /// Checks that the mail password, if one is needed, could be read.
     ///
     /// # Errors
-    /// If it is not.
-    pub fn mail_secret(&self) -> Result<(), ConfigError> {
-        self.there(&self.secrets.mail)
+    /// Returns [`ConfigError::Secret`] if it could not.
+    pub fn check_mail_secret(&self) -> Result<(), ConfigError> {
+        self.check_secret(&self.missing_secrets.mail)
     }
 
-    fn there(&self, missing: &Option<String>) -> Result<(), ConfigError> {
+    fn check_secret(&self, missing: &Option<String>) -> Result<(), ConfigError> {
         match missing {
-            Some(what) => {
-                let path = self.secrets.path.clone();
-                Err(ConfigError::Secret { path, what: what.clone() })
+            Some(detail) => {
+                let path = self.missing_secrets.config_path.clone();
+                Err(ConfigError::Secret { path, detail: detail.clone() })
             }
             None => Ok(()),
         }

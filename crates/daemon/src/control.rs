@@ -1,9 +1,9 @@
-//! The daemon's door for commands of the same machine: a socket beside the store. A line of JSON asks, a
-//! line of JSON answers.
+//! Control socket for local commands, beside the store. Each request and each response is one line
+//! of JSON.
 
 mod client;
-mod place;
 mod server;
+mod socket_path;
 
 use std::path::PathBuf;
 
@@ -12,177 +12,200 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::destination::DestinationEdit;
-use crate::edit::{Applied, Edit};
-use crate::explained::Explained;
 use crate::signal_sources::NewSignalSourceRequest;
-use crate::status::Status;
+use crate::source_edit::{EditResult, SourceEdit};
+use crate::source_explanation::SourceExplanation;
+use crate::status::DaemonStatus;
 
-pub use client::Client;
-pub use place::socket_of;
-pub use server::Control;
+pub use client::ControlClient;
+pub use server::ControlServer;
+pub use socket_path::socket_path;
 
-/// Of what goes through the door.
-const VERSION: u32 = 1;
-/// Bytes of a line at most.
-const LONGEST: u64 = 16 << 20;
+/// Version of the control protocol.
+const PROTOCOL_VERSION: u32 = 1;
+/// Longest line in bytes.
+const MAX_LINE_BYTES: u64 = 16 << 20;
 
-/// What a command asks of the daemon.
+/// Request of a command to the daemon.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Call {
-    /// How it goes.
+pub enum ControlRequest {
+    /// Return the status.
     Status,
-    /// Why the source with this URL is due when it is.
+    /// Explain when the source with this URL is due.
     Explain(String),
     /// Fetch the source with this URL now.
     Check(String),
-    /// Change sources.
-    Edit(Edit),
-    /// Keep a token, in place of one of the same name.
+    /// Edit sources.
+    Edit(SourceEdit),
+    /// Create a token, or replace the one of the same name.
     PutToken {
-        /// What its owner calls it.
+        /// Name given by the user.
         name: String,
-        /// SHA-256 of what is shown to the service.
+        /// SHA-256 of the token.
         hash: [u8; 32],
-        /// What it allows, as bits.
+        /// Scopes as a bit set.
         scopes: u8,
     },
-    /// Forget the token of this name.
+    /// Revoke the token of this name.
     RemoveToken(String),
-    /// Change whom it tells.
+    /// Edit a notification destination.
     Destination(DestinationEdit),
-    /// What is known of signal sources by their numbers.
-    Heralds(Vec<u32>),
-    /// Have a sitemap or feed read.
-    AddHerald(Box<NewSignalSourceRequest>),
-    /// Forget a signal source, with its parts.
-    RemoveHerald(u32),
-    /// A turn at a host that is asked from outside.
-    Turn {
-        /// Its name.
+    /// Return the reports of signal sources by id.
+    #[serde(rename = "heralds")]
+    SignalSourceReports(Vec<u32>),
+    /// Add a sitemap or feed.
+    #[serde(rename = "add_herald")]
+    AddSignalSource(Box<NewSignalSourceRequest>),
+    /// Remove a signal source and its children.
+    #[serde(rename = "remove_herald")]
+    RemoveSignalSource(u32),
+    /// Request a permit for a host, for a fetch made by another process.
+    #[serde(rename = "turn")]
+    RequestPermit {
+        /// Host name.
         host: String,
-        /// Days between two fetches that its robots.txt asks for.
-        delay: Option<f64>,
-        /// Days that are waited for it at most.
-        patience: f64,
-        /// Whether nobody asks again if it is busy.
-        last: bool,
+        /// Crawl delay of its robots.txt, in days.
+        #[serde(rename = "delay")]
+        crawl_delay_days: Option<f64>,
+        /// Longest wait in days.
+        #[serde(rename = "patience")]
+        max_wait_days: f64,
+        /// True if the caller does not ask again while the host is busy.
+        #[serde(rename = "last")]
+        is_final: bool,
     },
-    /// What a host said to that.
-    Heard {
-        /// Its name.
+    /// Return a permit with the result of the fetch.
+    #[serde(rename = "heard")]
+    ReturnPermit {
+        /// Host name.
         host: String,
-        /// Days that it asked to be left alone.
-        rest: Option<f64>,
-        /// Whether it is its fault that nothing came.
+        /// Cooldown that the host asked for, in days.
+        #[serde(rename = "rest")]
+        cooldown_days: Option<f64>,
+        /// True if the host is to blame for a failure.
         failed: bool,
     },
 }
 
-/// What the daemon answers.
+/// Response of the daemon to a command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
-    /// How it goes.
-    Status(Box<Status>),
-    /// Why a source is due when it is.
-    Explained(Box<Explained>),
-    /// What an edit did.
-    Applied(Applied),
-    /// The day from which on a host may be asked; `None` if others are there.
-    Turn(Option<f64>),
-    /// Whom it tells was changed: the number of the destination, or of letters.
+pub enum ControlResponse {
+    /// Status.
+    Status(Box<DaemonStatus>),
+    /// Explanation of when a source is due.
+    #[serde(rename = "explained")]
+    Explanation(Box<SourceExplanation>),
+    /// Result of an edit.
+    #[serde(rename = "applied")]
+    EditResult(EditResult),
+    /// Day from which the host may be fetched from; `None` if it is busy.
+    #[serde(rename = "turn")]
+    Permit(Option<f64>),
+    /// The edit was applied. Holds the id of the destination, or the number of dead letters
+    /// affected.
     Destination(u64),
-    /// What is known of signal sources, in the order in which they were asked for.
-    Heralds(Vec<Option<SignalSourceReport>>),
-    /// The number of a signal source, and whether it is new.
-    AddedHerald {
-        /// Its number.
-        number: u32,
-        /// Whether it was not known before.
-        new: bool,
+    /// Reports of signal sources, in the order of the request.
+    #[serde(rename = "heralds")]
+    SignalSourceReports(Vec<Option<SignalSourceReport>>),
+    /// The signal source was added or existed already.
+    #[serde(rename = "added_herald")]
+    SignalSourceAdded {
+        /// Id of the signal source.
+        #[serde(rename = "number")]
+        id: u32,
+        /// True if it did not exist before.
+        #[serde(rename = "new")]
+        is_new: bool,
     },
-    /// How many signal sources went.
-    RemovedHeralds(u64),
-    /// It is done.
+    /// Number of signal sources removed.
+    #[serde(rename = "removed_heralds")]
+    SignalSourcesRemoved(u64),
+    /// Done.
     Done,
-    /// There was nothing to do.
-    Nothing,
-    /// It is not done.
+    /// Nothing to do: no such token.
+    #[serde(rename = "nothing")]
+    NotFound,
+    /// The request was refused.
     Refused {
-        /// Why.
-        why: String,
-        /// The way out, if there is one to name.
+        /// Reason.
+        #[serde(rename = "why")]
+        reason: String,
+        /// Hint on how to fix it, if any.
         hint: Option<String>,
     },
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line<T> {
+struct ControlMessage<T> {
     version: u32,
-    said: T,
+    #[serde(rename = "said")]
+    body: T,
 }
 
-/// Of a line that may be of another version.
+/// Version of a message, read before the rest.
 #[derive(Deserialize)]
-struct Mark {
+struct MessageVersion {
     version: u32,
 }
 
-/// Why the daemon was not asked, or did not answer.
+/// Failure to exchange a request with the daemon.
 #[derive(Debug, Error)]
 pub enum ControlError {
-    /// The socket is there, and not for this user.
-    #[error("{}: the daemon of another user", socket.display())]
-    Stranger {
-        /// The socket.
+    /// The socket belongs to another user.
+    #[error("{}: the socket belongs to another user", socket.display())]
+    ForeignSocket {
+        /// Path of the socket.
         socket: PathBuf,
     },
-    /// It broke off.
+    /// The connection failed.
     #[error("{}: the daemon does not answer: {source}", socket.display())]
-    Broken {
-        /// The socket.
+    Disconnected {
+        /// Path of the socket.
         socket: PathBuf,
-        /// What the system says.
+        /// Cause.
         source: std::io::Error,
     },
-    /// It says something that nobody here understands.
-    #[error("{}: the daemon is of another version: {found}, not {known}", socket.display())]
-    Version {
-        /// The socket.
+    /// The daemon speaks another protocol version.
+    #[error("{}: the daemon speaks protocol version {daemon_version}, expected {own_version}", socket.display())]
+    VersionMismatch {
+        /// Path of the socket.
         socket: PathBuf,
-        /// What it speaks.
-        found: u32,
-        /// What is spoken here.
-        known: u32,
+        /// Version of the daemon.
+        daemon_version: u32,
+        /// Version of this program.
+        own_version: u32,
     },
-    /// It says something that makes no sense.
-    #[error("{}: the daemon's answer makes no sense: {what}", socket.display())]
-    Nonsense {
-        /// The socket.
+    /// The response is not valid.
+    #[error("{}: invalid response from the daemon: {detail}", socket.display())]
+    InvalidResponse {
+        /// Path of the socket.
         socket: PathBuf,
-        /// What is wrong with it.
-        what: String,
+        /// Parser error.
+        detail: String,
     },
-    /// There cannot be a socket.
-    #[error("{}: cannot listen there: {source}", socket.display())]
-    Unheard {
-        /// The socket.
+    /// The socket cannot be created.
+    #[error("{}: cannot create the control socket: {source}", socket.display())]
+    CannotListen {
+        /// Path of the socket.
         socket: PathBuf,
-        /// What the system says.
+        /// Cause.
         source: std::io::Error,
     },
 }
 
 impl ControlError {
-    /// The way out, if there is one to name.
+    /// Returns a hint on how to fix the error, if any.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Stranger { .. } => Some("run the command as the user that the daemon runs as"),
-            Self::Version { .. } => Some("restart the daemon, so that both are of one version"),
-            Self::Broken { .. } => Some("see what the daemon's log says"),
-            Self::Nonsense { .. } | Self::Unheard { .. } => None,
+            Self::ForeignSocket { .. } => Some("run the command as the user that runs the daemon"),
+            Self::VersionMismatch { .. } => {
+                Some("restart the daemon, so that both have the same version")
+            }
+            Self::Disconnected { .. } => Some("check the daemon's log"),
+            Self::InvalidResponse { .. } | Self::CannotListen { .. } => None,
         }
     }
 }

@@ -1,410 +1,432 @@
-//! A daemon: started, asked, stopped.
+//! Start, handle and shutdown of a daemon.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use freshet_detect::{Detector, Document, Reading};
+use freshet_detect::{Detector, Document, Extraction};
 use freshet_engine::{SourceBelief, SourceStatus};
-use freshet_fetch::{InvalidRequest, Request};
+use freshet_fetch::{FetchRequest, InvalidRequest};
 use freshet_store::{Reader, SignalSourceKind, Store, StoreError, Subscription, Token};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::adjust::{Adjusted, InForce, Unfit};
-use crate::claim::{Claim, Claimed, Report, Seen, Taken};
+use crate::budget_plan::{BudgetPlan, SourceSnapshotPage};
+use crate::claim::{Claim, ClaimedSource, FetchReport, ReportResult, ReportedOutcome};
 use crate::clock::{Clock, Millis};
 use crate::config::{Config, ConfigError};
-use crate::core::{Checked, Command, Core, InFlight, JudgedReport, SignalSources, engine_settings};
-use crate::destination::{Changed, DestinationEdit, DestinationError, edit_destination};
-use crate::detectors::Detectors;
-use crate::edit::{Applied, Edit, EditError};
-use crate::explained::Explained;
+use crate::destination::{
+    ChangedDestination, DestinationEdit, DestinationError, apply_destination_edit,
+};
+use crate::detectors::DetectorCache;
+use crate::engine_loader::{self, DaemonCheckpoint};
+use crate::event_loop::{
+    CheckResult, Command, EventLoop, InFlight, JudgedReport, SignalSources, engine_settings,
+};
 use crate::fetch_concurrency::FetchConcurrency;
-use crate::hosts::HostNow;
-use crate::indexnow::Keys;
-use crate::load::{self, LoadedCheckpoint};
-use crate::permits::{HostPermits, Permit, PermitRequest, PermitReturn};
-use crate::plan::{Plan, SourceSnapshots};
+use crate::fetch_context::{FetchContext, ReaderPool};
+use crate::host_permits::{HostPermits, Permit, PermitRequest, PermitReturn};
+use crate::host_status::HostStatus;
+use crate::indexnow::KeyCache;
+use crate::settings_overrides::{EffectiveSettings, InvalidOverride, SettingsOverrides};
 use crate::signal_sources::{SignalSourceChange, SignalSourceError};
-use crate::status::Status;
+use crate::source_edit::{EditError, EditResult, SourceEdit};
+use crate::source_explanation::SourceExplanation;
+use crate::status::DaemonStatus;
 use crate::websub::{self, Subscriber};
-use crate::work::{FetchContext, Readers};
 use crate::writer;
 
-/// Questions that may wait.
-const WAITING: usize = 1024;
+/// Commands that may be queued for the event loop.
+const COMMAND_QUEUE_LEN: usize = 1024;
 
-/// A daemon that runs. Dropped, it goes on; [`stop`](Self::stop) ends it.
+/// A running daemon. Dropping it does not end it; [`stop`](Self::stop) does.
 pub struct Daemon {
-    handle: Handle,
-    core: JoinHandle<bool>,
+    handle: DaemonHandle,
+    event_loop: JoinHandle<bool>,
     writer: thread::JoinHandle<Store>,
-    websub: websub::Running,
+    websub: websub::SubscriptionTask,
 }
 
-/// A way to ask a daemon. Clones ask the same one.
+/// Handle for sending commands to a daemon. Clones refer to the same daemon.
 #[derive(Clone)]
-pub struct Handle {
-    asks: mpsc::Sender<Command>,
-    status: watch::Receiver<Status>,
-    shop: watch::Receiver<Arc<FetchContext>>,
-    /// How often tokens came or went.
-    tokens: Arc<watch::Sender<u64>>,
-    /// Destinations that were changed by somebody.
+pub struct DaemonHandle {
+    commands: mpsc::Sender<Command>,
+    status: watch::Receiver<DaemonStatus>,
+    context: watch::Receiver<Arc<FetchContext>>,
+    /// Incremented whenever a token is added or removed.
+    token_generation: Arc<watch::Sender<u64>>,
+    /// Ids of edited destinations; `None` if any may have changed.
     destinations: broadcast::Sender<Option<u32>>,
-    websub: Arc<Subscriber>,
-    keys: Arc<Keys>,
-    store: PathBuf,
+    subscriber: Arc<Subscriber>,
+    key_cache: Arc<KeyCache>,
+    store_path: PathBuf,
 }
 
-/// Why there is no daemon, or none any more.
+/// Failure of the daemon or of a command to it.
 #[derive(Debug, Error)]
 pub enum DaemonError {
-    /// The store says no.
+    /// Store error.
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// The system says no.
+    /// A thread cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(#[from] std::io::Error),
-    /// The configuration says no.
+    /// Configuration error.
     #[error("{0}")]
     Config(#[from] ConfigError),
-    /// A change says no.
+    /// Invalid source edit.
     #[error("{0}")]
     Edit(#[from] EditError),
-    /// A signal source says no.
+    /// Signal source error.
     #[error("{0}")]
-    Herald(#[from] SignalSourceError),
-    /// A setting says no.
+    SignalSource(#[from] SignalSourceError),
+    /// Invalid settings override.
     #[error("{0}")]
-    Unfit(#[from] Unfit),
-    /// It has stopped.
+    InvalidOverride(#[from] InvalidOverride),
+    /// The daemon has stopped.
     #[error("the daemon has stopped")]
     Stopped,
-    /// There is no such source.
+    /// No such source.
     #[error("there is no source {0}")]
     NoSource(String),
-    /// A host on the way is to be left alone.
-    #[error("{host} is to be left alone for {seconds:.0} s more")]
-    Rests {
-        /// Which.
+    /// A host involved in the fetch is in a cooldown.
+    #[error("host {host} is in a cooldown for another {seconds:.0} s")]
+    HostCooldown {
+        /// Host name.
         host: String,
-        /// How long.
+        /// Remaining seconds.
         seconds: f64,
     },
 }
 
 impl DaemonError {
-    /// The way out, if there is one to name.
+    /// Returns a hint on how to fix the error, if any.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Store(error) => error.hint(),
             Self::NoSource(url) => Some(format!("add it with `freshet add {url}`")),
             Self::Config(error) => error.hint(),
-            Self::Herald(error) => error.hint(),
-            Self::Rests { .. } => Some("try it again then".to_owned()),
-            Self::Edit(_) | Self::Unfit(_) | Self::Thread(_) | Self::Stopped => None,
+            Self::SignalSource(error) => error.hint(),
+            Self::HostCooldown { .. } => Some("try again after the cooldown".to_owned()),
+            Self::Edit(_) | Self::InvalidOverride(_) | Self::Thread(_) | Self::Stopped => None,
         }
     }
 }
 
 impl Daemon {
-    /// Starts one. It must be called within a tokio runtime with several threads.
+    /// Starts a daemon. Requires a multi-threaded tokio runtime.
     ///
     /// # Errors
-    /// If the store cannot be had, or a secret is not there.
+    /// Returns [`DaemonError`] if the store cannot be opened or a secret is missing.
     pub fn start(config: Config, clock: Clock) -> Result<Self, DaemonError> {
-        config.fetch_secrets()?;
-        config.mail_secret()?;
-        let (now, day) = (clock.now(), clock.day());
-        let (file, mut config) = (config.clone(), config);
+        config.check_fetch_secrets()?;
+        config.check_mail_secret()?;
+        let (now, day) = (clock.now(), clock.now_days());
+        let (file_config, mut config) = (config.clone(), config);
         let mut store = Store::open(&config.store, now)?;
-        let adjusted = Adjusted::read(&store)?;
-        if let Err(why) = adjusted.apply(&mut config) {
-            tracing::warn!("{why}: the configuration counts");
+        let adjusted = SettingsOverrides::load(&store)?;
+        if let Err(reason) = adjusted.apply(&mut config) {
+            tracing::warn!("ignoring an invalid settings override: {reason}");
         }
-        writer::keep(&mut store, config.retention, config.size)?;
-        store.set_alert_thresholds(config.watch);
-        let named = SignalSourceChange::to_file(&store, &config.signals, now)?;
-        named.apply(&mut store)?;
-        let rest = LoadedCheckpoint::read(&store)?;
-        let allowance = rest.allowance.resume(config.bytes, day);
+        writer::set_limits(&mut store, config.retention, config.max_store_bytes)?;
+        store.set_alert_thresholds(config.alert_thresholds);
+        let config_change = SignalSourceChange::to_match_config(&store, &config.signals, now)?;
+        config_change.apply(&mut store)?;
+        let checkpoint = DaemonCheckpoint::load(&store)?;
+        let allowance = checkpoint.byte_budget.with_limit(config.bytes_per_day, day);
         let count = usize::try_from(store.count_sources(&freshet_store::SourceQuery::default())?);
         let settings = engine_settings(&config, count.unwrap_or(usize::MAX), &allowance);
-        let mut engine = load::engine(&store, &rest, day, settings)?;
-        let back = rest.back(day);
-        if back > 0.0 {
+        let mut engine = engine_loader::load_engine(&store, &checkpoint, day, settings)?;
+        let days_back = checkpoint.days_set_back(day);
+        if days_back > 0.0 {
             tracing::warn!(
-                seconds = (back * 86_400.0) as u64,
-                "the clock was set back since the last run: what is due keeps its distance"
+                seconds = (days_back * 86_400.0) as u64,
+                "the clock was set back since the last run; due times are shifted back with it"
             );
         }
-        let (heralds, told) = SignalSources::load(&store, back)?;
-        engine.step(day, told, &mut Vec::new());
-        load::sources(&store, &mut engine, day, back)?;
-        load::ears(&store, &mut engine, day)?;
-        let (notices, noticed) = mpsc::unbounded_channel();
-        let giver = HostPermits::Core(notices);
-        let shop = Arc::new(FetchContext::new(&config, clock, store.path().to_owned(), giver));
-        let mut flow = InFlight::default();
-        flow.heralds = heralds;
-        load::host_cooldowns(&store, &mut engine, &mut flow.strangers, now, back)?;
-        flow.claims.resume(store.leases()?, &mut engine, now, day);
+        let (signal_sources, load_event) = SignalSources::load(&store, days_back)?;
+        engine.step(day, load_event, &mut Vec::new());
+        engine_loader::load_sources(&store, &mut engine, day, days_back)?;
+        engine_loader::load_signal_histories(&store, &mut engine, day)?;
+        let (notices, messages) = mpsc::unbounded_channel();
+        let permits = HostPermits::EventLoop(notices);
+        let context = Arc::new(FetchContext::new(&config, clock, store.path().to_owned(), permits));
+        let mut in_flight = InFlight::default();
+        in_flight.signal_sources = signal_sources;
+        engine_loader::load_host_cooldowns(
+            &store,
+            &mut engine,
+            &mut in_flight.unlisted_hosts,
+            now,
+            days_back,
+        )?;
+        in_flight.claims.restore(store.leases()?, &mut engine, now, day);
         let cursor = store.last_cursor()?;
         let path = store.path().to_owned();
         let websub = Arc::new(Subscriber::new(store.subscriptions()?));
-        let pages = engine.len().saturating_sub(flow.heralds.read());
+        let pages = engine.len().saturating_sub(in_flight.signal_sources.document_count());
         tracing::info!(sources = pages, store = %path.display(), "started");
 
         let (orders, ordered) = mpsc::unbounded_channel();
-        let (tell, written) = mpsc::unbounded_channel();
-        let writer = writer::start(store, ordered, tell, now)?;
-        let (asks, asked) = mpsc::channel(WAITING);
-        let count = Status { since: now, at: now, cursor, ..Status::default() };
-        let (status, watched) = watch::channel(count.clone());
-        let (shops, seen) = watch::channel(Arc::clone(&shop));
-        let core = Core {
+        let (event_sender, write_events) = mpsc::unbounded_channel();
+        let writer = writer::start(store, ordered, event_sender, now)?;
+        let (commands, command_queue) = mpsc::channel(COMMAND_QUEUE_LEN);
+        let count = DaemonStatus { started_at: now, at: now, cursor, ..DaemonStatus::default() };
+        let (status, status_receiver) = watch::channel(count.clone());
+        let (contexts, context_receiver) = watch::channel(Arc::clone(&context));
+        let core = EventLoop {
             engine,
-            crew: FetchConcurrency::new(config.crew),
+            concurrency: FetchConcurrency::new(config.fetch_concurrency),
             config,
-            file,
-            adjusted,
-            shop,
-            shops,
-            allowance,
-            asks: asked,
+            file_config,
+            overrides: adjusted,
+            context,
+            context_updates: contexts,
+            byte_budget: allowance,
+            commands: command_queue,
             writer: orders,
-            written,
-            status,
-            flow,
-            notices: noticed,
-            count,
-            websub: Arc::clone(&websub),
+            write_events,
+            status_updates: status,
+            in_flight,
+            messages,
+            counters: count,
+            subscriber: Arc::clone(&websub),
         };
         let tokens = Arc::new(watch::Sender::new(0));
-        let (destinations, _) = broadcast::channel(WAITING);
-        let (shop, status) = (seen, watched);
-        let handle = Handle {
-            asks,
+        let (destinations, _) = broadcast::channel(COMMAND_QUEUE_LEN);
+        let (context, status) = (context_receiver, status_receiver);
+        let handle = DaemonHandle {
+            commands,
             status,
-            shop,
-            tokens,
+            context,
+            token_generation: tokens,
             destinations,
-            websub,
-            keys: Arc::default(),
-            store: path,
+            subscriber: websub,
+            key_cache: Arc::default(),
+            store_path: path,
         };
         let core = tokio::spawn(core.run());
         let websub = websub::start(handle.clone());
-        Ok(Self { handle, core, writer, websub })
+        Ok(Self { handle, event_loop: core, writer, websub })
     }
 
-    /// A way to ask it.
+    /// Returns a handle for sending commands.
     #[must_use]
-    pub fn handle(&self) -> Handle {
+    pub fn handle(&self) -> DaemonHandle {
         self.handle.clone()
     }
 
-    /// Ends it: what is under way is finished if that takes no longer than some seconds, and all is
-    /// written. Says whether it could be.
+    /// Shuts the daemon down: fetches in flight get some seconds to finish, and all results are
+    /// written. Returns true if everything was written.
     pub async fn stop(self) -> bool {
         self.websub.stop().await;
-        let _ = self.handle.asks.send(Command::Stop).await;
-        let written = self.core.await.unwrap_or(false);
-        // Its store is closed when nobody can write to it any more.
+        let _ = self.handle.commands.send(Command::Stop).await;
+        let write_events = self.event_loop.await.unwrap_or(false);
+        // Only the writer thread holds the store; it is closed when that thread ends.
         let close = move || {
             let Ok(mut store) = self.writer.join() else { return };
-            // Whoever copies the file from now on has all of it.
+            // After the checkpoint, a copy of the database file is complete.
             if let Err(error) = store.checkpoint_wal() {
-                tracing::warn!("what is in the log of the store stays there: {error}");
+                tracing::warn!("cannot checkpoint the write-ahead log: {error}");
             }
         };
         let _ = tokio::task::spawn_blocking(close).await;
-        written
+        write_events
     }
 }
 
-impl Handle {
-    /// Makes a change to sources.
+impl DaemonHandle {
+    /// Applies an edit to sources.
     ///
     /// # Errors
-    /// If something in it cannot be meant, or it cannot be written.
-    pub async fn edit(&self, edit: Edit) -> Result<Applied, EditError> {
+    /// Returns [`EditError`] if the edit is invalid or cannot be written.
+    pub async fn edit(&self, edit: SourceEdit) -> Result<EditResult, EditError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Command::Edit(edit, reply)).await.map_err(|_| EditError::Stopped)?;
+        self.send_command(Command::Edit(edit, reply)).await.map_err(|_| EditError::Stopped)?;
         answer.await.unwrap_or(Err(EditError::Stopped))
     }
 
-    /// Why a source is due when it is.
+    /// Explains when a source is due.
     ///
     /// # Errors
-    /// If there is no such source, or the daemon has stopped.
-    pub async fn explain(&self, url: &str) -> Result<Explained, DaemonError> {
-        let id = self.find(url)?;
-        self.explain_number(id).await?.ok_or_else(|| DaemonError::NoSource(url.to_owned()))
+    /// Returns [`DaemonError::NoSource`] if there is no such source, and [`DaemonError::Stopped`]
+    /// if the daemon has stopped.
+    pub async fn explain(&self, url: &str) -> Result<SourceExplanation, DaemonError> {
+        let id = self.find_source_id(url)?;
+        self.explain_id(id).await?.ok_or_else(|| DaemonError::NoSource(url.to_owned()))
     }
 
-    /// The same of a source by its number; `None` if there is no such source.
+    /// Explains when a source is due, by id. Returns `None` if there is no such source.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn explain_number(&self, id: u32) -> Result<Option<Explained>, DaemonError> {
-        let mut explained = self.answer(|reply| Command::Explain(id, reply)).await?;
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn explain_id(&self, id: u32) -> Result<Option<SourceExplanation>, DaemonError> {
+        let mut explained = self.request(|reply| Command::Explain(id, reply)).await?;
         if explained.as_ref().is_some_and(|it| it.signals.is_some()) {
-            let named = self.read(move |reader| {
+            let config_change = self.read(move |reader| {
                 if let Some(it) = &mut explained {
-                    it.name_herald(reader)?;
+                    it.name_signal_source(reader)?;
                 }
                 Ok(explained)
             });
-            explained = named.await?;
+            explained = config_change.await?;
         }
         Ok(explained)
     }
 
-    /// Fetches a source now. Returns when what came of it is recorded.
+    /// Fetches a source now and returns when the result is recorded.
     ///
     /// # Errors
-    /// If there is no such source, or the daemon has stopped.
+    /// Returns [`DaemonError::NoSource`] if there is no such source, [`DaemonError::HostCooldown`]
+    /// if a host is in a cooldown, and [`DaemonError::Stopped`] if the daemon has stopped.
     pub async fn check(&self, url: &str) -> Result<(), DaemonError> {
-        let id = self.find(url)?;
-        match self.check_number(id).await {
+        let id = self.find_source_id(url)?;
+        match self.check_id(id).await {
             Err(DaemonError::NoSource(_)) => Err(DaemonError::NoSource(url.to_owned())),
             checked => checked,
         }
     }
 
-    /// The same of a source by its number.
+    /// Fetches a source now, by id, and returns when the result is recorded.
     ///
     /// # Errors
-    /// If there is no such source, or the daemon has stopped.
-    pub async fn check_number(&self, id: u32) -> Result<(), DaemonError> {
-        match self.answer(|reply| Command::Check(id, reply)).await? {
-            Checked::Recorded => Ok(()),
-            Checked::NoSource => Err(DaemonError::NoSource(id.to_string())),
-            Checked::PutOff(it) => {
-                Err(DaemonError::Rests { host: it.host, seconds: it.days * 86_400.0 })
+    /// As for [`check`](Self::check).
+    pub async fn check_id(&self, id: u32) -> Result<(), DaemonError> {
+        match self.request(|reply| Command::Check(id, reply)).await? {
+            CheckResult::Recorded => Ok(()),
+            CheckResult::NoSource => Err(DaemonError::NoSource(id.to_string())),
+            CheckResult::Postponed(it) => {
+                Err(DaemonError::HostCooldown { host: it.host, seconds: it.days * 86_400.0 })
             }
         }
     }
 
-    /// A turn at a host for somebody outside: the day from which on it is theirs.
-    pub(crate) async fn lend(&self, want: PermitRequest) -> Result<Permit, DaemonError> {
+    /// Requests a permit for a host on behalf of another process.
+    pub(crate) async fn request_permit(
+        &self,
+        request: PermitRequest,
+    ) -> Result<Permit, DaemonError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Command::Lend(want, reply)).await?;
+        self.send_command(Command::RequestPermit(request, reply)).await?;
         answer.await.map_err(|_| DaemonError::Stopped)
     }
 
-    /// What somebody outside heard from a host.
-    pub(crate) async fn heard(&self, left: PermitReturn) -> Result<(), DaemonError> {
+    /// Returns a permit of another process with the result of its fetch.
+    pub(crate) async fn return_permit(
+        &self,
+        permit_return: PermitReturn,
+    ) -> Result<(), DaemonError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Command::Heard(left, reply)).await?;
+        self.send_command(Command::ReturnPermit(permit_return, reply)).await?;
         answer.await.map_err(|_| DaemonError::Stopped)
     }
 
-    fn find(&self, url: &str) -> Result<u32, DaemonError> {
-        let canonical = crate::work::host_of(url).map_or_else(|_| url.to_owned(), |(url, _)| url);
-        let found = Reader::open(&self.store)?.find_source(&canonical)?;
+    fn find_source_id(&self, url: &str) -> Result<u32, DaemonError> {
+        let canonical = crate::fetch_context::parse_source_url(url)
+            .map_or_else(|_| url.to_owned(), |(url, _)| url);
+        let found = Reader::open(&self.store_path)?.find_source(&canonical)?;
         found.ok_or_else(|| DaemonError::NoSource(url.to_owned()))
     }
 
-    /// How it goes now.
+    /// Returns the current status.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn status(&self) -> Result<Status, DaemonError> {
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn status(&self) -> Result<DaemonStatus, DaemonError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Command::Status(reply)).await?;
+        self.send_command(Command::Status(reply)).await?;
         answer.await.map_err(|_| DaemonError::Stopped)
     }
 
-    /// How it went at the last beat, and a way to wait for the next one.
+    /// Returns a receiver of the status, updated with each tick.
     #[must_use]
-    pub fn watch(&self) -> watch::Receiver<Status> {
+    pub fn watch_status(&self) -> watch::Receiver<DaemonStatus> {
         self.status.clone()
     }
 
     /// Writes a copy of the store while it is in use.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns [`DaemonError`] if the copy cannot be written.
     pub async fn backup(&self, path: PathBuf, force: bool) -> Result<(), DaemonError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Command::Backup(path, force, reply)).await?;
+        self.send_command(Command::Backup(path, force, reply)).await?;
         Ok(answer.await.map_err(|_| DaemonError::Stopped)??)
     }
 
-    /// Has something written to the store by the one who writes, in line with all else. When this
-    /// returns, it is durable.
+    /// Runs `work` on the writer thread, in order with all other writes. Its changes are durable
+    /// when this returns.
     ///
     /// # Errors
-    /// If it cannot be written, or the daemon has stopped.
+    /// Returns [`DaemonError`] if the store cannot be written or the daemon has stopped.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, DaemonError> {
         let (reply, answer) = oneshot::channel();
         let work = move |store: &mut Store| {
-            // Who asked may have gone.
+            // The receiver may be gone.
             let _ = reply.send(work(store));
         };
-        self.ask(Command::Write(Box::new(work))).await?;
+        self.send_command(Command::Write(Box::new(work))).await?;
         Ok(answer.await.map_err(|_| DaemonError::Stopped)??)
     }
 
-    /// Gives somebody else sources to fetch: as many as are due now, and at most so many. What is not
-    /// reported within the time goes back.
+    /// Hands out up to `most` due sources to an external client. Sources that are not reported
+    /// within `length` return to the schedule.
     ///
     /// # Errors
-    /// If the store cannot be read, or the daemon has stopped.
-    pub async fn claim(&self, most: u32, length: Duration) -> Result<Claim, DaemonError> {
+    /// Returns [`DaemonError`] if the store cannot be read or the daemon has stopped.
+    pub async fn claim(&self, max: u32, length: Duration) -> Result<Claim, DaemonError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Command::Claim(most, length, reply)).await?;
+        self.send_command(Command::Claim(max, length, reply)).await?;
         let granted = answer.await.map_err(|_| DaemonError::Stopped)?;
-        let shop = Arc::clone(&self.shop.borrow());
+        let context = Arc::clone(&self.context.borrow());
         let ids: Vec<u32> = granted.sources.iter().map(|(id, _)| *id).collect();
-        let found = shop.readers.with(|reader| reader.addresses(&ids))?;
+        let found = context.readers.with_reader(|reader| reader.source_addresses(&ids))?;
         let mut reasons = granted.sources.iter();
-        // In the same order; those that are gone are left out.
+        // Addresses come in the order of the ids; removed sources are missing.
         let items = found.into_iter().filter_map(|address| {
             let (_, reason) = reasons.find(|(id, _)| *id == address.id)?;
-            Some(Claimed {
+            Some(ClaimedSource {
                 source: address.id,
                 url: address.url,
                 validators: address.validators,
                 reason: reason.name(),
             })
         });
-        let (lease, until, next) = (granted.lease, granted.until, granted.next);
-        let mut claim = Claim { lease, until, items: items.collect(), next };
-        self.keep_to_the_guard(&shop, &mut claim).await?;
+        let (lease, until, next) = (granted.lease, granted.expires_at, granted.next_claim_at);
+        let mut claim =
+            Claim { lease, expires_at: until, items: items.collect(), next_claim_at: next };
+        self.refuse_guarded_urls(&context, &mut claim).await?;
         Ok(claim)
     }
 
-    /// What the guard keeps us from is not for others to fetch either; files and commands are of this
-    /// machine alone.
-    async fn keep_to_the_guard(
+    /// Withholds URLs that the guard refuses from external clients too, and files and commands,
+    /// which exist on this machine only.
+    async fn refuse_guarded_urls(
         &self,
-        shop: &FetchContext,
+        context: &FetchContext,
         claim: &mut Claim,
     ) -> Result<(), DaemonError> {
         let mut refused = Vec::new();
         claim.items.retain(|item| {
-            let Err(why) = may_be_claimed(shop.fetcher.settings(), &item.url) else { return true };
-            refused.push(Report {
+            let Err(reason) = check_claimable(context.fetcher.settings(), &item.url) else {
+                return true;
+            };
+            refused.push(FetchReport {
                 lease: claim.lease,
                 source: item.source,
-                seen: Seen::Disallowed,
-                at: None,
+                outcome: ReportedOutcome::Disallowed,
+                fetched_at: None,
                 status: 0,
                 bytes: 0,
                 duration: Duration::ZERO,
                 validators: None,
-                note: why,
+                note: reason,
             });
             false
         });
@@ -414,308 +436,318 @@ impl Handle {
         Ok(())
     }
 
-    /// Takes what somebody else saw. When this returns, it is durable. One answer for each.
+    /// Records reports of an external client, durably. Returns one result per report.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn report(&self, reports: &[Report]) -> Result<Vec<Taken>, DaemonError> {
-        let shop = Arc::clone(&self.shop.borrow());
-        let now = shop.clock.now();
-        let mut told = Vec::with_capacity(reports.len());
-        let mut weighed = Vec::with_capacity(reports.len());
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn report(&self, reports: &[FetchReport]) -> Result<Vec<ReportResult>, DaemonError> {
+        let context = Arc::clone(&self.context.borrow());
+        let now = context.clock.now();
+        let mut load_event = Vec::with_capacity(reports.len());
+        let mut is_evaluated = Vec::with_capacity(reports.len());
         for report in reports {
-            let at = report.at.unwrap_or(now);
-            let judged = shop.weigh(report, at);
-            weighed.push(judged.is_some());
-            told.extend(judged.map(|judged| JudgedReport { lease: report.lease, at, judged }));
-            // Others have a turn: a document takes its time.
+            let at = report.fetched_at.unwrap_or(now);
+            let judged = context.evaluate_report(report, at);
+            is_evaluated.push(judged.is_some());
+            load_event.extend(judged.map(|judged| JudgedReport {
+                lease: report.lease,
+                fetched_at: at,
+                judged,
+            }));
+            // Yields to other tasks: evaluating a document takes time.
             tokio::task::consume_budget().await;
         }
         let (reply, answer) = oneshot::channel();
-        self.ask(Command::Report(told, reply)).await?;
-        let mut taken = answer.await.map_err(|_| DaemonError::Stopped)?.into_iter();
-        let each = weighed.into_iter().map(|weighed| {
-            let taken = if weighed { taken.next() } else { None };
-            taken.unwrap_or(Taken::NoSource)
+        self.send_command(Command::Report(load_event, reply)).await?;
+        let mut results = answer.await.map_err(|_| DaemonError::Stopped)?.into_iter();
+        let each = is_evaluated.into_iter().map(|is_evaluated| {
+            let results = if is_evaluated { results.next() } else { None };
+            results.unwrap_or(ReportResult::NoSource)
         });
         Ok(each.collect())
     }
 
-    /// Somebody says that sources have changed; `by` is who. Those whose every change is announced
-    /// believe it; of others it counts as far as it has proved true. Gives how many of them there are.
+    /// Receives the change signals of an API client, `by`. A source whose changes are all announced
+    /// is taken to have changed; for others the signal counts by the precision learned for the
+    /// client. Returns the number of sources that exist.
     ///
     /// # Errors
-    /// If it cannot be written who says it, or the daemon has stopped.
-    pub async fn signal(&self, by: &str, sources: Vec<u32>) -> Result<u64, DaemonError> {
-        let herald = self.herald_named(SignalSourceKind::Api, by).await?;
-        self.answer(|reply| Command::Signal(sources, herald, reply)).await
+    /// Returns [`DaemonError`] if the signal source cannot be written or the daemon has stopped.
+    pub async fn report_changes(&self, by: &str, sources: Vec<u32>) -> Result<u64, DaemonError> {
+        let signal_source = self.find_or_add_push_source(SignalSourceKind::Api, by).await?;
+        self.request(|reply| Command::Signal(sources, signal_source, reply)).await
     }
 
-    /// What a fetch is worth now, and what it buys.
+    /// Returns the current price, budget and expected freshness.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn plan(&self) -> Result<Plan, DaemonError> {
-        self.answer(Command::Plan).await
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn plan(&self) -> Result<BudgetPlan, DaemonError> {
+        self.request(Command::Plan).await
     }
 
-    /// What is known of so many sources at most, spread over all.
+    /// Returns the beliefs about at most `most` sources, evenly spread over all.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn sample(&self, most: usize) -> Result<Vec<(u32, SourceBelief)>, DaemonError> {
-        self.answer(|reply| Command::Sample(most, reply)).await
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn sample_beliefs(
+        &self,
+        max: usize,
+    ) -> Result<Vec<(u32, SourceBelief)>, DaemonError> {
+        self.request(|reply| Command::Sample(max, reply)).await
     }
 
-    /// What hosts are doing, by their numbers. Those of which nothing is known are left out.
+    /// Returns the status of hosts by id. Unknown hosts are omitted.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn hosts(&self, ids: Vec<u32>) -> Result<Vec<HostNow>, DaemonError> {
-        self.answer(|reply| Command::Hosts(ids, reply)).await
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn host_statuses(&self, ids: Vec<u32>) -> Result<Vec<HostStatus>, DaemonError> {
+        self.request(|reply| Command::Hosts(ids, reply)).await
     }
 
-    /// Hosts that fail or cannot take all that is worth the price, at most so many, the worst first.
+    /// Returns at most `most` failing or saturated hosts, the worst first.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn worst_hosts(&self, most: usize) -> Result<Vec<HostNow>, DaemonError> {
-        self.answer(|reply| Command::WorstHosts(most, reply)).await
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn worst_hosts(&self, max: usize) -> Result<Vec<HostStatus>, DaemonError> {
+        self.request(|reply| Command::WorstHosts(max, reply)).await
     }
 
-    /// Sources as they are now, with numbers from one on: as many as can be looked at without keeping
-    /// fetches waiting. Who wants all goes on from [`SourceSnapshots::next`].
+    /// Returns a page of source snapshots, starting at id `from`. The page is limited so that
+    /// fetches do not wait; continue at [`SourceSnapshotPage::next_id`].
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn see(&self, from: u32) -> Result<SourceSnapshots, DaemonError> {
-        self.answer(|reply| Command::See(from, reply)).await
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn source_snapshots(&self, from: u32) -> Result<SourceSnapshotPage, DaemonError> {
+        self.request(|reply| Command::SourceSnapshots(from, reply)).await
     }
 
-    /// Where some sources stand now, in the order of the numbers; those that are none are left out.
+    /// Returns the status of sources in the order of the ids. Unknown sources are omitted.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn glance(&self, ids: Vec<u32>) -> Result<Vec<SourceStatus>, DaemonError> {
-        self.answer(|reply| Command::Glance(ids, reply)).await
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn source_statuses(&self, ids: Vec<u32>) -> Result<Vec<SourceStatus>, DaemonError> {
+        self.request(|reply| Command::SourceStatuses(ids, reply)).await
     }
 
-    /// The settings that can be changed while it runs.
+    /// Returns the settings in effect, as configured and as overridden.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn settings(&self) -> Result<InForce, DaemonError> {
-        self.answer(Command::Settings).await
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn effective_settings(&self) -> Result<EffectiveSettings, DaemonError> {
+        self.request(Command::EffectiveSettings).await
     }
 
-    /// Changes settings, in place of all that was said since the configuration was written. They hold
-    /// over restarts.
+    /// Replaces all settings overrides. They persist over restarts.
     ///
     /// # Errors
-    /// If something cannot be meant or written, or the daemon has stopped.
-    pub async fn adjust(&self, adjusted: Adjusted) -> Result<(), DaemonError> {
-        let mut trial = Config::plain(1.0, freshet_fetch::RawSettings::default())?;
+    /// Returns [`DaemonError`] if an override is invalid or cannot be written, or the daemon has
+    /// stopped.
+    pub async fn override_settings(&self, adjusted: SettingsOverrides) -> Result<(), DaemonError> {
+        let mut trial = Config::with_budget(1.0, freshet_fetch::RawFetchSettings::default())?;
         adjusted.apply(&mut trial)?;
-        Ok(self.answer(|reply| Command::Adjust(adjusted, reply)).await??)
+        Ok(self.request(|reply| Command::OverrideSettings(adjusted, reply)).await??)
     }
 
-    /// Changes whom it tells. When this returns, it is durable.
+    /// Applies an edit to the notification destinations, durably.
     ///
     /// # Errors
-    /// If it cannot be done, or the daemon has stopped.
+    /// Returns [`DestinationError`] if the edit fails or the daemon has stopped.
     pub async fn edit_destination(&self, edit: DestinationEdit) -> Result<u64, DestinationError> {
         let now = self.now();
-        let changed = edit.id();
-        let done = self.write(move |store| Ok(edit_destination(store, &edit, now))).await;
+        let changed = edit.changed_destination();
+        let done = self.write(move |store| Ok(apply_destination_edit(store, &edit, now))).await;
         let done = done.map_err(|error| match error {
             DaemonError::Store(error) => DestinationError::Store(error),
             _ => DestinationError::Stopped,
         })?;
-        let made = done.as_ref().ok().and_then(|it| u32::try_from(*it).ok());
-        // Nobody may be there who tells.
+        let created = done.as_ref().ok().and_then(|it| u32::try_from(*it).ok());
+        // There may be no notifier.
         let _ = self.destinations.send(match changed {
-            Changed::One(id) => Some(id),
-            Changed::New => made,
-            Changed::Any => None,
+            ChangedDestination::One(id) => Some(id),
+            ChangedDestination::New => created,
+            ChangedDestination::Any => None,
         });
         done
     }
 
-    /// Destinations that somebody changes from now on; `None` if that can be any.
+    /// Returns a receiver of the ids of destinations edited from now on; `None` stands for any.
     #[must_use]
-    pub fn destination_changes(&self) -> broadcast::Receiver<Option<u32>> {
+    pub fn subscribe_destination_changes(&self) -> broadcast::Receiver<Option<u32>> {
         self.destinations.subscribe()
     }
 
-    pub(crate) async fn answer<T>(
+    pub(crate) async fn request<T>(
         &self,
         ask: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<T, DaemonError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(ask(reply)).await?;
+        self.send_command(ask(reply)).await?;
         answer.await.map_err(|_| DaemonError::Stopped)
     }
 
-    /// Goes on with another configuration. The store stays where it is.
+    /// Switches to another configuration. The path of the store does not change.
     ///
     /// # Errors
-    /// If a secret is not there, or the daemon has stopped.
+    /// Returns [`DaemonError`] if a secret is missing or the daemon has stopped.
     pub async fn reload(&self, config: Config) -> Result<(), DaemonError> {
-        config.fetch_secrets()?;
-        config.mail_secret()?;
-        self.ask(Command::Reload(Box::new(config))).await
+        config.check_fetch_secrets()?;
+        config.check_mail_secret()?;
+        self.send_command(Command::Reload(Box::new(config))).await
     }
 
-    /// What its clock shows.
+    /// Returns the current time of the daemon's clock.
     #[must_use]
     pub fn now(&self) -> Millis {
-        self.shop.borrow().clock.now()
+        self.context.borrow().clock.now()
     }
 
-    /// Reads the store beside those who wait: on a thread that may.
+    /// Reads the store on a blocking thread.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// Returns [`DaemonError`] if the store cannot be read.
     pub async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, DaemonError> {
-        let shop = Arc::clone(&self.shop.borrow());
-        let read = tokio::task::spawn_blocking(move || shop.readers.with(read));
+        let context = Arc::clone(&self.context.borrow());
+        let read = tokio::task::spawn_blocking(move || context.readers.with_reader(read));
         Ok(read.await.map_err(|_| DaemonError::Stopped)??)
     }
 
-    /// Why a URL would not be fetched, as far as it tells by itself: no name is looked up. `None` if it
-    /// would be, or is no URL.
+    /// Returns the reason why a URL would be refused, as far as the URL itself shows it; no name is
+    /// resolved. Returns `None` if it would not be refused, or is not a URL.
     #[must_use]
-    pub fn refusal(&self, url: &str) -> Option<String> {
-        let request = Request::new(url).ok()?;
-        let refusal = self.shop.borrow().fetcher.settings().refusal(request.url());
+    pub fn fetch_refusal(&self, url: &str) -> Option<String> {
+        let request = FetchRequest::new(url).ok()?;
+        let refusal = self.context.borrow().fetcher.settings().static_refusal(request.url());
         refusal.map(|it| it.to_string())
     }
 
-    /// What counts of a document of a source, by the settings of today and its own. It takes its time.
+    /// Extracts the relevant content of a document by the current settings and the source's own.
+    /// CPU-bound.
     ///
     /// # Errors
-    /// If the URL cannot be one of a source.
-    pub fn reading(
+    /// Returns [`InvalidRequest`] if the URL cannot be a source.
+    pub fn read_document(
         &self,
         url: &str,
         own: &str,
         document: &Document<'_>,
-    ) -> Result<Reading, InvalidRequest> {
-        Ok(self.detector(url, own)?.read(document))
+    ) -> Result<Extraction, InvalidRequest> {
+        Ok(self.detector(url, own)?.extract(document))
     }
 
-    /// What reads the documents of a source, by the settings of today and these of its own.
+    /// Returns the detector for a source with the current settings and its own.
     ///
     /// # Errors
-    /// If the URL cannot be one of a source.
+    /// Returns [`InvalidRequest`] if the URL cannot be a source.
     pub fn detector(&self, url: &str, own: &str) -> Result<Arc<Detector>, InvalidRequest> {
-        let request = Request::new(url)?;
-        let shop = Arc::clone(&self.shop.borrow());
-        Ok(shop.detectors.of(request.url(), own))
+        let request = FetchRequest::new(url)?;
+        let context = Arc::clone(&self.context.borrow());
+        Ok(context.detectors.detector_for(request.url(), own))
     }
 
-    /// Keeps a token, in place of one of the same name. When this returns, it counts.
+    /// Creates a token, or replaces the one of the same name. It is valid when this returns.
     ///
     /// # Errors
-    /// If it cannot be written, or the daemon has stopped.
+    /// Returns [`DaemonError`] if it cannot be written or the daemon has stopped.
     pub async fn put_token(&self, token: Token) -> Result<(), DaemonError> {
         self.write(move |store| store.upsert_token(&token)).await?;
-        self.tokens.send_modify(|count| *count += 1);
+        self.token_generation.send_modify(|count| *count += 1);
         Ok(())
     }
 
-    /// Forgets a token. Says whether there was one. When this returns, it does not count any more.
+    /// Revokes a token. Returns true if it existed. It is invalid when this returns.
     ///
     /// # Errors
-    /// If it cannot be written, or the daemon has stopped.
+    /// Returns [`DaemonError`] if the change cannot be written or the daemon has stopped.
     pub async fn remove_token(&self, name: String) -> Result<bool, DaemonError> {
         let was = self.write(move |store| store.remove_token(&name)).await?;
-        self.tokens.send_modify(|count| *count += 1);
+        self.token_generation.send_modify(|count| *count += 1);
         Ok(was)
     }
 
-    /// How often tokens came or went since the daemon runs: who keeps them in mind reads them again.
+    /// Returns the number of token changes since the start. A cache of tokens is reloaded when it
+    /// differs.
     #[must_use]
-    pub fn token_changes(&self) -> u64 {
-        *self.tokens.borrow()
+    pub fn token_generation(&self) -> u64 {
+        *self.token_generation.borrow()
     }
 
-    /// The file of the store.
+    /// Returns the path of the store.
     #[must_use]
-    pub fn store(&self) -> &std::path::Path {
-        &self.store
+    pub fn store_path(&self) -> &std::path::Path {
+        &self.store_path
     }
 
-    /// What is subscribed to at hubs.
+    /// Returns the WebSub subscriber.
     #[must_use]
-    pub fn websub(&self) -> &Arc<Subscriber> {
-        &self.websub
+    pub fn subscriber(&self) -> &Arc<Subscriber> {
+        &self.subscriber
     }
 
-    /// What is known of keys of sites.
-    pub(crate) fn keys(&self) -> &Arc<Keys> {
-        &self.keys
+    /// Returns the cache of IndexNow keys.
+    pub(crate) fn key_cache(&self) -> &Arc<KeyCache> {
+        &self.key_cache
     }
 
-    /// Has a subscription written before anybody else knows of it.
-    pub(crate) async fn keep_subscription(&self, row: Subscription) -> Result<(), DaemonError> {
+    /// Writes a subscription before the hub is contacted.
+    pub(crate) async fn save_subscription(&self, row: Subscription) -> Result<(), DaemonError> {
         self.write(move |store| store.update_subscriptions(&[row], &[])).await
     }
 
-    /// What fetches share, as it is and will be.
-    pub(crate) fn shops(&self) -> watch::Receiver<Arc<FetchContext>> {
-        self.shop.clone()
+    /// Returns a receiver of the fetch context, updated on reload.
+    pub(crate) fn watch_context(&self) -> watch::Receiver<Arc<FetchContext>> {
+        self.context.clone()
     }
 
-    pub(crate) async fn ask(&self, ask: Command) -> Result<(), DaemonError> {
-        self.asks.send(ask).await.map_err(|_| DaemonError::Stopped)
+    pub(crate) async fn send_command(&self, ask: Command) -> Result<(), DaemonError> {
+        self.commands.send(ask).await.map_err(|_| DaemonError::Stopped)
     }
 }
 
 impl FetchContext {
-    pub(crate) fn new(config: &Config, clock: Clock, store: PathBuf, giver: HostPermits) -> Self {
+    pub(crate) fn new(config: &Config, clock: Clock, store: PathBuf, permits: HostPermits) -> Self {
         Self {
             fetcher: freshet_fetch::Fetcher::new(config.fetch.clone()),
-            detectors: Detectors::new(config.detect.clone()),
-            readers: Readers::new(store),
+            detectors: DetectorCache::new(config.detection_rules.clone()),
+            readers: ReaderPool::new(store),
             clock: Arc::new(clock),
-            giver: Arc::new(giver),
-            gap: config.gap,
-            signals: config.signals.limits,
-            callback: config.signals.callback.clone(),
-            indexnow: config.signals.indexnow,
-            heads: Arc::default(),
-            head_over: config.signals.head_over,
+            permits: Arc::new(permits),
+            host_gap_days: config.host_gap_days,
+            read_limits: config.signals.read_limits,
+            callback_url: config.signals.callback_url.clone(),
+            accept_indexnow: config.signals.accept_indexnow,
+            head_stats: Arc::default(),
+            head_min_bytes: config.signals.head_min_bytes,
         }
     }
 
-    /// The same with another configuration.
-    pub(crate) fn with(&self, config: &Config) -> Arc<Self> {
+    /// Returns the same context with another configuration.
+    pub(crate) fn with_config(&self, config: &Config) -> Arc<Self> {
         Arc::new(Self {
             fetcher: freshet_fetch::Fetcher::new(config.fetch.clone()),
-            detectors: Detectors::new(config.detect.clone()),
-            readers: self.readers.another(),
+            detectors: DetectorCache::new(config.detection_rules.clone()),
+            readers: self.readers.open_another(),
             clock: Arc::clone(&self.clock),
-            giver: Arc::clone(&self.giver),
-            gap: config.gap,
-            signals: config.signals.limits,
-            callback: config.signals.callback.clone(),
-            indexnow: config.signals.indexnow,
-            heads: Arc::clone(&self.heads),
-            head_over: config.signals.head_over,
+            permits: Arc::clone(&self.permits),
+            host_gap_days: config.host_gap_days,
+            read_limits: config.signals.read_limits,
+            callback_url: config.signals.callback_url.clone(),
+            accept_indexnow: config.signals.accept_indexnow,
+            head_stats: Arc::clone(&self.head_stats),
+            head_min_bytes: config.signals.head_min_bytes,
         })
     }
 }
 
-/// Whether others may be asked to fetch a URL, or why not.
-fn may_be_claimed(settings: &freshet_fetch::Settings, url: &str) -> Result<(), String> {
-    let url = url::Url::parse(url).map_err(|why| why.to_string())?;
-    match settings.refusal(&url) {
+/// Checks that external clients may be asked to fetch a URL.
+fn check_claimable(settings: &freshet_fetch::FetchSettings, url: &str) -> Result<(), String> {
+    let url = url::Url::parse(url).map_err(|reason| reason.to_string())?;
+    match settings.static_refusal(&url) {
         Some(refusal) => Err(refusal.to_string()),
         None if matches!(url.scheme(), "http" | "https") => Ok(()),
-        None => Err(format!("`{}` is of this machine, and not for others", url.scheme())),
+        None => Err(format!("`{}` sources are local and cannot be claimed", url.scheme())),
     }
 }

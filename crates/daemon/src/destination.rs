@@ -1,5 +1,5 @@
-//! Changes to whom the daemon tells of changes: the same with a daemon and without one. What stands in
-//! the settings of a destination is for others to check.
+//! Edits to notification destinations, with or without a daemon. The notify crate validates the
+//! settings.
 
 use freshet_store::{Destination, Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -7,131 +7,145 @@ use thiserror::Error;
 
 use crate::clock::Millis;
 
-/// A change to destinations.
+/// An edit to notification destinations.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DestinationEdit {
-    /// A new one. Gives its number.
-    Make {
-        /// What its owner calls it.
+    /// Create a destination. Yields its id.
+    #[serde(rename = "make")]
+    Create {
+        /// Name given by the user.
         name: String,
-        /// Where, what and how.
+        /// Channel, filter and other settings, as JSON.
         settings: String,
-        /// It is told of what comes after this cursor; of what comes from now on if none is given.
+        /// Deliver changes after this cursor; changes from now on if `None`.
         after: Option<i64>,
     },
-    /// Other settings for one, if nobody else has changed them meanwhile. Gives its number.
-    Change {
-        /// Which.
+    /// Replace the settings, unless they have changed since they were read. Yields the id.
+    #[serde(rename = "change")]
+    Update {
+        /// Destination id.
         id: u32,
-        /// The settings.
+        /// New settings.
         settings: String,
-        /// What they were.
-        before: String,
+        /// Settings as they were read.
+        #[serde(rename = "before")]
+        expected_settings: String,
     },
-    /// Another key for one, if nobody else has changed it meanwhile: what is under way stays as it is.
-    /// Gives its number.
-    Rekey {
-        /// Which.
+    /// Replace the signing key, unless the settings have changed since they were read. Deliveries
+    /// in progress are not affected. Yields the id.
+    #[serde(rename = "rekey")]
+    RotateKey {
+        /// Destination id.
         id: u32,
-        /// The settings.
+        /// New settings.
         settings: String,
-        /// What they were.
-        before: String,
+        /// Settings as they were read.
+        #[serde(rename = "before")]
+        expected_settings: String,
     },
-    /// Leave one alone for the time being, or not. Gives its number.
-    Pause {
-        /// Which.
+    /// Pause or resume deliveries. Yields the id.
+    #[serde(rename = "pause")]
+    SetPaused {
+        /// Destination id.
         id: u32,
-        /// Whether.
+        /// True to pause.
         paused: bool,
     },
-    /// Forget one and what could not be delivered to it. Gives its number.
+    /// Remove a destination and its dead letters. Yields the id.
     Remove {
-        /// Which.
+        /// Destination id.
         id: u32,
     },
-    /// A delivery that was given up has arrived all the same. Gives how many there were.
-    Redelivered {
-        /// Which.
-        dead: i64,
+    /// Remove a dead letter that has been delivered after all. Yields the number removed.
+    #[serde(rename = "redelivered")]
+    CompleteRedelivery {
+        /// Dead letter id.
+        #[serde(rename = "dead")]
+        dead_letter: i64,
     },
-    /// Forget deliveries that were given up. Gives how many there were.
-    Unbury {
-        /// Which.
-        dead: Vec<i64>,
+    /// Remove dead letters. Yields the number removed.
+    #[serde(rename = "unbury")]
+    RemoveDeadLetters {
+        /// Dead letter ids.
+        #[serde(rename = "dead")]
+        dead_letters: Vec<i64>,
     },
 }
 
-/// Which destination an edit is about.
-pub(crate) enum Changed {
-    /// This one.
+/// Destination that an edit affects.
+pub(crate) enum ChangedDestination {
+    /// The destination with this id.
     One(u32),
-    /// One that has no number yet.
+    /// A new destination.
     New,
-    /// Any.
+    /// Any destination.
     Any,
 }
 
 impl DestinationEdit {
-    pub(crate) fn id(&self) -> Changed {
+    pub(crate) fn changed_destination(&self) -> ChangedDestination {
         match self {
-            Self::Make { .. } => Changed::New,
-            Self::Change { id, .. }
-            | Self::Rekey { id, .. }
-            | Self::Pause { id, .. }
-            | Self::Remove { id } => Changed::One(*id),
-            Self::Unbury { .. } | Self::Redelivered { .. } => Changed::Any,
+            Self::Create { .. } => ChangedDestination::New,
+            Self::Update { id, .. }
+            | Self::RotateKey { id, .. }
+            | Self::SetPaused { id, .. }
+            | Self::Remove { id } => ChangedDestination::One(*id),
+            Self::RemoveDeadLetters { .. } | Self::CompleteRedelivery { .. } => {
+                ChangedDestination::Any
+            }
         }
     }
 }
 
-/// Why destinations stay as they are.
+/// Failure to edit destinations.
 #[derive(Debug, Error)]
 pub enum DestinationError {
-    /// There is one of this name.
-    #[error("there is a destination `{0}` already")]
-    Taken(String),
-    /// There is none of this number.
+    /// The name is in use.
+    #[error("destination `{0}` already exists")]
+    NameTaken(String),
+    /// No such destination.
     #[error("there is no destination {0}")]
-    Missing(u32),
-    /// Somebody else was faster.
-    #[error("destination {0} was changed by somebody else just now")]
-    Changed(u32),
-    /// The store says no.
+    NotFound(u32),
+    /// The settings have changed since they were read.
+    #[error("destination {0} was changed concurrently")]
+    Conflict(u32),
+    /// Store error.
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// Nobody is there.
+    /// The daemon has stopped.
     #[error("the daemon has stopped")]
     Stopped,
 }
 
 impl DestinationError {
-    /// The way out, if there is one to name.
+    /// Returns a hint on how to fix the error, if any.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Taken(_) => Some("`freshet notify set` changes it".to_owned()),
-            Self::Changed(_) => Some("look at it and try again".to_owned()),
+            Self::NameTaken(_) => {
+                Some("choose another name, or change it with `freshet notify set`".to_owned())
+            }
+            Self::Conflict(_) => Some("review the new settings and try again".to_owned()),
             Self::Store(error) => error.hint(),
-            Self::Missing(_) | Self::Stopped => None,
+            Self::NotFound(_) | Self::Stopped => None,
         }
     }
 }
 
-/// Makes a change to destinations.
+/// Applies an edit to notification destinations.
 ///
 /// # Errors
-/// If it cannot be done.
-pub fn edit_destination(
+/// Returns [`DestinationError`] if the edit fails; nothing has changed then.
+pub fn apply_destination_edit(
     store: &mut Store,
     edit: &DestinationEdit,
     now: Millis,
 ) -> Result<u64, DestinationError> {
     match edit {
-        DestinationEdit::Make { name, settings, after } => {
+        DestinationEdit::Create { name, settings, after } => {
             if store.find_destination(name)?.is_some() {
-                return Err(DestinationError::Taken(name.clone()));
+                return Err(DestinationError::NameTaken(name.clone()));
             }
             let cursor = match after {
                 Some(after) => *after,
@@ -139,50 +153,60 @@ pub fn edit_destination(
             };
             Ok(store.upsert_destination(name, settings, cursor, now)?.into())
         }
-        DestinationEdit::Change { id, settings, before } => {
-            let it = find(store, *id)?;
+        DestinationEdit::Update { id, settings, expected_settings: before } => {
+            let it = find_destination(store, *id)?;
             if it.settings != *before {
-                return Err(DestinationError::Changed(*id));
+                return Err(DestinationError::Conflict(*id));
             }
             Ok(store.upsert_destination(&it.name, settings, it.cursor, now)?.into())
         }
-        DestinationEdit::Rekey { id, settings, before } => {
-            if find(store, *id)?.settings != *before {
-                return Err(DestinationError::Changed(*id));
+        DestinationEdit::RotateKey { id, settings, expected_settings: before } => {
+            if find_destination(store, *id)?.settings != *before {
+                return Err(DestinationError::Conflict(*id));
             }
             store.set_destination_settings(*id, settings)?;
             Ok((*id).into())
         }
-        DestinationEdit::Pause { id, paused } => {
+        DestinationEdit::SetPaused { id, paused } => {
             match store.set_destination_paused(*id, *paused, now)? {
                 true => Ok((*id).into()),
-                false => Err(DestinationError::Missing(*id)),
+                false => Err(DestinationError::NotFound(*id)),
             }
         }
         DestinationEdit::Remove { id } => match store.remove_destination(*id)? {
             true => Ok((*id).into()),
-            false => Err(DestinationError::Missing(*id)),
+            false => Err(DestinationError::NotFound(*id)),
         },
-        DestinationEdit::Redelivered { dead } => Ok(store.complete_redelivery(*dead, now)?.into()),
-        DestinationEdit::Unbury { dead } => Ok(store.remove_dead_letters(dead)? as u64),
+        DestinationEdit::CompleteRedelivery { dead_letter: dead } => {
+            Ok(store.complete_redelivery(*dead, now)?.into())
+        }
+        DestinationEdit::RemoveDeadLetters { dead_letters: dead } => {
+            Ok(store.remove_dead_letters(dead)? as u64)
+        }
     }
 }
 
-fn find(store: &Store, id: u32) -> Result<Destination, DestinationError> {
-    store.destination(id)?.ok_or(DestinationError::Missing(id))
+fn find_destination(store: &Store, id: u32) -> Result<Destination, DestinationError> {
+    store.destination(id)?.ok_or(DestinationError::NotFound(id))
 }
 
-/// Settings hold secrets: they are not shown.
+/// Omits the settings, which contain secrets.
 impl std::fmt::Debug for DestinationEdit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Make { name, .. } => write!(f, "Make({name})"),
-            Self::Change { id, .. } => write!(f, "Change({id})"),
-            Self::Rekey { id, .. } => write!(f, "Rekey({id})"),
-            Self::Pause { id, paused } => write!(f, "Pause({id}, {paused})"),
+            Self::Create { name, .. } => write!(f, "Create({name})"),
+            Self::Update { id, .. } => write!(f, "Update({id})"),
+            Self::RotateKey { id, .. } => write!(f, "RotateKey({id})"),
+            Self::SetPaused { id, paused } => {
+                write!(f, "SetPaused({id}, {paused})")
+            }
             Self::Remove { id } => write!(f, "Remove({id})"),
-            Self::Redelivered { dead } => write!(f, "Redelivered({dead})"),
-            Self::Unbury { dead } => write!(f, "Unbury({dead:?})"),
+            Self::CompleteRedelivery { dead_letter: dead } => {
+                write!(f, "CompleteRedelivery({dead})")
+            }
+            Self::RemoveDeadLetters { dead_letters: dead } => {
+                write!(f, "RemoveDeadLetters({dead:?})")
+            }
         }
     }
 }

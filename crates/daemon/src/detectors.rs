@@ -1,90 +1,98 @@
-//! What counts of which source: settings of the source over those of patterns over those of all.
+//! Detector of each source: its own settings override those of matching rules, which override the
+//! defaults.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::fast::FixedState;
-use freshet_detect::{Detector, Layer, RawSettings, Settings};
-use freshet_fetch::Pattern;
+use freshet_detect::{DetectSettings, Detector, RawDetectSettings, SettingsLayer};
+use freshet_fetch::UrlPattern;
 use url::Url;
 
-/// Detectors that are kept; with more different settings, they are made again.
-const KEPT: usize = 4096;
+/// Most cached detectors; the cache is cleared when it is full.
+const MAX_CACHED: usize = 4096;
 
-/// What is said for all sources, and for some.
+/// Detection settings for all sources and for URL patterns.
 #[derive(Clone)]
-pub struct Rules {
-    all: RawSettings,
-    some: Vec<(Pattern, RawSettings)>,
+pub struct DetectionRules {
+    default_settings: RawDetectSettings,
+    pattern_settings: Vec<(UrlPattern, RawDetectSettings)>,
 }
 
-impl Rules {
-    /// Rules, with all that can be checked without a source.
-    pub(crate) fn new(all: RawSettings, some: Vec<(String, RawSettings)>) -> Result<Self, String> {
+impl DetectionRules {
+    /// Creates the rules and checks what can be checked without a source.
+    pub(crate) fn new(
+        all: RawDetectSettings,
+        rules: Vec<(String, RawDetectSettings)>,
+    ) -> Result<Self, String> {
         let mut patterns = Vec::new();
-        Settings::resolve(&[Layer { name: "all sources", settings: &all }])
-            .map_err(|why| why.to_string())?;
-        for (text, settings) in some {
-            let pattern: Pattern = text.parse().map_err(|why| format!("rules: `{text}`: {why}"))?;
-            Settings::resolve(&[Layer { name: &format!("rules: `{text}`"), settings: &settings }])
-                .map_err(|why| why.to_string())?;
+        DetectSettings::resolve(&[SettingsLayer { name: "all sources", settings: &all }])
+            .map_err(|error| error.to_string())?;
+        for (text, settings) in rules {
+            let pattern: UrlPattern =
+                text.parse().map_err(|error| format!("rules: `{text}`: {error}"))?;
+            DetectSettings::resolve(&[SettingsLayer {
+                name: &format!("rules: `{text}`"),
+                settings: &settings,
+            }])
+            .map_err(|error| error.to_string())?;
             patterns.push((pattern, settings));
         }
-        Ok(Self { all, some: patterns })
+        Ok(Self { default_settings: all, pattern_settings: patterns })
     }
 
-    /// What counts of a source, with its own settings as JSON.
+    /// Builds the detector of a source. `own` holds its own settings as JSON.
     ///
     /// # Errors
-    /// What is wrong with its settings.
+    /// Returns a message if its settings are invalid.
     pub fn detector(&self, url: &Url, own: &str) -> Result<Detector, String> {
-        let own = parse(own)?;
-        let mut layers = vec![Layer { name: url.as_str(), settings: &own }];
-        // Of patterns the later one counts.
-        let some = self.some.iter().rev().filter(|(pattern, _)| pattern.matches(url));
-        layers.extend(some.map(|(_, settings)| Layer { name: "rules", settings }));
-        layers.push(Layer { name: "all sources", settings: &self.all });
-        Ok(Detector::new(Settings::resolve(&layers).map_err(|why| why.to_string())?))
+        let own = parse_settings(own)?;
+        let mut layers = vec![SettingsLayer { name: url.as_str(), settings: &own }];
+        // Later rules take precedence.
+        let rules = self.pattern_settings.iter().rev().filter(|(pattern, _)| pattern.matches(url));
+        layers.extend(rules.map(|(_, settings)| SettingsLayer { name: "rules", settings }));
+        layers.push(SettingsLayer { name: "all sources", settings: &self.default_settings });
+        Ok(Detector::new(DetectSettings::resolve(&layers).map_err(|error| error.to_string())?))
     }
 
-    /// Whether no URL has other settings than another one.
-    fn are_for_all(&self) -> bool {
-        self.some.is_empty()
+    /// True if the settings do not depend on the URL.
+    fn is_uniform(&self) -> bool {
+        self.pattern_settings.is_empty()
     }
 }
 
-fn parse(own: &str) -> Result<RawSettings, String> {
+fn parse_settings(own: &str) -> Result<RawDetectSettings, String> {
     if own.is_empty() {
-        return Ok(RawSettings::default());
+        return Ok(RawDetectSettings::default());
     }
-    serde_json::from_str(own).map_err(|why| format!("its settings cannot be read: {why}"))
+    serde_json::from_str(own).map_err(|error| format!("invalid detection settings: {error}"))
 }
 
-/// Detectors by what is said for their sources, each made once.
-pub(crate) struct Detectors {
-    rules: Rules,
-    kept: Mutex<HashMap<String, Arc<Detector>, FixedState>>,
+/// Cache of detectors by effective settings.
+pub(crate) struct DetectorCache {
+    rules: DetectionRules,
+    detectors: Mutex<HashMap<String, Arc<Detector>, FixedState>>,
 }
 
-impl Detectors {
-    pub(crate) fn new(rules: Rules) -> Self {
-        Self { rules, kept: Mutex::default() }
+impl DetectorCache {
+    pub(crate) fn new(rules: DetectionRules) -> Self {
+        Self { rules, detectors: Mutex::default() }
     }
 
-    /// The detector of a source. What cannot be meant in its settings does not count: it was refused
-    /// when it was said.
-    pub(crate) fn of(&self, url: &Url, own: &str) -> Arc<Detector> {
-        let key = if self.rules.are_for_all() { own.to_owned() } else { format!("{own}\n{url}") };
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(detector) = kept.get(&key) {
+    /// Returns the detector of a source. Invalid settings of its own are ignored: they were
+    /// rejected when they were set.
+    pub(crate) fn detector_for(&self, url: &Url, own: &str) -> Arc<Detector> {
+        let key = if self.rules.is_uniform() { own.to_owned() } else { format!("{own}\n{url}") };
+        let mut cache = self.detectors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(detector) = cache.get(&key) {
             return Arc::clone(detector);
         }
-        let made = self.rules.detector(url, own).or_else(|_| self.rules.detector(url, ""));
-        let detector = Arc::new(made.unwrap_or_default());
-        if kept.len() >= KEPT {
-            kept.clear();
+        let created = self.rules.detector(url, own).or_else(|_| self.rules.detector(url, ""));
+        let detector = Arc::new(created.unwrap_or_default());
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
         }
-        kept.insert(key, Arc::clone(&detector));
+        cache.insert(key, Arc::clone(&detector));
         detector
     }
 }

@@ -1,4 +1,4 @@
-//! How many fetchers are active: what keeps the rest busy, by the rates that are measured.
+//! Number of concurrent fetches: enough to keep the recording busy, by measured rates (Liu & Nain).
 
 use std::time::Duration;
 
@@ -7,42 +7,42 @@ use serde::Serialize;
 
 use crate::config;
 
-/// Pages that may wait to be recorded, in the model.
-const BUFFER: u32 = 64;
-/// How much an average moves with each measurement.
-const PULL: f64 = 0.02;
-/// How much a rate must have changed for the number to be found anew.
-const NEWS: f64 = 1.3;
-/// Measurements before anything is found at all.
-const ENOUGH: u32 = 32;
+/// Pages that may wait to be recorded, in the queueing model.
+const MODEL_BUFFER: u32 = 64;
+/// Weight of a new measurement in the moving average.
+const AVERAGE_WEIGHT: f64 = 0.02;
+/// Relative change of a rate after which the policy is computed again.
+const RESOLVE_RATIO: f64 = 1.3;
+/// Measurements needed before the first policy.
+const MIN_MEASUREMENTS: u32 = 32;
 
-/// How many fetchers are active, and why.
+/// Controller of the number of concurrent fetches.
 pub(crate) struct FetchConcurrency {
     setting: config::ConcurrencySetting,
-    /// Seconds that a fetch takes, and that the rest takes for one.
-    fetching: f64,
-    processing: f64,
-    seen: u32,
-    /// The rates that the policy is for.
-    solved: (f64, f64),
+    /// Average seconds of a fetch, and of recording one.
+    fetch_seconds: f64,
+    process_seconds: f64,
+    measurements: u32,
+    /// Fetch and process seconds that the policy was computed for.
+    solved_for: (f64, f64),
     policy: Option<Policy>,
-    fixed: u32,
+    best_fixed: u32,
 }
 
-/// How many fetchers are active, and why: for people and for metrics.
+/// Number of concurrent fetches and the measurements behind it.
 #[derive(Clone, Copy, Debug, Default, Serialize, serde::Deserialize)]
-pub struct CrewState {
-    /// Fetches under way.
+pub struct ConcurrencyStatus {
+    /// Fetches in flight.
     pub active: u32,
-    /// How many there may be at this moment.
+    /// Maximum at this moment.
     pub target: u32,
-    /// How many there would be if the number were fixed.
+    /// Optimal number if it were fixed.
     pub fixed: u32,
-    /// Fetches that are over and wait to be recorded.
+    /// Finished fetches that wait to be recorded.
     pub waiting: u32,
-    /// Seconds that a fetch takes.
+    /// Average seconds of a fetch.
     pub fetch_seconds: f64,
-    /// Seconds that recording one takes.
+    /// Average seconds to record one.
     pub process_seconds: f64,
 }
 
@@ -50,74 +50,78 @@ impl FetchConcurrency {
     pub(crate) fn new(setting: config::ConcurrencySetting) -> Self {
         Self {
             setting,
-            fetching: 0.0,
-            processing: 0.0,
-            seen: 0,
-            solved: (0.0, 0.0),
+            fetch_seconds: 0.0,
+            process_seconds: 0.0,
+            measurements: 0,
+            solved_for: (0.0, 0.0),
             policy: None,
-            fixed: 0,
+            best_fixed: 0,
         }
     }
 
-    pub(crate) fn set(&mut self, setting: config::ConcurrencySetting) {
+    pub(crate) fn set_setting(&mut self, setting: config::ConcurrencySetting) {
         self.setting = setting;
-        self.solved = (0.0, 0.0);
+        self.solved_for = (0.0, 0.0);
     }
 
-    /// A fetch took so long.
-    pub(crate) fn fetched(&mut self, time: Duration) {
-        self.seen = self.seen.saturating_add(1);
-        pull(&mut self.fetching, time.as_secs_f64(), PULL);
+    /// Adds the duration of a fetch to the average.
+    pub(crate) fn record_fetch_time(&mut self, time: Duration) {
+        self.measurements = self.measurements.saturating_add(1);
+        update_average(&mut self.fetch_seconds, time.as_secs_f64(), AVERAGE_WEIGHT);
     }
 
-    /// So many fetches took so long to be recorded.
-    pub(crate) fn recorded(&mut self, fetches: usize, time: Duration) {
+    /// Adds the duration of writing `fetches` results to the average.
+    pub(crate) fn record_write_time(&mut self, fetches: usize, time: Duration) {
         if fetches > 0 {
-            pull(&mut self.processing, time.as_secs_f64() / fetches as f64, PULL.max(0.1));
+            update_average(
+                &mut self.process_seconds,
+                time.as_secs_f64() / fetches as f64,
+                AVERAGE_WEIGHT.max(0.1),
+            );
         }
     }
 
-    /// How many may be active with so many waiting to be recorded.
+    /// Returns the maximum with `waiting` results to record.
     pub(crate) fn target(&mut self, waiting: u32) -> u32 {
         match self.setting {
             config::ConcurrencySetting::Fixed(fetchers) => fetchers,
-            config::ConcurrencySetting::Auto(most) => {
-                self.reconsider(most);
+            config::ConcurrencySetting::Auto(max) => {
+                self.update_policy(max);
                 match &self.policy {
-                    Some(policy) => policy.target(waiting).clamp(1, most),
-                    None => most.min(32),
+                    Some(policy) => policy.target(waiting).clamp(1, max),
+                    None => max.min(32),
                 }
             }
         }
     }
 
-    fn reconsider(&mut self, most: u32) {
-        let rates = (self.fetching, self.processing);
-        let moved = |now: f64, then: f64| now > NEWS * then || now * NEWS < then;
-        let known = self.seen >= ENOUGH && rates.0 > 0.0 && rates.1 > 0.0;
-        if !known || !(moved(rates.0, self.solved.0) || moved(rates.1, self.solved.1)) {
+    fn update_policy(&mut self, max: u32) {
+        let rates = (self.fetch_seconds, self.process_seconds);
+        let moved = |now: f64, then: f64| now > RESOLVE_RATIO * then || now * RESOLVE_RATIO < then;
+        let known = self.measurements >= MIN_MEASUREMENTS && rates.0 > 0.0 && rates.1 > 0.0;
+        if !known || !(moved(rates.0, self.solved_for.0) || moved(rates.1, self.solved_for.1)) {
             return;
         }
-        self.solved = rates;
+        self.solved_for = rates;
         let (fetch, process) = (rates.0.recip(), rates.1.recip());
-        // A page that would find no room counts as much as the processor being idle for one.
-        let Ok(setting) = Setting::new(fetch, process, BUFFER, process) else { return };
-        self.fixed = best_fixed(&setting, Some(most)).map_or(0, |it| it.fetchers as u32);
-        self.policy = solve(&setting, Some(most)).ok().map(|it| it.policy);
+        // A page that finds no room costs as much as an idle processor for one page.
+        let Ok(setting) = Setting::new(fetch, process, MODEL_BUFFER, process) else { return };
+        self.best_fixed = best_fixed(&setting, Some(max)).map_or(0, |it| it.fetchers as u32);
+        self.policy = solve(&setting, Some(max)).ok().map(|it| it.policy);
     }
 
-    pub(crate) fn state(&mut self, active: u32, waiting: u32) -> CrewState {
-        CrewState {
+    pub(crate) fn status(&mut self, active: u32, waiting: u32) -> ConcurrencyStatus {
+        ConcurrencyStatus {
             active,
             target: self.target(waiting),
-            fixed: self.fixed,
+            fixed: self.best_fixed,
             waiting,
-            fetch_seconds: self.fetching,
-            process_seconds: self.processing,
+            fetch_seconds: self.fetch_seconds,
+            process_seconds: self.process_seconds,
         }
     }
 }
 
-fn pull(average: &mut f64, to: f64, by: f64) {
+fn update_average(average: &mut f64, to: f64, by: f64) {
     *average = if *average > 0.0 { *average + by * (to - *average) } else { to };
 }

@@ -1,25 +1,26 @@
-//! What copies are to be good for, as people write it.
+//! Objectives as users write them.
 
 use freshet_engine::Goal;
-use freshet_estimate::{Capture, Life, Penalty, Urgency};
+use freshet_estimate::{CaptureObjective, Penalty, UpdateLifetime, Urgency};
 
-/// `harmonic`, `freshness`, `age`, or `capture` with a life and an urgency: `capture append decay:2d`.
+/// Parses `harmonic`, `freshness`, `age`, or `capture` with a life and an urgency: `capture append
+/// decay:2d`.
 ///
 /// # Errors
-/// What is wrong with it, in words.
-pub fn goal(text: &str) -> Result<Goal, String> {
+/// Returns a message if the text is not an objective.
+pub fn parse_goal(text: &str) -> Result<Goal, String> {
     let mut words = text.split_whitespace();
     let goal = match words.next() {
-        Some("harmonic") => Goal::Keep(Penalty::Harmonic),
-        Some("freshness") => Goal::Keep(Penalty::Freshness),
-        Some("age") => Goal::Keep(Penalty::Age),
+        Some("harmonic") => Goal::KeepFresh(Penalty::Harmonic),
+        Some("freshness") => Goal::KeepFresh(Penalty::Freshness),
+        Some("age") => Goal::KeepFresh(Penalty::Age),
         Some("capture") => {
-            let life = words.next().map_or(Ok(Life::OVERWRITE), str::parse);
+            let life = words.next().map_or(Ok(UpdateLifetime::OVERWRITE), str::parse);
             let urgency = words.next().map_or(Ok(Urgency::Uniform), str::parse);
-            let life = life.map_err(|why: freshet_estimate::InvalidCapture| why.to_string())?;
+            let life = life.map_err(|error: freshet_estimate::InvalidCapture| error.to_string())?;
             let urgency =
-                urgency.map_err(|why: freshet_estimate::InvalidCapture| why.to_string())?;
-            Goal::Capture(Capture { life, urgency })
+                urgency.map_err(|error: freshet_estimate::InvalidCapture| error.to_string())?;
+            Goal::Capture(CaptureObjective { life, urgency })
         }
         _ => {
             return Err(format!(
@@ -29,6 +30,6 @@ pub fn goal(text: &str) -> Result<Goal, String> {
     };
     match words.next() {
         None => Ok(goal),
-        Some(word) => Err(format!("`{word}` in `{text}` says nothing")),
+        Some(word) => Err(format!("unexpected `{word}` in `{text}`")),
     }
 }

@@ -1,191 +1,196 @@
-//! IndexNow: owners of sites say which of their pages have changed. That it is they who say so is seen by a
-//! key that stands on the site itself.
+//! IndexNow: site owners report changed pages. A key file on the site proves that the report comes
+//! from its owner.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use freshet_fetch::{Outcome, Request};
+use freshet_fetch::{FetchOutcome, FetchRequest};
 use freshet_store::SignalSourceKind;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use url::Url;
 
 use crate::clock::Millis;
-use crate::daemon::{DaemonError, Handle};
+use crate::daemon::{DaemonError, DaemonHandle};
+use crate::fetch_context::{FetchContext, host_name};
 use crate::polite_fetch::PoliteFetch;
 use crate::signal_sources::SignalReport;
-use crate::work::{FetchContext, host_name};
 
-const MINUTE: Millis = 60_000;
-/// How long a key holds that was found, and for how long one that was not is not looked for again.
-const FOUND: Millis = 24 * 60 * MINUTE;
-const NOT_FOUND: Millis = 10 * MINUTE;
-/// The same if the site did not answer, which says nothing of the key.
-const NOT_SEEN: Millis = MINUTE;
-/// Keys that are kept in mind: of more, the oldest go.
-const KEYS: usize = 10_000;
-/// Keys that are looked for in a minute, and those of one host.
-const CHECKS: f64 = 30.0;
-const OWN_CHECKS: u32 = 6;
-/// What may be said with one key in a minute.
-const WORDS: u32 = 60;
-/// Those who are counted.
-const COUNTED: usize = 10_000;
-/// Sources that wait for a key in all.
-const WAITING: usize = 100_000;
-/// How long somebody who speaks waits for a key to be found.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// Bytes of a file with a key that are looked at.
-const LONGEST: usize = 1024;
+const MINUTE_MS: Millis = 60_000;
+/// Time for which a verified key stays valid, and for which a missing key is not checked again.
+const FOUND_TTL_MS: Millis = 24 * 60 * MINUTE_MS;
+const NOT_FOUND_TTL_MS: Millis = 10 * MINUTE_MS;
+/// Time until the next check if the site did not answer.
+const UNANSWERED_TTL_MS: Millis = MINUTE_MS;
+/// Most cached keys; the oldest are evicted.
+const MAX_KEYS: usize = 10_000;
+/// Key checks per minute, in total and per host.
+const CHECKS_PER_MINUTE: f64 = 30.0;
+const HOST_CHECKS_PER_MINUTE: u32 = 6;
+/// Requests per minute with one key.
+const REQUESTS_PER_MINUTE: u32 = 60;
+/// Most hosts and keys counted at a time.
+const MAX_COUNTERS: usize = 10_000;
+/// Most sources waiting for key checks.
+const MAX_WAITING_SOURCES: usize = 100_000;
+/// Longest wait of a request for its key check.
+const KEY_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest key file that is accepted.
+const MAX_KEY_FILE_BYTES: usize = 1024;
 
-/// What an owner of a site says.
+/// An IndexNow request.
 #[derive(Clone, Debug)]
-pub struct Announcement {
-    /// The host, with its port if that is not the usual one.
+pub struct IndexNowRequest {
+    /// Host, with its port unless it is the default.
     pub host: String,
-    /// What is to stand on the site.
+    /// Key that the request proves ownership with.
     pub key: String,
-    /// Where.
-    pub place: Url,
-    /// Pages of the host.
+    /// URL of the key file.
+    pub key_url: Url,
+    /// Changed pages of the host.
     pub urls: Vec<String>,
 }
 
-/// What became of it.
+/// Result of an IndexNow request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Accepted {
-    /// The key is right, and so many sources were told of.
-    Heard(u64),
-    /// It is not known yet whether the key is right; or nothing is known of these pages, and it does not
-    /// matter.
+pub enum IndexNowResult {
+    /// The key is valid, and this many sources were signalled.
+    Accepted(u64),
+    /// The key is being checked, or none of the pages is a source.
     Pending,
-    /// The key is not there.
+    /// The key file does not contain the key.
     WrongKey,
-    /// Too much is said: not before so many seconds.
-    TooMany(u32),
+    /// Too many requests; retry after this many seconds.
+    RateLimited(u32),
 }
 
-/// What is known of keys.
+/// Cache of key checks.
 #[derive(Default)]
-pub(crate) struct Keys {
-    state: Mutex<State>,
+pub(crate) struct KeyCache {
+    state: Mutex<KeyCacheState>,
 }
 
 #[derive(Default)]
-struct State {
-    known: HashMap<(Url, String), KeyState>,
-    /// Keys that may be looked for at once, and when that was so.
-    room: Option<(f64, Millis)>,
-    /// What was said with keys of hosts in a minute, and since when.
-    words: Minute,
-    /// Keys that were looked for on hosts.
-    hosts: Minute,
-    /// Sources that wait for a key.
-    waiting: usize,
+struct KeyCacheState {
+    keys: HashMap<(Url, String), KeyState>,
+    /// Key checks allowed at once, and the time of that count.
+    check_allowance: Option<(f64, Millis)>,
+    /// Requests per host and key in the current minute.
+    requests: MinuteCounter,
+    /// Key checks per host in the current minute.
+    host_checks: MinuteCounter,
+    /// Sources waiting for a key check.
+    waiting_sources: usize,
     checks: u64,
 }
 
 #[derive(Clone)]
 enum KeyState {
-    /// Whether it is there, and until when that holds.
-    Is(bool, Millis),
-    /// It is being looked for.
-    Asked(watch::Receiver<Option<bool>>),
+    /// Result of the check, and when it expires.
+    Checked(bool, Millis),
+    /// The check is in progress.
+    Checking(watch::Receiver<Option<bool>>),
 }
 
-impl Keys {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl KeyCache {
+    fn lock(&self) -> MutexGuard<'_, KeyCacheState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keys that were looked for.
+    /// Returns the number of key checks since the start.
     pub(crate) fn checks(&self) -> u64 {
         self.lock().checks
     }
 }
 
-/// What each has done within a minute.
+/// Events per key within a minute.
 #[derive(Default)]
-struct Minute(HashMap<String, (u32, Millis)>);
+struct MinuteCounter(HashMap<String, (u32, Millis)>);
 
-impl Minute {
-    /// One more. Gives the seconds after which there may be more, if that is more than so many.
-    fn count(&mut self, who: String, most: u32, now: Millis) -> Result<(), u32> {
-        if self.0.len() >= COUNTED {
-            self.0.retain(|_, (_, since)| now - *since < MINUTE);
-            if self.0.len() >= COUNTED {
+impl MinuteCounter {
+    /// Counts an event. Beyond `most` per minute, fails with the seconds to wait.
+    fn count(&mut self, key: String, max: u32, now: Millis) -> Result<(), u32> {
+        if self.0.len() >= MAX_COUNTERS {
+            self.0.retain(|_, (_, since)| now - *since < MINUTE_MS);
+            if self.0.len() >= MAX_COUNTERS {
                 self.0.clear();
             }
         }
-        let (count, since) = self.0.entry(who).or_insert((0, now));
-        if now - *since >= MINUTE {
+        let (count, since) = self.0.entry(key).or_insert((0, now));
+        if now - *since >= MINUTE_MS {
             (*count, *since) = (0, now);
         }
         *count += 1;
-        let left = MINUTE - (now - *since);
-        if *count > most { Err(u32::try_from(left / 1000).unwrap_or(0) + 1) } else { Ok(()) }
+        let remaining = MINUTE_MS - (now - *since);
+        if *count > max { Err(u32::try_from(remaining / 1000).unwrap_or(0) + 1) } else { Ok(()) }
     }
 }
 
-impl State {
-    /// Whether one more key may be looked for; if not, the seconds after which one may.
-    fn may_look(&mut self, host: String, now: Millis) -> Result<(), u32> {
-        self.hosts.count(host, OWN_CHECKS, now)?;
-        let (room, at) = self.room.unwrap_or((CHECKS, now));
-        let passed = (now - at).max(0) as f64 / MINUTE as f64;
-        let room = (room + passed * CHECKS).min(CHECKS);
+impl KeyCacheState {
+    /// Takes one key check from the allowance, or fails with the seconds to wait.
+    fn charge_check(&mut self, host: String, now: Millis) -> Result<(), u32> {
+        self.host_checks.count(host, HOST_CHECKS_PER_MINUTE, now)?;
+        let (room, at) = self.check_allowance.unwrap_or((CHECKS_PER_MINUTE, now));
+        let passed = (now - at).max(0) as f64 / MINUTE_MS as f64;
+        let room = (room + passed * CHECKS_PER_MINUTE).min(CHECKS_PER_MINUTE);
         if room < 1.0 {
-            self.room = Some((room, now));
-            return Err(((1.0 - room) / CHECKS * 60.0).ceil() as u32);
+            self.check_allowance = Some((room, now));
+            return Err(((1.0 - room) / CHECKS_PER_MINUTE * 60.0).ceil() as u32);
         }
-        self.room = Some((room - 1.0, now));
+        self.check_allowance = Some((room - 1.0, now));
         self.checks += 1;
         Ok(())
     }
 
-    fn keep(&mut self, key: (Url, String), known: KeyState, now: Millis) {
-        if self.known.len() >= KEYS {
-            self.known.retain(|_, it| !matches!(it, KeyState::Is(_, until) if *until <= now));
+    fn insert_key(&mut self, key: (Url, String), known: KeyState, now: Millis) {
+        if self.keys.len() >= MAX_KEYS {
+            self.keys.retain(|_, it| !matches!(it, KeyState::Checked(_, until) if *until <= now));
         }
-        if self.known.len() >= KEYS {
+        if self.keys.len() >= MAX_KEYS {
             let ends = |known: &KeyState| match known {
-                KeyState::Is(_, until) => *until,
-                KeyState::Asked(_) => Millis::MAX,
+                KeyState::Checked(_, until) => *until,
+                KeyState::Checking(_) => Millis::MAX,
             };
-            let first =
-                self.known.iter().min_by_key(|(_, it)| ends(it)).map(|(key, _)| key.clone());
-            first.map(|first| self.known.remove(&first));
+            let first = self.keys.iter().min_by_key(|(_, it)| ends(it)).map(|(key, _)| key.clone());
+            first.map(|first| self.keys.remove(&first));
         }
-        self.known.insert(key, known);
+        self.keys.insert(key, known);
     }
 }
 
-impl Handle {
-    /// Whether owners of sites may say so.
+impl DaemonHandle {
+    /// True if IndexNow requests are accepted.
     #[must_use]
-    pub fn hears_indexnow(&self) -> bool {
-        self.shops().borrow().indexnow
+    pub fn accepts_indexnow(&self) -> bool {
+        self.watch_context().borrow().accept_indexnow
     }
 
-    /// Keys that were looked for since the start.
+    /// Returns the number of key checks since the start.
     #[must_use]
     pub fn indexnow_checks(&self) -> u64 {
-        self.keys().checks()
+        self.key_cache().checks()
     }
 
-    /// An owner of a site says that pages have changed. The key is looked for on the site, unless that was
-    /// done of late; nothing is asked of hosts that have no sources among these pages.
+    /// Receives an IndexNow request. The key is checked on the site unless it is cached. No host is
+    /// contacted unless one of the pages is a source.
     ///
     /// # Errors
-    /// If the store cannot be read or written, or the daemon has stopped.
-    pub async fn announce(&self, it: Announcement) -> Result<Accepted, DaemonError> {
+    /// Returns [`DaemonError`] if the store cannot be read or written, or the daemon has stopped.
+    pub async fn receive_indexnow(
+        &self,
+        it: IndexNowRequest,
+    ) -> Result<IndexNowResult, DaemonError> {
         let now = self.now();
-        let Announcement { host, key, place, urls } = it;
-        // Whoever does not know the key keeps nobody from speaking who does.
-        let counted = self.keys().lock().words.count(format!("{host} {key}"), WORDS, now);
+        let IndexNowRequest { host, key, key_url, urls } = it;
+        // Counted by host and key, so that a wrong key cannot block the owner.
+        let counted = self.key_cache().lock().requests.count(
+            format!("{host} {key}"),
+            REQUESTS_PER_MINUTE,
+            now,
+        );
         if let Err(seconds) = counted {
-            return Ok(Accepted::TooMany(seconds));
+            return Ok(IndexNowResult::RateLimited(seconds));
         }
         let name = host.clone();
         let sources = self
@@ -201,115 +206,127 @@ impl Handle {
             })
             .await?;
         if sources.is_empty() {
-            return Ok(Accepted::Pending);
+            return Ok(IndexNowResult::Pending);
         }
-        let mut found = match self.look(place, key, now) {
+        let mut found = match self.check_key(key_url, key, now) {
             Ok(found) => found,
-            Err(seconds) => return Ok(Accepted::TooMany(seconds)),
+            Err(seconds) => return Ok(IndexNowResult::RateLimited(seconds)),
         };
         let known = *found.borrow();
         match known {
-            Some(true) => return self.tell_of(host, sources).await.map(Accepted::Heard),
-            Some(false) => return Ok(Accepted::WrongKey),
+            Some(true) => {
+                return self.signal_indexnow(host, sources).await.map(IndexNowResult::Accepted);
+            }
+            Some(false) => return Ok(IndexNowResult::WrongKey),
             None => {}
         }
-        if !self.keys().wait(sources.len()) {
-            return Ok(Accepted::TooMany(60));
+        if !self.key_cache().reserve_waiting(sources.len()) {
+            return Ok(IndexNowResult::RateLimited(60));
         }
-        // Whoever asked may go: what was said is told as soon as the key is there.
+        // The caller may leave: the signals are sent when the key has been verified.
         let handle = self.clone();
         let rest = tokio::spawn(async move {
             let is_there = found.wait_for(Option::is_some).await.ok().and_then(|it| *it);
             let count = sources.len();
             let announced = match is_there {
-                Some(true) => handle.tell_of(host, sources).await.map(Accepted::Heard),
-                _ => Ok(Accepted::WrongKey),
+                Some(true) => {
+                    handle.signal_indexnow(host, sources).await.map(IndexNowResult::Accepted)
+                }
+                _ => Ok(IndexNowResult::WrongKey),
             };
-            handle.keys().done(count);
+            handle.key_cache().release_waiting(count);
             announced
         });
-        match timeout(PATIENCE, rest).await {
+        match timeout(KEY_CHECK_TIMEOUT, rest).await {
             Ok(announced) => announced.map_err(|_| DaemonError::Stopped)?,
-            Err(_) => Ok(Accepted::Pending),
+            Err(_) => Ok(IndexNowResult::Pending),
         }
     }
 
-    async fn tell_of(&self, host: String, mut sources: Vec<u32>) -> Result<u64, DaemonError> {
+    async fn signal_indexnow(
+        &self,
+        host: String,
+        mut sources: Vec<u32>,
+    ) -> Result<u64, DaemonError> {
         sources.sort_unstable();
         sources.dedup();
-        let herald = self.herald_named(SignalSourceKind::IndexNow, &host).await?;
-        let said = sources.into_iter().map(|source| SignalReport { source, said: None }).collect();
-        self.hear(herald, said).await
+        let signal_source = self.find_or_add_push_source(SignalSourceKind::IndexNow, &host).await?;
+        let reports = sources
+            .into_iter()
+            .map(|source| SignalReport { source, changed_between: None })
+            .collect();
+        self.receive_signals(signal_source, reports).await
     }
 
-    /// Whether a key is at a place: it is looked for unless that is known. The seconds after which it may be
-    /// if there is too much to look for.
-    fn look(
+    /// Returns the cached or pending result of a key check, or starts one. Fails with the seconds
+    /// to wait if there are too many checks.
+    fn check_key(
         &self,
-        place: Url,
+        key_url: Url,
         key: String,
         now: Millis,
     ) -> Result<watch::Receiver<Option<bool>>, u32> {
-        let keys = Arc::clone(self.keys());
-        let name = (place.clone(), key.clone());
+        let keys = Arc::clone(self.key_cache());
+        let name = (key_url.clone(), key.clone());
         let mut state = keys.lock();
-        match state.known.get(&name) {
-            Some(KeyState::Is(is_there, until)) if now < *until => {
+        match state.keys.get(&name) {
+            Some(KeyState::Checked(is_there, until)) if now < *until => {
                 return Ok(watch::channel(Some(*is_there)).1);
             }
-            Some(KeyState::Asked(asked)) => return Ok(asked.clone()),
+            Some(KeyState::Checking(asked)) => return Ok(asked.clone()),
             _ => {}
         }
-        state.may_look(host_name(&place), now)?;
-        let (tell, told) = watch::channel(None);
-        state.keep(name.clone(), KeyState::Asked(told.clone()), now);
+        state.charge_check(host_name(&key_url), now)?;
+        let (sender, result) = watch::channel(None);
+        state.insert_key(name.clone(), KeyState::Checking(result.clone()), now);
         drop(state);
         let handle = self.clone();
         tokio::spawn(async move {
-            let shop = Arc::clone(&handle.shops().borrow());
-            let seen = is_at(&shop, &place, &key).await;
-            tracing::debug!(%place, ?seen, "looked for a key");
+            let context = Arc::clone(&handle.watch_context().borrow());
+            let seen = fetch_key(&context, &key_url, &key).await;
+            tracing::debug!(%key_url, ?seen, "checked an IndexNow key");
             let (now, is_there) = (handle.now(), seen == Some(true));
             let until = now
                 + match seen {
-                    Some(true) => FOUND,
-                    Some(false) => NOT_FOUND,
-                    None => NOT_SEEN,
+                    Some(true) => FOUND_TTL_MS,
+                    Some(false) => NOT_FOUND_TTL_MS,
+                    None => UNANSWERED_TTL_MS,
                 };
-            handle.keys().lock().keep(name, KeyState::Is(is_there, until), now);
-            tell.send_replace(Some(is_there));
+            handle.key_cache().lock().insert_key(name, KeyState::Checked(is_there, until), now);
+            sender.send_replace(Some(is_there));
         });
-        Ok(told)
+        Ok(result)
     }
 }
 
-impl Keys {
-    /// So many sources wait for a key. Says whether there is room for them.
-    fn wait(&self, count: usize) -> bool {
+impl KeyCache {
+    /// Reserves room for waiting sources. Returns false if there is none.
+    fn reserve_waiting(&self, count: usize) -> bool {
         let mut state = self.lock();
-        let fits = state.waiting + count <= WAITING;
-        state.waiting += if fits { count } else { 0 };
+        let fits = state.waiting_sources + count <= MAX_WAITING_SOURCES;
+        state.waiting_sources += if fits { count } else { 0 };
         fits
     }
 
-    fn done(&self, count: usize) {
+    fn release_waiting(&self, count: usize) {
         let mut state = self.lock();
-        state.waiting = state.waiting.saturating_sub(count);
+        state.waiting_sources = state.waiting_sources.saturating_sub(count);
     }
 }
 
-/// Whether a key stands at a place: there, and nowhere else that it leads to. `None` if nobody knows.
-async fn is_at(shop: &FetchContext, place: &Url, key: &str) -> Option<bool> {
-    let Ok(request) = Request::new(place.as_str()) else { return Some(false) };
-    let mut errand = PoliteFetch::new(shop, String::new(), false);
-    let (answer, _) = errand.run(request).await;
-    let is_home = answer.trace.final_url().is_some_and(|url| host_name(url) == host_name(place));
+/// Fetches a key file. Returns true if it contains the key and came from the same host; `None` if
+/// the site did not answer.
+async fn fetch_key(context: &FetchContext, key_url: &Url, key: &str) -> Option<bool> {
+    let Ok(request) = FetchRequest::new(key_url.as_str()) else { return Some(false) };
+    let mut polite_fetch = PoliteFetch::new(context, String::new(), false);
+    let (answer, _) = polite_fetch.fetch(request).await;
+    let is_home = answer.trace.final_url().is_some_and(|url| host_name(url) == host_name(key_url));
     match answer.outcome {
-        Outcome::Content(content) if is_home => {
+        FetchOutcome::Content(content) if is_home => {
             let body = content.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content.body);
-            Some(body.len() <= LONGEST && body.trim_ascii() == key.as_bytes())
+            Some(body.len() <= MAX_KEY_FILE_BYTES && body.trim_ascii() == key.as_bytes())
         }
-        Outcome::Failed(_) => None,
+        FetchOutcome::Failed(_) => None,
         _ => Some(false),
     }
 }
@@ -319,32 +336,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_that_says_too_much_waits_and_others_do_not() {
-        let mut minute = Minute::default();
-        let mut count = |who: &str, now| minute.count(who.to_owned(), 60, now);
+    fn a_rate_limited_host_does_not_affect_others() {
+        let mut minute = MinuteCounter::default();
+        let mut count = |key: &str, now| minute.count(key.to_owned(), 60, now);
         for _ in 0..60 {
             assert_eq!(count("a.example", 0), Ok(()));
         }
         assert_eq!(count("a.example", 10_000), Err(51));
         assert_eq!(count("b.example", 10_000), Ok(()));
-        assert_eq!(count("a.example", MINUTE), Ok(()));
+        assert_eq!(count("a.example", MINUTE_MS), Ok(()));
     }
 
     #[test]
-    fn keys_are_looked_for_so_often_and_remembered_up_to_a_number() {
-        let mut state = State::default();
-        let mut look = |host: u32, now| state.may_look(host.to_string(), now);
+    fn key_checks_are_rate_limited_and_the_cache_is_bounded() {
+        let mut state = KeyCacheState::default();
+        let mut look = |host: u32, now| state.charge_check(host.to_string(), now);
         assert_eq!((0..10).filter(|_| look(0, 0).is_ok()).count(), 6);
         assert_eq!((1..100).filter(|host| look(*host, 0).is_ok()).count(), 24);
         assert_eq!(look(100, 0), Err(2));
         assert!(look(101, 2_000).is_ok() && look(102, 2_000).is_err());
         assert_eq!(state.checks, 31);
-        let place = |n: usize| Url::parse(&format!("https://a.example/{n}")).unwrap();
-        for n in 0..KEYS + 5 {
-            state.keep((place(n), String::new()), KeyState::Is(true, n as Millis), 0);
+        let url = |n: usize| Url::parse(&format!("https://a.example/{n}")).unwrap();
+        for n in 0..MAX_KEYS + 5 {
+            state.insert_key((url(n), String::new()), KeyState::Checked(true, n as Millis), 0);
         }
-        assert_eq!(state.known.len(), KEYS);
-        assert!(!state.known.contains_key(&(place(0), String::new())));
-        assert!(state.known.contains_key(&(place(KEYS + 4), String::new())));
+        assert_eq!(state.keys.len(), MAX_KEYS);
+        assert!(!state.keys.contains_key(&(url(0), String::new())));
+        assert!(state.keys.contains_key(&(url(MAX_KEYS + 4), String::new())));
     }
 }

@@ -1,68 +1,78 @@
-//! A configuration and a store in; sources kept fresh and a log of their changes out. The engine, the
-//! fetcher, the detector and the store in one loop, on a real clock. Knows no command line.
+//! Configuration and store in, fresh copies and a change log out. Runs the engine, the fetcher, the
+//! detector and the store in one event loop on a real clock. Does not parse command lines.
 
-mod adjust;
-mod bytes;
+mod budget_plan;
+mod byte_budget;
+mod change_summary;
 mod claim;
 mod clock;
 mod config;
 mod control;
-mod core;
 mod daemon;
 mod destination;
 mod detectors;
-mod edit;
-mod explained;
+mod duration_text;
+mod engine_loader;
+mod event_loop;
 mod fetch_concurrency;
+mod fetch_context;
 mod goal;
-mod heads;
-mod host;
-mod hosts;
+mod head_requests;
+mod host_filter;
+mod host_permits;
+mod host_status;
 mod indexnow;
-mod judge;
-mod kept;
-mod load;
+mod judged_fetch;
 mod offline;
-mod permits;
-mod plan;
 mod polite_fetch;
-mod report;
+mod reported_fetch;
+mod settings_overrides;
 mod signal_sources;
-mod span;
+mod source_edit;
+mod source_explanation;
 mod status;
-mod summary;
+mod stored_reading;
 mod websub;
-mod work;
 mod writer;
 
-pub use adjust::{Adjusted, InForce, Unfit};
-pub use claim::{Claim, Claimed, InvalidLease, Lease, Report, Seen, Taken};
-pub use clock::{Clock, Jump, Millis, Wall, days, millis};
+pub use budget_plan::{BudgetPlan, SourceSnapshotPage};
+pub use claim::{
+    Claim, ClaimedSource, FetchReport, InvalidLeaseId, LeaseId, ReportResult, ReportedOutcome,
+};
+pub use clock::{Clock, ClockJump, Millis, WallClock, days_from_millis, millis_from_days};
 pub use config::{
-    ConcurrencySetting, Config, ConfigError, Mail, MailTls, Notify, ReadLimits, Secrets, Server,
-    Signals,
+    ConcurrencySetting, Config, ConfigError, MailConfig, MailTls, MissingSecrets, NotifyConfig,
+    ReadLimits, ServerConfig, SignalsConfig,
 };
-pub use control::{Answer, Call, Client, Control, ControlError, socket_of};
-pub use daemon::{Daemon, DaemonError, Handle};
-pub use destination::{DestinationEdit, DestinationError, edit_destination};
-pub use detectors::Rules;
-pub use edit::{Applied, Edit, EditError, NewSourceRequest, SourceSettings, Which, apply};
-pub use explained::{Explained, SignalsNow};
-pub use fetch_concurrency::CrewState;
+pub use control::{
+    ControlClient, ControlError, ControlRequest, ControlResponse, ControlServer, socket_path,
+};
+pub use daemon::{Daemon, DaemonError, DaemonHandle};
+pub use destination::{DestinationEdit, DestinationError, apply_destination_edit};
+pub use detectors::DetectionRules;
+pub use duration_text::{format_days, parse_days};
+pub use fetch_concurrency::ConcurrencyStatus;
+pub use fetch_context::parse_source_url;
 pub use freshet_engine::{
-    PendingSignals, SignalSourceReport, SourceBelief, SourceSnapshot, SourceStatus, Standing,
+    PendingSignals, SignalSourceReport, SourceBelief, SourcePhase, SourceSnapshot, SourceStatus,
 };
-pub use goal::goal;
-pub use host::{InvalidHost, host_filter};
-pub use hosts::{HostNow, RobotsRead, robots};
-pub use indexnow::{Accepted, Announcement};
-pub use offline::{Alone, Looked, beliefs, explain, herald_reports};
-pub use plan::{Plan, SourceSnapshots};
+pub use goal::parse_goal;
+pub use host_filter::{InvalidHost, parse_host_filter};
+pub use host_status::{HostStatus, RobotsSummary, read_robots};
+pub use indexnow::{IndexNowRequest, IndexNowResult};
+pub use offline::{
+    FetchPreview, OfflineFetcher, explain_each_offline, explain_offline,
+    signal_source_reports_offline,
+};
+pub use settings_overrides::{EffectiveSettings, InvalidOverride, SettingsOverrides};
 pub use signal_sources::{
     DiscoveryRule, NewSignalSourceRequest, SignalReport, SignalSourceError, SignalSourcePatch,
-    SignalSourceRead, SignalSourceState, add_herald, defect_about, remove_herald,
+    SignalSourceReadResult, SignalSourceState, add_signal_source_offline, defect_description,
+    remove_signal_source_offline,
 };
-pub use span::{days_in, span};
-pub use status::Status;
-pub use websub::{Confirmed, Mode, Offer, Pushed, Subscribed, Subscriber};
-pub use work::host_of;
+pub use source_edit::{
+    EditError, EditResult, NewSourceRequest, SourceEdit, SourceSelector, SourceSettings, apply_edit,
+};
+pub use source_explanation::{SignalExplanation, SourceExplanation};
+pub use status::DaemonStatus;
+pub use websub::{HubCallResult, HubMode, HubOffer, PushResult, Subscriber, SubscriptionStatus};

@@ -1,77 +1,87 @@
-//! A fetch on its way: it asks for a turn at each host that it comes to.
+//! A fetch that requests a permit at each host on its way.
 
 use std::time::{Duration, SystemTime};
 
-use freshet_fetch::{Answer, Blame, BodySink, HookEvent, Request, RequestHook, RobotsFile};
+use freshet_fetch::{
+    BodySink, FetchBlame, FetchRequest, FetchResponse, HookEvent, RequestHook, RobotsFile,
+};
 use freshet_store::RobotsRecord;
 use tokio::time::{Instant, sleep};
 use url::Url;
 
-use crate::permits::{Permit, PermitRequest, PermitReturn};
-use crate::work::{FetchContext, host_name, said};
+use crate::fetch_context::{FetchContext, duration_days, host_name};
+use crate::host_permits::{Permit, PermitRequest, PermitReturn};
 
-/// How long a fetch waits for a turn, in the world: it takes up a fetcher meanwhile.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
-/// The same if somebody waits for it.
-const MORE_PATIENCE: Duration = Duration::from_secs(10);
-/// How often a host that others are at is asked for again.
-const POLL: Duration = Duration::from_millis(50);
+/// Longest real-time wait for a permit; the fetch occupies a fetcher meanwhile.
+pub(crate) const MAX_PERMIT_WAIT: Duration = Duration::from_secs(2);
+/// Longest wait if a caller waits for the result.
+const MAX_ON_DEMAND_WAIT: Duration = Duration::from_secs(10);
+/// Interval of asking again for a busy host.
+const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Why a fetch did not come to its end, and for how long.
+/// Reason why a fetch stopped, and for how long.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Postponement {
-    /// The host that is to be left alone.
+    /// Host in a cooldown.
     pub(crate) host: String,
     pub(crate) days: f64,
-    /// Whether it is not the source's own.
-    pub(crate) away: bool,
+    /// True if it is not the source's own host.
+    pub(crate) is_other_host: bool,
 }
 
-/// A fetch on its way.
+/// A fetch in progress.
 pub(crate) struct PoliteFetch<'a> {
-    shop: &'a FetchContext,
-    /// The host at which somebody has a turn for it already; empty if at none.
-    own: String,
-    at_once: bool,
-    /// The day of the last request to it, and whether that was for robots.txt.
-    asked: Option<(f64, bool)>,
-    /// Days that it asks for between two fetches, if it was asked.
-    pub(crate) delay: Option<f64>,
-    /// Another host at which it is.
+    context: &'a FetchContext,
+    /// Host with a permit from the engine; empty if there is none.
+    permitted_host: String,
+    is_on_demand: bool,
+    /// Day of the last request to that host, and true if it was for robots.txt.
+    last_request: Option<(f64, bool)>,
+    /// Crawl delay of that host in days, once known.
+    pub(crate) crawl_delay_days: Option<f64>,
+    /// Visit to another host.
     visit: Option<PermitReturn>,
-    pub(crate) put_off: Option<Postponement>,
+    pub(crate) postponement: Option<Postponement>,
 }
 
 impl<'a> PoliteFetch<'a> {
-    pub(crate) fn new(shop: &'a FetchContext, own: String, at_once: bool) -> Self {
-        Self { shop, own, at_once, asked: None, delay: None, visit: None, put_off: None }
+    pub(crate) fn new(context: &'a FetchContext, own: String, is_on_demand: bool) -> Self {
+        Self {
+            context,
+            permitted_host: own,
+            is_on_demand,
+            last_request: None,
+            crawl_delay_days: None,
+            visit: None,
+            postponement: None,
+        }
     }
 
-    /// Makes the fetch. Says what came, and whether it came from another host.
-    pub(crate) async fn run(&mut self, request: Request) -> (Answer, bool) {
-        self.run_within(request, None).await
+    /// Makes the request. Returns the answer, and true if it came from another host.
+    pub(crate) async fn fetch(&mut self, request: FetchRequest) -> (FetchResponse, bool) {
+        self.fetch_with_hook(request, None).await
     }
 
-    /// The same, and the body is put aside.
-    pub(crate) async fn run_aside(
+    /// As [`fetch`](Self::fetch), with the body written to a sink.
+    pub(crate) async fn fetch_to_sink(
         &mut self,
-        request: Request,
-        aside: &mut BodySink<'_>,
-    ) -> (Answer, bool) {
-        self.run_within(request, Some(aside)).await
+        request: FetchRequest,
+        sink: &mut BodySink<'_>,
+    ) -> (FetchResponse, bool) {
+        self.fetch_with_hook(request, Some(sink)).await
     }
 
-    async fn run_within(
+    async fn fetch_with_hook(
         &mut self,
-        request: Request,
-        aside: Option<&mut BodySink<'_>>,
-    ) -> (Answer, bool) {
-        let (gate, mut knocks) = RequestHook::new();
-        let request = request.through(gate);
-        let fetcher = &self.shop.fetcher;
+        request: FetchRequest,
+        sink: Option<&mut BodySink<'_>>,
+    ) -> (FetchResponse, bool) {
+        let (hook, mut events) = RequestHook::new();
+        let request = request.with_hook(hook);
+        let fetcher = &self.context.fetcher;
         let fetch = async {
-            match aside {
-                Some(aside) => fetcher.fetch_aside(&request, aside).await,
+            match sink {
+                Some(sink) => fetcher.fetch_into(&request, sink).await,
                 None => fetcher.fetch(&request).await,
             }
         };
@@ -79,134 +89,146 @@ impl<'a> PoliteFetch<'a> {
         let answer = loop {
             tokio::select! {
                 biased;
-                Some(knock) = knocks.recv() => self.open(knock).await,
+                Some(event) = events.recv() => self.handle_hook_event(event).await,
                 answer = &mut fetch => break answer,
             }
         };
-        while let Ok(knock) = knocks.try_recv() {
-            self.open(knock).await;
+        while let Ok(event) = events.try_recv() {
+            self.handle_hook_event(event).await;
         }
         let away = self.visit.is_some();
         if let Some(visit) = &mut self.visit {
-            visit.failed = answer.blame() == Some(Blame::Host);
+            visit.failed = answer.blame() == Some(FetchBlame::Host);
         }
-        self.leave();
+        self.return_permit();
         (answer, away)
     }
 
-    async fn open(&mut self, knock: HookEvent) {
-        // Who does not wait for an answer any more has given up.
-        match knock {
-            HookEvent::May { url, delay, answer } => {
-                let may = self.may(&url, delay.map(said)).await;
-                let _ = answer.send(may);
+    async fn handle_hook_event(&mut self, event: HookEvent) {
+        // A caller that dropped the receiver has given up.
+        match event {
+            HookEvent::MayRequest { url, crawl_delay: delay, reply: answer } => {
+                let is_allowed = self.may_request(&url, delay.map(duration_days)).await;
+                let _ = answer.send(is_allowed);
             }
-            HookEvent::Answered { url, status, wait } => {
-                let now = self.shop.clock.now();
-                if host_name(&url) == self.own {
-                    let is_robots = self.asked.is_some_and(|(_, robots)| robots);
-                    self.asked = Some((self.shop.clock.day(), is_robots));
+            HookEvent::ResponseReceived { url, status, retry_after: wait } => {
+                let now = self.context.clock.now();
+                if host_name(&url) == self.permitted_host {
+                    let is_robots = self.last_request.is_some_and(|(_, robots)| robots);
+                    self.last_request = Some((self.context.clock.now_days(), is_robots));
                 } else if let (Some(visit), Some(400..), Some(wait)) =
                     (&mut self.visit, status, wait)
                 {
                     let at = Duration::from_millis(now.max(0).unsigned_abs());
-                    visit.rest = Some(said(wait.length(SystemTime::UNIX_EPOCH + at)));
+                    visit.cooldown_days =
+                        Some(duration_days(wait.delay_from(SystemTime::UNIX_EPOCH + at)));
                 }
             }
-            HookEvent::Remembers { url, answer } => {
-                let _ = answer.send(self.remembered(url));
+            HookEvent::LoadRobots { url, reply: answer } => {
+                let _ = answer.send(self.cached_robots(url));
             }
-            HookEvent::Found(file) => {
+            HookEvent::RobotsFetched(file) => {
                 if let Some(record) = file.to_bytes() {
-                    let at = self.shop.clock.now();
-                    self.shop.giver.found(RobotsRecord { url: file.url.to_string(), at, record });
+                    let at = self.context.clock.now();
+                    self.context.permits.save_robots(RobotsRecord {
+                        url: file.url.to_string(),
+                        at,
+                        record,
+                    });
                 }
             }
         }
     }
 
-    fn remembered(&self, url: Url) -> Option<RobotsFile> {
-        let kept = self.shop.readers.with(|reader| reader.robots(url.as_str())).ok()??;
-        let age = self.shop.clock.since(kept.at);
-        RobotsFile::from_bytes(url, &kept.record, age)
+    fn cached_robots(&self, url: Url) -> Option<RobotsFile> {
+        let stored =
+            self.context.readers.with_reader(|reader| reader.robots(url.as_str())).ok()??;
+        let age = self.context.clock.real_time_since(stored.at);
+        RobotsFile::from_bytes(url, &stored.record, age)
     }
 
-    async fn may(&mut self, url: &Url, delay: Option<f64>) -> bool {
-        self.leave();
+    async fn may_request(&mut self, url: &Url, delay: Option<f64>) -> bool {
+        self.return_permit();
         let host = host_name(url);
         let is_robots = url.path() == "/robots.txt";
-        if host == self.own {
+        if host == self.permitted_host {
             if !is_robots {
-                self.delay = Some(delay.unwrap_or(0.0));
+                self.crawl_delay_days = Some(delay.unwrap_or(0.0));
             }
-            return self.go_on_at_home(is_robots).await;
+            return self.wait_for_own_gap(is_robots).await;
         }
-        self.go_to(host, delay.filter(|_| !is_robots)).await
+        self.wait_for_permit(host, delay.filter(|_| !is_robots)).await
     }
 
-    /// The first request has its turn; later ones keep the gap.
-    async fn go_on_at_home(&mut self, is_robots: bool) -> bool {
-        if let Some((last, after_robots)) = self.asked {
-            let gap = self.shop.gap.max(self.delay.unwrap_or(0.0).min(1.0));
-            let wait = last + gap - self.shop.clock.day();
-            let time = self.shop.clock.time_of(wait);
-            // After robots.txt alone nothing is lost if others come first.
+    /// The engine granted the first request; later ones keep the gap.
+    async fn wait_for_own_gap(&mut self, is_robots: bool) -> bool {
+        if let Some((last, after_robots)) = self.last_request {
+            let gap = self.context.host_gap_days.max(self.crawl_delay_days.unwrap_or(0.0).min(1.0));
+            let wait = last + gap - self.context.clock.now_days();
+            let time = self.context.clock.to_real_time(wait);
+            // After robots.txt alone, nothing is lost by letting others go first.
             let patience =
-                if after_robots && !self.at_once { Duration::ZERO } else { self.patience() };
+                if after_robots && !self.is_on_demand { Duration::ZERO } else { self.max_wait() };
             if time > patience {
-                let host = self.own.clone();
-                self.put_off = Some(Postponement { host, days: wait, away: false });
+                let host = self.permitted_host.clone();
+                self.postponement = Some(Postponement { host, days: wait, is_other_host: false });
                 return false;
             }
-            sleep(self.shop.clock.wait_for(last + gap)).await;
+            sleep(self.context.clock.real_time_until(last + gap)).await;
         }
-        self.asked = Some((self.shop.clock.day(), is_robots));
+        self.last_request = Some((self.context.clock.now_days(), is_robots));
         true
     }
 
-    async fn go_to(&mut self, host: String, delay: Option<f64>) -> bool {
-        let FetchContext { giver, readers, clock, gap, .. } = self.shop;
-        let end = Instant::now() + self.patience();
+    async fn wait_for_permit(&mut self, host: String, delay: Option<f64>) -> bool {
+        let FetchContext { permits, readers, clock, host_gap_days: gap, .. } = self.context;
+        let end = Instant::now() + self.max_wait();
         loop {
             let last = Instant::now() >= end;
-            let patience = clock.days_of(end.duration_since(Instant::now()));
-            let want = PermitRequest { host: host.clone(), delay, patience, last };
-            match giver.want(want, readers, clock, *gap).await {
-                Permit::From(day) => {
-                    self.visit = Some(PermitReturn { host, rest: None, failed: false });
-                    sleep(clock.wait_for(day)).await;
+            let patience = clock.to_clock_days(end.duration_since(Instant::now()));
+            let request = PermitRequest {
+                host: host.clone(),
+                crawl_delay_days: delay,
+                max_wait_days: patience,
+                is_final: last,
+            };
+            match permits.request(request, readers, clock, *gap).await {
+                Permit::StartsAt(day) => {
+                    self.visit = Some(PermitReturn { host, cooldown_days: None, failed: false });
+                    sleep(clock.real_time_until(day)).await;
                     return true;
                 }
-                Permit::Busy if !last => sleep(POLL).await,
+                Permit::Busy if !last => sleep(BUSY_POLL_INTERVAL).await,
                 Permit::Busy => {
-                    self.put_off = Some(Postponement { host, days: *gap, away: true });
+                    self.postponement =
+                        Some(Postponement { host, days: *gap, is_other_host: true });
                     return false;
                 }
                 Permit::NotBefore(day) => {
-                    let days = (day - clock.day()).max(0.0);
-                    self.put_off = Some(Postponement { host, days, away: true });
+                    let days = (day - clock.now_days()).max(0.0);
+                    self.postponement = Some(Postponement { host, days, is_other_host: true });
                     return false;
                 }
             }
         }
     }
 
-    fn patience(&self) -> Duration {
-        if self.at_once { MORE_PATIENCE } else { PATIENCE }
+    fn max_wait(&self) -> Duration {
+        if self.is_on_demand { MAX_ON_DEMAND_WAIT } else { MAX_PERMIT_WAIT }
     }
 
-    /// What was done at another host is over.
-    fn leave(&mut self) {
-        if let Some(left) = self.visit.take() {
-            let FetchContext { giver, readers, clock, gap, .. } = self.shop;
-            giver.left(left, readers, clock, *gap);
+    /// Ends the visit to another host.
+    fn return_permit(&mut self) {
+        if let Some(permit_return) = self.visit.take() {
+            let FetchContext { permits, readers, clock, host_gap_days: gap, .. } = self.context;
+            permits.return_permit(permit_return, readers, clock, *gap);
         }
     }
 }
 
-/// Also if it is given up in between.
+/// Returns the permit of an abandoned fetch.
 impl Drop for PoliteFetch<'_> {
     fn drop(&mut self) {
-        self.leave();
+        self.return_permit();
     }
 }

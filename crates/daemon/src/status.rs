@@ -1,61 +1,67 @@
-//! How it goes, for people and for programs.
+//! Status of the daemon, for people and programs.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
-use crate::fetch_concurrency::CrewState;
+use crate::fetch_concurrency::ConcurrencyStatus;
 
-/// How it goes.
+/// Status of the daemon.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Status {
-    /// When this was so.
+pub struct DaemonStatus {
+    /// Time of this status.
     pub at: Millis,
-    /// Since when the daemon runs.
-    pub since: Millis,
-    /// Sources.
+    /// Start of the daemon.
+    #[serde(rename = "since")]
+    pub started_at: Millis,
+    /// Number of sources.
     pub sources: u64,
-    /// Signal sources: sitemaps, feeds, and whoever else says that sources have changed.
+    /// Number of signal sources: sitemaps, feeds and push sources.
     #[serde(default)]
     pub signal_sources: u64,
-    /// Signals that were heard of sources since it runs, by the kind of who gave them.
+    /// Signals received since the start, by kind of signal source.
     #[serde(default)]
     pub signals: BTreeMap<String, u64>,
-    /// Fetches that may be made in a day.
+    /// Budget in fetches per day.
     pub budget: f64,
-    /// Bytes that may come in a day, if that is limited.
-    pub bytes_budget: Option<f64>,
-    /// Fetches since it runs, and requests, with those for robots.txt and redirects.
+    /// Limit on bytes received per day, if any.
+    #[serde(rename = "bytes_budget")]
+    pub bytes_per_day: Option<f64>,
+    /// Fetches since the start.
     pub fetches: u64,
-    /// Requests, with those for robots.txt and redirects.
+    /// Requests since the start, including robots.txt and redirects.
     pub requests: u64,
-    /// Bytes that came.
+    /// Bytes received since the start.
     pub bytes: u64,
-    /// Of what the ledger says was spent, what is paid for and not asked for yet.
-    #[serde(default)]
-    pub ahead: f64,
-    /// Changes that were found.
+    /// Budget that the ledger counts as spent, but that is prepaid and not used yet.
+    #[serde(default, rename = "ahead")]
+    pub prepaid: f64,
+    /// Changes found since the start.
     pub changes: u64,
-    /// Fetches that failed.
+    /// Failed fetches since the start.
     pub failures: u64,
-    /// The share of copies that are fresh, weighted by importance, as far as is believed.
+    /// Estimated share of fresh copies, weighted by importance.
     pub freshness: f64,
-    /// What a fetch must be worth now.
+    /// Current price of a fetch.
     pub price: f64,
-    /// What it will have to be worth in the long run.
-    pub outlook: f64,
-    /// Hosts that cannot take all that is worth the price.
+    /// Expected long-run price.
+    #[serde(rename = "outlook")]
+    pub long_run_price: f64,
+    /// Number of hosts that cannot serve every fetch worth the price.
     pub saturated_hosts: u64,
-    /// When the next fetch or look at the sources is, if one is known.
-    pub wake: Option<Millis>,
-    /// How many fetchers are active, and why.
-    pub crew: CrewState,
-    /// Sources that others are fetching, on leases.
+    /// Time of the engine's next scheduled work, if known.
+    #[serde(rename = "wake")]
+    pub next_wake_at: Option<Millis>,
+    /// Number of concurrent fetches and the measurements behind it.
+    #[serde(rename = "crew")]
+    pub concurrency: ConcurrencyStatus,
+    /// Sources claimed by external clients.
     #[serde(default)]
     pub claimed: u64,
-    /// The cursor of the newest change.
+    /// Cursor of the newest change.
     pub cursor: i64,
-    /// What keeps the daemon from writing, if something does.
-    pub trouble: Option<String>,
+    /// Reason why results cannot be written, if they cannot.
+    #[serde(rename = "trouble")]
+    pub write_error: Option<String>,
 }

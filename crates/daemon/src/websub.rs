@@ -1,19 +1,19 @@
-//! Subscriptions at hubs (WebSub, W3C Recommendation of 23 January 2018): feeds that name a hub are
-//! subscribed to there, and what the hub then sends is heard.
+//! WebSub subscriptions (W3C Recommendation of 23 January 2018). Feeds that name a hub are
+//! subscribed to there, and the hub's pushes are received as signals.
 //!
-//! | file | what is in it |
+//! | file | content |
 //! | --- | --- |
-//! | `life.rs` | the life of a subscription, as a pure function of what happens |
-//! | `run.rs` | the task that asks hubs when it is time, and keeps the store up to date |
-//! | `hub.rs` | one request to a hub, and what its answer means |
-//! | `signature.rs` | whether what came is from the hub |
-//! | `push.rs` | what came: a feed, whose entries are signals |
+//! | `subscription.rs` | state machine of a subscription, a pure function of events |
+//! | `task.rs` | task that contacts hubs when due and keeps the store up to date |
+//! | `hub_request.rs` | one request to a hub and its response |
+//! | `signature.rs` | verification of push signatures |
+//! | `push.rs` | a push: a feed whose entries are signals |
 
-mod hub;
-mod life;
+mod hub_request;
 mod push;
-mod run;
 mod signature;
+mod subscription;
+mod task;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,229 +21,243 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use freshet_store::{Subscription, SubscriptionIntent};
 use tokio::sync::Notify;
 
-pub use self::life::Mode;
-pub use self::push::Pushed;
-pub(crate) use self::run::{Running, start};
+pub use self::push::PushResult;
+pub use self::subscription::HubMode;
+pub(crate) use self::task::{SubscriptionTask, start};
 use crate::clock::Millis;
 
-/// Subscriptions at most.
-const MOST: usize = 10_000;
-/// What a hub may send at once, and how many a second after that.
-const BURST: f64 = 60.0;
-const PER_SECOND: f64 = 1.0;
+/// Most subscriptions.
+const MAX_SUBSCRIPTIONS: usize = 10_000;
+/// Pushes accepted from a hub at once, and the rate after that.
+const MAX_PUSH_BURST: f64 = 60.0;
+const PUSHES_PER_SECOND: f64 = 1.0;
 
-/// A feed names hubs.
+/// Hubs named by a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
-    /// Which feed: the number of its herald.
+pub struct HubOffer {
+    /// Signal source id of the feed.
     pub feed: u32,
-    /// What hubs call it (`rel=self`).
+    /// Topic URL of the feed (`rel=self`).
     pub topic: String,
-    /// The hubs (`rel=hub`), in order. None: it has none any more.
+    /// Hub URLs (`rel=hub`) in order; empty if the feed names none any more.
     pub hubs: Vec<String>,
 }
 
-/// What becomes of a call from a hub that makes sure, or denies.
+/// Result of a verification or denial by a hub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Confirmed {
-    /// It is what we asked for.
-    Yes,
-    /// It is not.
-    No,
-    /// There is no such subscription.
+pub enum HubCallResult {
+    /// It matches our request.
+    Confirmed,
+    /// It does not match our request.
+    Refused,
+    /// No such subscription.
     Unknown,
 }
 
-/// How a subscription does.
+/// Status of a subscription.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subscribed {
-    /// The feed: the number of its herald.
+pub struct SubscriptionStatus {
+    /// Signal source id of the feed.
     pub feed: u32,
-    /// Who speaks when the hub does: the number of a herald.
-    pub herald: u32,
-    /// What is subscribed to.
+    /// Signal source id of the pushes.
+    pub signal_source: u32,
+    /// Topic URL.
     pub topic: String,
-    /// Where.
+    /// Hub URL.
     pub hub: String,
-    /// `off` (there is no address to call back, or no service), `asked`, `active`, `failing` or
-    /// `leaving`.
+    /// `off` (no callback URL or no server), `asked`, `active`, `failing` or `leaving`.
     pub state: &'static str,
-    /// Until when it holds, if it does.
-    pub until: Option<Millis>,
-    /// When the hub is asked next.
-    pub next: Millis,
-    /// Why it does not hold, or what to do; empty if there is nothing to say.
+    /// End of the lease, if the subscription is active.
+    pub expires_at: Option<Millis>,
+    /// Time of the next request to the hub.
+    pub next_request_at: Millis,
+    /// Reason for a failure, or what to do; empty otherwise.
     pub note: String,
-    /// What the hub has sent, and of that what was not signed as it should be.
+    /// Number of pushes.
     pub pushes: u64,
-    /// Of what came, the part that was not signed as it should be.
-    pub ignored: u64,
-    /// When it last sent something.
-    pub pushed: Option<Millis>,
+    /// Number of pushes with a missing or invalid signature.
+    pub rejected_pushes: u64,
+    /// Time of the last valid push.
+    pub last_push_at: Option<Millis>,
 }
 
-/// All subscriptions of a daemon.
+/// WebSub subscriptions of a daemon.
 #[derive(Default)]
 pub struct Subscriber {
-    state: Mutex<State>,
-    /// There is something to do.
+    state: Mutex<SubscriberState>,
+    /// Wakes the task.
     changed: Notify,
 }
 
 #[derive(Default)]
-struct State {
-    /// By where hubs call back.
-    all: HashMap<String, Kept>,
-    /// What feeds offer, and nobody has looked at.
-    offers: HashMap<u32, Offer>,
-    /// Callbacks whose rows are not as the store has them.
+struct SubscriberState {
+    /// By callback path.
+    subscriptions: HashMap<String, SubscriptionEntry>,
+    /// Offers not processed yet, by feed.
+    offers: HashMap<u32, HubOffer>,
+    /// Callbacks of subscriptions that differ from the store.
     unwritten: HashSet<String>,
-    /// Those that are not there any more.
-    gone: Vec<String>,
-    /// Where hubs reach the service, if there is one.
-    base: Option<String>,
-    /// Whether somebody answers them.
-    open: bool,
-    /// Whether heralds may have gone.
-    stale: bool,
+    /// Callbacks of removed subscriptions.
+    removed: Vec<String>,
+    /// Public base URL, if there is one.
+    callback_base: Option<String>,
+    /// True while the server answers hubs.
+    is_open: bool,
+    /// True if signal sources may have been removed.
+    needs_recheck: bool,
 }
 
-struct Kept {
+struct SubscriptionEntry {
     row: Subscription,
-    /// Whether the hub is being asked.
-    asking: bool,
-    /// What the hub may send at once, and when that was so.
-    room: f64,
-    at: Millis,
+    /// True while a request to the hub is in flight.
+    is_being_asked: bool,
+    /// Pushes that the hub may send at once, and the time of that count.
+    push_allowance: f64,
+    allowance_at: Millis,
 }
 
-impl State {
-    fn keep(&mut self, row: Subscription) {
+impl SubscriberState {
+    fn insert(&mut self, row: Subscription) {
         self.unwritten.insert(row.callback.clone());
-        let kept = Kept { row, asking: false, room: BURST, at: 0 };
-        self.all.insert(kept.row.callback.clone(), kept);
+        let entry = SubscriptionEntry {
+            row,
+            is_being_asked: false,
+            push_allowance: MAX_PUSH_BURST,
+            allowance_at: 0,
+        };
+        self.subscriptions.insert(entry.row.callback.clone(), entry);
     }
 
-    fn forget(&mut self, callback: &str) {
-        if self.all.remove(callback).is_some() {
+    fn remove(&mut self, callback: &str) {
+        if self.subscriptions.remove(callback).is_some() {
             self.unwritten.remove(callback);
-            self.gone.push(callback.to_owned());
+            self.removed.push(callback.to_owned());
         }
     }
 
-    /// The one that is to stay, of a feed.
-    fn of(&self, feed: u32) -> Option<&Subscription> {
-        let mut rows = self.all.values().map(|kept| &kept.row);
+    /// Returns the subscription of a feed that is not ending.
+    fn active_of_feed(&self, feed: u32) -> Option<&Subscription> {
+        let mut rows = self.subscriptions.values().map(|entry| &entry.row);
         rows.find(|row| row.feed == feed && row.intent == SubscriptionIntent::Subscribe)
     }
 
-    /// Another hub, another identity: none learns what is for the other.
-    fn renew(&mut self, callback: &str, identity: life::Identity) {
-        let Some(kept) = self.all.get(callback) else { return };
-        let mut row = kept.row.clone();
-        self.forget(callback);
+    /// Replaces callback and secret for another hub, so that neither hub learns the other's.
+    fn replace_identity(&mut self, callback: &str, identity: subscription::Identity) {
+        let Some(entry) = self.subscriptions.get(callback) else { return };
+        let mut row = entry.row.clone();
+        self.remove(callback);
         (row.callback, row.secret) = (identity.callback, identity.secret);
-        self.keep(row);
+        self.insert(row);
     }
 }
 
 impl Subscriber {
-    /// Those that a store has.
+    /// Creates the subscriber with the stored subscriptions.
     pub(crate) fn new(rows: Vec<Subscription>) -> Self {
-        let mut state = State::default();
+        let mut state = SubscriberState::default();
         for row in rows {
-            state.keep(row);
+            state.insert(row);
         }
         state.unwritten.clear();
         Self { state: Mutex::new(state), changed: Notify::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SubscriberState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A feed was read, and names these hubs. The same again does nothing.
-    pub fn offer(&self, offer: Offer) {
+    /// Offers the hubs of a feed that was read. Repeating an offer has no effect.
+    pub fn offer_hubs(&self, offer: HubOffer) {
         let mut state = self.lock();
-        if state.offers.len() < MOST {
+        if state.offers.len() < MAX_SUBSCRIPTIONS {
             state.offers.insert(offer.feed, offer);
             self.changed.notify_one();
         }
     }
 
-    /// Heralds were removed: what belongs to them ends.
-    pub fn look_again(&self) {
-        self.lock().stale = true;
+    /// Requests a check for subscriptions whose signal source was removed.
+    pub fn recheck(&self) {
+        self.lock().needs_recheck = true;
         self.changed.notify_one();
     }
 
-    /// Somebody answers hubs from now on, or nobody any more. Nothing is asked for while nobody does.
-    pub fn open(&self, is_open: bool) {
-        self.lock().open = is_open;
+    /// Sets whether the server answers hubs. While it does not, no hub is contacted.
+    pub fn set_open(&self, is_open: bool) {
+        self.lock().is_open = is_open;
         self.changed.notify_one();
     }
 
-    /// Whether hubs call back here, and it is not over. Nothing else is looked at.
+    /// True if the callback belongs to a subscription.
     #[must_use]
-    pub fn knows(&self, callback: &str) -> bool {
-        self.lock().all.contains_key(callback)
+    pub fn has_callback(&self, callback: &str) -> bool {
+        self.lock().subscriptions.contains_key(callback)
     }
 
-    /// A hub makes sure that it was us who asked, for so many seconds.
-    pub fn confirm(
+    /// Handles the verification of intent by a hub, which grants a lease in seconds.
+    pub fn on_verification(
         &self,
         callback: &str,
-        mode: Mode,
+        mode: HubMode,
         topic: &str,
         lease: Option<u64>,
         now: Millis,
-    ) -> Confirmed {
+    ) -> HubCallResult {
         let lease = lease.map(|it| i64::try_from(it).unwrap_or(i64::MAX).saturating_mul(1000));
-        self.called(callback, |row| life::confirm(row, mode, topic, lease, now).then_some(false))
+        self.update_subscription(callback, |row| {
+            subscription::on_verification(row, mode, topic, lease, now).then_some(false)
+        })
     }
 
-    /// A hub says that it does not do what it was asked for, or not any more.
-    pub fn deny(&self, callback: &str, topic: &str, reason: &str, now: Millis) -> Confirmed {
-        let reason = hub::shown(reason);
-        self.called(callback, |row| life::deny(row, topic, &reason, now))
-    }
-
-    fn called(
+    /// Handles the denial of a subscription by a hub.
+    pub fn on_denial(
         &self,
         callback: &str,
-        what: impl FnOnce(&mut Subscription) -> Option<bool>,
-    ) -> Confirmed {
+        topic: &str,
+        reason: &str,
+        now: Millis,
+    ) -> HubCallResult {
+        let reason = hub_request::sanitize_text(reason);
+        self.update_subscription(callback, |row| subscription::on_denial(row, topic, &reason, now))
+    }
+
+    fn update_subscription(
+        &self,
+        callback: &str,
+        update: impl FnOnce(&mut Subscription) -> Option<bool>,
+    ) -> HubCallResult {
         let mut state = self.lock();
-        let Some(kept) = state.all.get_mut(callback) else { return Confirmed::Unknown };
-        let Some(turned) = what(&mut kept.row) else { return Confirmed::No };
+        let Some(entry) = state.subscriptions.get_mut(callback) else {
+            return HubCallResult::Unknown;
+        };
+        let Some(switched) = update(&mut entry.row) else { return HubCallResult::Refused };
         state.unwritten.insert(callback.to_owned());
-        if turned && let Some(identity) = run::identity() {
-            state.renew(callback, identity);
+        if switched && let Some(identity) = task::new_identity() {
+            state.replace_identity(callback, identity);
         }
         drop(state);
         self.changed.notify_one();
-        Confirmed::Yes
+        HubCallResult::Confirmed
     }
 
-    /// All that are not over, by the number of their feeds.
+    /// Returns the subscriptions that have not ended, ordered by feed.
     #[must_use]
-    pub fn list(&self, now: Millis) -> Vec<Subscribed> {
+    pub fn statuses(&self, now: Millis) -> Vec<SubscriptionStatus> {
         let state = self.lock();
         let rows = state
-            .all
+            .subscriptions
             .values()
-            .map(|kept| &kept.row)
+            .map(|entry| &entry.row)
             .filter(|row| row.intent != SubscriptionIntent::Ended);
-        let mut all: Vec<_> = rows.map(|row| state.view(row, now)).collect();
+        let mut all: Vec<_> = rows.map(|row| state.status_of(row, now)).collect();
         all.sort_by(|a, b| (a.feed, &a.topic).cmp(&(b.feed, &b.topic)));
         all
     }
 }
 
-impl State {
-    fn view(&self, row: &Subscription, now: Millis) -> Subscribed {
-        let is_off = !self.open || self.base.is_none();
-        let holds = life::holds(row, now);
+impl SubscriberState {
+    fn status_of(&self, row: &Subscription, now: Millis) -> SubscriptionStatus {
+        let is_off = !self.is_open || self.callback_base.is_none();
+        let holds = subscription::is_active(row, now);
         let state = match row.intent {
             SubscriptionIntent::Unsubscribe | SubscriptionIntent::Ended => "leaving",
             SubscriptionIntent::Subscribe if holds => "active",
@@ -252,23 +266,25 @@ impl State {
             SubscriptionIntent::Subscribe => "failing",
         };
         let note = match state {
-            "off" => "nothing is subscribed to: say under [signals] in freshet.toml where hubs reach the \
-                service, such as `callback = \"https://freshet.example.com\"`"
-                .to_owned(),
+            "off" => {
+                "not subscribed: hubs need a public URL; set one under [signals] in freshet.toml, \
+                such as `callback = \"https://freshet.example.com\"`"
+                    .to_owned()
+            }
             _ => row.note.clone(),
         };
-        Subscribed {
+        SubscriptionStatus {
             feed: row.feed,
-            herald: row.signal_source,
+            signal_source: row.signal_source,
             topic: row.topic.clone(),
-            hub: life::hub(row).to_owned(),
+            hub: subscription::current_hub(row).to_owned(),
             state,
-            until: row.expires_at.filter(|_| holds),
-            next: row.next_action_at,
+            expires_at: row.expires_at.filter(|_| holds),
+            next_request_at: row.next_action_at,
             note,
             pushes: row.pushes,
-            ignored: row.rejected_pushes,
-            pushed: row.last_push_at,
+            rejected_pushes: row.rejected_pushes,
+            last_push_at: row.last_push_at,
         }
     }
 }

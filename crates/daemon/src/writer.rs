@@ -1,10 +1,10 @@
-//! The one thread that writes to the store.
+//! The writer thread, the only one that writes to the store.
 
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use freshet_engine::{Description, LearnedState};
+use freshet_engine::{LearnedState, SourceDescription};
 use freshet_store::{
     AlertThresholds, Batch, RecordResult, Retention, SignalSourceUpdate, SourceState, Store,
     StoreError,
@@ -14,112 +14,125 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::clock::Millis;
-use crate::edit::{Applied, Edit, EditError, NewSourceRequest, apply};
-use crate::load::description;
+use crate::engine_loader::describe_source;
 use crate::signal_sources::{SignalSourceChange, SignalSourceChanges};
+use crate::source_edit::{EditError, EditResult, NewSourceRequest, SourceEdit, apply_edit};
 
-/// What is to be written.
-pub(crate) enum Write {
+/// Order to the writer thread.
+pub(crate) enum WriteOrder {
     Batch(Box<Batch>),
-    Edit(Edit, Millis, oneshot::Sender<Result<Edited, EditError>>),
-    /// The same of sources that heralds named, and counted with these.
-    Found(Vec<NewSourceRequest>, Vec<u32>, Millis, oneshot::Sender<Result<Edited, EditError>>),
-    Heralds(SignalSourceChange, oneshot::Sender<Result<SignalSourceChanges, StoreError>>),
+    Edit(SourceEdit, Millis, oneshot::Sender<Result<AppliedEdit, EditError>>),
+    /// Add discovered sources and count them for these signal sources.
+    AddDiscovered(
+        Vec<NewSourceRequest>,
+        Vec<u32>,
+        Millis,
+        oneshot::Sender<Result<AppliedEdit, EditError>>,
+    ),
+    ChangeSignalSources(
+        SignalSourceChange,
+        oneshot::Sender<Result<SignalSourceChanges, StoreError>>,
+    ),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
-    Tidy(Millis),
-    Keep(Retention, Option<u64>, AlertThresholds, Millis),
-    /// Whatever else somebody writes.
+    Prune(Millis),
+    SetLimits(Retention, Option<u64>, AlertThresholds, Millis),
+    /// Any other work on the store.
     Other(Box<dyn FnOnce(&mut Store) + Send>),
 }
 
-/// What an edit did, and what the engine must know of it.
-pub(crate) struct Edited {
-    pub(crate) applied: Applied,
-    pub(crate) described: Vec<Description>,
-    /// The same of new sources of which something is expected.
-    pub(crate) expected: Vec<(Description, LearnedState)>,
+/// Result of an edit, with what the engine must be told.
+pub(crate) struct AppliedEdit {
+    pub(crate) result: EditResult,
+    pub(crate) updated: Vec<SourceDescription>,
+    /// New sources with a prior.
+    pub(crate) restored: Vec<(SourceDescription, LearnedState)>,
 }
 
-/// What was written.
-pub(crate) enum Wrote {
-    /// A batch.
-    Batch(Written),
-    /// Entries of the log that nobody waits for, up to this cursor.
-    Told(i64),
+/// Result of an order.
+pub(crate) enum WriteEvent {
+    /// A batch was written or failed.
+    Batch(BatchWriteResult),
+    /// The log grew up to this cursor.
+    Cursor(i64),
 }
 
-/// What became of a batch.
-pub(crate) struct Written {
+/// Result of writing a batch.
+pub(crate) struct BatchWriteResult {
     pub(crate) fetches: usize,
-    pub(crate) took: Duration,
-    /// If it could not be written, the batch again.
+    pub(crate) duration: Duration,
+    /// On failure, the batch is returned.
     pub(crate) result: Result<RecordResult, (StoreError, Box<Batch>)>,
 }
 
-/// Looking at all sources for what has been so for a while, beside all else.
-struct Look {
+/// Scan of all sources for alert conditions that last long enough, between other orders.
+struct AlertScanTask {
     after: Option<u32>,
     now: Millis,
 }
 
-impl Look {
-    /// One, if there may be something to find.
-    fn begin(store: &Store, now: Millis) -> Option<Self> {
+impl AlertScanTask {
+    /// Starts a scan if one is due.
+    fn start(store: &Store, now: Millis) -> Option<Self> {
         match store.is_alert_scan_due() {
-            Ok(late) => late.then_some(Self { after: None, now }),
+            Ok(scan_result) => scan_result.then_some(Self { after: None, now }),
             Err(error) => {
-                tracing::warn!("cannot look at what is watched: {error}");
+                tracing::warn!("cannot start the alert scan: {error}");
                 None
             }
         }
     }
 
-    /// Looks at some of them. Gives where to go on, if anywhere.
-    fn go_on(self, store: &mut Store, wrote: &mpsc::UnboundedSender<Wrote>) -> Option<Self> {
+    /// Scans the next sources. Returns the rest of the scan, if any.
+    fn scan_next(
+        self,
+        store: &mut Store,
+        write_events: &mpsc::UnboundedSender<WriteEvent>,
+    ) -> Option<Self> {
         match store.scan_for_alerts(self.after, self.now) {
-            Ok(late) => {
-                if let Some(cursor) = late.cursor {
-                    let _ = wrote.send(Wrote::Told(cursor));
+            Ok(scan_result) => {
+                if let Some(cursor) = scan_result.cursor {
+                    let _ = write_events.send(WriteEvent::Cursor(cursor));
                 }
-                late.resume_after.map(|after| Self { after: Some(after), ..self })
+                scan_result.resume_after.map(|after| Self { after: Some(after), ..self })
             }
-            // What is not told now is told after the next start, or with a fetch that shows it.
+            // A missed alert is raised after the next start, or by the next fetch that shows the
+            // condition.
             Err(error) => {
-                tracing::warn!("cannot tell what has been so for a while: {error}");
+                tracing::warn!("alert scan failed: {error}");
                 None
             }
         }
     }
 }
 
-/// Writes until nobody asks for more, and gives the store back.
+/// Starts the writer thread. It returns the store when all senders are gone.
 pub(crate) fn start(
     mut store: Store,
-    mut orders: mpsc::UnboundedReceiver<Write>,
-    wrote: mpsc::UnboundedSender<Wrote>,
+    mut orders: mpsc::UnboundedReceiver<WriteOrder>,
+    write_events: mpsc::UnboundedSender<WriteEvent>,
     now: Millis,
 ) -> std::io::Result<JoinHandle<Store>> {
     std::thread::Builder::new().name("freshet-writer".to_owned()).spawn(move || {
-        let mut look = Look::begin(&store, now);
+        let mut scan = AlertScanTask::start(&store, now);
         loop {
-            // What is ordered goes before what nobody waits for.
-            let order = match look {
+            // Orders go before the scan.
+            let order = match scan {
                 Some(_) => orders.try_recv(),
                 None => orders.blocking_recv().ok_or(TryRecvError::Disconnected),
             };
             match order {
                 Ok(order) => {
                     let since = match &order {
-                        Write::Keep(.., now) => Some(*now),
+                        WriteOrder::SetLimits(.., now) => Some(*now),
                         _ => None,
                     };
-                    carry_out(&mut store, order, &wrote);
+                    execute(&mut store, order, &write_events);
                     if let Some(now) = since {
-                        look = Look::begin(&store, now);
+                        scan = AlertScanTask::start(&store, now);
                     }
                 }
                 Err(TryRecvError::Empty) => {
-                    look = look.and_then(|look| look.go_on(&mut store, &wrote));
+                    scan = scan.and_then(|scan| scan.scan_next(&mut store, &write_events));
                 }
                 Err(TryRecvError::Disconnected) => return store,
             }
@@ -127,46 +140,50 @@ pub(crate) fn start(
     })
 }
 
-fn carry_out(store: &mut Store, order: Write, wrote: &mpsc::UnboundedSender<Wrote>) {
+fn execute(store: &mut Store, order: WriteOrder, write_events: &mpsc::UnboundedSender<WriteEvent>) {
     match order {
-        Write::Batch(batch) => {
+        WriteOrder::Batch(batch) => {
             let start = Instant::now();
             let result = store.record_batch(&batch);
-            let took = start.elapsed();
+            let duration = start.elapsed();
             let fetches = batch.fetches.len();
             let result = result.map_err(|error| (error, batch));
-            // Whoever does not listen any more has stopped.
-            let _ = wrote.send(Wrote::Batch(Written { fetches, took, result }));
+            // A dropped receiver has stopped.
+            let _ = write_events.send(WriteEvent::Batch(BatchWriteResult {
+                fetches,
+                duration,
+                result,
+            }));
         }
-        Write::Edit(edit, now, reply) => {
-            let _ = reply.send(change(store, &edit, now));
+        WriteOrder::Edit(edit, now, reply) => {
+            let _ = reply.send(apply_source_edit(store, &edit, now));
         }
-        Write::Found(wanted, heralds, now, reply) => {
-            let _ = reply.send(find(store, wanted, &heralds, now));
+        WriteOrder::AddDiscovered(requests, signal_sources, now, reply) => {
+            let _ = reply.send(add_discovered(store, requests, &signal_sources, now));
         }
-        Write::Heralds(change, reply) => {
+        WriteOrder::ChangeSignalSources(change, reply) => {
             let _ = reply.send(change.apply(store));
         }
-        Write::Backup(path, force, reply) => {
+        WriteOrder::Backup(path, force, reply) => {
             let _ = reply.send(store.backup(&path, force));
         }
-        Write::Tidy(now) => {
+        WriteOrder::Prune(now) => {
             if let Err(error) = store.prune(now) {
-                tracing::warn!("cannot tidy the store: {error}");
+                tracing::warn!("cannot prune the store: {error}");
             }
         }
-        Write::Other(work) => work(store),
-        Write::Keep(retention, size, watch, _) => {
-            store.set_alert_thresholds(watch);
-            if let Err(error) = keep(store, retention, size) {
-                tracing::warn!("cannot limit the store: {error}");
+        WriteOrder::Other(work) => work(store),
+        WriteOrder::SetLimits(retention, size, alert_thresholds, _) => {
+            store.set_alert_thresholds(alert_thresholds);
+            if let Err(error) = set_limits(store, retention, size) {
+                tracing::warn!("cannot set the limits of the store: {error}");
             }
         }
     }
 }
 
-/// Says how much is kept, in the past and in bytes.
-pub(crate) fn keep(
+/// Sets the retention and the size limit of the store.
+pub(crate) fn set_limits(
     store: &mut Store,
     retention: Retention,
     size: Option<u64>,
@@ -175,38 +192,42 @@ pub(crate) fn keep(
     store.limit_size(size.unwrap_or(u64::MAX))
 }
 
-/// Adds sources that heralds named.
-fn find(
+/// Adds discovered sources and counts them for their signal sources.
+fn add_discovered(
     store: &mut Store,
-    wanted: Vec<NewSourceRequest>,
-    heralds: &[u32],
+    requests: Vec<NewSourceRequest>,
+    signal_sources: &[u32],
     now: Millis,
-) -> Result<Edited, EditError> {
-    let edited = change(store, &Edit::Add(wanted), now)?;
-    let found = u32::try_from(edited.applied.new).unwrap_or(u32::MAX);
-    let record = |&herald: &u32| SignalSourceUpdate {
-        signal_source: herald,
-        sources_added: found,
+) -> Result<AppliedEdit, EditError> {
+    let edited = apply_source_edit(store, &SourceEdit::Add(requests), now)?;
+    let added = u32::try_from(edited.result.created).unwrap_or(u32::MAX);
+    let record = |&signal_source: &u32| SignalSourceUpdate {
+        signal_source,
+        sources_added: added,
         ..SignalSourceUpdate::default()
     };
     store.record_batch(&Batch {
-        signal_sources: heralds.iter().map(record).collect(),
+        signal_sources: signal_sources.iter().map(record).collect(),
         ..Batch::default()
     })?;
     Ok(edited)
 }
 
-fn change(store: &mut Store, edit: &Edit, now: Millis) -> Result<Edited, EditError> {
-    let applied = apply(store, edit, now)?;
-    let mut described = Vec::with_capacity(applied.described.len());
+fn apply_source_edit(
+    store: &mut Store,
+    edit: &SourceEdit,
+    now: Millis,
+) -> Result<AppliedEdit, EditError> {
+    let applied = apply_edit(store, edit, now)?;
+    let mut described = Vec::with_capacity(applied.updated_ids.len());
     let mut expected = Vec::new();
-    store.load_schedule_of(&applied.described, |row| {
-        // The engine knows better when it was fetched.
-        let description = Description { fetched: None, ..description(&row) };
+    store.load_schedule_for(&applied.updated_ids, |row| {
+        // The engine knows the time of the last fetch better.
+        let description = SourceDescription { last_fetch: None, ..describe_source(&row) };
         match LearnedState::from_bytes(row.learned) {
-            Ok(learnt) if row.state == SourceState::New => expected.push((description, learnt)),
+            Ok(learned) if row.state == SourceState::New => expected.push((description, learned)),
             _ => described.push(description),
         }
     })?;
-    Ok(Edited { applied, described, expected })
+    Ok(AppliedEdit { result: applied, updated: described, restored: expected })
 }

@@ -1,4 +1,4 @@
-//! The daemon's door: what comes through it, and what does not.
+//! The control socket: valid and invalid requests.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use freshet_daemon::{
-    Answer, Call, Client, Clock, Config, Control, ControlError, Daemon, Edit, NewSourceRequest,
-    socket_of,
+    Clock, Config, ControlClient, ControlError, ControlRequest, ControlResponse, ControlServer,
+    Daemon, NewSourceRequest, SourceEdit, socket_path,
 };
 use tempfile::TempDir;
 
-struct Open {
+struct TestServer {
     folder: TempDir,
     daemon: Daemon,
-    control: Control,
+    control: ControlServer,
 }
 
-impl Open {
+impl TestServer {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = Config::parse("", &folder.path().join("freshet.toml")).unwrap();
@@ -28,7 +28,7 @@ impl Open {
             since.as_millis() as i64
         };
         let daemon = Daemon::start(config, Clock::new(Box::new(wall), 1.0)).unwrap();
-        let control = Control::open(daemon.handle()).unwrap();
+        let control = ControlServer::open(daemon.handle()).unwrap();
         Self { folder, daemon, control }
     }
 
@@ -44,76 +44,79 @@ impl Open {
     }
 }
 
-/// Says something at the door, and gives the line that comes back.
-async fn say(socket: &Path, bytes: Vec<u8>) -> String {
+/// Sends bytes to the socket and returns the response line.
+async fn send_raw(socket: &Path, bytes: Vec<u8>) -> String {
     let socket = socket.to_owned();
-    let said = tokio::task::spawn_blocking(move || {
+    let answer = tokio::task::spawn_blocking(move || {
         let mut stream = UnixStream::connect(socket).unwrap();
-        // What is too long is refused before it has all come.
+        // A line that is too long is refused before all of it is sent.
         let _ = stream.write_all(&bytes);
         let mut line = String::new();
         BufReader::new(stream).read_line(&mut line).unwrap();
         line
     });
-    said.await.unwrap()
+    answer.await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn questions_are_answered_one_after_another() {
-    let open = Open::new();
+async fn requests_on_one_connection_are_answered_in_order() {
+    let open = TestServer::new();
     let store = open.store();
-    let asked = tokio::task::spawn_blocking(move || {
-        let mut client = Client::connect(&store).unwrap().unwrap();
-        let add = Call::Edit(Edit::Add(vec![NewSourceRequest::new("http://a.invalid/")]));
-        let Answer::Applied(applied) = client.ask(add).unwrap() else { panic!() };
-        let Answer::Status(status) = client.ask(Call::Status).unwrap() else { panic!() };
-        let explain = |url: &str| Call::Explain(url.to_owned());
-        let explained = client.ask(explain("http://a.invalid/")).unwrap();
-        assert!(matches!(explained, Answer::Explained(_)), "{explained:?}");
-        let unknown = client.ask(explain("http://b.invalid/")).unwrap();
-        assert!(matches!(unknown, Answer::Refused { .. }), "{unknown:?}");
-        (applied.new, status.sources)
+    let requested = tokio::task::spawn_blocking(move || {
+        let mut client = ControlClient::connect(&store).unwrap().unwrap();
+        let add =
+            ControlRequest::Edit(SourceEdit::Add(vec![NewSourceRequest::new("http://a.invalid/")]));
+        let ControlResponse::EditResult(applied) = client.send(add).unwrap() else { panic!() };
+        let ControlResponse::Status(status) = client.send(ControlRequest::Status).unwrap() else {
+            panic!()
+        };
+        let explain = |url: &str| ControlRequest::Explain(url.to_owned());
+        let explained = client.send(explain("http://a.invalid/")).unwrap();
+        assert!(matches!(explained, ControlResponse::Explanation(_)), "{explained:?}");
+        let unknown = client.send(explain("http://b.invalid/")).unwrap();
+        assert!(matches!(unknown, ControlResponse::Refused { .. }), "{unknown:?}");
+        (applied.created, status.sources)
     });
-    assert_eq!(asked.await.unwrap(), (1, 1));
+    assert_eq!(requested.await.unwrap(), (1, 1));
     let store = open.store();
     open.close().await;
-    assert!(Client::connect(&store).unwrap().is_none());
+    assert!(ControlClient::connect(&store).unwrap().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nonsense_is_refused_and_harms_nobody() {
-    let open = Open::new();
+async fn invalid_requests_are_refused_and_do_no_harm() {
+    let open = TestServer::new();
     let socket = open.control.socket().to_owned();
-    for (said, part) in [
-        (b"hello\n".to_vec(), "not a question"),
-        (b"{\"version\":1,\"said\":\"dance\"}\n".to_vec(), "not a question"),
-        (b"{\"version\":7,\"said\":\"status\"}\n".to_vec(), "asked in version 7"),
-        (b"\xff\xfe\n".to_vec(), "not a question"),
+    for (answer, part) in [
+        (b"hello\n".to_vec(), "invalid request"),
+        (b"{\"version\":1,\"said\":\"dance\"}\n".to_vec(), "invalid request"),
+        (b"{\"version\":7,\"said\":\"status\"}\n".to_vec(), "unsupported protocol version 7"),
+        (b"\xff\xfe\n".to_vec(), "invalid request"),
         (b"{\"version\":1,\"said\":\"status\"}\n".to_vec(), "\"sources\":0"),
     ] {
-        let answer = say(&socket, said).await;
+        let answer = send_raw(&socket, answer).await;
         assert!(answer.contains(part), "{part}: {answer}");
     }
-    // A line that does not end is not read to its end.
+    // An endless line is not read to its end.
     let endless = vec![b'x'; 17 << 20];
-    let answer = say(&socket, endless).await;
-    assert!(answer.is_empty() || answer.contains("bytes at once"), "{answer}");
-    let status = say(&socket, b"{\"version\":1,\"said\":\"status\"}\n".to_vec()).await;
+    let answer = send_raw(&socket, endless).await;
+    assert!(answer.is_empty() || answer.contains("request is longer than"), "{answer}");
+    let status = send_raw(&socket, b"{\"version\":1,\"said\":\"status\"}\n".to_vec()).await;
     assert!(status.contains("\"version\":1"), "{status}");
     open.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_socket_is_left_alone() {
-    let open = Open::new();
+async fn a_file_that_is_no_socket_is_not_replaced() {
+    let open = TestServer::new();
     let store = open.store();
     let handle = open.daemon.handle();
     open.control.close().await;
-    std::fs::write(socket_of(&store), "mine").unwrap();
-    let refused = Control::open(handle).err().unwrap();
-    assert!(matches!(refused, ControlError::Unheard { .. }), "{refused}");
-    assert_eq!(std::fs::read(socket_of(&store)).unwrap(), b"mine");
-    let stranger = Client::connect(&store).err().unwrap();
-    assert!(matches!(stranger, ControlError::Stranger { .. }), "{stranger}");
+    std::fs::write(socket_path(&store), "mine").unwrap();
+    let error = ControlServer::open(handle).err().unwrap();
+    assert!(matches!(error, ControlError::CannotListen { .. }), "{error}");
+    assert_eq!(std::fs::read(socket_path(&store)).unwrap(), b"mine");
+    let error = ControlClient::connect(&store).err().unwrap();
+    assert!(matches!(error, ControlError::ForeignSocket { .. }), "{error}");
     open.daemon.stop().await;
 }

@@ -1,59 +1,59 @@
-//! How those who want to know of changes are told, as an owner says it.
+//! `[notify]`, `[mail]`, `[watch]` and `[commands]`: notification settings.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use freshet_fetch::{RawSecret, Secret, time};
+use freshet_fetch::{Secret, SecretSource, parse_duration};
 use freshet_store::AlertThresholds;
 use serde::Deserialize;
 
-use super::check::days;
+use super::validate::parse_duration_days;
 
-/// How those who want to know of changes are told.
+/// Notification settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notify {
-    /// How often a delivery is tried before it is given up.
-    pub attempts: u32,
-    /// How long it waits after the first failure; twice as long after each more.
-    pub wait: Duration,
-    /// How long a command may take.
-    pub limit: Duration,
-    /// The mail server, if there is one.
-    pub mail: Option<Mail>,
-    /// Programs that may be told, by name: a whole path and arguments.
+pub struct NotifyConfig {
+    /// Attempts before a delivery is given up.
+    pub max_attempts: u32,
+    /// Delay after the first failed attempt; it doubles with each further failure.
+    pub first_retry_delay: Duration,
+    /// Time limit of a command.
+    pub command_timeout: Duration,
+    /// Mail server, if configured.
+    pub mail: Option<MailConfig>,
+    /// Programs that notifications may run, by name: absolute path and arguments.
     pub commands: BTreeMap<String, Vec<String>>,
 }
 
-/// A mail server, and who writes.
+/// Mail server and sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mail {
-    /// Its name or address.
+pub struct MailConfig {
+    /// Host name or address.
     pub server: String,
-    /// Its port.
+    /// Port.
     pub port: u16,
-    /// How the way there is secured.
+    /// Connection security.
     pub tls: MailTls,
-    /// Who signs in, and with what.
-    pub sign_in: Option<(String, Secret)>,
-    /// The address that mail comes from.
+    /// User name and password, if the server needs them.
+    pub credentials: Option<(String, Secret)>,
+    /// Sender address.
     pub from: String,
 }
 
-/// How the way to a mail server is secured.
+/// Security of the connection to a mail server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailTls {
-    /// From the first byte on.
+    /// TLS from the first byte.
     Implicit,
-    /// After a word in the open. Who does not offer that gets nothing.
+    /// STARTTLS, required: without it nothing is sent.
     StartTls,
-    /// Not at all.
+    /// No encryption.
     None,
 }
 
-/// A first wait, or a command, that is longer is a slip.
-const LONGEST: Duration = Duration::from_secs(86_400);
+/// A longer delay or timeout is taken for a mistake.
+const MAX_WAIT: Duration = Duration::from_secs(86_400);
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -77,71 +77,83 @@ pub(super) struct RawMail {
     port: Option<u16>,
     tls: Option<String>,
     user: Option<String>,
-    password: Option<RawSecret>,
+    password: Option<SecretSource>,
     from: String,
 }
 
-impl Notify {
-    /// Attempts and the first wait if nothing is said: about a day in all.
-    const ATTEMPTS: u32 = 16;
-    const WAIT: Duration = Duration::from_secs(15);
-    const LIMIT: Duration = Duration::from_secs(60);
+impl NotifyConfig {
+    /// With the default delay, 16 attempts take about a day.
+    const DEFAULT_MAX_ATTEMPTS: u32 = 16;
+    const DEFAULT_FIRST_RETRY_DELAY: Duration = Duration::from_secs(15);
+    const DEFAULT_COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 }
 
-pub(super) fn watch(raw: &RawWatch) -> Result<AlertThresholds, String> {
+pub(super) fn validate_alerts(raw: &RawWatch) -> Result<AlertThresholds, String> {
     let failures = raw.failures.unwrap_or(0);
     let Some(text) = raw.quiet.as_deref() else {
-        return Ok(AlertThresholds { failures, quiet_ms: 0 });
+        return Ok(AlertThresholds { failures_in_a_row: failures, quiet_ms: 0 });
     };
     let short = text.trim().trim_end_matches("ays").trim_end_matches("ay");
-    let quiet = days(short)
-        .map(crate::clock::millis)
+    let quiet = parse_duration_days(short)
+        .map(crate::clock::millis_from_days)
         .filter(|&it| it > 0)
-        .ok_or_else(|| format!("watch.quiet: `{text}` is not a time such as \"30 days\""))?;
-    Ok(AlertThresholds { failures, quiet_ms: quiet })
+        .ok_or_else(|| format!("watch.quiet: `{text}` is not a duration, such as \"30 days\""))?;
+    Ok(AlertThresholds { failures_in_a_row: failures, quiet_ms: quiet })
 }
 
-/// What is meant, and why the password of the mail server is not there, if it is not.
-pub(super) fn check(
+/// Validates the notification settings. The second value is the reason why the mail password could
+/// not be read, if it could not.
+pub(super) fn validate_notify(
     raw: RawNotify,
     mail: Option<RawMail>,
     commands: BTreeMap<String, Vec<String>>,
-) -> Result<(Notify, Option<String>), String> {
-    let attempts = raw.attempts.unwrap_or(Notify::ATTEMPTS);
+) -> Result<(NotifyConfig, Option<String>), String> {
+    let attempts = raw.attempts.unwrap_or(NotifyConfig::DEFAULT_MAX_ATTEMPTS);
     if !(1..=1000).contains(&attempts) {
-        return Err(format!("notify.attempts: {attempts} is not from 1 to 1000"));
+        return Err(format!("notify.attempts: `{attempts}` is not a number from 1 to 1000"));
     }
-    let given = |field: &str, text: &Option<String>, usual: Duration| match text.as_deref() {
-        None => Ok(usual),
-        Some(text) => time(text)
-            .filter(|it| *it <= LONGEST)
-            .ok_or_else(|| format!("notify.{field}: `{text}` is not a time such as \"15s\"")),
+    let duration = |field: &str, text: &Option<String>, default: Duration| match text.as_deref() {
+        None => Ok(default),
+        Some(text) => parse_duration(text).filter(|it| *it <= MAX_WAIT).ok_or_else(|| {
+            format!("notify.{field}: `{text}` is not a duration of at most a day, such as \"15s\"")
+        }),
     };
-    let wait = given("wait", &raw.wait, Notify::WAIT)?;
-    let limit = given("limit", &raw.limit, Notify::LIMIT)?;
+    let wait = duration("wait", &raw.wait, NotifyConfig::DEFAULT_FIRST_RETRY_DELAY)?;
+    let limit = duration("limit", &raw.limit, NotifyConfig::DEFAULT_COMMAND_TIMEOUT)?;
     for (name, command) in &commands {
         let plain = |it: u8| it.is_ascii_alphanumeric() || b"-_".contains(&it);
         if name.is_empty() || !name.bytes().all(plain) {
-            return Err(format!("commands.{name}: a name has letters, digits, - and _ only"));
+            return Err(format!(
+                "commands.{name}: a name may only contain letters, digits, `-` and `_`"
+            ));
         }
-        // What a search path finds may be another program tomorrow.
+        // A program found through the search path may be another one tomorrow.
         if command.first().is_none_or(|it| !Path::new(it).is_absolute()) {
             return Err(format!(
-                "commands.{name}: the program must be a whole path: [\"/usr/local/bin/tell\"]"
+                "commands.{name}: the program must be an absolute path, such as [\"/usr/local/bin/tell\"]"
             ));
         }
         if command.iter().any(|it| it.contains('\0')) {
-            return Err(format!("commands.{name}: there is a zero byte in it"));
+            return Err(format!("commands.{name}: an argument contains a NUL byte"));
         }
     }
     let mut missing = None;
-    let mail = mail.map(|mail| mail.check(&mut missing)).transpose()?;
-    Ok((Notify { attempts, wait, limit, mail, commands }, missing))
+    let mail = mail.map(|mail| mail.validate(&mut missing)).transpose()?;
+    Ok((
+        NotifyConfig {
+            max_attempts: attempts,
+            first_retry_delay: wait,
+            command_timeout: limit,
+            mail,
+            commands,
+        },
+        missing,
+    ))
 }
 
 impl RawMail {
-    fn check(self, missing: &mut Option<String>) -> Result<Mail, String> {
-        let (tls, usual) = match self.tls.as_deref() {
+    fn validate(self, missing: &mut Option<String>) -> Result<MailConfig, String> {
+        let (tls, default) = match self.tls.as_deref() {
             None | Some("implicit") => (MailTls::Implicit, 465),
             Some("starttls") => (MailTls::StartTls, 587),
             Some("none") => (MailTls::None, 25),
@@ -151,9 +163,9 @@ impl RawMail {
                 ));
             }
         };
-        let odd = |it: char| it.is_whitespace() || it.is_control() || "/@".contains(it);
-        if self.server.is_empty() || self.server.contains(odd) {
-            return Err(format!("mail.server: `{}` is not the name of a host", self.server));
+        let invalid = |it: char| it.is_whitespace() || it.is_control() || "/@".contains(it);
+        if self.server.is_empty() || self.server.contains(invalid) {
+            return Err(format!("mail.server: `{}` is not a host name", self.server));
         }
         if !self.from.contains('@') || self.from.contains(char::is_control) {
             return Err(format!("mail.from: `{}` is not a mail address", self.from));
@@ -161,30 +173,30 @@ impl RawMail {
         let sign_in = match (self.user, self.password) {
             (None, None) => None,
             (Some(user), Some(place)) => {
-                let password = place.read("mail.password").unwrap_or_else(|why| {
-                    *missing = Some(format!("mail.password: {}", why.fault));
+                let password = place.read("mail.password").unwrap_or_else(|error| {
+                    *missing = Some(format!("mail.password: {}", error.fault));
                     Secret::new("")
                 });
                 Some((user, password))
             }
             (Some(_), None) => {
-                let what = "mail.user: a user needs a password: \
+                let reason = "mail.user: requires a password, such as \
                     `password = { env = \"FRESHET_MAIL\" }`";
-                return Err(what.to_owned());
+                return Err(reason.to_owned());
             }
-            (None, Some(_)) => return Err("mail.password: a password needs a user".to_owned()),
+            (None, Some(_)) => return Err("mail.password: requires `mail.user`".to_owned()),
         };
         let is_here = self.server == "localhost"
             || self.server.parse().is_ok_and(|address: IpAddr| address.is_loopback());
         if sign_in.is_some() && tls == MailTls::None && !is_here {
-            let what = "mail.tls: a password goes over a secure connection only: say \
+            let reason = "mail.tls: a password is only sent over TLS; set it to \
                 \"implicit\" or \"starttls\"";
-            return Err(what.to_owned());
+            return Err(reason.to_owned());
         }
-        let port = self.port.unwrap_or(usual);
+        let port = self.port.unwrap_or(default);
         if port == 0 {
-            return Err("mail.port: 0 is no port".to_owned());
+            return Err("mail.port: `0` is not a port from 1 to 65535".to_owned());
         }
-        Ok(Mail { server: self.server, port, tls, sign_in, from: self.from })
+        Ok(MailConfig { server: self.server, port, tls, credentials: sign_in, from: self.from })
     }
 }

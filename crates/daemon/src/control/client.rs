@@ -1,4 +1,4 @@
-//! Asking the daemon, from a command.
+//! Client side of the control socket.
 
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -6,81 +6,92 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Answer, Call, ControlError, LONGEST, Line, Mark, VERSION, socket_of};
+use super::{
+    ControlError, ControlMessage, ControlRequest, ControlResponse, MAX_LINE_BYTES, MessageVersion,
+    PROTOCOL_VERSION, socket_path,
+};
 
-/// How long a question may take to be taken.
-const ASKING: Duration = Duration::from_secs(30);
-/// How long an answer may take: a fetch that is asked for has minutes.
-const ANSWERING: Duration = Duration::from_secs(300);
+const SEND_TIMEOUT: Duration = Duration::from_secs(30);
+/// Long enough for a fetch on demand, which may take minutes.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A way to ask the daemon of a store.
-pub struct Client {
+/// Connection to the daemon of a store.
+pub struct ControlClient {
     stream: BufReader<UnixStream>,
     socket: PathBuf,
 }
 
-impl Client {
-    /// Knocks at the daemon's door; `None` if nobody is there.
+impl ControlClient {
+    /// Connects to the daemon of a store. Returns `None` if none runs.
     ///
     /// # Errors
-    /// If somebody is, and not for this user.
+    /// Returns [`ControlError::ForeignSocket`] if the socket belongs to another user, and
+    /// [`ControlError::Disconnected`] if the connection fails otherwise.
     pub fn connect(store: &Path) -> Result<Option<Self>, ControlError> {
-        let socket = socket_of(store);
-        let (Ok(door), Ok(owned)) = (socket.symlink_metadata(), store.metadata()) else {
+        let socket = socket_path(store);
+        let (Ok(socket_file), Ok(owned)) = (socket.symlink_metadata(), store.metadata()) else {
             return Ok(None);
         };
-        // In a directory of all, somebody else may have made it.
-        if !door.file_type().is_socket() || door.uid() != owned.uid() {
-            return Err(ControlError::Stranger { socket });
+        // In a world-writable directory, another user may have created the socket.
+        if !socket_file.file_type().is_socket() || socket_file.uid() != owned.uid() {
+            return Err(ControlError::ForeignSocket { socket });
         }
         let stream = match UnixStream::connect(&socket) {
             Ok(stream) => stream,
             Err(error) => match error.kind() {
                 ErrorKind::NotFound | ErrorKind::ConnectionRefused => return Ok(None),
-                ErrorKind::PermissionDenied => return Err(ControlError::Stranger { socket }),
-                _ => return Err(ControlError::Broken { socket, source: error }),
+                ErrorKind::PermissionDenied => return Err(ControlError::ForeignSocket { socket }),
+                _ => return Err(ControlError::Disconnected { socket, source: error }),
             },
         };
         let timed = stream
-            .set_write_timeout(Some(ASKING))
-            .and_then(|()| stream.set_read_timeout(Some(ANSWERING)));
+            .set_write_timeout(Some(SEND_TIMEOUT))
+            .and_then(|()| stream.set_read_timeout(Some(REPLY_TIMEOUT)));
         match timed {
             Ok(()) => Ok(Some(Self { stream: BufReader::new(stream), socket })),
-            Err(source) => Err(ControlError::Broken { socket, source }),
+            Err(source) => Err(ControlError::Disconnected { socket, source }),
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the response.
     ///
     /// # Errors
-    /// If there is none that makes sense.
-    pub fn ask(&mut self, call: Call) -> Result<Answer, ControlError> {
-        let line = Line { version: VERSION, said: call };
-        let mut text = serde_json::to_vec(&line).map_err(|why| self.nonsense(&why))?;
+    /// Returns [`ControlError`] if the connection fails or the response is not valid.
+    pub fn send(&mut self, request: ControlRequest) -> Result<ControlResponse, ControlError> {
+        let line = ControlMessage { version: PROTOCOL_VERSION, body: request };
+        let mut text = serde_json::to_vec(&line).map_err(|error| self.invalid_response(&error))?;
         text.push(b'\n');
-        self.stream.get_mut().write_all(&text).map_err(|source| self.broken(source))?;
+        self.stream.get_mut().write_all(&text).map_err(|source| self.disconnected(source))?;
         let mut reply = Vec::new();
-        let read = self.stream.by_ref().take(LONGEST).read_until(b'\n', &mut reply);
-        read.map_err(|source| self.broken(source))?;
+        let read = self.stream.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut reply);
+        read.map_err(|source| self.disconnected(source))?;
         if !reply.ends_with(b"\n") {
-            let hung_up = Error::new(ErrorKind::UnexpectedEof, "it hung up, perhaps to stop");
-            return Err(self.broken(hung_up));
+            let hung_up = Error::new(
+                ErrorKind::UnexpectedEof,
+                "the connection was closed, perhaps by a shutdown",
+            );
+            return Err(self.disconnected(hung_up));
         }
-        let mark: Mark = serde_json::from_slice(&reply).map_err(|why| self.nonsense(&why))?;
-        if mark.version != VERSION {
+        let mark: MessageVersion =
+            serde_json::from_slice(&reply).map_err(|error| self.invalid_response(&error))?;
+        if mark.version != PROTOCOL_VERSION {
             let socket = self.socket.clone();
-            return Err(ControlError::Version { socket, found: mark.version, known: VERSION });
+            return Err(ControlError::VersionMismatch {
+                socket,
+                daemon_version: mark.version,
+                own_version: PROTOCOL_VERSION,
+            });
         }
-        let line: Line<Answer> =
-            serde_json::from_slice(&reply).map_err(|why| self.nonsense(&why))?;
-        Ok(line.said)
+        let line: ControlMessage<ControlResponse> =
+            serde_json::from_slice(&reply).map_err(|error| self.invalid_response(&error))?;
+        Ok(line.body)
     }
 
-    fn broken(&self, source: std::io::Error) -> ControlError {
-        ControlError::Broken { socket: self.socket.clone(), source }
+    fn disconnected(&self, source: std::io::Error) -> ControlError {
+        ControlError::Disconnected { socket: self.socket.clone(), source }
     }
 
-    fn nonsense(&self, what: &serde_json::Error) -> ControlError {
-        ControlError::Nonsense { socket: self.socket.clone(), what: what.to_string() }
+    fn invalid_response(&self, error: &serde_json::Error) -> ControlError {
+        ControlError::InvalidResponse { socket: self.socket.clone(), detail: error.to_string() }
     }
 }

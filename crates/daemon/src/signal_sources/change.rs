@@ -1,6 +1,6 @@
-//! Heralds come, are described anew, and go.
+//! Edits to signal sources.
 
-use freshet_engine::Description;
+use freshet_engine::SourceDescription;
 use freshet_fetch::InvalidRequest;
 use freshet_store::{
     AddSignalSourceResult, NewSignalSource, RemoveSignalSourcesResult, SignalSource,
@@ -9,120 +9,122 @@ use freshet_store::{
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::rule::DiscoveryRule;
+use super::discovery_rule::DiscoveryRule;
 use crate::clock::Millis;
-use crate::config::Signals;
-use crate::load::description;
-use crate::span::span;
-use crate::work::host_of;
+use crate::config::SignalsConfig;
+use crate::duration_text::format_days;
+use crate::engine_loader::describe_source;
+use crate::fetch_context::parse_source_url;
 
-/// Heralds that are looked through at once.
-const PAGE: usize = 1_000;
+/// Signal sources per page.
+const PAGE_SIZE: usize = 1_000;
 
-/// A sitemap or feed that is to be read.
+/// A sitemap or feed to add.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewSignalSourceRequest {
-    /// Where it is.
+    /// URL of the document.
     pub url: String,
-    /// Whether it is a feed. What is there is read whatever it is; a feed is listed as one.
-    #[serde(default)]
-    pub feed: bool,
-    /// What is done with the pages that it names.
+    /// True to list it as a feed. The format is detected when it is read.
+    #[serde(default, rename = "feed")]
+    pub is_feed: bool,
+    /// Rule for the pages it names.
     #[serde(default)]
     pub rule: DiscoveryRule,
-    /// What else is said of it.
-    #[serde(default)]
-    pub given: SignalSourcePatch,
+    /// Further settings.
+    #[serde(default, rename = "given")]
+    pub patch: SignalSourcePatch,
 }
 
-/// What is said of a herald. What is `None` stays as it is.
+/// Settings of a signal source to change; `None` keeps the present value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SignalSourcePatch {
-    /// What is done with the pages that it names.
+    /// Rule for the pages it names.
     pub rule: Option<DiscoveryRule>,
-    /// Whether it is left alone for the time being.
+    /// True to pause reading.
     pub paused: Option<bool>,
-    /// Days that must lie between two reads.
+    /// Minimum days between two reads.
     pub min_interval: Option<f64>,
-    /// Days after which it is read whatever that is worth; infinite, or 0, for no limit.
+    /// Days after which it is read whatever the value; infinite or 0 for no limit.
     pub max_interval: Option<f64>,
 }
 
-/// Why nothing was changed.
+/// Failure to edit a signal source.
 #[derive(Debug, Error)]
 pub enum SignalSourceError {
-    /// Not a URL that can be read.
+    /// Invalid URL.
     #[error("{0}")]
     Url(#[from] InvalidRequest),
-    /// Something that cannot be meant.
-    #[error("{field}: {what}")]
-    Given {
-        /// In which field.
+    /// Invalid setting.
+    #[error("{field}: {reason}")]
+    InvalidSetting {
+        /// Field name.
         field: &'static str,
-        /// What, and why.
-        what: String,
+        /// Value and reason.
+        reason: String,
     },
-    /// There is no such one.
+    /// No such signal source.
     #[error("there is no signal source {0}")]
-    Unknown(u32),
-    /// It is a part of another one.
-    #[error("{name} is a part of {parent}, and comes and goes with it")]
-    Part {
-        /// Its URL.
+    NotFound(u32),
+    /// It is a child of an index and cannot be edited by itself.
+    #[error("{name} is managed by its parent {parent}")]
+    IsChild {
+        /// URL of the child.
         name: String,
-        /// That of the other.
+        /// URL of the parent.
         parent: String,
     },
-    /// It would come back.
-    #[error("{name} is named in {by}, and would come back")]
-    Named {
-        /// Its URL.
+    /// It is named elsewhere and would be added again.
+    #[error("{name} is named in {managed_by} and would be added again")]
+    ManagedElsewhere {
+        /// URL of the signal source.
         name: String,
-        /// Where it stands.
-        by: &'static str,
+        /// The place that names it.
+        managed_by: &'static str,
     },
-    /// Nobody is there to make the change.
+    /// The daemon has stopped.
     #[error("the daemon has stopped")]
     Stopped,
-    /// The store says no.
+    /// Store error.
     #[error("{0}")]
     Store(#[from] StoreError),
 }
 
 impl SignalSourceError {
-    /// The way out, if there is one to name.
+    /// Returns a hint on how to fix the error, if any.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Part { parent, .. } => Some(format!("change or remove {parent}")),
-            Self::Named { by: "robots.txt", .. } => {
+            Self::IsChild { parent, .. } => Some(format!("change or remove {parent}")),
+            Self::ManagedElsewhere { managed_by: "robots.txt", .. } => {
                 Some("pause it, or set `robots = false` under `[signals]`".to_owned())
             }
-            Self::Named { .. } => Some("take it out of the configuration, and reload".to_owned()),
+            Self::ManagedElsewhere { .. } => {
+                Some("remove it from the configuration and reload".to_owned())
+            }
             Self::Store(error) => error.hint(),
             _ => None,
         }
     }
 }
 
-/// What is to become of heralds, in one go.
+/// Changes of signal sources, applied together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SignalSourceChange {
     pub(crate) add: Vec<NewSignalSource>,
     pub(crate) rules: Vec<(u32, String)>,
-    /// By the source that is read.
+    /// Patches by id of the source that is fetched.
     pub(crate) patches: Vec<(u32, SourcePatch)>,
     pub(crate) remove: Vec<u32>,
 }
 
-/// What became of them, and what the engine must know of it.
+/// Result of a change, with what the engine must be told.
 #[derive(Debug, Default)]
 pub(crate) struct SignalSourceChanges {
     pub(crate) added: Vec<AddSignalSourceResult>,
-    /// Those that are new or described anew, as they are now.
-    pub(crate) heralds: Vec<SignalSource>,
-    pub(crate) described: Vec<Description>,
+    /// New and updated signal sources, as stored.
+    pub(crate) signal_sources: Vec<SignalSource>,
+    pub(crate) described: Vec<SourceDescription>,
     pub(crate) removed: RemoveSignalSourcesResult,
 }
 
@@ -132,7 +134,7 @@ impl SignalSourceChange {
         add.is_empty() && rules.is_empty() && patches.is_empty() && remove.is_empty()
     }
 
-    /// Makes the change.
+    /// Applies the change to the store.
     pub(crate) fn apply(&self, store: &mut Store) -> Result<SignalSourceChanges, StoreError> {
         let mut changed = SignalSourceChanges::default();
         if !self.remove.is_empty() {
@@ -152,159 +154,181 @@ impl SignalSourceChange {
         numbers.sort_unstable();
         numbers.dedup();
         for number in numbers {
-            changed.heralds.extend(store.signal_source(number)?);
+            changed.signal_sources.extend(store.signal_source(number)?);
         }
         sources.sort_unstable();
         sources.dedup();
-        store.load_schedule_of(&sources, |row| {
-            // The engine knows better when it was fetched.
-            changed.described.push(Description { fetched: None, ..description(&row) });
+        store.load_schedule_for(&sources, |row| {
+            // The engine knows the time of the last fetch better.
+            changed.described.push(SourceDescription { last_fetch: None, ..describe_source(&row) });
         })?;
         Ok(changed)
     }
 
-    /// What it takes that those which the configuration names are there, and those that it named and does
-    /// not name any more are not; and none that a robots.txt names, if it says so.
-    pub(crate) fn to_file(
+    /// Returns the change that matches the store to the configuration: adds configured signal
+    /// sources, removes those no longer configured, and removes those from robots.txt if `robots =
+    /// false`.
+    pub(crate) fn to_match_config(
         store: &freshet_store::Reader,
-        signals: &Signals,
+        signals: &SignalsConfig,
         now: Millis,
     ) -> Result<Self, SignalSourceError> {
         let mut change = Self::default();
-        for it in &signals.wanted {
-            let new = NewSignalSource { origin: SignalSourceOrigin::Config, ..it.check(now)? };
+        for it in &signals.signal_sources {
+            let new = NewSignalSource {
+                origin: SignalSourceOrigin::Config,
+                ..it.to_new_signal_source(now)?
+            };
             change.add.push(new);
         }
-        for it in of_origin(store, SignalSourceOrigin::Config)? {
+        for it in signal_sources_of_origin(store, SignalSourceOrigin::Config)? {
             let is_wanted = |new: &NewSignalSource| (new.kind, &new.name) == (it.kind, &it.name);
             if !change.add.iter().any(is_wanted) {
                 change.remove.push(it.id);
             }
         }
-        if !signals.robots {
-            let named = of_origin(store, SignalSourceOrigin::Robots)?;
+        if !signals.robots_sitemaps {
+            let named = signal_sources_of_origin(store, SignalSourceOrigin::Robots)?;
             change.remove.extend(named.iter().map(|it| it.id));
         }
         Ok(change)
     }
 }
 
-fn of_origin(
+fn signal_sources_of_origin(
     store: &freshet_store::Reader,
     origin: SignalSourceOrigin,
 ) -> Result<Vec<SignalSource>, StoreError> {
-    let mut query =
-        SignalSourceQuery { origin: Some(origin), limit: PAGE, ..SignalSourceQuery::default() };
+    let mut query = SignalSourceQuery {
+        origin: Some(origin),
+        limit: PAGE_SIZE,
+        ..SignalSourceQuery::default()
+    };
     let mut all = Vec::new();
     loop {
-        let some = store.signal_sources(&query)?;
-        let Some(last) = some.last() else { return Ok(all) };
+        let page = store.signal_sources(&query)?;
+        let Some(last) = page.last() else { return Ok(all) };
         query.after = Some(last.id);
-        all.extend(some);
+        all.extend(page);
     }
 }
 
 impl SignalSourcePatch {
-    fn check(&self) -> Result<SourcePatch, SignalSourceError> {
+    fn validate(&self) -> Result<SourcePatch, SignalSourceError> {
         if let Some(rule) = &self.rule {
-            rule.check().map_err(|(field, what)| SignalSourceError::Given { field, what })?;
+            rule.validate()
+                .map_err(|(field, reason)| SignalSourceError::InvalidSetting { field, reason })?;
         }
-        let longest = self.max_interval.map(|days| if days > 0.0 { days } else { f64::INFINITY });
+        let max_interval =
+            self.max_interval.map(|days| if days > 0.0 { days } else { f64::INFINITY });
         let is_time = |days: f64| days.is_finite() && days >= 0.0;
         if let Some(days) = self.min_interval.filter(|days| !is_time(*days)) {
-            let what = format!("{days} is not a number of days");
-            return Err(SignalSourceError::Given { field: "min_interval", what });
+            let reason = format!("`{days}` is not a number of days");
+            return Err(SignalSourceError::InvalidSetting { field: "min_interval", reason });
         }
-        if longest.is_some_and(f64::is_nan) {
-            let what = "it is not a number of days".to_owned();
-            return Err(SignalSourceError::Given { field: "max_interval", what });
+        if max_interval.is_some_and(f64::is_nan) {
+            let reason = "not a number of days".to_owned();
+            return Err(SignalSourceError::InvalidSetting { field: "max_interval", reason });
         }
-        if let (Some(least), Some(most)) = (self.min_interval, longest)
-            && least > most
+        if let (Some(min), Some(max)) = (self.min_interval, max_interval)
+            && min > max
         {
-            let what = format!("{} is longer than the longest, {}", span(least), span(most));
-            return Err(SignalSourceError::Given { field: "min_interval", what });
+            let reason = format!(
+                "min_interval is longer than max_interval: {} > {}",
+                format_days(min),
+                format_days(max)
+            );
+            return Err(SignalSourceError::InvalidSetting { field: "min_interval", reason });
         }
         let (min_interval, paused) = (self.min_interval, self.paused);
-        Ok(SourcePatch { min_interval, max_interval: longest, paused, ..SourcePatch::default() })
+        Ok(SourcePatch { min_interval, max_interval, paused, ..SourcePatch::default() })
     }
 }
 
 impl NewSignalSourceRequest {
-    /// Days between two reads at least, unless they are given.
+    /// Default minimum days between two reads.
     pub const MIN_INTERVAL: f64 = 5.0 / 1440.0;
-    /// Days between two reads at most, unless they are given: what seems to be worth nothing is looked at
-    /// now and then, since it may have become better.
+    /// Default maximum days between two reads. A signal source that seems worthless is still read
+    /// now and then, since it may have improved.
     pub const MAX_INTERVAL: f64 = 7.0;
 
-    /// A sitemap of which nothing else is said.
+    /// Creates a request for a sitemap with default settings.
     #[must_use]
     pub fn sitemap(url: impl Into<String>) -> Self {
-        let (rule, given) = (DiscoveryRule::default(), SignalSourcePatch::default());
-        Self { url: url.into(), feed: false, rule, given }
+        let (rule, patch) = (DiscoveryRule::default(), SignalSourcePatch::default());
+        Self { url: url.into(), is_feed: false, rule, patch }
     }
 
-    /// A feed of which nothing else is said.
+    /// Creates a request for a feed with default settings.
     #[must_use]
     pub fn feed(url: impl Into<String>) -> Self {
-        Self { feed: true, ..Self::sitemap(url) }
+        Self { is_feed: true, ..Self::sitemap(url) }
     }
 
-    /// As the store takes it.
-    pub(crate) fn check(&self, now: Millis) -> Result<NewSignalSource, SignalSourceError> {
-        let (url, host) = host_of(&self.url)?;
-        self.rule.check().map_err(|(field, what)| SignalSourceError::Given { field, what })?;
-        let given = self.given.check()?;
-        let intervals = Some((Self::MIN_INTERVAL, Self::MAX_INTERVAL));
-        let kind = if self.feed { SignalSourceKind::Feed } else { SignalSourceKind::Sitemap };
-        let settings = self.rule.to_text();
+    /// Validates the request and converts it for the store.
+    pub(crate) fn to_new_signal_source(
+        &self,
+        now: Millis,
+    ) -> Result<NewSignalSource, SignalSourceError> {
+        let (url, host) = parse_source_url(&self.url)?;
+        self.rule
+            .validate()
+            .map_err(|(field, reason)| SignalSourceError::InvalidSetting { field, reason })?;
+        let settings_patch = self.patch.validate()?;
+        let default_intervals = Some((Self::MIN_INTERVAL, Self::MAX_INTERVAL));
+        let kind = if self.is_feed { SignalSourceKind::Feed } else { SignalSourceKind::Sitemap };
+        let settings = self.rule.to_json();
         Ok(NewSignalSource {
             settings,
-            settings_patch: given,
-            intervals,
-            ..NewSignalSource::polled(kind, url, host, now)
+            settings_patch,
+            default_intervals,
+            ..NewSignalSource::new_polled(kind, url, host, now)
         })
     }
 }
 
-/// What it takes to change a herald.
-pub(crate) fn change_of(
-    herald: &SignalSource,
-    given: &SignalSourcePatch,
+/// Returns the change that applies a patch to a signal source.
+pub(crate) fn change_for_patch(
+    signal_source: &SignalSource,
+    patch: &SignalSourcePatch,
 ) -> Result<SignalSourceChange, SignalSourceError> {
-    let patch = given.check()?;
+    let source_patch = patch.validate()?;
     let mut change = SignalSourceChange::default();
-    if let Some(rule) = &given.rule {
-        // Of whom it may speak is not for owners to say.
-        let speaks_for = DiscoveryRule::of(herald).speaks_for;
-        change.rules.push((herald.id, DiscoveryRule { speaks_for, ..rule.clone() }.to_text()));
+    if let Some(rule) = &patch.rule {
+        // Users cannot change the host restriction.
+        let only_host = DiscoveryRule::from_signal_source(signal_source).only_host;
+        change
+            .rules
+            .push((signal_source.id, DiscoveryRule { only_host, ..rule.clone() }.to_json()));
     }
-    match herald.source {
-        _ if patch == SourcePatch::default() => {}
-        Some(source) => change.patches.push((source, patch)),
+    match signal_source.source {
+        _ if source_patch == SourcePatch::default() => {}
+        Some(source) => change.patches.push((source, source_patch)),
         None => {
-            let what = format!("{} speaks by itself, and is not read", herald.name);
-            let field = if given.paused.is_some() { "paused" } else { "min_interval" };
-            return Err(SignalSourceError::Given { field, what });
+            let reason = format!("{} is a push source, which is not read", signal_source.name);
+            let field = if patch.paused.is_some() { "paused" } else { "min_interval" };
+            return Err(SignalSourceError::InvalidSetting { field, reason });
         }
     }
     Ok(change)
 }
 
-/// Whether a herald can be removed by itself.
-pub(crate) fn may_go(
-    herald: &SignalSource,
+/// Checks that a signal source can be removed by itself.
+pub(crate) fn check_removable(
+    signal_source: &SignalSource,
     parent: impl FnOnce(u32) -> Result<Option<SignalSource>, StoreError>,
 ) -> Result<(), SignalSourceError> {
-    let name = herald.name.clone();
-    match (herald.origin, herald.parent) {
+    let name = signal_source.name.clone();
+    match (signal_source.origin, signal_source.parent) {
         (_, Some(number)) => {
             let parent = parent(number)?.map_or_else(|| number.to_string(), |it| it.name);
-            Err(SignalSourceError::Part { name, parent })
+            Err(SignalSourceError::IsChild { name, parent })
         }
-        (SignalSourceOrigin::Robots, _) => Err(SignalSourceError::Named { name, by: "robots.txt" }),
+        (SignalSourceOrigin::Robots, _) => {
+            Err(SignalSourceError::ManagedElsewhere { name, managed_by: "robots.txt" })
+        }
         (SignalSourceOrigin::Config, _) => {
-            Err(SignalSourceError::Named { name, by: "the configuration" })
+            Err(SignalSourceError::ManagedElsewhere { name, managed_by: "the configuration" })
         }
         _ => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! Heralds, for those who ask the daemon.
+//! Signal source methods of [`DaemonHandle`].
 
 use freshet_engine::{PendingSignals, SignalSourceReport};
 use freshet_store::{
@@ -7,211 +7,229 @@ use freshet_store::{
 };
 use tokio::sync::oneshot;
 
-use super::change::{SignalSourceChange, SignalSourceChanges, change_of, may_go};
+use super::change::{SignalSourceChange, SignalSourceChanges, change_for_patch, check_removable};
 use super::{
     DiscoveryRule, NewSignalSourceRequest, SignalReport, SignalSourceError, SignalSourcePatch,
-    SignalSourceRead,
+    SignalSourceReadResult,
 };
-use crate::core::Command;
-use crate::daemon::{DaemonError, Handle};
+use crate::daemon::{DaemonError, DaemonHandle};
+use crate::event_loop::Command;
 
-/// A herald as it is now.
+/// Current state of a signal source.
 #[derive(Clone, Debug)]
 pub struct SignalSourceState {
-    /// As it is kept.
-    pub herald: SignalSource,
-    /// What is done with the pages that it names.
+    /// Stored record.
+    pub signal_source: SignalSource,
+    /// Rule for the pages it names.
     pub rule: DiscoveryRule,
-    /// What came of the last read; `None` if there was none.
-    pub last: Option<SignalSourceRead>,
-    /// What was learnt of it.
+    /// Result of the last read; `None` if there was none.
+    pub last_read: Option<SignalSourceReadResult>,
+    /// What the engine has learned about it.
     pub report: Option<SignalSourceReport>,
-    /// The source that is read to hear it: when it was, when it will be, and how that went.
+    /// Source that is fetched to read it, with its schedule.
     pub source: Option<Source>,
-    /// How many parts it has.
-    pub parts: u64,
+    /// Number of children.
+    pub children: u64,
 }
 
 impl SignalSourceState {
-    /// Heralds by number, as the query asks for, without what an engine has learnt of them.
+    /// Loads signal sources by id, without the engine's reports.
     ///
     /// # Errors
-    /// If the store cannot be read.
-    pub fn all(reader: &Reader, query: &SignalSourceQuery) -> Result<Vec<Self>, StoreError> {
-        let heralds = reader.signal_sources(query)?.into_iter();
-        let all = heralds.map(|herald| {
-            let source = herald.source.map(|source| reader.source(source)).transpose()?.flatten();
-            let parts = reader.count_children(herald.id)?;
-            let (rule, last) = (DiscoveryRule::of(&herald), SignalSourceRead::of(&herald));
-            Ok(Self { herald, rule, last, report: None, source, parts })
+    /// Returns [`StoreError`] if the store cannot be read.
+    pub fn load(reader: &Reader, query: &SignalSourceQuery) -> Result<Vec<Self>, StoreError> {
+        let signal_sources = reader.signal_sources(query)?.into_iter();
+        let all = signal_sources.map(|signal_source| {
+            let source =
+                signal_source.source.map(|source| reader.source(source)).transpose()?.flatten();
+            let parts = reader.count_child_signal_sources(signal_source.id)?;
+            let (rule, last) = (
+                DiscoveryRule::from_signal_source(&signal_source),
+                SignalSourceReadResult::from_signal_source(&signal_source),
+            );
+            Ok(Self { signal_source, rule, last_read: last, report: None, source, children: parts })
         });
         all.collect()
     }
 }
 
-impl Handle {
-    /// Heralds by number, as the query asks for.
+impl DaemonHandle {
+    /// Returns signal sources by id.
     ///
     /// # Errors
-    /// If the store cannot be read, or the daemon has stopped.
-    pub async fn heralds(
+    /// Returns [`DaemonError`] if the store cannot be read or the daemon has stopped.
+    pub async fn signal_sources(
         &self,
         query: SignalSourceQuery,
     ) -> Result<Vec<SignalSourceState>, DaemonError> {
-        let mut found = self.read(move |reader| SignalSourceState::all(reader, &query)).await?;
-        let numbers = found.iter().map(|it| it.herald.id).collect();
-        let reports = self.herald_reports(numbers).await?;
+        let mut found = self.read(move |reader| SignalSourceState::load(reader, &query)).await?;
+        let ids = found.iter().map(|it| it.signal_source.id).collect();
+        let reports = self.signal_source_reports(ids).await?;
         for (it, report) in found.iter_mut().zip(reports) {
             it.report = report;
         }
         Ok(found)
     }
 
-    /// What was learnt of heralds by their numbers, in that order.
+    /// Returns the reports of signal sources, in the order of the ids.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn herald_reports(
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn signal_source_reports(
         &self,
-        numbers: Vec<u32>,
+        ids: Vec<u32>,
     ) -> Result<Vec<Option<SignalSourceReport>>, DaemonError> {
-        self.answer(|reply| Command::HeraldReports(numbers, reply)).await
+        self.request(|reply| Command::SignalSourceReports(ids, reply)).await
     }
 
-    /// A herald by its number.
+    /// Returns a signal source.
     ///
     /// # Errors
-    /// If the store cannot be read, or the daemon has stopped.
-    pub async fn herald(&self, number: u32) -> Result<Option<SignalSourceState>, DaemonError> {
-        let after = number.checked_sub(1);
+    /// Returns [`DaemonError`] if the store cannot be read or the daemon has stopped.
+    pub async fn signal_source(&self, id: u32) -> Result<Option<SignalSourceState>, DaemonError> {
+        let after = id.checked_sub(1);
         let found = self
-            .heralds(SignalSourceQuery { after, limit: 1, ..SignalSourceQuery::default() })
+            .signal_sources(SignalSourceQuery { after, limit: 1, ..SignalSourceQuery::default() })
             .await?;
-        Ok(found.into_iter().next().filter(|it| it.herald.id == number))
+        Ok(found.into_iter().next().filter(|it| it.signal_source.id == id))
     }
 
-    /// Has a sitemap or feed read from now on; one that is known is described anew.
+    /// Adds a sitemap or feed, or updates an existing one.
     ///
     /// # Errors
-    /// If something in it cannot be meant, or it cannot be written.
-    pub async fn add_herald(
+    /// Returns [`SignalSourceError`] if the request is invalid or cannot be written.
+    pub async fn add_signal_source(
         &self,
-        wanted: NewSignalSourceRequest,
+        request: NewSignalSourceRequest,
     ) -> Result<AddSignalSourceResult, SignalSourceError> {
-        let add = vec![wanted.check(self.now())?];
-        self.add_one(add).await
+        let add = vec![request.to_new_signal_source(self.now())?];
+        self.add_stored_signal_source(add).await
     }
 
-    /// Describes a herald anew.
+    /// Updates the settings of a signal source.
     ///
     /// # Errors
-    /// If there is none, something cannot be meant, or it cannot be written.
-    pub async fn change_herald(
+    /// Returns [`SignalSourceError`] if it does not exist, or the patch is invalid or cannot be
+    /// written.
+    pub async fn update_signal_source(
         &self,
-        number: u32,
-        given: SignalSourcePatch,
+        id: u32,
+        patch: SignalSourcePatch,
     ) -> Result<(), SignalSourceError> {
-        let herald = self.kept(number).await?;
-        if given.rule.is_some() && herald.parent.is_some() {
-            let parent = self.kept(herald.parent.unwrap_or(number)).await?.name;
-            return Err(SignalSourceError::Part { name: herald.name, parent });
+        let signal_source = self.stored_signal_source(id).await?;
+        if patch.rule.is_some() && signal_source.parent.is_some() {
+            let parent = self.stored_signal_source(signal_source.parent.unwrap_or(id)).await?.name;
+            return Err(SignalSourceError::IsChild { name: signal_source.name, parent });
         }
-        if given.rule.is_some() && herald.origin == SignalSourceOrigin::Config {
-            return Err(SignalSourceError::Named { name: herald.name, by: "the configuration" });
+        if patch.rule.is_some() && signal_source.origin == SignalSourceOrigin::Config {
+            return Err(SignalSourceError::ManagedElsewhere {
+                name: signal_source.name,
+                managed_by: "the configuration",
+            });
         }
-        self.change_heralds(change_of(&herald, &given)?).await.map(|_| ())
+        self.change_signal_sources(change_for_patch(&signal_source, &patch)?).await.map(|_| ())
     }
 
-    /// Forgets a herald with its parts and what was learnt of it. Pages that were added because of it
-    /// stay. Gives how many heralds went.
+    /// Removes a signal source with its children and what was learned about it. Pages that it added
+    /// remain. Returns the number of signal sources removed.
     ///
     /// # Errors
-    /// If there is none, it would come back by itself, or it cannot be written.
-    pub async fn remove_herald(&self, number: u32) -> Result<u64, SignalSourceError> {
-        let herald = self.kept(number).await?;
-        let parent = match herald.parent {
-            Some(parent) => Some(self.kept(parent).await?),
+    /// Returns [`SignalSourceError`] if it does not exist, would be added again, or the change
+    /// cannot be written.
+    pub async fn remove_signal_source(&self, id: u32) -> Result<u64, SignalSourceError> {
+        let signal_source = self.stored_signal_source(id).await?;
+        let parent = match signal_source.parent {
+            Some(parent) => Some(self.stored_signal_source(parent).await?),
             None => None,
         };
-        may_go(&herald, |_| Ok(parent))?;
-        let change = SignalSourceChange { remove: vec![number], ..SignalSourceChange::default() };
-        Ok(self.change_heralds(change).await?.removed.signal_sources.len() as u64)
+        check_removable(&signal_source, |_| Ok(parent))?;
+        let change = SignalSourceChange { remove: vec![id], ..SignalSourceChange::default() };
+        Ok(self.change_signal_sources(change).await?.removed.signal_sources.len() as u64)
     }
 
-    /// Reads a herald now, whatever that is worth. Returns when what came of it is recorded.
+    /// Reads a signal source now and returns when the result is recorded.
     ///
     /// # Errors
-    /// If there is none that is read, or the daemon has stopped.
-    pub async fn read_herald(&self, number: u32) -> Result<(), DaemonError> {
-        let herald = self.read(move |reader| reader.signal_source(number)).await?;
-        let source = herald.and_then(|it| it.source);
-        let source =
-            source.ok_or_else(|| DaemonError::NoSource(format!("of signals, {number}")))?;
-        self.check_number(source).await
+    /// Returns [`DaemonError::NoSource`] if there is no document to read, and [`DaemonError`] if
+    /// the daemon has stopped.
+    pub async fn read_signal_source(&self, id: u32) -> Result<(), DaemonError> {
+        let signal_source = self.read(move |reader| reader.signal_source(id)).await?;
+        let source = signal_source.and_then(|it| it.source);
+        let source = source.ok_or_else(|| DaemonError::NoSource(format!("signal source {id}")))?;
+        self.check_id(source).await
     }
 
-    /// The number of somebody who speaks by themselves, who is listened to from now on.
+    /// Returns the id of a push source, which is added if necessary.
     ///
     /// # Errors
-    /// If it cannot be written, or the daemon has stopped.
-    pub async fn herald_named(
+    /// Returns [`SignalSourceError`] if it cannot be written or the daemon has stopped.
+    pub async fn find_or_add_push_source(
         &self,
         kind: SignalSourceKind,
         name: &str,
     ) -> Result<u32, SignalSourceError> {
         let owned = name.to_owned();
         let known = self.read(move |reader| reader.find_signal_source(kind, &owned)).await;
-        if let Some(known) = known.map_err(unread)? {
+        if let Some(known) = known.map_err(signal_source_error)? {
             return Ok(known.id);
         }
         let origin = SignalSourceOrigin::Push;
-        let new = NewSignalSource { origin, ..NewSignalSource::pushing(kind, name, self.now()) };
-        Ok(self.add_one(vec![new]).await?.id)
+        let new =
+            NewSignalSource { origin, ..NewSignalSource::new_pushing(kind, name, self.now()) };
+        Ok(self.add_stored_signal_source(vec![new]).await?.id)
     }
 
-    /// A herald that speaks by itself says that sources have changed. Gives how many of them there are.
+    /// Receives signals of a push source. Returns the number of sources that exist.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn hear(&self, herald: u32, said: Vec<SignalReport>) -> Result<u64, DaemonError> {
-        self.answer(|reply| Command::Hear(herald, said, reply)).await
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn receive_signals(
+        &self,
+        signal_source: u32,
+        reports: Vec<SignalReport>,
+    ) -> Result<u64, DaemonError> {
+        self.request(|reply| Command::ReceiveSignals(signal_source, reports, reply)).await
     }
 
-    /// What signals have to do with the day on which a source is due; `None` if nobody who is trusted has
-    /// spoken of it.
+    /// Returns the signals that affect when a source is due; `None` if no trusted signal source
+    /// covers it.
     ///
     /// # Errors
-    /// If the daemon has stopped.
-    pub async fn announced(&self, source: u32) -> Result<Option<PendingSignals>, DaemonError> {
-        self.answer(|reply| Command::Announced(source, reply)).await
+    /// Returns [`DaemonError::Stopped`] if the daemon has stopped.
+    pub async fn pending_signals(
+        &self,
+        source: u32,
+    ) -> Result<Option<PendingSignals>, DaemonError> {
+        self.request(|reply| Command::PendingSignals(source, reply)).await
     }
 
-    async fn kept(&self, number: u32) -> Result<SignalSource, SignalSourceError> {
-        let found = self.read(move |reader| reader.signal_source(number)).await.map_err(unread)?;
-        found.ok_or(SignalSourceError::Unknown(number))
+    async fn stored_signal_source(&self, id: u32) -> Result<SignalSource, SignalSourceError> {
+        let found =
+            self.read(move |reader| reader.signal_source(id)).await.map_err(signal_source_error)?;
+        found.ok_or(SignalSourceError::NotFound(id))
     }
 
-    async fn add_one(
+    async fn add_stored_signal_source(
         &self,
         add: Vec<NewSignalSource>,
     ) -> Result<AddSignalSourceResult, SignalSourceError> {
         let change = SignalSourceChange { add, ..SignalSourceChange::default() };
-        let added = self.change_heralds(change).await?.added;
+        let added = self.change_signal_sources(change).await?.added;
         added.first().copied().ok_or(SignalSourceError::Stopped)
     }
 
-    pub(crate) async fn change_heralds(
+    pub(crate) async fn change_signal_sources(
         &self,
         change: SignalSourceChange,
     ) -> Result<SignalSourceChanges, SignalSourceError> {
         let (reply, answer) = oneshot::channel();
-        let asked = self.ask(Command::Heralds(change, reply)).await;
-        asked.map_err(|_| SignalSourceError::Stopped)?;
+        let sent = self.send_command(Command::ChangeSignalSources(change, reply)).await;
+        sent.map_err(|_| SignalSourceError::Stopped)?;
         answer.await.unwrap_or(Err(SignalSourceError::Stopped))
     }
 }
 
-fn unread(error: DaemonError) -> SignalSourceError {
+fn signal_source_error(error: DaemonError) -> SignalSourceError {
     match error {
         DaemonError::Store(error) => SignalSourceError::Store(error),
         _ => SignalSourceError::Stopped,

@@ -1,31 +1,37 @@
-//! Heralds while no daemon runs.
+//! Edits to signal sources without a daemon.
 
 use freshet_store::{AddSignalSourceResult, Store};
 
-use super::change::{NewSignalSourceRequest, SignalSourceChange, SignalSourceError, may_go};
+use super::change::{
+    NewSignalSourceRequest, SignalSourceChange, SignalSourceError, check_removable,
+};
 use crate::clock::Millis;
 
-/// Has a sitemap or feed read from the next start on; one that is known is described anew.
+/// Adds a sitemap or feed, to be read from the next start on, or updates an existing one.
 ///
 /// # Errors
-/// If something in it cannot be meant, or it cannot be written.
-pub fn add_herald(
+/// Returns [`SignalSourceError`] if the request is invalid or cannot be written.
+pub fn add_signal_source_offline(
     store: &mut Store,
-    wanted: &NewSignalSourceRequest,
+    request: &NewSignalSourceRequest,
     now: Millis,
 ) -> Result<AddSignalSourceResult, SignalSourceError> {
-    let change =
-        SignalSourceChange { add: vec![wanted.check(now)?], ..SignalSourceChange::default() };
+    let change = SignalSourceChange {
+        add: vec![request.to_new_signal_source(now)?],
+        ..SignalSourceChange::default()
+    };
     change.apply(store)?.added.first().copied().ok_or(SignalSourceError::Stopped)
 }
 
-/// Forgets a herald with its parts and what was learnt of it. Gives how many heralds went.
+/// Removes a signal source with its children and what was learned about it. Returns the number of
+/// signal sources removed.
 ///
 /// # Errors
-/// If there is none, it would come back by itself, or it cannot be written.
-pub fn remove_herald(store: &mut Store, number: u32) -> Result<u64, SignalSourceError> {
-    let herald = store.signal_source(number)?.ok_or(SignalSourceError::Unknown(number))?;
-    may_go(&herald, |parent| store.signal_source(parent))?;
-    let change = SignalSourceChange { remove: vec![number], ..SignalSourceChange::default() };
+/// Returns [`SignalSourceError`] if it does not exist, would be added again, or the change cannot
+/// be written.
+pub fn remove_signal_source_offline(store: &mut Store, id: u32) -> Result<u64, SignalSourceError> {
+    let signal_source = store.signal_source(id)?.ok_or(SignalSourceError::NotFound(id))?;
+    check_removable(&signal_source, |parent| store.signal_source(parent))?;
+    let change = SignalSourceChange { remove: vec![id], ..SignalSourceChange::default() };
     Ok(change.apply(store)?.removed.signal_sources.len() as u64)
 }

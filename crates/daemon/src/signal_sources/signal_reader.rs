@@ -1,306 +1,351 @@
-//! One document is read on a thread of its own: what it says of known pages is told to the loop bit by bit,
-//! pages that nobody knows are added if the rule wants them, and the parts of an index come to be read
-//! themselves.
+//! Reads one document on a blocking thread. Signals for known pages go to the event loop in
+//! portions, unknown pages are added if the rule admits them, and children of an index are added as
+//! signal sources.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use freshet_signals::{Entry, Format, Kind, Limits, Report, Walk, WalkLimits};
+use freshet_signals::{
+    DocumentEntry, DocumentFormat, DocumentLimits, DocumentReport, EntryTarget, SitemapIndexLimits,
+    SitemapIndexWalk,
+};
 use freshet_store::{SignalSourceKind, SignalSourceQuery, SourceMatch, StoreError};
 use tokio::sync::oneshot;
 use url::Url;
 
-use super::news::{SignalEncoding, moment, news, once};
-use super::outcome::{SignalSourceRead, is_failure};
-use super::read::{DEPTH, Work};
-use super::rule::{DiscoveryRule, Sieve};
-use super::signal_buffer::Spool;
-use super::{SignalReport, Word};
+use super::discovery_rule::{DiscoveryFilter, DiscoveryRule};
+use super::document_fetch::{MAX_INDEX_DEPTH, ReadJob};
+use super::entry_classifier::{DocumentContext, classify_entry, dedup_entries, entry_date};
+use super::read_result::{SignalSourceReadResult, is_failure};
+use super::signal_buffer::SignalBuffer;
+use super::{ObservedEntry, SignalReport};
 use crate::clock::Millis;
-use crate::permits::{Found, Notice};
-use crate::work::FetchContext;
+use crate::fetch_context::FetchContext;
+use crate::host_permits::{DiscoveryResult, LoopMessage};
 
-/// Entries that are looked up at once.
-const SOME: usize = 1_000;
-/// Parts of one index that are read.
-const PARTS: usize = 10_000;
-/// Pages that are added at once.
-const ADDED: usize = 500;
+/// Entries per lookup.
+const LOOKUP_BATCH: usize = 1_000;
+/// Children read per index.
+const MAX_CHILDREN: usize = 10_000;
+/// Pages per edit.
+const ADD_BATCH: usize = 500;
 
-/// What a reader knows while it reads.
-pub(super) struct Desk<'a> {
-    shop: &'a FetchContext,
-    work: &'a Work,
-    sieve: Sieve,
-    manner: SignalEncoding,
-    /// Set when nobody waits for it any more.
-    over: &'a AtomicBool,
-    pages: Vec<Entry>,
-    parts: Vec<Entry>,
-    walk: Walk,
-    read: SignalSourceRead,
-    news: bool,
-    found: u32,
-    trouble: Option<StoreError>,
+/// State of a read.
+pub(super) struct SignalReader<'a> {
+    context: &'a FetchContext,
+    job: &'a ReadJob,
+    filter: DiscoveryFilter,
+    document: DocumentContext,
+    /// Set when the result is no longer needed.
+    is_cancelled: &'a AtomicBool,
+    pages: Vec<DocumentEntry>,
+    children: Vec<DocumentEntry>,
+    walk: SitemapIndexWalk,
+    result: SignalSourceReadResult,
+    has_signals: bool,
+    sources_added: u32,
+    store_error: Option<StoreError>,
 }
 
-/// What came of a document.
-pub(super) struct Done {
-    pub(super) read: SignalSourceRead,
-    /// Whether it is no sitemap or feed, or not a whole one.
+/// Result of reading a document.
+pub(super) struct DocumentResult {
+    pub(super) result: SignalSourceReadResult,
+    /// True if it is not a sitemap or feed, or is incomplete.
     pub(super) failed: bool,
-    /// Whether it said anything new.
-    pub(super) news: bool,
-    pub(super) found: u32,
-    /// What of our own was in the way.
-    pub(super) ours: Option<String>,
+    /// True if it contained signals.
+    pub(super) has_signals: bool,
+    pub(super) sources_added: u32,
+    /// Failure on our side.
+    pub(super) own_error: Option<String>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> SignalReader<'a> {
     pub(super) fn new(
-        shop: &'a FetchContext,
-        work: &'a Work,
+        context: &'a FetchContext,
+        work: &'a ReadJob,
         base: &Url,
         at: Millis,
-        over: &'a AtomicBool,
+        over_limit: &'a AtomicBool,
     ) -> Self {
-        let rule = DiscoveryRule::of(work.root());
-        // What a document is, is known when it is over; what it is called, before.
-        let feed = work.herald.kind == SignalSourceKind::Feed;
-        let manner =
-            SignalEncoding { now: at / 1000, again: work.herald.last_signal_at.is_some(), feed };
-        let mut walk = Walk::new(WalkLimits { depth: DEPTH, parts: PARTS + work.above.len() + 2 });
-        let depth = u32::try_from(work.above.len()).unwrap_or(u32::MAX);
-        for (it, depth) in work.above.iter().rev().zip(0..) {
-            let _ = walk.enter(&it.name, depth);
+        let rule = DiscoveryRule::from_signal_source(work.root());
+        // The format is known only at the end; the declared kind is known now.
+        let feed = work.signal_source.kind == SignalSourceKind::Feed;
+        let document = DocumentContext {
+            now: at / 1000,
+            was_read_before: work.signal_source.last_signal_at.is_some(),
+            is_feed: feed,
+        };
+        let mut walk = SitemapIndexWalk::new(SitemapIndexLimits {
+            max_depth: MAX_INDEX_DEPTH,
+            max_documents: MAX_CHILDREN + work.ancestors.len() + 2,
+        });
+        let depth = u32::try_from(work.ancestors.len()).unwrap_or(u32::MAX);
+        for (it, depth) in work.ancestors.iter().rev().zip(0..) {
+            let _ = walk.visit(&it.name, depth);
         }
-        let _ = walk.enter(&work.herald.name, depth);
-        let _ = walk.enter(base.as_str(), depth);
-        // Where it was redirected to is still what its owner named.
+        let _ = walk.visit(&work.signal_source.name, depth);
+        let _ = walk.visit(base.as_str(), depth);
+        // A redirect does not change which host the rule belongs to.
         let own = Url::parse(&work.root().name).unwrap_or_else(|_| base.clone());
         Self {
-            shop,
-            work,
-            sieve: rule.sieve(&own),
-            manner,
-            over,
-            pages: Vec::with_capacity(SOME),
-            parts: Vec::new(),
+            context,
+            job: work,
+            filter: rule.into_filter(&own),
+            document,
+            is_cancelled: over_limit,
+            pages: Vec::with_capacity(LOOKUP_BATCH),
+            children: Vec::new(),
             walk,
-            read: SignalSourceRead::default(),
-            news: false,
-            found: 0,
-            trouble: None,
+            result: SignalSourceReadResult::default(),
+            has_signals: false,
+            sources_added: 0,
+            store_error: None,
         }
     }
 
-    pub(super) fn read(mut self, spool: Spool, base: &Url, at: Millis) -> Done {
-        let limits = Limits {
-            bytes: self.shop.signals.bytes,
-            entries: self.shop.signals.entries,
-            in_index: self.work.herald.parent.is_some(),
-            ..Limits::at(at / 1000)
+    pub(super) fn result(mut self, buffer: SignalBuffer, base: &Url, at: Millis) -> DocumentResult {
+        let limits = DocumentLimits {
+            max_bytes: self.context.read_limits.max_bytes,
+            max_entries: self.context.read_limits.max_entries,
+            in_index: self.job.signal_source.parent.is_some(),
+            ..DocumentLimits::new(at / 1000)
         };
-        let mut document = match spool.read() {
+        let mut document = match buffer.into_reader() {
             Ok(document) => document,
-            Err(error) => return self.done(None, Some(error.to_string())),
+            Err(error) => return self.finish(None, Some(error.to_string())),
         };
-        let report = freshet_signals::read(&mut document, base, limits, &mut |entry| {
-            match entry.kind {
-                Kind::Page => self.pages.push(entry),
-                Kind::Part => self.part(entry),
+        let report = freshet_signals::read_document(&mut document, base, limits, &mut |entry| {
+            match entry.target {
+                EntryTarget::Page => self.pages.push(entry),
+                EntryTarget::Sitemap => self.add_child(entry),
             }
-            if self.pages.len() < SOME { self.go_on() } else { self.look() }
+            if self.pages.len() < LOOKUP_BATCH { self.control_flow() } else { self.flush_pages() }
         });
-        let _ = self.look();
-        let is_whole = report.complete && matches!(report.format, Format::Index | Format::Sitemap);
-        if self.is_wanted() && (!self.parts.is_empty() || is_whole && self.was_index(&report)) {
-            self.take_parts(is_whole);
+        let _ = self.flush_pages();
+        let is_whole = report.is_complete
+            && matches!(report.format, DocumentFormat::SitemapIndex | DocumentFormat::Sitemap);
+        if self.is_active() && (!self.children.is_empty() || is_whole && self.had_children(&report))
+        {
+            self.update_children(is_whole);
         }
-        let ours = match self.trouble.take() {
-            Some(trouble) => Some(trouble.to_string()),
-            None if !self.is_wanted() => Some("it is not wanted any more".to_owned()),
+        let ours = match self.store_error.take() {
+            Some(error) => Some(error.to_string()),
+            None if !self.is_active() => Some("the read was cancelled".to_owned()),
             None => None,
         };
-        self.done(Some(&report), ours)
+        self.finish(Some(&report), ours)
     }
 
-    /// Whether it had parts, and names pages in their place.
-    fn was_index(&mut self, report: &Report) -> bool {
-        let (parent, kind) = (Some(self.work.herald.id), Some(SignalSourceKind::Sitemap));
+    /// True if the document was an index before and now names pages.
+    fn had_children(&mut self, report: &DocumentReport) -> bool {
+        let (parent, kind) = (Some(self.job.signal_source.id), Some(SignalSourceKind::Sitemap));
         let parts = SignalSourceQuery { parent, kind, limit: 1, ..SignalSourceQuery::default() };
-        if report.entries == 0 {
+        if report.pages == 0 {
             return false;
         }
-        match self.shop.readers.with(|reader| reader.signal_sources(&parts)) {
+        match self.context.readers.with_reader(|reader| reader.signal_sources(&parts)) {
             Ok(parts) => !parts.is_empty(),
             Err(error) => {
-                self.trouble = Some(error);
+                self.store_error = Some(error);
                 false
             }
         }
     }
 
-    fn done(mut self, report: Option<&Report>, ours: Option<String>) -> Done {
+    fn finish(mut self, report: Option<&DocumentReport>, ours: Option<String>) -> DocumentResult {
         if let Some(report) = report {
-            self.read.report(report);
+            self.result.add_report(report);
         }
         let failed = report.is_none_or(is_failure);
-        Done { read: self.read, failed, news: self.news, found: self.found, ours }
+        DocumentResult {
+            result: self.result,
+            failed,
+            has_signals: self.has_signals,
+            sources_added: self.sources_added,
+            own_error: ours,
+        }
     }
 
-    fn is_wanted(&self) -> bool {
-        !self.over.load(Ordering::Relaxed)
+    fn is_active(&self) -> bool {
+        !self.is_cancelled.load(Ordering::Relaxed)
     }
 
-    fn go_on(&self) -> ControlFlow<()> {
-        if self.trouble.is_some() || !self.is_wanted() {
+    fn control_flow(&self) -> ControlFlow<()> {
+        if self.store_error.is_some() || !self.is_active() {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
 
-    fn part(&mut self, entry: Entry) {
-        let depth = u32::try_from(self.work.above.len()).unwrap_or(u32::MAX).saturating_add(1);
-        match self.walk.enter(&entry.url, depth) {
-            Ok(()) => self.parts.push(entry),
-            Err(refused) => self.defect(&format!("part-{}", refused.name()), 1),
+    fn add_child(&mut self, entry: DocumentEntry) {
+        let depth = u32::try_from(self.job.ancestors.len()).unwrap_or(u32::MAX).saturating_add(1);
+        match self.walk.visit(&entry.url, depth) {
+            Ok(()) => self.children.push(entry),
+            Err(refused) => self.count_defect(&format!("part-{}", refused.name()), 1),
         }
     }
 
-    fn defect(&mut self, name: &str, count: u64) {
-        *self.read.defects.entry(name.to_owned()).or_default() += count;
+    fn count_defect(&mut self, name: &str, count: u64) {
+        *self.result.defects.entry(name.to_owned()).or_default() += count;
     }
 
-    /// Looks up the pages that have come together.
-    fn look(&mut self) -> ControlFlow<()> {
+    /// Looks up the collected pages.
+    fn flush_pages(&mut self) -> ControlFlow<()> {
         let mut pages = std::mem::take(&mut self.pages);
-        once(&mut pages, self.manner);
-        let number = self.work.herald.id;
+        dedup_entries(&mut pages, self.document);
+        let number = self.job.signal_source.id;
         let urls: Vec<&str> = pages.iter().map(|it| it.url.as_str()).collect();
-        let known = match self.shop.readers.with(|reader| reader.match_urls(number, &urls)) {
+        let known = match self
+            .context
+            .readers
+            .with_reader(|reader| reader.match_signalled_urls(number, &urls))
+        {
             Ok(known) => known,
             Err(error) => {
-                self.trouble = Some(error);
+                self.store_error = Some(error);
                 return ControlFlow::Break(());
             }
         };
-        let mut words: Vec<Word> = Vec::new();
+        let mut observed: Vec<ObservedEntry> = Vec::new();
         let mut new = Vec::new();
         for (entry, known) in pages.iter().zip(known) {
-            if !self.sieve.hears(&entry.url) {
-                self.read.elsewhere += 1;
+            if !self.filter.may_report(&entry.url) {
+                self.result.elsewhere += 1;
                 continue;
             }
             match known {
                 Some(known) => {
-                    self.read.known += 1;
-                    words.extend(self.word(&known, entry));
+                    self.result.known += 1;
+                    observed.extend(self.observe_entry(&known, entry));
                 }
-                None => new.extend(self.sieve.wants(&entry.url).map(|it| (it, entry))),
+                None => new.extend(self.filter.request_for(&entry.url).map(|it| (it, entry))),
             }
         }
-        self.tell(words, 0, 0);
-        for some in new.chunks(ADDED) {
-            self.add(some);
+        self.send_entries(observed, 0, 0);
+        for chunk in new.chunks(ADD_BATCH) {
+            self.add_discovered(chunk);
         }
         self.pages = pages;
         self.pages.clear();
-        self.go_on()
+        self.control_flow()
     }
 
-    fn word(&self, known: &SourceMatch, entry: &Entry) -> Option<Word> {
-        let signal = news(known, entry, self.manner)?;
-        let said = moment(entry, self.manner);
-        let span = said.map(|said| (*said.span().start(), *said.span().end()));
-        Some(Word {
-            hearsay: SignalReport { source: known.id, said: span },
-            signal,
-            moment: said.map(|said| said.at.saturating_mul(1000)),
-            print: entry.fingerprint,
+    fn observe_entry(&self, known: &SourceMatch, entry: &DocumentEntry) -> Option<ObservedEntry> {
+        let signal = classify_entry(known, entry, self.document)?;
+        let date = entry_date(entry, self.document);
+        let span = date.map(|date| (*date.possible_range().start(), *date.possible_range().end()));
+        Some(ObservedEntry {
+            report: SignalReport { source: known.id, changed_between: span },
+            is_signal: signal,
+            changed_at: date.map(|date| date.unix_seconds.saturating_mul(1000)),
+            fingerprint: entry.fingerprint,
         })
     }
 
-    /// Tells the loop, and waits until it has room for more.
-    fn tell(&mut self, words: Vec<Word>, found: u32, reserved: u32) {
-        if words.is_empty() && reserved == 0 {
+    /// Sends entries to the event loop and waits until it has room for more.
+    fn send_entries(&mut self, observed: Vec<ObservedEntry>, added: u32, reserved: u32) {
+        if observed.is_empty() && reserved == 0 {
             return;
         }
-        let signals = words.iter().filter(|it| it.signal).count() as u64;
-        self.read.signals += signals;
-        self.news |= signals > 0 || found > 0;
+        let signals = observed.iter().filter(|it| it.is_signal).count() as u64;
+        self.result.signals += signals;
+        self.has_signals |= signals > 0 || added > 0;
         let (done, room) = oneshot::channel();
-        let (herald, root) = (self.work.herald.id, self.work.root().id);
-        let source = self.work.herald.source;
-        let notice = Notice::Words { herald, source, root, words, found, reserved, done };
-        self.wait(notice, room);
+        let (signal_source, root) = (self.job.signal_source.id, self.job.root().id);
+        let source = self.job.signal_source.source;
+        let notice = LoopMessage::Entries {
+            signal_source,
+            source,
+            root,
+            entries: observed,
+            added,
+            reserved,
+            done,
+        };
+        self.send_and_wait(notice, room);
     }
 
-    /// Has the loop take note of something. What nobody answers is not wanted any more.
-    fn wait<T>(&self, notice: Notice, answer: oneshot::Receiver<T>) -> Option<T> {
-        self.shop.giver.notice(notice);
+    /// Sends a message and waits for the reply. Without one, the read is cancelled.
+    fn send_and_wait<T>(&self, notice: LoopMessage, answer: oneshot::Receiver<T>) -> Option<T> {
+        self.context.permits.send(notice);
         let answer = answer.blocking_recv().ok();
         if answer.is_none() {
-            self.over.store(true, Ordering::Relaxed);
+            self.is_cancelled.store(true, Ordering::Relaxed);
         }
         answer
     }
 
-    /// Adds pages that nobody knows.
-    fn add(&mut self, some: &[(crate::edit::NewSourceRequest, &Entry)]) {
-        if self.go_on().is_break() || !self.sieve.discovers() {
+    /// Adds unknown pages.
+    fn add_discovered(&mut self, chunk: &[(crate::source_edit::NewSourceRequest, &DocumentEntry)]) {
+        if self.control_flow().is_break() || !self.filter.is_discovering() {
             return;
         }
         let (done, answer) = oneshot::channel();
-        let wanted = some.iter().map(|(wanted, _)| wanted.clone()).collect();
-        let (herald, root) = (self.work.herald.id, self.work.root().id);
-        let (source, most) = (self.work.herald.source, self.sieve.most());
-        let notice = Notice::Found { herald, source, root, most, wanted, done };
-        let Some(Found { added, over, reserved }) = self.wait(notice, answer) else { return };
-        self.read.over += over;
-        let mut words = Vec::new();
-        for (added, (_, entry)) in added.iter().zip(some) {
-            let known = SourceMatch { id: added.id, fetched: None, last_entry: None };
-            words.extend(self.word(&known, entry).map(|word| Word { signal: false, ..word }));
+        let requests = chunk.iter().map(|(requests, _)| requests.clone()).collect();
+        let (signal_source, root) = (self.job.signal_source.id, self.job.root().id);
+        let (source, max_added) = (self.job.signal_source.source, self.filter.max_pages());
+        let notice =
+            LoopMessage::Discovered { signal_source, source, root, max_added, requests, done };
+        let Some(DiscoveryResult { added, over_limit, reserved }) =
+            self.send_and_wait(notice, answer)
+        else {
+            return;
+        };
+        self.result.over += over_limit;
+        let mut observed = Vec::new();
+        for (added, (_, entry)) in added.iter().zip(chunk) {
+            let known = SourceMatch { id: added.id, fetched_at: None, last_entry: None };
+            observed.extend(
+                self.observe_entry(&known, entry)
+                    .map(|entry| ObservedEntry { is_signal: false, ..entry }),
+            );
         }
-        let found = added.iter().filter(|it| it.is_new).count();
-        let found = u32::try_from(found).unwrap_or(u32::MAX);
-        self.found += found;
-        self.read.found += u64::from(found);
-        self.tell(words, found, reserved);
+        let added = added.iter().filter(|it| it.is_new).count();
+        let added = u32::try_from(added).unwrap_or(u32::MAX);
+        self.sources_added += added;
+        self.result.found += u64::from(added);
+        self.send_entries(observed, added, reserved);
     }
 
-    /// The parts of an index come to be read, those that it does not name any more go, and what it says
-    /// of the others is told as of pages.
-    fn take_parts(&mut self, is_whole: bool) {
-        let parts = std::mem::take(&mut self.parts);
+    /// Adds new children of an index, removes those that are gone, and sends entries for the
+    /// others.
+    fn update_children(&mut self, is_whole: bool) {
+        let parts = std::mem::take(&mut self.children);
         let (done, answer) = oneshot::channel();
         let urls = parts.iter().map(|it| it.url.clone()).collect();
-        let (herald, root) = (self.work.herald.id, self.work.root().id);
-        let source = self.work.herald.source;
-        let notice = Notice::Parts { herald, source, root, urls, is_whole, done };
-        let Some(sources) = self.wait(notice, answer) else { return };
+        let (signal_source, root) = (self.job.signal_source.id, self.job.root().id);
+        let source = self.job.signal_source.source;
+        let notice = LoopMessage::Children {
+            signal_source,
+            source,
+            root,
+            urls,
+            is_complete: is_whole,
+            done,
+        };
+        let Some(sources) = self.send_and_wait(notice, answer) else { return };
         let refused = parts.len().saturating_sub(sources.len());
         if refused > 0 {
-            self.defect("part-too-many", refused as u64);
+            self.count_defect("part-too-many", refused as u64);
         }
-        let number = self.work.herald.id;
+        let number = self.job.signal_source.id;
         let ids: Vec<u32> = sources.iter().filter_map(|it| *it).collect();
-        let known = self.shop.readers.with(|reader| reader.match_ids(number, &ids));
+        let known =
+            self.context.readers.with_reader(|reader| reader.match_signalled_ids(number, &ids));
         let known = match known {
             Ok(known) => known,
             Err(error) => {
-                self.trouble = Some(error);
+                self.store_error = Some(error);
                 return;
             }
         };
         let entries = parts.iter().zip(&sources).filter(|(_, source)| source.is_some());
-        let mut words = Vec::new();
+        let mut observed = Vec::new();
         for ((entry, _), known) in entries.zip(known) {
-            words.extend(known.and_then(|known| self.word(&known, entry)));
+            observed.extend(known.and_then(|known| self.observe_entry(&known, entry)));
         }
-        for some in words.chunks(SOME) {
-            self.tell(some.to_vec(), 0, 0);
+        for chunk in observed.chunks(LOOKUP_BATCH) {
+            self.send_entries(chunk.to_vec(), 0, 0);
         }
     }
 }

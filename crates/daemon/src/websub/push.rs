@@ -1,210 +1,237 @@
-//! What a hub sends: the topic as it is now, mostly a feed. Its entries are signals for pages that are
-//! known, and the topic itself is one.
+//! A push of a hub contains the topic's content, usually a feed. Its entries are signals about
+//! known pages, and so is the push about the topic itself.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use freshet_signals::{Entry, Kind, Limits, Url, read};
+use freshet_signals::{DocumentEntry, DocumentLimits, EntryTarget, Url, read_document};
 use freshet_store::{Reader, StoreError, SubscriptionIntent};
 use tokio::sync::oneshot;
 
-use super::{BURST, PER_SECOND, Subscriber, signature};
+use super::{MAX_PUSH_BURST, PUSHES_PER_SECOND, Subscriber, signature};
 use crate::clock::Millis;
-use crate::daemon::{DaemonError, Handle};
-use crate::permits::Notice;
+use crate::daemon::{DaemonError, DaemonHandle};
+use crate::fetch_context::parse_source_url;
+use crate::host_permits::LoopMessage;
 use crate::signal_sources::{
-    DiscoveryRule, SignalEncoding, SignalReport, Word, moment, news, once,
+    DiscoveryRule, DocumentContext, ObservedEntry, SignalReport, classify_entry, dedup_entries,
+    entry_date,
 };
-use crate::work::host_of;
 
-/// What is read of what a hub sends.
-const ENTRIES: u64 = 10_000;
-const BYTES: u64 = 32 << 20;
+/// Limits on the content of a push.
+const MAX_ENTRIES: u64 = 10_000;
+const MAX_BYTES: u64 = 32 << 20;
 
-/// What became of what a hub sent.
+/// Result of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pushed {
-    /// It was heard: so many sources have news.
-    Heard(usize),
-    /// It is not signed as it should be: nothing came of it.
-    Ignored,
-    /// There is no such subscription.
+pub enum PushResult {
+    /// Accepted; this many sources were signalled.
+    Accepted(usize),
+    /// The signature is missing or invalid; the push was discarded.
+    BadSignature,
+    /// No such subscription.
     Unknown,
-    /// It is over.
+    /// The subscription has ended.
     Gone,
-    /// It sends too much: not before so many seconds.
-    TooMany(u32),
+    /// Too many pushes; retry after this many seconds.
+    RateLimited(u32),
 }
 
-/// What a push is judged by.
-struct Addressee {
+/// Subscription data that a push is checked against.
+struct PushTarget {
     secret: String,
     topic: String,
     feed: u32,
-    herald: u32,
+    signal_source: u32,
 }
 
-impl Handle {
-    /// A hub has sent something, signed so. Nothing happens if it is not from the hub.
+impl DaemonHandle {
+    /// Receives a push. It is discarded unless its signature is valid.
     ///
     /// # Errors
-    /// If the store cannot be read, or the daemon has stopped.
-    pub async fn pushed(
+    /// Returns [`DaemonError`] if the store cannot be read or the daemon has stopped.
+    pub async fn receive_push(
         &self,
         callback: &str,
         signature: Option<&str>,
         body: Bytes,
-    ) -> Result<Pushed, DaemonError> {
+    ) -> Result<PushResult, DaemonError> {
         let now = self.now();
-        let to = match self.websub().addressee(callback, now) {
-            Ok(to) => to,
+        let target = match self.subscriber().push_target(callback, now) {
+            Ok(target) => target,
             Err(pushed) => return Ok(pushed),
         };
-        let (feed, herald) = (to.feed, to.herald);
+        let (feed, signal_source) = (target.feed, target.signal_source);
         let signature = signature.map(str::to_owned);
         let judge = move || {
-            let is_good = signature.is_some_and(|it| signature::is_good(&to.secret, &it, &body));
-            is_good.then(|| Sent::read(to.topic, &body, now))
+            let is_good =
+                signature.is_some_and(|it| signature::is_valid(&target.secret, &it, &body));
+            is_good.then(|| PushedDocument::parse(target.topic, &body, now))
         };
         let judged = tokio::task::spawn_blocking(judge).await;
         let sent = judged.map_err(|_| DaemonError::Stopped)?;
-        self.websub().count(callback, sent.is_some(), now);
+        self.subscriber().count_push(callback, sent.is_some(), now);
         let Some(sent) = sent else {
-            tracing::debug!(herald, "a hub sent what is not signed as it should be");
-            return Ok(Pushed::Ignored);
+            tracing::debug!(signal_source, "discarded a push without a valid signature");
+            return Ok(PushResult::BadSignature);
         };
-        let words = self.read(move |reader| sent.words(reader, herald, feed)).await?;
-        let count = words.iter().filter(|it| it.signal).count();
+        let observed =
+            self.read(move |reader| sent.into_entries(reader, signal_source, feed)).await?;
+        let count = observed.iter().filter(|it| it.is_signal).count();
         let (done, room) = oneshot::channel();
-        let notice = Notice::Words {
-            herald,
+        let notice = LoopMessage::Entries {
+            signal_source,
             source: None,
-            root: herald,
-            words,
-            found: 0,
+            root: signal_source,
+            entries: observed,
+            added: 0,
             reserved: 0,
             done,
         };
-        self.shops().borrow().giver.notice(notice);
-        // Nobody answers if it has just been removed.
+        self.watch_context().borrow().permits.send(notice);
+        // No reply comes if the signal source has just been removed.
         let _ = room.await;
-        Ok(Pushed::Heard(count))
+        Ok(PushResult::Accepted(count))
     }
 }
 
-/// What a hub sent, as it was read.
-struct Sent {
+/// Parsed content of a push.
+struct PushedDocument {
     topic: String,
-    entries: Vec<Entry>,
-    /// Whether it says which pages have changed.
-    is_list: bool,
+    entries: Vec<DocumentEntry>,
+    /// True if it lists changed pages.
+    is_document: bool,
     /// In seconds since 1970.
     now: i64,
 }
 
-impl Sent {
-    fn read(topic: String, body: &[u8], now: Millis) -> Self {
-        let mut sent = Self { topic, entries: Vec::new(), is_list: false, now: now / 1000 };
+impl PushedDocument {
+    fn parse(topic: String, body: &[u8], now: Millis) -> Self {
+        let mut sent = Self { topic, entries: Vec::new(), is_document: false, now: now / 1000 };
         let Ok(base) = Url::parse(&sent.topic) else { return sent };
-        let limits = Limits { entries: ENTRIES, bytes: BYTES, ..Limits::at(sent.now) };
-        let report = read(&mut &*body, &base, limits, &mut |entry| {
-            if entry.kind == Kind::Page {
+        let limits = DocumentLimits {
+            max_entries: MAX_ENTRIES,
+            max_bytes: MAX_BYTES,
+            ..DocumentLimits::new(sent.now)
+        };
+        let report = read_document(&mut &*body, &base, limits, &mut |entry| {
+            if entry.target == EntryTarget::Page {
                 sent.entries.push(entry);
             }
             ControlFlow::Continue(())
         });
         let is_list = report.format.is_feed() || report.format.is_sitemap();
-        sent.is_list = is_list && !sent.entries.is_empty();
+        sent.is_document = is_list && !sent.entries.is_empty();
         sent
     }
 
-    /// What is said of sources: of pages that the entries name, if it is news, and of the topic itself. The
-    /// feed is to be read if that tells more.
-    fn words(self, reader: &Reader, herald: u32, feed: u32) -> Result<Vec<Word>, StoreError> {
-        let Some(kept) = reader.signal_source(feed)? else { return Ok(Vec::new()) };
-        // Numbers are used again.
-        let own = reader.signal_source(herald)?;
+    /// Returns the signals: entries that name known pages, and the topic. The feed itself is
+    /// signalled if reading it would tell more.
+    fn into_entries(
+        self,
+        reader: &Reader,
+        signal_source: u32,
+        feed: u32,
+    ) -> Result<Vec<ObservedEntry>, StoreError> {
+        let Some(entry) = reader.signal_source(feed)? else { return Ok(Vec::new()) };
+        // Ids are reused.
+        let own = reader.signal_source(signal_source)?;
         if !own.is_some_and(|it| it.parent == Some(feed) && it.name == self.topic) {
             return Ok(Vec::new());
         }
-        let base = Url::parse(&kept.name).or_else(|_| Url::parse(&self.topic));
-        let sieve = base.ok().map(|base| DiscoveryRule::of(&kept).sieve(&base));
-        let mut words = Vec::new();
-        let topic = host_of(&self.topic).map_or(self.topic, |(url, _)| url);
-        words.extend(reader.find_source(&topic)?.map(plainly));
-        let manner = SignalEncoding { now: self.now, again: true, feed: true };
-        let mut entries: Vec<Entry> = if self.is_list { self.entries } else { Vec::new() };
-        once(&mut entries, manner);
+        let base = Url::parse(&entry.name).or_else(|_| Url::parse(&self.topic));
+        let filter =
+            base.ok().map(|base| DiscoveryRule::from_signal_source(&entry).into_filter(&base));
+        let mut observed = Vec::new();
+        let topic = parse_source_url(&self.topic).map_or(self.topic, |(url, _)| url);
+        observed.extend(reader.find_source(&topic)?.map(plain_signal));
+        let document = DocumentContext { now: self.now, was_read_before: true, is_feed: true };
+        let mut entries: Vec<DocumentEntry> =
+            if self.is_document { self.entries } else { Vec::new() };
+        dedup_entries(&mut entries, document);
         let urls: Vec<&str> = entries.iter().map(|it| it.url.as_str()).collect();
-        let (own, of_feed) = (reader.match_urls(herald, &urls)?, reader.match_urls(feed, &urls)?);
-        let mut tells_more = !self.is_list;
+        let (own, of_feed) = (
+            reader.match_signalled_urls(signal_source, &urls)?,
+            reader.match_signalled_urls(feed, &urls)?,
+        );
+        let mut tells_more = !self.is_document;
         for ((entry, own), of_feed) in entries.iter().zip(own).zip(of_feed) {
-            if !sieve.as_ref().is_some_and(|it| it.hears(&entry.url)) {
+            if !filter.as_ref().is_some_and(|it| it.may_report(&entry.url)) {
                 continue;
             }
             let Some(mut known) = own else {
-                // It is added when the feed is read, by its rule.
-                tells_more |= sieve.as_ref().is_some_and(|it| it.wants(&entry.url).is_some());
+                // Reading the feed adds the page by its rule.
+                tells_more |=
+                    filter.as_ref().is_some_and(|it| it.request_for(&entry.url).is_some());
                 continue;
             };
             known.last_entry = known.last_entry.or(of_feed.and_then(|it| it.last_entry));
-            let Some(signal) = news(&known, entry, manner) else { continue };
-            let said = moment(entry, manner);
-            words.push(Word {
-                hearsay: SignalReport {
+            let Some(signal) = classify_entry(&known, entry, document) else { continue };
+            let date = entry_date(entry, document);
+            observed.push(ObservedEntry {
+                report: SignalReport {
                     source: known.id,
-                    said: said.map(|it| (*it.span().start(), *it.span().end())),
+                    changed_between: date
+                        .map(|it| (*it.possible_range().start(), *it.possible_range().end())),
                 },
-                signal,
-                moment: said.map(|it| it.at.saturating_mul(1000)),
-                print: entry.fingerprint,
+                is_signal: signal,
+                changed_at: date.map(|it| it.unix_seconds.saturating_mul(1000)),
+                fingerprint: entry.fingerprint,
             });
         }
-        words.extend(kept.source.filter(|_| tells_more).map(plainly));
-        // Of each source one word counts.
+        observed.extend(entry.source.filter(|_| tells_more).map(plain_signal));
+        // Keeps one entry per source.
         let mut seen = HashSet::new();
-        words.retain(|it| seen.insert(it.hearsay.source));
-        Ok(words)
+        observed.retain(|it| seen.insert(it.report.source));
+        Ok(observed)
     }
 }
 
-/// That a source has changed, and nothing else.
-fn plainly(source: u32) -> Word {
-    Word { hearsay: SignalReport { source, said: None }, signal: true, moment: None, print: 0 }
+/// Returns a signal without an entry.
+fn plain_signal(source: u32) -> ObservedEntry {
+    ObservedEntry {
+        report: SignalReport { source, changed_between: None },
+        is_signal: true,
+        changed_at: None,
+        fingerprint: 0,
+    }
 }
 
 impl Subscriber {
-    /// To whom something comes, if it may.
-    fn addressee(&self, callback: &str, now: Millis) -> Result<Addressee, Pushed> {
+    /// Returns the subscription that a push belongs to, if it may be accepted.
+    fn push_target(&self, callback: &str, now: Millis) -> Result<PushTarget, PushResult> {
         let mut state = self.lock();
-        let kept = state.all.get_mut(callback).ok_or(Pushed::Unknown)?;
-        let row = &kept.row;
+        let entry = state.subscriptions.get_mut(callback).ok_or(PushResult::Unknown)?;
+        let row = &entry.row;
         if row.intent != SubscriptionIntent::Subscribe {
-            return Err(Pushed::Gone);
+            return Err(PushResult::Gone);
         }
-        let passed = (now - kept.at).max(0) as f64 / 1000.0;
-        kept.room = (kept.room + passed * PER_SECOND).min(BURST);
-        kept.at = now;
-        if kept.room < 1.0 {
-            return Err(Pushed::TooMany(((1.0 - kept.room) / PER_SECOND).ceil() as u32));
+        let passed = (now - entry.allowance_at).max(0) as f64 / 1000.0;
+        entry.push_allowance =
+            (entry.push_allowance + passed * PUSHES_PER_SECOND).min(MAX_PUSH_BURST);
+        entry.allowance_at = now;
+        if entry.push_allowance < 1.0 {
+            return Err(PushResult::RateLimited(
+                ((1.0 - entry.push_allowance) / PUSHES_PER_SECOND).ceil() as u32,
+            ));
         }
-        kept.room -= 1.0;
+        entry.push_allowance -= 1.0;
         let (secret, topic) = (row.secret.clone(), row.topic.clone());
-        Ok(Addressee { secret, topic, feed: row.feed, herald: row.signal_source })
+        Ok(PushTarget { secret, topic, feed: row.feed, signal_source: row.signal_source })
     }
 
-    fn count(&self, callback: &str, is_good: bool, now: Millis) {
+    fn count_push(&self, callback: &str, is_good: bool, now: Millis) {
         let mut state = self.lock();
-        let Some(kept) = state.all.get_mut(callback) else { return };
-        let row = &mut kept.row;
+        let Some(entry) = state.subscriptions.get_mut(callback) else { return };
+        let row = &mut entry.row;
         row.pushes += 1;
         if is_good {
             row.last_push_at = Some(now);
         } else {
             row.rejected_pushes += 1;
         }
-        // It is written with the next thing that is.
+        // Saved with the next write.
         state.unwritten.insert(callback.to_owned());
     }
 }
@@ -215,12 +242,12 @@ mod tests {
 
     const TOPIC: &str = "https://a.example/feed";
 
-    fn read(body: &str) -> Sent {
-        Sent::read(TOPIC.to_owned(), body.as_bytes(), 1_800_000_000_000)
+    fn read(body: &str) -> PushedDocument {
+        PushedDocument::parse(TOPIC.to_owned(), body.as_bytes(), 1_800_000_000_000)
     }
 
     #[test]
-    fn entries_of_a_feed_are_read() {
+    fn the_entries_of_a_pushed_feed_are_read() {
         let sent = read(
             "<feed xmlns='http://www.w3.org/2005/Atom'><title>t</title>
             <entry><id>1</id><link href='/one'/><updated>2026-11-01T00:00:00Z</updated></entry>
@@ -228,21 +255,21 @@ mod tests {
         );
         let urls: Vec<_> = sent.entries.iter().map(|it| it.url.as_str()).collect();
         assert_eq!(urls, ["https://a.example/one", "https://b.example/two"]);
-        assert!(sent.is_list);
+        assert!(sent.is_document);
     }
 
     #[test]
-    fn what_is_no_feed_says_nothing_of_pages() {
+    fn a_push_that_is_no_feed_lists_no_pages() {
         for body in ["", "<html><body><a href='/x'>x</a></body></html>", "{}", "\u{0}\u{1}"] {
-            assert!(!read(body).is_list, "{body}");
+            assert!(!read(body).is_document, "{body}");
         }
     }
 
     #[test]
-    fn a_document_without_end_is_read_up_to_a_limit() {
+    fn an_endless_push_is_read_up_to_a_limit() {
         let entry = |n: u64| format!("<item><link>https://a.example/{n}</link></item>");
-        let items: String = (0..2 * ENTRIES).map(entry).collect();
+        let items: String = (0..2 * MAX_ENTRIES).map(entry).collect();
         let sent = read(&format!("<rss version='2.0'><channel>{items}</channel></rss>"));
-        assert!(sent.entries.len() as u64 <= ENTRIES, "{}", sent.entries.len());
+        assert!(sent.entries.len() as u64 <= MAX_ENTRIES, "{}", sent.entries.len());
     }
 }

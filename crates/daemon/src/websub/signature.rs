@@ -1,33 +1,32 @@
-//! Signatures of what hubs send: `X-Hub-Signature: sha256=…`, an HMAC over the body by the secret.
+//! Push signatures: `X-Hub-Signature: sha256=…`, an HMAC of the body with the secret.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 
-/// Whether a body is signed with the secret, by what stands in the header. Time tells nothing of how far a
-/// signature is right.
-pub(super) fn is_good(secret: &str, signature: &str, body: &[u8]) -> bool {
+/// True if the header contains a valid signature of the body. Runs in constant time.
+pub(super) fn is_valid(secret: &str, signature: &str, body: &[u8]) -> bool {
     let Some((method, digits)) = signature.trim().split_once('=') else { return false };
-    let Some(tag) = bytes(digits) else { return false };
+    let Some(tag) = decode_hex(digits) else { return false };
     let key = secret.as_bytes();
     match method.to_ascii_lowercase().as_str() {
-        "sha1" => fits::<Hmac<Sha1>>(key, body, &tag),
-        "sha256" => fits::<Hmac<Sha256>>(key, body, &tag),
-        "sha384" => fits::<Hmac<Sha384>>(key, body, &tag),
-        "sha512" => fits::<Hmac<Sha512>>(key, body, &tag),
+        "sha1" => verify::<Hmac<Sha1>>(key, body, &tag),
+        "sha256" => verify::<Hmac<Sha256>>(key, body, &tag),
+        "sha384" => verify::<Hmac<Sha384>>(key, body, &tag),
+        "sha512" => verify::<Hmac<Sha512>>(key, body, &tag),
         _ => false,
     }
 }
 
-fn fits<M: Mac + KeyInit>(key: &[u8], body: &[u8], tag: &[u8]) -> bool {
+fn verify<M: Mac + KeyInit>(key: &[u8], body: &[u8], tag: &[u8]) -> bool {
     let Ok(mut mac) = <M as KeyInit>::new_from_slice(key) else { return false };
     mac.update(body);
     mac.verify_slice(tag).is_ok()
 }
 
-/// Bytes of hexadecimal digits.
-fn bytes(digits: &str) -> Option<Vec<u8>> {
-    // The longest is that of SHA-512.
+/// Decodes hexadecimal digits.
+fn decode_hex(digits: &str) -> Option<Vec<u8>> {
+    // SHA-512 has the longest signature.
     if digits.len() > 128 || !digits.len().is_multiple_of(2) {
         return None;
     }
@@ -50,25 +49,25 @@ mod tests {
     ];
 
     #[test]
-    fn signatures_are_those_of_the_standards() {
+    fn signatures_match_the_test_vectors_of_the_rfcs() {
         for good in GOOD {
-            assert!(is_good("Jefe", good, BODY), "{good}");
-            assert!(is_good("Jefe", &good.to_uppercase(), BODY), "{good}");
-            assert!(!is_good("jefe", good, BODY));
-            assert!(!is_good("Jefe", good, b"something else"));
+            assert!(is_valid("Jefe", good, BODY), "{good}");
+            assert!(is_valid("Jefe", &good.to_uppercase(), BODY), "{good}");
+            assert!(!is_valid("jefe", good, BODY));
+            assert!(!is_valid("Jefe", good, b"something else"));
         }
     }
 
     #[test]
-    fn what_is_no_signature_is_none() {
+    fn an_invalid_signature_is_rejected() {
         let short = &GOOD[1][..GOOD[1].len() - 2];
         let other = GOOD[0].replace("sha1", "sha256");
         let weak = GOOD[0].replace("sha1", "md5");
         let long = format!("sha512={}", "0".repeat(4096));
         let cases =
             ["", "=", "sha256", "sha256=", "sha256=xyz", "sha256=é", short, &other, &weak, &long];
-        for odd in cases {
-            assert!(!is_good("Jefe", odd, BODY), "{odd}");
+        for invalid in cases {
+            assert!(!is_valid("Jefe", invalid, BODY), "{invalid}");
         }
     }
 }
