@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""A crawler that lets freshet decide: claims what is worth fetching, fetches it, reports what came.
+"""A crawler scheduled by freshet: claims the sources that are worth fetching, fetches and reports them.
 
     python3 claims.py http://127.0.0.1:7343          (with a token: FRESHET_TOKEN=… python3 claims.py …)
 
-With `crew = 0` in freshet.toml, freshet fetches nothing by itself. Only the standard library is used.
+With `crew = 0` in freshet.toml, freshet itself fetches nothing. Needs only the standard library.
 """
 import base64, datetime, http.client, json, os, sys, time, urllib.error, urllib.request
 
 SERVICE = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:7343"
 
 
-def ask(path, body):
+def send(path, body):
     request = urllib.request.Request(SERVICE + path, json.dumps(body).encode())
     request.add_header("Content-Type", "application/json")
     if "FRESHET_TOKEN" in os.environ:
         request.add_header("Authorization", "Bearer " + os.environ["FRESHET_TOKEN"])
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.load(answer)
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return json.load(response)
 
 
-def header(value):  # what is odd is not asked with the next time
+def header(value):  # drops values that cannot be sent back with the next request
     return value if value and len(value) <= 1000 and value.isprintable() else None
 
 
@@ -29,11 +29,11 @@ def fetch(item):
         if value:
             request.add_header(name, value)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            document = base64.b64encode(answer.read()).decode()
-            return {"outcome": "document", "base64": document, "status": answer.status,
-                    "content_type": header(answer.headers["Content-Type"]), "etag": header(answer.headers["ETag"]),
-                    "last_modified": header(answer.headers["Last-Modified"])}
+        with urllib.request.urlopen(request, timeout=30) as response:
+            document = base64.b64encode(response.read()).decode()
+            return {"outcome": "document", "base64": document, "status": response.status,
+                    "content_type": header(response.headers["Content-Type"]), "etag": header(response.headers["ETag"]),
+                    "last_modified": header(response.headers["Last-Modified"])}
     except urllib.error.HTTPError as error:
         outcome = {304: "unchanged", 404: "gone", 410: "gone"}.get(error.code, "failed")
         return {"outcome": outcome, "status": error.code, "host": error.code in (429, 503)}
@@ -48,10 +48,10 @@ def report(item):
 
 while True:
     try:
-        claim = ask("/v1/claims", {"max": 20, "lease_seconds": 300})
+        claim = send("/v1/claims", {"max": 20, "lease_seconds": 300})
         for item in claim["items"]:
-            ask("/v1/reports", {"lease": claim["lease"], "reports": [report(item)]})
-    except OSError as error:  # freshet is away, or did not understand: what is not reported goes back
+            send("/v1/reports", {"lease": claim["lease"], "reports": [report(item)]})
+    except OSError as error:  # no connection or an error response: unreported sources are released when the lease ends
         print(error, file=sys.stderr)
         claim = {"items": []}
     if not claim["items"]:

@@ -1,4 +1,4 @@
-// How long pages take in a browser with very many sources: until the answer begins, and until all is there.
+// Load times of pages in a browser with many sources: first byte and load event.
 
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -20,8 +20,8 @@ await writeFile(join(folder, "urls.txt"), `${urls.join("\n")}\n`);
 await promisify(execFile)(binary, ["import", "urls.txt"], { cwd: folder });
 const daemon = await start(binary, ["run", "--listen", "127.0.0.1:0"], folder, /"?the service is at (http:\/\/[^/"]+)/);
 const browser = await openBrowser();
-console.log("milliseconds".padEnd(30), "first byte".padStart(12), "all there".padStart(12));
-let longest = 0;
+console.log("milliseconds".padEnd(30), "first byte".padStart(12), "loaded".padStart(12));
+let slowest = 0;
 for (const path of PAGES) {
   const page = await browser.newPage();
   await page.goto(daemon.url + path, { waitUntil: "load" });
@@ -29,11 +29,11 @@ for (const path of PAGES) {
     const it = performance.getEntriesByType("navigation")[0];
     return [it.responseStart - it.requestStart, it.loadEventEnd];
   });
-  longest = Math.max(longest, all);
+  slowest = Math.max(slowest, all);
   console.log(path.padEnd(30), first.toFixed(0).padStart(12), all.toFixed(0).padStart(12));
   await page.close();
 }
-console.log(`longest of all: ${longest.toFixed(0)} ms, with ${count} sources`);
+console.log(`slowest page: ${slowest.toFixed(0)} ms, with ${count} sources`);
 await browser.close();
 await daemon.stop();
 await rm(folder, { recursive: true });

@@ -1,14 +1,14 @@
-// A browser whose pages are watched: what they say, where they ask, and what is in them.
+// A browser that records errors, policy violations and foreign requests of its pages.
 
 import { chromium } from "playwright-core";
 
 import { expect, same } from "./expect.mjs";
 import { MARK } from "./web.mjs";
 
-/** How long anything may take to appear, in milliseconds. */
-const PATIENCE = 60_000;
+/** Timeout for anything to appear, in milliseconds. */
+const TIMEOUT = 60_000;
 
-/** Debian's browser, with no way to other machines. */
+/** Debian's browser, cut off from other machines. */
 export async function openBrowser() {
   return chromium.launch({
     executablePath: process.env.FRESHET_CHROMIUM || "/usr/bin/chromium",
@@ -17,22 +17,22 @@ export async function openBrowser() {
   });
 }
 
-/** A visitor with cookies of its own, who sees to it that nothing is wrong with any page. */
+/** A visitor with its own cookies, who records the errors of all pages. */
 export class Visitor {
   constructor(context, origin) {
     this.context = context;
     this.origin = origin;
-    this.faults = [];
-    /** What the console may say: for pages that are to fail. */
+    this.errors = [];
+    /** Expected console errors, for pages that are meant to fail. */
     this.expected = [];
   }
 
   static async enter(browser, origin, options = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-GB", ...options });
-    context.setDefaultTimeout(PATIENCE);
+    context.setDefaultTimeout(TIMEOUT);
     const visitor = new Visitor(context, origin);
     if (options.javaScriptEnabled !== false) {
-      await context.exposeBinding("__violated", (_, what) => visitor.faults.push(`CSP: ${what}`));
+      await context.exposeBinding("__violated", (_, what) => visitor.errors.push(`CSP: ${what}`));
       await context.addInitScript(() => {
         addEventListener("securitypolicyviolation", (event) => {
           window.__violated(`${event.violatedDirective} at ${location.pathname}: ${event.blockedURI} ${event.sample}`);
@@ -42,13 +42,13 @@ export class Visitor {
     context.on("request", (request) => {
       const url = new URL(request.url());
       if (!["data:", "blob:", "about:"].includes(url.protocol) && url.origin !== origin) {
-        visitor.faults.push(`a request to another origin: ${url}`);
+        visitor.errors.push(`a request to another origin: ${url}`);
       }
     });
-    context.on("weberror", (error) => visitor.faults.push(`an error in a script: ${error.error()}`));
+    context.on("weberror", (error) => visitor.errors.push(`an error in a script: ${error.error()}`));
     context.on("console", (message) => {
       const text = `${message.text()} (${message.location().url})`;
-      if (message.type() === "error" && !visitor.expected.some((it) => it.test(text))) visitor.faults.push(text);
+      if (message.type() === "error" && !visitor.expected.some((it) => it.test(text))) visitor.errors.push(text);
     });
     return visitor;
   }
@@ -59,7 +59,7 @@ export class Visitor {
     return page;
   }
 
-  /** Goes to a page that must be there. */
+  /** Opens a page that must exist. */
   async go(page, path) {
     const answer = await page.goto(this.origin + path, { waitUntil: "load" });
     same(answer.status(), 200, `the page ${path}`);
@@ -74,9 +74,9 @@ export class Visitor {
     return page;
   }
 
-  /** Nothing was wrong so far. */
+  /** Fails if there were errors. */
   clean(where) {
-    expect(this.faults.length === 0, `${where}:\n  ${this.faults.join("\n  ")}`);
+    expect(this.errors.length === 0, `${where}:\n  ${this.errors.join("\n  ")}`);
   }
 
   async leave(where) {
@@ -85,7 +85,7 @@ export class Visitor {
   }
 }
 
-/** That nothing in a page was made of what strangers wrote. */
+/** Checks that no foreign text became markup. */
 export async function innocent(page, where) {
   const found = await page.evaluate((mark) => {
     const bad = [];
@@ -105,5 +105,5 @@ export async function innocent(page, where) {
     }
     return bad;
   }, MARK);
-  same(found, [], `what strangers wrote became markup at ${where}`);
+  same(found, [], `foreign text became markup at ${where}`);
 }

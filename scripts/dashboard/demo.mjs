@@ -1,4 +1,4 @@
-// The demo opens on the dashboard, with the truth beside what is expected.
+// The dashboard of the demo, with expected and true freshness.
 
 import { join } from "node:path";
 
@@ -11,21 +11,21 @@ export async function demo(browser, binary, pictures) {
   try {
     const visitor = await Visitor.enter(browser, running.url);
     const page = await visitor.open("/");
-    await page.getByText("This is the demo").waitFor();
-    const truth = page.getByRole("region", { name: "What is really so" });
+    await page.getByText("Demo: a simulated web").waitFor();
+    const truth = page.getByRole("region", { name: "True freshness" });
     await truth.waitFor();
     for (const name of ["freshet", "equal polling", "Nutch's rule"]) {
       await truth.getByRole("row", { name }).waitFor();
     }
-    // The numbers move while one looks.
+    // The figures update on their own.
     const requests = async () => Number((await truth.getByRole("row", { name: "freshet" })
       .getByRole("cell").last().innerText()).replace(/\D/g, ""));
     const first = await requests();
-    await until("the demo goes on before one's eyes", async () => (await requests()) > first);
-    await until("the chart has the lines of all three", async () =>
+    await until("the figures of the demo update", async () => (await requests()) > first);
+    await until("the chart has all series", async () =>
       (await page.locator("#freshness .legend li").count()) >= 3);
     const share = async () => (await truth.getByRole("row", { name: "freshet" }).getByRole("cell").first().innerText());
-    expect(/\d/.test(await share()), `the truth has no number: ${await share()}`);
+    expect(/\d/.test(await share()), `the true freshness is missing: ${await share()}`);
     await innocent(page, "the demo");
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });

@@ -1,26 +1,26 @@
-// What must hold, and waiting until it does.
+// Assertions, and waiting for conditions.
 
-/** Something that does not hold. */
+/** A failed assertion. */
 export class Failed extends Error {}
 
-/** Fails with words unless something holds. */
-export function expect(holds, words) {
-  if (!holds) throw new Failed(words);
+/** Fails with a message unless a condition holds. */
+export function expect(condition, message) {
+  if (!condition) throw new Failed(message);
 }
 
-/** Fails unless two values are the same as JSON. */
-export function same(found, wanted, words) {
-  const [one, other] = [JSON.stringify(found), JSON.stringify(wanted)];
-  expect(one === other, `${words}: ${one} and not ${other}`);
+/** Fails unless two values are equal as JSON. */
+export function same(actual, expected, message) {
+  const [one, other] = [JSON.stringify(actual), JSON.stringify(expected)];
+  expect(one === other, `${message}: ${one}, expected ${other}`);
 }
 
-/** Waits until something holds, and gives what it gave. */
-export async function until(words, look, seconds = 60) {
+/** Waits until a function returns a truthy value, and returns that value. */
+export async function until(message, check, seconds = 60) {
   const end = Date.now() + 1000 * seconds;
   let last = null;
   while (Date.now() < end) {
     try {
-      const found = await look();
+      const found = await check();
       if (found) return found;
       last = null;
     } catch (error) {
@@ -28,5 +28,5 @@ export async function until(words, look, seconds = 60) {
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Failed(`never happened: ${words}${last ? ` (${last.message})` : ""}`);
+  throw new Failed(`timed out waiting for: ${message}${last ? ` (${last.message})` : ""}`);
 }

@@ -1,18 +1,18 @@
-// Something to show: sources that change, that fail, and that mean harm.
+// Test data: sources that change, fail, or are hostile.
 
 import { expect, until } from "./expect.mjs";
 import { HOSTILE } from "./web.mjs";
 
-/** A tag as hostile as a tag can be. */
+/** A hostile tag. */
 export const TAG = `<b>"'tag`;
 
-/** Adds sources, and waits until the one that means most harm is fetched. */
+/** Adds sources and waits until the hostile one is fetched. */
 export async function fill(daemon, site) {
-  const mean = `${site.url}/hostile?q=${encodeURIComponent(HOSTILE)}&raw="'<script>window.__xss=1</script>`;
-  // Pages that change all the time would be found out; these are looked at as often from the start.
+  const hostile = `${site.url}/hostile?q=${encodeURIComponent(HOSTILE)}&raw="'<script>window.__xss=1</script>`;
+  // A maximum interval of a second makes changes visible at once.
   const max_interval = 1;
   const sources = [
-    { url: mean, tags: [TAG, "news"], importance: 3, max_interval },
+    { url: hostile, tags: [TAG, "news"], importance: 3, max_interval },
     { url: `${site.url}/hostile/javascript:window.__xss=1//`, tags: [TAG] },
     { url: `${site.url}/broken?q=${encodeURIComponent(HOSTILE)}` },
     { url: `${site.url}/secret/<svg onload=window.__xss=1>` },
@@ -25,7 +25,7 @@ export async function fill(daemon, site) {
   return row;
 }
 
-/** A source by its row. */
+/** Finds a source. */
 export async function find(daemon, is) {
   const rows = (await daemon.ask("GET", "/v1/sources?limit=100")).items;
   const row = rows.find(is);
@@ -33,17 +33,17 @@ export async function find(daemon, is) {
   return row;
 }
 
-/** Changes a page, and waits until that is in the log. */
+/** Changes a page and waits until the change is in the log. */
 export async function changed(daemon, site, path, source) {
   const before = await newest(daemon, source);
   site.change(path);
-  return until(`the change of ${path} is seen`, async () => {
+  return until(`the change of ${path} is found`, async () => {
     const now = await newest(daemon, source);
     return now && now.cursor !== before?.cursor && now;
   });
 }
 
-/** The newest change of a source. */
+/** Returns the newest change of a source. */
 export async function newest(daemon, source) {
   const { items } = await daemon.ask("GET", "/v1/changes?limit=1000&kinds=changed");
   return items.filter((it) => it.source === source && it.old_version && it.new_version).at(-1);

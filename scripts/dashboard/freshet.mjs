@@ -1,4 +1,4 @@
-// The binary as people start it.
+// Runs the binary.
 
 import { execFile, spawn } from "node:child_process";
 import { createWriteStream, readFileSync } from "node:fs";
@@ -19,8 +19,8 @@ connections = 4
 allow = ["127.0.0.0/8"]
 `;
 
-/** A process that says where its dashboard is, and ends with this one. */
-export async function start(binary, args, folder, says) {
+/** Starts a process that prints the address of its dashboard; it ends with this one. */
+export async function start(binary, args, folder, pattern) {
   const log = join(folder, `${args[0]}.log`);
   const child = spawn(binary, args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
   const written = child.stderr.pipe(createWriteStream(log));
@@ -28,18 +28,18 @@ export async function start(binary, args, folder, says) {
   const ended = new Promise((resolve) => child.on("exit", resolve));
   const kill = () => child.kill("SIGKILL");
   process.on("exit", kill);
-  const url = await until(`${args[0]} says where it is`, () => {
+  const url = await until(`${args[0]} prints its address`, () => {
     expect(child.exitCode === null, `it ended: ${readFileSync(log, "utf8")}`);
-    return says.exec(readFileSync(log, "utf8"))?.[1];
+    return pattern.exec(readFileSync(log, "utf8"))?.[1];
   });
   return {
     url,
     log: () => readFileSync(log, "utf8"),
-    /** Asks it to end, and waits for that. */
+    /** Stops it and waits for its end. */
     async stop() {
       child.kill("SIGINT");
       const code = await ended;
-      // All that it said is in the log.
+      // The log is complete.
       await whole;
       process.off("exit", kill);
       return code;
@@ -47,7 +47,7 @@ export async function start(binary, args, folder, says) {
   };
 }
 
-/** A daemon in a directory of its own, with a token that may do everything. */
+/** Starts a daemon in a directory of its own, with an admin token. */
 export async function startDaemon(binary) {
   const folder = await mkdtemp(join(tmpdir(), "freshet-dashboard-"));
   await writeFile(join(folder, "freshet.toml"), CONFIG);
@@ -64,22 +64,22 @@ export async function startDaemon(binary) {
   };
   return {
     url, folder, token, command, ask,
-    /** Ends it, and starts another with the same store at the same place. */
+    /** Restarts it with the same database and address. */
     async restart() {
       await daemon.stop();
       daemon = await serve(new URL(url).host);
     },
     async stop() {
       const code = await daemon.stop();
-      const faults = daemon.log().split("\n").filter((line) => /"level":"ERROR"|panicked/.test(line));
+      const errors = daemon.log().split("\n").filter((line) => /"level":"ERROR"|panicked/.test(line));
       await rm(folder, { recursive: true, force: true });
       expect(code === 0, `the daemon ended with ${code}`);
-      expect(faults.length === 0, `the daemon logged faults: ${faults.join("\n")}`);
+      expect(errors.length === 0, `the daemon logged errors: ${errors.join("\n")}`);
     },
   };
 }
 
-/** The demo, on a free port. */
+/** Starts the demo on a free port. */
 export async function startDemo(binary, length) {
   const folder = await mkdtemp(join(tmpdir(), "freshet-dashboard-"));
   const args = ["demo", "--for", length, "--listen", "127.0.0.1:0"];

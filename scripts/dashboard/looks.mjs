@@ -1,4 +1,4 @@
-// How every page looks and reads: pictures, axe-core, no scrolling sideways.
+// Appearance of every page: screenshots, accessibility (axe-core), no horizontal scrolling.
 
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -9,13 +9,13 @@ import { expect } from "./expect.mjs";
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const SIZES = [["desktop", { width: 1280, height: 800 }], ["phone", { width: 390, height: 844 }]];
 
-/** Empties the directory of pictures. */
+/** Empties the directory of screenshots. */
 export async function emptyPictures(folder) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
 }
 
-/** What axe-core finds that people would stumble over. */
+/** Serious and critical violations found by axe-core. */
 async function violations(page) {
   return page.evaluate(async () => {
     const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
@@ -24,7 +24,7 @@ async function violations(page) {
   });
 }
 
-/** Text that is wider than the window, by the widest element. */
+/** Elements that are wider than the window. */
 async function overflow(page) {
   return page.evaluate(() => {
     const width = document.documentElement.clientWidth;
@@ -36,7 +36,7 @@ async function overflow(page) {
   });
 }
 
-/** Looks at pages, one after the other, and says all that is wrong with them. */
+/** Checks pages one after the other and reports all problems. */
 export async function look(visitor, list, pictures) {
   await visitor.context.addInitScript({ content: await readFile(AXE, "utf8") });
   const page = await visitor.context.newPage();
@@ -52,15 +52,15 @@ export async function look(visitor, list, pictures) {
       for (const colorScheme of ["light", "dark"]) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await page.screenshot({ path: join(pictures, `${name}-${size}-${colorScheme}.png`), fullPage: true });
-        // What is too small or hidden on a phone is in the way there only.
+        // Colors are the same on a phone; only the layout differs.
         if (size === "desktop" || colorScheme === "light") {
           for (const found of await violations(page)) wrong.push(`${name}, ${size}, ${colorScheme}: ${found}`);
         }
       }
       const wide = await overflow(page);
-      if (wide) wrong.push(`${name}, ${size}: the page scrolls sideways: ${wide.join("\n    ")}`);
+      if (wide) wrong.push(`${name}, ${size}: the page scrolls horizontally: ${wide.join("\n    ")}`);
     }
   }
   await page.close();
-  expect(wrong.length === 0, `pages that are not as they should be:\n  ${wrong.join("\n  ")}`);
+  expect(wrong.length === 0, `problems of pages:\n  ${wrong.join("\n  ")}`);
 }

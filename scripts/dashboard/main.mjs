@@ -1,4 +1,4 @@
-// Runs the steps, and says how each went: node main.mjs TARGET [demo]
+// Runs the steps and reports each result: node main.mjs TARGET [demo]
 
 import { join } from "node:path";
 
@@ -6,7 +6,7 @@ import { openBrowser } from "./browser.mjs";
 import { demo } from "./demo.mjs";
 import { expect, until } from "./expect.mjs";
 import { changed, fill } from "./fill.mjs";
-import { addByPaste, logIn, logOut, moveBudget, outlive, pauseMany, readDiff, seeChange, tell, tune } from "./flow.mjs";
+import { addByPaste, logIn, logOut, moveBudget, outlive, pauseMany, readDiff, seeChange, addWebhook, tune } from "./flow.mjs";
 import { startDaemon } from "./freshet.mjs";
 import { staysText, versionsAreTexts } from "./hostile.mjs";
 import { byKeyboard } from "./keyboard.mjs";
@@ -21,7 +21,7 @@ const binary = join(target, "debug", "freshet");
 const pictures = join(target, "dashboard");
 const failed = [];
 
-/** Runs a step. What fails is told at once, and all others have their turn. */
+/** Runs a step. A failure is reported at once and does not stop the others. */
 async function step(name, work) {
   const start = performance.now();
   const took = () => `${((performance.now() - start) / 1000).toFixed(1)} s`;
@@ -36,51 +36,51 @@ async function step(name, work) {
   }
 }
 
-/** A daemon, a web for it, and one who looks at all of it. */
+/** Checks the dashboard of a daemon that fetches a small web. */
 async function dashboard(browser) {
   const [site, receiver] = [await openSite(), await openReceiver()];
   const daemon = await startDaemon(binary);
   const visitor = await step("log in, with a wrong token first", () => logIn(browser, daemon));
   if (!visitor) return;
-  await step("an empty dashboard says what to do next", () =>
-    look(visitor, [["empty-overview", "/"], ["empty-what-if", "/what-if"], ["empty-sources", "/sources"],
+  await step("an empty dashboard explains the next step", () =>
+    look(visitor, [["empty-overview", "/"], ["empty-budget", "/what-if"], ["empty-sources", "/sources"],
       ["empty-changes", "/changes"], ["empty-signals", "/signals"], ["empty-hosts", "/hosts"], ["login", "/login"]], pictures));
   const empty = await visitor.open("/");
-  await empty.getByRole("heading", { name: "Nothing to keep fresh yet" }).waitFor();
-  const mean = await step("sources that mean harm are fetched", () => fill(daemon, site));
+  await empty.getByRole("heading", { name: "Add your first sources" }).waitFor();
+  const hostile = await step("hostile sources are fetched", () => fill(daemon, site));
   await step("an empty overview fills by itself", async () => {
-    await empty.getByRole("heading", { name: "Fresh copies" }).waitFor();
+    await empty.getByRole("heading", { name: "Freshness over time" }).waitFor();
     await empty.close();
   });
-  const hook = await step("subscribe a webhook and test it", () => tell(visitor, receiver));
+  const hook = await step("subscribe a webhook and test it", () => addWebhook(visitor, receiver));
   const source = await step("add sources by paste", () => addByPaste(visitor, daemon, site));
   const seen = source && await step("a change arrives without a reload", () => seeChange(visitor, daemon, site, source.id));
   if (seen) await step("read the diff inline and side by side", () => readDiff(seen.page, site));
   if (hook && seen) {
-    await step("the webhook is told of it, signed", async () => {
+    await step("the webhook receives the change, signed", async () => {
       const isOf = (it) => JSON.parse(it.body).entries?.some((entry) => entry.source === source.id);
-      const letter = await until("it is told", () => receiver.letters.find(isOf));
-      expect(isSigned(hook.secret, letter), "it is not signed");
+      const delivery = await until("the change is delivered", () => receiver.deliveries.find(isOf));
+      expect(isSigned(hook.secret, delivery), "it is not signed");
     });
   }
-  const change = mean && await step("the hostile page changes", () => changed(daemon, site, "/hostile", mean.id));
+  const change = hostile && await step("the hostile page changes", () => changed(daemon, site, "/hostile", hostile.id));
   const host = new URL(site.url).host;
-  const list = pages({ source: mean?.id ?? 1, change: change ?? {}, destination: hook?.id ?? 1, host });
-  await step("what strangers wrote stays text on every page", () => staysText(visitor, list));
-  if (mean) await step("kept versions are texts", () => versionsAreTexts(visitor, mean.id));
+  const list = pages({ source: hostile?.id ?? 1, change: change ?? {}, destination: hook?.id ?? 1, host });
+  await step("foreign text is escaped on every page", () => staysText(visitor, list));
+  if (hostile) await step("stored versions are served as plain text", () => versionsAreTexts(visitor, hostile.id));
   await step("every page, light and dark, desktop and phone", () => look(visitor, list, pictures));
   await step("by keyboard", () => byKeyboard(visitor, list));
-  await step("from other sites nothing can be changed or framed", () => fromElsewhere(browser, daemon));
-  await step("without a script", () => withoutScript(browser, daemon, site, list));
-  if (source) await step("tune what counts, with a preview", () => tune(visitor, daemon, source.id));
-  await step("pause some at once", () => pauseMany(visitor, daemon));
+  await step("other sites can neither change nor frame pages", () => fromElsewhere(browser, daemon));
+  await step("without scripts", () => withoutScript(browser, daemon, site, list));
+  if (source) await step("edit change detection, with a preview", () => tune(visitor, daemon, source.id));
+  await step("pause several sources at once", () => pauseMany(visitor, daemon));
   await step("move the budget and apply it", () => moveBudget(visitor, daemon));
   await step("log out", () => logOut(visitor));
-  await step("no page asked elsewhere, broke its policy or had an error", () => visitor.leave("all pages"));
-  await step("a page that is open outlives a restart", () => outlive(browser, daemon));
+  await step("no page requested other origins, violated its policy or had an error", () => visitor.leave("all pages"));
+  await step("an open page survives a restart", () => outlive(browser, daemon));
   site.close();
   receiver.close();
-  await step("the daemon ends well", () => daemon.stop());
+  await step("the daemon exits cleanly", () => daemon.stop());
 }
 
 await emptyPictures(pictures);

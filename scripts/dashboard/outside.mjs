@@ -1,4 +1,4 @@
-// What other sites can do to somebody who is logged in.
+// Attacks by other sites on a logged-in visitor.
 
 import { Visitor } from "./browser.mjs";
 import { expect, same } from "./expect.mjs";
@@ -14,9 +14,9 @@ const FORMS = [
   ["/logout", {}],
 ];
 
-/** Another site sends our forms, and shows our pages in its own: nothing changes, and nothing is shown. */
+/** Another site submits forms and frames pages: nothing changes, nothing is shown. */
 export async function fromElsewhere(browser, daemon) {
-  // Of this one's faults nothing is told: its pages are to fail.
+  // Errors of this visitor are not checked: its requests are meant to fail.
   const visitor = await Visitor.enter(browser, daemon.url);
   await visitor.logIn(daemon.token);
   const inputs = (fields) => Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${value}">`);
@@ -38,8 +38,8 @@ export async function fromElsewhere(browser, daemon) {
     const answered = page.waitForResponse((it) => it.url() === daemon.url + path && it.request().method() === "POST");
     await page.goto(`${evil.url}/?form=${at}`).catch(() => {});
     const status = (await answered).status();
-    expect(status === 403 || status === 401, `a form of another site at ${path} is answered with ${status}`);
-    // Even if the browser told nothing of where it comes from, it has not the page's key.
+    expect(status === 403 || status === 401, `a cross-site form at ${path} is answered with ${status}`);
+    // Without an origin header, the form key is still missing.
     const cookies = (await visitor.context.cookies()).map((it) => `${it.name}=${it.value}`).join("; ");
     const body = new URLSearchParams(FORMS[at][1]).toString();
     const headers = { cookie: cookies, "content-type": "application/x-www-form-urlencoded" };
@@ -49,18 +49,18 @@ export async function fromElsewhere(browser, daemon) {
   await page.goto(`${evil.url}/`, { waitUntil: "load" });
   const shown = page.frames().find((it) => it.parentFrame());
   const inside = await shown.evaluate(() => document.body?.innerText ?? "").catch(() => "");
-  expect(!inside.includes("Objective"), "a page is shown in a frame of another site");
+  expect(!inside.includes("Objective"), "a page is framed by another site");
   const head = await fetch(`${daemon.url}/login`);
   expect(/frame-ancestors 'none'/.test(head.headers.get("content-security-policy")), "pages can be framed");
   await page.close();
   evil.close();
-  same(await state(daemon), before, "what another site changed");
-  // Whoever is logged in still is.
+  same(await state(daemon), before, "the state after the attacks");
+  // The visitor is still logged in.
   await visitor.go(await visitor.context.newPage(), "/settings");
   await visitor.context.close();
 }
 
-/** What could be changed. */
+/** The state that could be changed. */
 async function state(daemon) {
   const settings = await daemon.ask("GET", "/v1/settings");
   const sources = await daemon.ask("GET", "/v1/sources?limit=1000");

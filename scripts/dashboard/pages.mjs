@@ -1,17 +1,17 @@
 // Every page of the dashboard.
 
-/** Names and paths, for a daemon that has something to show. */
+/** Names and paths, for a daemon with data. */
 export function pages({ source, change, destination, host }) {
   const [from, to] = [change.old_version, change.new_version];
   return [
     ["overview", "/"],
-    ["what-if", "/what-if"],
+    ["budget", "/what-if"],
     ["sources", "/sources"],
     ["sources-add", "/sources/add"],
     ["source", `/sources/${source}`],
     ["diff-inline", `/sources/${source}/diff?from=${from}&to=${to}`],
     ["diff-side", `/sources/${source}/diff?from=${from}&to=${to}&view=side`],
-    ["tuner", `/sources/${source}/tune`],
+    ["change-detection", `/sources/${source}/tune`],
     ["changes", "/changes"],
     ["signals", "/signals"],
     ["hosts", "/hosts"],

@@ -1,12 +1,12 @@
-// A small web on loopback: pages that change when told to, a receiver of webhooks, and other sites.
+// A small web on loopback: pages that change on demand, and a webhook receiver.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
-/** Where the script of a hostile page would leave its mark, and what is looked for on our pages. */
+/** Variable that the script of a hostile page would set. */
 export const MARK = "__xss";
 const RUN = `window.${MARK}=1`;
-/** Texts that would do something if they were taken for markup. */
+/** Text that would run if it were taken for markup. */
 export const HOSTILE = [
   `<script>${RUN}</script>`,
   `"onmouseover="${RUN}`,
@@ -16,7 +16,7 @@ export const HOSTILE = [
   `{{${RUN}}}`,
 ].join(" ");
 
-/** A server on a free port of this machine. */
+/** Starts a server on a free port of this machine. */
 export async function listen(answer) {
   const server = createServer((request, response) => {
     const parts = [];
@@ -31,7 +31,7 @@ export async function listen(answer) {
 const paragraphs = (count) => Array.from({ length: count }, (_, at) =>
   `<p>Paragraph ${at + 1} stays as it is: it is about the river, the weather and the harbour of the town.</p>`).join("\n");
 
-/** The pages, each with a version. */
+/** Serves pages, each with a version. */
 export async function openSite() {
   const versions = new Map();
   const version = (path) => versions.get(path) ?? 1;
@@ -65,17 +65,17 @@ export async function openSite() {
   };
 }
 
-/** Takes what webhooks send. */
+/** Receives webhooks. */
 export async function openReceiver() {
-  const letters = [];
+  const deliveries = [];
   const server = await listen((request, response, body) => {
-    letters.push({ headers: request.headers, body });
+    deliveries.push({ headers: request.headers, body });
     response.writeHead(204).end();
   });
-  return { ...server, letters };
+  return { ...server, deliveries };
 }
 
-/** Whether a delivery is signed with a secret, as the convention of Standard Webhooks has it. */
+/** True if a delivery is signed with a secret as Standard Webhooks specifies. */
 export function isSigned(secret, { headers, body }) {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const signed = Buffer.concat([Buffer.from(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.`), body]);

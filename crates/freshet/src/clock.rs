@@ -1,22 +1,22 @@
-//! The one place that reads the clock.
+//! The only module that reads the system clock.
 
 #![allow(clippy::disallowed_methods)]
 
 use std::time::{Duration, Instant, SystemTime};
 
-/// Runs `work` and says how long it took.
+/// Runs `work` and returns its result and the elapsed time.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = work();
     (result, start.elapsed())
 }
 
-/// What the wall clock shows.
+/// Returns the current wall-clock time.
 pub(crate) fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// A stopwatch that runs from its making.
+/// Stopwatch that starts when it is created.
 #[derive(Clone, Copy)]
 pub(crate) struct Stopwatch(Instant);
 
@@ -30,8 +30,8 @@ impl Stopwatch {
     }
 }
 
-/// What the wall clock shows, in milliseconds since 1970.
-pub(crate) fn millis() -> i64 {
+/// Returns the current wall-clock time in milliseconds since 1970.
+pub(crate) fn now_millis() -> i64 {
     let since = now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The commands, a module each.
+//! The commands, one module each.
 
 mod add;
 mod backup;
@@ -34,10 +34,10 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-pub(crate) use crate::commands::run::listen;
+pub(crate) use crate::commands::run::parse_listen;
 use crate::failure::Failure;
 
-/// Commands on a configuration and its store.
+/// Commands that work on a configuration and its store.
 #[derive(Debug, Subcommand)]
 pub(crate) enum InstanceCommand {
     Init(init::InitArguments),

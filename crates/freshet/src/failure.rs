@@ -1,10 +1,10 @@
-//! What went wrong, and the way out.
+//! Failures of commands, with hints.
 
 use std::fmt::Display;
 
-use crate::output::note;
+use crate::output::print_note;
 
-/// A failure as a person reads it: the fact with its value, and what to do about it.
+/// Failure of a command: what happened, with the value, and a hint what to do.
 #[derive(Debug)]
 pub(crate) struct Failure {
     fact: String,
@@ -16,26 +16,26 @@ impl Failure {
         Self { fact: fact.to_string(), hint: None }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Display) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Display) -> Self {
         self.hint = Some(hint.to_string());
         self
     }
 
-    /// The same, with the place where it is.
-    pub(crate) fn at(mut self, place: impl Display) -> Self {
-        self.fact = format!("{place}: {}", self.fact);
+    /// Puts a location in front of the fact.
+    pub(crate) fn with_location(mut self, location: impl Display) -> Self {
+        self.fact = format!("{location}: {}", self.fact);
         self
     }
 
-    /// What went wrong.
+    /// Returns the fact without the hint.
     pub(crate) fn fact(&self) -> &str {
         &self.fact
     }
 
     pub(crate) fn print(&self) {
-        note(&format!("error: {}", self.fact));
+        print_note(&format!("error: {}", self.fact));
         if let Some(hint) = &self.hint {
-            note(&format!("\nhint: {hint}"));
+            print_note(&format!("\nhint: {hint}"));
         }
     }
 }
@@ -44,7 +44,7 @@ impl From<freshet_tables::TableError> for Failure {
     fn from(error: freshet_tables::TableError) -> Self {
         let failure = Self::new(&error);
         match error.hint() {
-            Some(hint) => failure.hint(hint),
+            Some(hint) => failure.with_hint(hint),
             None => failure,
         }
     }

@@ -1,9 +1,10 @@
-//! The command line: arguments in; messages, files and exit codes out. Knows no mathematics.
+//! The `freshet` command: arguments in; messages, files and exit codes out. Contains no mathematics.
 
 mod arguments;
 mod clock;
 mod commands;
 mod failure;
+mod help;
 mod number;
 mod output;
 mod progress;
@@ -13,21 +14,25 @@ mod time_format;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 use crate::arguments::{Arguments, Command};
 use crate::commands::{crew, curve, demo, detect, fetch, lab, plan, simulate, trace};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let mut command = help::command();
+    let parsed = command.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
+        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    });
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => {
             let text = error.render().to_string();
-            if text == terminal::lines(&text) {
+            if text == terminal::sanitize_text(&text) {
                 error.exit()
             }
-            output::note(text.trim_end());
+            output::print_note(text.trim_end());
             return ExitCode::from(2);
         }
     };
@@ -48,7 +53,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
         Command::Crew(arguments) => crew::run(&arguments),
-        // Those that can say no.
+        // Commands with exit codes of their own.
         Command::Detect(arguments) => return detect::run(&arguments),
         Command::Lab(arguments) => return lab::run(&arguments),
         Command::Demo(arguments) => return demo::run(&arguments),

@@ -1,5 +1,6 @@
-//! Numbers as people read them.
+//! Formatting of numbers for human output.
 
 pub(crate) use freshet_model::number::{
-    count, days, days_like, fixed, plural, share, significant, unit_of_days,
+    format_count, format_days, format_days_in_unit_of, format_fixed, format_share,
+    format_significant, pluralize, unit_for_days,
 };

@@ -1,4 +1,4 @@
-//! From a path to columns that can be planned.
+//! Loading of source tables and host limits.
 
 use std::collections::HashMap;
 
@@ -9,18 +9,18 @@ use freshet_tables::{Input, ReadOptions, read, read_host_limits};
 
 use crate::arguments::{HostLimit, SourceArguments};
 use crate::failure::Failure;
-use crate::number::{count, plural};
-use crate::output::note;
+use crate::number::{format_count, pluralize};
+use crate::output::print_note;
 use crate::progress::Progress;
 
-/// A table, and what its hosts allow.
-pub(crate) struct Loaded {
+/// Source table with the limits of its hosts.
+pub(crate) struct LoadedTable {
     pub(crate) name: String,
     pub(crate) table: SourceTable,
     pub(crate) limits: Option<Vec<f64>>,
 }
 
-pub(crate) fn load(arguments: &SourceArguments) -> Result<Loaded, Failure> {
+pub(crate) fn load(arguments: &SourceArguments) -> Result<LoadedTable, Failure> {
     let mut progress = Progress::new("reading");
     let estimate = |history: &[(f64, bool)]| {
         let history: Vec<Observation> =
@@ -30,14 +30,14 @@ pub(crate) fn load(arguments: &SourceArguments) -> Result<Loaded, Failure> {
     let options = ReadOptions { ignore_extra: arguments.ignore_extra, estimate: &estimate };
     let input = Input::from_argument(&arguments.path);
     let read = read(&input, &options, &mut |so_far| {
-        progress.report(so_far.fraction, &format!("{} rows", count(so_far.rows as usize)));
+        progress.report(so_far.fraction, &format!("{} rows", format_count(so_far.rows as usize)));
     })?;
     drop(progress);
     if let Some(notes) = &read.polite {
         let skipped = notes.without_rate + notes.without_url + notes.without_importance;
         if skipped > 0 {
-            let sources = plural(skipped, "source", "sources");
-            note(&format!("{sources} without rate, URL or importance left out"));
+            let sources = pluralize(skipped, "source", "sources");
+            print_note(&format!("skipped {sources} without rate, URL or importance"));
         }
     }
     let name = match &input {
@@ -46,30 +46,30 @@ pub(crate) fn load(arguments: &SourceArguments) -> Result<Loaded, Failure> {
     };
     let constrained = read.polite.as_ref().and_then(|notes| notes.constrained.as_deref());
     let limits = host_limits(&name, &read.table, &arguments.host_limit, constrained)?;
-    Ok(Loaded { name, table: read.table, limits })
+    Ok(LoadedTable { name, table: read.table, limits })
 }
 
 fn host_limits(
     name: &str,
     table: &SourceTable,
-    given: &[HostLimit],
+    arguments: &[HostLimit],
     constrained: Option<&[bool]>,
 ) -> Result<Option<Vec<f64>>, Failure> {
-    if given.is_empty() {
+    if arguments.is_empty() {
         return Ok(None);
     }
     let Some(hosts) = &table.hosts else {
         return Err(Failure::new(format!(
-            "{name}: host limits need a column `host`, and there is none"
+            "{name}: host limits require a column `host`, and there is none"
         ))
-        .hint("add the column, or leave out --host-limit"));
+        .with_hint("add the column, or remove --host-limit"));
     };
-    let everywhere = given.iter().rev().find_map(|limit| match limit {
+    let default_limit = arguments.iter().rev().find_map(|limit| match limit {
         HostLimit::Rate(rate) => Some(rate.get()),
         HostLimit::File(_) => None,
     });
-    let mut limits = vec![everywhere.unwrap_or(f64::INFINITY); hosts.names.len()];
-    // A PoliteCrawling directory says which hosts have a limit at all.
+    let mut limits = vec![default_limit.unwrap_or(f64::INFINITY); hosts.names.len()];
+    // A PoliteCrawling directory states which hosts have a limit.
     for (limit, _) in limits.iter_mut().zip(constrained.unwrap_or_default()).filter(|it| !it.1) {
         *limit = f64::INFINITY;
     }
@@ -79,17 +79,17 @@ fn host_limits(
     }
     let numbers: HashMap<&str, usize> =
         hosts.names.iter().enumerate().map(|(number, name)| (name, number)).collect();
-    for limit in given {
+    for limit in arguments {
         if let HostLimit::File(path) = limit {
             let exceptions = read_host_limits(path)?;
             let unknown =
                 exceptions.iter().filter(|(host, _)| !numbers.contains_key(host.as_str()));
             if let Some((first, _)) = unknown.clone().next() {
-                let many = unknown.count();
-                note(&format!(
-                    "{}: {} with no source in {name}, such as `{first}`",
+                let number = unknown.count();
+                print_note(&format!(
+                    "{}: {} without sources in {name}, such as `{first}`",
                     path.display(),
-                    if many == 1 { "a host".to_owned() } else { format!("{} hosts", count(many)) },
+                    pluralize(number, "host", "hosts"),
                 ));
             }
             for (host, rate) in &exceptions {
@@ -102,12 +102,12 @@ fn host_limits(
     Ok(Some(limits))
 }
 
-impl Loaded {
+impl LoadedTable {
     pub(crate) fn sources(&self) -> Result<Sources<'_>, Failure> {
         let table = &self.table;
         let build = || {
             let mut sources = Sources::new(&table.importance, &table.change_rate)?;
-            if let Some(complete) = &table.complete {
+            if let Some(complete) = &table.observed {
                 sources = sources.with_complete(complete)?;
             }
             if let Some(cost) = &table.cost {
@@ -118,7 +118,7 @@ impl Loaded {
                     sources.with_limits(table.min_rate.as_deref(), table.max_rate.as_deref())?;
             }
             if let (Some(hosts), Some(limits)) = (&table.hosts, &self.limits) {
-                sources = sources.with_hosts(&hosts.of_source, limits)?;
+                sources = sources.with_hosts(&hosts.index_by_source, limits)?;
             }
             Ok(sources)
         };
@@ -127,7 +127,7 @@ impl Loaded {
         })
     }
 
-    /// The name of a source.
+    /// Returns the id of a source, or its row number.
     pub(crate) fn id(&self, row: usize) -> String {
         let named = self.table.ids.as_ref().and_then(|ids| ids.get(row)).map(str::to_owned);
         named.unwrap_or_else(|| (row + 1).to_string())
@@ -138,35 +138,35 @@ impl Loaded {
         hosts.and_then(|hosts| hosts.names.get(number as usize)).unwrap_or_default()
     }
 
-    /// Why there is no plan, in terms of the table.
+    /// Describes a planning error in terms of the table.
     pub(crate) fn failure(&self, error: &PlanError) -> Failure {
         match *error {
             PlanError::BelowMinimum { minimum, .. } => Failure::new(error)
-                .hint(format!("raise it with `--budget {}/day`, or lower `min_rate`", round_up(minimum))),
+                .with_hint(format!("raise it with `--budget {}/day`, or lower `min_rate`", round_up(minimum))),
             PlanError::HostBelowMinimum { host, limit, minimum } => Failure::new(format!(
                 "host `{}` allows {limit}/day, below the sum of its minimum rates: {minimum}/day",
                 self.host(host)
             ))
-            .hint("raise its limit, or lower `min_rate` of its sources"),
+            .with_hint("raise its limit, or lower `min_rate` of its sources"),
             PlanError::NotAChance { row, column, value } => Failure::new(format!(
-                "{}: source `{}`: {column}: `{value}` is too much: with slots it is a chance in one slot",
+                "{}: source `{}`: {column}: `{value}` is too large: with slots it is a probability per slot",
                 self.name,
                 self.id(row)
             ))
-            .hint("give chances, or use `--timing periodic` or `--timing poisson` for rates"),
+            .with_hint("give probabilities, or use `--timing periodic` or `--timing poisson` for rates"),
             PlanError::OutOfReach { .. } => {
                 let limited = self.table.max_rate.is_some() || self.limits.is_some();
                 let raise = if limited { ", or raise `max_rate` or --host-limit" } else { "" };
-                Failure::new(error).hint(format!("ask for less{raise}"))
+                Failure::new(error).with_hint(format!("lower the target{raise}"))
             }
             PlanError::BudgetRange(_) => {
-                Failure::new(error).hint("state the budget in another unit")
+                Failure::new(error).with_hint("state the budget in another unit")
             }
         }
     }
 }
 
-/// Four significant digits, not below `value`.
+/// Rounds up to four significant digits.
 fn round_up(value: f64) -> f64 {
     let unit = 10f64.powf(value.log10().floor() - 3.0);
     let rounded = format!("{:.3e}", (value / unit).ceil() * unit).parse().unwrap_or(value);

@@ -1,5 +1,5 @@
-//! The picture in ARCHITECTURE.md as a test: dependencies go the way that it shows, and what is
-//! deliberately absent stays absent.
+//! Tests of the architecture: dependencies follow the diagram in ARCHITECTURE.md, and crates that only
+//! compute perform no I/O.
 
 #![allow(clippy::unwrap_used)]
 
@@ -25,71 +25,72 @@ const PURE: &[&str] = &[
     "freshet-chart",
 ];
 
-/// Doors to the outside, closed to those that only compute.
-const OUTSIDE: &[&str] = &["tokio", "hyper", "reqwest", "csv", "parquet", "rusqlite", "tempfile"];
+/// Crates for I/O, forbidden to crates that only compute.
+const IO_CRATES: &[&str] = &["tokio", "hyper", "reqwest", "csv", "parquet", "rusqlite", "tempfile"];
 
-/// Dependencies that are for a few only.
-const OWNED: &[(&[&str], &[&str])] = &[
+/// Dependencies that are restricted to some crates.
+const RESTRICTED: &[(&[&str], &[&str])] = &[
     (&["freshet-tables"], &["csv", "csv-core", "parquet", "arrow", "arrow-array", "arrow-schema"]),
     (&["freshet-fetch"], &["h2", "tokio-rustls", "hickory-resolver"]),
     (&["freshet-fetch", "freshet-demo", "freshet-server"], &["hyper"]),
     (&["freshet-server"], &["axum", "utoipa-axum", "prometheus-client"]),
     (&["freshet-store"], &["rusqlite"]),
     (&["freshet-notify"], &["lettre"]),
-    // Those who sign what they send, and who check what was sent to them.
+    // Signing of sent webhooks, and verification of received ones.
     (&["freshet-notify", "freshet-daemon"], &["hmac"]),
     (&["freshet"], &["clap", "indicatif", "anyhow"]),
 ];
 
-/// What no source file of a crate that only computes may say.
-const UNSPEAKABLE: &[&str] =
+/// Paths that must not occur in the source files of crates that only compute.
+const FORBIDDEN_PATHS: &[&str] =
     &["std::fs", "std::net", "std::time::Instant", "SystemTime", "std::thread::spawn"];
 
-/// Crates and the arrows between them.
+/// The diagram: crates and the arrows between them.
 #[derive(Debug, Default, PartialEq)]
-struct Picture {
+struct Diagram {
     crates: BTreeSet<String>,
     arrows: BTreeSet<(String, String)>,
 }
 
-impl Picture {
-    /// From the lines `a --> b` and `a["…"]` of the diagram in a page.
-    fn of(page: &str) -> Self {
-        let mut picture = Self::default();
-        let diagram = page.split("```mermaid").nth(1).and_then(|rest| rest.split("```").next());
-        for line in diagram.unwrap_or_default().lines() {
+impl Diagram {
+    /// Parses the lines `a --> b` and `a["…"]` of the diagram in a document.
+    fn parse(page: &str) -> Self {
+        let mut diagram = Self::default();
+        let block = page.split("```mermaid").nth(1).and_then(|rest| rest.split("```").next());
+        for line in block.unwrap_or_default().lines() {
             if let Some((from, to)) = line.split_once("-->") {
-                picture.arrows.insert((full_name(from), full_name(to)));
+                diagram.arrows.insert((full_name(from), full_name(to)));
             } else if let Some((name, _)) = line.split_once('[') {
-                picture.crates.insert(full_name(name));
+                diagram.crates.insert(full_name(name));
             }
         }
-        picture
+        diagram
     }
 
-    fn drawn() -> Self {
+    fn read() -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
-        let picture = Self::of(&fs::read_to_string(path).unwrap());
-        assert!(!picture.arrows.is_empty(), "ARCHITECTURE.md has no picture");
-        picture
+        let diagram = Self::parse(&fs::read_to_string(path).unwrap());
+        assert!(!diagram.arrows.is_empty(), "ARCHITECTURE.md has no diagram");
+        diagram
     }
 
-    /// What a dependency breaks, if anything.
-    fn fault(&self, from: &str, to: &str) -> Option<String> {
+    /// Describes the rule that a dependency violates, if any.
+    fn violation(&self, from: &str, to: &str) -> Option<String> {
         let edge = format!("`{from}` depends on `{to}`");
         if self.crates.contains(to) && !self.arrows.contains(&(from.to_owned(), to.to_owned())) {
-            return Some(format!("{edge}, and the picture has no such arrow"));
+            return Some(format!("{edge}, and the diagram has no such arrow"));
         }
-        if PURE.contains(&from) && OUTSIDE.contains(&to) {
+        if PURE.contains(&from) && IO_CRATES.contains(&to) {
             return Some(format!("{edge}, but it only computes"));
         }
-        let owners = OWNED.iter().find(|(_, owned)| owned.contains(&to)).map(|(owners, _)| *owners);
+        let owners =
+            RESTRICTED.iter().find(|(_, owned)| owned.contains(&to)).map(|(owners, _)| *owners);
         let owners = owners.filter(|owners| !owners.contains(&from));
         owners.map(|owners| format!("{edge}, which only `{}` may", owners.join("` and `")))
     }
 }
 
-/// The picture leaves out what all names have in common.
+/// Returns the crate name of a name in the diagram, which omits the common prefix.
 fn full_name(short: &str) -> String {
     match short.trim() {
         "freshet" => "freshet".to_owned(),
@@ -98,12 +99,12 @@ fn full_name(short: &str) -> String {
 }
 
 fn workspace() -> Metadata {
-    // Without dependencies it needs neither a registry nor a network.
+    // Without dependencies, no registry and no network is needed.
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     MetadataCommand::new().manifest_path(manifest).no_deps().exec().unwrap()
 }
 
-/// Each crate with each of its dependencies, those for tests left aside.
+/// Returns the crates with their dependencies, except development dependencies.
 fn edges(workspace: &Metadata) -> Vec<(String, String)> {
     let edges = workspace.packages.iter().flat_map(|package| {
         let linked = package.dependencies.iter();
@@ -114,42 +115,42 @@ fn edges(workspace: &Metadata) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn check(faults: &[String]) {
+fn check(violations: &[String]) {
     assert!(
-        faults.is_empty(),
-        "{}\nif that should be so, change the picture in ARCHITECTURE.md, and the lists in {}",
-        faults.join("\n"),
+        violations.is_empty(),
+        "{}\nif this is intended, change the diagram in ARCHITECTURE.md and the lists in {}",
+        violations.join("\n"),
         file!()
     );
 }
 
 #[test]
-fn every_dependency_is_in_the_picture() {
-    let (picture, workspace) = (Picture::drawn(), workspace());
+fn every_dependency_is_in_the_diagram() {
+    let (diagram, workspace) = (Diagram::read(), workspace());
     let edges = edges(&workspace);
     let known = ("freshet-plan".to_owned(), "freshet-model".to_owned());
-    assert!(edges.contains(&known), "no dependencies were found");
-    let faults: Vec<String> =
-        edges.iter().filter_map(|(from, to)| picture.fault(from, to)).collect();
-    check(&faults);
+    assert!(edges.contains(&known), "no dependencies found");
+    let violations: Vec<String> =
+        edges.iter().filter_map(|(from, to)| diagram.violation(from, to)).collect();
+    check(&violations);
 }
 
 #[test]
-fn every_crate_is_in_the_picture_and_no_other() {
+fn the_diagram_shows_exactly_the_crates_of_the_workspace() {
     let workspace = workspace();
     let crates = workspace.packages.iter().map(|package| package.name.to_string()).collect();
-    let faults: Vec<String> = Picture::drawn()
+    let violations: Vec<String> = Diagram::read()
         .crates
         .symmetric_difference(&crates)
-        .map(|name| format!("`{name}` is only in one of the picture and the workspace"))
+        .map(|name| format!("`{name}` is only in one of the diagram and the workspace"))
         .collect();
-    check(&faults);
+    check(&violations);
 }
 
 #[test]
 fn crates_that_only_compute_name_no_file_socket_clock_or_thread() {
     let workspace = workspace();
-    let mut faults = Vec::new();
+    let mut violations = Vec::new();
     for name in PURE {
         let package = workspace.packages.iter().find(|package| package.name.as_str() == *name);
         let source = package.unwrap().manifest_path.parent().unwrap().join("src");
@@ -158,14 +159,14 @@ fn crates_that_only_compute_name_no_file_socket_clock_or_thread() {
             files += 1;
             let text = fs::read_to_string(path).unwrap();
             for (number, line) in (1..).zip(text.lines()) {
-                for word in UNSPEAKABLE.iter().filter(|word| line.contains(**word)) {
-                    faults.push(format!("{}:{number} mentions `{word}`", path.display()));
+                for word in FORBIDDEN_PATHS.iter().filter(|word| line.contains(**word)) {
+                    violations.push(format!("{}:{number} mentions `{word}`", path.display()));
                 }
             }
         });
         assert!(files > 0, "`{name}` has no source files");
     }
-    check(&faults);
+    check(&violations);
 }
 
 fn each_file(directory: &Path, visit: &mut dyn FnMut(&Path)) {
@@ -180,8 +181,8 @@ fn each_file(directory: &Path, visit: &mut dyn FnMut(&Path)) {
 }
 
 #[test]
-fn a_dependency_too_many_is_named() {
-    let picture = Picture::of(
+fn violations_are_described() {
+    let diagram = Diagram::parse(
         "# A page\n```mermaid\ngraph TD\n freshet[\"the binary\"]\n plan[\"rates\"]\n \
          tables[\"files\"]\n freshet --> plan\n freshet --> tables\n```\nplan --> tables\n",
     );
@@ -189,12 +190,12 @@ fn a_dependency_too_many_is_named() {
         (
             "freshet-plan",
             "freshet-tables",
-            Some("`freshet-plan` depends on `freshet-tables`, and the picture has no such arrow"),
+            Some("`freshet-plan` depends on `freshet-tables`, and the diagram has no such arrow"),
         ),
         (
             "freshet-plan",
             "freshet",
-            Some("`freshet-plan` depends on `freshet`, and the picture has no such arrow"),
+            Some("`freshet-plan` depends on `freshet`, and the diagram has no such arrow"),
         ),
         ("freshet-plan", "tokio", Some("`freshet-plan` depends on `tokio`, but it only computes")),
         (
@@ -211,6 +212,6 @@ fn a_dependency_too_many_is_named() {
         ("freshet", "freshet-plan", None),
     ];
     for (from, to, expect) in cases {
-        assert_eq!(picture.fault(from, to).as_deref(), expect);
+        assert_eq!(diagram.violation(from, to).as_deref(), expect);
     }
 }

@@ -1,25 +1,24 @@
-// What makes the pages comfortable. They can be read and used without it.
+// Live updates and previews. All pages work without scripts.
 "use strict";
 
-// Pages that change by themselves: when something happens, the page is fetched again, and what is
-// marked with data-live takes the place of what was there.
+// Live pages: on an event, the page is fetched again and elements with data-live are replaced.
 (() => {
-  const light = document.getElementById("connection");
-  const news = document.getElementById("news");
-  if (!light || !news || !document.querySelector("[data-live]")) return;
+  const indicator = document.getElementById("connection");
+  const notice = document.getElementById("notice");
+  if (!indicator || !notice || !document.querySelector("[data-live]")) return;
   let source = null, cursor = null, due = false, busy = false;
 
-  const say = (state, words) => {
-    light.hidden = false;
-    light.dataset.state = state;
-    light.title = words;
-    light.setAttribute("aria-label", words);
+  const showState = (state, label) => {
+    indicator.hidden = false;
+    indicator.dataset.state = state;
+    indicator.title = label;
+    indicator.setAttribute("aria-label", label);
   };
 
-  // In words as well, if it lasts: a page that stands still looks like one on which nothing happens.
-  const LOST = "The connection is lost; it is tried again";
+  // A lasting outage is also announced as text.
+  const LOST = "Connection lost. Reconnecting…";
   const lost = () => {
-    if (source?.readyState !== EventSource.OPEN && !document.hidden) news.textContent = LOST;
+    if (source?.readyState !== EventSource.OPEN && !document.hidden) notice.textContent = LOST;
   };
 
   const isUsed = (element) =>
@@ -38,7 +37,7 @@
         const [main, other] = [document, page].map((it) => it.getElementById("main"));
         const isTyped = isUsed(main) && document.activeElement !== main;
         if (parts(page) !== parts(document) && !isTyped) {
-          // It has become another page: there were no sources yet, for one.
+          // The structure of the page has changed, for example after the first source was added.
           main.replaceWith(document.importNode(other, true));
         }
         for (const old of document.querySelectorAll("[data-live]")) {
@@ -48,13 +47,13 @@
           [...fresh.querySelectorAll("details")].forEach((it, at) => { it.open = open[at] ?? it.open; });
           old.replaceWith(document.importNode(fresh, true));
         }
-        // Forms that stay in place are of the service that runs now.
+        // Forms that were not replaced need the key of the running process.
         const key = page.querySelector("input[name=key]")?.value;
         if (key) for (const old of document.querySelectorAll("input[name=key]")) old.value = key;
         document.dispatchEvent(new Event("refreshed"));
       }
     } catch {
-      // The stream says when there is a service again.
+      // The event stream reports when the service is back.
     }
     busy = false;
     if (due) { due = false; setTimeout(refresh, 1000); }
@@ -64,14 +63,14 @@
     if (source || document.hidden) return;
     source = new EventSource("/live");
     source.onopen = () => {
-      say("on", "This page updates by itself");
-      if (news.textContent === LOST) { news.textContent = ""; refresh(); }
+      showState("on", "Live updates");
+      if (notice.textContent === LOST) { notice.textContent = ""; refresh(); }
     };
     source.onerror = () => {
-      say("off", LOST);
+      showState("off", LOST);
       setTimeout(lost, 2000);
-      // A browser gives up on an answer that is no stream, such as the login after a restart: the page
-      // itself finds out what it is.
+      // Browsers give up on a response that is not a stream, such as the login page after a restart.
+      // Loading the page follows the redirect.
       if (source?.readyState !== EventSource.CLOSED) return;
       source = null;
       setTimeout(() => { connect(); refresh(); }, 3000);
@@ -80,8 +79,8 @@
       const now = Number(event.data);
       if (cursor !== null && now > cursor) {
         const count = now - cursor;
-        news.textContent = count === 1 ? "1 new change" : `${count} new changes`;
-        setTimeout(() => { news.textContent = ""; }, 4000);
+        notice.textContent = count === 1 ? "1 new change" : `${count} new changes`;
+        setTimeout(() => { notice.textContent = ""; }, 4000);
       }
       cursor = now;
       refresh();
@@ -89,32 +88,32 @@
     source.addEventListener("beat", (event) => { cursor = Number(event.data); refresh(); });
   }
 
-  // A browser has few connections to one host: pages that nobody sees hold none.
+  // Browsers limit connections per host: hidden pages release theirs.
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) {
       source?.close();
       source = null;
-      say("off", "This page rests while nobody looks");
+      showState("off", "Live updates paused while hidden");
     } else {
       connect();
       refresh();
     }
   });
   window.addEventListener("pagehide", () => { source?.close(); source = null; });
-  // Back to a page that the browser had kept as it was.
+  // The page was restored from the back-forward cache.
   window.addEventListener("pageshow", (event) => { if (event.persisted) { connect(); refresh(); } });
   connect();
 })();
 
-// What was told once is not told again when the page is loaded again.
+// Removes the ID of a flash message from the address after the message was shown.
 (() => {
   const address = new URL(location.href);
-  if (!address.searchParams.has("said")) return;
-  address.searchParams.delete("said");
+  if (!address.searchParams.has("flash")) return;
+  address.searchParams.delete("flash");
   history.replaceState(null, "", address);
 })();
 
-// Charts: the numbers under the pointer, from the table behind the picture.
+// Charts: a tooltip with the values at the pointer, from the data table.
 (() => {
   const near = (rows, share) => {
     let best = null, least = Infinity;
@@ -162,7 +161,7 @@
   document.addEventListener("pointerleave", () => document.querySelectorAll(".chart").forEach(leave));
 })();
 
-// A box that ticks all others of its form that have its name.
+// Select-all checkboxes.
 document.addEventListener("change", (event) => {
   const all = event.target.closest?.("input[data-all]");
   if (!all) return;
@@ -171,7 +170,7 @@ document.addEventListener("change", (event) => {
   }
 });
 
-// Moments in the reader's own time, where they are marked as such.
+// Shows times in the local time zone as tooltips.
 (() => {
   const local = () => {
     for (const time of document.querySelectorAll("time[datetime]:not([title])")) {
@@ -183,7 +182,7 @@ document.addEventListener("change", (event) => {
   document.addEventListener("refreshed", local);
 })();
 
-// What if: the numbers of each place of the slider are in the page.
+// Budget slider: the values of each position are in the page.
 (() => {
   const slider = document.getElementById("slider");
   const rows = [...document.querySelectorAll("#budgets li")];
@@ -192,13 +191,13 @@ document.addEventListener("change", (event) => {
   slider.addEventListener("input", () => {
     const row = rows[Number(slider.value)];
     if (!row) return;
-    for (const place of document.querySelectorAll("#what-if [data-show]")) {
+    for (const place of document.querySelectorAll("#budget-preview [data-show]")) {
       place.textContent = row.dataset[place.dataset.show];
     }
-    document.getElementById("chosen").textContent = row.dataset.budget;
-    document.getElementById("budget").value = row.dataset.said;
+    document.getElementById("selected").textContent = row.dataset.budget;
+    document.getElementById("budget").value = row.dataset.value;
     const apply = document.getElementById("apply-budget");
-    if (apply) apply.value = row.dataset.said;
+    if (apply) apply.value = row.dataset.value;
     slider.setAttribute("aria-valuetext", row.dataset.budget);
   });
 })();

@@ -1,4 +1,4 @@
-//! Who failed to say who they are, and how often.
+//! Rate limit on failed authentication.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -6,40 +6,42 @@ use std::sync::{Mutex, PoisonError};
 
 use freshet_daemon::Millis;
 
-/// Failures of one peer that are answered as such, within a time.
-const MOST: u32 = 10;
-const WITHIN: Millis = 60_000;
-/// Peers that are kept in mind; beyond that all begin anew.
-const PEERS: usize = 10_000;
+/// Failures that one peer may have within the window; further ones are refused with 429.
+const MAX_FAILURES: u32 = 10;
+const WINDOW: Millis = 60_000;
+/// Maximum number of peers tracked; beyond it all counts start over.
+const MAX_PEERS: usize = 10_000;
 
-/// Failures of peers.
+/// Failed attempts by peer address.
 #[derive(Default)]
-pub(crate) struct Failures {
+pub(crate) struct AuthThrottle {
     peers: Mutex<HashMap<IpAddr, (u32, Millis)>>,
 }
 
-impl Failures {
-    /// One more. Gives the seconds after which the peer may try again, if it has failed too often.
-    pub(crate) fn count(&self, peer: IpAddr, now: Millis) -> Option<u32> {
+impl AuthThrottle {
+    /// Records a failed attempt. Returns the seconds until the next attempt if the peer has failed
+    /// too often.
+    pub(crate) fn record_failure(&self, peer: IpAddr, now: Millis) -> Option<u32> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        if peers.len() >= PEERS {
-            peers.retain(|_, (_, since)| now - *since < WITHIN);
-            if peers.len() >= PEERS {
+        if peers.len() >= MAX_PEERS {
+            peers.retain(|_, (_, since)| now - *since < WINDOW);
+            if peers.len() >= MAX_PEERS {
                 peers.clear();
             }
         }
-        let (count, since) = peers.entry(network(peer)).or_insert((0, now));
-        if now - *since >= WITHIN {
+        let (count, since) = peers.entry(throttle_key(peer)).or_insert((0, now));
+        if now - *since >= WINDOW {
             (*count, *since) = (0, now);
         }
         *count += 1;
-        let left = WITHIN - (now - *since);
-        (*count > MOST).then(|| u32::try_from(left / 1000).unwrap_or(0) + 1)
+        let remaining = WINDOW - (now - *since);
+        (*count > MAX_FAILURES).then(|| u32::try_from(remaining / 1000).unwrap_or(0) + 1)
     }
 }
 
-/// Whoever has one address of version 6 has a whole network of them.
-fn network(peer: IpAddr) -> IpAddr {
+/// Returns the key that a peer is counted under: an IPv6 address counts as its /64 network,
+/// because a client usually controls all of it.
+fn throttle_key(peer: IpAddr) -> IpAddr {
     match peer {
         IpAddr::V4(_) => peer,
         IpAddr::V6(address) => match address.to_ipv4_mapped() {
@@ -54,16 +56,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_peer_that_fails_too_often_waits_and_others_do_not() {
-        let failures = Failures::default();
+    fn a_peer_that_fails_too_often_is_delayed_and_others_are_not() {
+        let throttle = AuthThrottle::default();
         let peer: IpAddr = "2001:db8::1".parse().unwrap();
-        for _ in 0..MOST {
-            assert_eq!(failures.count(peer, 0), None);
+        for _ in 0..MAX_FAILURES {
+            assert_eq!(throttle.record_failure(peer, 0), None);
         }
-        assert_eq!(failures.count(peer, 10_000), Some(51));
-        // The same network.
-        assert_eq!(failures.count("2001:db8::2".parse().unwrap(), 10_000), Some(51));
-        assert_eq!(failures.count("2001:db9::1".parse().unwrap(), 10_000), None);
-        assert_eq!(failures.count(peer, 60_000), None);
+        assert_eq!(throttle.record_failure(peer, 10_000), Some(51));
+        // The same /64 network.
+        assert_eq!(throttle.record_failure("2001:db8::2".parse().unwrap(), 10_000), Some(51));
+        assert_eq!(throttle.record_failure("2001:db9::1".parse().unwrap(), 10_000), None);
+        assert_eq!(throttle.record_failure(peer, 60_000), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Who is connected. When there are too many, whoever has asked for nothing for the longest makes room:
-//! connections on which nothing is asked keep nobody out.
+//! Limit on open connections. When there are too many, the connection that has been idle the
+//! longest is closed, so idle connections cannot keep other clients out.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,188 +7,190 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// Connections beside those that may be answered: to be told that all are in use, and for those who watch
-/// the service. As many again may be closing.
-const SPARE: usize = 64;
-/// The place of who is being answered.
-const BUSY: u64 = 0;
+/// Connections beyond those that may be answered: for refusing requests while all are in use, and
+/// for monitoring. As many again may be closing.
+const SPARE_CONNECTIONS: usize = 64;
+/// Idle position of a connection that is answering a request.
+const BUSY_KEY: u64 = 0;
 
-/// All connections.
+/// All open connections.
 pub(crate) struct ConnectionLimiter {
-    /// Requests that may be answered at a time.
-    all: usize,
-    state: Mutex<State>,
-    /// Somebody has left.
-    left: Notify,
+    /// Maximum number of requests answered at a time.
+    max_requests: usize,
+    state: Mutex<LimiterState>,
+    /// Notified when a connection has closed.
+    closed: Notify,
 }
 
 #[derive(Default)]
-struct State {
-    /// Connections that are open, and those of them that were told to close.
+struct LimiterState {
+    /// Open connections, and those of them that were told to close.
     open: usize,
-    leaving: usize,
+    closing: usize,
     busy: usize,
-    /// Who waits to be asked for something, the longest first.
-    idle: BTreeMap<u64, Arc<Leave>>,
-    last: u64,
+    /// Idle connections, the longest idle first.
+    idle: BTreeMap<u64, Arc<CloseSignal>>,
+    /// Idle key assigned last.
+    last_key: u64,
 }
 
-/// How a connection is told to close.
+/// Tells a connection to close.
 #[derive(Default)]
-struct Leave {
-    tell: Notify,
-    told: AtomicBool,
+struct CloseSignal {
+    notify: Notify,
+    is_sent: AtomicBool,
 }
 
-/// A connection.
+/// An open connection.
 pub(crate) struct ConnectionSlot {
-    seats: Arc<ConnectionLimiter>,
-    leave: Arc<Leave>,
-    /// Its place among those who are idle.
-    place: AtomicU64,
-    /// Whether something was asked since all was said.
-    asked: AtomicBool,
+    limiter: Arc<ConnectionLimiter>,
+    close: Arc<CloseSignal>,
+    /// Its key in [`LimiterState::idle`], or [`BUSY_KEY`].
+    idle_key: AtomicU64,
+    /// True if a request arrived since the last response was flushed.
+    has_request: AtomicBool,
 }
 
-/// A request that is being answered, until all of the answer is there.
-pub(crate) struct Visit {
-    seat: Arc<ConnectionSlot>,
-    /// Whether there are more than may be answered.
-    pub(crate) is_extra: bool,
+/// A request in progress, until the whole response has been produced.
+pub(crate) struct ActiveRequest {
+    slot: Arc<ConnectionSlot>,
+    /// True if more requests are in progress than may be answered.
+    pub(crate) is_over_limit: bool,
 }
 
 impl ConnectionLimiter {
-    pub(crate) fn new(all: usize) -> Arc<Self> {
-        Arc::new(Self { all, state: Mutex::default(), left: Notify::new() })
+    pub(crate) fn new(max_requests: usize) -> Arc<Self> {
+        Arc::new(Self { max_requests, state: Mutex::default(), closed: Notify::new() })
     }
 
-    /// How many files that takes at most.
-    pub(crate) fn files(all: usize) -> usize {
-        all.saturating_add(2 * SPARE)
+    /// Returns the maximum number of open files needed.
+    pub(crate) fn max_files(max_requests: usize) -> usize {
+        max_requests.saturating_add(2 * SPARE_CONNECTIONS)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LimiterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A seat for who has come; `None` if all are being answered.
-    pub(crate) async fn take(self: &Arc<Self>) -> Option<Arc<ConnectionSlot>> {
+    /// Returns a slot for a new connection; `None` if every connection is answering a request.
+    pub(crate) async fn admit(self: &Arc<Self>) -> Option<Arc<ConnectionSlot>> {
         loop {
-            let left = self.left.notified();
+            let closed = self.closed.notified();
             {
                 let mut state = self.state();
-                if state.leaving < SPARE {
-                    let is_full = state.open - state.leaving >= self.all.saturating_add(SPARE);
-                    if is_full && !state.make_room() {
+                if state.closing < SPARE_CONNECTIONS {
+                    let is_full = state.open - state.closing
+                        >= self.max_requests.saturating_add(SPARE_CONNECTIONS);
+                    if is_full && !state.evict_longest_idle() {
                         return None;
                     }
-                    return Some(self.sit(&mut state));
+                    return Some(self.open_slot(&mut state));
                 }
             }
-            // They have been told: it takes no more than a moment.
-            left.await;
+            // Connections that were told to close do so promptly.
+            closed.await;
         }
     }
 
-    fn sit(self: &Arc<Self>, state: &mut State) -> Arc<ConnectionSlot> {
+    fn open_slot(self: &Arc<Self>, state: &mut LimiterState) -> Arc<ConnectionSlot> {
         state.open += 1;
-        let leave = Arc::new(Leave::default());
-        let place = AtomicU64::new(state.wait(Arc::clone(&leave)));
+        let close = Arc::new(CloseSignal::default());
+        let idle_key = AtomicU64::new(state.add_idle(Arc::clone(&close)));
         Arc::new(ConnectionSlot {
-            seats: Arc::clone(self),
-            leave,
-            place,
-            asked: AtomicBool::new(false),
+            limiter: Arc::clone(self),
+            close,
+            idle_key,
+            has_request: AtomicBool::new(false),
         })
     }
 
-    /// Has whoever waits the longest leave. Says whether there was somebody.
-    pub(crate) fn make_room(&self) -> bool {
-        self.state().make_room()
+    /// Closes the longest idle connection. Returns false if none is idle.
+    pub(crate) fn evict_longest_idle(&self) -> bool {
+        self.state().evict_longest_idle()
     }
 
-    /// Returns as soon as somebody leaves.
-    pub(crate) async fn somebody_leaves(&self) {
-        self.left.notified().await;
+    /// Waits until a connection closes.
+    pub(crate) async fn wait_for_close(&self) {
+        self.closed.notified().await;
     }
 
-    /// Returns when all have left.
-    pub(crate) async fn empty(&self) {
+    /// Waits until all connections are closed.
+    pub(crate) async fn wait_until_empty(&self) {
         loop {
-            let left = self.left.notified();
+            let closed = self.closed.notified();
             if self.state().open == 0 {
                 return;
             }
-            left.await;
+            closed.await;
         }
     }
 }
 
-impl State {
-    fn make_room(&mut self) -> bool {
-        let Some((_, leave)) = self.idle.pop_first() else { return false };
-        self.leaving += 1;
-        leave.told.store(true, Ordering::Relaxed);
-        leave.tell.notify_one();
+impl LimiterState {
+    fn evict_longest_idle(&mut self) -> bool {
+        let Some((_, close)) = self.idle.pop_first() else { return false };
+        self.closing += 1;
+        close.is_sent.store(true, Ordering::Relaxed);
+        close.notify.notify_one();
         true
     }
 
-    fn wait(&mut self, leave: Arc<Leave>) -> u64 {
-        self.last += 1;
-        self.idle.insert(self.last, leave);
-        self.last
+    fn add_idle(&mut self, close: Arc<CloseSignal>) -> u64 {
+        self.last_key += 1;
+        self.idle.insert(self.last_key, close);
+        self.last_key
     }
 }
 
 impl ConnectionSlot {
-    /// Returns when it is to make room.
-    pub(crate) async fn is_wanted(&self) {
-        self.leave.tell.notified().await;
+    /// Waits until the connection is told to close.
+    pub(crate) async fn evicted(&self) {
+        self.close.notify.notified().await;
     }
 
-    /// A request has come.
-    pub(crate) fn visit(self: &Arc<Self>) -> Visit {
-        let mut state = self.seats.state();
-        state.idle.remove(&self.place.swap(BUSY, Ordering::Relaxed));
-        let is_extra = state.busy >= self.seats.all;
+    /// Marks the connection as answering a request.
+    pub(crate) fn begin_request(self: &Arc<Self>) -> ActiveRequest {
+        let mut state = self.limiter.state();
+        state.idle.remove(&self.idle_key.swap(BUSY_KEY, Ordering::Relaxed));
+        let is_over_limit = state.busy >= self.limiter.max_requests;
         state.busy += 1;
-        self.asked.store(true, Ordering::Relaxed);
-        Visit { seat: Arc::clone(self), is_extra }
+        self.has_request.store(true, Ordering::Relaxed);
+        ActiveRequest { slot: Arc::clone(self), is_over_limit }
     }
 
-    /// All that was to be said is said.
-    pub(crate) fn flushed(&self) {
-        if self.place.load(Ordering::Relaxed) != BUSY {
-            self.asked.store(false, Ordering::Relaxed);
+    /// Called when all pending output was flushed.
+    pub(crate) fn on_flush(&self) {
+        if self.idle_key.load(Ordering::Relaxed) != BUSY_KEY {
+            self.has_request.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Whether what is said now answers no request: nothing has been asked since all was said.
-    pub(crate) fn is_unasked(&self) -> bool {
-        !self.asked.load(Ordering::Relaxed)
+    /// True if output written now answers no request: none arrived since the last flush.
+    pub(crate) fn has_no_request(&self) -> bool {
+        !self.has_request.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Visit {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
-        let mut state = self.seat.seats.state();
+        let mut state = self.slot.limiter.state();
         state.busy -= 1;
-        // Who has been told to leave does not wait any more.
-        if !self.seat.leave.told.load(Ordering::Relaxed) {
-            let place = state.wait(Arc::clone(&self.seat.leave));
-            self.seat.place.store(place, Ordering::Relaxed);
+        // A connection that was told to close does not become idle again.
+        if !self.slot.close.is_sent.load(Ordering::Relaxed) {
+            let idle_key = state.add_idle(Arc::clone(&self.slot.close));
+            self.slot.idle_key.store(idle_key, Ordering::Relaxed);
         }
     }
 }
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut state = self.seats.state();
+        let mut state = self.limiter.state();
         state.open -= 1;
-        state.idle.remove(&self.place.load(Ordering::Relaxed));
-        state.leaving -= usize::from(self.leave.told.load(Ordering::Relaxed));
+        state.idle.remove(&self.idle_key.load(Ordering::Relaxed));
+        state.closing -= usize::from(self.close.is_sent.load(Ordering::Relaxed));
         drop(state);
-        self.seats.left.notify_waiters();
+        self.limiter.closed.notify_waiters();
     }
 }
 
@@ -198,49 +200,50 @@ mod tests {
 
     use super::*;
 
-    fn take(seats: &Arc<ConnectionLimiter>) -> Option<Arc<ConnectionSlot>> {
-        seats.take().now_or_never().expect("nobody is leaving")
+    fn admit(limiter: &Arc<ConnectionLimiter>) -> Option<Arc<ConnectionSlot>> {
+        limiter.admit().now_or_never().expect("no connection is closing")
     }
 
-    fn is_wanted(seat: &ConnectionSlot) -> bool {
-        seat.is_wanted().now_or_never().is_some()
-    }
-
-    #[test]
-    fn who_waits_the_longest_makes_room() {
-        let seats = ConnectionLimiter::new(2);
-        let all: Vec<_> = (0..2 + SPARE).map(|_| take(&seats).unwrap()).collect();
-        // The first has asked since, and the second is being answered.
-        drop(all[0].visit());
-        let busy = all[1].visit();
-        let new = take(&seats).unwrap();
-        let wanted: Vec<_> = (0..all.len()).filter(|&at| is_wanted(&all[at])).collect();
-        assert_eq!(wanted, [2]);
-        // A request that comes at that moment changes nothing.
-        drop(all[2].visit());
-        drop((busy, new, all));
-        let state = seats.state();
-        assert_eq!((state.open, state.busy, state.leaving, state.idle.len()), (0, 0, 0, 0));
+    fn is_evicted(slot: &ConnectionSlot) -> bool {
+        slot.evicted().now_or_never().is_some()
     }
 
     #[test]
-    fn nobody_is_sent_away_while_being_answered() {
-        let seats = ConnectionLimiter::new(2);
-        let all: Vec<_> = (0..2 + SPARE).map(|_| take(&seats).unwrap()).collect();
-        let visits: Vec<_> = all.iter().map(ConnectionSlot::visit).collect();
-        assert!(take(&seats).is_none());
-        let extra = visits.iter().filter(|visit| visit.is_extra).count();
-        assert_eq!(extra, SPARE);
-        drop(visits);
-        assert!(take(&seats).is_some());
+    fn the_longest_idle_connection_is_evicted() {
+        let limiter = ConnectionLimiter::new(2);
+        let slots: Vec<_> = (0..2 + SPARE_CONNECTIONS).map(|_| admit(&limiter).unwrap()).collect();
+        // The first has sent a request since, and the second is being answered.
+        drop(slots[0].begin_request());
+        let busy = slots[1].begin_request();
+        let new = admit(&limiter).unwrap();
+        let evicted: Vec<_> = (0..slots.len()).filter(|&at| is_evicted(&slots[at])).collect();
+        assert_eq!(evicted, [2]);
+        // A request that arrives at that moment changes nothing.
+        drop(slots[2].begin_request());
+        drop((busy, new, slots));
+        let state = limiter.state();
+        assert_eq!((state.open, state.busy, state.closing, state.idle.len()), (0, 0, 0, 0));
     }
 
     #[test]
-    fn those_who_leave_are_waited_for() {
-        let seats = ConnectionLimiter::new(1);
-        let mut all: Vec<_> = (0..1 + 2 * SPARE).map(|_| take(&seats).unwrap()).collect();
-        assert!(seats.take().now_or_never().is_none());
-        drop(all.remove(0));
-        assert!(take(&seats).is_some());
+    fn a_connection_is_not_evicted_while_it_is_answered() {
+        let limiter = ConnectionLimiter::new(2);
+        let slots: Vec<_> = (0..2 + SPARE_CONNECTIONS).map(|_| admit(&limiter).unwrap()).collect();
+        let requests: Vec<_> = slots.iter().map(ConnectionSlot::begin_request).collect();
+        assert!(admit(&limiter).is_none());
+        let extra = requests.iter().filter(|request| request.is_over_limit).count();
+        assert_eq!(extra, SPARE_CONNECTIONS);
+        drop(requests);
+        assert!(admit(&limiter).is_some());
+    }
+
+    #[test]
+    fn admission_waits_for_closing_connections() {
+        let limiter = ConnectionLimiter::new(1);
+        let mut slots: Vec<_> =
+            (0..1 + 2 * SPARE_CONNECTIONS).map(|_| admit(&limiter).unwrap()).collect();
+        assert!(limiter.admit().now_or_never().is_none());
+        drop(slots.remove(0));
+        assert!(admit(&limiter).is_some());
     }
 }

@@ -1,37 +1,37 @@
-//! A daemon in; an HTTP service over it out: sources, what is known of them, work for other crawlers and
-//! the log of changes, under `/v1`. Decides nothing: what it is asked, it asks the daemon. Knows no
-//! command line.
+//! A daemon comes in; an HTTP service over it goes out: sources and their state, work for other
+//! crawlers and the change log, under `/v1`, and the dashboard. The server decides nothing: it
+//! passes every decision to the daemon. It parses no command line.
 //!
-//! One file for each noun under `routes`; all of them are listed in `routes.rs`. Each request goes
-//! through `guard.rs` first: who asks, from where, and whether they may.
+//! `routes` has one file for each resource; `routes.rs` lists them. Each request first passes
+//! `access_control.rs`, which authenticates and authorizes it.
 
-mod adding;
+mod access_control;
+mod add_impact;
 mod app;
 mod auth_throttle;
+mod change_broadcast;
 mod connection_limiter;
-mod document;
+mod connection_stream;
 mod etag;
-mod files;
-mod guard;
-mod hub;
-mod input;
+mod extractors;
+mod file_limit;
 mod metrics;
-mod moment;
-mod page;
+mod openapi;
+mod pagination;
 mod plan_table;
 mod problem;
 mod ranking;
 mod routes;
 mod server;
 mod signal_source;
+mod timestamp;
 mod token;
-mod truth;
+mod true_freshness;
 mod web;
-mod wire;
 
 pub use problem::Problem;
 pub use routes::document;
-pub use server::{Limits, ServeError, Server, Settings};
-pub use signal_source::{LastRead, SignalRule, SignalSourceView, SignalsLearnt};
-pub use token::{InvalidScope, Scope, Scopes, Secret};
-pub use truth::{Line, Truth};
+pub use server::{ServeError, Server, ServerSettings, ServerTimeouts};
+pub use signal_source::{DiscoveryRuleView, LastReadView, SignalSourceView, SignalStatsView};
+pub use token::{InvalidScope, Scope, Scopes, TokenSecret};
+pub use true_freshness::{FreshnessSeries, TrueFreshness};

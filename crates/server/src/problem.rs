@@ -1,42 +1,42 @@
-//! What went wrong, as RFC 9457 says it.
+//! Problem details of HTTP errors (RFC 9457).
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use freshet_daemon::{DaemonError, EditError, SignalSourceError, Unfit};
+use freshet_daemon::{DaemonError, EditError, InvalidOverride, SignalSourceError};
 use freshet_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The type of such an answer.
+/// Media type of problem details.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
 
-/// Why there is no other answer (RFC 9457).
+/// Problem details of an error (RFC 9457).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Problem {
-    /// Always `about:blank`: the status says of which kind it is.
+    /// Always `about:blank`: the status identifies the kind of problem.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// The status in words.
+    /// Reason phrase of the status.
     pub title: &'static str,
-    /// The status of HTTP.
+    /// HTTP status code.
     pub status: u16,
-    /// What is wrong, for people.
+    /// What is wrong, in plain text.
     pub detail: String,
-    /// Where in the request, if it is in one place: `sources[3].url`, `limit`, `id`.
+    /// Field of the request that is wrong, if it is a single one: `sources[3].url`, `limit`, `id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// The way out, if there is one to name.
+    /// How to fix the problem, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Seconds after which it may go better.
+    /// Seconds to wait before a retry.
     #[serde(skip)]
     pub(crate) retry_after: Option<u32>,
 }
 
 impl Problem {
-    /// A problem with a status.
+    /// Returns a problem with a status.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
             kind: "about:blank",
@@ -49,43 +49,43 @@ impl Problem {
         }
     }
 
-    /// Something in the request that cannot be meant, and where.
-    pub fn field(field: impl Into<String>, detail: impl Into<String>) -> Self {
+    /// Returns a problem with a field of the request (400).
+    pub fn invalid(field: impl Into<String>, detail: impl Into<String>) -> Self {
         let mut problem = Self::new(StatusCode::BAD_REQUEST, detail);
         problem.field = Some(field.into());
         problem
     }
 
-    /// Something that is not there.
-    pub fn absent(detail: impl Into<String>) -> Self {
+    /// Returns a problem for something that does not exist (404).
+    pub fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, detail)
     }
 
-    /// There is no such source.
-    pub(crate) fn no_source(id: u32) -> Self {
-        Self::absent(format!("there is no source {id}"))
+    /// Returns the problem for a missing source (404).
+    pub(crate) fn source_not_found(id: u32) -> Self {
+        Self::not_found(format!("no source {id}"))
     }
 
-    /// The same with a way out.
+    /// Adds a hint how to fix the problem.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same, and when it may go better.
+    /// Adds the seconds to wait before a retry.
     #[must_use]
-    pub(crate) fn after(mut self, seconds: u32) -> Self {
+    pub(crate) fn with_retry_after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
-    /// The same with the field in another whole: `url` in `sources[3]`.
+    /// Puts the field into its parent: `url` becomes `sources[3].url`.
     #[must_use]
-    pub(crate) fn within(mut self, whole: &str) -> Self {
+    pub(crate) fn in_parent(mut self, parent: &str) -> Self {
         self.field = Some(match self.field {
-            Some(field) => format!("{whole}.{field}"),
-            None => whole.to_owned(),
+            Some(field) => format!("{parent}.{field}"),
+            None => parent.to_owned(),
         });
         self
     }
@@ -103,12 +103,12 @@ impl IntoResponse for Problem {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         if status == StatusCode::UNAUTHORIZED {
-            // Feed readers know only the second.
+            // Feed readers only support Basic.
             headers.append(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             let basic = HeaderValue::from_static("Basic realm=\"freshet\"");
             headers.append(WWW_AUTHENTICATE, basic);
         }
-        // For those who tell it otherwise: as a page.
+        // The dashboard renders it as a page.
         response.extensions_mut().insert(self);
         response
     }
@@ -118,7 +118,7 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let status = match &error {
             StoreError::InvalidValue { field, .. } => {
-                return Self::field(*field, error.to_string());
+                return Self::invalid(*field, error.to_string());
             }
             StoreError::DiskFull { .. } | StoreError::Busy { .. } => {
                 StatusCode::SERVICE_UNAVAILABLE
@@ -127,11 +127,11 @@ impl From<StoreError> for Problem {
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         if status.is_server_error() {
-            tracing::error!("the store: {error}");
+            tracing::error!("store error: {error}");
         }
         let problem = Self::new(status, error.to_string());
         match error.hint() {
-            Some(hint) => problem.hint(hint),
+            Some(hint) => problem.with_hint(hint),
             None => problem,
         }
     }
@@ -141,18 +141,18 @@ impl From<EditError> for Problem {
     fn from(error: EditError) -> Self {
         match error {
             EditError::Store(error) => error.into(),
-            EditError::Url(why) => Self::field("url", why.to_string())
-                .hint("give the whole URL, such as `https://example.com/`"),
-            EditError::Given { field, what, .. } => Self::field(field, what),
-            EditError::Host(why) => Self::field("host", why.to_string()),
-            EditError::Stopped => stopped(),
+            EditError::Url(error) => Self::invalid("url", error.to_string())
+                .with_hint("use a complete URL, such as `https://example.com/`"),
+            EditError::InvalidSetting { field, reason: what, .. } => Self::invalid(field, what),
+            EditError::Host(error) => Self::invalid("host", error.to_string()),
+            EditError::Stopped => stopping_problem(),
         }
     }
 }
 
-impl From<Unfit> for Problem {
-    fn from(unfit: Unfit) -> Self {
-        Self::field(unfit.field, unfit.what)
+impl From<InvalidOverride> for Problem {
+    fn from(error: InvalidOverride) -> Self {
+        Self::invalid(error.field, error.reason)
     }
 }
 
@@ -161,17 +161,17 @@ impl From<SignalSourceError> for Problem {
         let hint = error.hint();
         let problem = match error {
             SignalSourceError::Store(error) => return error.into(),
-            SignalSourceError::Stopped => return stopped(),
-            SignalSourceError::Url(why) => Self::field("url", why.to_string())
-                .hint("give the whole URL, such as `https://example.com/sitemap.xml`"),
-            SignalSourceError::Given { field, what } => Self::field(field, what),
-            SignalSourceError::Unknown(_) => Self::absent(error.to_string()),
-            SignalSourceError::Part { .. } | SignalSourceError::Named { .. } => {
+            SignalSourceError::Stopped => return stopping_problem(),
+            SignalSourceError::Url(error) => Self::invalid("url", error.to_string())
+                .with_hint("use a complete URL, such as `https://example.com/sitemap.xml`"),
+            SignalSourceError::InvalidSetting { field, reason: what } => Self::invalid(field, what),
+            SignalSourceError::NotFound(_) => Self::not_found(error.to_string()),
+            SignalSourceError::IsChild { .. } | SignalSourceError::ManagedElsewhere { .. } => {
                 Self::new(StatusCode::CONFLICT, error.to_string())
             }
         };
         match hint {
-            Some(hint) => problem.hint(hint),
+            Some(hint) => problem.with_hint(hint),
             None => problem,
         }
     }
@@ -182,13 +182,13 @@ impl From<DaemonError> for Problem {
         match error {
             DaemonError::Store(error) => error.into(),
             DaemonError::Edit(error) => error.into(),
-            DaemonError::Unfit(unfit) => unfit.into(),
-            DaemonError::Herald(error) => error.into(),
-            DaemonError::Stopped => stopped(),
-            DaemonError::NoSource(_) => Self::absent(error.to_string()),
-            DaemonError::Rests { seconds, .. } => {
+            DaemonError::InvalidOverride(error) => error.into(),
+            DaemonError::SignalSource(error) => error.into(),
+            DaemonError::Stopped => stopping_problem(),
+            DaemonError::NoSource(_) => Self::not_found(error.to_string()),
+            DaemonError::HostCooldown { seconds, .. } => {
                 let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string());
-                problem.after(seconds.ceil().clamp(1.0, 86_400.0) as u32)
+                problem.with_retry_after(seconds.ceil().clamp(1.0, 86_400.0) as u32)
             }
             DaemonError::Thread(_) | DaemonError::Config(_) => {
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
@@ -197,6 +197,6 @@ impl From<DaemonError> for Problem {
     }
 }
 
-fn stopped() -> Problem {
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the daemon is stopping").after(5)
+fn stopping_problem() -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the daemon is stopping").with_retry_after(5)
 }

@@ -1,64 +1,66 @@
-//! Sources in order of what the engine thinks of them. What they are ordered by is looked up for all of
-//! them in small pieces, and kept for some seconds for all who look.
+//! Sources sorted by values of the engine. The sort keys of all sources are read in small batches
+//! and cached for a short time for all users.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use freshet_daemon::{DaemonError, Handle, SourceSnapshot};
+use freshet_daemon::{DaemonError, DaemonHandle, SourceSnapshot};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-/// How long a column is as good as new, and how long it is shown while a newer one is made.
-const NEW: Duration = Duration::from_secs(5);
-const SHOWN: Duration = Duration::from_secs(30);
+/// Maximum age of a column that counts as current, and of one that is still shown while it is
+/// renewed.
+const FRESH_FOR: Duration = Duration::from_secs(5);
+const STALE_FOR: Duration = Duration::from_secs(30);
 
-/// What sources are ordered by.
+/// A value that sources are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum SortKey {
     Importance,
-    /// Changes a day, as far as is believed.
-    Belief,
-    /// When the next fetch is.
-    Next,
-    /// What a fetch is worth, in parts of its price.
+    /// Estimated changes per day.
+    ChangeRate,
+    /// Time of the next fetch.
+    NextFetch,
+    /// Value of a fetch relative to its price.
     Value,
 }
 
-/// A source's place: what it is ordered by, as bits that order as the numbers do, and its number.
+/// Sort position of a source: the sort key, as bits that order like the numbers, and the source
+/// id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank(u64);
 
-/// Sources that are all in one common state.
+/// A state that most sources share, so that no index helps to find them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Common {
+pub(crate) enum CommonState {
     New,
     Good,
 }
 
-/// What all sources are ordered by, at a moment.
+/// Sort keys of all sources at one time.
 #[derive(Debug)]
-pub(crate) struct Column {
-    made: Instant,
-    /// By number; what is not a number is no source.
+pub(crate) struct SortColumn {
+    read_at: Instant,
+    /// Sort key by source id; NaN if there is no such source.
     keys: Vec<f32>,
-    /// Bits: 1 if it is new, 2 if it is good.
+    /// State bits by source id: 1 if new, 2 if good.
     states: Vec<u8>,
 }
 
-/// The columns, each for all who look.
+/// Cached columns, shared by all users.
 #[derive(Default)]
 pub(crate) struct Ranking {
-    columns: [Mutex<Option<Arc<Column>>>; 4],
-    /// The day from which on days are counted in columns, so that few digits are enough.
+    columns: [Mutex<Option<Arc<SortColumn>>>; 4],
+    /// Day that times are relative to, so that `f32` is precise enough.
     base: OnceLock<f64>,
 }
 
 impl Rank {
-    pub(crate) fn new(key: f32, id: u32, is_down: bool) -> Self {
+    pub(crate) fn new(key: f32, id: u32, is_descending: bool) -> Self {
         let bits = key.to_bits();
-        let up = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
-        // Ties are by number either way.
-        let key = if is_down { !up } else { up };
+        let ascending = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
+        // Ties are ordered by id in either direction.
+        let key = if is_descending { !ascending } else { ascending };
         Self(u64::from(key) << 32 | u64::from(id))
     }
 
@@ -66,7 +68,7 @@ impl Rank {
         self.0 as u32
     }
 
-    /// As it stands in an address.
+    /// Formats the position for a URL.
     pub(crate) fn to_text(self) -> String {
         format!("{:016x}", self.0)
     }
@@ -77,130 +79,142 @@ impl Rank {
     }
 }
 
-impl Column {
-    /// The key of a source; `None` if it was none when this was made.
+impl SortColumn {
+    /// Returns the sort key of a source; `None` if the source did not exist when the column was
+    /// read.
     pub(crate) fn key(&self, id: u32) -> Option<f32> {
         self.keys.get(id as usize).copied().filter(|key| !key.is_nan())
     }
 
-    /// The numbers of all sources, or of those in a common state.
-    pub(crate) fn ids(&self, state: Option<Common>) -> impl Iterator<Item = u32> {
+    /// Returns the ids of all sources, or of those in a state.
+    pub(crate) fn ids(&self, state: Option<CommonState>) -> impl Iterator<Item = u32> {
         let bit = match state {
             None => u8::MAX,
-            Some(Common::New) => 1,
-            Some(Common::Good) => 2,
+            Some(CommonState::New) => 1,
+            Some(CommonState::Good) => 2,
         };
         let each = self.keys.iter().zip(&self.states).enumerate();
-        each.filter(move |(_, (key, is))| !key.is_nan() && (state.is_none() || **is & bit != 0))
+        each.filter(move |(_, (key, bits))| !key.is_nan() && (state.is_none() || **bits & bit != 0))
             .map(|(id, _)| id as u32)
     }
 
-    /// The first so many of some sources behind a place, in order; and how many there are in all, from
-    /// the beginning. Sources without a key come last.
-    pub(crate) fn first(
+    /// Returns the first `limit` of some sources after a position, in order, and the number of all
+    /// of them.
+    pub(crate) fn page(
         &self,
         ids: impl Iterator<Item = u32>,
-        is_down: bool,
+        is_descending: bool,
         after: Option<Rank>,
-        most: usize,
+        limit: usize,
     ) -> (Vec<Rank>, usize) {
-        let mut all = 0;
+        let mut count = 0;
         let mut ranks: Vec<Rank> = Vec::new();
-        let last = if is_down { f32::NEG_INFINITY } else { f32::INFINITY };
+        let last = if is_descending { f32::NEG_INFINITY } else { f32::INFINITY };
         for id in ids {
-            all += 1;
-            let rank = Rank::new(self.key(id).unwrap_or(last), id, is_down);
+            count += 1;
+            let rank = Rank::new(self.key(id).unwrap_or(last), id, is_descending);
             if after.is_none_or(|after| rank > after) {
                 ranks.push(rank);
             }
         }
-        if ranks.len() > most {
-            ranks.select_nth_unstable(most);
-            ranks.truncate(most);
+        if ranks.len() > limit {
+            ranks.select_nth_unstable(limit);
+            ranks.truncate(limit);
         }
         ranks.sort_unstable();
-        (ranks, all)
+        (ranks, count)
     }
 }
 
 impl Ranking {
-    /// What sources are ordered by, as it was some seconds ago at most, or half a minute if nobody looked.
+    /// Returns a column that is a few seconds old, or up to half a minute if no one has asked for
+    /// it recently.
     pub(crate) async fn column(
         self: &Arc<Self>,
-        handle: &Handle,
-        order: Order,
-    ) -> Result<Arc<Column>, DaemonError> {
-        let place = &self.columns[order as usize];
-        if let Ok(held) = place.try_lock()
+        handle: &DaemonHandle,
+        sort_key: SortKey,
+    ) -> Result<Arc<SortColumn>, DaemonError> {
+        let cached = &self.columns[sort_key as usize];
+        if let Ok(held) = cached.try_lock()
             && let Some(column) = held.as_ref()
         {
-            let age = column.made.elapsed();
+            let age = column.read_at.elapsed();
             let column = Arc::clone(column);
-            if age < NEW {
+            if age < FRESH_FOR {
                 return Ok(column);
             }
-            if age < SHOWN {
+            if age < STALE_FOR {
                 drop(held);
-                self.renew_beside(handle, order);
+                self.renew_in_background(handle, sort_key);
                 return Ok(column);
             }
         }
-        self.renew(handle, order).await
+        self.renew(handle, sort_key).await
     }
 
-    /// Makes a column that takes long before somebody asks for it, if there is none to be shown.
-    pub(crate) fn prepare(self: &Arc<Self>, handle: &Handle, order: Order) {
-        let is_there = match self.columns[order as usize].try_lock() {
-            Ok(held) => held.as_ref().is_some_and(|column| column.made.elapsed() < SHOWN),
-            // Somebody makes it now.
+    /// Reads a column in advance if there is none that can be shown.
+    pub(crate) fn prepare(self: &Arc<Self>, handle: &DaemonHandle, sort_key: SortKey) {
+        let is_cached = match self.columns[sort_key as usize].try_lock() {
+            Ok(held) => held.as_ref().is_some_and(|column| column.read_at.elapsed() < STALE_FOR),
+            // It is being read.
             Err(_) => true,
         };
-        if !is_there {
-            self.renew_beside(handle, order);
+        if !is_cached {
+            self.renew_in_background(handle, sort_key);
         }
     }
 
-    fn renew_beside(self: &Arc<Self>, handle: &Handle, order: Order) {
+    fn renew_in_background(self: &Arc<Self>, handle: &DaemonHandle, sort_key: SortKey) {
         let (ranking, handle) = (Arc::clone(self), handle.clone());
         tokio::spawn(async move {
-            if let Err(error) = ranking.renew(&handle, order).await {
-                tracing::debug!("the sources cannot be put in order: {error}");
+            if let Err(error) = ranking.renew(&handle, sort_key).await {
+                tracing::debug!("cannot read the sort keys of the sources: {error}");
             }
         });
     }
 
-    /// Looks at all sources, unless somebody just did.
-    async fn renew(&self, handle: &Handle, order: Order) -> Result<Arc<Column>, DaemonError> {
-        // Who comes meanwhile waits for this one.
-        let mut held = self.columns[order as usize].lock().await;
-        if let Some(column) = held.as_ref().filter(|column| column.made.elapsed() < NEW) {
+    /// Reads the column, unless it was just read.
+    async fn renew(
+        &self,
+        handle: &DaemonHandle,
+        sort_key: SortKey,
+    ) -> Result<Arc<SortColumn>, DaemonError> {
+        // Callers that arrive meanwhile wait for this read.
+        let mut held = self.columns[sort_key as usize].lock().await;
+        if let Some(column) = held.as_ref().filter(|column| column.read_at.elapsed() < FRESH_FOR) {
             return Ok(Arc::clone(column));
         }
-        let column = Arc::new(self.sweep(handle, order).await?);
+        let column = Arc::new(self.read_all(handle, sort_key).await?);
         *held = Some(Arc::clone(&column));
         Ok(column)
     }
 
-    /// The sources are not what they were: what is kept does not count any more.
-    pub(crate) async fn forget(&self) {
-        for place in &self.columns {
-            *place.lock().await = None;
+    /// Drops all columns, because sources have been added, changed or removed.
+    pub(crate) async fn invalidate(&self) {
+        for cached in &self.columns {
+            *cached.lock().await = None;
         }
     }
 
-    async fn sweep(&self, handle: &Handle, order: Order) -> Result<Column, DaemonError> {
-        let made = Instant::now();
-        let base = *self.base.get_or_init(|| freshet_daemon::days(handle.now()));
-        let (mut pieces, mut from) = (Vec::new(), Some(0));
+    async fn read_all(
+        &self,
+        handle: &DaemonHandle,
+        sort_key: SortKey,
+    ) -> Result<SortColumn, DaemonError> {
+        let read_at = Instant::now();
+        let base = *self.base.get_or_init(|| freshet_daemon::days_from_millis(handle.now()));
+        let (mut batches, mut from) = (Vec::new(), Some(0));
         while let Some(first) = from {
-            let sights = handle.see(first).await?;
-            from = sights.next;
-            // The calculation goes on beside the loop, on all processors that are free.
-            pieces.push(tokio::task::spawn_blocking(move || piece(&sights.each, order, base)));
+            let snapshots = handle.source_snapshots(first).await?;
+            from = snapshots.next_id;
+            // The keys are computed on blocking threads while the next batch is read.
+            batches.push(tokio::task::spawn_blocking(move || {
+                sort_keys(&snapshots.sources, sort_key, base)
+            }));
         }
         let (mut keys, mut states) = (Vec::new(), Vec::new());
-        for piece in pieces {
-            for (id, key, state) in piece.await.map_err(|_| DaemonError::Stopped)? {
+        for batch in batches {
+            for (id, key, state) in batch.await.map_err(|_| DaemonError::Stopped)? {
                 let id = id as usize;
                 if keys.len() <= id {
                     keys.resize(id + 1, f32::NAN);
@@ -209,31 +223,31 @@ impl Ranking {
                 (keys[id], states[id]) = (key, state);
             }
         }
-        Ok(Column { made, keys, states })
+        Ok(SortColumn { read_at, keys, states })
     }
 }
 
-fn piece(sights: &[SourceSnapshot], order: Order, base: f64) -> Vec<(u32, f32, u8)> {
-    let each = sights.iter().map(|it| {
-        let key = match order {
-            Order::Importance => it.importance(),
-            Order::Belief => it.rate(),
-            Order::Next => it.due() - base,
-            Order::Value => it.value(),
+fn sort_keys(snapshots: &[SourceSnapshot], sort_key: SortKey, base: f64) -> Vec<(u32, f32, u8)> {
+    let keys = snapshots.iter().map(|it| {
+        let key = match sort_key {
+            SortKey::Importance => it.importance(),
+            SortKey::ChangeRate => it.change_rate(),
+            SortKey::NextFetch => it.due_day() - base,
+            SortKey::Value => it.relative_value(),
         };
         let key = if key.is_nan() { 0.0 } else { key as f32 };
-        (it.id(), key, u8::from(it.is_new()) | u8::from(it.is_good()) << 1)
+        (it.id(), key, u8::from(it.is_new()) | u8::from(it.is_healthy()) << 1)
     });
-    each.collect()
+    keys.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn column(keys: &[f32]) -> Column {
+    fn column(keys: &[f32]) -> SortColumn {
         let states = keys.iter().map(|key| 1 + u8::from(*key > 1.0)).collect();
-        Column { made: Instant::now(), keys: keys.to_vec(), states }
+        SortColumn { read_at: Instant::now(), keys: keys.to_vec(), states }
     }
 
     fn ids(ranks: &[Rank]) -> Vec<u32> {
@@ -241,36 +255,38 @@ mod tests {
     }
 
     #[test]
-    fn pages_follow_each_other_and_ties_are_by_number() {
+    fn pages_are_contiguous_and_ties_are_ordered_by_id() {
         let inf = f32::INFINITY;
         let column = column(&[2.0, f32::NAN, 1.0, inf, 2.0, -3.0, 0.0, 2.0]);
-        for (is_down, expect) in [(false, [5, 6, 2, 0, 4, 7, 3]), (true, [3, 0, 4, 7, 2, 6, 5])] {
-            for most in 1..=7 {
-                let (mut told, mut after) = (Vec::new(), None);
+        for (is_descending, expect) in
+            [(false, [5, 6, 2, 0, 4, 7, 3]), (true, [3, 0, 4, 7, 2, 6, 5])]
+        {
+            for limit in 1..=7 {
+                let (mut listed, mut after) = (Vec::new(), None);
                 loop {
-                    let (page, all) = column.first(column.ids(None), is_down, after, most);
-                    assert_eq!(all, 7);
+                    let (page, count) = column.page(column.ids(None), is_descending, after, limit);
+                    assert_eq!(count, 7);
                     let Some(last) = page.last().copied() else { break };
-                    told.extend(ids(&page));
+                    listed.extend(ids(&page));
                     after = Rank::from_text(&last.to_text());
                 }
-                assert_eq!(told, expect, "{most} at a time");
+                assert_eq!(listed, expect, "{limit} at a time");
             }
         }
     }
 
     #[test]
-    fn some_can_be_asked_for() {
+    fn ids_can_be_filtered_by_state() {
         let column = column(&[2.0, f32::NAN, 1.0, 3.0]);
-        assert_eq!(column.ids(Some(Common::Good)).collect::<Vec<_>>(), [0, 3]);
-        assert_eq!(column.ids(Some(Common::New)).collect::<Vec<_>>(), [2]);
-        // What has come since has no key yet.
-        let (page, all) = column.first([9, 2, 3].into_iter(), false, None, 10);
-        assert_eq!((ids(&page), all), (vec![2, 3, 9], 3));
+        assert_eq!(column.ids(Some(CommonState::Good)).collect::<Vec<_>>(), [0, 3]);
+        assert_eq!(column.ids(Some(CommonState::New)).collect::<Vec<_>>(), [2]);
+        // A source that was added since has no key and sorts last.
+        let (page, count) = column.page([9, 2, 3].into_iter(), false, None, 10);
+        assert_eq!((ids(&page), count), (vec![2, 3, 9], 3));
     }
 
     #[test]
-    fn what_is_no_place_is_refused() {
+    fn an_invalid_position_is_refused() {
         for text in ["", "7", "+00000000000000f", "zzzzzzzzzzzzzzzz", "00000000000000000"] {
             assert_eq!(Rank::from_text(text), None, "{text}");
         }

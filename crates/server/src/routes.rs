@@ -1,4 +1,4 @@
-//! What can be asked: one file for each noun, and one line for each file.
+//! The routes: one file for each resource, merged here.
 
 mod about;
 mod changes;
@@ -12,11 +12,11 @@ mod hosts;
 mod indexnow;
 mod plan;
 mod reports;
-mod search;
 mod settings;
 pub(crate) mod signal_sources;
 mod signals;
-mod source;
+mod source_search;
+mod source_view;
 mod sources;
 mod stream;
 mod subscriptions;
@@ -34,16 +34,16 @@ use axum::{Extension, Router};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-pub(crate) use self::diff::{LONGEST_LINE, pair, text};
-pub(crate) use self::source::{SourceSettingsView, check_tags, check_url};
+pub(crate) use self::diff::{MAX_LINE_CHARS, load_versions, version_text};
+pub(crate) use self::source_view::{SourceSettingsInput, check_tags, check_url};
+use crate::access_control::check_access;
 use crate::app::App;
-use crate::document::{self, Pages};
-use crate::guard::guard;
+use crate::openapi::{self, RenderedDocument};
 use crate::problem::Problem;
 use crate::web;
 
-fn all() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::with_openapi(document::head())
+fn api_router() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::with_openapi(openapi::base_document())
         .merge(sources::routes())
         .merge(upsert::routes())
         .merge(history::routes())
@@ -68,33 +68,33 @@ fn all() -> OpenApiRouter<Arc<App>> {
         .merge(about::routes())
 }
 
-/// What the service answers to, as OpenAPI 3.1.
+/// Returns the OpenAPI 3.1 document.
 #[must_use]
 pub fn document() -> OpenApi {
-    let (_, mut api) = all().split_for_parts();
-    document::complete(&mut api);
+    let (_, mut api) = api_router().split_for_parts();
+    openapi::add_common_parts(&mut api);
     api
 }
 
 pub(crate) fn router(app: &Arc<App>) -> Router {
-    let (router, mut api) = all().split_for_parts();
-    document::complete(&mut api);
+    let (router, mut api) = api_router().split_for_parts();
+    openapi::add_common_parts(&mut api);
     router
         .merge(web::routes())
-        .method_not_allowed_fallback(not_allowed)
-        .fallback(absent)
-        .layer(Extension(Arc::new(Pages::of(&api))))
-        .layer(from_fn_with_state(Arc::clone(app), guard))
+        .method_not_allowed_fallback(method_not_allowed)
+        .fallback(not_found)
+        .layer(Extension(Arc::new(RenderedDocument::new(&api))))
+        .layer(from_fn_with_state(Arc::clone(app), check_access))
         .with_state(Arc::clone(app))
 }
 
-async fn absent(uri: Uri) -> Response {
-    let detail = format!("there is nothing at {}", uri.path());
-    Problem::absent(detail).hint("/v1/docs lists what there is").into_response()
+async fn not_found(uri: Uri) -> Response {
+    let detail = format!("no such path: `{}`", uri.path());
+    Problem::not_found(detail).with_hint("/v1/docs lists all routes").into_response()
 }
 
-async fn not_allowed(method: Method, uri: Uri) -> Response {
-    let detail = format!("{method} is not for {}", uri.path());
+async fn method_not_allowed(method: Method, uri: Uri) -> Response {
+    let detail = format!("method {method} is not allowed for `{}`", uri.path());
     let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail);
-    problem.hint("the header `Allow` says what is").into_response()
+    problem.with_hint("see the `Allow` header").into_response()
 }

@@ -1,4 +1,4 @@
-//! Listening, and answering on each connection within limits.
+//! The listener, and the limits of each connection.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use axum::extract::Request;
 use axum::http::header::CONNECTION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use freshet_daemon::{DaemonError, Handle};
+use freshet_daemon::{DaemonError, DaemonHandle};
 use freshet_notify::Notifier;
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
@@ -25,178 +25,183 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::access_control::{Peer, set_security_headers};
 use crate::app::{App, is_local};
-use crate::connection_limiter::{ConnectionLimiter, ConnectionSlot, Visit};
-use crate::files;
-use crate::guard::{Peer, protect};
-use crate::hub::Hub;
+use crate::change_broadcast::ChangeBroadcast;
+use crate::connection_limiter::{ActiveRequest, ConnectionLimiter, ConnectionSlot};
+use crate::connection_stream::ConnectionStream;
+use crate::file_limit;
 use crate::problem::Problem;
 use crate::routes;
-use crate::truth::Truth;
-use crate::wire::Wire;
+use crate::true_freshness::TrueFreshness;
 
-/// Bytes of a request's head at most.
-const HEAD: usize = 64 << 10;
-/// How long it waits for somebody to leave if nobody more can be let in.
-const FULL: Duration = Duration::from_millis(100);
-/// What those who watch the service ask for: it is answered however many others ask.
-const WATCHING: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
-/// How long connections may take to end when the service is to.
+/// Maximum size of a request head, in bytes.
+const MAX_HEAD_BYTES: usize = 64 << 10;
+/// Delay before the next accept after a failed one.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
+/// Paths that monitoring asks for: they are answered even if all connections are in use.
+const MONITORING_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+/// Time that open connections get to finish when the server stops.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 
-/// Where and for whom.
+/// Address, limits and collaborators of a [`Server`].
 #[derive(Clone, Debug)]
-pub struct Settings {
-    /// Where it listens.
+pub struct ServerSettings {
+    /// Address to listen on.
     pub listen: SocketAddr,
-    /// Where clients reach it, if not there: `https://freshet.example.com`, without a slash at the end.
+    /// Base URL for clients if it is not the listen address: `https://freshet.example.com`,
+    /// without a trailing slash.
     pub url: Option<String>,
-    /// Names that clients may call it by, beside its addresses and `localhost`.
+    /// Host names the server answers to, besides its addresses and `localhost`.
     pub hosts: Vec<String>,
-    /// Connections that are answered at a time. Beside them there are some that wait to ask.
-    pub connections: usize,
-    /// What clients may take.
-    pub limits: Limits,
-    /// Who tells destinations of changes, if somebody does.
+    /// Maximum number of requests answered at a time. A small number of further connections may
+    /// wait.
+    pub max_connections: usize,
+    /// Timeouts of client connections.
+    pub timeouts: ServerTimeouts,
+    /// Sends change notifications; `None` if there are no destinations to notify.
     pub notifier: Option<Notifier>,
-    /// What is really so, where somebody knows: in the demo.
-    pub truth: Option<watch::Receiver<Truth>>,
+    /// Measured freshness, if it is known: in the demo.
+    pub true_freshness: Option<watch::Receiver<TrueFreshness>>,
 }
 
-/// How long clients may take.
+/// Timeouts of client connections.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// For the head of a request.
-    pub head: Duration,
-    /// For its body.
-    pub body: Duration,
-    /// For the answer to it, unless that is a stream.
+pub struct ServerTimeouts {
+    /// For reading a request head.
+    pub request_head: Duration,
+    /// For reading a request body.
+    pub request_body: Duration,
+    /// For producing a response, unless it is a stream.
     pub response: Duration,
-    /// For taking the next piece of an answer.
-    pub taking: Duration,
-    /// Between two signs of life of a stream.
-    pub beat: Duration,
+    /// For the client to accept the next bytes of a response.
+    pub write: Duration,
+    /// Interval between two heartbeats of a stream.
+    pub heartbeat: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServerTimeouts {
     fn default() -> Self {
         Self {
-            head: Duration::from_secs(30),
-            body: Duration::from_secs(30),
+            request_head: Duration::from_secs(30),
+            request_body: Duration::from_secs(30),
             response: Duration::from_secs(90),
-            taking: Duration::from_secs(60),
-            beat: Duration::from_secs(15),
+            write: Duration::from_secs(60),
+            heartbeat: Duration::from_secs(15),
         }
     }
 }
 
-impl Settings {
-    /// A service at an address, with all else as usual.
+impl ServerSettings {
+    /// Returns the default settings for a listen address.
     #[must_use]
     pub fn new(listen: SocketAddr) -> Self {
         Self {
             listen,
             url: None,
             hosts: Vec::new(),
-            connections: 4096,
-            limits: Limits::default(),
+            max_connections: 4096,
+            timeouts: ServerTimeouts::default(),
             notifier: None,
-            truth: None,
+            true_freshness: None,
         }
     }
 }
 
-/// Why there is no service.
+/// Error of [`Server::start`].
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// Others could come in.
-    #[error("{0} can be reached from other machines, and there is no token")]
+    /// The address is reachable from other machines and there is no token.
+    #[error("cannot listen on {0}: it is reachable from other machines, and there is no token")]
     NoToken(SocketAddr),
-    /// It cannot listen there.
-    #[error("cannot listen at {address}: {source}")]
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// Where.
+        /// Listen address.
         address: SocketAddr,
-        /// What the system says.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// The system has no randomness.
-    #[error("the system has no randomness: {0}")]
+    /// The system has no source of randomness.
+    #[error("no source of randomness: {0}")]
     Random(#[from] getrandom::Error),
-    /// The daemon says no.
+    /// The daemon refused an operation.
     #[error("{0}")]
-    Live(#[from] DaemonError),
+    Daemon(#[from] DaemonError),
 }
 
 impl ServeError {
-    /// The way out.
+    /// Returns how to fix the error, if that is known.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoToken(_) => Some(
-                "make one with `freshet token add NAME --scope read,write,claim`, or listen at \
+                "create one with `freshet token add NAME --scope read,write,claim`, or listen on \
                  127.0.0.1"
                     .to_owned(),
             ),
             Self::Listen { .. } => Some(
-                "name another address with `--listen`, or in `listen` under [server] in \
-                 freshet.toml; \"off\" is for none"
+                "set another address with `--listen`, or with `listen` under [server] in \
+                 freshet.toml; \"off\" disables the service"
                     .to_owned(),
             ),
             Self::Random(_) => None,
-            Self::Live(error) => error.hint(),
+            Self::Daemon(error) => error.hint(),
         }
     }
 }
 
-/// A service that runs. Dropped, it goes on; [`stop`](Self::stop) ends it.
+/// A running HTTP server. It keeps running if dropped; [`stop`](Self::stop) ends it.
 pub struct Server {
     address: SocketAddr,
     listening: JoinHandle<()>,
     closing: watch::Sender<bool>,
-    seats: Arc<ConnectionLimiter>,
-    handle: Handle,
+    limiter: Arc<ConnectionLimiter>,
+    handle: DaemonHandle,
 }
 
 impl Server {
-    /// Starts a service over a daemon. It must be called within a tokio runtime.
+    /// Starts a server over a daemon. It must be called within a tokio runtime.
     ///
     /// # Errors
-    /// If it cannot listen, or others could come in without a token.
-    pub async fn start(handle: Handle, settings: Settings) -> Result<Self, ServeError> {
+    /// Returns [`ServeError`] if the address cannot be listened on, or if it is reachable from
+    /// other machines and there is no token.
+    pub async fn start(handle: DaemonHandle, settings: ServerSettings) -> Result<Self, ServeError> {
         let is_public = !is_local(settings.listen.ip());
         if is_public && handle.read(|reader| reader.tokens()).await?.is_empty() {
             return Err(ServeError::NoToken(settings.listen));
         }
-        let refused = |source| ServeError::Listen { address: settings.listen, source };
-        let listener = TcpListener::bind(settings.listen).await.map_err(refused)?;
-        let address = listener.local_addr().map_err(refused)?;
+        let listen_error = |source| ServeError::Listen { address: settings.listen, source };
+        let listener = TcpListener::bind(settings.listen).await.map_err(listen_error)?;
+        let address = listener.local_addr().map_err(listen_error)?;
         let (closing, closed) = watch::channel(false);
-        let wanted = settings.connections;
-        let seats =
-            ConnectionLimiter::new(files::connections(wanted, ConnectionLimiter::files(wanted)));
-        let hub = Hub::start(handle.clone());
+        let max_connections = settings.max_connections;
+        let limiter = ConnectionLimiter::new(file_limit::raise_for_connections(
+            max_connections,
+            ConnectionLimiter::max_files(max_connections),
+        ));
+        let broadcast = ChangeBroadcast::start(handle.clone());
         let daemon = handle.clone();
-        let app = Arc::new(App::new(handle, hub, settings, address, closed)?);
+        let app = Arc::new(App::new(handle, broadcast, settings, address, closed)?);
         let router = routes::router(&app);
-        let listening = tokio::spawn(listen(listener, router, app, Arc::clone(&seats)));
-        daemon.websub().open(true);
-        Ok(Self { address, listening, closing, seats, handle: daemon })
+        let listening = tokio::spawn(listen(listener, router, app, Arc::clone(&limiter)));
+        daemon.subscriber().set_open(true);
+        Ok(Self { address, listening, closing, limiter, handle: daemon })
     }
 
-    /// Where it listens.
+    /// Returns the address that the server listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Ends it: what was asked is answered if that takes no longer than a moment, and streams end.
+    /// Stops the server: requests in progress get a short time to finish, and streams end.
     pub async fn stop(self) {
-        self.handle.websub().open(false);
+        self.handle.subscriber().set_open(false);
         self.listening.abort();
         let _ = self.closing.send(true);
         let _ = self.listening.await;
-        let _ = timeout(SHUTDOWN_GRACE, self.seats.empty()).await;
+        let _ = timeout(SHUTDOWN_GRACE, self.limiter.wait_until_empty()).await;
     }
 }
 
@@ -204,20 +209,21 @@ async fn listen(
     listener: TcpListener,
     router: Router,
     app: Arc<App>,
-    seats: Arc<ConnectionLimiter>,
+    limiter: Arc<ConnectionLimiter>,
 ) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                // All are being answered, and so many more besides: there is not even room to say so.
-                let Some(seat) = seats.take().await else { continue };
+                // Every slot is answering a request, the spare ones too: drop the connection
+                // without an answer.
+                let Some(slot) = limiter.admit().await else { continue };
                 let (router, app) = (router.clone(), Arc::clone(&app));
-                tokio::spawn(serve(stream, peer, router, app, seat));
+                tokio::spawn(serve(stream, peer, router, app, slot));
             }
-            // Too many files are open, for one.
+            // For example, too many files are open.
             Err(_) => {
-                seats.make_room();
-                let _ = timeout(FULL, seats.somebody_leaves()).await;
+                limiter.evict_longest_idle();
+                let _ = timeout(ACCEPT_RETRY_DELAY, limiter.wait_for_close()).await;
             }
         }
     }
@@ -228,39 +234,42 @@ async fn serve(
     peer: SocketAddr,
     router: Router,
     app: Arc<App>,
-    seat: Arc<ConnectionSlot>,
+    slot: Arc<ConnectionSlot>,
 ) {
-    // Small answers are not held back for more to come.
+    // Send small responses at once.
     let _ = stream.set_nodelay(true);
     app.metrics.connections.inc();
-    let asked = Arc::clone(&seat);
-    let answer = service_fn(move |mut request: Request<Incoming>| {
+    let request_slot = Arc::clone(&slot);
+    let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Peer(peer));
-        let visit = asked.visit();
+        let active = request_slot.begin_request();
         let mut router = router.clone();
         async move {
             use tower_service::Service;
-            let response = if visit.is_extra && !WATCHING.contains(&request.uri().path()) {
-                all_in_use()
-            } else {
-                router.call(request.map(Body::new)).await?
-            };
-            Ok::<_, Infallible>(response.map(|body| Held { body, _visit: visit }))
+            let response =
+                if active.is_over_limit && !MONITORING_PATHS.contains(&request.uri().path()) {
+                    busy_response()
+                } else {
+                    router.call(request.map(Body::new)).await?
+                };
+            Ok::<_, Infallible>(response.map(|body| TrackedBody { body, _request: active }))
         }
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(app.limits.head).max_buf_size(HEAD);
-    let wire = Wire::new(stream, app.limits.taking, Arc::clone(&seat));
-    let connection = http.serve_connection(TokioIo::new(wire), answer);
+    http.timer(TokioTimer::new())
+        .header_read_timeout(app.timeouts.request_head)
+        .max_buf_size(MAX_HEAD_BYTES);
+    let stream = ConnectionStream::new(stream, app.timeouts.write, Arc::clone(&slot));
+    let connection = http.serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     let mut closing = app.closing.clone();
     let close = async move {
         let _ = closing.wait_for(|closing| *closing).await;
     };
-    // Whatever breaks a connection, there is nobody left to tell.
+    // A connection error has no one to be reported to.
     tokio::select! {
         _ = connection.as_mut() => {}
-        () = seat.is_wanted() => {}
+        () = slot.evicted() => {}
         () = close => {
             connection.as_mut().graceful_shutdown();
             let _ = timeout(SHUTDOWN_GRACE, connection).await;
@@ -269,23 +278,23 @@ async fn serve(
     app.metrics.connections.dec();
 }
 
-fn all_in_use() -> Response {
+fn busy_response() -> Response {
     let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "all connections are in use");
     let problem =
-        problem.hint("`connections` under [server] in freshet.toml says how many there are");
-    let mut response = problem.after(1).into_response();
-    protect(response.headers_mut());
+        problem.with_hint("try again, or raise `connections` under [server] in freshet.toml");
+    let mut response = problem.with_retry_after(1).into_response();
+    set_security_headers(response.headers_mut());
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
-/// An answer that is on its way as long as this is there.
-struct Held {
+/// A response body that keeps its request counted as active until it is dropped.
+struct TrackedBody {
     body: Body,
-    _visit: Visit,
+    _request: ActiveRequest,
 }
 
-impl hyper::body::Body for Held {
+impl hyper::body::Body for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -1,8 +1,10 @@
-//! A signal source as clients and commands see it.
+//! A signal source as the API and the commands show it.
 
 use std::collections::BTreeMap;
 
-use freshet_daemon::{DiscoveryRule, SignalSourceRead, SignalSourceReport, SignalSourceState};
+use freshet_daemon::{
+    DiscoveryRule, SignalSourceReadResult, SignalSourceReport, SignalSourceState,
+};
 use freshet_notify::rfc3339;
 use freshet_store::SignalSourceOrigin;
 use serde::Serialize;
@@ -10,240 +12,251 @@ use utoipa::ToSchema;
 
 const DAY: f64 = 86_400.0;
 
-/// Somebody who says that sources have changed, and how far that is true.
+/// A signal source, and how reliable its signals are.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = SignalSource)]
 pub struct SignalSourceView {
-    /// Its number. It may be used again when the signal source is removed.
+    /// Number of the signal source. It can be reused after the signal source is removed.
     pub number: u32,
-    /// `sitemap` or `feed`, which are read; `websub`, `indexnow`, `api` or `head`, which speak by
-    /// themselves.
+    /// `sitemap` or `feed`, which are polled; `websub`, `indexnow`, `api` or `head`, which push.
     pub kind: &'static str,
-    /// The URL of what is read, or the name of who speaks.
+    /// URL of the sitemap or feed, or name of the pushing party.
     pub url: String,
-    /// How it is known: `given` (somebody named it), `file` (freshet.toml names it), `robots` (a
-    /// robots.txt does), `part` (an index of sitemaps does) or `heard` (it has spoken).
+    /// Origin: `given` (added by a user), `file` (named in freshet.toml), `robots` (named in a
+    /// robots.txt), `part` (named in a sitemap index) or `heard` (sent a signal).
     pub found_in: &'static str,
-    /// The one that it is a part of.
+    /// Number of the sitemap index that it is a part of.
     pub parent: Option<u32>,
-    /// How many parts it has.
+    /// Number of parts of a sitemap index.
     pub parts: u64,
-    /// The source that is read to hear it: its history is under `/v1/sources/{id}`.
+    /// Source that is fetched to read it: its history is under `/v1/sources/{id}`.
     pub source: Option<u32>,
-    /// When it was added (RFC 3339, UTC).
+    /// Time at which it was added (RFC 3339, UTC).
     pub added: String,
-    /// Whether it is left alone for the time being.
+    /// True if it is not read for now.
     pub paused: bool,
-    /// Seconds that must lie between two reads; none if it is not read.
+    /// Minimum seconds between two reads; null if it is not polled.
     pub min_interval: Option<f64>,
-    /// Seconds after which it is read whatever that is worth; 0 for no limit.
+    /// Maximum seconds between two reads; 0 for no limit.
     pub max_interval: Option<f64>,
-    /// What is done with pages that it names and nobody knows; none if it is not read.
-    pub rule: Option<SignalRule>,
-    /// When it last said something, or was last read (RFC 3339, UTC).
+    /// Rule for listed pages that are not sources yet; null if it is not polled.
+    pub rule: Option<DiscoveryRuleView>,
+    /// Time of the last signal or read (RFC 3339, UTC).
     pub heard: Option<String>,
-    /// What came of the last read.
-    pub last_read: Option<LastRead>,
-    /// When it is read next, as far as that is known (RFC 3339, UTC).
+    /// Result of the last read.
+    pub last_read: Option<LastReadView>,
+    /// Time of the next read, if known (RFC 3339, UTC).
     pub next_read: Option<String>,
-    /// Reads that failed since the last good one.
+    /// Failed reads since the last successful one.
     pub failures: u32,
-    /// What was learnt of it.
+    /// Statistics of its signals.
     #[serde(flatten)]
-    pub learnt: SignalsLearnt,
+    pub statistics: SignalStatsView,
 }
 
-/// What was learnt of a signal source from what fetches found.
+/// Statistics of a signal source, learned from the fetches that followed its signals.
 #[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
-pub struct SignalsLearnt {
-    /// The share of its signals that stand for a change, as far as is believed; none while nothing is
-    /// known.
+#[schema(as = SignalsLearnt)]
+pub struct SignalStatsView {
+    /// Estimated share of its signals that announce a real change; null while nothing is known.
     pub precision: Option<f64>,
-    /// The share of the changes that it tells of, as far as is believed.
+    /// Estimated share of changes that it announces.
     pub recall: Option<f64>,
-    /// Seconds from a change to its signal, as far as is believed.
+    /// Estimated seconds from a change to its signal.
     pub delay_seconds: Option<f64>,
-    /// Signals that were heard.
+    /// Signals received.
     pub signals: u64,
-    /// Of those, the ones that told of changes which the copy had already.
+    /// Signals for changes that the copy already contained.
     pub late: u64,
-    /// Fetches that signals of it came before.
+    /// Fetches that followed a signal.
     pub tried: u64,
-    /// How many of these found a change.
+    /// Fetches that followed a signal and found a change.
     pub proved: u64,
-    /// Fetches that found a change of which it had said nothing.
+    /// Fetches that found a change without a signal.
     pub missed: u64,
-    /// Sources that it has spoken of.
+    /// Sources that it has sent signals for.
     pub sources: u32,
-    /// Sources that were found by it.
+    /// Sources that were added from it.
     pub found: u64,
-    /// Times that it was read.
+    /// Number of reads.
     pub reads: u64,
-    /// Seconds between two reads of late.
+    /// Recent mean seconds between two reads.
     pub read_every_seconds: Option<f64>,
-    /// What its reads take from the budget in a day.
+    /// Budget that its reads use per day.
     pub spent_per_day: f64,
-    /// The share of the budget that is; none if the budget is 0.
+    /// The same as a share of the budget; null if the budget is 0.
     pub budget_share: Option<f64>,
-    /// What a read is worth now, for each unit of cost.
+    /// Value of a read now, per unit of cost.
     pub worth: Option<f64>,
-    /// What its signals have brought so far: by how much the fetches that they led to were worth more
-    /// than the price.
+    /// Total gain from its signals: the value of the fetches they led to, less the price.
     pub brought: f64,
 }
 
-/// What is done with pages that a sitemap or feed names and nobody knows.
+/// Rule for pages that a sitemap or feed lists and that are not sources yet.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct SignalRule {
-    /// Whether they become sources.
+#[schema(as = SignalRule)]
+pub struct DiscoveryRuleView {
+    /// True if they are added as sources.
     pub discover: bool,
-    /// Only those that match one of these patterns, if there are any.
+    /// Patterns; if there are any, only pages that match one are added.
     pub include: Vec<String>,
-    /// None of those that match one of these.
+    /// Patterns; pages that match one are not added.
     pub exclude: Vec<String>,
-    /// How many are added at most, in all.
+    /// Maximum number of pages added in all.
     pub most: u64,
-    /// Names that they get.
+    /// Tags of the added sources.
     pub tags: Vec<String>,
-    /// How much they matter; 1 unless given.
+    /// Importance of the added sources; default 1.
     pub importance: Option<f64>,
-    /// Whether those of other hosts are added too.
+    /// True if pages of other hosts are added too.
     pub other_hosts: bool,
-    /// The host whose pages it may speak of, if it may not of others.
+    /// The only host whose pages it may announce, if it is limited to one.
     pub speaks_for: Option<String>,
 }
 
-/// What came of the last read of a sitemap or feed.
+/// Result of the last read of a sitemap or feed.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct LastRead {
-    /// When (RFC 3339, UTC).
+#[schema(as = LastRead)]
+pub struct LastReadView {
+    /// Time of the read (RFC 3339, UTC).
     pub at: Option<String>,
-    /// In a word: `read`, or what was in the way: `html`, `cut-off`, `too-large`, …
+    /// Result code: `read`, or the reason of the failure: `html`, `cut-off`, `too-large`, …
     pub outcome: String,
-    /// The same in a sentence.
+    /// Result as a sentence.
     pub about: String,
-    /// What the document is: `sitemap`, `rss`, `html`, …; none if none came.
+    /// Format of the document: `sitemap`, `rss`, `html`, …; null if none was received.
     pub format: Option<String>,
-    /// Pages that it names.
+    /// Pages listed.
     pub entries: u64,
-    /// Sitemaps that it names as parts of itself.
+    /// Sitemaps listed as parts.
     pub parts: u64,
-    /// Of the pages, those that are sources.
+    /// Listed pages that are sources.
     pub known: u64,
-    /// Of those, the ones that were said to have changed since the read before.
+    /// Listed sources that were announced as changed since the previous read.
     pub signals: u64,
-    /// Pages that became sources.
+    /// Pages added as sources.
     pub found: u64,
-    /// Pages that would have, but for the limit of the rule.
+    /// Pages not added because of the limit of the rule.
     pub over: u64,
-    /// Pages of which it may not speak.
+    /// Pages that it is not authorized to announce.
     pub elsewhere: u64,
-    /// Hubs that it names.
+    /// WebSub hubs named in the document.
     pub hubs: Vec<String>,
-    /// What is wrong with it, by name, and how often.
+    /// Defects of the document by name, with their counts.
     pub defects: BTreeMap<String, u64>,
 }
 
 impl SignalSourceView {
-    /// A signal source as it is now, where so much may be spent in a day.
+    /// Builds the view of a signal source; `budget` is the budget per day.
     #[must_use]
-    pub fn of(it: SignalSourceState, budget: f64) -> Self {
-        let SignalSourceState { herald, rule, last, report, source, parts } = it;
-        let at = source.as_ref().and_then(|source| source.attempted_at).or(herald.last_signal_at);
+    pub fn new(state: SignalSourceState, budget: f64) -> Self {
+        let SignalSourceState {
+            signal_source: stored,
+            rule,
+            last_read: last,
+            report,
+            source,
+            children: parts,
+        } = state;
+        let at = source.as_ref().and_then(|source| source.attempted_at).or(stored.last_signal_at);
         let seconds = |days: f64| if days.is_finite() { days * DAY } else { 0.0 };
-        let source_of = source.as_ref();
-        let is_read = source_of.is_some();
+        let polled = source.as_ref();
+        let is_read = polled.is_some();
         Self {
-            number: herald.id,
-            kind: herald.kind.name(),
-            found_in: herald.origin.name(),
-            parent: herald.parent,
+            number: stored.id,
+            kind: stored.kind.name(),
+            found_in: stored.origin.name(),
+            parent: stored.parent,
             parts,
-            source: herald.source,
-            added: rfc3339(herald.created_at),
-            paused: source_of.is_some_and(|it| it.paused),
-            min_interval: source_of.map(|it| seconds(it.min_interval)),
-            max_interval: source_of.map(|it| seconds(it.max_interval)),
-            rule: is_read.then(|| SignalRule::of(rule)),
-            heard: herald.last_signal_at.map(rfc3339),
-            last_read: last.filter(|_| is_read).map(|it| LastRead::of(it, at.map(rfc3339))),
-            next_read: source_of.filter(|it| !it.paused).and_then(|it| it.due_at).map(rfc3339),
-            failures: source_of.map_or(0, |it| it.failures),
-            learnt: SignalsLearnt::of(&report.unwrap_or_default(), herald.sources_added, budget),
-            url: herald.name,
+            source: stored.source,
+            added: rfc3339(stored.created_at),
+            paused: polled.is_some_and(|it| it.paused),
+            min_interval: polled.map(|it| seconds(it.min_interval)),
+            max_interval: polled.map(|it| seconds(it.max_interval)),
+            rule: is_read.then(|| DiscoveryRuleView::new(rule)),
+            heard: stored.last_signal_at.map(rfc3339),
+            last_read: last.filter(|_| is_read).map(|it| LastReadView::new(it, at.map(rfc3339))),
+            next_read: polled.filter(|it| !it.paused).and_then(|it| it.due_at).map(rfc3339),
+            failures: polled.map_or(0, |it| it.failures),
+            statistics: SignalStatsView::new(
+                &report.unwrap_or_default(),
+                stored.sources_added,
+                budget,
+            ),
+            url: stored.name,
         }
     }
 
-    /// How it is known, in words.
+    /// Describes how a signal source was found.
     #[must_use]
-    pub fn origin(origin: SignalSourceOrigin) -> &'static str {
+    pub fn origin_words(origin: SignalSourceOrigin) -> &'static str {
         match origin {
-            SignalSourceOrigin::Owner => "given by hand",
+            SignalSourceOrigin::Owner => "added by hand",
             SignalSourceOrigin::Config => "named in freshet.toml",
             SignalSourceOrigin::Robots => "named in robots.txt",
             SignalSourceOrigin::Parent => "part of an index",
-            SignalSourceOrigin::Push => "spoke by itself",
+            SignalSourceOrigin::Push => "found by its first signal",
         }
     }
 }
 
-impl SignalsLearnt {
-    fn of(it: &SignalSourceReport, found: u64, budget: f64) -> Self {
+impl SignalStatsView {
+    fn new(report: &SignalSourceReport, found: u64, budget: f64) -> Self {
         let finite = |number: Option<f64>| number.filter(|it| it.is_finite());
-        let share = Some(it.spent / budget).filter(|_| budget > 0.0);
+        let share = Some(report.cost_per_day / budget).filter(|_| budget > 0.0);
         Self {
-            precision: finite(it.precision),
-            recall: finite(it.recall),
-            delay_seconds: finite(it.delay).map(|days| days * DAY),
-            signals: it.signals,
-            late: it.late,
-            tried: it.tried,
-            proved: it.proved,
-            missed: it.missed,
-            sources: it.sources,
-            found: found.max(it.found),
-            reads: it.reads,
-            read_every_seconds: finite(it.read_every).map(|days| days * DAY),
-            spent_per_day: finite(Some(it.spent)).unwrap_or(0.0),
+            precision: finite(report.precision),
+            recall: finite(report.recall),
+            delay_seconds: finite(report.delay).map(|days| days * DAY),
+            signals: report.signals,
+            late: report.late_signals,
+            tried: report.signalled_fetches,
+            proved: report.confirmed_fetches,
+            missed: report.missed_changes,
+            sources: report.sources,
+            found: found.max(report.sources_found),
+            reads: report.reads,
+            read_every_seconds: finite(report.read_interval).map(|days| days * DAY),
+            spent_per_day: finite(Some(report.cost_per_day)).unwrap_or(0.0),
             budget_share: finite(share),
-            worth: finite(it.worth),
-            brought: finite(Some(it.brought)).unwrap_or(0.0),
+            worth: finite(report.read_value),
+            brought: finite(Some(report.gained_value)).unwrap_or(0.0),
         }
     }
 }
 
-impl SignalRule {
-    fn of(it: DiscoveryRule) -> Self {
+impl DiscoveryRuleView {
+    fn new(rule: DiscoveryRule) -> Self {
         let DiscoveryRule {
             discover,
             include,
             exclude,
-            most,
+            max_pages: most,
             tags,
             importance,
             other_hosts,
-            speaks_for,
-        } = it;
+            only_host: speaks_for,
+        } = rule;
         Self { discover, include, exclude, most, tags, importance, other_hosts, speaks_for }
     }
 }
 
-impl LastRead {
-    fn of(it: SignalSourceRead, at: Option<String>) -> Self {
+impl LastReadView {
+    fn new(read: SignalSourceReadResult, at: Option<String>) -> Self {
         Self {
             at,
-            about: it.words(),
-            outcome: it.outcome,
-            format: Some(it.format).filter(|it| !it.is_empty()),
-            entries: it.pages,
-            parts: it.parts,
-            known: it.known,
-            signals: it.signals,
-            found: it.found,
-            over: it.over,
-            elsewhere: it.elsewhere,
-            hubs: it.hubs,
-            defects: it.defects,
+            about: read.describe(),
+            outcome: read.outcome,
+            format: Some(read.format).filter(|it| !it.is_empty()),
+            entries: read.pages,
+            parts: read.parts,
+            known: read.known,
+            signals: read.signals,
+            found: read.found,
+            over: read.over,
+            elsewhere: read.elsewhere,
+            hubs: read.hubs,
+            defects: read.defects,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Who may ask: tokens, what they allow, and how they are compared.
+//! API tokens: their scopes and their comparison.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,28 +9,28 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use utoipa::ToSchema;
 
-/// What a token begins with, so that it can be told from other secrets.
-const MARK: &str = "freshet_";
+/// Prefix of every token, which tells it from other secrets.
+const TOKEN_PREFIX: &str = "freshet_";
 
-/// What one may do.
+/// A permission of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// See everything but tokens.
+    /// Read everything except tokens.
     Read,
     /// Change sources, settings and destinations.
     Write,
-    /// Claim sources, and report what came of them.
+    /// Claim sources and report fetches.
     Claim,
-    /// All of that, and tokens.
+    /// All of these, and manage tokens.
     Admin,
 }
 
 impl Scope {
-    /// All of them.
+    /// All scopes.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Claim, Self::Admin];
 
-    /// Its name.
+    /// Name of the scope.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,31 +50,31 @@ impl Scope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scopes(u8);
 
-/// Not a scope.
+/// Error of parsing a [`Scope`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not one of read, write, claim and admin")]
 pub struct InvalidScope(String);
 
 impl Scopes {
-    /// As the store keeps it.
+    /// Converts the stored representation.
     #[must_use]
     pub fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 
-    /// For the store.
+    /// Returns the stored representation.
     #[must_use]
     pub fn bits(self) -> u8 {
         self.0
     }
 
-    /// Whether it allows something.
+    /// True if the set allows a scope; `admin` allows all of them.
     #[must_use]
-    pub fn allow(self, scope: Scope) -> bool {
+    pub fn allows(self, scope: Scope) -> bool {
         self.0 & (scope.bit() | Scope::Admin.bit()) != 0
     }
 
-    /// Each of them.
+    /// Returns the scopes of the set.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.0 & scope.bit() != 0)
     }
@@ -102,34 +102,34 @@ impl fmt::Display for Scopes {
     }
 }
 
-/// A token as its owner has it. Nothing shows it but [`reveal`](Self::reveal).
-pub struct Secret(String);
+/// A secret token. Only [`reveal`](Self::reveal) shows it.
+pub struct TokenSecret(String);
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for TokenSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
+        f.write_str("TokenSecret(…)")
     }
 }
 
-impl Secret {
-    /// A new one: 256 bits that nobody can guess.
+impl TokenSecret {
+    /// Generates a token with 256 random bits.
     ///
     /// # Errors
-    /// If the system has no randomness.
+    /// Returns an error if the system has no source of randomness.
     pub fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         let digits = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        Ok(Self(format!("{MARK}{digits}")))
+        Ok(Self(format!("{TOKEN_PREFIX}{digits}")))
     }
 
-    /// What is kept of it.
+    /// Returns the SHA-256 hash, which is what is stored.
     #[must_use]
     pub fn hash(&self) -> [u8; 32] {
         hash(&self.0)
     }
 
-    /// The text itself, to be shown once.
+    /// Returns the text of the token, to be shown once.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -140,12 +140,13 @@ fn hash(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// Which token somebody shows. It takes the same time whichever it is, and if it is none.
-pub(crate) fn find<'a>(tokens: &'a [Token], shown: &str) -> Option<&'a Token> {
-    let shown = hash(shown);
+/// Finds the presented token. The time does not depend on which token matches, nor on whether one
+/// does.
+pub(crate) fn find_token<'a>(tokens: &'a [Token], presented: &str) -> Option<&'a Token> {
+    let presented = hash(presented);
     let mut found = None;
     for token in tokens {
-        if bool::from(token.hash.ct_eq(&shown)) {
+        if bool::from(token.hash.ct_eq(&presented)) {
             found = Some(token);
         }
     }
@@ -157,8 +158,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_found_by_its_hash_and_shown_nowhere_else() {
-        let [one, other] = [Secret::random().unwrap(), Secret::random().unwrap()];
+    fn a_token_is_found_by_its_hash_and_never_printed() {
+        let [one, other] = [TokenSecret::random().unwrap(), TokenSecret::random().unwrap()];
         assert_ne!(one.reveal(), other.reveal());
         assert!(!format!("{one:?}").contains(one.reveal()));
         let token = Token {
@@ -169,18 +170,18 @@ mod tests {
             used_at: None,
         };
         let tokens = [token];
-        assert_eq!(find(&tokens, one.reveal()).map(|it| it.name.as_str()), Some("one"));
-        assert_eq!(find(&tokens, other.reveal()), None);
-        assert_eq!(find(&tokens, ""), None);
+        assert_eq!(find_token(&tokens, one.reveal()).map(|it| it.name.as_str()), Some("one"));
+        assert_eq!(find_token(&tokens, other.reveal()), None);
+        assert_eq!(find_token(&tokens, ""), None);
     }
 
     #[test]
-    fn admin_allows_all_and_others_only_themselves() {
+    fn admin_allows_everything_and_other_scopes_only_themselves() {
         let read: Scopes = [Scope::Read, Scope::Claim].into_iter().collect();
-        assert!(read.allow(Scope::Read) && read.allow(Scope::Claim));
-        assert!(!read.allow(Scope::Write) && !read.allow(Scope::Admin));
+        assert!(read.allows(Scope::Read) && read.allows(Scope::Claim));
+        assert!(!read.allows(Scope::Write) && !read.allows(Scope::Admin));
         let admin: Scopes = [Scope::Admin].into_iter().collect();
-        assert!(Scope::ALL.into_iter().all(|scope| admin.allow(scope)));
+        assert!(Scope::ALL.into_iter().all(|scope| admin.allows(scope)));
         assert_eq!(read.to_string(), "read,claim");
         assert_eq!("root".parse::<Scope>(), Err(InvalidScope("root".to_owned())));
     }

@@ -1,15 +1,14 @@
-//! Pages of 10 KB from a server on loopback, each another: fetched, what counts of them taken out and
-//! fingerprinted, as many as can be in a while. Beside it what the load generator `wrk` gets from the same
-//! server with as many connections, and what Scrapy does with the same work (`spider.py`), if they are
-//! there. And what the whole daemon does: each page also compared with the one before, told what changed,
-//! compressed, and recorded durably.
+//! Throughput of fetching and parsing different pages of 10 KB from a server on loopback. For comparison:
+//! the load generator `wrk` on the same server with as many connections, Scrapy with the same work
+//! (`spider.py`), if they are installed, and the whole daemon, which also compares each page with its
+//! previous version, summarizes the change, compresses the page and records it durably.
 //!
 //! `cargo bench -p freshet --bench web [-- SECONDS [CONNECTIONS]]`, with `FRESHET_SCRAPY` as the path of
 //! `scrapy` if it is not on the `PATH`.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
-mod live;
+mod daemon;
 mod page;
 
 use std::convert::Infallible;
@@ -21,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use freshet_detect::{Detector, Document};
-use freshet_fetch::{Fetcher, Outcome, RawSettings, Request};
+use freshet_fetch::{Fetcher, FetchOutcome, RawFetchSettings, FetchRequest};
 use http_body_util::Full;
 use hyper::Response;
 use hyper::header::CONTENT_TYPE;
@@ -37,7 +36,7 @@ fn runtime(threads: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(threads).enable_all().build().unwrap()
 }
 
-/// A server whose pages are never the same twice, and which has no robots.txt.
+/// Starts a server whose pages are never the same twice and which has no robots.txt.
 fn serve(runtime: &Runtime) -> SocketAddr {
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
@@ -61,9 +60,9 @@ fn serve(runtime: &Runtime) -> SocketAddr {
     address
 }
 
-/// Pages a second that freshet fetches, and reads if it is to.
-fn ours(address: SocketAddr, seconds: u64, connections: usize, read: bool) -> f64 {
-    let raw = RawSettings { allow: vec!["127.0.0.1".to_owned()], ..RawSettings::default() };
+/// Returns the number of pages per second that freshet fetches, and optionally parses.
+fn freshet_rate(address: SocketAddr, seconds: u64, connections: usize, read: bool) -> f64 {
+    let raw = RawFetchSettings { allow: vec!["127.0.0.1".to_owned()], ..RawFetchSettings::default() };
     let fetcher = Fetcher::new(raw.try_into().unwrap());
     let detector = Arc::new(Detector::default());
     let runtime = runtime(2);
@@ -76,16 +75,16 @@ fn ours(address: SocketAddr, seconds: u64, connections: usize, read: bool) -> f6
                 let (mut pages, mut before) = (0_u64, None);
                 while Instant::now() < end {
                     let url = format!("http://{address}/{task}/{pages}");
-                    let answer = fetcher.fetch(&Request::new(&url).unwrap()).await;
-                    let Outcome::Content(content) = answer.outcome else { panic!("{answer:?}") };
+                    let answer = fetcher.fetch(&FetchRequest::new(&url).unwrap()).await;
+                    let FetchOutcome::Content(content) = answer.outcome else { panic!("{answer:?}") };
                     if read {
                         let charset = content.charset();
                         let mut document = Document::new(&content.body);
                         document.content_type = content.media_type.as_deref();
                         document.charset = Some(charset.name());
-                        let reading = detector.read(&document);
+                        let reading = detector.extract(&document);
                         assert!((500..9000).contains(&reading.text.len()));
-                        let now = Some(reading.mark.fingerprint);
+                        let now = Some(reading.digests.fingerprint);
                         assert_ne!(now, before);
                         before = now;
                     }
@@ -99,8 +98,8 @@ fn ours(address: SocketAddr, seconds: u64, connections: usize, read: bool) -> f6
     pages as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Pages a second that one core reads, without fetching them.
-fn reading(seconds: u64) -> f64 {
+/// Returns the number of pages per second that one core parses, without fetching them.
+fn parse_rate(seconds: u64) -> f64 {
     let (detector, pages) = (Detector::default(), Pages::new());
     let start = Instant::now();
     let mut number = 0;
@@ -110,15 +109,15 @@ fn reading(seconds: u64) -> f64 {
             let mut document = Document::new(page.as_bytes());
             document.content_type = Some("text/html");
             document.charset = Some("utf-8");
-            std::hint::black_box(detector.read(&document));
+            std::hint::black_box(detector.extract(&document));
             number += 1;
         }
     }
     number as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Requests a second that `wrk` makes, if it is there.
-fn wrk(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> {
+/// Returns the number of requests per second of `wrk`, if it is installed.
+fn wrk_rate(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> {
     let output = Command::new("wrk")
         .args(["-t", "2", "-c", &connections.to_string(), "-d", &format!("{seconds}s")])
         .arg(format!("http://{address}/"))
@@ -128,8 +127,9 @@ fn wrk(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> {
     text.lines().find_map(|line| line.strip_prefix("Requests/sec:"))?.trim().parse().ok()
 }
 
-/// Pages a second that Scrapy fetches and reads, if it is there. Its start does not count.
-fn scrapy(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> {
+/// Returns the number of pages per second that Scrapy fetches and parses, if it is installed, without the
+/// time of its startup.
+fn scrapy_rate(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> {
     let program = std::env::var("FRESHET_SCRAPY").unwrap_or_else(|_| "scrapy".to_owned());
     let spider = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/web/spider.py");
     let output = Command::new(program)
@@ -143,9 +143,9 @@ fn scrapy(address: SocketAddr, seconds: u64, connections: usize) -> Option<f64> 
     text.lines().find_map(|line| line.strip_prefix("pages a second:"))?.trim().parse().ok()
 }
 
-/// Processor time so far in seconds, of this process and of those that it waited for. Linux has it in
-/// hundredths of a second (proc_pid_stat(5), fields 14 to 17).
-fn processor() -> Option<f64> {
+/// Returns the processor time in seconds of this process and of the child processes that it waited for.
+/// Linux reports it in hundredths of a second (proc_pid_stat(5), fields 14 to 17).
+fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     fields
@@ -156,11 +156,11 @@ fn processor() -> Option<f64> {
         .map(|it| it / 100.0)
 }
 
-/// A rate, and the processor time that one of what it counts took, in microseconds.
-fn measured(rate: impl FnOnce() -> Option<f64>) -> (Option<f64>, Option<f64>) {
-    let (clock, before) = (Instant::now(), processor());
+/// Returns a rate, and the processor time per item in microseconds.
+fn measure(rate: impl FnOnce() -> Option<f64>) -> (Option<f64>, Option<f64>) {
+    let (clock, before) = (Instant::now(), processor_seconds());
     let rate = rate();
-    let used = before.and_then(|before| Some(processor()? - before));
+    let used = before.and_then(|before| Some(processor_seconds()? - before));
     let each = |rate: f64| Some(used? / (rate * clock.elapsed().as_secs_f64()) * 1e6);
     (rate, rate.and_then(each))
 }
@@ -179,22 +179,24 @@ fn main() {
     let shown = |rate: Option<f64>| rate.map_or("–".to_owned(), |it| format!("{it:.0}"));
     let ratio = |of: Option<f64>| of.map_or("–".to_owned(), |it| format!("{it:.2}"));
     println!(
-        "pages of {} bytes a second, {connections} connections, {seconds} s each, in turns; below them \
-         the processor time of each with the server's, in µs",
+        "pages of {} bytes per second, {connections} connections, {seconds} s each, in turns; below, the \
+         processor time per page including the server's, in µs",
         Pages::new().page(0).len()
     );
-    println!("reading alone, on one core: {:.0}", reading(seconds));
-    let names = ["freshet", "no reading", "daemon", "wrk", "scrapy"];
+    println!("parsing only, on one core: {:.0}", parse_rate(seconds));
+    let names = ["freshet", "no parsing", "daemon", "wrk", "scrapy"];
     let ratios = ["wrk / freshet", "freshet / daemon", "freshet / scrapy"];
     println!("{} {}", row(&names, 10), row(&ratios, 16));
-    let daemon = runtime(2);
+    let daemon_runtime = runtime(2);
     let mut of = [const { Vec::new() }; 4];
     for _ in 0..3 {
-        let (own, own_time) = measured(|| Some(ours(address, seconds, connections, true)));
-        let (other, other_time) = measured(|| wrk(address, seconds, connections));
-        let (whole, whole_time) = measured(|| live::live(&daemon, address, seconds, connections));
-        let (fetched, fetched_time) = measured(|| Some(ours(address, seconds, connections, false)));
-        let (spider, spider_time) = measured(|| scrapy(address, seconds, connections));
+        let (own, own_time) = measure(|| Some(freshet_rate(address, seconds, connections, true)));
+        let (other, other_time) = measure(|| wrk_rate(address, seconds, connections));
+        let (whole, whole_time) =
+            measure(|| daemon::changes_per_second(&daemon_runtime, address, seconds, connections));
+        let (fetched, fetched_time) =
+            measure(|| Some(freshet_rate(address, seconds, connections, false)));
+        let (spider, spider_time) = measure(|| scrapy_rate(address, seconds, connections));
         let quotient = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
         let rates = [own, fetched, whole, other, spider].map(shown);
         let times = [own_time, fetched_time, whole_time, other_time, spider_time].map(shown);
@@ -213,7 +215,7 @@ fn main() {
     println!("{:<54} {}", "of processor time:", row(&[times], 16));
 }
 
-/// Cells of a width, side by side.
+/// Formats cells of a fixed width side by side.
 fn row(cells: &[impl AsRef<str>], width: usize) -> String {
     let cells: Vec<String> = cells.iter().map(|it| format!("{:>width$}", it.as_ref())).collect();
     cells.join(" ")

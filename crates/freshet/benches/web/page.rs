@@ -1,4 +1,4 @@
-//! Pages as content management systems write them.
+//! Generated pages like those of content management systems.
 
 use std::fmt::Write;
 
@@ -38,10 +38,10 @@ const WORDS: [&str; 32] = [
 ];
 const SIZE: usize = 10_000;
 const KINDS: u64 = 64;
-/// Where the number of a page goes.
-const PLACE: &str = "@@@@@@@@@@@@";
+/// Placeholder of the number of a page.
+const PLACEHOLDER: &str = "@@@@@@@@@@@@";
 
-/// Some pages, and each of them with a number in its title and in a sentence.
+/// Page templates; each page has its number in the title and in a sentence.
 pub(crate) struct Pages(Vec<String>);
 
 impl Pages {
@@ -49,16 +49,16 @@ impl Pages {
         Self((0..KINDS).map(page).collect())
     }
 
-    /// The page of a number. No two are the same.
+    /// Returns the page with a number. No two pages are the same.
     pub(crate) fn page(&self, number: u64) -> String {
-        self.0[(number % KINDS) as usize].replace(PLACE, &format!("{number:012}"))
+        self.0[(number % KINDS) as usize].replace(PLACEHOLDER, &format!("{number:012}"))
     }
 }
 
-/// Numbers that look random, the same in each run.
-struct Numbers(u64);
+/// Pseudo-random numbers, the same in each run.
+struct RandomNumbers(u64);
 
-impl Numbers {
+impl RandomNumbers {
     fn next(&mut self, below: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -71,11 +71,11 @@ impl Numbers {
     }
 }
 
-/// About 400 words in 10 KB, with as much around them as templates put there.
+/// Returns a page of 10 KB with about 400 words of text and typical markup around it.
 fn page(seed: u64) -> String {
-    let mut numbers = Numbers(seed);
+    let mut numbers = RandomNumbers(seed);
     let mut html = format!(
-        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Report {PLACE}</title>"
+        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Report {PLACEHOLDER}</title>"
     );
     for number in 0..6 {
         let _ = write!(
@@ -86,7 +86,7 @@ fn page(seed: u64) -> String {
     }
     let _ = write!(
         html,
-        "<script>window.state={{\"user\":null,\"nonce\":\"{PLACE}\",\"items\":[{}]}};</script>\
+        "<script>window.state={{\"user\":null,\"nonce\":\"{PLACEHOLDER}\",\"items\":[{}]}};</script>\
          <style>.page{{margin:0 auto;max-width:64rem}}</style></head><body class=\"page page--article\">\
          <header class=\"site-header\"><nav class=\"main-nav\"><ul class=\"nav__list\">",
         "{\"id\":12345,\"name\":\"x\"},".repeat(20)
@@ -101,7 +101,7 @@ fn page(seed: u64) -> String {
     let _ = write!(
         html,
         "</ul></nav></header><main class=\"layout__main\"><article class=\"article\">\
-         <h1 class=\"article__title\">{}</h1><p>The count stands at {PLACE} today.</p>",
+         <h1 class=\"article__title\">{}</h1><p>The count stands at {PLACEHOLDER} today.</p>",
         numbers.words(7)
     );
     for number in 0..8 {
@@ -125,13 +125,13 @@ fn page(seed: u64) -> String {
              width=\"64\" height=\"64\" loading=\"lazy\"><span class=\"card__title\">{}</span></a></li>",
             numbers.words(6)
         );
-        if html.len() + card.len() + FOOT.len() > SIZE {
+        if html.len() + card.len() + FOOTER.len() > SIZE {
             break;
         }
         html.push_str(&card);
     }
-    html + FOOT
+    html + FOOTER
 }
 
-const FOOT: &str = "</ul></aside><footer class=\"site-footer\"><p>© A company</p><a href=\"/imprint\">\
+const FOOTER: &str = "</ul></aside><footer class=\"site-footer\"><p>© A company</p><a href=\"/imprint\">\
                     Imprint</a></footer></body></html>";

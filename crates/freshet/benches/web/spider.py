@@ -1,4 +1,4 @@
-"""The same work as its users would write it: what counts of each page, and a fingerprint of it."""
+"""The same work as Scrapy users would write it: the main text of each page, and its fingerprint."""
 
 import hashlib
 import time

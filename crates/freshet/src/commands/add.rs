@@ -4,25 +4,25 @@ use std::io::{self, BufRead};
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_daemon::{Applied, Edit, EditError, NewSourceRequest, SourceSettings, host_of};
-use freshet_fetch::{Refusal, Request};
+use freshet_daemon::{EditResult, SourceEdit, EditError, NewSourceRequest, SourceSettings, parse_source_url};
+use freshet_fetch::{GuardRefusal, FetchRequest};
 use freshet_store::NewSource;
 
-use crate::commands::instance::{ConfigArguments, Editor, Home};
-use crate::commands::settings_arguments::GivenArguments;
+use crate::commands::instance::{ConfigArguments, Editor, Instance};
+use crate::commands::settings_arguments::SourceSettingsArguments;
 use crate::failure::Failure;
-use crate::number::plural;
-use crate::output::note;
+use crate::number::pluralize;
+use crate::output::print_note;
 
-/// Sources that are added at once: as many as go through the daemon's door in a moment.
+/// Maximum number of sources in one request to the daemon.
 pub(crate) const BATCH: usize = 50_000;
-/// Bytes of them, about.
+/// Approximate maximum size of one request to the daemon, in bytes.
 pub(crate) const BATCH_BYTES: usize = 6 << 20;
 
-/// Add sources to be kept fresh
+/// Add sources
 ///
-/// Sources that are there already get what is said anew, and keep the rest. It works while the daemon
-/// runs, and while it does not.
+/// Existing sources get the given settings and keep their others. Works with and without a running
+/// daemon.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -30,15 +30,15 @@ Examples:
   freshet add https://example.com/price --importance 5 --max-interval 1h --select '#price'
   sort -u urls.txt | freshet add - --tag crawl")]
 pub(crate) struct AddArguments {
-    /// What is fetched; `-` for one on each line of standard input
+    /// URL to fetch; `-` reads URLs from standard input, one per line
     #[arg(value_name = "URL", required = true)]
     pub(crate) urls: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) given: GivenArguments,
+    pub(crate) settings: SourceSettingsArguments,
 
-    /// Leave them alone until `freshet resume`
-    #[arg(long, help_heading = "What is said of it")]
+    /// Add the sources paused, until `freshet resume`
+    #[arg(long, help_heading = "Source settings")]
     pub(crate) paused: bool,
 
     #[command(flatten)]
@@ -46,26 +46,27 @@ pub(crate) struct AddArguments {
 }
 
 pub(crate) fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
-    let said_in_part = arguments.given.over(None)?;
-    let in_part = said_in_part.tags.is_some() || said_in_part.settings.is_some();
-    let known = if in_part { home.reader_if_any()? } else { None };
+    let instance = Instance::open(&arguments.config)?;
+    // Tags and change detection are merged with those of an existing source.
+    let typed = arguments.settings.merge_with(None)?;
+    let needs_merge = typed.tags.is_some() || typed.detect_settings.is_some();
+    let known = if needs_merge { instance.reader_if_any()? } else { None };
     let describe = |url: &str| -> Result<NewSourceRequest, Failure> {
-        let (canonical, _) = canonical(url)?;
+        let (canonical, _) = canonical_url(url)?;
         let source = match &known {
             Some(reader) => {
                 reader.find_source(&canonical)?.map(|id| reader.source(id)).transpose()?.flatten()
             }
             None => None,
         };
-        let mut given = arguments.given.over(source.as_ref())?;
-        given.paused = arguments.paused.then_some(true);
-        Ok(NewSourceRequest { url: url.to_owned(), settings: given })
+        let mut settings = arguments.settings.merge_with(source.as_ref())?;
+        settings.paused = arguments.paused.then_some(true);
+        Ok(NewSourceRequest { url: url.to_owned(), settings })
     };
-    let mut wanted = Vec::new();
+    let mut requests = Vec::new();
     for url in &arguments.urls {
         if url != "-" {
-            wanted.push(describe(url)?);
+            requests.push(describe(url)?);
             continue;
         }
         for (line, url) in (1..).zip(io::stdin().lock().lines()) {
@@ -75,121 +76,126 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
             if url.is_empty() || url.starts_with('#') {
                 continue;
             }
-            let one = describe(url).map_err(|it| it.at(format!("standard input:{line}")))?;
-            wanted.push(one);
+            let request = describe(url)
+                .map_err(|failure| failure.with_location(format!("standard input:{line}")))?;
+            requests.push(request);
         }
     }
-    warn(&home, &wanted);
-    let mut all = Applied::default();
-    let mut editor = home.editor()?;
-    add(&mut editor, wanted, &mut all)?;
-    note(&said(&all));
+    warn_of_refusals(&instance, &requests);
+    let mut total = EditResult::default();
+    let mut editor = instance.editor()?;
+    add(&mut editor, requests, &mut total)?;
+    print_note(&summary(&total));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refusals that are told one by one.
-const TOLD: usize = 5;
+/// Maximum number of refusals that are printed one by one.
+const MAX_WARNINGS: usize = 5;
 
-/// Says at once what will not be fetched: otherwise it is found out later, or never.
-fn warn(home: &Home, wanted: &[NewSourceRequest]) {
+/// Warns of sources that the guard will refuse to fetch.
+fn warn_of_refusals(instance: &Instance, requests: &[NewSourceRequest]) {
     let mut refused = 0_usize;
-    for one in wanted {
-        let Ok(request) = Request::new(&one.url) else { continue };
-        let Some(refusal) = home.config.fetch.refusal(request.url()) else { continue };
+    for source in requests {
+        let Ok(request) = FetchRequest::new(&source.url) else { continue };
+        let Some(refusal) = instance.config.fetch.static_refusal(request.url()) else { continue };
         refused += 1;
-        if refused > TOLD {
+        if refused > MAX_WARNINGS {
             continue;
         }
-        let open = match &refusal {
-            Refusal::Address { host, .. } | Refusal::Public { host, .. } => {
-                format!("open it with `allow = [\"{host}\"]`")
+        let allow = match &refusal {
+            GuardRefusal::Address { host, .. } | GuardRefusal::Public { host, .. } => {
+                format!("allow it with `allow = [\"{host}\"]`")
             }
-            Refusal::File { .. } => {
-                "open its directory with `files = [\"/a/directory\"]`".to_owned()
+            GuardRefusal::File { .. } => {
+                "allow its directory with `files = [\"/a/directory\"]`".to_owned()
             }
-            Refusal::Scheme { scheme } if scheme == "file" => {
-                "open a directory with `files = [\"/a/directory\"]`".to_owned()
+            GuardRefusal::Scheme { scheme } if scheme == "file" => {
+                "allow a directory with `files = [\"/a/directory\"]`".to_owned()
             }
-            _ => "name the command under `[fetch.commands]`".to_owned(),
+            _ => "list the command under `[fetch.commands]`".to_owned(),
         };
-        let open = format!("{open} under `[fetch]` in freshet.toml");
-        note(&format!("warning: {} will be refused: {refusal}\n\nhint: {open}\n", one.url));
+        print_note(&format!(
+            "warning: {} will be refused: {refusal}\n\nhint: {allow} under `[fetch]` in freshet.toml\n",
+            source.url
+        ));
     }
-    if refused > TOLD {
-        note(&format!("warning: {} more will be refused", refused - TOLD));
+    if refused > MAX_WARNINGS {
+        print_note(&format!("warning: {} more sources will be refused", refused - MAX_WARNINGS));
     }
 }
 
-/// Adds sources, in pieces that go through the daemon's door.
+/// Adds sources, in batches that fit into one request to the daemon.
 pub(crate) fn add(
     editor: &mut Editor,
-    wanted: Vec<NewSourceRequest>,
-    all: &mut Applied,
+    requests: Vec<NewSourceRequest>,
+    total: &mut EditResult,
 ) -> Result<(), Failure> {
-    let mut wanted = wanted.into_iter().peekable();
-    while wanted.peek().is_some() {
-        let (mut piece, mut bytes) = (Vec::new(), 0);
-        while piece.len() < BATCH && bytes < BATCH_BYTES {
-            let Some(one) = wanted.next() else { break };
-            bytes += size(&one);
-            piece.push(one);
+    let mut requests = requests.into_iter().peekable();
+    while requests.peek().is_some() {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while batch.len() < BATCH && bytes < BATCH_BYTES {
+            let Some(request) = requests.next() else { break };
+            bytes += encoded_size(&request);
+            batch.push(request);
         }
-        let applied = editor.apply(Edit::Add(piece))?;
-        all.new += applied.new;
-        all.known += applied.known;
+        let applied = editor.apply(SourceEdit::Add(batch))?;
+        total.created += applied.created;
+        total.updated += applied.updated;
     }
     Ok(())
 }
 
-/// Bytes of a source on its way through the door, about.
-pub(crate) fn size(wanted: &NewSourceRequest) -> usize {
-    let given = &wanted.settings;
-    let tags: usize = given.tags.iter().flatten().map(|tag| tag.len() + 3).sum();
-    let settings = given.settings.as_ref().map_or(0, |text| 2 * text.len());
-    wanted.url.len() + tags + settings + if *given == SourceSettings::default() { 16 } else { 200 }
+/// Returns the approximate size of a source in a request to the daemon, in bytes.
+pub(crate) fn encoded_size(request: &NewSourceRequest) -> usize {
+    let settings = &request.settings;
+    let tags: usize = settings.tags.iter().flatten().map(|tag| tag.len() + 3).sum();
+    let detection = settings.detect_settings.as_ref().map_or(0, |text| 2 * text.len());
+    let fixed = if *settings == SourceSettings::default() { 16 } else { 200 };
+    request.url.len() + tags + detection + fixed
 }
 
-/// The URL of a source in its usual form, and its host, if it can be one.
-pub(crate) fn canonical(url: &str) -> Result<(String, String), Failure> {
-    let (canonical, host) = host_of(url).map_err(|error| Failure::new(error).hint(whole(url)))?;
-    is_fetched(url, &canonical)?;
+/// Returns the canonical URL and the host of a source.
+pub(crate) fn canonical_url(url: &str) -> Result<(String, String), Failure> {
+    let (canonical, host) =
+        parse_source_url(url).map_err(|error| Failure::new(error).with_hint(full_url_hint(url)))?;
+    check_scheme(url, &canonical)?;
     Ok((canonical, host))
 }
 
-/// A source as the store takes it, if it can be one.
-pub(crate) fn checked(wanted: &NewSourceRequest, now: i64) -> Result<NewSource, Failure> {
-    let source = wanted.check(now).map_err(|error| match error {
-        EditError::Url(error) => Failure::new(error).hint(whole(&wanted.url)),
+/// Validates a request and converts it to a source for the store.
+pub(crate) fn to_new_source(request: &NewSourceRequest, now: i64) -> Result<NewSource, Failure> {
+    let source = request.to_new_source(now).map_err(|error| match error {
+        EditError::Url(error) => Failure::new(error).with_hint(full_url_hint(&request.url)),
         other => other.into(),
     })?;
-    is_fetched(&wanted.url, &source.url)?;
+    check_scheme(&request.url, &source.url)?;
     Ok(source)
 }
 
-/// What may have been meant by a URL.
-fn whole(url: &str) -> String {
+/// Suggests a full URL for an incomplete one.
+fn full_url_hint(url: &str) -> String {
     if url.contains(['/', '@', ' ']) || !url.contains(['.', ':']) {
-        "give the whole URL, such as `https://example.com/`".to_owned()
+        "give the full URL, such as `https://example.com/`".to_owned()
     } else {
-        format!("give the whole URL: `https://{url}`")
+        format!("give the full URL: `https://{url}`")
     }
 }
 
-/// `localhost:8080` is a URL whose scheme is `localhost`.
-fn is_fetched(url: &str, canonical: &str) -> Result<(), Failure> {
+/// Fails if a URL has an unknown scheme: `localhost:8080` is a URL with the scheme `localhost`.
+fn check_scheme(url: &str, canonical: &str) -> Result<(), Failure> {
     let known = ["http:", "https:", "file:", "exec:"];
     if known.iter().any(|scheme| canonical.starts_with(scheme)) {
         return Ok(());
     }
-    Err(Failure::new(format!("`{url}` is not a URL of http or https")).hint(whole(url)))
+    Err(Failure::new(format!("`{url}` is not an HTTP or HTTPS URL")).with_hint(full_url_hint(url)))
 }
 
-/// What was added, in words.
-pub(crate) fn said(all: &Applied) -> String {
-    let sources = |count: u64| plural(count as usize, "source", "sources");
-    match (all.new, all.known) {
+/// Describes how many sources were added and updated.
+pub(crate) fn summary(total: &EditResult) -> String {
+    let sources = |count: u64| pluralize(count as usize, "source", "sources");
+    match (total.created, total.updated) {
         (new, 0) => format!("added {}", sources(new)),
-        (0, known) => format!("{} known already: what was said is noted", sources(known)),
-        (new, known) => format!("added {}; {} known already", sources(new), sources(known)),
+        (0, known) => format!("updated {}", sources(known)),
+        (new, known) => format!("added {}; updated {}", sources(new), sources(known)),
     }
 }

@@ -5,26 +5,26 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::commands::instance::{ConfigArguments, Home};
-use crate::commands::status::megabytes;
+use crate::commands::instance::{ConfigArguments, Instance};
+use crate::commands::status::format_bytes;
 use crate::failure::Failure;
-use crate::output::{check_file, note};
+use crate::output::{check_file, print_note};
 
-/// Write a copy of the store, also while the daemon runs
+/// Back up the store
 ///
-/// The copy is the store as it is at this moment, as one file. To go back to it, stop the daemon and put
-/// it where the store is.
+/// Writes a consistent copy of the store to one file, also while the daemon runs. To restore it, stop the
+/// daemon and replace the store with the copy.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   freshet backup freshet-$(date +%F).db
   freshet backup /backup/freshet.db --force")]
 pub(crate) struct BackupArguments {
-    /// The file to write
+    /// File to write
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Replace the file if there is one
+    /// Overwrite an existing file
     #[arg(long)]
     pub(crate) force: bool,
 
@@ -33,15 +33,15 @@ pub(crate) struct BackupArguments {
 }
 
 pub(crate) fn run(arguments: &BackupArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
+    let instance = Instance::open(&arguments.config)?;
     let file = arguments.file.as_path();
     check_file(file)?;
     if file.exists() && !arguments.force {
-        return Err(Failure::new(format!("{} exists already", file.display()))
-            .hint("name another file, or replace it with --force"));
+        return Err(Failure::new(format!("{} already exists", file.display()))
+            .with_hint("choose another file, or overwrite it with --force"));
     }
-    home.reader()?.backup(file, arguments.force)?;
+    instance.reader()?.backup(file, arguments.force)?;
     let bytes = file.metadata().map_or(0, |it| it.len());
-    note(&format!("wrote {}, {}", file.display(), megabytes(bytes as f64)));
+    print_note(&format!("wrote {}, {}", file.display(), format_bytes(bytes as f64)));
     Ok(ExitCode::SUCCESS)
 }

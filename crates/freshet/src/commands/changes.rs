@@ -5,23 +5,23 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Args;
-use freshet_daemon::host_filter;
+use freshet_daemon::parse_host_filter;
 use freshet_notify::{Entry, EntryKind};
 use freshet_store::{Change, ChangeFilter, Reader};
 
 use crate::clock;
 use crate::commands::find_source::find;
-use crate::commands::instance::{ConfigArguments, Home};
+use crate::commands::instance::{ConfigArguments, Instance};
 use crate::failure::Failure;
-use crate::output::{note, print_json_line, print_line};
+use crate::output::{print_json_line, print_line, print_note};
 use crate::terminal;
-use crate::time_format::{from_now, length};
+use crate::time_format::{format_duration, format_relative};
 
-/// Show what changed
+/// Show changes
 ///
-/// The latest entries of the log, the newest last; after a cursor, all that came after it. A cursor is the
-/// number of an entry: later ones are larger, and none is used twice. If entries after the cursor are not
-/// kept any more, it says so and ends with 2.
+/// Prints the latest entries of the change log, the newest last, or all entries after a cursor. A cursor is
+/// the number of an entry; cursors increase and are never reused. If entries after the cursor have been
+/// pruned, the exit code is 2.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -29,43 +29,42 @@ Examples:
   freshet changes --follow --tag news
   freshet changes --after 1234 --json
 
-What entries tell:
-  changed    what counts of a source has changed
-  failing    it could not be fetched so many times in a row: `failures` under `[watch]`
-  recovered  one that was failing or gone can be fetched again
-  quiet      it has not changed for so long: `quiet` under `[watch]`
-  gone       the host says that it is no more")]
+Kinds of entries:
+  changed    the compared content of a source has changed
+  failing    a source could not be fetched several times in a row (`failures` under `[watch]`)
+  recovered  a source that was failing or gone can be fetched again
+  quiet      a source has not changed for a long time (`quiet` under `[watch]`)
+  gone       the host reports that the source no longer exists")]
 pub(crate) struct ChangesArguments {
-    /// Go on with those that come, until Ctrl-C
+    /// Print new changes as they are found, until Ctrl-C
     #[arg(long, short)]
     pub(crate) follow: bool,
 
-    /// Only those after this cursor; 0 is before all
+    /// Print all entries after this cursor; 0 for all entries
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<i64>,
 
-    /// How many at most [default: the latest 20; with --after, all]
+    /// Maximum number of entries [default: the latest 20; with --after, all]
     #[arg(long, short = 'n', value_name = "N")]
     pub(crate) limit: Option<usize>,
 
-    /// Only of sources with this tag
+    /// Print only changes of sources with this tag
     #[arg(long, value_name = "NAME")]
     pub(crate) tag: Option<String>,
 
-    /// Only of this host: at all its ports, unless one is given
+    /// Print only changes of this host, at all ports unless one is given
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
 
-    /// Only of this source
+    /// Print only changes of this source
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
 
-    /// Only entries that tell this: changed, failing, recovered, quiet, gone; may be given more than once
-    /// [default: all of them]
+    /// Kind of entries: changed, failing, recovered, quiet or gone; may be repeated [default: all]
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Vec<EntryKind>,
 
-    /// Print one object on a line for each
+    /// Print the entries as JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -73,16 +72,16 @@ pub(crate) struct ChangesArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Changes that are shown if nothing else is said.
-const LATEST: usize = 20;
-/// Changes that are read at once.
-const PAGE: usize = 1000;
-/// How often the log is looked at for more.
-const PAUSE: Duration = Duration::from_millis(250);
+/// Default number of entries.
+const DEFAULT_LIMIT: usize = 20;
+/// Number of entries that are read at once.
+const PAGE_SIZE: usize = 1000;
+/// Interval at which the log is polled for new entries.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
-    let reader = home.reader()?;
+    let instance = Instance::open(&arguments.config)?;
+    let reader = instance.reader()?;
     let kinds = match arguments.kind.as_slice() {
         [] => &EntryKind::ALL[..],
         some => some,
@@ -93,116 +92,117 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, Failure> {
         host: arguments
             .host
             .as_deref()
-            .map(host_filter)
+            .map(parse_host_filter)
             .transpose()
-            .map_err(|why| Failure::new(why).at("--host"))?,
+            .map_err(|why| Failure::new(why).with_location("--host"))?,
         ..ChangeFilter::default()
     };
     if let Some(url) = &arguments.url {
         filter.source = Some(find(&reader, url)?);
     }
-    let mut out = Out { arguments, left: arguments.limit.unwrap_or(usize::MAX), shown: 0 };
+    let mut out =
+        EntryPrinter { arguments, remaining: arguments.limit.unwrap_or(usize::MAX), shown: 0 };
     let mut cursor = match arguments.after {
         Some(after) => {
-            all_there(&reader, after)?;
+            check_not_pruned(&reader, after)?;
             after
         }
         None => {
             let last = reader.last_cursor()?;
-            let limit = arguments.limit.unwrap_or(LATEST);
+            let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
             let mut latest = reader.latest_changes(Some(last + 1), limit, &filter)?;
             latest.reverse();
             if !out.print(&latest)? {
                 return Ok(ExitCode::SUCCESS);
             }
-            out.left = usize::MAX;
+            out.remaining = usize::MAX;
             last
         }
     };
     if arguments.after.is_some() || arguments.follow {
         loop {
-            // What does not match is not looked at again.
+            // Entries that do not match the filter are not read again.
             let last = reader.last_cursor()?;
             if arguments.after.is_some() {
-                all_there(&reader, cursor)?;
+                check_not_pruned(&reader, cursor)?;
             }
-            let page = reader.changes(cursor, PAGE.min(out.left), &filter)?;
-            if !out.print(&page)? || out.left == 0 {
+            let page = reader.changes(cursor, PAGE_SIZE.min(out.remaining), &filter)?;
+            if !out.print(&page)? || out.remaining == 0 {
                 return Ok(ExitCode::SUCCESS);
             }
             match page.last() {
                 Some(last) => cursor = last.cursor,
                 None if arguments.follow => {
                     cursor = cursor.max(last);
-                    sleep(PAUSE);
+                    sleep(POLL_INTERVAL);
                 }
                 None => break,
             }
         }
     }
     if out.shown == 0 && !arguments.json {
-        note(nothing(&reader)?);
+        print_note(empty_message(&reader)?);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whoever asks for all after a cursor is told if some of them are not kept any more. 0 is before all that
-/// there is.
-fn all_there(reader: &Reader, after: i64) -> Result<(), Failure> {
-    let forgotten = reader.pruned_cursor()?;
-    if after == 0 || after >= forgotten {
+/// Fails if entries after a cursor have been pruned. Cursor 0 stands for all entries that exist.
+fn check_not_pruned(reader: &Reader, after: i64) -> Result<(), Failure> {
+    let pruned = reader.pruned_cursor()?;
+    if after == 0 || after >= pruned {
         return Ok(());
     }
-    let from = after + 1;
-    Err(Failure::new(format!("changes {from} to {forgotten} are not kept any more"))
-        .hint(format!("go on with --after {forgotten}; keep more with `changes` under [keep]")))
+    let first = after + 1;
+    Err(Failure::new(format!("changes {first} to {pruned} have been pruned")).with_hint(format!(
+        "continue with --after {pruned}; keep changes longer with `changes` under `[keep]`"
+    )))
 }
 
-fn nothing(reader: &Reader) -> Result<&'static str, Failure> {
+fn empty_message(reader: &Reader) -> Result<&'static str, Failure> {
     Ok(match reader.last_cursor()? {
         0 => "nothing has changed yet",
-        _ => "no such changes",
+        _ => "no matching changes",
     })
 }
 
-struct Out<'a> {
+struct EntryPrinter<'a> {
     arguments: &'a ChangesArguments,
-    left: usize,
+    remaining: usize,
     shown: usize,
 }
 
-impl Out<'_> {
-    /// Says whether somebody still reads.
+impl EntryPrinter<'_> {
+    /// Prints entries. Returns false if the reader has closed the output.
     fn print(&mut self, changes: &[Change]) -> Result<bool, Failure> {
-        let now = clock::millis();
+        let now = clock::now_millis();
         for change in changes {
             let open = match self.arguments.json {
                 true => print_json_line(&Entry::from_change(change))?,
-                false => print_line(&line(change, now))?,
+                false => print_line(&format_line(change, now))?,
             };
             if !open {
                 return Ok(false);
             }
             self.shown += 1;
-            self.left = self.left.saturating_sub(1);
+            self.remaining = self.remaining.saturating_sub(1);
         }
         Ok(true)
     }
 }
 
-/// When, within which time, how much is the same, what, and where.
-fn line(it: &Change, now: i64) -> String {
+/// Formats a change: cursor, time, uncertainty of the time, similarity, URL and summary.
+fn format_line(it: &Change, now: i64) -> String {
     let change = &it.change;
     let kind = EntryKind::from(it.kind);
     let is_change = kind == EntryKind::Changed;
     let within = match change.last_unchanged_at {
         Some(unchanged) if is_change => {
-            format!("within {}", length(change.first_changed_at - unchanged))
+            format!("within {}", format_duration(change.first_changed_at - unchanged))
         }
         _ => String::new(),
     };
     let same = match is_change {
-        // Rounded down: what changed is never the same to 100 %.
+        // Rounded down, so that changed content is never 100 % the same.
         true => format!("{} % same", (100.0 * change.similarity).floor()),
         false => kind.name().to_owned(),
     };
@@ -210,8 +210,8 @@ fn line(it: &Change, now: i64) -> String {
     format!(
         "{:>5}  {:>10}  {within:>13}  {same:>9}  {}  {}",
         it.cursor,
-        from_now(change.first_changed_at, now),
-        terminal::line(&it.url),
-        terminal::line(summary),
+        format_relative(change.first_changed_at, now),
+        terminal::sanitize_line(&it.url),
+        terminal::sanitize_line(summary),
     )
 }

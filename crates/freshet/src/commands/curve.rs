@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use freshet_model::{Budget, PerDay, Strings};
+use freshet_model::{Budget, PerDay, PackedStrings};
 use freshet_plan::{Measure, PlanError, Policy, Sources, solve};
 use freshet_tables::{Table, write_atomic};
 use serde::Serialize;
@@ -14,15 +14,15 @@ use serde::Serialize;
 use crate::arguments::CurveArguments;
 use crate::commands::plan::{finite, measure, measures};
 use crate::failure::Failure;
-use crate::number::{plural, significant};
+use crate::number::{format_significant, pluralize};
 use crate::output::{
-    check_file, check_not_input, check_table, note, print_json, print_text, write_table,
+    check_file, check_not_input, check_table, print_json, print_note, print_text, write_table,
 };
 use crate::progress::Progress;
-use crate::source_table::{Loaded, load};
+use crate::source_table::{LoadedTable, load};
 
-/// What one policy makes of one budget.
-pub(crate) struct Point {
+/// Result of one policy with one budget.
+pub(crate) struct CurvePoint {
     pub(crate) policy: Policy,
     pub(crate) budget: f64,
     pub(crate) spent: f64,
@@ -33,13 +33,13 @@ pub(crate) struct Point {
     json: BTreeMap<&'static str, Option<f64>>,
 }
 
-/// A curve, and the budget that is marked on it.
+/// Results over a range of budgets, and those of the marked budget.
 pub(crate) struct Curve<'a> {
     pub(crate) arguments: &'a CurveArguments,
-    pub(crate) loaded: &'a Loaded,
+    pub(crate) loaded: &'a LoadedTable,
     pub(crate) sources: usize,
-    pub(crate) points: Vec<Point>,
-    pub(crate) marked: Vec<Point>,
+    pub(crate) points: Vec<CurvePoint>,
+    pub(crate) marked: Vec<CurvePoint>,
 }
 
 pub(crate) fn run(arguments: &CurveArguments) -> Result<(), Failure> {
@@ -48,10 +48,12 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), Failure> {
         check_not_input(out, &arguments.sources.path)?;
     }
     let is_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
-    let wanting = [arguments.json, is_stdout(&arguments.out), is_stdout(&arguments.svg)];
-    if wanting.iter().filter(|wants| **wants).count() > 1 {
-        return Err(Failure::new("standard output can take one of --json, --out - and --svg -")
-            .hint("write the others to files: --out curve.csv --svg curve.svg"));
+    let to_stdout = [arguments.json, is_stdout(&arguments.out), is_stdout(&arguments.svg)];
+    if to_stdout.iter().filter(|it| **it).count() > 1 {
+        return Err(Failure::new(
+            "only one of --json, --out - and --svg - can use standard output",
+        )
+        .with_hint("write the others to files: --out curve.csv --svg curve.svg"));
     }
     if let Some(svg) = arguments.svg.as_deref().filter(|svg| *svg != Path::new("-")) {
         check_file(svg)?;
@@ -60,7 +62,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), Failure> {
     let loaded = load(&arguments.sources)?;
     let sources = loaded.sources()?;
     let budgets = budgets(arguments, &sources)?;
-    let curve = draw(arguments, &loaded, &sources, &budgets)?;
+    let curve = compute(arguments, &loaded, &sources, &budgets)?;
     if let Some(svg) = &arguments.svg {
         let picture = chart::svg(&curve);
         if svg == Path::new("-") {
@@ -79,16 +81,16 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The budgets, evenly spaced on a log scale.
+/// Returns the budgets, evenly spaced on a log scale.
 fn budgets(arguments: &CurveArguments, sources: &Sources<'_>) -> Result<Vec<f64>, Failure> {
     let total = |budget: Budget| budget.for_sources(sources.len()).get();
-    // Without a budget: around one fetch for each source a day.
+    // The default is centered on one fetch per source and day.
     let middle = arguments.budget.map_or(sources.len() as f64, total);
     let from = arguments.from.map_or(middle / 100.0, total);
     let to = arguments.to.map_or(middle * 100.0, total);
     if from <= 0.0 || from >= to {
-        return Err(Failure::new(format!("budgets from {from}/day to {to}/day are not a range"))
-            .hint(
+        return Err(Failure::new(format!("{from}/day to {to}/day is not a range of budgets"))
+            .with_hint(
                 "give `--from` above 0 and below `--to`, such as `--from 100/day --to 10000/day`",
             ));
     }
@@ -101,13 +103,13 @@ fn budgets(arguments: &CurveArguments, sources: &Sources<'_>) -> Result<Vec<f64>
     Ok((0..arguments.points).map(at).collect())
 }
 
-fn draw<'a>(
+fn compute<'a>(
     arguments: &'a CurveArguments,
-    loaded: &'a Loaded,
+    loaded: &'a LoadedTable,
     sources: &Sources<'_>,
     budgets: &[f64],
 ) -> Result<Curve<'a>, Failure> {
-    let minimum = smallest(loaded);
+    let minimum = total_min_rate(loaded);
     let marked = arguments.budget.map(|budget| budget.for_sources(sources.len()).get());
     if let Some(marked) = marked.filter(|marked| *marked < minimum) {
         let error = PlanError::BelowMinimum { budget: marked, minimum };
@@ -116,12 +118,12 @@ fn draw<'a>(
     let mut progress = Progress::new("planning");
     let work = (budgets.len() * arguments.policies.len()) as f64;
     let mut points = Vec::new();
-    let plan = |policy: Policy, budget: f64| -> Result<Point, Failure> {
+    let plan = |policy: Policy, budget: f64| -> Result<CurvePoint, Failure> {
         let options = arguments.options.with_policy(policy);
         let total = PerDay::new(budget).map_err(Failure::new)?;
         let solution = solve(sources, total, &options).map_err(|error| loaded.failure(&error))?;
         let evaluation = measure(sources, &solution, &options);
-        Ok(Point {
+        Ok(CurvePoint {
             policy,
             budget,
             spent: solution.spent,
@@ -134,17 +136,17 @@ fn draw<'a>(
     };
     let allowed: Vec<f64> = budgets.iter().copied().filter(|&budget| budget >= minimum).collect();
     if allowed.len() < budgets.len() {
-        note(&format!(
-            "{} below the sum of the minimum rates, {}/day, left out",
-            plural(budgets.len() - allowed.len(), "budget", "budgets"),
-            significant(minimum)
+        print_note(&format!(
+            "skipped {} below the sum of the minimum rates, {}/day",
+            pluralize(budgets.len() - allowed.len(), "budget", "budgets"),
+            format_significant(minimum)
         ));
     }
     if allowed.is_empty() {
         return Err(Failure::new(format!(
             "every budget is below the sum of the minimum rates, {minimum}/day"
         ))
-        .hint("raise `--to`, or lower `min_rate`"));
+        .with_hint("raise `--to`, or lower `min_rate`"));
     }
     for &policy in &arguments.policies {
         for &budget in &allowed {
@@ -162,14 +164,14 @@ fn draw<'a>(
     Ok(Curve { arguments, loaded, sources: sources.len(), points, marked })
 }
 
-fn smallest(loaded: &Loaded) -> f64 {
+fn total_min_rate(loaded: &LoadedTable) -> f64 {
     let cost = |row: usize| loaded.table.cost.as_ref().map_or(1.0, |cost| cost[row]);
     let min_rate = loaded.table.min_rate.as_deref().unwrap_or_default();
     min_rate.iter().enumerate().map(|(row, min)| cost(row) * min).sum()
 }
 
 #[derive(Serialize)]
-struct Report {
+struct CurveReport {
     sources: usize,
     objective: &'static str,
     timing: &'static str,
@@ -190,7 +192,7 @@ struct PointReport {
     status: String,
 }
 
-impl Point {
+impl CurvePoint {
     fn report(&self) -> PointReport {
         PointReport {
             policy: self.policy.to_string(),
@@ -205,15 +207,15 @@ impl Point {
 }
 
 impl Curve<'_> {
-    fn report(&self) -> Report {
+    fn report(&self) -> CurveReport {
         let options = &self.arguments.options;
-        Report {
+        CurveReport {
             sources: self.sources,
             objective: options.objective.name(),
             timing: options.rhythm.timing.name(),
             observed: options.rhythm.observed.name(),
-            points: self.points.iter().map(Point::report).collect(),
-            marked: self.marked.iter().map(Point::report).collect(),
+            points: self.points.iter().map(CurvePoint::report).collect(),
+            marked: self.marked.iter().map(CurvePoint::report).collect(),
         }
     }
 
@@ -241,23 +243,30 @@ impl Curve<'_> {
             };
             write!(out, " {:>14}", format!("{}{unit}", measure.label))?;
         }
-        writeln!(out, " {:>12} {:>10}", "price", "never")?;
+        writeln!(out, " {:>13}", "never fetched")?;
         for point in &self.points {
-            write!(out, "{:<12} {:>14}", point.policy.to_string(), significant(point.budget))?;
+            write!(
+                out,
+                "{:<12} {:>14}",
+                point.policy.to_string(),
+                format_significant(point.budget)
+            )?;
             for (_, value) in &point.values {
-                write!(out, " {:>14}", significant(*value))?;
+                write!(out, " {:>14}", format_significant(*value))?;
             }
-            writeln!(out, " {:>12} {:>10}", significant(point.price), point.starved)?;
+            writeln!(out, " {:>13}", point.starved)?;
         }
         Ok(())
     }
 
     fn write(&self, path: &Path) -> Result<(), Failure> {
-        let policies: Strings = {
+        let policies: PackedStrings = {
             let names: Vec<String> = self.points.iter().map(|it| it.policy.to_string()).collect();
             names.iter().map(String::as_str).collect()
         };
-        let column = |of: &dyn Fn(&Point) -> f64| self.points.iter().map(of).collect::<Vec<f64>>();
+        let column = |value: &dyn Fn(&CurvePoint) -> f64| {
+            self.points.iter().map(value).collect::<Vec<f64>>()
+        };
         let measures = self.measures();
         let mut columns = vec![
             ("budget", column(&|point| point.budget)),

@@ -1,86 +1,81 @@
-//! From a URL to its source, or to one that may have been meant.
+//! Finding the source of a URL, with suggestions for a mistyped one.
 
-use freshet_daemon::host_of;
+use freshet_daemon::parse_source_url;
 use freshet_store::{Reader, SourceQuery};
+use strsim::osa_distance;
 
 use crate::commands::add;
 use crate::failure::Failure;
 
-/// Sources that are looked through for one that may have been meant.
-const LOOKED_AT: usize = 2000;
-/// Letters of a URL that are compared.
-const COMPARED: usize = 200;
+/// Maximum number of sources that are compared for a suggestion.
+const MAX_CANDIDATES: usize = 2000;
+/// Maximum number of characters of a URL that are compared.
+const MAX_COMPARED_LEN: usize = 200;
+/// Maximum number of suggestions.
+const MAX_SUGGESTIONS: usize = 3;
 
-/// The number of the source with a URL.
+/// Returns the id of the source with a URL.
 pub(crate) fn find(reader: &Reader, url: &str) -> Result<u32, Failure> {
-    if let Ok((canonical, _)) = host_of(url)
+    if let Ok((canonical, _)) = parse_source_url(url)
         && let Some(id) = reader.find_source(&canonical)?
     {
         return Ok(id);
     }
-    Err(unknown(reader, url)?)
+    Err(unknown_source(reader, url)?)
 }
 
-/// There is no such source; perhaps another one is meant.
-pub(crate) fn unknown(reader: &Reader, url: &str) -> Result<Failure, Failure> {
+/// Returns the failure for a URL that is not a source, with suggestions.
+pub(crate) fn unknown_source(reader: &Reader, url: &str) -> Result<Failure, Failure> {
     let failure = Failure::new(format!("there is no source {url}"));
-    let near = near(reader, url)?;
-    Ok(match near[..] {
-        [] => match add::canonical(url) {
-            Ok(_) => failure.hint(format!("add it with `freshet add {url}`, or see `freshet ls`")),
-            Err(_) => failure.hint("see `freshet ls`"),
+    let similar = similar_urls(reader, url)?;
+    Ok(match similar[..] {
+        [] => match add::canonical_url(url) {
+            Ok(_) => {
+                failure.with_hint(format!("add it with `freshet add {url}`, or see `freshet ls`"))
+            }
+            Err(_) => failure.with_hint("see `freshet ls`"),
         },
-        _ => failure.hint(format!("perhaps {} is meant", near.join(" or "))),
+        _ => failure.with_hint(format!("did you mean {}?", similar.join(" or "))),
     })
 }
 
-/// At most three URLs that differ little from this one, or hold it.
-fn near(reader: &Reader, url: &str) -> Result<Vec<String>, Failure> {
-    let plain = |url: &str| -> Vec<char> {
-        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-        let rest = rest.strip_prefix("www.").unwrap_or(rest);
-        rest.trim_end_matches('/').chars().take(COMPARED).collect()
-    };
-    let wanted = plain(url);
-    let host = host_of(url).ok().map(|(_, host)| reader.find_host(&host)).transpose()?.flatten();
-    let text: String = wanted.iter().collect();
-    let whole = SourceQuery { limit: LOOKED_AT, ..SourceQuery::default() };
-    let queries = [
-        SourceQuery { text: Some(text).filter(|text| !text.is_empty()), ..whole.clone() },
-        SourceQuery { hosts: host.map(|host| host.id).into_iter().collect(), ..whole },
-    ];
-    let mut found: Vec<(usize, String)> = Vec::new();
-    for (place, query) in queries.into_iter().enumerate() {
-        for source in reader.list_sources(&query)?.sources {
-            let other = plain(&source.url);
-            let edits = if place == 0 { 0 } else { distance(&wanted, &other) };
-            if edits <= wanted.len() / 5 {
-                found.push((edits, source.url));
-            }
-        }
-        if !found.is_empty() {
-            break;
-        }
+/// Returns a few URLs of sources that contain this one, or else that differ from it by a few edits.
+fn similar_urls(reader: &Reader, url: &str) -> Result<Vec<String>, Failure> {
+    let typed = comparable(url);
+    let host = parse_source_url(url).ok().map(|(_, host)| reader.find_host(&host)).transpose()?.flatten();
+    let base = SourceQuery { limit: MAX_CANDIDATES, ..SourceQuery::default() };
+    let containing =
+        SourceQuery { url_contains: Some(typed.clone()).filter(|text| !text.is_empty()), ..base.clone() };
+    let mut urls: Vec<String> =
+        reader.list_sources(&containing)?.sources.into_iter().map(|it| it.url).collect();
+    if urls.is_empty() {
+        let same_host =
+            SourceQuery { hosts: host.map(|host| host.id).into_iter().collect(), ..base };
+        let sources = reader.list_sources(&same_host)?.sources;
+        urls = closest(&typed, sources.into_iter().map(|it| it.url));
+    } else {
+        urls.sort();
     }
-    found.sort();
-    found.dedup();
-    Ok(found.into_iter().take(3).map(|(_, url)| url).collect())
+    urls.truncate(MAX_SUGGESTIONS);
+    Ok(urls)
 }
 
-/// Insertions, deletions and substitutions between two texts.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.iter().enumerate() {
-        let mut corner = i;
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let above = row[j + 1];
-            let changed = corner + usize::from(left != right);
-            row[j + 1] = changed.min(above + 1).min(row[j] + 1);
-            corner = above;
-        }
-    }
-    row[b.len()]
+/// Returns the URLs that differ from the typed text by at most a fifth of its length, the closest first.
+fn closest(typed: &str, urls: impl Iterator<Item = String>) -> Vec<String> {
+    let limit = typed.chars().count() / 5;
+    let mut near: Vec<(usize, String)> = urls
+        .map(|url| (osa_distance(typed, &comparable(&url)), url))
+        .filter(|(edits, _)| *edits <= limit)
+        .collect();
+    near.sort();
+    near.into_iter().map(|(_, url)| url).collect()
+}
+
+/// The part of a URL that is compared: without its scheme, `www.` and a final slash.
+fn comparable(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.strip_prefix("www.").unwrap_or(rest);
+    rest.trim_end_matches('/').chars().take(MAX_COMPARED_LEN).collect()
 }
 
 #[cfg(test)]
@@ -88,12 +83,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_as_far_apart_as_it_takes_to_edit_them() {
-        let distance = |a: &str, b: &str| {
-            let letters = |text: &str| text.chars().collect::<Vec<_>>();
-            distance(&letters(a), &letters(b))
-        };
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!((distance("", "abc"), distance("abc", "abc")), (3, 0));
+    fn a_mistyped_url_is_close_to_its_source_and_other_urls_are_not() {
+        let urls =
+            ["https://example.com/news", "https://www.example.com/new", "https://other.org/"];
+        let closest =
+            |typed: &str| closest(&comparable(typed), urls.iter().map(|url| (*url).to_owned()));
+        assert_eq!(closest("http://example.com/nwes/"), [urls[0], urls[1]]);
+        assert_eq!(closest("exmaple.com/new"), [urls[1], urls[0]]);
+        assert!(closest("https://example.org/a-page-of-another-kind").is_empty());
+        assert!(closest("x").is_empty());
     }
 }

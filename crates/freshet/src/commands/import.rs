@@ -1,11 +1,11 @@
 //! `freshet import`.
 
-mod belt;
 mod changedetection;
+mod entry;
 mod exported;
 mod format;
 mod list;
-mod location;
+mod pipeline;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -14,39 +14,40 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use clap::Args;
-use freshet_daemon::{Applied, Edit, NewSourceRequest};
+use freshet_daemon::{EditResult, SourceEdit, NewSourceRequest};
 use freshet_store::{NewSource, Store};
 use freshet_tables::ListFormat;
 
 use crate::clock;
-use crate::commands::add::{self, checked, said};
-use crate::commands::import::belt::Make;
-use crate::commands::import::format::Format;
-use crate::commands::import::location::{Bad, Found};
-use crate::commands::instance::{ConfigArguments, Editor, Home};
-use crate::commands::settings_arguments::joined;
+use crate::commands::add::{self, summary, to_new_source};
+use crate::commands::import::entry::{EntryLocation, ImportedSource, InvalidEntry};
+use crate::commands::import::format::ImportFormat;
+use crate::commands::import::pipeline::Converter;
+use crate::commands::instance::{ConfigArguments, Editor, Instance};
+use crate::commands::settings_arguments::merge_tags;
 use crate::failure::Failure;
-use crate::number::{count, plural};
-use crate::output::note;
+use crate::number::{format_count, pluralize};
+use crate::output::print_note;
 use crate::progress::Progress;
 
-/// Add sources from a file: URLs, a table, OPML, a sitemap, an export of freshet or changedetection.io
+/// Import sources from a file
 ///
-/// The name and the content tell the format. If something in the file cannot be a source, nothing is
-/// added, unless you say --skip-bad.
+/// Reads lists of URLs, source tables, OPML, sitemaps, and exports of freshet and changedetection.io. The
+/// format is detected from the name and the content of the file. If any entry is invalid, nothing is
+/// imported unless --skip-bad is given.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Formats:
-  urls             one on each line; lines that begin with # say nothing
-  table            the source table of `freshet plan`: id is the URL; importance and cost hold as
-                   they are, min_rate and max_rate as intervals, change_rate until more is learnt,
-                   complete for sources whose changes are all announced; max_rate 0 pauses
-  json             what `freshet export --format json` wrote: all that was said of the sources
-  opml             feeds, as readers export them; --folder-tags makes the folders tags
-  sitemap          sitemap.xml; of an index of sitemaps, import the parts
-  changedetection  url-watches.json from changedetection.io's backup: URLs, tags, intervals, CSS
-                   and JSON filters, ignored texts, and whether they are paused
-Text may be compressed with gzip.
+  urls             one URL per line; lines that begin with # are ignored
+  table            source table of `freshet plan`: `id` is the URL; importance and cost are kept;
+                   min_rate and max_rate become intervals; change_rate is the initial estimate;
+                   complete marks sources whose changes are all announced; max_rate 0 pauses
+  json             export of `freshet export --format json`: all settings of the sources
+  opml             feeds exported by a feed reader; --folder-tags turns folders into tags
+  sitemap          sitemap.xml; of a sitemap index, import the sitemaps that it lists
+  changedetection  url-watches.json from a changedetection.io backup: URLs, tags, intervals, CSS
+                   and JSON filters, ignored texts, paused watches
+Text files may be compressed with gzip.
 
 Examples:
   freshet import urls.txt --tag crawl
@@ -54,27 +55,27 @@ Examples:
   freshet import sitemap.xml.gz --dry-run
   freshet import url-watches.json --format changedetection")]
 pub(crate) struct ImportArguments {
-    /// The file
+    /// File to import
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// What it is [default: as it seems]
+    /// ImportFormat of the file [default: detected]
     #[arg(long, value_name = "FORMAT", value_enum)]
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<ImportFormat>,
 
-    /// A name to find the sources by; may be given more than once
+    /// Tag to add to every source; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) tag: Vec<String>,
 
-    /// Of OPML: the folders that a feed is in are its tags
+    /// Use the folders of an OPML file as tags
     #[arg(long)]
     pub(crate) folder_tags: bool,
 
-    /// Leave out what cannot be a source, and say how much that was
+    /// Skip invalid entries and report their number
     #[arg(long)]
     pub(crate) skip_bad: bool,
 
-    /// Only say what would be added
+    /// Show what would be imported, without importing it
     #[arg(long)]
     pub(crate) dry_run: bool,
 
@@ -82,210 +83,229 @@ pub(crate) struct ImportArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// What is found in a file, one after another.
-pub(crate) type Each<'a> = &'a mut dyn FnMut(Result<Found, Bad>) -> Result<(), Failure>;
+/// Receiver of the entries of a file.
+pub(crate) type EntrySink<'a> =
+    &'a mut dyn FnMut(Result<ImportedSource, InvalidEntry>) -> Result<(), Failure>;
 
-/// What there is to say of a file beside its sources.
+/// Notes about a file for the user.
 pub(crate) type Notes = Vec<String>;
 
-/// Sources that are added at once while no daemon runs, and bytes of them: the more, the less often each
-/// page of the store is written.
-const GATHERED: usize = 1_000_000;
-const GATHERED_BYTES: usize = 64 << 20;
+/// Maximum number of sources, and their maximum size in bytes, that are added in one transaction while no
+/// daemon runs. Larger transactions write each page of the store less often.
+const TRANSACTION_SOURCES: usize = 1_000_000;
+const TRANSACTION_BYTES: usize = 64 << 20;
 
 pub(crate) fn run(arguments: &ImportArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
+    let instance = Instance::open(&arguments.config)?;
     let file = arguments.file.as_path();
     let format = match arguments.format {
         Some(format) => format,
         None => format::detect(file)?,
     };
-    // A look at all of it first: it is added as a whole or not at all.
-    let Looked { good, bad, first, notes } = look(arguments, format)?;
-    for note_of_it in &notes {
-        note(note_of_it);
+    // The whole file is validated first, so that all of it is imported or nothing.
+    let ScanResult { valid, invalid, first_invalid, notes } = scan(arguments, format)?;
+    for note in &notes {
+        print_note(note);
     }
-    match first {
-        Some(it) if !arguments.skip_bad => return Err(refusal(file, it, bad)),
+    match first_invalid {
+        Some(it) if !arguments.skip_bad => return Err(invalid_file_failure(file, it, invalid)),
         Some(it) => {
-            let why = format!("{}{}", file_place(file, &it), it.why.fact());
-            note(&format!("left out {} that cannot be sources; the first: {why}", count(bad)));
+            let reason = format!("{}{}", location_prefix(file, &it), it.reason.fact());
+            print_note(&format!(
+                "skipped {} invalid entries; the first: {reason}",
+                format_count(invalid)
+            ));
         }
         None => {}
     }
     if arguments.dry_run {
-        let sources = plural(good, "source", "sources");
-        note(&format!("{} as {}: {sources}; nothing was added", file.display(), format.name()));
+        let sources = pluralize(valid, "source", "sources");
+        let file = file.display();
+        print_note(&format!("{file} as {}: {sources}; nothing was imported", format.name()));
         return Ok(ExitCode::SUCCESS);
     }
-    let now = clock::millis();
-    let all = match home.editor()? {
-        Editor::Alone(mut store) => {
-            let make = tagged(&home, |wanted| checked(&wanted, now));
+    let now = clock::now_millis();
+    let total = match instance.editor()? {
+        Editor::Store(mut store) => {
+            let converter = keep_tags(&instance, |request| to_new_source(&request, now));
             let size = |it: &NewSource| it.url.len() + it.host.len();
-            fill(arguments, format, good, &make, (GATHERED, GATHERED_BYTES, size), |some| {
-                put(&mut store, &some)
+            let limits = (TRANSACTION_SOURCES, TRANSACTION_BYTES, size);
+            import(arguments, format, valid, &converter, limits, |batch| {
+                add_to_store(&mut store, &batch)
             })?
         }
         mut editor @ Editor::Daemon(_) => {
-            let make = tagged(&home, |wanted| checked(&wanted, now).map(|_| wanted));
-            let door = (add::BATCH, add::BATCH_BYTES, add::size as fn(&NewSourceRequest) -> usize);
-            fill(arguments, format, good, &make, door, |some| editor.apply(Edit::Add(some)))?
+            let converter =
+                keep_tags(&instance, |request| to_new_source(&request, now).map(|_| request));
+            let size = add::encoded_size as fn(&NewSourceRequest) -> usize;
+            let limits = (add::BATCH, add::BATCH_BYTES, size);
+            import(arguments, format, valid, &converter, limits, |batch| {
+                editor.apply(SourceEdit::Add(batch))
+            })?
         }
     };
-    note(&said(&all));
+    print_note(&summary(&total));
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a first look at a file brought.
-struct Looked {
-    good: usize,
-    bad: usize,
-    first: Option<Bad>,
+/// Result of validating a file.
+struct ScanResult {
+    valid: usize,
+    invalid: usize,
+    first_invalid: Option<InvalidEntry>,
     notes: Notes,
 }
 
-fn look(arguments: &ImportArguments, format: Format) -> Result<Looked, Failure> {
-    let (mut good, mut bad, mut first) = (0, 0, None);
+/// Reads and validates a file without importing it.
+fn scan(arguments: &ImportArguments, format: ImportFormat) -> Result<ScanResult, Failure> {
+    let (mut valid, mut invalid, mut first_invalid) = (0, 0, None);
     let mut progress = Progress::new("reading");
-    let make = || -> Result<Make<'_, ()>, Failure> {
-        Ok(Box::new(|wanted| checked(&wanted, 0).map(drop)))
+    let new_converter = || -> Result<Converter<'_, ()>, Failure> {
+        Ok(Box::new(|request| to_new_source(&request, 0).map(drop)))
     };
-    let notes = belt::run(
-        |each| read(arguments, format, each),
-        &make,
-        |some| {
-            for it in some {
-                match it {
-                    Ok(()) => good += 1,
-                    Err(it) => {
-                        bad += 1;
-                        first.get_or_insert(it);
+    let notes = pipeline::run(
+        |sink| read(arguments, format, sink),
+        &new_converter,
+        |batch| {
+            for entry in batch {
+                match entry {
+                    Ok(()) => valid += 1,
+                    Err(entry) => {
+                        invalid += 1;
+                        first_invalid.get_or_insert(entry);
                     }
                 }
             }
-            progress.report(None, &format!("{} sources", count(good)));
+            progress.report(None, &format!("{} sources", format_count(valid)));
             Ok(())
         },
     )?;
-    Ok(Looked { good, bad, first, notes })
+    Ok(ScanResult { valid, invalid, first_invalid, notes })
 }
 
-/// What makes something of sources that keep the tags that they have.
-fn tagged<'a, T>(
-    home: &'a Home,
-    make: impl Fn(NewSourceRequest) -> Result<T, Failure> + Copy + Sync + 'a,
-) -> impl Fn() -> Result<Make<'a, T>, Failure> + Sync + 'a {
+/// Returns a factory of converters that merge the tags with those of existing sources.
+fn keep_tags<'a, T>(
+    instance: &'a Instance,
+    convert: impl Fn(NewSourceRequest) -> Result<T, Failure> + Copy + Sync + 'a,
+) -> impl Fn() -> Result<Converter<'a, T>, Failure> + Sync + 'a {
     move || {
-        let known = home.reader_if_any()?;
-        Ok(Box::new(move |mut wanted: NewSourceRequest| {
-            if let (Some(reader), Some(tags)) = (&known, &mut wanted.settings.tags) {
-                let (url, _) = add::canonical(&wanted.url)?;
+        let known = instance.reader_if_any()?;
+        Ok(Box::new(move |mut request: NewSourceRequest| {
+            if let (Some(reader), Some(tags)) = (&known, &mut request.settings.tags) {
+                let (url, _) = add::canonical_url(&request.url)?;
                 if let Some(id) = reader.find_source(&url)?
                     && let Some(source) = reader.source(id)?
                 {
-                    *tags = joined(&source.tags, tags);
+                    *tags = merge_tags(&source.tags, tags);
                 }
             }
-            make(wanted)
+            convert(request)
         }))
     }
 }
 
-/// Adds all of the file with `put`, some at a time, while the next are read.
-fn fill<'a, T: Send>(
+/// Imports a file in batches: one batch is added while the next is read.
+///
+/// The limits are the maximum number of sources of a batch, its maximum size in bytes, and the size of a
+/// source.
+fn import<'a, T: Send>(
     arguments: &ImportArguments,
-    format: Format,
-    good: usize,
-    make: &(dyn Fn() -> Result<Make<'a, T>, Failure> + Sync),
-    (most, most_bytes, size): (usize, usize, impl Fn(&T) -> usize),
-    mut put: impl FnMut(Vec<T>) -> Result<Applied, Failure> + Send,
-) -> Result<Applied, Failure> {
+    format: ImportFormat,
+    total: usize,
+    new_converter: &(dyn Fn() -> Result<Converter<'a, T>, Failure> + Sync),
+    (max_sources, max_bytes, size): (usize, usize, impl Fn(&T) -> usize),
+    mut add: impl FnMut(Vec<T>) -> Result<EditResult, Failure> + Send,
+) -> Result<EditResult, Failure> {
     let mut progress = Progress::new("adding");
     thread::scope(|scope| {
-        // One is put while the next is gathered.
-        let (hand, taken) = sync_channel::<Vec<T>>(0);
-        let putting = scope.spawn(move || {
-            let mut all = Applied::default();
-            for some in taken {
-                let applied = put(some)?;
-                all.new += applied.new;
-                all.known += applied.known;
+        let (sender, batches) = sync_channel::<Vec<T>>(0);
+        let adding = scope.spawn(move || {
+            let mut all = EditResult::default();
+            for batch in batches {
+                let applied = add(batch)?;
+                all.created += applied.created;
+                all.updated += applied.updated;
             }
             Ok(all)
         });
-        let (mut gathered, mut bytes, mut done) = (Vec::new(), 0, 0_usize);
-        let stopped = || Failure::new("nobody takes what is read");
-        let filled = belt::run(
-            |each| read(arguments, format, each),
-            make,
-            |some| {
-                for it in some.into_iter().flatten() {
-                    bytes += size(&it);
-                    gathered.push(it);
-                    if gathered.len() >= most || bytes >= most_bytes {
-                        hand.send(std::mem::take(&mut gathered)).map_err(|_| stopped())?;
+        let (mut batch, mut bytes, mut done) = (Vec::new(), 0, 0_usize);
+        let stopped = || Failure::new("the import has stopped");
+        let read = pipeline::run(
+            |sink| read(arguments, format, sink),
+            new_converter,
+            |converted| {
+                for source in converted.into_iter().flatten() {
+                    bytes += size(&source);
+                    batch.push(source);
+                    if batch.len() >= max_sources || bytes >= max_bytes {
+                        sender.send(std::mem::take(&mut batch)).map_err(|_| stopped())?;
                         bytes = 0;
                     }
                     done += 1;
                 }
-                let fraction = done as f64 / good.max(1) as f64;
-                progress.report(Some(fraction), &format!("{} sources", count(done)));
+                let fraction = done as f64 / total.max(1) as f64;
+                progress.report(Some(fraction), &format!("{} sources", format_count(done)));
                 Ok(())
             },
         );
-        let filled = filled.and_then(|_| hand.send(gathered).map_err(|_| stopped()));
-        drop(hand);
-        // Why it could not be put says more than that nobody took it.
-        let broke = || Err(Failure::new("cannot add on: a thread broke off"));
-        let all = putting.join().unwrap_or_else(|_| broke())?;
-        filled.map(|()| all)
+        let read = read.and_then(|_| sender.send(batch).map_err(|_| stopped()));
+        drop(sender);
+        // A failure to add is reported first: it is the cause of a closed channel.
+        let panicked = || Err(Failure::new("cannot continue to add: a thread panicked"));
+        let all = adding.join().unwrap_or_else(|_| panicked())?;
+        read.map(|()| all)
     })
 }
 
-fn put(store: &mut Store, sources: &[NewSource]) -> Result<Applied, Failure> {
+fn add_to_store(store: &mut Store, sources: &[NewSource]) -> Result<EditResult, Failure> {
     let added = store.add_sources(sources)?;
     let new = added.iter().filter(|added| added.is_new).count() as u64;
-    let mut applied = Applied::default();
-    (applied.new, applied.known) = (new, added.len() as u64 - new);
+    let mut applied = EditResult::default();
+    (applied.created, applied.updated) = (new, added.len() as u64 - new);
     Ok(applied)
 }
 
-/// Tells of everything in the file, with the tags that all of it gets.
-fn read(arguments: &ImportArguments, format: Format, each: Each<'_>) -> Result<Notes, Failure> {
+/// Reads all entries of the file, and adds the tags of the command line to them.
+fn read(
+    arguments: &ImportArguments,
+    format: ImportFormat,
+    sink: EntrySink<'_>,
+) -> Result<Notes, Failure> {
     let file = arguments.file.as_path();
     let tags = &arguments.tag;
-    let mut tagged = |found: Result<Found, Bad>| {
-        each(found.map(|mut found| {
+    let mut tagged = |entry: Result<ImportedSource, InvalidEntry>| {
+        sink(entry.map(|mut source| {
             if !tags.is_empty() {
-                found.wanted.settings.tags.get_or_insert_default().extend_from_slice(tags);
+                source.request.settings.tags.get_or_insert_default().extend_from_slice(tags);
             }
-            found
+            source
         }))
     };
     match format {
-        Format::Urls => list::read(file, ListFormat::Urls, false, &mut tagged),
-        Format::Table => table::read(file, &mut tagged),
-        Format::Json => exported::read(file, &mut tagged),
-        Format::Opml => list::read(file, ListFormat::Opml, arguments.folder_tags, &mut tagged),
-        Format::Sitemap => list::read(file, ListFormat::Sitemap, false, &mut tagged),
-        Format::Changedetection => changedetection::read(file, &mut tagged),
+        ImportFormat::Urls => list::read(file, ListFormat::Urls, false, &mut tagged),
+        ImportFormat::Table => table::read(file, &mut tagged),
+        ImportFormat::Json => exported::read(file, &mut tagged),
+        ImportFormat::Opml => {
+            list::read(file, ListFormat::Opml, arguments.folder_tags, &mut tagged)
+        }
+        ImportFormat::Sitemap => list::read(file, ListFormat::Sitemap, false, &mut tagged),
+        ImportFormat::Changedetection => changedetection::read(file, &mut tagged),
     }
 }
 
-/// Where something is, in front of what is said of it.
-fn file_place(file: &Path, bad: &Bad) -> String {
-    match bad.place {
-        location::Place::Named => String::new(),
-        ref place => format!("{}{place}: ", file.display()),
+/// Formats the location of an entry as a prefix of its reason.
+fn location_prefix(file: &Path, entry: &InvalidEntry) -> String {
+    match entry.location {
+        EntryLocation::InReason => String::new(),
+        ref location => format!("{}{location}: ", file.display()),
     }
 }
 
-fn refusal(file: &Path, first: Bad, bad: usize) -> Failure {
-    let more = match bad {
+fn invalid_file_failure(file: &Path, first: InvalidEntry, invalid: usize) -> Failure {
+    let more = match invalid {
         1 => String::new(),
-        _ => format!(" (and {} more)", count(bad - 1)),
+        _ => format!(" (and {} more)", format_count(invalid - 1)),
     };
-    let fact = format!("{}{}{more}", file_place(file, &first), first.why.fact());
-    Failure::new(fact).hint("nothing was added; leave out what cannot be a source with --skip-bad")
+    let fact = format!("{}{}{more}", location_prefix(file, &first), first.reason.fact());
+    Failure::new(fact).with_hint("nothing was imported; skip invalid entries with --skip-bad")
 }

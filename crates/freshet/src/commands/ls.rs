@@ -5,20 +5,20 @@ use std::collections::hash_map::Entry;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use freshet_daemon::{beliefs, host_filter};
+use freshet_daemon::{explain_each_offline, parse_host_filter};
 use freshet_store::{Reader, Source, SourceQuery, SourceState};
 use serde::Serialize;
 
 use crate::clock;
-use crate::commands::instance::{ConfigArguments, Home};
+use crate::commands::instance::{ConfigArguments, Instance};
 use crate::failure::Failure;
-use crate::number::{plural, significant};
-use crate::output::{json_line, note, print_line, print_text};
-use crate::time_format::{last, next, rfc3339};
+use crate::number::{format_significant, pluralize};
+use crate::output::{print_line, print_note, print_text, to_json_line};
+use crate::time_format::{format_duration, format_last, format_next, rfc3339};
 
 /// List sources
 ///
-/// In the order in which they were added. With --json, one object on a line for each.
+/// Sources are listed in the order in which they were added.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -26,27 +26,27 @@ Examples:
   freshet ls --tag news --state failing
   freshet ls --host example.com --limit 0 --json")]
 pub(crate) struct LsArguments {
-    /// Only those with this tag
+    /// List only sources with this tag
     #[arg(long, value_name = "NAME")]
     pub(crate) tag: Option<String>,
 
-    /// Only those of this host: at all its ports, unless one is given
+    /// List only sources of this host, at all ports unless one is given
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
 
-    /// Only those in this state
+    /// List only sources in this state
     #[arg(long, value_name = "STATE", value_enum)]
     pub(crate) state: Option<StateName>,
 
-    /// Only those with this in their URL
+    /// List only sources with this text in their URL
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
 
-    /// How many at most; 0 for all
+    /// Maximum number of sources; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 
-    /// Print them as JSON on standard output
+    /// Print the sources as JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -58,19 +58,19 @@ pub(crate) struct LsArguments {
 pub(crate) enum StateName {
     /// Never fetched
     New,
-    /// The last fetch brought a copy, or confirmed it
+    /// The last fetch returned or confirmed the copy
     Good,
     /// The last fetch failed
     Failing,
-    /// It does not exist any more
+    /// The source no longer exists
     Gone,
-    /// The host does not want it fetched, or the guard does not
+    /// Not allowed by robots.txt or by the address guard
     Disallowed,
-    /// Left alone by its owner
+    /// Paused by the user
     Paused,
 }
 
-/// What a source is called in a column.
+/// Returns the name of the state of a source.
 pub(crate) fn state_name(source: &Source) -> &'static str {
     if source.paused {
         return "paused";
@@ -84,9 +84,9 @@ pub(crate) fn state_name(source: &Source) -> &'static str {
     }
 }
 
-/// A source as programs read it.
+/// JSON object of a source.
 #[derive(Serialize)]
-pub(crate) struct Row {
+pub(crate) struct SourceRow {
     pub(crate) url: String,
     host: String,
     importance: f64,
@@ -111,8 +111,13 @@ pub(crate) struct Row {
     changes_a_day: Option<f64>,
 }
 
-impl Row {
-    pub(crate) fn of(source: &Source, host: &HostOf, changes_a_day: Option<f64>, now: i64) -> Self {
+impl SourceRow {
+    pub(crate) fn new(
+        source: &Source,
+        host: &SourceHost,
+        changes_a_day: Option<f64>,
+        now: i64,
+    ) -> Self {
         let text = |text: &String| (!text.is_empty()).then(|| text.clone());
         Self {
             url: source.url.clone(),
@@ -131,8 +136,8 @@ impl Row {
             fetched: source.fetched_at.map(rfc3339),
             tried: source.attempted_at.map(rfc3339),
             changed: source.changed_at.map(rfc3339),
-            next: host.next(source).or(host.rests(source, now)).map(rfc3339),
-            host_rests_until: host.rests(source, now).map(rfc3339),
+            next: host.next_fetch(source).or(host.cooldown(source, now)).map(rfc3339),
+            host_rests_until: host.cooldown(source, now).map(rfc3339),
             fetches: source.fetches,
             failures: source.failures,
             versions: source.version,
@@ -141,81 +146,86 @@ impl Row {
     }
 }
 
-/// The host of a source, and until when it is left alone.
+/// Host of a source, with its cooldown.
 #[derive(Clone, Default)]
-pub(crate) struct HostOf {
+pub(crate) struct SourceHost {
     pub(crate) name: String,
-    pub(crate) until: Option<i64>,
-    /// Whether nothing is fetched but by hand.
+    pub(crate) cooldown_until: Option<i64>,
+    /// True if the budget is 0, so that nothing is fetched automatically.
     pub(crate) idle: bool,
 }
 
-impl HostOf {
+impl SourceHost {
     pub(crate) fn find(reader: &Reader, host: u32) -> Result<Self, Failure> {
         let host = reader.host(host)?.map(|it| Self {
             name: it.name,
-            until: it.cooldown_until,
+            cooldown_until: it.cooldown_until,
             idle: false,
         });
         Ok(host.unwrap_or_default())
     }
 
-    /// When a source is fetched next: when it is due and its host may be asked.
-    pub(crate) fn next(&self, source: &Source) -> Option<i64> {
+    /// Returns the time of the next fetch of a source: when it is due and the cooldown has ended.
+    pub(crate) fn next_fetch(&self, source: &Source) -> Option<i64> {
         let due = source.due_at.filter(|_| !source.paused && !self.idle)?;
-        Some(self.until.map_or(due, |until| due.max(until)))
+        Some(self.cooldown_until.map_or(due, |until| due.max(until)))
     }
 
-    /// Until when the host is left alone, if that is what the source waits for.
-    pub(crate) fn rests(&self, source: &Source, now: i64) -> Option<i64> {
-        let until = self.until.filter(|until| *until > now + SHORT)?;
+    /// Returns the end of the cooldown of the host, if the source is due before it.
+    pub(crate) fn cooldown(&self, source: &Source, now: i64) -> Option<i64> {
+        let until = self.cooldown_until.filter(|until| *until > now + MIN_SHOWN_COOLDOWN)?;
         (!source.paused && !self.idle && source.due_at.is_none_or(|due| until >= due))
             .then_some(until)
     }
 }
 
-/// A rest that is nothing to tell of: the usual gap between two fetches, in milliseconds.
-const SHORT: i64 = 5_000;
+/// Minimum cooldown that is shown, in milliseconds; shorter ones are gaps between fetches.
+const MIN_SHOWN_COOLDOWN: i64 = 5_000;
 
-/// Sources that are looked up at once.
-const PAGE: usize = 1000;
+/// Number of sources that are read at once.
+const PAGE_SIZE: usize = 1000;
 
 pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
-    let reader = home.reader()?;
-    let now = clock::millis();
-    let Some(mut query) = query(arguments, &reader)? else {
+    let instance = Instance::open(&arguments.config)?;
+    let reader = instance.reader()?;
+    let now = clock::now_millis();
+    let Some(mut query) = new_query(arguments, &reader)? else {
         let host = arguments.host.as_deref().unwrap_or_default();
-        note(&format!("no source of the host `{host}`"));
+        print_note(&format!("there are no sources of the host `{host}`"));
         return Ok(ExitCode::SUCCESS);
     };
-    let idle = home.rests(&reader)?;
-    let mut left = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
+    let idle = instance.has_zero_budget(&reader)?;
+    let mut remaining = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let mut shown = 0;
-    // To find some among all takes as long as to read all: once is enough.
-    let of_all = match left > PAGE {
-        true => Some(Rates::of_all(&home, &reader, now)?),
+    // Reading the estimates of one page takes as long as reading all of them.
+    let all_rates = match remaining > PAGE_SIZE {
+        true => Some(ChangeRates::for_all(&instance, &reader, now)?),
         false => None,
     };
     loop {
-        query.limit = left.min(PAGE);
+        query.limit = remaining.min(PAGE_SIZE);
         let page = reader.list_sources(&query)?;
-        let of_some = match of_all {
+        let page_rates = match all_rates {
             Some(_) => None,
-            None => Some(Rates::of_some(&home, &reader, &page.sources, now)?),
+            None => Some(ChangeRates::for_sources(&instance, &reader, &page.sources, now)?),
         };
-        let rates = of_all.as_ref().or(of_some.as_ref());
-        let rate = |source: &Source| rates.and_then(|rates| rates.of(source));
-        let mut hosts: HashMap<u32, HostOf> = HashMap::new();
+        let rates = all_rates.as_ref().or(page_rates.as_ref());
+        let rate = |source: &Source| rates.and_then(|rates| rates.get(source));
+        let mut hosts: HashMap<u32, SourceHost> = HashMap::new();
         for source in &page.sources {
             if let Entry::Vacant(place) = hosts.entry(source.host) {
-                place.insert(HostOf { idle, ..HostOf::find(&reader, source.host)? });
+                place.insert(SourceHost { idle, ..SourceHost::find(&reader, source.host)? });
             }
         }
         if arguments.json {
             let mut lines = Vec::with_capacity(page.sources.len());
             for source in &page.sources {
-                lines.push(json_line(&Row::of(source, &hosts[&source.host], rate(source), now))?);
+                lines.push(to_json_line(&SourceRow::new(
+                    source,
+                    &hosts[&source.host],
+                    rate(source),
+                    now,
+                ))?);
             }
             if !lines.is_empty() && !print_line(&lines.join("\n"))? {
                 return Ok(ExitCode::SUCCESS);
@@ -224,9 +234,9 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
             print_text(&table(&page.sources, rate, &hosts, now, shown == 0))?;
         }
         shown += page.sources.len();
-        left -= page.sources.len();
-        query.after = page.next;
-        if query.after.is_none() || left == 0 {
+        remaining -= page.sources.len();
+        query.after = page.next_after;
+        if query.after.is_none() || remaining == 0 {
             break;
         }
     }
@@ -234,40 +244,42 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode, Failure> {
         let all = reader.count_sources(&SourceQuery { after: None, ..query })? as usize;
         match (all, shown) {
             (0, _) if reader.count_sources(&SourceQuery::default())? == 0 => {
-                note("no sources yet\n\nhint: add some with `freshet add https://example.com/`");
+                print_note(
+                    "no sources yet\n\nhint: add some with `freshet add https://example.com/`",
+                );
             }
-            (0, _) => note("no such sources"),
+            (0, _) => print_note("no matching sources"),
             _ if shown < all => {
-                let all = plural(all, "source", "sources");
-                note(&format!("{shown} of {all}; more with --limit 0"));
+                let all = pluralize(all, "source", "sources");
+                print_note(&format!("{shown} of {all}; more with --limit 0"));
             }
-            _ => note(&plural(all, "source", "sources")),
+            _ => print_note(&pluralize(all, "source", "sources")),
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks for sources of a host. Says whether there is such a one.
-pub(crate) fn of_host(
+/// Restricts a query to the sources of a host. Returns false if there is no such host.
+pub(crate) fn filter_by_host(
     query: &mut SourceQuery,
     reader: &Reader,
     name: &str,
 ) -> Result<bool, Failure> {
-    let filter = host_filter(name).map_err(Failure::new)?;
-    query.scheme = filter.scheme;
+    let filter = parse_host_filter(name).map_err(Failure::new)?;
+    query.url_prefix = filter.url_prefix;
     query.hosts = reader.find_hosts(&filter)?.iter().map(|host| host.id).collect();
     Ok(!query.hosts.is_empty())
 }
 
-/// What is asked for; nothing if there is no such host.
-fn query(arguments: &LsArguments, reader: &Reader) -> Result<Option<SourceQuery>, Failure> {
+/// Returns the query for the arguments, or `None` if there is no such host.
+fn new_query(arguments: &LsArguments, reader: &Reader) -> Result<Option<SourceQuery>, Failure> {
     let mut query = SourceQuery {
         tag: arguments.tag.clone(),
-        text: arguments.text.clone(),
+        url_contains: arguments.text.clone(),
         ..SourceQuery::default()
     };
     if let Some(name) = &arguments.host
-        && !of_host(&mut query, reader, name)?
+        && !filter_by_host(&mut query, reader, name)?
     {
         return Ok(None);
     }
@@ -283,17 +295,17 @@ fn query(arguments: &LsArguments, reader: &Reader) -> Result<Option<SourceQuery>
     Ok(Some(query))
 }
 
-/// Changes a day, as far as is believed, by the numbers of sources that there is a copy of.
-pub(crate) struct Rates(HashMap<u32, f32>);
+/// Estimated changes per day of the sources with a copy, by source id.
+pub(crate) struct ChangeRates(HashMap<u32, f32>);
 
-impl Rates {
-    /// Of all sources.
-    pub(crate) fn of_all(home: &Home, reader: &Reader, now: i64) -> Result<Self, Failure> {
-        Self::of_those(home, reader, now, None)
+impl ChangeRates {
+    /// Reads the estimates of all sources.
+    pub(crate) fn for_all(instance: &Instance, reader: &Reader, now: i64) -> Result<Self, Failure> {
+        Self::read(instance, reader, now, None)
     }
 
-    fn of_some(
-        home: &Home,
+    fn for_sources(
+        instance: &Instance,
         reader: &Reader,
         sources: &[Source],
         now: i64,
@@ -301,58 +313,69 @@ impl Rates {
         let ids: Vec<u32> = sources.iter().map(|source| source.id).collect();
         match ids.is_empty() {
             true => Ok(Self(HashMap::new())),
-            false => Self::of_those(home, reader, now, Some(&ids)),
+            false => Self::read(instance, reader, now, Some(&ids)),
         }
     }
 
-    fn of_those(
-        home: &Home,
+    fn read(
+        instance: &Instance,
         reader: &Reader,
         now: i64,
-        wanted: Option<&[u32]>,
+        ids: Option<&[u32]>,
     ) -> Result<Self, Failure> {
         let mut rates = HashMap::new();
-        beliefs(&home.config, reader, now, wanted, |id, explained| {
-            if explained.last.is_some() {
+        explain_each_offline(&instance.config, reader, now, ids, |id, explained| {
+            if explained.last_fetch.is_some() {
                 rates.insert(id, explained.belief.mean() as f32);
             }
         })?;
         Ok(Self(rates))
     }
 
-    /// Of one of them.
-    pub(crate) fn of(&self, source: &Source) -> Option<f64> {
+    /// Returns the estimate of a source.
+    pub(crate) fn get(&self, source: &Source) -> Option<f64> {
         self.0.get(&source.id).map(|rate| f64::from(*rate))
     }
 }
 
+/// Formats the mean time between changes.
+fn change_interval(changes_a_day: f64) -> String {
+    match 1.0 / changes_a_day {
+        days if days < MAX_INTERVAL_DAYS => format_duration((days * 86_400_000.0) as i64),
+        _ => "–".to_owned(),
+    }
+}
+
+/// Change intervals of more days than this are not shown.
+const MAX_INTERVAL_DAYS: f64 = 1e6;
+
 fn table(
     sources: &[Source],
     rate: impl Fn(&Source) -> Option<f64>,
-    hosts: &HashMap<u32, HostOf>,
+    hosts: &HashMap<u32, SourceHost>,
     now: i64,
     head: bool,
 ) -> String {
     let mut out = String::new();
     if head {
         out.push_str(
-            "importance     fetched     changed        next  changes/day  state       URL\n",
+            "importance     fetched     changed  next fetch  changes every  state       URL\n",
         );
     }
     for source in sources {
         let host = &hosts[&source.host];
-        let rests = host.rests(source, now);
-        let due = host.next(source).filter(|_| source.state != SourceState::New).or(rests);
-        let why = if rests.is_some() { "  (its host rests)" } else { "" };
+        let cooldown = host.cooldown(source, now);
+        let due = host.next_fetch(source).filter(|_| source.state != SourceState::New).or(cooldown);
+        let remark = if cooldown.is_some() { "  (host in cooldown)" } else { "" };
         let line = format!(
-            "{:>10}  {:>10}  {:>10}  {:>10}  {:>11}  {:<10}  {}{why}\n",
-            significant(source.importance),
-            last(source.fetched_at, now),
-            last(source.changed_at, now),
-            next(due, now),
-            rate(source).map_or_else(|| "–".to_owned(), significant),
+            "{:>10}  {:>10}  {:>10}  {:>10}  {:>13}  {:<10}  {}{remark}\n",
+            format_significant(source.importance),
+            format_last(source.fetched_at, now),
+            format_last(source.changed_at, now),
+            format_next(due, now),
+            rate(source).map_or_else(|| "–".to_owned(), change_interval),
             state_name(source),
-            crate::terminal::line(&source.url),
+            crate::terminal::sanitize_line(&source.url),
         );
         out.push_str(&line);
     }

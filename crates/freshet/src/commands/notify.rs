@@ -1,7 +1,7 @@
-//! `freshet notify`: who is told of changes, and how.
+//! `freshet notify`: the destinations of notifications.
 
 mod change;
-mod given;
+mod destination_arguments;
 mod send;
 mod show;
 
@@ -10,14 +10,14 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use freshet_store::{Destination, Reader};
 
-use crate::commands::instance::{ConfigArguments, Home};
+use crate::commands::instance::{ConfigArguments, Instance};
 use crate::failure::Failure;
 
-/// Say who is told of changes, and how
+/// Manage notifications
 ///
-/// The daemon tells each destination of all changes that it wants, in order and at least once: by a
-/// signed webhook, by mail, or by a command of yours. A destination has a name, a place, and filters that
-/// say what it wants. Changes made here count at once, also while the daemon runs.
+/// The daemon delivers changes to each destination in order and at least once: by signed webhook, by mail,
+/// or by running a command. A destination has a name, an address, and filters that select its changes.
+/// Edits take effect immediately, also while the daemon runs.
 #[derive(Debug, Subcommand)]
 #[command(after_long_help = "\
 Examples:
@@ -27,19 +27,24 @@ Examples:
   freshet notify ls
   freshet notify dead shop
 
-docs/notify.md tells what is sent, and how signatures are checked.")]
+docs/guides/notifications.md describes the payloads and how to verify signatures.")]
 pub(crate) enum NotifyCommand {
     Add(Box<change::AddArguments>),
-    /// List destinations, and how it goes with each
+    /// List destinations and their state
     Ls(show::LsArguments),
-    /// Show one destination with all its settings, without secrets
+    /// Show a destination and its settings, without secrets
     Show(show::ShowArguments),
     Set(Box<change::SetArguments>),
-    /// Tell nothing until `freshet notify resume`; what comes meanwhile is told then
+    /// Pause deliveries to a destination
+    ///
+    /// Entries that arrive during the pause are delivered after `freshet notify resume`.
     Pause(NameArguments),
-    /// Go on after a pause, with what came meanwhile; also if the other side said 410
+    /// Resume deliveries to a paused destination
+    ///
+    /// Also resumes a destination that was paused because it answered 410 Gone. Entries that arrived during
+    /// the pause are delivered.
     Resume(NameArguments),
-    /// Forget a destination, and what could not be delivered to it
+    /// Remove a destination and its undelivered entries
     Rm(NameArguments),
     Test(send::TestArguments),
     Rotate(change::RotateArguments),
@@ -49,7 +54,7 @@ pub(crate) enum NotifyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct NameArguments {
-    /// What it is called
+    /// Name of the destination
     pub(crate) name: String,
 
     #[command(flatten)]
@@ -72,23 +77,23 @@ pub(crate) fn run(command: &NotifyCommand) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The destination of a name.
+/// Returns the destination with a name.
 fn find(reader: &Reader, name: &str) -> Result<Destination, Failure> {
     let all = reader.destinations()?;
     let names: Vec<&str> = all.iter().map(|it| it.name.as_str()).collect();
     let hint = match names.as_slice() {
-        [] => format!("make one with `freshet notify add {name} --webhook URL`"),
-        some => format!("there are {}", some.join(", ")),
+        [] => format!("add one with `freshet notify add {name} --webhook URL`"),
+        names => format!("destinations: {}", names.join(", ")),
     };
     let found = all.iter().find(|it| it.name == name).cloned();
-    found.ok_or_else(|| Failure::new(format!("there is no destination {name}")).hint(hint))
+    found.ok_or_else(|| Failure::new(format!("there is no destination {name}")).with_hint(hint))
 }
 
-/// A configuration, and the destination of a name in its store.
-fn open(arguments: &ConfigArguments, name: &str) -> Result<(Home, Destination), Failure> {
-    let home = Home::open(arguments)?;
-    let row = find(&home.reader()?, name)?;
-    Ok((home, row))
+/// Opens an instance and returns it with the destination of a name.
+fn open(arguments: &ConfigArguments, name: &str) -> Result<(Instance, Destination), Failure> {
+    let instance = Instance::open(arguments)?;
+    let row = find(&instance.reader()?, name)?;
+    Ok((instance, row))
 }
 
 impl From<freshet_notify::InvalidSetting> for Failure {

@@ -14,20 +14,20 @@ use serde::Serialize;
 use crate::arguments::PlanArguments;
 use crate::clock::timed;
 use crate::failure::Failure;
-use crate::output::{check_not_input, check_table, note, print_json, write_table};
+use crate::output::{check_not_input, check_table, print_json, print_note, write_table};
 use crate::progress::Progress;
-use crate::source_table::{Loaded, load};
+use crate::source_table::{LoadedTable, load};
 
-/// From so many sources on, planning and writing may take more than a second.
-const MANY: usize = 500_000;
+/// Number of sources from which planning may take more than a second.
+const PROGRESS_THRESHOLD: usize = 500_000;
 
 pub(crate) fn run(arguments: &PlanArguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_table(out)?;
         check_not_input(out, &arguments.sources.path)?;
         if arguments.json && out.as_os_str() == "-" {
-            return Err(Failure::new("--json and --out - both want standard output")
-                .hint("write the rows to a file: --out plan.csv"));
+            return Err(Failure::new("only one of --json and --out - can use standard output")
+                .with_hint("write the rows to a file: --out plan.csv"));
         }
     }
     let (loaded, read_time) = timed(|| load(&arguments.sources));
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> Result<(), Failure> {
     let options = arguments.options.with_policy(arguments.policy);
 
     let mut progress = Progress::new("planning");
-    if sources.len() >= MANY {
+    if sources.len() >= PROGRESS_THRESHOLD {
         progress.spin();
     }
     let (planned, solve_time) = timed(|| match (&arguments.target, arguments.budget) {
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> Result<(), Failure> {
         write_rows(out, &loaded, &sources, &solution, &options)?;
     }
     if arguments.json {
-        print_json(&Report {
+        print_json(&PlanReport {
             sources: sources.len(),
             budget: budget.get(),
             spent: solution.spent,
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> Result<(), Failure> {
         })?;
     }
     if !arguments.quiet {
-        let facts = summary::Facts {
+        let facts = summary::PlanFacts {
             loaded: &loaded,
             sources: &sources,
             options: &options,
@@ -86,21 +86,21 @@ pub(crate) fn run(arguments: &PlanArguments) -> Result<(), Failure> {
             evaluation: &evaluation,
             solve_time,
         };
-        note(&summary::text(&facts));
+        print_note(&summary::text(&facts));
     }
     Ok(())
 }
 
-/// What a plan comes to. Policies other than the optimum poll observed sources like all others.
+/// Evaluates a plan. Policies other than the optimum poll observed sources like all others.
 pub(crate) fn measure(sources: &Sources<'_>, solution: &Solution, options: &Options) -> Evaluation {
-    let seen = match options.policy {
+    let evaluated = match options.policy {
         Policy::Optimal => *sources,
         _ => sources.without_observations(),
     };
-    evaluate(&seen, &solution.rates, options.timing, options.rule())
+    evaluate(&evaluated, &solution.rates, options.timing, options.rule())
 }
 
-/// Every measure by its name; those that are infinite or undefined have no value.
+/// Returns every measure by its name; infinite and undefined measures have no value.
 pub(crate) fn measures(evaluation: &Evaluation) -> BTreeMap<&'static str, Option<f64>> {
     evaluation.measures().map(|(measure, value)| (measure.key, finite(value))).collect()
 }
@@ -109,9 +109,9 @@ pub(crate) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// The result, for programs.
+/// JSON report of `freshet plan`.
 #[derive(Serialize)]
-struct Report<'a> {
+struct PlanReport<'a> {
     sources: usize,
     budget: f64,
     spent: f64,
@@ -123,7 +123,7 @@ struct Report<'a> {
     #[serde(flatten)]
     measures: BTreeMap<&'static str, Option<f64>>,
     starved: usize,
-    host_prices: Vec<HostPrice<'a>>,
+    host_prices: Vec<HostPriceReport<'a>>,
     status: String,
     gap: f64,
     budget_gap: f64,
@@ -134,15 +134,15 @@ struct Report<'a> {
 }
 
 #[derive(Serialize)]
-struct HostPrice<'a> {
+struct HostPriceReport<'a> {
     host: &'a str,
     limit: f64,
     price: Option<f64>,
 }
 
-fn host_prices<'a>(loaded: &'a Loaded, solution: &Solution) -> Vec<HostPrice<'a>> {
+fn host_prices<'a>(loaded: &'a LoadedTable, solution: &Solution) -> Vec<HostPriceReport<'a>> {
     let limits = loaded.limits.as_deref().unwrap_or_default();
-    let saturated = solution.host_prices.iter().map(|saturated| HostPrice {
+    let saturated = solution.host_prices.iter().map(|saturated| HostPriceReport {
         host: loaded.host(saturated.host),
         limit: limits.get(saturated.host as usize).copied().unwrap_or(f64::NAN),
         price: finite(saturated.price),
@@ -152,13 +152,13 @@ fn host_prices<'a>(loaded: &'a Loaded, solution: &Solution) -> Vec<HostPrice<'a>
 
 fn write_rows(
     out: &std::path::Path,
-    loaded: &Loaded,
+    loaded: &LoadedTable,
     sources: &Sources<'_>,
     solution: &Solution,
     options: &Options,
 ) -> Result<(), Failure> {
     let value = values(sources, solution, options);
-    let observed = loaded.table.complete.as_deref().filter(|_| options.policy == Policy::Optimal);
+    let observed = loaded.table.observed.as_deref().filter(|_| options.policy == Policy::Optimal);
     let on_change = observed.map(|complete| on_change(complete, loaded, solution, options));
     let (probability, threshold) = match &on_change {
         None => (None, None),
@@ -174,10 +174,10 @@ fn write_rows(
     write_table(out, &rows.table())
 }
 
-/// For observed sources, how many changes to wait for, and the chance of a fetch then.
+/// Returns for observed sources the probability of a fetch, and the number of changes to wait for.
 fn on_change(
     complete: &[bool],
-    loaded: &Loaded,
+    loaded: &LoadedTable,
     solution: &Solution,
     options: &Options,
 ) -> (Vec<f64>, Option<Vec<f64>>) {
@@ -200,10 +200,10 @@ fn on_change(
                     return (if complete[row] { 0.0 } else { f64::NAN }, never);
                 }
                 if rule == Rule::Wait {
-                    // At a time after the first change, whatever comes after it.
+                    // A fixed time after the first change, regardless of later changes.
                     return (1.0, 1.0);
                 }
-                // A cycle of k changes with this chance, else of k + 1.
+                // A cycle has k changes with this probability, and otherwise k + 1.
                 let wait = changes_per_fetch(row).max(1.0);
                 let nearest = wait.round();
                 if (wait - nearest).abs() <= 1e-12 * wait {

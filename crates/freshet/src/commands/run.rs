@@ -9,39 +9,39 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use freshet_daemon::{Client, Clock, Config, Control, Daemon, DaemonError, Handle};
+use freshet_daemon::{ControlClient, Clock, Config, ControlServer, Daemon, DaemonError, DaemonHandle};
 use freshet_notify::{Notifier, NotifySettings};
 use freshet_store::StoreError;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::clock::{self, Stopwatch};
-use crate::commands::instance::{ConfigArguments, PATIENCE, PAUSE};
+use crate::commands::instance::{ConfigArguments, LOCK_RETRY_INTERVAL, LOCK_TIMEOUT};
 use crate::commands::run::serve::Listen;
-pub(crate) use crate::commands::run::serve::listen;
+pub(crate) use crate::commands::run::serve::parse_listen;
 use crate::commands::run::status_line::StatusLine;
 use crate::failure::Failure;
-use crate::number::significant;
+use crate::number::format_significant;
 
-/// Keep the sources fresh, until Ctrl-C or SIGTERM
+/// Run the daemon
 ///
-/// Fetches what is worth it within the budget, and logs what changed: see it with `freshet changes`.
-/// Logs go to standard error: for people on a terminal, as JSON lines elsewhere.
+/// Fetches sources within the budget and records their changes until Ctrl-C or SIGTERM; `freshet changes`
+/// shows the changes. Logs go to standard error: as text on a terminal, as JSON lines otherwise.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-SIGINT and SIGTERM end it within 10 seconds: what is under way is finished or handed back, and
-all is written. A second one ends it at once; nothing that was recorded is lost by that either.
-SIGHUP reads the configuration again; if something is wrong with it, the settings stay as they
-are.
+SIGINT and SIGTERM stop the daemon within 10 seconds: fetches in flight are completed or handed
+back, and everything is written. A second signal stops it immediately, without losing anything
+that was recorded. SIGHUP reloads the configuration; if it is invalid, the current settings stay
+in effect.
 
-The other commands work meanwhile: they talk to the daemon through a socket beside the store,
-which is for the same user only.
+Other commands work while the daemon runs: they talk to it through a socket beside the store,
+which only the same user can open.
 
-The dashboard is at http://127.0.0.1:7343/ unless the configuration or --listen says otherwise, and
-programs talk to the same address: http://127.0.0.1:7343/v1/docs tells how. Any address that other machines can reach takes a token:
-`freshet token add NAME --scope read,write,claim`.
+The dashboard and the API listen at http://127.0.0.1:7343/ unless the configuration or --listen
+says otherwise; http://127.0.0.1:7343/v1/docs documents the API. An address that other machines
+can reach requires a token: `freshet token add NAME --scope read,write,claim`.
 
-Exit code 0: it was asked to end; 2: it could not start, or broke off.
+Exit code 0: stopped by a signal; 2: could not start, or failed.
 
 Examples:
   freshet run
@@ -49,13 +49,13 @@ Examples:
   freshet run --listen 0.0.0.0:7343
   freshet run --log info,freshet_daemon=debug 2> freshet.log")]
 pub(crate) struct RunArguments {
-    /// Where the service listens: an address with a port, or `off` [default: as in the configuration]
-    #[arg(long, value_name = "ADDRESS", value_parser = serve::listen)]
+    /// Address and port of the HTTP service, or `off` [default: from the configuration]
+    #[arg(long, value_name = "ADDRESS", value_parser = serve::parse_listen)]
     pub(crate) listen: Option<Listen>,
 
-    /// What is logged: error, warn, info, debug, trace; or so for each part of the program
+    /// Log level: off, error, warn, info, debug or trace, also per module
     #[arg(long, value_name = "LEVEL", default_value = "info")]
-    pub(crate) log: log::Filter,
+    pub(crate) log: log::LogFilter,
 
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
@@ -64,28 +64,29 @@ pub(crate) struct RunArguments {
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode, Failure> {
     let mut config = Config::read(&arguments.config.config)?;
     if let Some(listen) = arguments.listen {
-        (config.server.listen, config.server.said) = (listen.0, true);
+        (config.server.listen, config.server.is_listen_explicit) = (listen.0, true);
     }
-    let line = Arc::new(StatusLine::new(config.objective.to_string()));
+    let line = Arc::new(StatusLine::new());
     log::start(&arguments.log, Arc::clone(&line));
     let runtime = Builder::new_multi_thread()
         .enable_all()
         .thread_name("freshet")
         .build()
         .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
-    let ended = runtime.block_on(live(&arguments.config.config, config, &line));
+    let ended = runtime.block_on(run_until_stopped(&arguments.config.config, config, &line));
     line.clear();
-    // What hangs in the system must not keep a process that is done.
+    // Blocking system calls must not delay the exit.
     runtime.shutdown_background();
     ended
 }
 
-struct Signals {
+/// Signals that stop the daemon.
+struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
 }
 
-impl Signals {
+impl StopSignals {
     fn new() -> std::io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -93,7 +94,8 @@ impl Signals {
         })
     }
 
-    async fn end(&mut self) -> &'static str {
+    /// Waits for a signal and returns its name.
+    async fn wait(&mut self) -> &'static str {
         tokio::select! {
             _ = self.interrupt.recv() => "SIGINT",
             _ = self.terminate.recv() => "SIGTERM",
@@ -101,17 +103,21 @@ impl Signals {
     }
 }
 
-enum Heard {
+enum RunEvent {
     Reload,
-    End(&'static str),
-    BrokeOff,
+    Stop(&'static str),
+    DaemonFailed,
 }
 
-async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode, Failure> {
-    // Whoever says stop while sources are read means it.
-    let deaf = |error| Failure::new(format!("cannot hear signals: {error}"));
-    let mut signals = Signals::new().map_err(deaf)?;
-    let mut hang_up = signal(SignalKind::hangup()).map_err(deaf)?;
+async fn run_until_stopped(
+    path: &Path,
+    config: Config,
+    line: &StatusLine,
+) -> Result<ExitCode, Failure> {
+    // Signals are handled from the start, also while sources are being loaded.
+    let failure = |error| Failure::new(format!("cannot handle signals: {error}"));
+    let mut signals = StopSignals::new().map_err(failure)?;
+    let mut hang_up = signal(SignalKind::hangup()).map_err(failure)?;
     let (budget, store) = (config.budget, config.store.clone());
     let daemon = start(&config).await?;
     let handle = daemon.handle();
@@ -125,74 +131,74 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
         }
     };
     let status = handle.status().await?;
-    let (sources, a_day) = (status.sources, significant(status.budget));
+    let (sources, fetches_a_day) = (status.sources, format_significant(status.budget));
     tracing::info!(
         sources,
         %budget,
-        fetches_a_day = a_day,
+        fetches_a_day,
         store = %store.display(),
         "keeping sources fresh"
     );
     if sources == 0 {
         tracing::info!("no sources yet: add some with `freshet add https://example.com/`");
     }
-    // Whoever finds the door open finds all the rest as well.
-    let control = match Control::open(handle.clone()) {
+    // The control socket is opened last, when everything else is ready.
+    let control = match ControlServer::open(handle.clone()) {
         Ok(control) => Some(control),
         Err(error) => {
-            tracing::warn!("{error}; commands that change something will not work meanwhile");
+            tracing::warn!("{error}; commands that edit the store will fail while the daemon runs");
             None
         }
     };
-    let mut watch = handle.watch();
-    let heard = loop {
-        let heard = tokio::select! {
-            signal = signals.end() => Heard::End(signal),
-            _ = hang_up.recv() => Heard::Reload,
-            beat = watch.changed() => match beat {
+    let mut watch = handle.watch_status();
+    let event = loop {
+        let event = tokio::select! {
+            signal = signals.wait() => RunEvent::Stop(signal),
+            _ = hang_up.recv() => RunEvent::Reload,
+            changed = watch.changed() => match changed {
                 Ok(()) => {
                     line.show(&watch.borrow_and_update());
                     continue;
                 }
-                Err(_) => Heard::BrokeOff,
+                Err(_) => RunEvent::DaemonFailed,
             },
         };
-        match heard {
-            Heard::Reload => reload(path, &store, &handle, &notifier).await,
-            heard => break heard,
+        match event {
+            RunEvent::Reload => reload(path, &store, &handle, &notifier).await,
+            event => break event,
         }
     };
     line.clear();
     let socket = control.as_ref().map(|control| control.socket().to_owned());
-    let closed = control.map(Control::close);
-    let end = async {
-        let close = async {
-            if let Some(closed) = closed {
-                closed.await;
+    let closing = control.map(ControlServer::close);
+    let stop = async {
+        let close_control = async {
+            if let Some(closing) = closing {
+                closing.await;
             }
         };
-        let serve = async {
+        let stop_server = async {
             if let Some(server) = server {
                 server.stop().await;
             }
         };
-        // What was asked is answered and what was told is written down while there is a daemon.
-        tokio::join!(serve, notifier.stop());
-        tokio::join!(close, daemon.stop()).1
+        // Requests and deliveries in flight are completed while the daemon can still record them.
+        tokio::join!(stop_server, notifier.stop());
+        tokio::join!(close_control, daemon.stop()).1
     };
-    match heard {
-        Heard::End(signal) => {
-            tracing::info!(signal, "stopping; once more to stop at once");
+    match event {
+        RunEvent::Stop(signal) => {
+            tracing::info!(signal, "stopping; repeat the signal to stop immediately");
             tokio::select! {
-                written = end => {
+                written = stop => {
                     if !written {
-                        let fact = "stopped, and not all could be written";
-                        return Err(Failure::new(fact).hint("the log says why"));
+                        let fact = "stopped, but some results could not be written";
+                        return Err(Failure::new(fact).with_hint("see the log for the reason"));
                     }
                     tracing::info!("stopped");
                 }
-                signal = signals.end() => {
-                    tracing::warn!(signal, "stopped at once");
+                signal = signals.wait() => {
+                    tracing::warn!(signal, "stopped immediately");
                     if let Some(socket) = socket {
                         let _ = std::fs::remove_file(socket);
                     }
@@ -203,41 +209,41 @@ async fn live(path: &Path, config: Config, line: &StatusLine) -> Result<ExitCode
             Ok(ExitCode::SUCCESS)
         }
         _ => {
-            end.await;
-            Err(Failure::new("the daemon broke off").hint("the log says why"))
+            stop.await;
+            Err(Failure::new("the daemon failed").with_hint("see the log for the reason"))
         }
     }
 }
 
-/// Starts the daemon. Commands hold the store for a moment; another daemon does not let go of it.
+/// Starts the daemon. Waits for commands that hold the store, but not for another daemon.
 async fn start(config: &Config) -> Result<Daemon, Failure> {
     let watch = Stopwatch::start();
     loop {
-        let wall = Clock::new(Box::new(clock::millis), 1.0);
+        let wall = Clock::new(Box::new(clock::now_millis), 1.0);
         match Daemon::start(config.clone(), wall) {
             Err(DaemonError::Store(error @ StoreError::InUse { .. })) => {
-                let is_daemon = !matches!(Client::connect(&config.store), Ok(None));
-                if is_daemon || watch.elapsed() > PATIENCE {
+                let is_daemon = !matches!(ControlClient::connect(&config.store), Ok(None));
+                if is_daemon || watch.elapsed() > LOCK_TIMEOUT {
                     return Err(error.into());
                 }
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(LOCK_RETRY_INTERVAL).await;
             }
             started => return Ok(started?),
         }
     }
 }
 
-async fn reload(path: &Path, store: &Path, handle: &Handle, notifier: &Notifier) {
+async fn reload(path: &Path, store: &Path, handle: &DaemonHandle, notifier: &Notifier) {
     let read = Config::read(path).and_then(|config| {
-        config.fetch_secrets()?;
-        config.mail_secret()?;
+        config.check_fetch_secrets()?;
+        config.check_mail_secret()?;
         Ok(config)
     });
     match read {
         Ok(mut config) => {
             if config.store != store {
                 tracing::warn!(
-                    "`store` is {} now: that takes a restart, and until then it stays {}",
+                    "`store` is now {}: restart the daemon to use it; until then it stays {}",
                     config.store.display(),
                     store.display()
                 );
@@ -245,9 +251,9 @@ async fn reload(path: &Path, store: &Path, handle: &Handle, notifier: &Notifier)
             }
             notifier.reload(NotifySettings::from_config(&config));
             if handle.reload(config).await.is_err() {
-                tracing::error!("the configuration could not be taken: the daemon has stopped");
+                tracing::error!("cannot apply the configuration: the daemon has stopped");
             }
         }
-        Err(error) => tracing::error!("{error}; the settings stay as they are"),
+        Err(error) => tracing::error!("{error}; the current settings stay in effect"),
     }
 }

@@ -1,39 +1,40 @@
-//! Sources by name, as they are typed.
+//! Selection of sources by URL, tag and host.
 
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_daemon::{Applied, Which};
+use freshet_daemon::{EditResult, SourceSelector};
 use freshet_store::{Reader, Source, SourceQuery};
 
-use crate::commands::find_source::{find, unknown};
-use crate::commands::ls::of_host;
+use crate::commands::find_source::{find, unknown_source};
+use crate::commands::ls::filter_by_host;
 use crate::failure::Failure;
-use crate::number::plural;
-use crate::output::note;
+use crate::number::pluralize;
+use crate::output::print_note;
 
 #[derive(Debug, Args)]
-pub(crate) struct WhichArguments {
-    /// The sources
+pub(crate) struct SelectionArguments {
+    /// URL of a source
     #[arg(value_name = "URL", required_unless_present_any = ["where_tag", "where_host"])]
     pub(crate) urls: Vec<String>,
 
-    /// All sources with this tag
+    /// Select all sources with this tag
     #[arg(long, value_name = "NAME")]
     pub(crate) where_tag: Option<String>,
 
-    /// All sources of this host, at all its ports unless one is given; with --where-tag, those of them
-    /// with that tag
+    /// Select all sources of this host, at all ports unless one is given
+    ///
+    /// With --where-tag, only sources with both the host and the tag are selected.
     #[arg(long, value_name = "HOST")]
     pub(crate) where_host: Option<String>,
 }
 
-/// Sources that are looked up at once.
-const PAGE: usize = 10_000;
+/// Number of sources that are read at once.
+const PAGE_SIZE: usize = 10_000;
 
-impl WhichArguments {
-    pub(crate) fn which(&self) -> Which {
-        Which {
+impl SelectionArguments {
+    pub(crate) fn selector(&self) -> SourceSelector {
+        SourceSelector {
             urls: self.urls.clone(),
             tag: self.where_tag.clone(),
             host: self.where_host.clone(),
@@ -41,31 +42,31 @@ impl WhichArguments {
         }
     }
 
-    /// The sources themselves, some at a time.
-    pub(crate) fn each(
+    /// Calls a function with the selected sources, one page at a time.
+    pub(crate) fn for_each_page(
         &self,
         reader: &Reader,
-        mut some: impl FnMut(Vec<Source>) -> Result<(), Failure>,
+        mut visit: impl FnMut(Vec<Source>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut named = Vec::new();
         for url in &self.urls {
             named.extend(reader.source(find(reader, url)?)?);
         }
-        some(named)?;
+        visit(named)?;
         if self.where_tag.is_none() && self.where_host.is_none() {
             return Ok(());
         }
         let mut query =
-            SourceQuery { tag: self.where_tag.clone(), limit: PAGE, ..SourceQuery::default() };
+            SourceQuery { tag: self.where_tag.clone(), limit: PAGE_SIZE, ..SourceQuery::default() };
         if let Some(name) = &self.where_host
-            && !of_host(&mut query, reader, name)?
+            && !filter_by_host(&mut query, reader, name)?
         {
             return Ok(());
         }
         loop {
             let page = reader.list_sources(&query)?;
-            some(page.sources)?;
-            query.after = page.next;
+            visit(page.sources)?;
+            query.after = page.next_after;
             if query.after.is_none() {
                 return Ok(());
             }
@@ -73,23 +74,23 @@ impl WhichArguments {
     }
 }
 
-/// Says what was done to how many sources, and which of them there are not.
-pub(crate) fn done(
-    what: &str,
+/// Prints how many sources were edited, and the URLs that are not sources. Returns the exit code.
+pub(crate) fn print_result(
+    action: &str,
     sources: u64,
-    applied: &Applied,
+    applied: &EditResult,
     reader: &Reader,
 ) -> Result<ExitCode, Failure> {
-    if let [url, rest @ ..] = &applied.unknown[..] {
+    if let [url, rest @ ..] = &applied.unknown_urls[..] {
         if sources > 0 {
-            note(&format!("{what} {}", plural(sources as usize, "source", "sources")));
+            print_note(&format!("{action} {}", pluralize(sources as usize, "source", "sources")));
         }
         for url in rest {
-            note(&format!("there is no source {url}"));
+            print_note(&format!("there is no source {url}"));
         }
-        unknown(reader, url)?.print();
+        unknown_source(reader, url)?.print();
         return Ok(ExitCode::from(1));
     }
-    note(&format!("{what} {}", plural(sources as usize, "source", "sources")));
+    print_note(&format!("{action} {}", pluralize(sources as usize, "source", "sources")));
     Ok(if sources == 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_daemon::{Applied, Edit, SourceSettings, Which};
-use freshet_detect::RawSettings;
+use freshet_daemon::{EditResult, SourceEdit, SourceSettings, SourceSelector};
+use freshet_detect::RawDetectSettings;
 
-use crate::commands::instance::{ConfigArguments, Home};
-use crate::commands::selection::{WhichArguments, done};
-use crate::commands::settings_arguments::GivenArguments;
+use crate::commands::instance::{ConfigArguments, Instance};
+use crate::commands::selection::{SelectionArguments, print_result};
+use crate::commands::settings_arguments::SourceSettingsArguments;
 use crate::failure::Failure;
 
-/// URLs that go through the daemon's door at once.
+/// Maximum number of URLs in one request to the daemon.
 const BATCH: usize = 10_000;
 
-/// Say something else of sources
+/// Edit source settings
 ///
-/// What is not said stays as it is. An empty text takes away what was said before: --select ''. --tag
-/// adds a tag, --untag takes one away. Exit code 0: done; 1: there are no such sources.
+/// Settings that are not given stay as they are. An empty value removes a setting: --select ''. --tag adds
+/// a tag, --untag removes one. Exit code 0: sources were edited; 1: no source matches.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -27,22 +27,23 @@ Examples:
   freshet set https://example.com/price --select '#price' --untag news")]
 pub(crate) struct SetArguments {
     #[command(flatten)]
-    pub(crate) which: WhichArguments,
+    pub(crate) selection: SelectionArguments,
 
     #[command(flatten)]
-    pub(crate) given: GivenArguments,
+    pub(crate) settings: SourceSettingsArguments,
 
-    /// A name not to find it by any more; may be given more than once
-    #[arg(long, value_name = "NAME", help_heading = "What is said of it")]
+    /// Tag to remove; may be repeated
+    #[arg(long, value_name = "NAME", help_heading = "Source settings")]
     pub(crate) untag: Vec<String>,
 
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Leave sources alone until `freshet resume`
+/// Pause sources
 ///
-/// Exit code 0: done; 1: there are no such sources.
+/// Paused sources are not fetched until `freshet resume`. Exit code 0: sources were paused; 1: no source
+/// matches.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -50,15 +51,15 @@ Examples:
   freshet pause --where-host example.com")]
 pub(crate) struct PauseArguments {
     #[command(flatten)]
-    pub(crate) which: WhichArguments,
+    pub(crate) selection: SelectionArguments,
 
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Fetch sources again that were paused
+/// Resume paused sources
 ///
-/// Exit code 0: done; 1: there are no such sources.
+/// Exit code 0: sources were resumed; 1: no source matches.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -66,15 +67,15 @@ Examples:
   freshet resume --where-tag news")]
 pub(crate) struct ResumeArguments {
     #[command(flatten)]
-    pub(crate) which: WhichArguments,
+    pub(crate) selection: SelectionArguments,
 
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Remove sources, with their history and versions
+/// Remove sources, their history and their versions
 ///
-/// Their changes stay in the log. Exit code 0: done; 1: there are no such sources.
+/// Their changes stay in the change log. Exit code 0: sources were removed; 1: no source matches.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -82,84 +83,84 @@ Examples:
   freshet rm --where-tag crawl --where-host example.com")]
 pub(crate) struct RmArguments {
     #[command(flatten)]
-    pub(crate) which: WhichArguments,
+    pub(crate) selection: SelectionArguments,
 
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// What counts of a source, and its tags, from now on.
-type Said = (Option<String>, Option<Vec<String>>);
+/// New change detection settings and tags of a source.
+type MergedSettings = (Option<String>, Option<Vec<String>>);
 
 pub(crate) fn run(arguments: &SetArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
-    let plain = arguments.given.plain();
-    let says = arguments.given.settle(&mut RawSettings::default());
-    let tags = !arguments.given.tag.is_empty() || !arguments.untag.is_empty();
-    if plain == SourceSettings::default() && !says && !tags {
-        return Err(Failure::new("nothing is said of them")
-            .hint("say something, such as --importance 5; `freshet set --help` lists what"));
+    let instance = Instance::open(&arguments.config)?;
+    let plain = arguments.settings.simple_settings();
+    let has_detection = arguments.settings.apply_detection(&mut RawDetectSettings::default());
+    let has_tags = !arguments.settings.tag.is_empty() || !arguments.untag.is_empty();
+    if plain == SourceSettings::default() && !has_detection && !has_tags {
+        return Err(Failure::new("no settings are given")
+            .with_hint("give a setting such as --importance 5; `freshet set --help` lists them"));
     }
-    let reader = home.reader()?;
-    if !says && !tags {
-        let applied = home.edit(Edit::Change(arguments.which.which(), plain.into()))?;
-        return done("described", applied.known, &applied, &reader);
+    let reader = instance.reader()?;
+    if !has_detection && !has_tags {
+        let applied = instance.edit(SourceEdit::Update(arguments.selection.selector(), plain.into()))?;
+        return print_result("edited", applied.updated, &applied, &reader);
     }
-    // Of what counts and of tags, a part is said: the rest is different for each source.
-    let mut editor = home.editor()?;
-    let mut all = Applied::default();
-    arguments.which.each(&reader, |sources| {
-        let mut groups: BTreeMap<Said, Vec<String>> = BTreeMap::new();
+    // Change detection settings and tags are merged with those of each source.
+    let mut editor = instance.editor()?;
+    let mut total = EditResult::default();
+    arguments.selection.for_each_page(&reader, |sources| {
+        let mut groups: BTreeMap<MergedSettings, Vec<String>> = BTreeMap::new();
         for source in sources {
-            let given = arguments.given.over(Some(&source))?;
-            let tags = tags.then(|| {
-                let mut tags = given.tags.unwrap_or_else(|| source.tags.clone());
+            let merged = arguments.settings.merge_with(Some(&source))?;
+            let tags = has_tags.then(|| {
+                let mut tags = merged.tags.unwrap_or_else(|| source.tags.clone());
                 tags.retain(|tag| !arguments.untag.contains(tag));
                 tags
             });
-            groups.entry((given.settings, tags)).or_default().push(source.url);
+            groups.entry((merged.detect_settings, tags)).or_default().push(source.url);
         }
         for ((settings, tags), urls) in groups {
             for urls in urls.chunks(BATCH) {
-                let which = Which { urls: urls.to_vec(), ..Which::default() };
-                let given = SourceSettings {
-                    settings: settings.clone(),
+                let selector = SourceSelector { urls: urls.to_vec(), ..SourceSelector::default() };
+                let settings = SourceSettings {
+                    detect_settings: settings.clone(),
                     tags: tags.clone(),
                     ..plain.clone()
                 };
-                let applied = editor.apply(Edit::Change(which, given.into()))?;
-                all.known += applied.known;
-                all.unknown.extend(applied.unknown);
+                let applied = editor.apply(SourceEdit::Update(selector, settings.into()))?;
+                total.updated += applied.updated;
+                total.unknown_urls.extend(applied.unknown_urls);
             }
         }
         Ok(())
     })?;
-    done("described", all.known, &all, &reader)
+    print_result("edited", total.updated, &total, &reader)
 }
 
 pub(crate) fn pause(arguments: &PauseArguments) -> Result<ExitCode, Failure> {
-    halt(&arguments.which, &arguments.config, true)
+    set_paused(&arguments.selection, &arguments.config, true)
 }
 
 pub(crate) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
-    halt(&arguments.which, &arguments.config, false)
+    set_paused(&arguments.selection, &arguments.config, false)
 }
 
-fn halt(
-    which: &WhichArguments,
+fn set_paused(
+    selection: &SelectionArguments,
     config: &ConfigArguments,
     paused: bool,
 ) -> Result<ExitCode, Failure> {
-    let home = Home::open(config)?;
-    let reader = home.reader()?;
-    let given = SourceSettings { paused: Some(paused), ..SourceSettings::default() };
-    let applied = home.edit(Edit::Change(which.which(), given.into()))?;
-    done(if paused { "paused" } else { "resumed" }, applied.known, &applied, &reader)
+    let instance = Instance::open(config)?;
+    let reader = instance.reader()?;
+    let settings = SourceSettings { paused: Some(paused), ..SourceSettings::default() };
+    let applied = instance.edit(SourceEdit::Update(selection.selector(), settings.into()))?;
+    print_result(if paused { "paused" } else { "resumed" }, applied.updated, &applied, &reader)
 }
 
 pub(crate) fn rm(arguments: &RmArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
-    let reader = home.reader()?;
-    let applied = home.edit(Edit::Remove(arguments.which.which()))?;
-    done("removed", applied.removed, &applied, &reader)
+    let instance = Instance::open(&arguments.config)?;
+    let reader = instance.reader()?;
+    let applied = instance.edit(SourceEdit::Remove(arguments.selection.selector()))?;
+    print_result("removed", applied.removed, &applied, &reader)
 }

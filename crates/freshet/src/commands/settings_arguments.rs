@@ -1,99 +1,103 @@
-//! What can be said of a source, as it is typed.
+//! Command-line arguments for the settings of a source.
 
 use clap::Args;
 use freshet_daemon::SourceSettings;
-use freshet_detect::RawSettings;
+use freshet_detect::RawDetectSettings;
 use freshet_store::Source;
 
 use crate::failure::Failure;
 
-/// What can be said of a source.
+/// Settings of a source.
 #[derive(Debug, Default, Args)]
-pub(crate) struct GivenArguments {
-    /// How much it matters: 2 counts as much as two others [default: 1]
+pub(crate) struct SourceSettingsArguments {
+    /// Relative importance: 2 counts as much as two sources with 1 [default: 1]
     #[arg(
         long,
         value_name = "NUMBER",
         allow_negative_numbers = true,
-        help_heading = "What is said of it"
+        help_heading = "Source settings"
     )]
     pub(crate) importance: Option<f64>,
 
-    /// How many fetches of the budget one fetch of it takes [default: 1]
+    /// Budget that one fetch takes, in fetches [default: 1]
     #[arg(
         long,
         value_name = "NUMBER",
         allow_negative_numbers = true,
-        help_heading = "What is said of it"
+        help_heading = "Source settings"
     )]
     pub(crate) cost: Option<f64>,
 
-    /// Fetch it no more often than this: 10min, 1h, 2d, 1w; none for no limit
-    #[arg(long, value_name = "TIME", value_parser = interval, help_heading = "What is said of it")]
+    /// Minimum time between fetches: 10min, 1h, 2d, 1w or none
+    #[arg(long, value_name = "TIME", value_parser = parse_interval, help_heading = "Source settings")]
     pub(crate) min_interval: Option<Interval>,
 
-    /// Fetch it at least this often, whatever it is worth; none for no limit
-    #[arg(long, value_name = "TIME", value_parser = interval, help_heading = "What is said of it")]
+    /// Maximum time between fetches, whatever their value: 10min, 1h, 2d, 1w or none
+    #[arg(long, value_name = "TIME", value_parser = parse_interval, help_heading = "Source settings")]
     pub(crate) max_interval: Option<Interval>,
 
-    /// What its copy is to be good for: harmonic (no change is missed for long), freshness (it is up to
-    /// date as often as can be), age (it is out of date for a short time), or `capture LIFE URGENCY`
-    /// (what comes and goes is seen in time); default for what the configuration says
-    #[arg(long, value_name = "OBJECTIVE", help_heading = "What is said of it")]
+    /// Objective: harmonic, freshness, age, `capture LIFE URGENCY` or default
+    ///
+    /// harmonic: no change is missed for long; freshness: up to date for as much of the time as possible;
+    /// age: out of date for a short time; capture: short-lived versions are fetched in time, with LIFE and
+    /// URGENCY as in `freshet simulate --help`; default: the objective of the configuration.
+    #[arg(long, value_name = "OBJECTIVE", help_heading = "Source settings")]
     pub(crate) objective: Option<String>,
 
-    /// A name to find it by; may be given more than once
-    #[arg(long, value_name = "NAME", help_heading = "What is said of it")]
+    /// Tag to add; may be repeated
+    #[arg(long, value_name = "NAME", help_heading = "Source settings")]
     pub(crate) tag: Vec<String>,
 
-    /// Only what this selects counts: `#main`, `/items/0/price`; may be given more than once
-    #[arg(long, value_name = "SELECTOR", help_heading = "What counts of it")]
+    /// Compare only content that matches this selector, such as `#main`; may be repeated
+    ///
+    /// A CSS selector (`#main`), a JSON pointer (`/items/0/price`) or a JSON path (`$.items[*].price`).
+    #[arg(long, value_name = "SELECTOR", help_heading = "Change detection")]
     pub(crate) select: Vec<String>,
 
-    /// What this selects does not count; may be given more than once
-    #[arg(long, value_name = "SELECTOR", help_heading = "What counts of it")]
+    /// Ignore content that matches this selector; may be repeated
+    #[arg(long, value_name = "SELECTOR", help_heading = "Change detection")]
     pub(crate) drop: Vec<String>,
 
-    /// What makes no difference: case, space, numbers, dates, order
-    #[arg(long, value_name = "WHAT,…", value_delimiter = ',', help_heading = "What counts of it")]
+    /// Ignore differences of these kinds: case, space, numbers, dates, order
+    #[arg(long, value_name = "WHAT,…", value_delimiter = ',', help_heading = "Change detection")]
     pub(crate) ignore: Vec<String>,
 
-    /// Text that matches this does not count; may be given more than once
+    /// Ignore text that matches this expression; may be repeated
     #[arg(
         long,
         value_name = "REGEX",
         allow_hyphen_values = true,
-        help_heading = "What counts of it"
+        help_heading = "Change detection"
     )]
     pub(crate) ignore_text: Vec<String>,
 
-    /// Only lines that match this count; may be given more than once
+    /// Compare only lines that match this expression; may be repeated
     #[arg(
         long,
         value_name = "REGEX",
         allow_hyphen_values = true,
-        help_heading = "What counts of it"
+        help_heading = "Change detection"
     )]
     pub(crate) keep_text: Vec<String>,
 
-    /// Changes of a smaller share of the words than this do not count: 5%, 0.05
-    #[arg(long, value_name = "SHARE", help_heading = "What counts of it")]
+    /// Ignore changes to less than this share of the words, such as 5% or 0.05
+    #[arg(long, value_name = "SHARE", help_heading = "Change detection")]
     pub(crate) below: Option<crate::commands::detect::Share>,
 }
 
-/// Days; 0 for no limit.
+/// Interval in days; 0 for no limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Interval(pub(crate) f64);
 
-fn interval(text: &str) -> Result<Interval, String> {
-    freshet_daemon::days_in(text)
+fn parse_interval(text: &str) -> Result<Interval, String> {
+    freshet_daemon::parse_days(text)
         .map(Interval)
         .ok_or_else(|| "give a time such as 30s, 10min, 1h, 2d, 1w or none".to_owned())
 }
 
-impl GivenArguments {
-    /// All but tags and what counts.
-    pub(crate) fn plain(&self) -> SourceSettings {
+impl SourceSettingsArguments {
+    /// Returns all settings except tags and change detection.
+    pub(crate) fn simple_settings(&self) -> SourceSettings {
         SourceSettings {
             importance: self.importance,
             cost: self.cost,
@@ -107,75 +111,76 @@ impl GivenArguments {
         }
     }
 
-    /// All of it, over what was said of a source before: tags and what counts are said in part.
-    pub(crate) fn over(&self, source: Option<&Source>) -> Result<SourceSettings, Failure> {
-        let mut settings = source.map_or(Ok(RawSettings::default()), said)?;
-        let says = self.settle(&mut settings);
+    /// Returns all settings, with tags and change detection merged with those of an existing source.
+    pub(crate) fn merge_with(&self, source: Option<&Source>) -> Result<SourceSettings, Failure> {
+        let mut detection = source.map_or(Ok(RawDetectSettings::default()), parse_detection)?;
+        let has_detection = self.apply_detection(&mut detection);
         let tags = source.map_or(&[][..], |source| &source.tags);
         Ok(SourceSettings {
-            tags: (!self.tag.is_empty()).then(|| joined(tags, &self.tag)),
-            settings: says.then(|| written(&settings)),
-            ..self.plain()
+            tags: (!self.tag.is_empty()).then(|| merge_tags(tags, &self.tag)),
+            detect_settings: has_detection.then(|| to_stored_json(&detection)),
+            ..self.simple_settings()
         })
     }
 
-    /// Writes what is said of what counts over what was said before; an empty text takes that away. Says
-    /// whether anything is said.
-    pub(crate) fn settle(&self, settings: &mut RawSettings) -> bool {
+    /// Overwrites change detection settings with the given ones; an empty value removes a setting. Returns
+    /// true if any setting is given.
+    pub(crate) fn apply_detection(&self, detection: &mut RawDetectSettings) -> bool {
         let lists = [
-            (&self.select, &mut settings.select),
-            (&self.drop, &mut settings.drop),
-            (&self.ignore, &mut settings.ignore),
-            (&self.ignore_text, &mut settings.ignore_text),
-            (&self.keep_text, &mut settings.keep_text),
+            (&self.select, &mut detection.select),
+            (&self.drop, &mut detection.drop),
+            (&self.ignore, &mut detection.ignore),
+            (&self.ignore_text, &mut detection.ignore_text),
+            (&self.keep_text, &mut detection.keep_text),
         ];
-        let mut says = false;
-        for (said, list) in lists {
-            if !said.is_empty() {
-                let said: Vec<_> = said.iter().filter(|text| !text.is_empty()).cloned().collect();
-                *list = (!said.is_empty()).then_some(said);
-                says = true;
+        let mut any = false;
+        for (arguments, list) in lists {
+            if !arguments.is_empty() {
+                let values: Vec<_> =
+                    arguments.iter().filter(|text| !text.is_empty()).cloned().collect();
+                *list = (!values.is_empty()).then_some(values);
+                any = true;
             }
         }
         if let Some(share) = self.below {
-            settings.below = Some(share.0);
-            says = true;
+            detection.below = Some(share.0);
+            any = true;
         }
-        says
+        any
     }
 }
 
-/// What was said of what counts of a source.
-pub(crate) fn said(source: &Source) -> Result<RawSettings, Failure> {
+/// Parses the change detection settings of a source.
+pub(crate) fn parse_detection(source: &Source) -> Result<RawDetectSettings, Failure> {
     match source.settings.as_str() {
-        "" => Ok(RawSettings::default()),
+        "" => Ok(RawDetectSettings::default()),
         text => serde_json::from_str(text).map_err(|error| {
-            Failure::new(format!("{}: its settings cannot be read: {error}", source.url))
-                .hint("add it anew with `freshet rm` and `freshet add`")
+            Failure::new(format!("{}: cannot read its settings: {error}", source.url))
+                .with_hint("remove it with `freshet rm` and add it again with `freshet add`")
         }),
     }
 }
 
-/// Tags with more of them, each once.
-pub(crate) fn joined(tags: &[String], more: &[String]) -> Vec<String> {
+/// Returns the union of two lists of tags, sorted.
+pub(crate) fn merge_tags(tags: &[String], more: &[String]) -> Vec<String> {
     let mut tags: Vec<String> = tags.iter().chain(more).cloned().collect();
     tags.sort();
     tags.dedup();
     tags
 }
 
-/// What counts, as the store has it: empty for nothing special.
-pub(crate) fn written(settings: &RawSettings) -> String {
-    if *settings == RawSettings::default() {
+/// Formats change detection settings for the store; empty for the defaults.
+pub(crate) fn to_stored_json(settings: &RawDetectSettings) -> String {
+    if *settings == RawDetectSettings::default() {
         return String::new();
     }
     let value = serde_json::to_value(settings).unwrap_or_default();
-    // What is not said needs no words.
-    let said = value.as_object().map(|fields| {
-        let said = fields.iter().filter(|(_, value)| !value.is_null());
-        said.map(|(name, value)| (name.clone(), value.clone())).collect()
+    // Settings that are not set are omitted.
+    let fields = value.as_object().map(|fields| {
+        let set = fields.iter().filter(|(_, value)| !value.is_null());
+        set.map(|(name, value)| (name.clone(), value.clone())).collect()
     });
-    said.map_or_else(String::new, |said| serde_json::Value::Object(said).to_string())
+    fields.map_or_else(String::new, |fields| serde_json::Value::Object(fields).to_string())
 }
 
 #[cfg(test)]
@@ -184,28 +189,31 @@ mod tests {
 
     #[test]
     fn times_have_units() {
-        assert_eq!(interval("1w"), Ok(Interval(7.0)));
-        assert_eq!(interval("12h"), Ok(Interval(0.5)));
-        assert_eq!(interval("none"), Ok(Interval(0.0)));
-        assert!(interval("often").is_err() && interval("-1w").is_err());
+        assert_eq!(parse_interval("1w"), Ok(Interval(7.0)));
+        assert_eq!(parse_interval("12h"), Ok(Interval(0.5)));
+        assert_eq!(parse_interval("none"), Ok(Interval(0.0)));
+        assert!(parse_interval("often").is_err() && parse_interval("-1w").is_err());
     }
 
     #[test]
-    fn what_is_said_anew_replaces_what_it_is_about() {
-        let mut settings = RawSettings {
+    fn given_settings_replace_existing_ones_and_empty_values_remove_them() {
+        let mut settings = RawDetectSettings {
             select: Some(vec!["#a".to_owned()]),
             drop: Some(vec![".b".to_owned()]),
-            ..RawSettings::default()
+            ..RawDetectSettings::default()
         };
-        let said = GivenArguments { select: vec!["#c".to_owned()], ..GivenArguments::default() };
-        assert!(said.settle(&mut settings));
-        assert_eq!(written(&settings), r##"{"drop":[".b"],"select":["#c"]}"##);
-        let said = GivenArguments {
+        let arguments = SourceSettingsArguments {
+            select: vec!["#c".to_owned()],
+            ..SourceSettingsArguments::default()
+        };
+        assert!(arguments.apply_detection(&mut settings));
+        assert_eq!(to_stored_json(&settings), r##"{"drop":[".b"],"select":["#c"]}"##);
+        let arguments = SourceSettingsArguments {
             select: vec![String::new()],
             drop: vec![String::new()],
-            ..GivenArguments::default()
+            ..SourceSettingsArguments::default()
         };
-        said.settle(&mut settings);
-        assert_eq!(written(&settings), "");
+        arguments.apply_detection(&mut settings);
+        assert_eq!(to_stored_json(&settings), "");
     }
 }

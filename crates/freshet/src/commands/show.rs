@@ -4,44 +4,44 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_daemon::{Answer, Call, Explained, SignalsNow, explain};
+use freshet_daemon::{ControlResponse, ControlRequest, SourceExplanation, SignalExplanation, explain_offline};
 use freshet_store::{Observation, Source, StoredOutcome, VersionMeta};
 use serde::Serialize;
 
 use crate::clock;
 use crate::commands::find_source::find;
-use crate::commands::instance::{ConfigArguments, Home, ask, odd};
-use crate::commands::ls::{HostOf, Row, state_name};
-use crate::commands::status::megabytes;
+use crate::commands::instance::{ConfigArguments, Instance, call_daemon, unexpected_reply};
+use crate::commands::ls::{SourceHost, SourceRow, state_name};
+use crate::commands::status::format_bytes;
 use crate::failure::Failure;
-use crate::number::{days, significant};
+use crate::number::{format_days, format_significant};
 use crate::output::{print_json, print_text};
 use crate::terminal;
-use crate::time_format::{from_now, last, length, rfc3339};
+use crate::time_format::{format_duration, format_last, format_relative, rfc3339};
 
-/// Show a source: what is believed of it, why and when it is fetched next, and its history
+/// Show a source, its next fetch and its history
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-What the lines mean:
-  changes  how often it changes, as far as its fetches tell
-  fresh    the chance that the copy is up to date
-  worth    what a fetch would bring now; it is made when that reaches the price
-  signals  what sitemaps, feeds and others said since the last fetch, and what that moved
-  next     when it is fetched next, and why then
+Lines of the output:
+  changes every  estimated time between changes
+  fresh          probability that the copy is up to date
+  value          value of a fetch now; the source is fetched when it reaches the price
+  signals        signals since the last fetch, and by how much they moved the next fetch
+  next fetch     time of the next fetch, and the reason
 
 Examples:
   freshet show https://example.com/
   freshet show https://example.com/ --limit 100 --json")]
 pub(crate) struct ShowArguments {
-    /// The source
+    /// URL of the source
     #[arg(value_name = "URL")]
     pub(crate) url: String,
 
-    /// How many fetches are shown at most
+    /// Maximum number of fetches to show
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
 
-    /// Print it as JSON on standard output
+    /// Print the source as JSON
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -49,19 +49,19 @@ pub(crate) struct ShowArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// A source with all that is known of it, as programs read it.
+/// JSON object of a source with its estimates and its history.
 #[derive(Serialize)]
-struct Report {
+struct ShowReport {
     #[serde(flatten)]
-    source: Row,
+    source: SourceRow,
     running: bool,
-    believed: Option<Believed>,
-    history: Vec<Fetch>,
-    kept: Vec<Version>,
+    believed: Option<EstimateReport>,
+    history: Vec<FetchReport>,
+    kept: Vec<VersionReport>,
 }
 
 #[derive(Serialize)]
-struct Believed {
+struct EstimateReport {
     standing: String,
     because: String,
     due: Option<String>,
@@ -72,12 +72,12 @@ struct Believed {
     worth: Option<f64>,
     price: f64,
     fresh: Option<f64>,
-    signals: Option<Signals>,
+    signals: Option<SignalsReport>,
 }
 
-/// What signals have to do with the next fetch.
+/// Signals since the last fetch, and their effect on the next fetch.
 #[derive(Serialize)]
-struct Signals {
+struct SignalsReport {
     signal_source: u32,
     url: String,
     signals: u32,
@@ -90,7 +90,7 @@ struct Signals {
 }
 
 #[derive(Serialize)]
-struct Fetch {
+struct FetchReport {
     at: String,
     outcome: &'static str,
     status: Option<u16>,
@@ -100,7 +100,7 @@ struct Fetch {
 }
 
 #[derive(Serialize)]
-struct Version {
+struct VersionReport {
     version: u32,
     first_seen: String,
     digest: String,
@@ -109,139 +109,154 @@ struct Version {
 }
 
 pub(crate) fn run(arguments: &ShowArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
-    let reader = home.reader()?;
+    let instance = Instance::open(&arguments.config)?;
+    let reader = instance.reader()?;
     let id = find(&reader, &arguments.url)?;
     let source = reader
         .source(id)?
         .ok_or_else(|| Failure::new(format!("there is no source {}", arguments.url)))?;
-    let now = clock::millis();
-    let daemon = home.daemon()?;
+    let now = clock::now_millis();
+    let daemon = instance.daemon()?;
     let running = daemon.is_some();
     let explained = match daemon {
-        None => explain(&home.config, &reader, now, id)?,
-        Some(mut client) => match ask(&mut client, Call::Explain(source.url.clone()))? {
-            Answer::Explained(explained) => Some(*explained),
-            _ => return Err(odd()),
+        None => explain_offline(&instance.config, &reader, now, id)?,
+        Some(mut client) => match call_daemon(&mut client, ControlRequest::Explain(source.url.clone()))? {
+            ControlResponse::Explanation(explained) => Some(*explained),
+            _ => return Err(unexpected_reply()),
         },
     };
     let history = reader.history(id, arguments.limit)?;
     let versions = reader.versions(id)?;
-    let host = HostOf { idle: home.rests(&reader)?, ..HostOf::find(&reader, source.host)? };
+    let host = SourceHost {
+        idle: instance.has_zero_budget(&reader)?,
+        ..SourceHost::find(&reader, source.host)?
+    };
     if arguments.json {
         let rate = explained.as_ref().filter(|_| source.fetched_at.is_some());
-        print_json(&Report {
-            source: Row::of(&source, &host, rate.map(|it| it.changes_a_day), now),
+        print_json(&ShowReport {
+            source: SourceRow::new(&source, &host, rate.map(|it| it.changes_a_day), now),
             running,
-            believed: explained.as_ref().map(Believed::of),
-            history: history.iter().map(Fetch::of).collect(),
-            kept: versions.iter().map(Version::of).collect(),
+            believed: explained.as_ref().map(EstimateReport::new),
+            history: history.iter().map(FetchReport::new).collect(),
+            kept: versions.iter().map(VersionReport::new).collect(),
         })?;
     } else {
-        let mut out = about(&source, &host.name, now);
+        let mut out = describe_source(&source, &host.name, now);
         if let Some(explained) = &explained {
-            let stands = Stands { running, rests: host.idle };
-            believed(&mut out, &source, explained, stands, now);
+            let state = InstanceState { running, zero_budget: host.idle };
+            write_estimates(&mut out, &source, explained, state, now);
         }
-        past(&mut out, &history, &versions, now);
+        write_history(&mut out, &history, &versions, now);
         print_text(&out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(out: &mut String, name: &str, words: &str) {
-    let _ = writeln!(out, "{name:<12}{}", terminal::line(words));
+fn write_row(out: &mut String, name: &str, words: &str) {
+    let _ = writeln!(out, "{name:<15}{}", terminal::sanitize_line(words));
 }
 
-/// What its owner said, and how it is.
-fn about(source: &Source, host: &str, now: i64) -> String {
-    let mut out = format!("{}\n\n", terminal::line(&source.url));
+/// Describes the state and the settings of a source.
+fn describe_source(source: &Source, host: &str, now: i64) -> String {
+    let mut out = format!("{}\n\n", terminal::sanitize_line(&source.url));
     let failures = match source.failures {
         0 => String::new(),
         some => format!(", {some} failures in a row"),
     };
-    row(&mut out, "state", &format!("{}{failures}", state_name(source)));
-    row(&mut out, "host", host);
+    write_row(&mut out, "state", &format!("{}{failures}", state_name(source)));
+    write_row(&mut out, "host", host);
     let cost = match source.cost {
         1.0 => String::new(),
-        cost => format!(", a fetch costs {}", significant(cost)),
+        cost => format!(", cost of a fetch {}", format_significant(cost)),
     };
-    row(&mut out, "importance", &format!("{}{cost}", significant(source.importance)));
-    let (least, most) = (source.min_interval, source.max_interval);
-    match (least > 0.0, most.is_finite()) {
-        (true, true) => row(&mut out, "interval", &format!("{} to {}", days(least), days(most))),
-        (true, false) => row(&mut out, "interval", &format!("{} or more", days(least))),
-        (false, true) => row(&mut out, "interval", &format!("{} or less", days(most))),
+    write_row(&mut out, "importance", &format!("{}{cost}", format_significant(source.importance)));
+    let (min, max) = (source.min_interval, source.max_interval);
+    match (min > 0.0, max.is_finite()) {
+        (true, true) => write_row(
+            &mut out,
+            "interval",
+            &format!("{} to {}", format_days(min), format_days(max)),
+        ),
+        (true, false) => write_row(&mut out, "interval", &format!("{} or more", format_days(min))),
+        (false, true) => write_row(&mut out, "interval", &format!("{} or less", format_days(max))),
         (false, false) => {}
     }
-    let said = [("objective", &source.goal), ("counts", &source.settings)];
-    for (name, text) in said.into_iter().filter(|(_, text)| !text.is_empty()) {
-        row(&mut out, name, text);
+    let settings = [("objective", &source.goal), ("compares", &source.settings)];
+    for (name, text) in settings.into_iter().filter(|(_, text)| !text.is_empty()) {
+        write_row(&mut out, name, text);
     }
     if !source.tags.is_empty() {
-        row(&mut out, "tags", &source.tags.join(", "));
+        write_row(&mut out, "tags", &source.tags.join(", "));
     }
     let fetches = match source.fetches {
         0 => String::new(),
         some => format!(", {some} fetches"),
     };
-    row(&mut out, "added", &format!("{}{fetches}", from_now(source.added_at, now)));
-    row(&mut out, "copy of", &last(source.fetched_at, now));
-    row(&mut out, "changed", &last(source.changed_at, now));
+    write_row(&mut out, "added", &format!("{}{fetches}", format_relative(source.added_at, now)));
+    write_row(&mut out, "fetched", &format_last(source.fetched_at, now));
+    write_row(&mut out, "changed", &format_last(source.changed_at, now));
     out
 }
 
-/// Why nothing may be fetched whatever it is worth.
+/// Conditions of the instance that prevent fetches.
 #[derive(Clone, Copy)]
-struct Stands {
+struct InstanceState {
     running: bool,
-    /// The budget is 0.
-    rests: bool,
+    zero_budget: bool,
 }
 
-fn believed(out: &mut String, source: &Source, it: &Explained, stands: Stands, now: i64) {
+/// Describes the estimates of a source and its next fetch.
+fn write_estimates(
+    out: &mut String,
+    source: &Source,
+    it: &SourceExplanation,
+    state: InstanceState,
+    now: i64,
+) {
     if source.fetched_at.is_some() {
-        let (low, high) = it.between;
+        let (low, high) = it.rate_interval;
         let words = format!(
-            "every {} on average; with 95 % between {} and {}",
-            days(1.0 / it.changes_a_day),
-            days(1.0 / high),
-            days(1.0 / low)
+            "{} on average; 95 % interval {} to {}",
+            format_days(1.0 / it.changes_a_day),
+            format_days(1.0 / high),
+            format_days(1.0 / low)
         );
-        row(out, "changes", &words);
+        write_row(out, "changes every", &words);
     }
-    if let Some(fresh) = it.fresh {
-        row(out, "fresh", &format!("with a chance of {:.0} %", 100.0 * fresh));
+    if let Some(fresh) = it.fresh_probability {
+        write_row(out, "fresh", &format!("with a probability of {:.0} %", 100.0 * fresh));
     }
-    if stands.rests && !matches!(it.standing.as_str(), "fetching" | "paused" | "gone") {
-        row(out, "next", "not by itself: the budget is 0; `freshet check URL` fetches it");
+    if state.zero_budget && !matches!(it.standing.as_str(), "fetching" | "paused" | "gone") {
+        write_row(out, "next fetch", "none: the budget is 0; `freshet check URL` fetches it");
         return;
     }
-    match it.worth {
-        Some(worth) if it.price > 0.0 && !it.unpaid => {
+    match it.value {
+        Some(worth) if it.price > 0.0 && !it.is_unpaid => {
             let share = 100.0 * worth / it.price;
-            let (worth, price) = (significant(worth), significant(it.price));
-            row(out, "worth", &format!("{worth} now, {share:.0} % of the price of {price}"));
+            write_row(out, "value", &format!("{share:.0} % of the price of a fetch"));
         }
-        _ if it.unpaid => {}
-        _ if it.price <= 0.0 => row(out, "price", "0: every fetch is worth it"),
-        _ => row(out, "price", &significant(it.price)),
+        _ if it.is_unpaid => {}
+        _ if it.price <= 0.0 => {
+            write_row(out, "value", "above the price: the budget allows every useful fetch");
+        }
+        _ => write_row(out, "value", "not known: there is no copy"),
     }
     if let Some(signals) = &it.signals {
-        row(out, "signals", &signals.words(it.worth_it.filter(|_| !it.unpaid), now));
+        write_row(out, "signals", &signals.describe(it.due_without_host.filter(|_| !it.is_unpaid), now));
     }
-    let due = it.due.map_or(String::new(), |due| format!(" ({})", from_now(due.max(now), now)));
-    let stands = if stands.running { "" } else { "; no daemon runs" };
-    match it.host_rests {
-        None => row(out, "next", &format!("{}{due}{stands}", it.headline)),
+    let due =
+        it.due_at.map_or(String::new(), |due| format!(" ({})", format_relative(due.max(now), now)));
+    let stopped = if state.running { "" } else { "; the daemon is not running" };
+    match it.host_cooldown_until {
+        None => write_row(out, "next fetch", &format!("{}{due}{stopped}", it.headline)),
         Some(_) => {
-            let words = format!("{}, but its host is to be left alone until then", it.headline);
-            row(out, "next", &format!("{words}{due}{stands}"));
+            let words = format!("{}, but its host is in cooldown until then", it.headline);
+            write_row(out, "next fetch", &format!("{words}{due}{stopped}"));
         }
     }
 }
 
-fn past(out: &mut String, history: &[Observation], versions: &[VersionMeta], now: i64) {
+fn write_history(out: &mut String, history: &[Observation], versions: &[VersionMeta], now: i64) {
     if !history.is_empty() {
         out.push_str("\nfetches\n");
     }
@@ -249,11 +264,11 @@ fn past(out: &mut String, history: &[Observation], versions: &[VersionMeta], now
         let status = if it.status > 0 { it.status.to_string() } else { String::new() };
         let line = format!(
             "  {:>10}  {:<10}  {status:>3}  {:>10}  {:>7}  {}",
-            from_now(it.at, now),
+            format_relative(it.at, now),
             outcome_name(it.outcome),
-            megabytes(it.bytes as f64),
-            length(i64::from(it.duration_ms)),
-            terminal::line(&it.note),
+            format_bytes(it.bytes as f64),
+            format_duration(i64::from(it.duration_ms)),
+            terminal::sanitize_line(&it.note),
         );
         let _ = writeln!(out, "{}", line.trim_end());
     }
@@ -265,14 +280,14 @@ fn past(out: &mut String, history: &[Observation], versions: &[VersionMeta], now
             out,
             "  {:>4}  {:>10}  {:>10}  {}",
             it.number,
-            from_now(it.first_seen_at, now),
-            megabytes(it.size as f64),
-            terminal::line(&it.content_kind),
+            format_relative(it.first_seen_at, now),
+            format_bytes(it.size as f64),
+            terminal::sanitize_line(&it.content_kind),
         );
     }
 }
 
-/// What a fetch brought, in a word.
+/// Returns the name of the outcome of a fetch.
 pub(crate) fn outcome_name(outcome: StoredOutcome) -> &'static str {
     match outcome {
         StoredOutcome::First => "first",
@@ -284,42 +299,42 @@ pub(crate) fn outcome_name(outcome: StoredOutcome) -> &'static str {
     }
 }
 
-impl Believed {
-    fn of(it: &Explained) -> Self {
+impl EstimateReport {
+    fn new(it: &SourceExplanation) -> Self {
         Self {
             standing: it.standing.clone(),
             because: it.headline.clone(),
-            due: it.due.map(rfc3339),
-            host_rests_until: it.host_rests.map(rfc3339),
+            due: it.due_at.map(rfc3339),
+            host_rests_until: it.host_cooldown_until.map(rfc3339),
             changes_a_day: it.changes_a_day,
-            changes_a_day_low: it.between.0,
-            changes_a_day_high: it.between.1,
-            worth: it.worth,
+            changes_a_day_low: it.rate_interval.0,
+            changes_a_day_high: it.rate_interval.1,
+            worth: it.value,
             price: it.price,
-            fresh: it.fresh,
-            signals: it.signals.as_ref().map(Signals::of),
+            fresh: it.fresh_probability,
+            signals: it.signals.as_ref().map(SignalsReport::new),
         }
     }
 }
 
-impl Signals {
-    fn of(it: &SignalsNow) -> Self {
+impl SignalsReport {
+    fn new(it: &SignalExplanation) -> Self {
         Self {
-            signal_source: it.number,
+            signal_source: it.id,
             url: it.name.clone(),
-            signals: it.signals,
-            first: it.first.map(rfc3339),
-            last: it.last.map(rfc3339),
+            signals: it.pending,
+            first: it.first_at.map(rfc3339),
+            last: it.last_at.map(rfc3339),
             precision: it.precision,
             recall: it.recall,
             due_without: it.due_without.map(rfc3339),
-            moved_seconds: it.moved,
+            moved_seconds: it.seconds_moved,
         }
     }
 }
 
-impl Fetch {
-    fn of(it: &Observation) -> Self {
+impl FetchReport {
+    fn new(it: &Observation) -> Self {
         Self {
             at: rfc3339(it.at),
             outcome: outcome_name(it.outcome),
@@ -331,8 +346,8 @@ impl Fetch {
     }
 }
 
-impl Version {
-    fn of(it: &VersionMeta) -> Self {
+impl VersionReport {
+    fn new(it: &VersionMeta) -> Self {
         Self {
             version: it.number,
             first_seen: rfc3339(it.first_seen_at),

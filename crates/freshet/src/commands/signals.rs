@@ -1,4 +1,4 @@
-//! `freshet signals`: who says that sources have changed, and how far that is true.
+//! `freshet signals`: signal sources, and how reliable they are.
 
 mod change;
 mod show;
@@ -6,29 +6,31 @@ mod show;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use freshet_daemon::{Answer, Call, SignalSourceError, SignalSourceState, herald_reports, host_of};
+use freshet_daemon::{ControlResponse, ControlRequest, SignalSourceError, SignalSourceState, signal_source_reports_offline, parse_source_url};
 use freshet_store::{Reader, SignalSource, SignalSourceKind, SignalSourceQuery};
 
 use crate::clock;
-use crate::commands::instance::{ConfigArguments, Home, ask, odd};
+use crate::commands::instance::{ConfigArguments, Instance, call_daemon, unexpected_reply};
 use crate::failure::Failure;
 
-/// List sources of signals, and say which sitemaps and feeds are read
+/// Manage signal sources, such as sitemaps and feeds
 ///
-/// A signal source says that pages have changed: a sitemap or a feed, which is read as often as that is
-/// worth, or a hub, an owner or a program, which speaks by itself. How far each is true is learnt from what
-/// fetches find. docs/signals.md tells more.
+/// A signal source reports that pages have changed: a sitemap or a feed, which is polled as often as it is
+/// worth, or a WebSub hub, a site owner or a program, which pushes signals. How reliable each one is, is
+/// learned from fetches. Without a subcommand, all signal sources are listed. See docs/guides/signals.md.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_long_help = "\
-What the columns mean:
-  true       the share of its signals that stand for a change
-  tells      the share of the changes that it tells of
-  later      how long after a change its signal comes
-  read every how often it is read of late
-  budget     the share of the budget that takes
-  brought    by how much the fetches that it led to were worth more than the price
+Columns of the list:
+  precision   share of its signals that stand for a change
+  recall      share of the changes that it reports
+  delay       time from a change to its signal
+  read every  current interval between reads
+  budget      share of the budget that the reads take
+  gain        value of the fetches that it caused, above their price
+  last        time of the last read or signal
+  outcome     outcome of the last read
 
 Examples:
   freshet signals
@@ -61,49 +63,53 @@ pub(crate) fn run(arguments: &SignalsArguments) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Which signal source.
+/// One signal source.
 #[derive(Debug, Args)]
-struct OneArguments {
-    /// Its URL or name, or its number
+struct SignalSourceArgument {
+    /// URL, name or number of the signal source
     #[arg(value_name = "URL|NUMBER")]
-    which: String,
+    name: String,
 
     #[command(flatten)]
     config: ConfigArguments,
 }
 
-/// The signal source that is meant.
-fn find(reader: &Reader, which: &str) -> Result<SignalSource, Failure> {
-    if let Ok(number) = which.parse::<u32>()
-        && let Some(herald) = reader.signal_source(number)?
+/// Returns the signal source with a URL, name or number.
+fn find(reader: &Reader, text: &str) -> Result<SignalSource, Failure> {
+    if let Ok(number) = text.parse::<u32>()
+        && let Some(signal_source) = reader.signal_source(number)?
     {
-        return Ok(herald);
+        return Ok(signal_source);
     }
-    let name = host_of(which).map_or_else(|_| which.to_owned(), |(url, _)| url);
+    let name = parse_source_url(text).map_or_else(|_| text.to_owned(), |(url, _)| url);
     for kind in SignalSourceKind::ALL {
-        for name in [name.as_str(), which] {
-            if let Some(herald) = reader.find_signal_source(kind, name)? {
-                return Ok(herald);
+        for name in [name.as_str(), text] {
+            if let Some(signal_source) = reader.find_signal_source(kind, name)? {
+                return Ok(signal_source);
             }
         }
     }
-    Err(Failure::new(format!("there is no signal source {which}"))
-        .hint("`freshet signals` lists them; `freshet signals add URL` adds one"))
+    Err(Failure::new(format!("there is no signal source {text}"))
+        .with_hint("`freshet signals` lists them; `freshet signals add URL` adds one"))
 }
 
-/// Fills in what was learnt of signal sources: by the daemon if one runs, by the store otherwise.
-fn learn(home: &Home, reader: &Reader, all: &mut [SignalSourceState]) -> Result<(), Failure> {
-    let reports = match home.daemon()? {
+/// Fills in the statistics of signal sources, from the daemon if one is running, or else from the store.
+fn fill_in_reports(
+    instance: &Instance,
+    reader: &Reader,
+    all: &mut [SignalSourceState],
+) -> Result<(), Failure> {
+    let reports = match instance.daemon()? {
         Some(mut client) => {
-            let numbers = all.iter().map(|it| it.herald.id).collect();
-            match ask(&mut client, Call::Heralds(numbers))? {
-                Answer::Heralds(reports) => reports,
-                _ => return Err(odd()),
+            let numbers = all.iter().map(|it| it.signal_source.id).collect();
+            match call_daemon(&mut client, ControlRequest::SignalSourceReports(numbers))? {
+                ControlResponse::SignalSourceReports(reports) => reports,
+                _ => return Err(unexpected_reply()),
             }
         }
         None => {
-            let heralds: Vec<SignalSource> = all.iter().map(|it| it.herald.clone()).collect();
-            herald_reports(&home.config, reader, clock::millis(), &heralds)?
+            let signal_sources: Vec<SignalSource> = all.iter().map(|it| it.signal_source.clone()).collect();
+            signal_source_reports_offline(&instance.config, reader, clock::now_millis(), &signal_sources)?
         }
     };
     for (it, report) in all.iter_mut().zip(reports) {
@@ -112,17 +118,17 @@ fn learn(home: &Home, reader: &Reader, all: &mut [SignalSourceState]) -> Result<
     Ok(())
 }
 
-/// What may be spent in a day.
-fn budget(home: &Home, reader: &Reader) -> Result<f64, Failure> {
+/// Returns the budget in fetches per day.
+fn budget(instance: &Instance, reader: &Reader) -> Result<f64, Failure> {
     let sources = reader.count_sources(&freshet_store::SourceQuery::default())? as usize;
-    Ok(home.config.budget_in_force(reader)?.for_sources(sources).get())
+    Ok(instance.config.effective_budget(reader)?.for_sources(sources).get())
 }
 
-/// One by its number.
-fn now_of(reader: &Reader, number: u32) -> Result<Vec<SignalSourceState>, Failure> {
+/// Reads the state of a signal source by its number.
+fn read_state(reader: &Reader, number: u32) -> Result<Vec<SignalSourceState>, Failure> {
     let after = number.checked_sub(1);
     let query = SignalSourceQuery { after, limit: 1, ..SignalSourceQuery::default() };
-    let mut found = SignalSourceState::all(reader, &query)?;
+    let mut found = SignalSourceState::load(reader, &query)?;
     found.retain(|it| it.herald.id == number);
     Ok(found)
 }
@@ -130,7 +136,7 @@ fn now_of(reader: &Reader, number: u32) -> Result<Vec<SignalSourceState>, Failur
 impl From<SignalSourceError> for Failure {
     fn from(error: SignalSourceError) -> Self {
         match error.hint() {
-            Some(hint) => Self::new(error).hint(hint),
+            Some(hint) => Self::new(error).with_hint(hint),
             None => Self::new(error),
         }
     }

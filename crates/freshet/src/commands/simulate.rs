@@ -1,48 +1,48 @@
 //! `freshet simulate`.
 
-mod aim;
 mod arguments;
+mod comparison;
 mod explain;
 mod files;
 mod names;
+mod objective;
 mod picture;
 mod report;
 mod scenario;
 mod signals;
 mod summary;
 mod table;
-mod verdict;
-mod world;
+mod web;
 
 use std::sync::Mutex;
 
 use freshet_plan::Timing;
-use freshet_sim::{Aim, Choice, Experiment, PolicyKind, Report, SimError};
+use freshet_sim::{SimObjective, Choice, Experiment, PolicyKind, Report, SimError};
 
 pub(crate) use crate::commands::simulate::arguments::SimulateArguments;
 
-use crate::commands::simulate::arguments::{BurnIn, Trace};
+use crate::commands::simulate::arguments::{BurnIn, TraceSource};
 use crate::commands::simulate::scenario::ScenarioFile;
-use crate::commands::simulate::world::{World, world};
+use crate::commands::simulate::web::{SimulatedWeb, load_web};
 use crate::failure::Failure;
-use crate::output::{check_directory, check_not_input, note, print_json};
+use crate::output::{check_directory, check_not_input, print_json, print_note};
 use crate::progress::Progress;
 
-/// About how many runs it takes to scale a rule; only the progress bar minds.
-const SCALING: usize = 8;
+/// Approximate number of runs that it takes to scale a rule; used for the progress bar only.
+const RUNS_PER_SCALE: usize = 8;
 
-/// What was simulated, and what came of it.
-pub(crate) struct Simulated<'a> {
+/// A finished simulation with its inputs and its report.
+pub(crate) struct FinishedSimulation<'a> {
     pub(crate) arguments: &'a SimulateArguments,
-    pub(crate) world: &'a World,
+    pub(crate) web: &'a SimulatedWeb,
     pub(crate) scenario: &'a ScenarioFile,
     pub(crate) report: &'a Report,
 }
 
-impl Simulated<'_> {
-    /// Whether anybody says that sources have changed.
+impl FinishedSimulation<'_> {
+    /// True if signals were simulated.
     pub(crate) fn has_signals(&self) -> bool {
-        self.world.signals.is_some()
+        self.web.signals.is_some()
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_directory(out)?;
         let trace = match &arguments.trace {
-            Some(Trace::File(path)) => Some(path),
+            Some(TraceSource::File(path)) => Some(path),
             _ => None,
         };
         let inputs = [arguments.table.as_ref(), trace, arguments.pages.as_ref()];
@@ -61,11 +61,11 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
             }
         }
     }
-    let objective = arguments.aim.aim()?;
+    let objective = arguments.objective.resolve()?;
     let policies = policies(arguments, objective)?;
-    let world = world(arguments)?;
+    let web = load_web(arguments)?;
     let scenario = match &arguments.scenario {
-        Some(path) => scenario::read(path, &world.origin)?,
+        Some(path) => scenario::read(path, &web.origin)?,
         None => ScenarioFile::default(),
     };
     let mut experiment = Experiment {
@@ -77,33 +77,34 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), Failure> {
         observed: arguments.options.observed,
         faults: arguments.fault.clone(),
         scenario: scenario.scenario.clone(),
-        signals: world.signals.as_ref().map(|it| it.signals.clone()),
+        signals: web.signals.as_ref().map(|it| it.signals.clone()),
         seeds: arguments.seeds as usize,
         seed: arguments.seed,
-        ..Experiment::new(world.origin.clone())
+        ..Experiment::new(web.origin.clone())
     };
     let days = experiment.calendar().map_err(|error| failure(&error, experiment.timing))?.days;
     experiment.burn_in = Some(match arguments.burn_in {
         BurnIn::Days(burn_in) => burn_in,
         BurnIn::Share(share) => share * days,
     });
-    let refused = |error: SimError| {
+    let describe_error = |error: SimError| {
         scenario.failure(&error).unwrap_or_else(|| failure(&error, experiment.timing))
     };
     if let Some(source) = &arguments.explain {
-        return explain::run(arguments, &world, &experiment, source, &refused);
+        return explain::run(arguments, &web, &experiment, source, &describe_error);
     }
-    let report = simulate(&experiment).map_err(refused)?;
+    let report = simulate(&experiment).map_err(describe_error)?;
 
-    let simulated = Simulated { arguments, world: &world, scenario: &scenario, report: &report };
+    let simulated =
+        FinishedSimulation { arguments, web: &web, scenario: &scenario, report: &report };
     if let Some(out) = &arguments.out {
         files::write_all(out, &simulated)?;
     }
     if arguments.json {
-        print_json(&report::Object::of(&simulated))?;
+        print_json(&report::SimulationReport::new(&simulated))?;
     }
     if !arguments.quiet {
-        note(&summary::text(&simulated));
+        print_note(&summary::text(&simulated));
     }
     Ok(())
 }
@@ -112,7 +113,7 @@ fn simulate(experiment: &Experiment) -> Result<Report, SimError> {
     let scaled = experiment.policies.iter().filter(|choice| choice.kind.is_scaled()).count();
     let runs = experiment.policies.len() * experiment.seeds;
     let work = Mutex::new((Progress::new("simulating"), 0, 0));
-    let all = (runs + SCALING * scaled) as f64;
+    let all = (runs + RUNS_PER_SCALE * scaled) as f64;
     experiment.run(&|event| {
         let Ok(mut work) = work.lock() else { return };
         let (progress, scalings, done) = &mut *work;
@@ -125,70 +126,76 @@ fn simulate(experiment: &Experiment) -> Result<Report, SimError> {
             0 => "finding scales".to_owned(),
             done => format!("{done} of {runs} runs"),
         };
-        let scaled = if *done > 0 { SCALING * scaled } else { (*scalings).min(SCALING * scaled) };
+        let scaled = if *done > 0 {
+            RUNS_PER_SCALE * scaled
+        } else {
+            (*scalings).min(RUNS_PER_SCALE * scaled)
+        };
         progress.report(Some((scaled + *done) as f64 / all), &words);
     })
 }
 
-/// The policies asked for, each once; otherwise all for the objective but the one that only checks
-/// the bound.
-fn policies(arguments: &SimulateArguments, objective: Aim) -> Result<Vec<Choice>, Failure> {
-    let asked = &arguments.policies;
+/// Returns the given policies, each once, or by default all for the objective except `greedy`, which only
+/// checks the bound.
+fn policies(arguments: &SimulateArguments, objective: SimObjective) -> Result<Vec<Choice>, Failure> {
+    let selected = &arguments.policies;
     if arguments.explain.is_some()
-        && let Some(other) = asked.iter().find(|choice| choice.kind != PolicyKind::Engine)
+        && let Some(other) = selected.iter().find(|choice| choice.kind != PolicyKind::Engine)
     {
         return Err(Failure::new(format!(
-            "--explain is about what the engine thinks, and --policies names `{other}`"
+            "--explain shows the estimates of the engine, and --policies contains `{other}`"
         ))
-        .hint("leave out --policies, or --explain"));
+        .with_hint("remove --policies or --explain"));
     }
-    if asked.is_empty() {
-        let usual = |kind: &&PolicyKind| **kind != PolicyKind::Greedy && kind.serves(objective);
+    if selected.is_empty() {
+        let is_default =
+            |kind: &&PolicyKind| **kind != PolicyKind::Greedy && kind.serves(objective);
         let mut all: Vec<Choice> =
-            PolicyKind::ALL.iter().filter(usual).map(|&kind| kind.into()).collect();
+            PolicyKind::ALL.iter().filter(is_default).map(|&kind| kind.into()).collect();
         if arguments.signals.is_some() || arguments.signal_trace.is_some() {
-            // What others make of signals, beside what the same policy makes of them.
+            // Variants with other uses of signals are placed next to their policy.
             for choice in ["engine:blind", "engine:ignoring", "lambda:ignoring"] {
                 let choice: Choice = choice.parse().map_err(|error| Failure::new(&error))?;
-                let beside = all.iter().position(|it| it.kind == choice.kind);
-                all.insert(beside.map_or(all.len(), |at| at + 1), choice);
+                let position = all.iter().position(|it| it.kind == choice.kind);
+                all.insert(position.map_or(all.len(), |at| at + 1), choice);
             }
         }
         return Ok(all);
     }
-    match asked.iter().enumerate().find(|(at, choice)| asked[..*at].contains(choice)) {
-        None => Ok(asked.clone()),
-        Some((_, twice)) => Err(Failure::new(format!("the policy `{twice}` is asked for twice"))
-            .hint("name each once in --policies")),
+    match selected.iter().enumerate().find(|(at, choice)| selected[..*at].contains(choice)) {
+        None => Ok(selected.clone()),
+        Some((_, policy)) => Err(Failure::new(format!("the policy `{policy}` is given twice"))
+            .with_hint("give each policy once in --policies")),
     }
 }
 
-/// Why nothing was simulated, and the way out.
+/// Describes a simulation error, with a hint.
 fn failure(error: &SimError, timing: Timing) -> Failure {
     let failure = Failure::new(error);
     match error {
         SimError::NoSources | SimError::NoTime(_) | SimError::Scenario { .. } => failure,
-        SimError::Days(_) => failure.hint("give a number of days, such as `--days 60`"),
+        SimError::Days(_) => failure.with_hint("give a number of days, such as `--days 60`"),
         SimError::BurnIn { .. } => {
-            failure.hint("give a shorter `--burn-in`, such as `50%`, or more `--days`")
+            failure.with_hint("give a shorter `--burn-in`, such as `50%`, or more `--days`")
         }
-        SimError::Chance { .. } => failure.hint(
-            "give chances below 1, or choose another `--web`: in slots a rate is the chance of a \
-             change in a day",
+        SimError::Chance { .. } => failure.with_hint(
+            "give probabilities below 1, or choose another `--web`: with slots a rate is the \
+             probability of a change in a day",
         ),
         SimError::Policy { objective: "capture", .. } => failure
-            .hint("leave it out of --policies: it plans, and plans know no updates; see also `wic`"),
+            .with_hint("remove it from --policies: it plans rates, which cannot capture; see also `wic`"),
         SimError::Policy { .. } => {
-            failure.hint("leave it out of --policies, or give `--objective capture`")
+            failure.with_hint("remove it from --policies, or give `--objective capture`")
         }
-        SimError::Plan(_) if timing == Timing::Slots => failure.hint(
-            "choose another `--timing`, or give chances below 1: `--timing slots` is for `--web slots`",
+        SimError::Plan(_) if timing == Timing::Slots => failure.with_hint(
+            "choose another `--timing`, or give probabilities below 1: `--timing slots` requires `--web \
+             slots`",
         ),
-        SimError::Plan(_) => failure.hint("choose another `--budget`, in fetches a day"),
-        SimError::NoRecord => failure.hint("give the changes with --trace, or leave out --signal-trace"),
-        SimError::Strangers { .. } => failure.hint(
-            "both traces must call a page by the same `path`, or `page_id` if there is none",
+        SimError::Plan(_) => failure.with_hint("choose another `--budget`, in fetches a day"),
+        SimError::NoRecord => failure.with_hint("give the changes with --trace, or remove --signal-trace"),
+        SimError::Strangers { .. } => failure.with_hint(
+            "both traces must use the same `path` for a page, or the same `page_id` without paths",
         ),
-        SimError::TooMuch { .. } => failure.hint("take fewer sources or days, or a smaller budget"),
+        SimError::TooMuch { .. } => failure.with_hint("use fewer sources or days, or a smaller budget"),
     }
 }

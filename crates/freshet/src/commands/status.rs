@@ -1,43 +1,43 @@
 //! `freshet status`.
 
-mod told;
+mod destinations;
 
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_daemon::{Answer, Call, Status};
+use freshet_daemon::{ControlResponse, ControlRequest, DaemonStatus};
 use freshet_notify::DestinationHealth;
 use freshet_store::{LedgerEntry, Reader, SourceQuery, SourceState};
 use serde::Serialize;
 
 use crate::clock;
-use crate::commands::instance::{ConfigArguments, Home, ask, odd};
+use crate::commands::instance::{ConfigArguments, Instance, call_daemon, unexpected_reply};
 use crate::failure::Failure;
-use crate::number::{count, days, plural, significant};
+use crate::number::{format_count, format_days, format_significant, pluralize};
 use crate::output::{print_json, print_text};
-use crate::time_format::{from_now, length, rfc3339};
+use crate::time_format::{format_duration, format_relative, rfc3339};
 
-/// Show how it goes: sources, budget, freshness, and what the daemon does
+/// Show daemon status
 ///
-/// Exit code 0: the daemon runs; 1: it does not, and what is shown is what the store knows.
+/// Exit code 0: the daemon is running; 1: it is not, and only the information in the store is shown.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-What the lines mean:
-  sources  how many there are, and how many of them are in a state of their own
-  budget   fetches a day by the configuration, and what was spent
-  fresh    the share of copies that are believed to be up to date, by importance
-  price    what a fetch must be worth to be made: the smaller the budget, the higher
-  crew     fetches under way, and how many there may be
-  next     when the daemon looks for something to do, or why it does not
-  trouble  why nothing can be written; fetching rests until it can be
-  told     destinations of `freshet notify`, and which of them are not told, why and since when
+Lines of the output:
+  sources          number of sources, and how many of them are new, failing, gone or paused
+  budget           fetches per day, and how many were spent in the last 24 hours
+  fresh            estimated share of up-to-date copies, weighted by importance
+  price            staleness that a fetch must end to be made; it rises as the budget shrinks
+  fetchers         fetches in flight, and the current limit
+  next fetch       time at which the next source is due, or why nothing is fetched
+  needs attention  why the store cannot be written; fetching is suspended until it can be
+  notifications    destinations of `freshet notify`, and which of them fail, why and since when
 
 Examples:
   freshet status
   freshet status --json")]
 pub(crate) struct StatusArguments {
-    /// Print it as JSON on standard output
+    /// Print the status as JSON
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -45,9 +45,9 @@ pub(crate) struct StatusArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// How it goes, as programs read it.
+/// JSON object of the status.
 #[derive(Serialize)]
-struct Report {
+struct StatusReport {
     running: bool,
     at: String,
     store: String,
@@ -61,14 +61,14 @@ struct Report {
     spent_last_day: f64,
     bytes_last_day: u64,
     cursor: i64,
-    /// How it goes with those who are told of changes.
+    /// State of the destinations of notifications.
     destinations: DestinationHealth,
-    /// What only the daemon knows.
-    daemon: Option<Daemon>,
+    /// State of the daemon, if it is running.
+    daemon: Option<DaemonReport>,
 }
 
 #[derive(Serialize)]
-struct Daemon {
+struct DaemonReport {
     since: String,
     fetches: u64,
     requests: u64,
@@ -87,94 +87,100 @@ struct Daemon {
     trouble: Option<String>,
 }
 
-const DAY: i64 = 86_400_000;
+const DAY_MILLIS: i64 = 86_400_000;
 
 pub(crate) fn run(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
-    let status = match home.daemon()? {
+    let instance = Instance::open(&arguments.config)?;
+    let status = match instance.daemon()? {
         None => None,
-        Some(mut client) => match ask(&mut client, Call::Status)? {
-            Answer::Status(status) => Some(*status),
-            _ => return Err(odd()),
+        Some(mut client) => match call_daemon(&mut client, ControlRequest::Status)? {
+            ControlResponse::Status(status) => Some(*status),
+            _ => return Err(unexpected_reply()),
         },
     };
-    let now = clock::millis();
-    let report = Report::of(&home, home.reader_if_any()?.as_ref(), status.as_ref(), now)?;
+    let now = clock::now_millis();
+    let report =
+        StatusReport::new(&instance, instance.reader_if_any()?.as_ref(), status.as_ref(), now)?;
     if arguments.json {
         print_json(&report)?;
     } else {
-        print_text(&report.text(&home, status.as_ref(), now))?;
+        print_text(&report.text(&instance, status.as_ref(), now))?;
     }
     Ok(if report.running { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-impl Report {
-    fn of(
-        home: &Home,
+impl StatusReport {
+    fn new(
+        instance: &Instance,
         reader: Option<&Reader>,
-        status: Option<&Status>,
+        status: Option<&DaemonStatus>,
         now: i64,
     ) -> Result<Self, Failure> {
-        let counted =
+        let count_sources =
             |query: SourceQuery| reader.map_or(Ok(0), |reader| reader.count_sources(&query));
-        let state = |state| counted(SourceQuery { state: Some(state), ..SourceQuery::default() });
-        let sources = counted(SourceQuery::default())?;
-        let spent = reader.map_or(Ok(Vec::new()), |reader| reader.ledger(now - DAY))?;
+        let state =
+            |state| count_sources(SourceQuery { state: Some(state), ..SourceQuery::default() });
+        let sources = count_sources(SourceQuery::default())?;
+        let spent = reader.map_or(Ok(Vec::new()), |reader| reader.ledger(now - DAY_MILLIS))?;
         let budget = match reader {
-            Some(reader) => home.config.budget_in_force(reader)?,
-            None => home.config.budget,
+            Some(reader) => instance.config.effective_budget(reader)?,
+            None => instance.config.budget,
         };
         let budget = budget.for_sources(sources as usize).get();
         Ok(Self {
             running: status.is_some(),
             at: rfc3339(now),
-            store: home.config.store.display().to_string(),
+            store: instance.config.store.display().to_string(),
             sources,
-            paused: counted(SourceQuery { paused: Some(true), ..SourceQuery::default() })?,
+            paused: count_sources(SourceQuery { paused: Some(true), ..SourceQuery::default() })?,
             new: state(SourceState::New)?,
             failing: state(SourceState::Failing)?,
             gone: state(SourceState::Gone)?,
             disallowed: state(SourceState::Disallowed)?,
             budget_a_day: status.map_or(budget, |status| status.budget),
-            spent_last_day: spent_of(&spent, status),
+            spent_last_day: fetches_spent(&spent, status),
             bytes_last_day: spent.iter().map(|it| it.bytes).sum(),
             cursor: reader.map_or(Ok(0), Reader::last_cursor)?,
             destinations: reader
                 .map_or(Ok(DestinationHealth::default()), DestinationHealth::read)?,
-            daemon: status.map(Daemon::of),
+            daemon: status.map(DaemonReport::new),
         })
     }
 
-    fn text(&self, home: &Home, status: Option<&Status>, now: i64) -> String {
+    fn text(&self, instance: &Instance, status: Option<&DaemonStatus>, now: i64) -> String {
         let mut out = String::new();
         let mut line = |name: &str, words: String| {
-            let _ = writeln!(out, "{name:<10}{words}");
+            let _ = writeln!(out, "{name:<17}{words}");
         };
         match status {
-            Some(status) => line("daemon", format!("runs for {}", length(now - status.since))),
-            None => line("daemon", "does not run; start it with `freshet run`".to_owned()),
+            Some(status) => {
+                line("daemon", format!("running for {}", format_duration(now - status.started_at)))
+            }
+            None => line("daemon", "not running; start it with `freshet run`".to_owned()),
         }
-        line("sources", self.sources_in_words());
-        line("budget", self.budget_in_words(home));
+        line("sources", self.sources_text());
+        line("budget", self.budget_text(instance));
         if let Some(status) = status {
             line("fresh", format!("{:.1} % of copies, by importance", 100.0 * status.freshness));
-            line("price", price(status, &home.config.objective.to_string()));
-            line("fetches", self.fetches_in_words(status));
-            let crew = status.crew;
-            let waiting = plural(crew.waiting as usize, "fetch waits", "fetches wait");
-            let words = format!("{} of {} fetchers busy; {waiting}", crew.active, crew.target);
-            line("crew", format!("{words} to be written"));
-            if let Some(words) = self.next_in_words(home, status, now) {
-                line("next", words);
+            if let Some(words) = price(status, &instance.config.objective.to_string()) {
+                line("price", words);
             }
-            if let Some(trouble) = &status.trouble {
-                line("trouble", format!("cannot write: {trouble}; fetching rests"));
+            line("fetches", self.fetches_text(status));
+            let crew = status.concurrency;
+            let waiting = pluralize(crew.waiting as usize, "fetch waits", "fetches wait");
+            let words = format!("{} of {} busy; {waiting}", crew.active, crew.target);
+            line("fetchers", format!("{words} to be written"));
+            if let Some(words) = self.next_fetch_text(instance, status, now) {
+                line("next fetch", words);
+            }
+            if let Some(error) = &status.write_error {
+                line("needs attention", format!("cannot write: {error}; fetching is suspended"));
             }
         }
         line("changes", format!("cursor {}; see `freshet changes`", self.cursor));
         if self.destinations.all > 0 {
-            line("told", told::summary(&self.destinations));
-            for words in told::troubles(&self.destinations, now) {
+            line("notifications", destinations::summary(&self.destinations));
+            for words in destinations::unhealthy(&self.destinations, now) {
                 line("", words);
             }
         }
@@ -182,8 +188,8 @@ impl Report {
         out
     }
 
-    fn sources_in_words(&self) -> String {
-        let mut words = count(self.sources as usize);
+    fn sources_text(&self) -> String {
+        let mut words = format_count(self.sources as usize);
         let kinds = [
             (self.new, "never fetched"),
             (self.failing, "failing"),
@@ -191,53 +197,53 @@ impl Report {
             (self.disallowed, "disallowed"),
             (self.paused, "paused"),
         ];
-        for (some, kind) in kinds.into_iter().filter(|(some, _)| *some > 0) {
-            let _ = write!(words, ", {} {kind}", count(some as usize));
+        for (number, kind) in kinds.into_iter().filter(|(number, _)| *number > 0) {
+            let _ = write!(words, ", {} {kind}", format_count(number as usize));
         }
         words
     }
 
-    fn budget_in_words(&self, home: &Home) -> String {
+    fn budget_text(&self, instance: &Instance) -> String {
         let mut words = format!(
             "{} fetch{} a day, {} spent in the last 24 h",
-            significant(self.budget_a_day),
+            format_significant(self.budget_a_day),
             if self.budget_a_day == 1.0 { "" } else { "es" },
-            significant(self.spent_last_day)
+            format_significant(self.spent_last_day)
         );
-        if let Some(bytes) = home.config.bytes {
-            let spent = megabytes(self.bytes_last_day as f64);
-            let _ = write!(words, "; {} a day, {spent} came", megabytes(bytes));
+        if let Some(bytes) = instance.config.bytes_per_day {
+            let spent = format_bytes(self.bytes_last_day as f64);
+            let _ = write!(words, "; {spent} of {} a day received", format_bytes(bytes));
         }
         words
     }
 
-    /// When something will be done, or why nothing will.
-    fn next_in_words(&self, home: &Home, status: &Status, now: i64) -> Option<String> {
-        let spent = home.config.bytes.is_some_and(|most| self.bytes_last_day as f64 >= most);
-        match status.wake {
+    /// Describes the time of the next fetch, or why nothing is fetched.
+    fn next_fetch_text(&self, instance: &Instance, status: &DaemonStatus, now: i64) -> Option<String> {
+        let spent = instance.config.bytes_per_day.is_some_and(|cap| self.bytes_last_day as f64 >= cap);
+        match status.next_wake_at {
             _ if self.budget_a_day == 0.0 => {
-                Some("no fetch: the budget is 0; `freshet check URL` makes one".to_owned())
+                Some("none: the budget is 0; `freshet check URL` fetches a source".to_owned())
             }
-            _ if spent => Some("no fetch until the cap on bytes allows more".to_owned()),
-            wake => wake.map(|wake| format!("a look {}", from_now(wake.max(now), now))),
+            _ if spent => Some("none until the limit of bytes per day allows more".to_owned()),
+            wake => wake.map(|wake| format_relative(wake.max(now), now)),
         }
     }
 
-    fn fetches_in_words(&self, status: &Status) -> String {
+    fn fetches_text(&self, status: &DaemonStatus) -> String {
         format!(
             "{} since the start, {} changed, {} failed; {}",
-            count(status.fetches as usize),
-            count(status.changes as usize),
-            count(status.failures as usize),
-            megabytes(status.bytes as f64)
+            format_count(status.fetches as usize),
+            format_count(status.changes as usize),
+            format_count(status.failures as usize),
+            format_bytes(status.bytes as f64)
         )
     }
 }
 
-impl Daemon {
-    fn of(status: &Status) -> Self {
+impl DaemonReport {
+    fn new(status: &DaemonStatus) -> Self {
         Self {
-            since: rfc3339(status.since),
+            since: rfc3339(status.started_at),
             fetches: status.fetches,
             requests: status.requests,
             bytes: status.bytes,
@@ -245,50 +251,55 @@ impl Daemon {
             failures: status.failures,
             freshness: status.freshness,
             price: status.price,
-            outlook: status.outlook,
+            outlook: status.long_run_price,
             saturated_hosts: status.saturated_hosts,
-            next_wake: status.wake.map(rfc3339),
-            crew_active: status.crew.active,
-            crew_target: status.crew.target,
-            crew_fixed: status.crew.fixed,
-            waiting_to_be_written: status.crew.waiting,
-            trouble: status.trouble.clone(),
+            next_wake: status.next_wake_at.map(rfc3339),
+            crew_active: status.concurrency.active,
+            crew_target: status.concurrency.target,
+            crew_fixed: status.concurrency.fixed,
+            waiting_to_be_written: status.concurrency.waiting,
+            trouble: status.write_error.clone(),
         }
     }
 }
 
-/// What was spent: all that was paid for, without what the daemon has not asked for yet.
-fn spent_of(ledger: &[LedgerEntry], status: Option<&Status>) -> f64 {
+/// Returns the number of fetches that were made: all that were paid for, without those that the daemon
+/// has not started yet.
+fn fetches_spent(ledger: &[LedgerEntry], status: Option<&DaemonStatus>) -> f64 {
     let paid: f64 = ledger.iter().map(|it| it.fetches).sum();
-    let spent = (paid - status.map_or(0.0, |status| status.ahead)).max(0.0);
-    // Sums of shares of a fetch have no more digits.
+    let spent = (paid - status.map_or(0.0, |status| status.prepaid)).max(0.0);
+    // Rounds off the errors of adding fractions of a fetch.
     (1e6 * spent).round() / 1e6
 }
 
-/// The price in words, if copies are to be good for this.
-pub(crate) fn price(status: &Status, objective: &str) -> String {
-    let mut words = match status.price {
-        _ if status.budget <= 0.0 => return "no fetch can be paid for".to_owned(),
-        price if price <= 0.0 => "every fetch is worth it".to_owned(),
-        price if price > 1e90 => "no fetch is worth it".to_owned(),
-        // By the harmonic objective a fetch is worth the time that the copy has been stale.
+/// Describes the price of a fetch, where it has a meaning without its unit, and the saturated hosts.
+fn price(status: &DaemonStatus, objective: &str) -> Option<String> {
+    let words = match status.price {
+        _ if status.budget <= 0.0 => return Some("none: the budget is 0".to_owned()),
+        price if price <= 0.0 => Some("0: the budget allows every useful fetch".to_owned()),
+        price if price > MAX_PRICE => Some("infinite: the budget allows no fetch".to_owned()),
+        // With the harmonic objective the value of a fetch is importance × expected stale time.
         price if objective == "harmonic" => {
-            format!("a fetch must end {} of being stale", days(price))
+            Some(format!("a fetch must end {} of staleness, at importance 1", format_days(price)))
         }
-        price => format!("a fetch must be worth {}", significant(price)),
+        _ => None,
     };
-    if status.saturated_hosts > 0 {
-        let hosts = plural(status.saturated_hosts as usize, "host", "hosts");
-        let _ = write!(words, "; {hosts} cannot take all that is");
+    if status.saturated_hosts == 0 {
+        return words;
     }
-    words
+    let hosts = pluralize(status.saturated_hosts as usize, "host is", "hosts are");
+    let saturated = format!("{hosts} at the limit of politeness");
+    Some(words.map_or_else(|| saturated.clone(), |words| format!("{words}; {saturated}")))
 }
 
-pub(crate) fn megabytes(bytes: f64) -> String {
+/// Prices above this stand for an infinite price.
+const MAX_PRICE: f64 = 1e90;
+
+pub(crate) fn format_bytes(bytes: f64) -> String {
     match bytes {
-        _ if bytes >= 1e9 => format!("{} GB", significant(bytes / 1e9)),
-        _ if bytes >= 1e6 => format!("{} MB", significant(bytes / 1e6)),
-        _ if bytes >= 1e3 => format!("{} kB", significant(bytes / 1e3)),
+        _ if bytes >= 1e9 => format!("{} GB", format_significant(bytes / 1e9)),
+        _ if bytes >= 1e6 => format!("{} MB", format_significant(bytes / 1e6)),
+        _ if bytes >= 1e3 => format!("{} kB", format_significant(bytes / 1e3)),
         _ => format!("{bytes} bytes"),
     }
 }

@@ -1,4 +1,4 @@
-//! The ways to say a budget.
+//! Forms of a budget.
 
 use crate::{Folder, number};
 
@@ -11,7 +11,7 @@ fn check(budget: &str, expect: f64) {
 }
 
 #[test]
-fn in_all_or_for_each_source() {
+fn a_budget_is_a_total_or_a_rate_per_source() {
     check("5000/day", 5000.0);
     check("10/s", 864_000.0);
     check("0.2/source/day", 0.8);

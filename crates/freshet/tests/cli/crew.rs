@@ -1,4 +1,4 @@
-//! How many fetchers.
+//! `freshet crew`.
 
 use serde_json::Value;
 
@@ -17,14 +17,14 @@ fn check(object: &Value, key: &str, expect: f64, tolerance: f64) {
     assert!((own - expect).abs() <= tolerance, "{key}: {own}, expected {expect}");
 }
 
-/// A list of whole numbers.
+/// Returns a list of whole numbers.
 #[track_caller]
 fn list(object: &Value, key: &str) -> Vec<i64> {
     object[key].as_array().unwrap().iter().map(|it| it.as_i64().unwrap()).collect()
 }
 
 #[test]
-fn both_answers_of_the_paper() {
+fn both_solutions_match_the_paper() {
     // Liu & Nain, Table 1.3, where 0.12020 is printed for 0.08156.
     let folder = Folder::new(&[]);
     let report = folder.json(&crew("0.05", "10", "1.2"));
@@ -47,7 +47,7 @@ fn both_answers_of_the_paper() {
 }
 
 #[test]
-fn the_curve_is_that_of_figure_1_6() {
+fn the_curve_matches_figure_1_6() {
     let folder = Folder::new(&[]);
     let report = folder.json(&format!("{} --available 16", crew("0.1", "5", "1.4")));
     check(&report, "available", 16.0, 0.0);
@@ -62,28 +62,28 @@ fn the_curve_is_that_of_figure_1_6() {
 }
 
 #[test]
-fn the_text_has_the_answers_the_rule_and_the_picture() {
+fn the_text_has_both_solutions_and_the_chart() {
     let folder = Folder::new(&[]);
     let ran = folder.run(&crew("0.1", "5", "1.4"));
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let (head, rest) = ran.out.split_once("solution").unwrap();
     let expect = "\
-per unit of time a fetcher brings 0.1 and the processor takes 1; the queue holds 5 pages
+per unit of time a fetcher delivers 0.1 and the processor handles 1; the queue holds 5 pages
 cost = 1.4 × share of time starved + pages lost per unit of time
 
-                     fixed   by the queue
+                     fixed   switching curve
 active fetchers         10   4 to 15, 9.804 on average
 cost                   0.4   0.2592 (35.2 % less)
 time starved       16.67 %   11.62 %
 pages lost         16.67 %   9.853 %
   per unit of time  0.1667   0.0966
 
-When a page has come in or is done, start one more fetcher if fewer are active:
+When a page has arrived or been processed, start one more fetcher if fewer are active:
 pages in the queue  0  1  2 3 4 5
 fewer than         17 14 12 9 7 4
 
-The same as seen just before the event. # start one more; d only when a page is done,
-a only when one comes in; . start none
+The same curve, as seen just before the event. # start one more; d only when a page is
+processed, a only when one arrives; . start none
 queue
     5 #####dd...........
     4 #####dddd.........
@@ -95,18 +95,18 @@ queue
 
 ";
     assert_eq!(head, expect);
-    assert!(rest.contains("no policy costs less by more than "), "{rest}");
-    assert!(rest.contains("fetchers of use    17: one more would never be started"), "{rest}");
+    assert!(rest.contains(" of the optimal cost"), "{rest}");
+    assert!(rest.contains("useful fetchers    17: one more would never be started"), "{rest}");
 }
 
 #[test]
-fn one_of_many_good_curves_does_not_claim_to_be_the_best() {
+fn one_of_many_equally_good_curves_is_not_called_optimal() {
     let folder = Folder::new(&[]);
     let large = crew("0.05", "300", "1.2");
     let ran = folder.run(&large);
-    assert!(ran.out.contains("practically never starved or full: many curves are as good"));
-    assert!(!ran.out.contains("fetchers of use"), "{}", ran.out);
-    assert!(!ran.out.contains("no policy costs less"), "{}", ran.out);
+    assert!(ran.out.contains("practically never empty or full: many curves are equally good"));
+    assert!(!ran.out.contains("useful fetchers"), "{}", ran.out);
+    assert!(!ran.out.contains("of the optimal cost"), "{}", ran.out);
     assert_eq!(folder.json(&large)["dynamic"]["ended_early"], true);
     assert_eq!(folder.json(&crew("0.05", "10", "1.2"))["dynamic"]["ended_early"], false);
 }
@@ -122,7 +122,7 @@ fn without_a_weight_there_is_no_rule_for_large_buffers() {
 }
 
 #[test]
-fn a_large_picture_fits_a_page() {
+fn a_large_chart_fits_the_terminal() {
     let folder = Folder::new(&[]);
     let questions = [
         crew("0.02", "400", "3"),
@@ -140,13 +140,15 @@ fn a_large_picture_fits_a_page() {
 }
 
 #[test]
-fn the_picture_shows_both_curves() {
+fn the_svg_chart_shows_both_curves() {
     let folder = Folder::new(&[]);
     let ran = folder.run(&format!("{} --svg c.svg", crew("0.05", "10", "1.2")));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let svg = folder.read("c.svg");
-    for word in ["page done: start one more", "page in: send its fetcher out", "in use: 8 to 33"] {
-        assert!(svg.contains(word), "no `{word}` in the picture");
+    for word in
+        ["page processed: start one more", "page arrives: its fetcher continues", "in use: 8 to 33"]
+    {
+        assert!(svg.contains(word), "no `{word}` in the chart");
     }
     assert!(!svg.contains("NaN") && !svg.contains("inf\""));
     let ran = folder.run(&format!("{} --svg -", crew("0.05", "10", "1.2")));
@@ -154,7 +156,7 @@ fn the_picture_shows_both_curves() {
 }
 
 #[test]
-fn a_million_pages_have_a_fixed_answer() {
+fn a_million_pages_have_a_fixed_solution_only() {
     let folder = Folder::new(&[]);
     let report = folder.json(&crew("0.01", "1e6", "1.2"));
     check(&report["static"], "fetchers", 100.0, 0.0);
@@ -163,12 +165,12 @@ fn a_million_pages_have_a_fixed_answer() {
     let error = report["dynamic_error"].as_str().unwrap();
     assert_eq!(error, "the switching curve would need 1.0e8 states, more than 1e7");
     let ran = folder.run(&crew("0.01", "1e6", "1.2"));
-    let end = format!("no switching curve: {error}\n\nhint: take a smaller `--buffer`\n");
+    let end = format!("no switching curve: {error}\n\nhint: use a smaller `--buffer`\n");
     assert!(ran.code == Some(0) && ran.out.ends_with(&end), "{}", ran.out);
 }
 
 #[test]
-fn what_is_wrong_is_said_with_the_way_out() {
+fn errors_have_hints() {
     let folder = Folder::new(&[]);
     let check = |question: String, expect: &str| {
         let ran = folder.run(&question);
@@ -178,38 +180,37 @@ fn what_is_wrong_is_said_with_the_way_out() {
     };
     check(
         crew("0", "10", "1"),
-        "the rate of a fetcher is not a number above 0: 0\n\nhint: give `--fetch-rate` as the pages \
-         that one fetcher brings per unit of time, such as `--fetch-rate 0.05`",
+        "the rate of a fetcher is not a number above 0: 0\n\nhint: give the number of pages that one \
+         fetcher delivers per unit of time, such as `--fetch-rate 0.05`",
     );
     check(
         crew("0.1", "10", "-1"),
-        "the weight of starvation is not a number of 0 or more: -1\n\nhint: give \
-         `--starvation-weight` as the number of lost pages that are as bad as an empty queue for \
-         one unit of time, such as `--starvation-weight 1`",
+        "the weight of starvation is not a number of 0 or more: -1\n\nhint: give the cost of an \
+         empty queue for one unit of time in lost pages, such as `--starvation-weight 1`",
     );
     check(
         crew("0.1", "0", "1"),
-        "the buffer has no room: its size is 0\n\nhint: count the page in work too: `--buffer 1` is \
-         room for no other",
+        "the buffer has no room: its size is 0\n\nhint: include the page being processed: `--buffer \
+         1` has room for no other page",
     );
     check(
         format!("{} --available 0", crew("0.1", "10", "1")),
-        "no fetcher is available: the number is 0\n\nhint: give `--available 1` or more, or leave it \
-         out to see how many are of use",
+        "no fetcher is available: the number is 0\n\nhint: give `--available 1` or more, or omit it \
+         to see how many are useful",
     );
     check(
         format!("{} --svg c.svg --available 1e7", crew("1e-6", "10", "1")),
-        "the switching curve would need 1.1e8 states, more than 1e7\n\nhint: take a smaller \
+        "the switching curve would need 1.1e8 states, more than 1e7\n\nhint: use a smaller \
          `--buffer`",
     );
     check(
         format!("{} --svg c.svg", crew("1e-9", "10", "1")),
         "the switching curve would need 1.1e10 states, more than 1e7\n\nhint: use the fixed number: \
-         with fetchers so slow it is close to the best",
+         with such slow fetchers it is close to optimal",
     );
     check(
         format!("{} --svg - --json", crew("0.1", "10", "1")),
-        "standard output can take one of --json and --svg -\n\nhint: write the picture to a file: \
+        "only one of --json and --svg - can use standard output\n\nhint: write the chart to a file: \
          --svg crew.svg",
     );
     check(

@@ -1,10 +1,10 @@
-//! What each budget would buy.
+//! `freshet curve`.
 
 use serde_json::Value;
 
 use crate::{Folder, generated, number};
 
-/// Along every policy's points the budget rises, and what it buys never gets worse.
+/// Checks for every policy that the measures never get worse as the budget grows.
 #[track_caller]
 fn check(options: &str) {
     let folder = Folder::new(&[("s.csv", &generated(500))]);
@@ -25,7 +25,7 @@ fn check(options: &str) {
             assert!(low <= high, "freshness falls: {less} to {more}");
             for key in ["age", "harmonic_cost", "binary_cost"] {
                 let (low, high) = pair(key);
-                // Nothing is where it is infinite.
+                // An infinite cost is null.
                 let (low, high) = (low.unwrap_or(f64::INFINITY), high.unwrap_or(f64::INFINITY));
                 assert!(high <= low * (1.0 + 1e-12), "{key} rises: {less} to {more}");
             }
@@ -43,7 +43,7 @@ fn more_budget_never_buys_less() {
 }
 
 #[test]
-fn a_point_is_what_plan_says_of_its_budget() {
+fn a_point_equals_the_plan_for_its_budget() {
     let folder = Folder::new(&[("s.csv", &generated(500))]);
     let curve = folder.json("curve s.csv --from 10/day --to 1000/day --points 3");
     let point = &curve["points"][1];
@@ -56,7 +56,7 @@ fn a_point_is_what_plan_says_of_its_budget() {
 }
 
 #[test]
-fn the_picture_shows_the_budget_and_the_policies() {
+fn the_chart_shows_the_budget_and_the_policies() {
     let folder = Folder::new(&[("s.csv", &generated(500))]);
     let ran = folder.run(
         "curve s.csv --budget 100/day --points 9 --policies optimal,uniform,change-rate --svg c.svg",
@@ -67,7 +67,7 @@ fn the_picture_shows_the_budget_and_the_policies() {
     assert!(svg.starts_with("<svg") && svg.ends_with("</svg>"));
     let words = ["your budget 100/day", "500 sources", "optimal", "equal polling", "∝ change rate"];
     for word in words {
-        assert!(svg.contains(word), "no `{word}` in the picture");
+        assert!(svg.contains(word), "no `{word}` in the chart");
     }
     assert!(!svg.contains("NaN") && !svg.contains("inf\""));
 }
@@ -86,12 +86,12 @@ fn the_table_has_one_line_for_each_policy_and_budget() {
 }
 
 #[test]
-fn budgets_that_are_no_range() {
+fn an_empty_range_of_budgets_is_rejected() {
     let folder = Folder::new(&[("s.csv", "change_rate\n1\n")]);
     for (from, to) in [("10/day", "1/day"), ("5/day", "5/day"), ("0/day", "1/day")] {
         let ran = folder.run(&format!("curve s.csv --from {from} --to {to} --svg c.svg"));
         let expect = format!(
-            "error: budgets from {from} to {to} are not a range\n\nhint: give `--from` above 0 and \
+            "error: {from} to {to} is not a range of budgets\n\nhint: give `--from` above 0 and \
              below `--to`, such as `--from 100/day --to 10000/day`\n"
         );
         assert_eq!((ran.code, ran.out.as_str(), ran.err), (Some(2), "", expect));
@@ -100,12 +100,12 @@ fn budgets_that_are_no_range() {
 }
 
 #[test]
-fn budgets_below_the_minimum_are_left_out() {
+fn budgets_below_the_minimum_are_skipped() {
     let folder = Folder::new(&[("s.csv", "change_rate,min_rate\n1,2\n1,3\n")]);
     let ran =
         folder.run("curve s.csv --from 1/day --to 100/day --points 5 --policies optimal --json");
     assert_eq!(ran.code, Some(0));
-    assert_eq!(ran.err, "2 budgets below the sum of the minimum rates, 5/day, left out\n");
+    assert_eq!(ran.err, "skipped 2 budgets below the sum of the minimum rates, 5/day\n");
     let curve: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(curve["points"].as_array().unwrap().len(), 3);
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::Folder;
 
-/// What a page answers: its status, and the whole answer.
-fn ask(address: &str, path: &str) -> (u16, String) {
+/// Requests a page. Returns the status and the whole response.
+fn get(address: &str, path: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
@@ -19,7 +19,7 @@ fn ask(address: &str, path: &str) -> (u16, String) {
 }
 
 #[test]
-fn the_dashboard_is_there_while_it_runs_and_the_summary_after() {
+fn the_dashboard_is_served_until_the_demo_ends_with_a_summary() {
     let folder = Folder::new(&[]);
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("freshet"));
     command.args(["demo", "--pages", "100", "--listen", "127.0.0.1:0"]).current_dir(&folder.0);
@@ -29,12 +29,12 @@ fn the_dashboard_is_there_while_it_runs_and_the_summary_after() {
         lines.find_map(|line| line.strip_prefix("the dashboard is at http://").map(str::to_owned));
     let url = url.unwrap();
     let address = url.strip_suffix('/').unwrap();
-    let (status, page) = ask(address, "/");
+    let (status, page) = get(address, "/");
     assert_eq!(status, 200, "{page}");
     assert!(page.contains("This is the demo"), "{page}");
-    let (status, answer) = ask(address, "/v1/status");
+    let (status, answer) = get(address, "/v1/status");
     assert_eq!(status, 200, "{answer}");
-    // It ends as soon as it is told to, with a browser still there.
+    // The demo stops on a signal even if a browser is still connected.
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET /live HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
     stream.read_exact(&mut [0; 12]).unwrap();
@@ -48,7 +48,7 @@ fn the_dashboard_is_there_while_it_runs_and_the_summary_after() {
 }
 
 #[test]
-fn it_ends_by_itself_and_goes_without_a_dashboard_if_told_to() {
+fn the_demo_ends_after_its_time_and_runs_without_a_dashboard() {
     let folder = Folder::new(&[]);
     let ran = folder.run("demo --pages 100 --for 1s --listen off --json");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -59,7 +59,7 @@ fn it_ends_by_itself_and_goes_without_a_dashboard_if_told_to() {
 }
 
 #[test]
-fn a_place_for_the_dashboard_that_cannot_be_is_told() {
+fn an_invalid_dashboard_address_is_rejected() {
     let folder = Folder::new(&[]);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
@@ -70,9 +70,9 @@ fn a_place_for_the_dashboard_that_cannot_be_is_told() {
             assert!(ran.err.contains(part), "no `{part}` in: {}", ran.err);
         }
     };
-    let parts = [&*format!("cannot listen at {address}"), "hint: leave `--listen` out"];
+    let parts = [&*format!("cannot listen on {address}"), "hint: omit `--listen`"];
     check(&format!("--listen {address}"), &parts);
-    check("--listen 0.0.0.0:7343", &["other machines", "take 127.0.0.1:7343"]);
+    check("--listen 0.0.0.0:7343", &["other machines", "use 127.0.0.1:7343"]);
     check("--listen here", &["neither an address"]);
-    check("--listen off --open", &["--open needs a dashboard", "hint: leave one of them out"]);
+    check("--listen off --open", &["--open needs a dashboard", "hint: remove one of them"]);
 }

@@ -1,8 +1,8 @@
-//! What counts of a document, and whether it changed.
+//! `freshet detect`.
 
 use crate::{Folder, number};
 
-const OLD: &str = "<html><title>Shop</title><nav><a href=/>Home</a></nav><main><h1>Kettle</h1>\
+const OLD: &str = "<html><title>Store</title><nav><a href=/>Home</a></nav><main><h1>Kettle</h1>\
     <p>Price: 12.99 €</p><p>3 minutes ago</p></main><script>nonce = 1</script></html>";
 
 fn folder() -> Folder {
@@ -21,16 +21,16 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn what_would_be_compared() {
+fn the_compared_content_is_printed() {
     let ran = folder().run("detect old.html --why");
-    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Shop\nKettle\nPrice: 12.99 €\n"));
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Store\nKettle\nPrice: 12.99 €\n"));
     for part in ["old.html: html", "the main text", "navigation  Home", "counter  3 minutes ago"] {
         assert!(ran.err.contains(part), "{}", ran.err);
     }
     let ran = folder().run("detect a.json");
     assert_eq!(ran.out, "/a: \"x\"\n/b/+: 1\n/b/+: 2.5\n");
     let report = folder().json("detect old.html --why");
-    assert_eq!(report["text"], "Shop\nKettle\nPrice: 12.99 €\n");
+    assert_eq!(report["text"], "Store\nKettle\nPrice: 12.99 €\n");
     assert_eq!(report["left_out"][0]["reason"], "navigation");
 }
 
@@ -39,10 +39,10 @@ fn exit_codes_say_whether_it_changed() {
     let folder = folder();
     let same = folder.run("detect old.html old.html");
     assert_eq!((same.code, same.out.as_str()), (Some(0), ""));
-    assert!(same.err.contains("every byte"), "{}", same.err);
+    assert!(same.err.contains("the bytes are identical"), "{}", same.err);
     let noise = folder.run("detect old.html noise.html");
     assert_eq!((noise.code, noise.out.as_str()), (Some(0), ""));
-    assert!(noise.err.contains("nothing that counts"), "{}", noise.err);
+    assert!(noise.err.contains("not the compared content"), "{}", noise.err);
     let changed = folder.run("detect old.html new.html");
     assert_eq!(changed.code, Some(1));
     assert!(changed.out.contains("-Price: 12.99 €\n+Price: 13.49 €\n"), "{}", changed.out);
@@ -90,9 +90,9 @@ fn selectors_and_settings() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn errors_name_the_location_and_have_hints() {
     let folder = folder();
-    let fault = |arguments: &str| {
+    let error = |arguments: &str| {
         let ran = folder.run(arguments);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{arguments}");
         assert!(
@@ -103,35 +103,37 @@ fn what_is_wrong_is_named() {
         ran.err
     };
     assert!(
-        fault("detect old.html --select p:foo")
-            .contains("detect.select[0]: `:foo` is not known, after 1 characters")
+        error("detect old.html --select p:foo")
+            .contains("detect.select[0]: unknown pseudo-class `:foo`, after 1 characters")
     );
     assert!(
-        fault("detect old.html --ignore-text (").contains("detect.ignore_text[0]: unclosed group")
+        error("detect old.html --ignore-text (").contains("detect.ignore_text[0]: unclosed group")
     );
     assert!(
-        fault("detect old.html --settings wrong.toml")
+        error("detect old.html --settings wrong.toml")
             .contains("wrong.toml:2: unknown field `selct`")
     );
     assert!(
-        fault("detect old.html --settings none.toml")
+        error("detect old.html --settings none.toml")
             .contains("cannot read the settings none.toml")
     );
     assert!(
-        fault("detect old.html --settings type.toml")
+        error("detect old.html --settings type.toml")
             .contains("type.toml:2: below: `x` is not a share: 0.05 is 5 %")
     );
-    assert!(fault("detect old.html --charset klingon").contains("there is no charset `klingon`"));
-    assert!(fault("detect none.html").contains("cannot read none.html"));
-    assert!(fault("detect ftp://h/x").contains("cannot read ftp://h/x: no ftp URLs"));
-    assert!(fault("detect file:///x.html").contains("hint: give the path alone: `/x.html`"));
-    assert!(fault("detect https://example.org/").contains("cannot fetch https://example.org/"));
-    assert!(fault("detect - -").contains("standard input can be read once"));
-    assert!(fault("detect old.html --below 5").contains("from 0 to 1"));
+    assert!(error("detect old.html --charset klingon").contains("unknown charset `klingon`"));
+    assert!(error("detect none.html").contains("cannot read none.html"));
+    assert!(
+        error("detect ftp://h/x").contains("cannot read ftp://h/x: ftp URLs are not supported")
+    );
+    assert!(error("detect file:///x.html").contains("hint: give only the path: `/x.html`"));
+    assert!(error("detect https://example.org/").contains("cannot fetch https://example.org/"));
+    assert!(error("detect - -").contains("standard input can be read only once"));
+    assert!(error("detect old.html --below 5").contains("from 0 to 1"));
 }
 
 #[test]
-fn what_the_owner_may_not_expect_is_said() {
+fn unmatched_selectors_and_invalid_documents_are_reported() {
     let folder = folder();
     let ran = folder.run("detect old.html --select .none --select h1");
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Kettle\n"));
@@ -145,7 +147,7 @@ fn what_the_owner_may_not_expect_is_said() {
 }
 
 #[test]
-fn what_changed_is_never_the_same_to_a_hundred_percent() {
+fn changed_content_is_never_a_hundred_percent_the_same() {
     let words: Vec<String> = (0..5000).map(|it| format!("word{it}")).collect();
     let text = words.join(" ");
     let folder = Folder::new(&[
@@ -157,5 +159,5 @@ fn what_changed_is_never_the_same_to_a_hundred_percent() {
     assert!(ran.err.starts_with("changed: 99.9 % of the words are the same"), "{}", ran.err);
     assert!(ran.out.contains("[-word77-]{+other+}") && ran.out.len() < 6000, "{}", ran.out.len());
     let ran = folder.run("detect a.txt c.txt --diff none");
-    assert!(ran.err.starts_with("changed: the same words in another order"), "{}", ran.err);
+    assert!(ran.err.starts_with("changed: the same words in a different order"), "{}", ran.err);
 }

@@ -1,4 +1,4 @@
-//! What the engine thinks of a source.
+//! `freshet simulate --explain`.
 
 use serde_json::Value;
 
@@ -19,22 +19,19 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn a_timeline_and_the_last_word() {
+fn a_timeline_ends_with_the_final_state() {
     let folder = folder();
     let ran = folder.run(&format!("{SMALL} --explain 7"));
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let lines: Vec<&str> = ran.out.lines().collect();
     let expect = "source 7 of 60; engine, objective harmonic, budget 0.2/source/day, seed 1";
     assert_eq!(lines[0], expect);
-    for words in
-        ["what happened", "described, with a copy", "fetched (worth it): ", ": worth it\n", " end "]
-    {
+    for words in [" event ", "added, with a copy", "fetched (value): ", ": value\n", " end "] {
         assert!(ran.out.contains(words), "no `{words}` in\n{}", ran.out);
     }
     let last = ran.out.split("\n\n").last().unwrap();
     assert!(last.starts_with("source 7 on day 39.9"), "{last}");
     assert!(last.contains("\n  changes   every ") && last.contains("\n  host      "), "{last}");
-    // For a terminal, and for a program the same.
     assert_eq!(lines.iter().find(|line| line.chars().count() > 130), None);
     assert_eq!(folder.run(&format!("{SMALL} --explain 7 --seeds 3 --jobs 1")).out, ran.out);
     assert_ne!(folder.run(&format!("{SMALL} --explain 7 --seed 2")).out, ran.out);
@@ -42,7 +39,7 @@ fn a_timeline_and_the_last_word() {
 }
 
 #[test]
-fn long_stories_are_thinned_out_and_all_is_in_the_json() {
+fn long_timelines_are_sampled_and_the_json_has_every_event() {
     let folder = folder();
     let run = "simulate s.csv --budget 6/day --days 60 --explain news.example/a";
     let ran = folder.run(run);
@@ -51,7 +48,7 @@ fn long_stories_are_thinned_out_and_all_is_in_the_json() {
     let moments = folder.json(run);
     let moments = moments.as_array().unwrap();
     assert!(moments.len() > 200, "{}", moments.len());
-    let note = format!("60 of {} moments, thinned out evenly: --json prints all\n", moments.len());
+    let note = format!("60 of {} events, sampled evenly: --json prints all\n", moments.len());
     assert!(ran.out.contains(&note), "{}", ran.out);
     let table = ran.out.split("\n\n").nth(1).unwrap();
     assert_eq!(table.lines().count(), 62);
@@ -59,7 +56,7 @@ fn long_stories_are_thinned_out_and_all_is_in_the_json() {
     let fetched: Vec<&Value> = moments.iter().filter(|it| it["event"] == "fetched").collect();
     assert!(!fetched.is_empty());
     for it in &fetched {
-        // The copy was as old as the last fetch says, and fetching was worth it then.
+        // Each fetch has the age of the copy and the value at its time.
         assert!(number(it, "age").unwrap() > 0.0, "{it}");
         assert!(number(it, "worth").unwrap() > 0.0 && number(it, "price").unwrap() > 0.0, "{it}");
         assert!(it["reason"].is_string() && it["outcome"].is_string(), "{it}");
@@ -73,7 +70,7 @@ fn long_stories_are_thinned_out_and_all_is_in_the_json() {
 }
 
 #[test]
-fn without_a_budget_a_source_only_waits() {
+fn without_a_budget_a_source_is_not_fetched() {
     let folder = folder();
     let run = "simulate s.csv --budget 6/day --days 60 --scenario zero.toml --explain";
     let moments = folder.json(&format!("{run} news.example/b"));
@@ -86,7 +83,7 @@ fn without_a_budget_a_source_only_waits() {
 }
 
 #[test]
-fn a_page_of_a_trace_comes_and_goes() {
+fn a_page_of_a_trace_is_added_and_removed() {
     let folder = folder();
     let moments = folder.json("simulate --trace t.csv --budget 2/day --explain b/two");
     let moments = moments.as_array().unwrap();
@@ -100,7 +97,7 @@ fn a_page_of_a_trace_comes_and_goes() {
 }
 
 #[test]
-fn sources_that_are_not_there_and_options_that_do_not_go_together() {
+fn unknown_sources_and_contradictory_options_are_rejected() {
     let folder = folder();
     let check = |arguments: &str, expect: &str| {
         let ran = folder.run(&format!("simulate {arguments}"));
@@ -125,8 +122,8 @@ fn sources_that_are_not_there_and_options_that_do_not_go_together() {
     );
     check(
         "--explain 1 --policies engine,uniform",
-        "error: --explain is about what the engine thinks, and --policies names `uniform`\n\nhint: \
-         leave out --policies, or --explain\n",
+        "error: --explain shows the estimates of the engine, and --policies contains `uniform`\n\n\
+         hint: remove --policies or --explain\n",
     );
     check("--explain 1 --out o", "error: the argument '--explain <SOURCE>' cannot be used with");
 }

@@ -1,4 +1,4 @@
-//! Fetching, from a server on loopback.
+//! `freshet fetch`, from a server on loopback.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -6,11 +6,11 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::{Folder, Ran};
+use crate::{Folder, RunResult};
 
 const ROBOTS: &str = "user-agent: *\nallow: /yes\ndisallow: /no\ncrawl-delay: 3\n";
 
-/// A server with a few pages that closes each connection.
+/// Starts a server with a few pages that closes each connection.
 fn serve() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -53,16 +53,16 @@ fn answer(head: &str) -> (&'static str, &'static str, String) {
     }
 }
 
-fn fetch(path: &str, more: &str) -> Ran {
+fn fetch(path: &str, more: &str) -> RunResult {
     let address = serve();
     Folder::new(&[]).run(&format!("fetch http://{address}{path} --allow 127.0.0.1 {more}"))
 }
 
-/// With arguments that hold blanks and worse.
-fn fetch_with(arguments: &[&str]) -> Ran {
+/// Runs `freshet fetch` with arguments that may contain spaces and control characters.
+fn fetch_with(arguments: &[&str]) -> RunResult {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("freshet");
     let output = command.arg("fetch").args(arguments).output().unwrap();
-    Ran {
+    RunResult {
         code: output.status.code(),
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
@@ -80,11 +80,11 @@ fn the_whole_outcome_is_shown() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     for part in [
         "outcome       content (200)\n",
-        "moved         for good, to http://",
-        "type          text/html; UTF-8, says its header\n",
+        "moved         permanently, to http://",
+        "type          text/html; UTF-8, from the header\n",
         "size          12 bytes\n",
         "etag          \"v1\"\n",
-        "fresh         for 60 seconds, says the host\n",
+        "max-age       60 seconds\n",
         "robots.txt    allowed by line 2, `allow: /yes`\n",
         "crawl delay   3 seconds\n",
         " for 3 requests: ",
@@ -94,7 +94,7 @@ fn the_whole_outcome_is_shown() {
 }
 
 #[test]
-fn programs_get_an_object() {
+fn the_json_report_has_the_outcome_and_the_hops() {
     let (code, report) = json("/moved", "");
     assert_eq!(code, Some(0));
     assert_eq!((&report["outcome"], &report["status"]), (&"content".into(), &200.into()));
@@ -109,7 +109,7 @@ fn programs_get_an_object() {
 }
 
 #[test]
-fn exit_codes_tell_yes_from_no() {
+fn exit_codes_distinguish_success_refusal_and_failure() {
     for (path, more, code) in [
         ("/yes", "", 0),
         ("/yes", "--etag \"v1\"", 0),
@@ -141,10 +141,10 @@ fn robots_are_explained() {
     let ran = fetch("/no/x", "--robots");
     for part in [
         "verdict           disallowed\n",
-        "because           disallowed by line 3, `disallow: /no`\n",
-        "group             `user-agent: *` from line 1 on\n",
+        "reason            disallowed by line 3, `disallow: /no`\n",
+        "group             `user-agent: *`, from line 1\n",
         "/robots.txt, status 200\n",
-        "age of our copy   ",
+        "age of the copy   ",
     ] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
@@ -154,21 +154,21 @@ fn robots_are_explained() {
 }
 
 #[test]
-fn the_guard_names_the_way_out() {
+fn a_refusal_of_the_guard_has_a_hint() {
     let address = serve();
     let ran = Folder::new(&[]).run(&format!("fetch http://{address}/yes"));
     assert_eq!(ran.code, Some(1));
     assert!(
         ran.out.contains("refused by the guard: 127.0.0.1 is at the loopback address 127.0.0.1")
     );
-    assert_eq!(ran.err, "\nhint: if that is meant, open it with `--allow 127.0.0.1`\n");
+    assert_eq!(ran.err, "\nhint: if this is intended, allow it with `--allow 127.0.0.1`\n");
     let report = Folder::new(&[]).run(&format!("fetch http://{address}/yes --json"));
     let report: Value = serde_json::from_str(&report.out).unwrap();
     assert_eq!(report["refused"]["zone"], "loopback");
 }
 
 #[test]
-fn the_body_goes_where_it_is_wanted() {
+fn the_body_is_written_to_the_given_output() {
     let ran = fetch("/yes", "--body -");
     assert_eq!(ran.out, "<p>grün</p>");
     assert!(ran.err.starts_with("outcome "));
@@ -199,25 +199,25 @@ fn headers_and_settings_are_sent() {
 }
 
 #[test]
-fn urls_that_are_none() {
+fn invalid_urls_are_rejected() {
     let run = |url: &str| Folder::new(&[]).run(&format!("fetch {url}"));
     let ran = run("example.com");
     assert_eq!(ran.code, Some(2));
     assert!(
-        ran.err.contains("hint: give the whole URL, such as `https://example.com`"),
+        ran.err.contains("hint: give the full URL, such as `https://example.com`"),
         "{}",
         ran.err
     );
     let ran = run("localhost:8080/x");
     assert_eq!(ran.code, Some(1));
-    assert_eq!(ran.err, "\nhint: give the whole URL: `http://localhost:8080/x`\n");
+    assert_eq!(ran.err, "\nhint: give the full URL: `http://localhost:8080/x`\n");
     for url in ["https://me:hunter2@example.com/", "me:hunter2@example.com", "hunter2:@example.com"]
     {
         let ran = run(url);
         assert_eq!(ran.code, Some(2));
         assert!(!ran.err.contains("hunter2"), "{}", ran.err);
         assert!(
-            ran.err.contains("the URL of example.com holds a name or a password"),
+            ran.err.contains("the URL of example.com contains a user name or password"),
             "{}",
             ran.err
         );
@@ -279,19 +279,19 @@ fn a_setting_of_the_wrong_kind_is_named_and_not_repeated() {
 }
 
 #[test]
-fn a_version_without_quotes_is_pointed_out() {
+fn an_etag_without_quotes_has_a_hint() {
     let ran = fetch("/yes", "--etag v1");
-    assert!(ran.err.contains("hint: ETags have quotes"), "{}", ran.err);
+    assert!(ran.err.contains("hint: the quotes are part of an ETag"), "{}", ran.err);
     let ran = fetch("/moved", "--etag \"v1\"");
     assert!(ran.out.contains("not modified (304)"), "{}", ran.out);
 }
 
 #[test]
-fn conditions_that_are_none() {
+fn invalid_conditions_are_rejected() {
     for (arguments, says) in [
-        (["--etag", "\"a\nb\""], "the ETag is empty or holds control characters"),
+        (["--etag", "\"a\nb\""], "the ETag is empty or contains control characters"),
         (["--etag", ""], "the ETag is empty"),
-        (["--modified", "yesterday"], "`yesterday` is not a date"),
+        (["--modified", "yesterday"], "`yesterday` is not an HTTP date"),
         (["--modified", "2024-01-01"], "Sun, 06 Nov 1994 08:49:37 GMT"),
         (["--allow", "::1:8080"], "`[::1]:8080`"),
     ] {
@@ -303,13 +303,13 @@ fn conditions_that_are_none() {
 }
 
 #[test]
-fn a_host_that_is_not_there_is_named_before_its_robots() {
+fn an_unreachable_host_is_reported_before_robots_txt() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{gone}/");
     let ran = fetch_with(&[&url, "--allow", "127.0.0.1"]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     let says = format!("failed: robots.txt cannot be reached: cannot connect to {gone}: ");
-    assert!(ran.out.contains(&says) && ran.out.contains("fault of the host"), "{}", ran.out);
+    assert!(ran.out.contains(&says) && ran.out.contains("caused by the host"), "{}", ran.out);
     let ran = fetch_with(&[&url, "--allow", "127.0.0.1", "--json"]);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((&report["outcome"], &report["blame"]), (&"failed".into(), &"host".into()));
@@ -322,14 +322,14 @@ fn a_host_that_is_not_there_is_named_before_its_robots() {
 fn a_redirect_to_a_file_is_refused_for_what_it_is() {
     let ran = fetch("/away", "");
     assert_eq!(ran.code, Some(1));
-    assert!(ran.out.contains("refused by the guard: a redirect leads to `file:`"), "{}", ran.out);
+    assert!(ran.out.contains("refused by the guard: redirect to a `file:` URL not followed"), "{}", ran.out);
     assert!(!ran.err.contains("files ="), "{}", ran.err);
     let (_, report) = json("/away", "");
     assert_eq!(report["refused"]["name"], "redirect");
 }
 
 #[test]
-fn what_strangers_write_does_not_steer_the_terminal() {
+fn fetched_text_cannot_control_the_terminal() {
     let ran = fetch("/steer", "");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("etag          \"\u{fffd}2J\"\n"), "{}", ran.out);
@@ -352,7 +352,7 @@ fn what_strangers_write_does_not_steer_the_terminal() {
 }
 
 #[test]
-fn what_counts_of_a_page_on_the_web() {
+fn detect_reads_a_url() {
     let address = serve();
     let ran = Folder::new(&[]).run(&format!("detect http://{address}/yes --allow 127.0.0.1"));
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "grün\n"), "{}", ran.err);

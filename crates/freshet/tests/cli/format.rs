@@ -16,7 +16,7 @@ c,0.4,4,0
 d,150,0.05,1
 ";
 
-/// The same sources, in files of every kind.
+/// Creates a folder with the same sources in every format.
 fn folder() -> Folder {
     let folder = Folder::new(&[("s.csv", CSV), ("s.tsv", &CSV.replace(',', "\t"))]);
     let ids = ["a", "b", "c", "d"].into_iter().collect();
@@ -43,8 +43,7 @@ fn the_same_plan_from_every_format_and_from_standard_input() {
     assert_eq!((piped.code, piped.out), (Some(0), expect.0));
 }
 
-/// Writes the plan to a file of this name, and reads it back with `cells`: one list for each row,
-/// with no value as an empty text.
+/// Writes the plan to a file and compares its cells, where a missing value is an empty text.
 #[track_caller]
 fn check(name: &str, cells: impl Fn(&Folder) -> Vec<[String; 6]>) {
     let folder = folder();
@@ -93,7 +92,7 @@ fn json_cell(value: &Value) -> String {
     }
 }
 
-/// A number as it stands in CSV.
+/// Formats a number as in CSV.
 fn plain(number: f64) -> String {
     number.to_string()
 }
@@ -125,7 +124,7 @@ fn arrow_cell(column: &arrow_array::ArrayRef, row: usize) -> String {
 }
 
 #[test]
-fn a_compressed_plan_is_read_as_what_it_was() {
+fn a_compressed_plan_has_the_same_content() {
     let folder = folder();
     for name in ["p.csv", "p.csv.gz"] {
         assert_eq!(folder.run(&format!("plan s.csv {PLAN} {name}")).code, Some(0));

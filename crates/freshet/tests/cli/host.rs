@@ -1,4 +1,4 @@
-//! What hosts allow.
+//! Host limits.
 
 use crate::{Folder, number};
 
@@ -13,7 +13,7 @@ e,1,
 f,2,
 ";
 
-/// What each host's sources get: x, y, and those without a host.
+/// Checks the total rates of host x, of host y, and of the sources without a host.
 #[track_caller]
 fn check(limits: &str, expect: impl Fn([f64; 3]) -> bool) {
     let folder = Folder::new(&[("s.csv", TABLE), ("limits.csv", "host,limit\ny,2/day\n")]);
@@ -29,12 +29,12 @@ fn is(value: f64, expect: f64) -> bool {
 }
 
 #[test]
-fn without_limits_all_are_equal() {
+fn without_limits_all_rates_are_equal() {
     check("", |[x, y, none]| is(x, 4.0) && is(y, 4.0) && is(none, 4.0));
 }
 
 #[test]
-fn a_limit_for_every_host_is_none_for_sources_without_one() {
+fn a_limit_for_every_host_does_not_apply_to_sources_without_a_host() {
     check("--host-limit 3/day", |[x, y, none]| is(x, 3.0) && is(y, 3.0) && is(none, 6.0));
 }
 
@@ -50,15 +50,15 @@ fn a_file_names_the_exceptions() {
 }
 
 #[test]
-fn a_host_in_the_file_that_no_source_has_is_noted() {
+fn hosts_without_sources_are_noted() {
     let folder = Folder::new(&[
         ("s.csv", TABLE),
         ("l.csv", "host,limit\ny,2\nz.org,1/s\n"),
         ("m.csv", "host,limit\nz.org,1/s\nzz.org,1/s\n"),
     ]);
-    for (file, who) in [("l.csv", "a host"), ("m.csv", "2 hosts")] {
+    for (file, who) in [("l.csv", "1 host"), ("m.csv", "2 hosts")] {
         let ran = folder.run(&format!("plan s.csv --budget 12/day --quiet --host-limit {file}"));
-        let note = format!("{file}: {who} with no source in s.csv, such as `z.org`\n");
+        let note = format!("{file}: {who} without sources in s.csv, such as `z.org`\n");
         assert_eq!((ran.code, ran.err), (Some(0), note));
     }
 }

@@ -1,4 +1,4 @@
-//! The papers' numbers beside ours.
+//! `freshet lab`.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ fn without_a_name_it_lists_the_experiments() {
 }
 
 #[test]
-fn a_table_beside_ours() {
+fn a_table_is_compared_with_our_numbers() {
     let folder = Folder::new(&[]);
     let ran = folder.run("lab cho-table-4");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
@@ -33,8 +33,8 @@ fn a_table_beside_ours() {
     assert!(ran.out.contains("9 reproduced, 1 misprint"), "{}", ran.out);
 }
 
-/// What rounds to a printed number is reproduced, and nothing else.
-fn rounds(row: &Value) -> bool {
+/// True if our number rounds to the printed one.
+fn rounds_to_printed(row: &Value) -> bool {
     let (paper, ours) = (number(row, "paper"), number(row, "ours"));
     let unit = number(row, "unit").unwrap();
     let off = (paper.unwrap() - ours.unwrap()).abs();
@@ -42,7 +42,7 @@ fn rounds(row: &Value) -> bool {
 }
 
 #[test]
-fn json_has_what_the_verdicts_follow_from() {
+fn json_contains_the_numbers_behind_the_verdicts() {
     let folder = Folder::new(&[]);
     let all = folder.json("lab cho-table-4 cho-table-5 liu-table-1-1 liu-table-1-3 cho-fig-11");
     let names: Vec<&str> =
@@ -58,7 +58,7 @@ fn json_has_what_the_verdicts_follow_from() {
             *counts.entry(verdict).or_insert(0) += 1;
             if number(row, "paper").is_some() {
                 rows += 1;
-                assert_eq!(verdict == "reproduced", rounds(row), "{row}");
+                assert_eq!(verdict == "reproduced", rounds_to_printed(row), "{row}");
             }
             if verdict == "misprint" {
                 let range = row["range"].as_array().unwrap();
@@ -69,17 +69,18 @@ fn json_has_what_the_verdicts_follow_from() {
                 assert!(paper < ends[0] || paper > ends[1], "{row}");
             }
         }
-        let told: std::collections::BTreeMap<&str, u64> = (entry["verdicts"].as_object().unwrap())
-            .iter()
-            .map(|(name, count)| (name.as_str(), count.as_u64().unwrap()))
-            .collect();
-        assert_eq!(told, counts);
+        let reported: std::collections::BTreeMap<&str, u64> =
+            (entry["verdicts"].as_object().unwrap())
+                .iter()
+                .map(|(name, count)| (name.as_str(), count.as_u64().unwrap()))
+                .collect();
+        assert_eq!(reported, counts);
     }
     assert_eq!(rows, 10 + 12 + 50 + 27 * 7 + 1);
 }
 
 #[test]
-fn a_misprinted_formula_can_be_judged_again() {
+fn the_verdict_on_a_formula_follows_from_its_deviations() {
     let folder = Folder::new(&[]);
     let all = folder.json("lab azar-algorithms liu-props-10-to-12 liu-golden-ratio wic-section-4");
     let rows = all.as_array().unwrap().iter().flat_map(|it| it["rows"].as_array().unwrap());
@@ -99,7 +100,7 @@ fn a_misprinted_formula_can_be_judged_again() {
 }
 
 #[test]
-fn what_the_paper_does_not_print_is_no_number_of_the_paper() {
+fn claims_from_elsewhere_are_not_printed_numbers() {
     let folder = Folder::new(&[]);
     let text = folder.run("lab liu-props-10-to-12").out;
     assert!(text.contains(" theory "), "{text}");
@@ -115,7 +116,7 @@ fn out_writes_a_page_pictures_and_tables() {
     let folder = Folder::new(&[]);
     let ran = folder.run("lab cho-fig-9 cho-table-5 --out made/lab");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert_eq!(ran.err, "written: made/lab/index.html\n");
+    assert_eq!(ran.err, "wrote made/lab/index.html\n");
     let mut names: Vec<String> = std::fs::read_dir(folder.path("made/lab"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -141,18 +142,18 @@ fn out_writes_a_page_pictures_and_tables() {
 }
 
 #[test]
-fn files_of_another_run_are_named() {
+fn files_of_an_earlier_run_are_listed() {
     let folder = Folder::new(&[]);
     assert_eq!(folder.run("lab cho-fig-9 cho-table-5 --out lab").code, Some(0));
     let ran = folder.run("lab cho-table-5 --out lab");
     assert_eq!(ran.code, Some(0));
-    let expect = "written: lab/index.html\nnot of this run, and not on the page: cho-fig-9.csv, \
+    let expect = "wrote lab/index.html\nfiles of an earlier run, not on the page: cho-fig-9.csv, \
                   cho-fig-9.svg, cho-fig-9-picture.csv\n";
     assert_eq!(ran.err, expect);
 }
 
 #[test]
-fn what_cannot_be_written_leaves_nothing() {
+fn a_failed_write_leaves_no_files() {
     let folder = Folder::new(&[("file", "")]);
     let ran = folder.run("lab cho-table-5 --out file");
     assert_eq!(ran.code, Some(2));
@@ -164,7 +165,7 @@ fn what_cannot_be_written_leaves_nothing() {
 }
 
 #[test]
-fn names_that_are_none_are_refused() {
+fn unknown_names_have_suggestions() {
     let folder = Folder::new(&[]);
     let check = |arguments: &str, expect: &str| {
         let ran = folder.run(arguments);
@@ -173,28 +174,28 @@ fn names_that_are_none_are_refused() {
     };
     check(
         "lab cho-table-4 cho-table-9",
-        "error: there is no experiment `cho-table-9`\n\nhint: did you mean cho-table-2 or cho-table-3 \
+        "error: unknown experiment `cho-table-9`\n\nhint: did you mean cho-table-2 or cho-table-3 \
          or cho-table-4 or cho-table-5 or cho-table-7?\n",
     );
     check(
         "lab nothing-like-it",
-        "error: there is no experiment `nothing-like-it`\n\nhint: `freshet lab` lists them; `all` and \
-         the papers' names (cho, azar, kolobov, liu, wic, ours) stand for several\n",
+        "error: unknown experiment `nothing-like-it`\n\nhint: `freshet lab` lists the experiments; `all` \
+         and the papers (cho, azar, kolobov, liu, wic, ours) select several\n",
     );
-    for (slip, meant) in
+    for (typo, name) in
         [("Table-1-2", "liu-table-1-2"), ("wic-fg-5", "wic-fig-5"), ("KOLOBOW", "kolobov")]
     {
-        let hint = format!("there is no experiment `{slip}`\n\nhint: did you mean {meant}?\n");
-        check(&format!("lab {slip}"), &format!("error: {hint}"));
+        let hint = format!("unknown experiment `{typo}`\n\nhint: did you mean {name}?\n");
+        check(&format!("lab {typo}"), &format!("error: {hint}"));
     }
     check(
         "lab table-1-2",
-        "error: there is no experiment `table-1-2`\n\nhint: did you mean liu-table-1-2?\n",
+        "error: unknown experiment `table-1-2`\n\nhint: did you mean liu-table-1-2?\n",
     );
     check(
         "lab --out somewhere",
-        "error: nothing to write to somewhere: no experiment is named\n\nhint: name some, or all of \
-         them: `freshet lab all --out DIR`\n",
+        "error: nothing to write to somewhere: no experiment is given\n\nhint: give experiments, or \
+         all of them: `freshet lab all --out DIR`\n",
     );
 }
 

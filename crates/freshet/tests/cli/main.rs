@@ -1,4 +1,4 @@
-//! The program as people run it: arguments and tables in; output, files and exit codes out.
+//! Tests of the command line: arguments and tables in; output, files and exit codes out.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,16 +7,16 @@ mod crew;
 mod curve;
 mod demo;
 mod detect;
-mod exit;
+mod errors;
+mod exit_codes;
 mod explain;
-mod fault;
 mod fetch;
 mod format;
 mod host;
 mod lab;
 mod paper;
+mod plan_rows;
 mod policy;
-mod row;
 mod scenario;
 mod simulate;
 mod target;
@@ -30,12 +30,12 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A directory to run the program in, so that its messages name files as they were typed.
+/// Directory in which the program is run, so that its messages contain relative file names.
 struct Folder(TempDir);
 
-/// What a run left behind.
+/// Result of running the program.
 #[derive(Debug)]
-struct Ran {
+struct RunResult {
     code: Option<i32>,
     out: String,
     err: String,
@@ -58,7 +58,7 @@ impl Folder {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The names of all files, hidden ones too.
+    /// Returns the names of all files, including hidden ones.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<String> =
@@ -67,22 +67,22 @@ impl Folder {
         names
     }
 
-    fn run(&self, arguments: &str) -> Ran {
+    fn run(&self, arguments: &str) -> RunResult {
         self.run_with("", arguments)
     }
 
-    fn run_with(&self, input: impl Into<Vec<u8>>, arguments: &str) -> Ran {
+    fn run_with(&self, input: impl Into<Vec<u8>>, arguments: &str) -> RunResult {
         let mut command = assert_cmd::cargo::cargo_bin_cmd!("freshet");
         command.current_dir(self.0.path()).args(arguments.split_whitespace()).write_stdin(input);
         let output = command.output().unwrap();
-        Ran {
+        RunResult {
             code: output.status.code(),
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
         }
     }
 
-    /// The object that `--json` prints.
+    /// Returns the object that `--json` prints.
     #[track_caller]
     fn json(&self, arguments: &str) -> Value {
         let ran = self.run(&format!("{arguments} --json"));
@@ -90,7 +90,7 @@ impl Folder {
         serde_json::from_str(&ran.out).unwrap()
     }
 
-    /// The rows that `--out` gives.
+    /// Returns the rows that `--out` writes.
     #[track_caller]
     fn rows(&self, arguments: &str) -> Rows {
         let ran = self.run(&format!("{arguments} --quiet --out -"));
@@ -99,12 +99,12 @@ impl Folder {
     }
 }
 
-/// The rows of a plan as CSV.
+/// Rows of a plan as CSV.
 #[derive(Debug, PartialEq)]
 struct Rows(String);
 
 impl Rows {
-    /// A column by its name; cells without a value are NaN.
+    /// Returns a column by its name; cells without a value are NaN.
     #[track_caller]
     fn numbers(&self, column: &str) -> Vec<f64> {
         let mut lines = self.0.lines();
@@ -114,18 +114,18 @@ impl Rows {
     }
 }
 
-/// A number of a JSON object; what is null there is infinite or undefined.
+/// Returns a number of a JSON object; null stands for an infinite or undefined number.
 #[track_caller]
 fn number(object: &Value, key: &str) -> Option<f64> {
     assert!(object.get(key).is_some(), "no `{key}` in {object}");
     object[key].as_f64()
 }
 
-/// A table like the web: importance and change rates over five powers of ten, a sixth of the
-/// sources observed. Change rates are below 1, so that they can be chances too.
+/// Returns a table with importance and change rates over five powers of ten, and a sixth of the sources
+/// observed. Change rates are below 1, so that they are also valid probabilities.
 fn generated(rows: usize) -> String {
     let mut text = String::from("id,importance,change_rate,complete,cost,host\n");
-    // Steps of irrational length are as good as random, and the same each time.
+    // Multiples of an irrational number are evenly distributed, and the same in each run.
     let spread = |row: usize, step: f64| (row as f64 * step).fract();
     for row in 0..rows {
         let importance = 10f64.powf(5.0 * spread(row, 0.618_033_988_749_895) - 2.0);

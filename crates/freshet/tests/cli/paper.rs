@@ -1,12 +1,12 @@
-//! The papers' numbers. Printed ones hold to the digits that are printed; the others are those of
-//! an independent implementation with 60 digits.
+//! Numbers of the papers. Printed numbers are checked to the printed digits; the others come from an
+//! independent implementation with 60 digits.
 
 use crate::{Folder, number};
 
 struct Case<'a> {
     /// Importance and change rate.
     sources: &'a [(f64, f64)],
-    /// The sources from this one on are observed.
+    /// Index of the first observed source.
     observed_from: usize,
     arguments: &'a str,
     rates: &'a [f64],

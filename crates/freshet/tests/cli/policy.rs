@@ -14,7 +14,7 @@ fn check(timing: &str, budget: &str) {
                 "plan s.csv --quiet --budget {budget} --objective {objective} --timing {timing} \
                  --policy {policy}"
             ));
-            // What is not finite is null.
+            // An infinite cost is null.
             number(&report, measure).unwrap_or(f64::INFINITY)
         };
         let best = cost("optimal");
@@ -30,19 +30,19 @@ fn check(timing: &str, budget: &str) {
 }
 
 #[test]
-fn at_fixed_intervals() {
+fn the_optimum_is_best_at_fixed_intervals() {
     check("periodic", "20%/day");
     check("periodic", "0.2%/day");
 }
 
 #[test]
-fn at_random_times() {
+fn the_optimum_is_best_at_random_times() {
     check("poisson", "20%/day");
     check("poisson", "0.2%/day");
 }
 
 #[test]
-fn in_slots() {
+fn the_optimum_is_best_in_slots() {
     check("slots", "20%/day");
     check("slots", "0.2%/day");
 }

@@ -1,4 +1,4 @@
-//! What happens on known days.
+//! `freshet simulate --scenario`.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{Folder, number};
 
-/// A day a piece, so that each day of the series is one of the web.
+/// Simulation with one interval of the series per day.
 const SMALL: &str =
     "simulate --sources 200 --days 60 --burn-in 0 --seeds 1 --quiet --scenario s.toml";
 
@@ -15,7 +15,7 @@ fn folder(scenario: &str) -> Folder {
     Folder::new(&[("s.toml", scenario), ("s.csv", "id,change_rate,host\na,1,x\nb,0.5,y\nc,2,y\n")])
 }
 
-/// What a policy spent each day.
+/// Returns the requests of a policy per day.
 fn requests(result: &Value, policy: usize) -> Vec<f64> {
     let series = result["policies"][policy]["series"]["requests"].as_array().unwrap();
     series.iter().map(|it| it.as_f64().unwrap()).collect()
@@ -47,16 +47,16 @@ fn a_budget_changes_and_the_report_has_its_mean() {
     }
 }
 
-/// The example of the documentation, which `--help` shows too.
+/// Runs the example of the documentation, which `--help` also shows.
 #[test]
 fn the_documented_example_runs() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/simulate.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/simulation.md");
     let page = fs::read_to_string(page).unwrap();
     let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let folder = folder(example);
     let help = folder.run("simulate --help").out;
     for line in example.lines().filter(|line| !line.is_empty()) {
-        assert!(help.contains(line), "--help does not say `{line}`");
+        assert!(help.contains(line), "--help does not contain `{line}`");
     }
     let run = "simulate --sources 1200 --days 90 --seeds 1 --policies engine,optimum --out o \
                --scenario s.toml";
@@ -72,7 +72,7 @@ fn the_documented_example_runs() {
     assert_eq!(ran.err.lines().find(|line| line.chars().count() > 100), None);
     let svg = folder.read("o/over_time.svg");
     for mark in ["30: budget 50 %", "60: 30 % of the hosts silent", "80.5: 1000 sources come"] {
-        assert!(svg.contains(&format!(">{mark}<")), "the picture does not say `{mark}`");
+        assert!(svg.contains(&format!(">{mark}<")), "the chart does not contain `{mark}`");
     }
     let again = self::folder(example);
     assert_eq!(again.run(&format!("{run} --jobs 1")).err, ran.err);
@@ -111,7 +111,7 @@ fn check_refused(scenario: &str, arguments: &str, fact: &str, hint: &str) {
 }
 
 #[test]
-fn scenarios_that_are_none() {
+fn invalid_scenarios_are_rejected() {
     check_refused(
         "[[budget]]\nday = 3\nbugdet = \"50%\"\n",
         "",
@@ -123,7 +123,7 @@ fn scenarios_that_are_none() {
         "",
         "s.toml, line 3: `hosts = \"30\"` is not a share such as \"30%\" or a list of names or \
          numbers such as [1, 2]",
-        "such as [[outage]] with `day = 60`, `hosts = \"30%\"`, and if need be `days = 1` and `kind \
+        "such as [[outage]] with `day = 60`, `hosts = \"30%\"`, and optionally `days = 1` and `kind \
          = \"timeout\"`",
     );
     check_refused(
@@ -138,13 +138,13 @@ fn scenarios_that_are_none() {
         "# late\n\n[[budget]]\nday = 60\nbudget = \"50%\"\n",
         "",
         "s.toml, line 3: day 60 is not in the time that is simulated, from day 0 to day 60",
-        "choose an earlier day, or simulate more --days",
+        "choose an earlier day, or increase --days",
     );
     check_refused(
         "[[arrival]]\nday = 3\nsources = 201\n",
         "",
         "s.toml, line 1: 201 sources are to come, and there are only 200 in all",
-        "let fewer come, or have more: --sources, or a longer table",
+        "add fewer sources, or increase --sources or the table",
     );
     check_refused(
         "[[outage]]\nday = 3\nhosts = [21]\n",
@@ -156,13 +156,13 @@ fn scenarios_that_are_none() {
         "[[rates]]\nday = 3\nsources = \"100%\"\nfactor = 3\n",
         "--web slots --rates equal:0.5",
         "source 1: a change rate of 1.5 is no chance of a change in a slot (below 1)",
-        "give chances below 1, or choose another `--web`: in slots a rate is the chance of a change \
-         in a day",
+        "give probabilities below 1, or choose another `--web`: with slots a rate is the probability \
+         of a change in a day",
     );
 }
 
 #[test]
-fn a_scenario_that_is_not_there_and_one_that_a_trace_cannot_have() {
+fn missing_scenarios_and_those_that_a_trace_does_not_support_are_rejected() {
     let folder = folder("[[arrival]]\nday = 1\nsources = 1\n");
     let ran = folder.run("simulate --scenario none.toml");
     assert_eq!(ran.code, Some(2));
@@ -171,6 +171,6 @@ fn a_scenario_that_is_not_there_and_one_that_a_trace_cannot_have() {
     let ran = folder.run("simulate --trace t.csv --scenario s.toml --policies engine");
     assert_eq!(ran.code, Some(2));
     let words =
-        "s.toml, line 1: the sources of a trace come and change when they did\n\nhint: leave out";
+        "s.toml, line 1: the sources of a trace come and change when they did\n\nhint: remove";
     assert!(ran.err.contains(words), "{}", ran.err);
 }

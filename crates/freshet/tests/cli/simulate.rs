@@ -1,4 +1,4 @@
-//! Policies side by side on a web that changes.
+//! `freshet simulate`.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn name(policy: &Value) -> &str {
 }
 
 #[test]
-fn the_object_holds_what_was_simulated_and_what_came_of_it() {
+fn the_json_object_has_the_settings_and_the_results() {
     let folder = Folder::new(&[]);
     let result = folder.json(&format!("{SMALL} --policies optimum,uniform,fixed --quiet"));
     assert_eq!(
@@ -87,7 +87,7 @@ fn the_bound_is_not_beaten_by_equal_polling() {
 }
 
 #[test]
-fn updates_are_captured() {
+fn the_capture_objective_reports_utility() {
     let folder = Folder::new(&[]);
     let run = format!(
         "{SMALL} --objective capture --life changes:3 --urgency decay:12h --policies wic,uniform"
@@ -116,10 +116,10 @@ fn updates_are_captured() {
     }
     assert!(folder.read("o/policies.svg").contains(">offline<"));
 
-    // Unless told otherwise, an update is there until the next, and worth as much as ever.
+    // By default, an update lasts until the next change and keeps its value.
     let result = folder.json(&format!("{SMALL} --objective capture --policies uniform --quiet"));
     assert_eq!((&result["life"], &result["urgency"]), (&"overwrite".into(), &"uniform".into()));
-    // Of other objectives there is nothing to capture.
+    // Other objectives have no utility.
     let result = folder.json(&format!("{SMALL} --policies uniform --quiet"));
     assert_eq!((&result["life"], &result["urgency"]), (&Value::Null, &Value::Null));
     assert_eq!(policies(&result)[0]["utility"]["mean"], Value::Null);
@@ -246,11 +246,11 @@ fn a_trace_is_a_web() {
     assert_eq!(folder.json(&format!("{run} --quiet --pages other.csv")), result);
     let alone = folder.run(run);
     assert_eq!(alone.code, Some(0), "{}", alone.err);
-    assert!(alone.err.starts_with("t.csv: no file of pages beside it"), "{}", alone.err);
+    assert!(alone.err.starts_with("t.csv: there is no file of pages"), "{}", alone.err);
 }
 
 #[test]
-fn signals_are_heard_by_those_who_hear() {
+fn signals_affect_only_the_policies_that_use_them() {
     let folder = Folder::new(&[]);
     let run = |signals: &str| {
         let policies = "engine:ignoring,engine:blind,lambda,lambda:ignoring,nutch";
@@ -266,7 +266,7 @@ fn signals_are_heard_by_those_who_hear() {
         .map(|(with, _)| name(with))
         .collect();
     assert_eq!(same, ["engine:ignoring", "lambda:ignoring", "nutch"]);
-    // Unless told otherwise, what can be made of signals is shown side by side.
+    // By default, the variants with different uses of signals are compared.
     let all = folder.json(&format!("{SMALL} --quiet --signals liar"));
     let names: Vec<&str> = policies(&all).iter().map(name).collect();
     assert_eq!(names[..3], ["engine", "engine:ignoring", "engine:blind"]);
@@ -277,11 +277,11 @@ fn signals_are_heard_by_those_who_hear() {
 #[test]
 fn signals_of_a_second_trace() {
     let folder = trace();
-    // Of the same pages by other numbers, from day 5 to day 15.
+    // Signals about the same pages with other numbers, from day 5 to day 15.
     let pages = "page_id,birth_unix,end_unix,path\n7,0,1296000,b/three\n8,0,1296000,a/one\n";
-    let said = "page_id,unix_time\n8,432000\n7,600000\n8,1000000\n8,1200000\n";
+    let signals = "page_id,unix_time\n8,432000\n7,600000\n8,1000000\n8,1200000\n";
     fs::write(folder.path("s_pages.csv"), pages).unwrap();
-    fs::write(folder.path("s.csv"), said).unwrap();
+    fs::write(folder.path("s.csv"), signals).unwrap();
     let run = "simulate --trace t.csv --signal-trace s.csv --budget 1/source/day --seeds 1 --json";
     let ran = folder.run(&format!("{run} --policies engine,lambda,uniform"));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -298,11 +298,11 @@ fn signals_of_a_second_trace() {
     assert!(ran.err.contains(fact) && ran.err.contains("hint: both traces"), "{}", ran.err);
 }
 
-/// The raw bytes of real pages change a hundred times as often as their text: a signal that misses next to
-/// nothing and is next to never true.
+/// The raw bytes of real pages change a hundred times as often as their text: signals with high recall and
+/// very low precision.
 #[test]
 #[allow(clippy::print_stderr)]
-fn a_real_and_very_noisy_stream_of_signals_does_no_harm() {
+fn a_real_and_very_noisy_stream_of_signals_does_not_reduce_freshness() {
     let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     if !traces.is_dir() {
         eprintln!("skipped: there are no traces in {}", traces.display());
@@ -315,10 +315,10 @@ fn a_real_and_very_noisy_stream_of_signals_does_no_harm() {
         of("ota_contrib"),
         of("ota_contrib_rawsnap")
     ));
-    let [hears, ignores, believes] =
+    let [engine, ignoring, blind] =
         [0, 1, 2].map(|at| policies(&result)[at]["freshness"]["mean"].as_f64().unwrap());
-    assert!(hears > 0.98 * ignores, "{hears} instead of {ignores}");
-    assert!(believes < 0.98 * ignores, "{believes} instead of {ignores}");
+    assert!(engine > 0.98 * ignoring, "{engine} instead of {ignoring}");
+    assert!(blind < 0.98 * ignoring, "{blind} instead of {ignoring}");
 }
 
 #[test]
@@ -331,7 +331,7 @@ fn burn_in_is_days_or_a_share() {
 }
 
 #[test]
-fn the_directory_has_tables_and_pictures() {
+fn the_output_directory_has_tables_and_charts() {
     let folder = Folder::new(&[]);
     let ran = folder.run(&format!("{SMALL} --policies optimum,uniform,nutch --out a/b"));
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{}", ran.err);
@@ -361,7 +361,7 @@ fn the_directory_has_tables_and_pictures() {
             assert_eq!(svg.matches(tag).count(), svg.matches(&close).count(), "{name}: {tag}");
         }
         for word in ["optimum", "uniform", "nutch", "harmonic cost", "40 sources"] {
-            assert!(svg.contains(word), "{name} does not say `{word}`");
+            assert!(svg.contains(word), "{name} does not contain `{word}`");
         }
     }
     assert!(folder.read("a/b/policies.svg").contains(">bound<"));
@@ -369,7 +369,7 @@ fn the_directory_has_tables_and_pictures() {
 }
 
 #[test]
-fn the_summary_fits_a_terminal_and_says_who_is_best() {
+fn the_summary_fits_a_terminal_and_names_the_best_policy() {
     let folder = Folder::new(&[]);
     for objective in ["harmonic", "freshness", "age", "capture"] {
         let ran = folder.run(&format!("{SMALL} --objective {objective}"));
@@ -385,7 +385,7 @@ fn the_summary_fits_a_terminal_and_says_who_is_best() {
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
 }
 
-/// Refused, with these words, and without a trace of it.
+/// Checks that arguments are rejected with this message, and that nothing is written.
 #[track_caller]
 fn check_refused(arguments: &str, fact: &str, hint: &str) {
     let folder = trace();
@@ -397,11 +397,11 @@ fn check_refused(arguments: &str, fact: &str, hint: &str) {
 }
 
 #[test]
-fn options_that_contradict_each_other() {
+fn contradictory_options_are_rejected() {
     check_refused(
         "s.csv --trace t.csv",
-        "a table of sources and a trace were given, `s.csv` and `t.csv`: one web is simulated at a time",
-        "leave out `s.csv` or `--trace t.csv`",
+        "both a table of sources and a trace are given: `s.csv` and `t.csv`",
+        "remove `s.csv` or `--trace t.csv`",
     );
     for (option, value) in [
         ("--rates", "equal"),
@@ -412,80 +412,80 @@ fn options_that_contradict_each_other() {
     ] {
         check_refused(
             &format!("s.csv {option} {value}"),
-            &format!("{option} is for a made-up web, and the sources are those of `s.csv`"),
-            &format!("leave out {option}, or `s.csv`"),
+            &format!("{option} requires a synthetic web, and the sources come from `s.csv`"),
+            &format!("remove {option} or `s.csv`"),
         );
         check_refused(
             &format!("--trace t.csv {option} {value}"),
             &format!(
-                "{option} is for a made-up web, and the sources are those of the trace `t.csv`"
+                "{option} requires a synthetic web, and the sources come from the trace `t.csv`"
             ),
-            &format!("leave out {option}, or --trace"),
+            &format!("remove {option} or --trace"),
         );
     }
     check_refused(
         "s.csv --importance zipf",
-        "--importance is for a made-up web or a trace, and `s.csv` is a table with its own",
-        "give it as the column `importance` of the table",
+        "--importance requires a synthetic web or a trace, and `s.csv` is a table",
+        "use the column `importance` of the table",
     );
     check_refused(
         "--trace t.csv --signal-trace t.csv --signals liar",
-        "--signals liar:every=1d makes up signals, and the trace `t.csv` has its own",
-        "leave out --signals or --signal-trace",
+        "--signals liar:every=1d generates signals, and the trace `t.csv` has its own",
+        "remove --signals or --signal-trace",
     );
     check_refused(
         "--signal-trace t.csv",
-        "--signal-trace `t.csv` says when pages of a trace were said to change, and there is no trace",
-        "give the changes themselves with --trace, or make signals up with --signals",
+        "--signal-trace `t.csv` contains signals about the pages of a trace, and there is no trace",
+        "give the changes with --trace, or generate signals with --signals",
     );
     check_refused(
         "--trace t.csv --web bursty",
-        "--web bursty makes up changes, and the trace `t.csv` has its own",
-        "leave out --web or --trace",
+        "--web bursty generates changes, and the trace `t.csv` has its own",
+        "remove --web or --trace",
     );
     check_refused(
         "--pages t_pages.csv",
-        "--pages `t_pages.csv` belongs to a trace, and none was given",
+        "--pages `t_pages.csv` requires a trace, and none is given",
         "give the changes of these pages with --trace FILE",
     );
     check_refused(
         "--trace git:. --pages t_pages.csv",
-        "--pages `t_pages.csv` belongs to a trace in a file, and `git:.` knows its pages",
-        "leave out --pages",
+        "--pages `t_pages.csv` requires a trace from a file, and `git:.` has its own pages",
+        "remove --pages",
     );
     check_refused(
         "--policies uniform,nutch,uniform",
-        "the policy `uniform` is asked for twice",
-        "name each once in --policies",
+        "the policy `uniform` is given twice",
+        "give each policy once in --policies",
     );
     check_refused(
         "--life append",
-        "--life append is for --objective capture, and the objective is harmonic",
-        "leave out --life, or give --objective capture",
+        "--life append requires --objective capture, and the objective is harmonic",
+        "remove --life, or give --objective capture",
     );
     check_refused(
         "--objective age --urgency decay:1440m",
-        "--urgency decay:1d is for --objective capture, and the objective is age",
-        "leave out --urgency, or give --objective capture",
+        "--urgency decay:1d requires --objective capture, and the objective is age",
+        "remove --urgency, or give --objective capture",
     );
     check_refused(
         "--objective capture --policies uniform,optimum:edf",
         "the policy `optimum:edf` is not for the objective capture",
-        "leave it out of --policies: it plans, and plans know no updates; see also `wic`",
+        "remove it from --policies: it plans rates, which cannot capture; see also `wic`",
     );
     check_refused(
         "--policies wic",
         "the policy `wic` is not for the objective harmonic",
-        "leave it out of --policies, or give `--objective capture`",
+        "remove it from --policies, or give `--objective capture`",
     );
 }
 
 #[test]
-fn times_that_are_none() {
+fn invalid_times_are_rejected() {
     check_refused(
         "--trace t.csv --days 21",
-        "the trace `t.csv` has 20 days, and --days asks for 21",
-        "leave out --days to simulate all of it",
+        "the trace `t.csv` has 20 days, and --days is 21",
+        "remove --days to simulate the whole trace",
     );
     for days in ["0", "-3", "2000000"] {
         check_refused(
@@ -502,31 +502,31 @@ fn times_that_are_none() {
 }
 
 #[test]
-fn too_much_to_simulate_and_rates_that_are_no_chances() {
+fn too_large_simulations_and_invalid_probabilities_are_rejected() {
     check_refused(
         "--sources 1000 --days 1000000 --rates equal:10000",
         "about 2.000e8 requests and 1.000e13 changes are too many to simulate (at most 2e10)",
-        "take fewer sources or days, or a smaller budget",
+        "use fewer sources or days, or a smaller budget",
     );
     check_refused(
         "s.csv --web slots",
         "source 1: a change rate of 1 is no chance of a change in a slot (below 1)",
-        "give chances below 1, or choose another `--web`: in slots a rate is the chance of a change \
-         in a day",
+        "give probabilities below 1, or choose another `--web`: with slots a rate is the probability \
+         of a change in a day",
     );
 }
 
 #[test]
-fn a_place_that_is_none() {
+fn an_invalid_output_directory_is_rejected() {
     let folder = Folder::new(&[("file", "")]);
     let ran = folder.run(&format!("{SMALL} --out file/deep/results"));
     let expect = "error: cannot write to file/deep/results: file is not a directory\n\n\
-                  hint: choose another place\n";
+                  hint: choose another path\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(2), expect));
 }
 
 #[test]
-fn values_that_are_none_of_the_known() {
+fn invalid_values_are_rejected() {
     let folder = Folder::new(&[]);
     for (arguments, words) in [
         ("--policies best", "unknown policy `best` (known: "),
@@ -547,7 +547,7 @@ fn values_that_are_none_of_the_known() {
         ("--days NaN", "`NaN` is not a number of days"),
         ("--observed-share 2", "`2` is not a share between 0 and 1"),
         ("--per-host 0", "`0` is not a number of sources, 1 or more"),
-        ("--trace git:", "`git:` names no repository, such as `git:.`"),
+        ("--trace git:", "`git:` has no path, such as `git:.`"),
         ("--trace none.csv", "none.csv"),
         ("--seeds 0", "0 is not in 1..=10000"),
     ] {

@@ -1,15 +1,16 @@
-//! The smallest budget that reaches a goal.
+//! `freshet plan --target`.
 
 use crate::{Folder, generated, number};
 
-/// The plan reaches the goal, its budget leads to the same plan, and a smaller one falls short.
+/// Checks that the plan reaches the target, that its budget gives the same plan, and that a smaller budget
+/// does not reach the target.
 #[track_caller]
 fn check(measure: &str, goal: f64, options: &str) {
     let folder = Folder::new(&[("s.csv", &generated(1000))]);
     let plan = format!("plan s.csv --quiet {options}");
     let reached = folder.json(&format!("{plan} --target {measure}={goal}"));
     let value = number(&reached, measure).unwrap();
-    assert!((value - goal).abs() <= 1e-9 * goal, "{measure} is {value}, asked was {goal}");
+    assert!((value - goal).abs() <= 1e-9 * goal, "{measure} is {value}, expected {goal}");
 
     let budget = number(&reached, "budget").unwrap();
     let at = |budget: f64| {
@@ -27,7 +28,7 @@ fn check(measure: &str, goal: f64, options: &str) {
 }
 
 #[test]
-fn freshness() {
+fn the_freshness_target_is_reached() {
     check("freshness", 0.8, "");
     check("freshness", 0.8, "--objective freshness");
     check("freshness", 0.8, "--timing poisson");
@@ -35,12 +36,12 @@ fn freshness() {
 }
 
 #[test]
-fn age() {
+fn the_age_target_is_reached() {
     check("age", 2.0, "--objective age");
 }
 
 #[test]
-fn costs() {
+fn the_cost_targets_are_reached() {
     check("harmonic_cost", 1000.0, "");
     check("binary_cost", 1000.0, "--objective freshness");
 }

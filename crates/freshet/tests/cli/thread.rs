@@ -22,16 +22,16 @@ fn check(arguments: &str) {
 }
 
 #[test]
-fn harmonic() {
+fn a_harmonic_plan_does_not_depend_on_threads() {
     check("--budget 20%/day");
 }
 
 #[test]
-fn freshness_with_sources_given_up() {
+fn a_freshness_plan_does_not_depend_on_threads() {
     check("--budget 1%/day --objective freshness");
 }
 
 #[test]
-fn hosts_at_their_limits() {
+fn a_plan_with_host_limits_does_not_depend_on_threads() {
     check("--budget 20%/day --host-limit 4000/day");
 }

@@ -1,4 +1,4 @@
-//! A repository in, a trace out.
+//! `freshet trace git`.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,8 +7,8 @@ use freshet_tables::{Input, pages_beside, read_trace};
 
 use crate::{Folder, number};
 
-/// A folder with a repository `r`: `a` and `d/b` for 400 days, `c` for 200; `a` changed twice.
-/// Nothing where there is no git to make one with.
+/// Creates a repository `r` with `a` and `d/b` for 400 days and `c` for 200, where `a` changes twice.
+/// Returns `None` if git is not installed.
 fn folder() -> Option<Folder> {
     if Command::new("git").arg("--version").output().is_err() {
         print_skipped();
@@ -68,8 +68,8 @@ fn a_trace_of_a_repository() {
          never changed      2 of 3 sources (66.67 %)\n\
          gone by the end    1 of 3 sources (33.33 %)\n\
          changes a year     median 0, mean 0.7305\n\
-         changed most       a: 2 changes\n\
-         written            t.csv, t_pages.csv\n\n\
+         most changes       a: 2 changes\n\
+         wrote              t.csv, t_pages.csv\n\n\
          next: freshet simulate --trace t.csv\n"
     );
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""));
@@ -85,7 +85,7 @@ fn a_trace_of_a_repository() {
 }
 
 #[test]
-fn for_programs_and_of_a_part() {
+fn the_json_report_of_a_part_of_the_repository() {
     let Some(folder) = folder() else { return };
     let report = folder.json("trace git r a :!c -o t.csv.gz --revision HEAD~1 --quiet");
     let expect = [("sources", 1.0), ("changes", 2.0), ("commits", 4.0), ("never_changed", 0.0)];
@@ -98,26 +98,26 @@ fn for_programs_and_of_a_part() {
     let pages = Input::File(pages_beside(&trace).unwrap());
     let history = read_trace(&Input::File(trace), Some(&pages), false, &mut |_| {}).unwrap();
     assert_eq!(history.ids.iter().collect::<Vec<_>>(), ["a"]);
-    assert_eq!(history.changes(0), [1_586_476_800.0, 1_603_756_800.0]);
+    assert_eq!(history.change_times(0), [1_586_476_800.0, 1_603_756_800.0]);
 }
 
 #[test]
-fn odd_histories_are_noted() {
+fn unusual_histories_are_noted() {
     let Some(folder) = folder() else { return };
     commit(&folder.path("r"), 350);
     let ran = folder.run("trace git r -o t.csv");
-    let note = "r: 1 commit dated before its parent, taken to be as late as that\n";
+    let note = "r: 1 commit is dated before its parent, treated as being as late as the parent\n";
     assert!(ran.err.starts_with(note), "{}", ran.err);
     let url = format!("file://{}", folder.path("r").display());
     git(&folder.path("."), 0, &["clone", "--quiet", "--depth=1", &url, "shallow"]);
     let ran = folder.run("trace git shallow -o t.csv --quiet");
-    let note = "shallow: a shallow clone: files seem to come up where it begins \
-                (`git fetch --unshallow` gets the rest)\n";
+    let note = "shallow: shallow clone: files seem to be created at its first commit \
+                (`git fetch --unshallow` downloads the rest)\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), note));
 }
 
 #[test]
-fn faults_leave_no_file() {
+fn errors_leave_no_files() {
     let Some(folder) = folder() else { return };
     let name =
         "a trace is a file named .csv or .csv.gz\n\nhint: choose a name such as trace.csv.gz";
@@ -127,7 +127,7 @@ fn faults_leave_no_file() {
         (
             "r -o no/t.csv",
             "cannot write no/t.csv: there is no directory no\n\n\
-             hint: create it, or choose another place"
+             hint: create it, or choose another path"
                 .to_owned(),
         ),
         ("none -o t.csv", "none: no such directory".to_owned()),
@@ -151,7 +151,7 @@ fn faults_leave_no_file() {
 }
 
 #[test]
-fn what_git_needs_is_said() {
+fn errors_of_git_have_hints() {
     let Some(folder) = folder() else { return };
     let check = |variable: &str, value: &str, expect: &str| {
         let mut command = assert_cmd::cargo::cargo_bin_cmd!("freshet");
@@ -176,9 +176,9 @@ fn what_git_needs_is_said() {
 }
 
 #[test]
-fn the_repository_is_the_one_that_is_named() {
+fn git_environment_variables_are_ignored() {
     let Some(folder) = folder() else { return };
-    // As it is in a hook of another repository.
+    // The environment as in a hook of another repository.
     git(&folder.path("."), 0, &["init", "--quiet", "other"]);
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("freshet");
     command.current_dir(folder.path(".")).args(["trace", "git", "r", "-o", "t.csv", "--quiet"]);

@@ -1,14 +1,14 @@
-//! The daemon is killed at random moments under load, again and again: nothing is lost, nothing is
-//! reported twice, and the budget holds over the whole time. Somebody who is told by a webhook, and fails
-//! half of the time, is told of every change all the same, in order.
+//! The daemon is killed repeatedly at random moments under load: nothing is lost, nothing is reported
+//! twice, and the budget holds over the whole time. A webhook that fails half of the deliveries receives
+//! every change, in order.
 //!
-//! `scripts/kill-run 200` does it two hundred times; `FRESHET_KILLS` says how often it is done here.
+//! `scripts/kill-run 200` kills it two hundred times; `FRESHET_KILLS` sets the number for this test.
 
 #![cfg(unix)]
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used)]
 
-mod hook;
 mod site;
+mod webhook;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,19 +17,19 @@ use std::time::{Duration, Instant};
 
 use freshet_store::{Change, ChangeFilter, Reader};
 
-use hook::Hook;
 use site::Site;
+use webhook::WebhookReceiver;
 
 const PAGES: usize = 120;
 const HOSTS: usize = 8;
-/// Fetches a second.
+/// Budget in fetches per second.
 const RATE: f64 = 300.0;
 
-struct Home {
+struct TestInstance {
     folder: tempfile::TempDir,
 }
 
-impl Home {
+impl TestInstance {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let text = format!(
@@ -57,14 +57,14 @@ impl Home {
     }
 }
 
-/// What was seen in the log, and must stay there.
+/// Entries of the change log that were read, and must stay there.
 #[derive(Default)]
-struct Log {
+struct SeenChanges {
     seen: BTreeMap<i64, Change>,
 }
 
-impl Log {
-    fn look(&mut self, store: &Path) -> usize {
+impl SeenChanges {
+    fn read_new(&mut self, store: &Path) -> usize {
         let Ok(reader) = Reader::open(store) else { return self.seen.len() };
         let after = self.seen.keys().next_back().copied().unwrap_or(0);
         for change in reader.changes(after, 1_000_000, &ChangeFilter::default()).unwrap() {
@@ -73,26 +73,26 @@ impl Log {
         self.seen.len()
     }
 
-    /// All that was ever seen is there as it was, and each source's changes hang together.
+    /// Checks that all entries are still there, and that the changes of each source are consecutive.
     fn check(&self, store: &Path, site: &Site) {
         let reader = Reader::open(store).unwrap();
         let all = reader.changes(0, 10_000_000, &ChangeFilter::default()).unwrap();
-        let there: BTreeMap<i64, &Change> = all.iter().map(|it| (it.cursor, it)).collect();
+        let stored: BTreeMap<i64, &Change> = all.iter().map(|it| (it.cursor, it)).collect();
         for (cursor, change) in &self.seen {
-            assert_eq!(there.get(cursor), Some(&change), "change {cursor} is not what it was");
+            assert_eq!(stored.get(cursor), Some(&change), "change {cursor} was modified");
         }
         let mut last: BTreeMap<u32, (&Change, u64)> = BTreeMap::new();
         for change in &all {
-            let told = &change.change;
-            assert_ne!(Some(told.new_digest), told.old_digest, "{change:?} is none");
+            let details = &change.change;
+            assert_ne!(Some(details.new_digest), details.old_digest, "{change:?} is not a change");
             assert!(
-                told.last_unchanged_at.is_some_and(|at| at <= told.first_changed_at),
+                details.last_unchanged_at.is_some_and(|at| at <= details.first_changed_at),
                 "{change:?}"
             );
-            let version = site::version_in(&told.summary).unwrap();
-            assert!(site.has_served(&change.url, version), "{change:?} was never there");
+            let version = site::version_in(&details.summary).unwrap();
+            assert!(site.has_served(&change.url, version), "{change:?} was never served");
             if let Some((before, older)) = last.insert(change.source, (change, version)) {
-                assert_eq!(told.old_digest, Some(before.change.new_digest), "{change:?}");
+                assert_eq!(details.old_digest, Some(before.change.new_digest), "{change:?}");
                 assert!(version > older, "{change:?} after {before:?}");
             }
         }
@@ -100,15 +100,15 @@ impl Log {
 }
 
 #[test]
-fn killed_at_any_moment() {
+fn nothing_is_lost_when_the_daemon_is_killed_at_any_moment() {
     let kills: u32 = std::env::var("FRESHET_KILLS").map_or(12, |it| it.parse().unwrap());
     let site = Site::start(PAGES, HOSTS);
-    let home = Home::new();
+    let instance = TestInstance::new();
     let urls: Vec<String> = (0..PAGES).map(|page| site.url(page)).collect();
-    assert!(home.freshet().arg("add").args(&urls).status().unwrap().success());
+    assert!(instance.freshet().arg("add").args(&urls).status().unwrap().success());
 
-    let hook = Hook::start();
-    let added = home
+    let hook = WebhookReceiver::start();
+    let added = instance
         .freshet()
         .args(["notify", "add", "hook", "--webhook", &hook.url])
         .stdout(Stdio::piped())
@@ -116,9 +116,9 @@ fn killed_at_any_moment() {
         .unwrap();
     let secret = String::from_utf8(added.stdout).unwrap().trim().to_owned();
 
-    let mut log = Log::default();
+    let mut log = SeenChanges::default();
     let mut alive = Duration::ZERO;
-    // A generator of one line: moments that no two runs of the loop share.
+    // Linear congruential generator, so that the moments differ between the iterations.
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     for _ in 0..kills {
         random =
@@ -126,63 +126,63 @@ fn killed_at_any_moment() {
         let moment = Duration::from_millis(20 + (random >> 33) % 500);
         let start = Instant::now();
         let requests = site.requests();
-        let mut child = home.run();
-        // Under load: from the first request on.
-        let patience = start + Duration::from_secs(60);
-        while site.requests() == requests && Instant::now() < patience {
+        let mut child = instance.run();
+        // The daemon is under load from the first request.
+        let deadline = start + Duration::from_secs(60);
+        while site.requests() == requests && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
         let end = Instant::now() + moment;
         while Instant::now() < end {
-            log.look(&home.store());
+            log.read_new(&instance.store());
             std::thread::sleep(Duration::from_millis(2));
         }
         child.kill().unwrap();
         child.wait().unwrap();
         alive += start.elapsed();
-        log.look(&home.store());
-        log.check(&home.store(), &site);
+        log.read_new(&instance.store());
+        log.check(&instance.store(), &site);
     }
     let paid = alive.as_secs_f64() * RATE;
     let requests = site.requests() as f64;
-    // A first start may make ten at once.
+    // The first start may make a burst of ten fetches.
     assert!(requests <= paid + 11.0, "{requests} requests, {paid} paid for");
 
-    // Nothing changes any more: in the end all copies are what their sources are.
+    // Without further changes, all copies become fresh.
     site.freeze();
-    let mut child = home.run();
-    let patience = Instant::now() + Duration::from_secs(120);
+    let mut child = instance.run();
+    let deadline = Instant::now() + Duration::from_secs(120);
     loop {
-        let stale = stale(&home.store(), &site);
+        let stale = stale(&instance.store(), &site);
         if stale.is_empty() {
             break;
         }
-        assert!(Instant::now() < patience, "never fresh: {stale:?}");
+        assert!(Instant::now() < deadline, "never fresh: {stale:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // All that was ever logged has been told.
+    // Every change has been delivered.
     let mut logged = || {
-        log.look(&home.store());
+        log.read_new(&instance.store());
         log.seen.keys().copied().collect::<Vec<i64>>()
     };
     while hook.cursors() != logged() {
-        assert!(Instant::now() < patience, "not told of all: {:?}", hook.counts());
+        assert!(Instant::now() < deadline, "not all changes were delivered: {:?}", hook.counts());
         std::thread::sleep(Duration::from_millis(20));
     }
     hook.check(&secret);
-    let (came, failed) = hook.counts();
-    println!("{} changes, {came} deliveries, {failed} of them refused", hook.cursors().len());
+    let (received, failed) = hook.counts();
+    println!("{} changes, {received} deliveries, {failed} of them rejected", hook.cursors().len());
     let pid = i32::try_from(child.id()).unwrap().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     assert!(child.wait().unwrap().success());
-    log.look(&home.store());
-    log.check(&home.store(), &site);
-    assert!(log.seen.len() > PAGES / 2, "only {} changes were seen at all", log.seen.len());
-    let reader = Reader::open(&home.store()).unwrap();
+    log.read_new(&instance.store());
+    log.check(&instance.store(), &site);
+    assert!(log.seen.len() > PAGES / 2, "only {} changes were seen", log.seen.len());
+    let reader = Reader::open(&instance.store()).unwrap();
     assert!(reader.check_integrity().unwrap().is_ok());
 }
 
-/// Sources whose copy is not what they are.
+/// Returns the sources whose copy is not up to date.
 fn stale(store: &Path, site: &Site) -> Vec<String> {
     let Ok(reader) = Reader::open(store) else { return vec!["all".to_owned()] };
     let fresh = |url: &String| {

@@ -1,4 +1,4 @@
-//! Pages that change by the clock, and remember what they were seen as.
+//! Website whose pages change with time, and which remembers the versions that it has served.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
@@ -68,7 +68,7 @@ fn page_of(url: &str) -> usize {
 }
 
 impl State {
-    /// Pages change every 0.2 to 25 seconds.
+    /// Returns the current version of a page. Pages change every 0.2 to 25 seconds.
     fn version(&self, page: usize) -> u64 {
         let now = self.frozen.lock().unwrap().unwrap_or_else(Instant::now);
         let period = 0.2 * 125_f64.powf(page as f64 / self.pages as f64);
@@ -76,7 +76,7 @@ impl State {
     }
 }
 
-/// The last version that a text names.
+/// Returns the last version number in a text.
 pub(crate) fn version_in(text: &str) -> Option<u64> {
     let at = text.rfind("version")?;
     let digits: String = text[at + 7..].chars().take_while(char::is_ascii_digit).collect();
@@ -105,7 +105,7 @@ fn serve(state: &State, stream: &TcpStream) {
         state.served.lock().unwrap().insert((page, version));
         let body = format!(
             "<html><head><title>Page {page}</title></head><body><main><h1>Page {page}</h1>\
-             <p>This page is at version{version} as everybody can see.</p></main>\
+             <p>This page is at version{version} at this moment.</p></main>\
              <script>nonce = {nonce}</script></body></html>"
         );
         let head = format!(

@@ -1,11 +1,11 @@
-"""Counts the deliveries on standard input, one JSON object a line, whose signature is good."""
+"""Counts the deliveries with a valid signature on standard input, one JSON object per line."""
 import base64
 import hashlib
 import hmac
 import json
 import sys
 
-good = 0
+valid = 0
 for line in sys.stdin:
     it = json.loads(line)
     headers = it["headers"]
@@ -14,5 +14,5 @@ for line in sys.stdin:
     digest = hmac.new(key, signed.encode(), hashlib.sha256).digest()
     expect = "v1," + base64.b64encode(digest).decode()
     shown = headers["webhook-signature"].split(" ")
-    good += any(hmac.compare_digest(expect, one) for one in shown)
-print(good)
+    valid += any(hmac.compare_digest(expect, one) for one in shown)
+print(valid)

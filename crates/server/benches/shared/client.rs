@@ -1,4 +1,4 @@
-//! A client, and a store full of sources.
+//! An HTTP client, and a store filled with sources.
 
 use std::net::SocketAddr;
 use std::time::SystemTime;
@@ -8,12 +8,12 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-pub(crate) fn millis() -> i64 {
+pub(crate) fn now_millis() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     since.as_millis() as i64
 }
 
-/// A connection that is kept.
+/// A persistent connection.
 pub(crate) struct Client {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -27,7 +27,7 @@ impl Client {
         Self { stream, buffer: Vec::new(), address }
     }
 
-    /// Asks, and gives the body.
+    /// Sends a request and returns the body of the response.
     pub(crate) async fn ask(&mut self, method: &str, path: &str, body: &str) -> Vec<u8> {
         let (address, length) = (self.address, body.len());
         let text = format!(
@@ -36,21 +36,24 @@ impl Client {
         );
         self.stream.write_all(text.as_bytes()).await.unwrap();
         loop {
-            if let Some((head, whole)) = self.whole() {
+            if let Some((head, end)) = self.response_end() {
                 let text = String::from_utf8_lossy(&self.buffer[..head]).into_owned();
                 assert!(text.starts_with("HTTP/1.1 200"), "{text}");
-                let rest = self.buffer.split_off(whole);
+                let rest = self.buffer.split_off(end);
                 let body = self.buffer.split_off(head);
                 self.buffer = rest;
                 return body;
             }
             self.buffer.reserve(64 << 10);
-            assert!(self.stream.read_buf(&mut self.buffer).await.unwrap() > 0, "it hung up");
+            assert!(
+                self.stream.read_buf(&mut self.buffer).await.unwrap() > 0,
+                "the server closed the connection"
+            );
         }
     }
 
-    /// Where the head ends and the answer does, if all has come.
-    fn whole(&self) -> Option<(usize, usize)> {
+    /// Returns the end of the head and of the response, if all of it was received.
+    fn response_end(&self) -> Option<(usize, usize)> {
         let head = self.buffer.windows(4).position(|it| it == b"\r\n\r\n")? + 4;
         let text = std::str::from_utf8(&self.buffer[..head]).unwrap().to_ascii_lowercase();
         let length = text.split("content-length: ").nth(1).unwrap();
@@ -59,7 +62,7 @@ impl Client {
     }
 }
 
-pub(crate) fn fill(store: &mut Store, sources: u32) {
+pub(crate) fn fill_store(store: &mut Store, sources: u32) {
     let all = (0..sources).map(|n| {
         let url = format!("https://host-{}.example/section-{}/page-{n}.html", n % 20_000, n % 97);
         let mut source = NewSource::new(url, format!("host-{}.example", n % 20_000), 0);
@@ -70,14 +73,14 @@ pub(crate) fn fill(store: &mut Store, sources: u32) {
     store.import_sources(all).unwrap();
 }
 
-pub(crate) fn items(body: &[u8]) -> (String, Vec<u64>) {
+pub(crate) fn parse_claim(body: &[u8]) -> (String, Vec<u64>) {
     let claim: Value = serde_json::from_slice(body).unwrap();
     let items = claim["items"].as_array().unwrap().iter();
     let ids = items.map(|item| item["source"].as_u64().unwrap()).collect();
     (claim["lease"].as_str().unwrap().to_owned(), ids)
 }
 
-pub(crate) fn reports(lease: &str, ids: &[u64]) -> String {
+pub(crate) fn reports_json(lease: &str, ids: &[u64]) -> String {
     let each = ids.iter().map(|id| format!("{{\"source\":{id},\"outcome\":\"unchanged\"}}"));
     let each = each.collect::<Vec<_>>().join(",");
     format!("{{\"lease\":\"{lease}\",\"reports\":[{each}]}}")

@@ -1,4 +1,4 @@
-//! The log of changes, page by page.
+//! Pages of the change log.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,53 +15,53 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::input::Query;
-use crate::page::limit;
+use crate::extractors::QueryParams;
+use crate::pagination::check_limit;
 use crate::problem::Problem;
 
-/// Seconds that somebody may wait for a change.
-const LONGEST: u64 = 30;
-/// Entries that are looked at for one page at most.
-const LOOKED: usize = 20_000;
+/// Maximum seconds that a request may wait for a change.
+const MAX_WAIT_SECONDS: u64 = 30;
+/// Maximum number of log entries examined for one page.
+const MAX_SCANNED: usize = 20_000;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(list))
 }
 
-/// Which entries of the log.
+/// Filter and position in the change log.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct ChangesQuery {
-    /// Those after this cursor, in the order in which they were logged; from the oldest on unless given.
+    /// Return entries after this cursor, in log order; from the oldest by default.
     #[param(minimum = 0)]
     after: Option<i64>,
-    /// Entries of the page at most.
+    /// Maximum number of entries in the page.
     #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<usize>,
-    /// Seconds to wait if there is none yet.
+    /// Seconds to wait for an entry if there is none yet.
     #[param(minimum = 0, maximum = 30, default = 0)]
     wait: Option<u64>,
-    /// Of sources with this tag.
+    /// Only sources with this tag.
     tag: Option<String>,
-    /// Of the host with this name: at this port if one is given, at any otherwise.
+    /// Only this host: the given port, or any port if none is given.
     host: Option<String>,
-    /// Of URLs that begin so; `*` stands for any run of characters.
+    /// Only URLs that start with this; `*` matches any characters.
     url: Option<String>,
-    /// Of sources that counted at least so much.
+    /// Only sources of at least this importance at the time.
     #[param(minimum = 0.0)]
     min_importance: Option<f64>,
-    /// Of which at most so much is the same: the smaller, the larger the change.
+    /// Only changes of at most this similarity; smaller means a larger change.
     #[param(minimum = 0.0, maximum = 1.0)]
     max_similarity: Option<f64>,
-    /// That tell one of these, separated by commas: `changed`, `failing`, `recovered`, `quiet`,
-    /// `gone`. All unless given.
+    /// Only these kinds, separated by commas: `changed`, `failing`, `recovered`, `quiet`, `gone`.
+    /// All by default.
     #[param(example = "changed,failing")]
     kinds: Option<String>,
 }
 
 impl ChangesQuery {
-    fn filter(&self) -> Result<Filter, Problem> {
+    fn to_filter(&self) -> Result<Filter, Problem> {
         let raw = RawFilter {
             tag: self.tag.clone(),
             host: self.host.clone(),
@@ -70,107 +70,123 @@ impl ChangesQuery {
             max_similarity: self.max_similarity,
             kinds: Vec::new(),
         };
-        filter(raw, self.kinds.as_deref())
+        parse_filter(raw, self.kinds.as_deref())
     }
 }
 
-/// Which entries are wanted, with the kinds as they are written.
-pub(super) fn filter(mut raw: RawFilter, kinds: Option<&str>) -> Result<Filter, Problem> {
+/// Parses a filter, with the kinds separated by commas.
+pub(super) fn parse_filter(mut raw: RawFilter, kinds: Option<&str>) -> Result<Filter, Problem> {
     let kinds = kinds.iter().flat_map(|kinds| kinds.split(','));
     let kinds = kinds.map(|kind| kind.trim().parse::<EntryKind>()).collect::<Result<_, _>>();
-    raw.kinds = kinds.map_err(|why| Problem::field("kinds", why))?;
-    Filter::try_from(raw).map_err(|why| Problem::field(why.field, why.reason))
+    raw.kinds = kinds.map_err(|error| Problem::invalid("kinds", error))?;
+    Filter::try_from(raw).map_err(|error| Problem::invalid(error.field, error.reason))
 }
 
-/// A page of the log.
+/// A page of the change log.
 #[derive(Debug, Serialize, ToSchema)]
 struct ChangesPage {
-    /// The entries, the oldest first.
+    /// Entries, oldest first.
     items: Vec<Entry>,
-    /// Give it as `after` for what comes next. It is always there: the log goes on.
+    /// Cursor of the next page: pass it as `after`. Never null, because the log continues.
     next: i64,
-    /// Whether there is more already.
+    /// True if more entries exist already.
     more: bool,
 }
 
-/// Read the log of changes
+/// List changes
 ///
-/// Each entry is there until it is forgotten (`keep.changes` in freshet.toml): who goes on from `next`
-/// misses none. With `wait` the answer comes as soon as there is something.
+/// An entry stays in the log until it expires (`keep.changes` in freshet.toml); a client that
+/// continues from `next` misses none. With `wait`, the response is sent as soon as there is an
+/// entry.
 ///
 /// `GET /v1/changes/stream` sends entries as they happen.
 #[utoipa::path(get, path = "/v1/changes", tag = "changes", params(ChangesQuery),
-    responses((status = 200, description = "A page of the log", body = ChangesPage),
-        (status = 410, description = "Entries after this cursor are forgotten, or it is of another log")))]
+    responses((status = 200, description = "A page of the change log", body = ChangesPage),
+        (status = 410, description = "Entries after this cursor have expired, or the cursor is from another log")))]
 async fn list(
     State(app): State<Arc<App>>,
-    Query(asked): Query<ChangesQuery>,
+    QueryParams(query): QueryParams<ChangesQuery>,
 ) -> Result<Json<ChangesPage>, Problem> {
-    let limit = limit(asked.limit)?;
-    let wait = asked.wait.unwrap_or(0);
-    if wait > LONGEST {
-        return Err(Problem::field("wait", format!("{wait} is not from 0 to {LONGEST} seconds")));
+    let limit = check_limit(query.limit)?;
+    let wait = query.wait.unwrap_or(0);
+    if wait > MAX_WAIT_SECONDS {
+        return Err(Problem::invalid(
+            "wait",
+            format!("wait out of range: {wait} is not between 0 and {MAX_WAIT_SECONDS} seconds"),
+        ));
     }
-    let filter = asked.filter()?;
+    let filter = query.to_filter()?;
     let deadline = Instant::now() + Duration::from_secs(wait);
-    let mut cursor = app.hub.cursor();
+    let mut cursor = app.broadcast.cursor();
     let mut closing = app.closing.clone();
-    let mut after = start(&app, asked.after).await?;
+    let mut after = check_cursor(&app, query.after).await?;
     loop {
         cursor.mark_unchanged();
-        let page = look(&app, after, limit, filter.clone()).await?;
+        let page = read_page(&app, after, limit, filter.clone()).await?;
         if !page.items.is_empty() || page.more {
             return Ok(Json(page));
         }
         after = page.next;
-        let news = tokio::select! {
+        let has_news = tokio::select! {
             changed = timeout_at(deadline, cursor.changed()) => changed.is_ok_and(|it| it.is_ok()),
             _ = closing.wait_for(|closing| *closing) => false,
         };
-        if !news {
+        if !has_news {
             return Ok(Json(page));
         }
     }
 }
 
-/// Where to begin. A cursor that the log cannot go on from is refused: something would be missed.
-async fn start(app: &App, after: Option<i64>) -> Result<i64, Problem> {
+/// Returns the start cursor. A cursor that would skip entries is refused.
+async fn check_cursor(app: &App, after: Option<i64>) -> Result<i64, Problem> {
     let after = after.unwrap_or(0);
     if after < 0 {
-        return Err(Problem::field("after", format!("{after} is not a cursor")));
+        return Err(Problem::invalid(
+            "after",
+            format!("invalid cursor: {after}; cursors are 0 or more"),
+        ));
     }
-    let (forgotten, last) =
+    let (pruned, last) =
         app.read(|reader| Ok((reader.pruned_cursor()?, reader.last_cursor()?))).await?;
-    match gap(after, forgotten, last) {
+    match missing_entries(after, pruned, last) {
         None => Ok(after),
         Some(detail) => {
             let mut problem = Problem::new(StatusCode::GONE, detail);
             problem.field = Some("after".to_owned());
-            Err(problem.hint("begin again without `after`, and look at the sources themselves"))
+            Err(problem.with_hint(
+                "start again without `after`, and read the current state from `/v1/sources`",
+            ))
         }
     }
 }
 
-/// What is missing after a cursor, if something is. From 0 on means: all that there is.
-pub(super) fn gap(after: i64, forgotten: i64, last: i64) -> Option<String> {
+/// Returns what is missing after a cursor, if anything is. Cursor 0 means everything that is still
+/// in the log.
+pub(super) fn missing_entries(after: i64, pruned: i64, last: i64) -> Option<String> {
     if after > last {
-        return Some(format!("the log ends at {last}: {after} is of another log"));
+        return Some(format!("cursor {after} is from another log: this log ends at {last}"));
     }
-    (0 < after && after < forgotten)
-        .then(|| format!("entries up to {forgotten} are forgotten, and some after {after}"))
+    (0 < after && after < pruned).then(|| {
+        format!("entries after cursor {after} have expired: the log starts after {pruned}")
+    })
 }
 
-async fn look(app: &App, after: i64, limit: usize, filter: Filter) -> Result<ChangesPage, Problem> {
+async fn read_page(
+    app: &App,
+    after: i64,
+    limit: usize,
+    filter: Filter,
+) -> Result<ChangesPage, Problem> {
     let found = app.read(move |reader| {
-        // What is in the log by now has been looked at when the end is reached.
+        // All entries up to here will have been examined when the end is reached.
         let newest = reader.last_cursor()?;
         let mut items: Vec<Change> = Vec::new();
-        let (mut at, mut looked) = (after, 0);
+        let (mut at, mut scanned) = (after, 0);
         loop {
-            let some = reader.changes(at, limit, &filter.change_filter())?;
-            let is_end = some.len() < limit;
-            looked += some.len();
-            for change in some {
+            let batch = reader.changes(at, limit, &filter.change_filter())?;
+            let is_end = batch.len() < limit;
+            scanned += batch.len();
+            for change in batch {
                 at = change.cursor;
                 if filter.matches(&change) {
                     items.push(change);
@@ -182,7 +198,7 @@ async fn look(app: &App, after: i64, limit: usize, filter: Filter) -> Result<Cha
             if is_end {
                 return Ok((items, at.max(newest), false));
             }
-            if looked >= LOOKED {
+            if scanned >= MAX_SCANNED {
                 return Ok((items, at, true));
             }
         }

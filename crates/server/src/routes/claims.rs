@@ -1,4 +1,4 @@
-//! Work for other crawlers.
+//! Claims of other crawlers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,25 +12,25 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::input::Input;
+use crate::extractors::JsonBody;
 use crate::problem::Problem;
 
-/// Sources of a claim at most, and seconds of a lease.
-const MOST: u32 = 1000;
-const LONGEST: u32 = 3600;
+/// Maximum number of sources of a claim, and maximum duration of a lease in seconds.
+const MAX_SOURCES: u32 = 1000;
+const MAX_LEASE_SECONDS: u32 = 3600;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(claim))
 }
 
-/// How much somebody can fetch.
+/// Size of a claim.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 struct ClaimInput {
-    /// Sources at most.
+    /// Maximum number of sources.
     #[schema(minimum = 1, maximum = 1000, default = 100)]
     max: u32,
-    /// Seconds until what is not reported goes back.
+    /// Seconds until the lease ends and unreported sources are released.
     #[schema(minimum = 1, maximum = 3600, default = 300)]
     lease_seconds: u32,
 }
@@ -41,56 +41,62 @@ impl Default for ClaimInput {
     }
 }
 
-/// What somebody is to fetch.
+/// A claim: sources to fetch, on a lease.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Claim)]
 struct ClaimView {
-    /// To be shown with the reports.
+    /// Lease token: pass it with the reports.
     lease: String,
-    /// When it ends (RFC 3339, UTC): what is not reported by then goes back.
+    /// End of the lease (RFC 3339, UTC): sources not reported by then are released.
     until: String,
-    /// What is to be fetched now, at once: politeness is already kept.
-    items: Vec<ClaimedView>,
-    /// When there may be more, if that is known (RFC 3339, UTC).
+    /// Sources to fetch now. All may be fetched at once: politeness is already accounted for.
+    items: Vec<ClaimedSourceView>,
+    /// Time at which more sources may be due, if known (RFC 3339, UTC).
     next: Option<String>,
 }
 
-/// A source that somebody is to fetch.
+/// A claimed source.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Claimed)]
-struct ClaimedView {
-    /// Its number.
+struct ClaimedSourceView {
+    /// Id of the source.
     source: u32,
-    /// What is to be fetched.
+    /// URL to fetch.
     url: String,
-    /// For `If-None-Match`, as it was last reported.
+    /// Last reported `ETag`, for `If-None-Match`.
     etag: Option<String>,
-    /// For `If-Modified-Since`, as it was last reported.
+    /// Last reported `Last-Modified`, for `If-Modified-Since`.
     last_modified: Option<String>,
-    /// Why: `new`, `worth`, `pending`, `overdue`, `retry` or `spare`.
+    /// Reason of the fetch: `new`, `worth`, `pending`, `overdue`, `retry` or `spare`.
     reason: &'static str,
 }
 
 /// Claim sources to fetch
 ///
-/// What is worth fetching now, within the budget and what hosts can take. It is paid for when it is
-/// handed out. What is not reported before the lease ends goes back.
+/// Hands out the sources that are worth fetching now, within the budget and the limits of their
+/// hosts. They are charged to the budget when they are handed out. Sources that are not reported
+/// before the lease ends are released.
 #[utoipa::path(post, path = "/v1/claims", tag = "crawlers", request_body = ClaimInput,
-    responses((status = 200, description = "What to fetch; it can be nothing", body = ClaimView)))]
+    responses((status = 200, description = "Sources to fetch; the list may be empty", body = ClaimView)))]
 async fn claim(
     State(app): State<Arc<App>>,
-    Input(input): Input<ClaimInput>,
+    JsonBody(input): JsonBody<ClaimInput>,
 ) -> Result<Json<ClaimView>, Problem> {
     let ClaimInput { max, lease_seconds } = input;
-    if !(1..=MOST).contains(&max) {
-        return Err(Problem::field("max", format!("{max} is not from 1 to {MOST}")));
+    if !(1..=MAX_SOURCES).contains(&max) {
+        return Err(Problem::invalid(
+            "max",
+            format!("max out of range: {max} is not between 1 and {MAX_SOURCES}"),
+        ));
     }
-    if !(1..=LONGEST).contains(&lease_seconds) {
-        let detail = format!("{lease_seconds} is not from 1 to {LONGEST}");
-        return Err(Problem::field("lease_seconds", detail));
+    if !(1..=MAX_LEASE_SECONDS).contains(&lease_seconds) {
+        let detail = format!(
+            "lease out of range: {lease_seconds} is not between 1 and {MAX_LEASE_SECONDS} seconds"
+        );
+        return Err(Problem::invalid("lease_seconds", detail));
     }
     let claim = app.handle.claim(max, Duration::from_secs(lease_seconds.into())).await?;
-    let items = claim.items.into_iter().map(|it| ClaimedView {
+    let items = claim.items.into_iter().map(|it| ClaimedSourceView {
         source: it.source,
         url: it.url,
         etag: it.validators.etag,
@@ -99,8 +105,8 @@ async fn claim(
     });
     Ok(Json(ClaimView {
         lease: claim.lease.to_string(),
-        until: rfc3339(claim.until),
+        until: rfc3339(claim.expires_at),
         items: items.collect(),
-        next: claim.next.map(rfc3339),
+        next: claim.next_claim_at.map(rfc3339),
     }))
 }

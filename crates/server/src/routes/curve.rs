@@ -1,4 +1,4 @@
-//! What if: the freshness that other budgets would buy.
+//! Freshness as a function of the budget.
 
 use std::sync::Arc;
 
@@ -11,110 +11,121 @@ use utoipa_axum::routes;
 
 use super::history::finite;
 use crate::app::App;
-use crate::input::Query;
-use crate::plan_table::{Outcome, Table};
+use crate::extractors::QueryParams;
+use crate::plan_table::{BudgetOutcome, PlanTable};
 use crate::problem::Problem;
 
-/// Budgets around the one that holds.
-const AROUND: f64 = 100.0;
+/// Default ratio of the largest budget to the current one, and of the current one to the smallest.
+const BUDGET_SPAN: f64 = 100.0;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(curve))
 }
 
-/// Which budgets.
+/// Range of budgets.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct CurveQuery {
-    /// The smallest budget, in fetches a day: a hundredth of the one that holds unless given.
+    /// Smallest budget in fetches per day; default: a hundredth of the current one.
     #[param(minimum = 1e-3, maximum = 1e12)]
     from: Option<f64>,
-    /// The largest: a hundred times the one that holds unless given.
+    /// Largest budget in fetches per day; default: a hundred times the current one.
     #[param(minimum = 1e-3, maximum = 1e12)]
     to: Option<f64>,
-    /// How many budgets, evenly spaced on a log scale.
+    /// Number of budgets, evenly spaced on a logarithmic scale.
     #[param(minimum = 2, maximum = 100, default = 21)]
     points: Option<u32>,
-    /// A freshness to be reached: the answer names the budget that it takes.
+    /// Freshness to reach: the response gives the budget that it takes.
     #[param(exclusive_minimum = 0.0, exclusive_maximum = 1.0)]
     target: Option<f64>,
 }
 
-/// What budgets would buy.
+/// Freshness and age as functions of the budget.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Curve)]
 struct CurveView {
-    /// Sources that are fetched at all.
+    /// Number of active sources.
     sources: usize,
-    /// Of how many of them the rates were taken for this.
+    /// Number of sources in the sample that this was computed from.
     sampled: usize,
-    /// What the budget is spent for.
+    /// Objective of the plan.
     objective: String,
-    /// The budget that holds, in fetches a day.
+    /// Current budget in fetches per day.
     budget: Option<f64>,
-    /// What other budgets would buy.
+    /// Points of the curve.
     points: Vec<PointView>,
-    /// What the target takes, if one was given.
+    /// Point that reaches the target, if one was given.
     target: Option<PointView>,
 }
 
-/// What a budget buys, in the long run and if the rates stay as they are believed to be.
+/// Freshness, age and price at a budget, in the long run and if the change rates stay as
+/// estimated.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Point)]
 struct PointView {
-    /// Fetches a day.
+    /// Budget in fetches per day.
     budget: Option<f64>,
-    /// The share of time at which copies are fresh, by importance.
+    /// Importance-weighted share of time that copies are fresh.
     freshness: Option<f64>,
-    /// The mean age of copies in days, by importance; none if a source would never be fetched.
+    /// Importance-weighted mean age of copies in days; null if a source would never be fetched.
     age: Option<f64>,
-    /// What one more fetch a day would be worth.
+    /// Value of one more fetch per day.
     price: Option<f64>,
 }
 
-/// What other budgets would buy
+/// Get the freshness that other budgets would buy
 ///
-/// From what is believed of the sources now, without the limits of hosts and the intervals of sources.
+/// Computed from the current estimates, without the limits of hosts and the intervals of sources.
 #[utoipa::path(get, path = "/v1/curve", tag = "plan", params(CurveQuery),
-    responses((status = 200, description = "Freshness and age by budget", body = CurveView),
-        (status = 409, description = "There are no sources to plan for, or the target is out of reach")))]
+    responses((status = 200, description = "Freshness and age for each budget", body = CurveView),
+        (status = 409, description = "There are no active sources, or the target cannot be reached")))]
 async fn curve(
     State(app): State<Arc<App>>,
-    Query(asked): Query<CurveQuery>,
+    QueryParams(query): QueryParams<CurveQuery>,
 ) -> Result<Json<CurveView>, Problem> {
-    let table = Table::sample(&app.handle).await?;
-    let curve = tokio::task::spawn_blocking(move || draw(&table, &asked));
-    Ok(Json(curve.await.map_err(|_| crate::app::too_long())??))
+    let table = PlanTable::sample(&app.handle).await?;
+    let curve = tokio::task::spawn_blocking(move || compute_curve(&table, &query));
+    Ok(Json(curve.await.map_err(|_| crate::app::timeout_problem())??))
 }
 
-fn draw(table: &Table, asked: &CurveQuery) -> Result<CurveView, Problem> {
+fn compute_curve(table: &PlanTable, query: &CurveQuery) -> Result<CurveView, Problem> {
     let middle = table.budget.clamp(1e-1, 1e10);
-    let (from, to) = (asked.from.unwrap_or(middle / AROUND), asked.to.unwrap_or(middle * AROUND));
+    let (from, to) =
+        (query.from.unwrap_or(middle / BUDGET_SPAN), query.to.unwrap_or(middle * BUDGET_SPAN));
     for (field, value) in [("from", from), ("to", to)] {
         if !(1e-3..=1e12).contains(&value) {
-            return Err(Problem::field(field, format!("{value} is not from 0.001 to 1e12")));
+            return Err(Problem::invalid(
+                field,
+                format!("budget out of range: {value} is not between 0.001 and 1e12"),
+            ));
         }
     }
     if from > to {
-        return Err(Problem::field("from", format!("{from} is above `to`, {to}")));
+        return Err(Problem::invalid("from", format!("`from` is above `to`: {from} > {to}")));
     }
-    let points = asked.points.unwrap_or(21);
+    let points = query.points.unwrap_or(21);
     if !(2..=100).contains(&points) {
-        return Err(Problem::field("points", format!("{points} is not from 2 to 100")));
+        return Err(Problem::invalid(
+            "points",
+            format!("points out of range: {points} is not between 2 and 100"),
+        ));
     }
-    let goal = asked.target.map(|target| {
+    let goal = query.target.map(|target| {
         let goal = format!("freshness={target}").parse().ok();
         let goal = goal.filter(|_| target > 0.0 && target < 1.0);
         goal.ok_or_else(|| {
-            Problem::field("target", format!("{target} is not a share between 0 and 1"))
+            Problem::invalid(
+                "target",
+                format!("target out of range: {target} is not between 0 and 1"),
+            )
         })
     });
     let goal = goal.transpose()?;
     let sources = table.columns()?;
-    let at = |budget: f64| table.at(&sources, budget).map(|it| point(&it));
+    let at = |budget: f64| table.solve_budget(&sources, budget).map(|it| point_view(&it));
     let step = |n: u32| from * ((to / from).ln() * f64::from(n) / f64::from(points - 1)).exp();
-    let target = goal.map(|goal| table.reach(&sources, &goal).map(|it| point(&it)));
+    let target = goal.map(|goal| table.solve_target(&sources, &goal).map(|it| point_view(&it)));
     Ok(CurveView {
         sources: table.sources(),
         sampled: table.rate.len(),
@@ -125,7 +136,7 @@ fn draw(table: &Table, asked: &CurveQuery) -> Result<CurveView, Problem> {
     })
 }
 
-fn point(outcome: &Outcome) -> PointView {
+fn point_view(outcome: &BudgetOutcome) -> PointView {
     PointView {
         budget: finite(outcome.budget),
         freshness: finite(outcome.evaluation.freshness()),

@@ -1,4 +1,4 @@
-//! What changed between two versions.
+//! Differences between versions.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use freshet_daemon::Handle;
-use freshet_detect::{Diff, Document, Part, Row, diff};
+use freshet_daemon::DaemonHandle;
+use freshet_detect::{Diff, DiffPart, DiffRow, Document, diff};
 use freshet_store::{Reader, Source, StoreError, Version};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -15,28 +15,28 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::input::{Place, Query};
+use crate::extractors::{PathParams, QueryParams};
 use crate::problem::Problem;
 
-/// Characters of a line that are told, about.
-pub(crate) const LONGEST_LINE: usize = 2000;
-/// Lines around a change.
-const CONTEXT: usize = 3;
+/// Length at which lines are cut, in characters, approximately.
+pub(crate) const MAX_LINE_CHARS: usize = 2000;
+/// Unchanged lines shown around a change.
+const CONTEXT_LINES: usize = 3;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(get))
 }
 
-/// Between which versions, and how it is told.
+/// Versions to compare, and the format of the difference.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct DiffQuery {
-    /// The number of the older version; the one before `to` unless given.
+    /// Number of the older version; default: the one before `to`.
     from: Option<u32>,
-    /// The number of the newer version; the newest unless given.
+    /// Number of the newer version; default: the newest.
     to: Option<u32>,
-    /// How it is told.
+    /// Format.
     #[serde(default)]
     #[param(inline)]
     format: DiffFormat,
@@ -48,50 +48,50 @@ enum DiffFormat {
     /// Rows of two columns, as JSON.
     #[default]
     Json,
-    /// As `diff -u`, as text.
+    /// Unified diff, as text.
     Unified,
-    /// Words within lines, as `[-old-]{+new+}`, as text.
+    /// Word diff, `[-old-]{+new+}`, as text.
     Words,
 }
 
-/// What changed between two versions, row by row.
+/// Difference between two versions, by row.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Diff)]
 struct DiffView {
-    /// The older version.
+    /// Number of the older version.
     from: u32,
-    /// The newer version.
+    /// Number of the newer version.
     to: u32,
-    /// Lines that went, or became others.
+    /// Number of lines removed or changed.
     removed: usize,
-    /// Lines that came, or were others.
+    /// Number of lines added or changed.
     added: usize,
-    /// All lines of both, in order.
+    /// All lines of both versions, in order.
     rows: Vec<RowView>,
 }
 
-/// A line of both versions, or of one, or one that became another.
+/// A line that is in both versions, in one of them, or changed.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Row)]
 struct RowView {
-    /// What happened to it.
+    /// Kind of the row.
     kind: RowKind,
-    /// The old line; none if it was added.
+    /// Old line; null if the line was added.
     old: Option<Vec<PartView>>,
-    /// The new line; none if it was removed.
+    /// New line; null if the line was removed.
     new: Option<Vec<PartView>>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum RowKind {
-    /// In both.
+    /// In both versions.
     Same,
-    /// Only in the older one.
+    /// Only in the older version.
     Removed,
-    /// Only in the newer one.
+    /// Only in the newer version.
     Added,
-    /// It became another.
+    /// Changed.
     Changed,
 }
 
@@ -99,31 +99,32 @@ enum RowKind {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Part)]
 struct PartView {
-    /// With the signs and spaces between them.
+    /// Text, including punctuation and spaces.
     text: String,
-    /// Whether the other line has them too.
+    /// True if the other line contains it too.
     same: bool,
 }
 
-/// What changed between two versions
+/// Compare two versions
 ///
-/// Of both, what counts by the settings of today.
+/// Compares the relevant content of both, by the current change detection settings.
 #[utoipa::path(get, path = "/v1/sources/{id}/diff", tag = "versions",
-    params(("id" = u32, Path, description = "The number of the source"), DiffQuery),
-    responses((status = 200, description = "What changed", content(
+    params(("id" = u32, Path, description = "Id of the source"), DiffQuery),
+    responses((status = 200, description = "The difference", content(
         (DiffView = "application/json"), (String = "text/plain")))))]
 async fn get(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    Query(asked): Query<DiffQuery>,
+    PathParams(id): PathParams<u32>,
+    QueryParams(query): QueryParams<DiffQuery>,
 ) -> Result<Response, Problem> {
-    let (from, to, format) = (asked.from, asked.to, asked.format);
+    let (from, to, format) = (query.from, query.to, query.format);
     let handle = app.handle.clone();
     let found = app.read(move |reader| {
-        Ok(match pair(reader, id, from, to)? {
+        Ok(match load_versions(reader, id, from, to)? {
             Ok((source, old, new)) => {
-                let texts = [text(&handle, &source, &old), text(&handle, &source, &new)];
-                let diff = diff(&texts[0], &texts[1]).cut(LONGEST_LINE);
+                let texts =
+                    [version_text(&handle, &source, &old), version_text(&handle, &source, &new)];
+                let diff = diff(&texts[0], &texts[1]).truncate_lines(MAX_LINE_CHARS);
                 Ok((old.meta.number, new.meta.number, diff))
             }
             Err(problem) => Err(problem),
@@ -132,69 +133,75 @@ async fn get(
     let (from, to, diff) = found.await??;
     let plain = [(CONTENT_TYPE, "text/plain; charset=utf-8")];
     Ok(match format {
-        DiffFormat::Json => Json(DiffView::of(from, to, diff)).into_response(),
-        DiffFormat::Unified => (plain, diff.unified(CONTEXT)).into_response(),
+        DiffFormat::Json => Json(DiffView::new(from, to, diff)).into_response(),
+        DiffFormat::Unified => (plain, diff.unified(CONTEXT_LINES)).into_response(),
         DiffFormat::Words => (plain, diff.words()).into_response(),
     })
 }
 
-pub(crate) type Pair = Result<(Source, Version, Version), Problem>;
+pub(crate) type VersionPair = Result<(Source, Version, Version), Problem>;
 
-/// A source and two of its versions.
-pub(crate) fn pair(
+/// Loads a source and two of its versions.
+pub(crate) fn load_versions(
     reader: &Reader,
     id: u32,
     from: Option<u32>,
     to: Option<u32>,
-) -> Result<Pair, StoreError> {
-    let Some(source) = reader.source(id)? else { return Ok(Err(Problem::no_source(id))) };
+) -> Result<VersionPair, StoreError> {
+    let Some(source) = reader.source(id)? else { return Ok(Err(Problem::source_not_found(id))) };
     let kept: Vec<u32> = reader.versions(id)?.iter().map(|it| it.number).collect();
-    let lacking = |what: String| Problem::absent(what).hint(format!("kept are: {kept:?}"));
+    let missing =
+        |detail: String| Problem::not_found(detail).with_hint(format!("stored versions: {kept:?}"));
     let Some(to) = to.or(kept.first().copied()) else {
-        return Ok(Err(Problem::absent(format!("there is no version of source {id}"))));
+        return Ok(Err(Problem::not_found(format!("source {id} has no versions"))));
     };
     let Some(from) = from.or(kept.iter().copied().find(|&n| n < to)) else {
-        return Ok(Err(lacking(format!("there is no version of source {id} before {to}"))));
+        return Ok(Err(missing(format!("source {id} has no version before {to}"))));
     };
     let old = reader.version(id, from)?;
     let new = reader.version(id, to)?;
     Ok(match (old, new) {
         (Some(old), Some(new)) => Ok((source, old, new)),
-        (None, _) => Err(lacking(format!("version {from} of source {id} is not kept"))),
-        (_, None) => Err(lacking(format!("version {to} of source {id} is not kept"))),
+        (None, _) => Err(missing(format!("version {from} of source {id} is not stored"))),
+        (_, None) => Err(missing(format!("version {to} of source {id} is not stored"))),
     })
 }
 
-/// What counts of a version.
-pub(crate) fn text(handle: &Handle, source: &Source, version: &Version) -> String {
+/// Returns the relevant content of a version.
+pub(crate) fn version_text(handle: &DaemonHandle, source: &Source, version: &Version) -> String {
     let kind = Some(version.meta.content_kind.as_str()).filter(|kind| !kind.is_empty());
     let document = Document { bytes: &version.content, content_type: kind, charset: None };
-    // What became a source is a URL.
-    handle.reading(&source.url, &source.settings, &document).map(|it| it.text).unwrap_or_default()
+    // The URL of a source is valid, so parsing it cannot fail.
+    handle
+        .read_document(&source.url, &source.settings, &document)
+        .map(|it| it.text)
+        .unwrap_or_default()
 }
 
 impl DiffView {
-    fn of(from: u32, to: u32, diff: Diff) -> Self {
+    fn new(from: u32, to: u32, diff: Diff) -> Self {
         let (removed, added) = diff.counts();
-        Self { from, to, removed, added, rows: diff.rows.into_iter().map(RowView::of).collect() }
+        Self { from, to, removed, added, rows: diff.rows.into_iter().map(RowView::new).collect() }
     }
 }
 
 impl RowView {
-    fn of(row: Row) -> Self {
+    fn new(row: DiffRow) -> Self {
         let whole = |text: String, same| Some(vec![PartView { text, same }]);
-        let parts = |parts: Vec<Part>| {
-            Some(parts.into_iter().map(|it| PartView { text: it.text, same: it.same }).collect())
+        let parts = |parts: Vec<DiffPart>| {
+            Some(parts.into_iter().map(|it| PartView { text: it.text, same: it.is_same }).collect())
         };
         match row {
-            Row::Same(line) => {
+            DiffRow::Same(line) => {
                 Self { kind: RowKind::Same, old: whole(line.clone(), true), new: whole(line, true) }
             }
-            Row::Removed(line) => {
+            DiffRow::Removed(line) => {
                 Self { kind: RowKind::Removed, old: whole(line, false), new: None }
             }
-            Row::Added(line) => Self { kind: RowKind::Added, old: None, new: whole(line, false) },
-            Row::Changed { old, new } => {
+            DiffRow::Added(line) => {
+                Self { kind: RowKind::Added, old: None, new: whole(line, false) }
+            }
+            DiffRow::Changed { old, new } => {
                 Self { kind: RowKind::Changed, old: parts(old), new: parts(new) }
             }
         }

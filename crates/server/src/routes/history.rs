@@ -1,4 +1,4 @@
-//! What happened to a source, why it is due when it is, and looking now.
+//! History of a source, its schedule, and fetching it now.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use freshet_daemon::{Explained, SignalsNow};
+use freshet_daemon::{SignalExplanation, SourceExplanation};
 use freshet_notify::{Entry, rfc3339};
 use freshet_store::{ChangeFilter, Decision, Observation, StoredOutcome};
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,15 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::source::SourceView;
+use super::source_view::SourceView;
 use crate::app::App;
-use crate::hub::everything;
-use crate::input::{Place, Query};
-use crate::page::{Page, after, limit};
+use crate::change_broadcast::all_kinds;
+use crate::extractors::{PathParams, QueryParams};
+use crate::pagination::{Page, check_after, check_limit};
 use crate::problem::Problem;
 
-/// Observations of a source that are looked through.
-const OBSERVED: usize = 100_000;
+/// Maximum number of observations searched for a page.
+const MAX_OBSERVATIONS: usize = 100_000;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -34,334 +34,343 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(check))
 }
 
-/// Which page.
+/// Page of a list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PageQuery {
-    /// Where the page before ended: its `next`.
+    /// Cursor: `next` of the previous page.
     #[param(minimum = 0)]
     pub(super) after: Option<i64>,
-    /// Items of the page at most.
+    /// Maximum number of items in the page.
     #[param(minimum = 1, maximum = 1000, default = 100)]
     pub(super) limit: Option<usize>,
 }
 
-/// How a fetch ended.
+/// An observation: the outcome of a fetch.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Observation)]
 struct ObservationView {
-    /// Which fetch of the source it was, from 1.
+    /// Number of the fetch, from 1 for each source.
     n: u64,
-    /// When (RFC 3339, UTC).
+    /// Time of the fetch (RFC 3339, UTC).
     at: String,
-    /// How it ended.
-    outcome: FetchOutcome,
-    /// The status of HTTP; 0 if there was none.
+    /// Outcome.
+    outcome: ObservationOutcome,
+    /// HTTP status code; 0 if there was none.
     status: u16,
-    /// Bytes that came.
+    /// Bytes received.
     bytes: u64,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     duration: u32,
-    /// What there is to say.
+    /// Note.
     note: String,
-    /// Why it was made; none of fetches of which that is not known.
+    /// Why the fetch was made; null if that is not known.
     decision: Option<DecisionView>,
 }
 
-/// Why a fetch was made, and what it taught.
+/// Why a fetch was made, and how it changed the estimate.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Decision)]
 struct DecisionView {
-    /// Why: `new` (there was no copy), `worth` (it was worth the price), `pending` (its announced changes
-    /// were), `overdue` (its longest interval was over), `retry` (the fetch before had failed), `spare`
-    /// (nothing worth more was left to spend the budget on) or `asked` (by somebody).
+    /// Reason: `new` (there was no copy), `worth` (its value reached the price), `pending` (the
+    /// value of its announced changes did), `overdue` (its maximum interval had passed), `retry`
+    /// (the previous fetch failed), `spare` (budget was left over) or `asked` (on request).
     reason: &'static str,
-    /// What it was worth for each unit of cost when it was handed out.
+    /// Value per unit of cost when the source was handed out.
     worth: Option<f64>,
-    /// What it had to be worth.
+    /// Price at that time.
     price: Option<f64>,
-    /// Changes a day, as far as was believed before.
+    /// Estimated changes per day before the fetch.
     changes_a_day_before: Option<f64>,
-    /// The same after.
+    /// Estimated changes per day after the fetch.
     changes_a_day_after: Option<f64>,
 }
 
 impl DecisionView {
-    fn of(it: Decision) -> Self {
+    fn new(decision: Decision) -> Self {
         Self {
-            reason: it.reason.name(),
-            worth: it.value,
-            price: it.price,
-            changes_a_day_before: it.rate_before,
-            changes_a_day_after: it.rate_after,
+            reason: decision.reason.name(),
+            worth: decision.value,
+            price: decision.price,
+            changes_a_day_before: decision.rate_before,
+            changes_a_day_after: decision.rate_after,
         }
     }
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum FetchOutcome {
+#[schema(as = FetchOutcome)]
+enum ObservationOutcome {
     /// The first copy.
     First,
-    /// What counts has changed.
+    /// The relevant content has changed.
     Changed,
-    /// What counts is the same.
+    /// The relevant content has not changed.
     Unchanged,
-    /// No copy could be made.
+    /// The fetch failed.
     Failed,
-    /// The source does not exist any more.
+    /// The source no longer exists.
     Gone,
-    /// The host does not want it fetched.
+    /// The host forbids fetching it.
     Disallowed,
 }
 
 impl ObservationView {
-    fn of(it: Observation) -> Self {
-        let outcome = match it.outcome {
-            StoredOutcome::First => FetchOutcome::First,
-            StoredOutcome::Changed => FetchOutcome::Changed,
-            StoredOutcome::Unchanged => FetchOutcome::Unchanged,
-            StoredOutcome::Failed => FetchOutcome::Failed,
-            StoredOutcome::Gone => FetchOutcome::Gone,
-            StoredOutcome::Disallowed => FetchOutcome::Disallowed,
+    fn new(observation: Observation) -> Self {
+        let outcome = match observation.outcome {
+            StoredOutcome::First => ObservationOutcome::First,
+            StoredOutcome::Changed => ObservationOutcome::Changed,
+            StoredOutcome::Unchanged => ObservationOutcome::Unchanged,
+            StoredOutcome::Failed => ObservationOutcome::Failed,
+            StoredOutcome::Gone => ObservationOutcome::Gone,
+            StoredOutcome::Disallowed => ObservationOutcome::Disallowed,
         };
         Self {
-            n: it.number,
-            at: rfc3339(it.at),
+            n: observation.fetch_number,
+            at: rfc3339(observation.at),
             outcome,
-            status: it.status,
-            bytes: it.bytes,
-            duration: it.duration_ms,
-            note: it.note,
-            decision: it.decision.map(DecisionView::of),
+            status: observation.status,
+            bytes: observation.bytes,
+            duration: observation.duration_ms,
+            note: observation.note,
+            decision: observation.decision.map(DecisionView::new),
         }
     }
 }
 
-/// How the fetches of a source ended
+/// List observations
 ///
-/// The newest first.
+/// The fetches of a source, newest first.
 #[utoipa::path(get, path = "/v1/sources/{id}/observations", tag = "history",
-    params(("id" = u32, Path, description = "The number of the source"), PageQuery),
-    responses((status = 200, description = "A page of fetches", body = Page<ObservationView>)))]
+    params(("id" = u32, Path, description = "Id of the source"), PageQuery),
+    responses((status = 200, description = "A page of observations", body = Page<ObservationView>)))]
 async fn observations(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    Query(asked): Query<PageQuery>,
+    PathParams(id): PathParams<u32>,
+    QueryParams(query): QueryParams<PageQuery>,
 ) -> Result<Json<Page<ObservationView>>, Problem> {
-    let limit = limit(asked.limit)?;
-    let before = after(asked.after)?.map_or(u64::MAX, |after| u64::try_from(after).unwrap_or(0));
+    let limit = check_limit(query.limit)?;
+    let before =
+        check_after(query.after)?.map_or(u64::MAX, |after| u64::try_from(after).unwrap_or(0));
     let found = app.read(move |reader| {
         if reader.source(id)?.is_none() {
             return Ok(None);
         }
-        let most = if asked.after.is_some() { OBSERVED } else { limit + 1 };
-        Ok(Some(reader.history(id, most)?))
+        let max = if query.after.is_some() { MAX_OBSERVATIONS } else { limit + 1 };
+        Ok(Some(reader.history(id, max)?))
     });
-    let found = found.await?.ok_or_else(|| Problem::no_source(id))?;
+    let found = found.await?.ok_or_else(|| Problem::source_not_found(id))?;
     let mut items: Vec<_> =
-        found.into_iter().filter(|it| it.number < before).take(limit + 1).collect();
+        found.into_iter().filter(|it| it.fetch_number < before).take(limit + 1).collect();
     let is_more = items.len() > limit;
     items.truncate(limit);
-    let next = items.last().filter(|_| is_more).map(|it| it.number as i64);
-    Ok(Json(Page { items: items.into_iter().map(ObservationView::of).collect(), next }))
+    let next = items.last().filter(|_| is_more).map(|it| it.fetch_number as i64);
+    Ok(Json(Page { items: items.into_iter().map(ObservationView::new).collect(), next }))
 }
 
-/// What the log tells of a source
+/// List the changes of a source
 ///
-/// The newest first. The log outlives the source.
+/// Newest first. The log keeps the changes of a source after the source is removed.
 #[utoipa::path(get, path = "/v1/sources/{id}/changes", tag = "history",
-    params(("id" = u32, Path, description = "The number of the source"), PageQuery),
+    params(("id" = u32, Path, description = "Id of the source"), PageQuery),
     responses((status = 200, description = "A page of entries", body = Page<Entry>)))]
 async fn changes(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    Query(asked): Query<PageQuery>,
+    PathParams(id): PathParams<u32>,
+    QueryParams(query): QueryParams<PageQuery>,
 ) -> Result<Json<Page<Entry>>, Problem> {
-    let (limit, before) = (limit(asked.limit)?, after(asked.after)?);
+    let (limit, before) = (check_limit(query.limit)?, check_after(query.after)?);
     let found = app.read(move |reader| {
-        let filter = ChangeFilter { source: Some(id), ..everything() };
+        let filter = ChangeFilter { source: Some(id), ..all_kinds() };
         let found = reader.latest_changes(before, limit + 1, &filter)?;
-        let is_known = !found.is_empty() || asked.after.is_some() || reader.source(id)?.is_some();
+        let is_known = !found.is_empty() || query.after.is_some() || reader.source(id)?.is_some();
         Ok(is_known.then_some(found))
     });
-    let mut found = found.await?.ok_or_else(|| Problem::no_source(id))?;
+    let mut found = found.await?.ok_or_else(|| Problem::source_not_found(id))?;
     let is_more = found.len() > limit;
     found.truncate(limit);
     let next = found.last().filter(|_| is_more).map(|it| it.cursor);
     Ok(Json(Page { items: found.iter().map(Entry::from_change).collect(), next }))
 }
 
-/// Why a source is due when it is.
+/// Explanation of when a source is due.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Explanation)]
 struct ExplanationView {
-    /// Where it stands: `waiting`, `candidate`, `fetching`, `paused` or `gone`.
+    /// Scheduling state: `waiting`, `candidate`, `fetching`, `paused` or `gone`.
     standing: String,
-    /// What decides, in a sentence.
+    /// Main reason, in one sentence.
     headline: String,
-    /// All of it, in several lines.
+    /// Full explanation, in several lines.
     text: String,
-    /// When it is due and its host may be asked, if that is known (RFC 3339, UTC).
+    /// Time at which it is due and its host may be asked, if known (RFC 3339, UTC).
     due: Option<String>,
-    /// Until when its host is left alone, if that is what it waits for.
+    /// End of the cooldown of its host, if that delays it (RFC 3339, UTC).
     host_rests: Option<String>,
-    /// Changes a day, as far as is believed.
+    /// Estimated changes per day.
     changes_a_day: Option<f64>,
-    /// Between which the true number is with a chance of 95 %: the lower bound.
+    /// Lower bound of the 95 % interval of the estimate.
     changes_a_day_low: Option<f64>,
-    /// The upper bound.
+    /// Upper bound of the 95 % interval of the estimate.
     changes_a_day_high: Option<f64>,
-    /// What a fetch is worth now, for each unit of cost.
+    /// Value of a fetch now, per unit of cost.
     worth: Option<f64>,
-    /// What it must be worth; none if the budget is 0.
+    /// Price of a fetch; null if the budget is 0.
     price: Option<f64>,
-    /// The chance that the copy is what the source is; none without a copy.
+    /// Probability that the copy is fresh; null without a copy.
     fresh: Option<f64>,
-    /// What signals have to do with it; none if nobody who is trusted has spoken of it.
+    /// Effect of signals on the schedule; null if no trusted signal source announced it.
     announced: Option<AnnouncedView>,
 }
 
-/// What signals have to do with the moment at which a source is due.
+/// Effect of signals on the schedule of a source.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Announced)]
 struct AnnouncedView {
-    /// The number of the signal source that is listened to: of several, the one that has been right most.
+    /// Number of the signal source that counts: if there are several, the most reliable one.
     signal_source: u32,
-    /// Its URL or name.
+    /// URL or name of the signal source.
     url: String,
-    /// What it is: `sitemap`, `feed`, …
+    /// Kind of the signal source: `sitemap`, `feed`, …
     kind: String,
     /// Its signals since the last fetch.
     signals: u32,
-    /// What they count together: signals that may tell of what the copy has already count less.
+    /// Total weight of these signals: signals that may announce what the copy already contains
+    /// count less.
     weight: Option<f64>,
-    /// When the first of them came (RFC 3339, UTC).
+    /// Time of the first of them (RFC 3339, UTC).
     first: Option<String>,
-    /// When the last of them came.
+    /// Time of the last of them (RFC 3339, UTC).
     last: Option<String>,
-    /// The share of its signals about this source that stand for a change, as far as is believed.
+    /// Estimated share of its signals for this source that announce a real change.
     precision: Option<f64>,
-    /// The share of this source's changes that it tells of.
+    /// Estimated share of this source's changes that it announces.
     recall: Option<f64>,
-    /// The chance that the copy is what the source is.
+    /// Probability that the copy is fresh.
     fresh: Option<f64>,
-    /// When the source would be due if these signals had not come; none: never.
+    /// Time at which the source would be due without these signals; null for never.
     due_without: Option<String>,
-    /// By how many seconds they moved the next fetch forward.
+    /// Seconds by which the signals moved the next fetch forward.
     moved_seconds: Option<f64>,
-    /// All of that in a sentence.
+    /// Explanation in one sentence.
     text: String,
 }
 
 impl AnnouncedView {
-    fn of(it: SignalsNow, due: Option<i64>, now: i64) -> Self {
+    fn new(signals: SignalExplanation, due: Option<i64>, now: i64) -> Self {
         Self {
-            text: it.words(due, now),
-            signal_source: it.number,
-            url: it.name,
-            kind: it.kind,
-            signals: it.signals,
-            weight: finite(it.weight),
-            first: it.first.map(rfc3339),
-            last: it.last.map(rfc3339),
-            precision: finite(it.precision),
-            recall: finite(it.recall),
-            fresh: finite(it.fresh),
-            due_without: it.due_without.map(rfc3339),
-            moved_seconds: it.moved.and_then(finite),
+            text: signals.describe(due, now),
+            signal_source: signals.id,
+            url: signals.name,
+            kind: signals.kind,
+            signals: signals.pending,
+            weight: finite(signals.weight),
+            first: signals.first_at.map(rfc3339),
+            last: signals.last_at.map(rfc3339),
+            precision: finite(signals.precision),
+            recall: finite(signals.recall),
+            fresh: finite(signals.fresh_probability),
+            due_without: signals.due_without.map(rfc3339),
+            moved_seconds: signals.seconds_moved.and_then(finite),
         }
     }
 }
 
-/// JSON has no word for infinity.
+/// Returns `None` for infinity and NaN, which JSON cannot represent.
 pub(super) fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
 impl ExplanationView {
-    fn of(it: Explained) -> Self {
+    fn new(explanation: SourceExplanation) -> Self {
         Self {
-            standing: it.standing,
-            headline: it.headline,
-            text: it.text,
-            due: it.due.map(rfc3339),
-            host_rests: it.host_rests.map(rfc3339),
-            changes_a_day: finite(it.changes_a_day),
-            changes_a_day_low: finite(it.between.0),
-            changes_a_day_high: finite(it.between.1),
-            worth: it.worth.and_then(finite),
-            price: finite(it.price).filter(|_| !it.unpaid),
-            fresh: it.fresh.and_then(finite),
-            announced: it.signals.map(|signals| AnnouncedView::of(signals, it.worth_it, it.now)),
+            standing: explanation.standing,
+            headline: explanation.headline,
+            text: explanation.text,
+            due: explanation.due_at.map(rfc3339),
+            host_rests: explanation.host_cooldown_until.map(rfc3339),
+            changes_a_day: finite(explanation.changes_a_day),
+            changes_a_day_low: finite(explanation.rate_interval.0),
+            changes_a_day_high: finite(explanation.rate_interval.1),
+            worth: explanation.value.and_then(finite),
+            price: finite(explanation.price).filter(|_| !explanation.is_unpaid),
+            fresh: explanation.fresh_probability.and_then(finite),
+            announced: explanation.signals.map(|signals| {
+                AnnouncedView::new(signals, explanation.due_without_host, explanation.explained_at)
+            }),
         }
     }
 }
 
-/// Why a source is due when it is
+/// Explain when a source is due
 #[utoipa::path(get, path = "/v1/sources/{id}/explain", tag = "history",
-    params(("id" = u32, Path, description = "The number of the source")),
-    responses((status = 200, description = "What decides", body = ExplanationView)))]
+    params(("id" = u32, Path, description = "Id of the source")),
+    responses((status = 200, description = "The explanation", body = ExplanationView)))]
 async fn explain(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
+    PathParams(id): PathParams<u32>,
 ) -> Result<Json<ExplanationView>, Problem> {
-    let explained = app.handle.explain_number(id).await?;
-    let explained = explained.ok_or_else(|| Problem::no_source(id))?;
-    Ok(Json(ExplanationView::of(explained)))
+    let explained = app.handle.explain_id(id).await?;
+    let explained = explained.ok_or_else(|| Problem::source_not_found(id))?;
+    Ok(Json(ExplanationView::new(explained)))
 }
 
-/// How long the result is waited for.
+/// Time to wait for the result.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct CheckQuery {
-    /// Seconds that the result is waited for; the fetch goes on without anybody waiting.
+    /// Seconds to wait for the result; the fetch continues after that.
     #[param(minimum = 0, maximum = 60, default = 10)]
     wait: Option<u64>,
 }
 
-/// A source after a look at it.
+/// A source after a requested fetch.
 #[derive(Debug, Serialize, ToSchema)]
-struct Looked {
-    /// The source as it is now.
+#[schema(as = Looked)]
+struct CheckResult {
+    /// The source after the fetch.
     source: SourceView,
-    /// How the fetch ended.
+    /// Outcome of the fetch.
     observation: Option<ObservationView>,
 }
 
 /// Fetch a source now
 ///
-/// Whatever it is worth; it is paid for from the budget like any other. Hosts that asked to be left
-/// alone are: the answer is 429 then, with `Retry-After`.
+/// The fetch is made whatever its value, and is charged to the budget like any other. If a host is
+/// in a cooldown, the response is 429 with `Retry-After`.
 #[utoipa::path(post, path = "/v1/sources/{id}/check", tag = "history",
-    params(("id" = u32, Path, description = "The number of the source"), CheckQuery),
-    responses((status = 200, description = "It was fetched", body = Looked),
-        (status = 202, description = "It is being fetched, and takes longer"),
-        (status = 429, description = "A host on the way wants to be left alone")))]
+    params(("id" = u32, Path, description = "Id of the source"), CheckQuery),
+    responses((status = 200, description = "The source was fetched", body = CheckResult),
+        (status = 202, description = "The fetch takes longer than `wait` and continues"),
+        (status = 429, description = "A host on the way is in a cooldown")))]
 async fn check(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    Query(asked): Query<CheckQuery>,
+    PathParams(id): PathParams<u32>,
+    QueryParams(query): QueryParams<CheckQuery>,
 ) -> Result<Response, Problem> {
-    let wait = asked.wait.unwrap_or(10);
+    let wait = query.wait.unwrap_or(10);
     if wait > 60 {
-        return Err(Problem::field("wait", format!("{wait} is not from 0 to 60 seconds")));
+        return Err(Problem::invalid(
+            "wait",
+            format!("wait out of range: {wait} is not between 0 and 60 seconds"),
+        ));
     }
     let handle = app.handle.clone();
-    // It goes on if nobody waits any more.
-    let checking = tokio::spawn(async move { handle.check_number(id).await });
+    // Spawned, so that the fetch continues after the timeout.
+    let checking = tokio::spawn(async move { handle.check_id(id).await });
     match timeout(Duration::from_secs(wait), checking).await {
         Err(_) => return Ok(StatusCode::ACCEPTED.into_response()),
         Ok(Ok(checked)) => checked?,
-        Ok(Err(_)) => return Err(crate::app::too_long()),
+        Ok(Err(_)) => return Err(crate::app::timeout_problem()),
     }
     let found = app.read(move |reader| {
         let observation = reader.history(id, 1)?.pop();
         Ok(SourceView::find(reader, id)?.map(|source| (source, observation)))
     });
-    let (source, observation) = found.await?.ok_or_else(|| Problem::no_source(id))?;
-    let observation = observation.map(ObservationView::of);
-    Ok(Json(Looked { source, observation }).into_response())
+    let (source, observation) = found.await?.ok_or_else(|| Problem::source_not_found(id))?;
+    let observation = observation.map(ObservationView::new);
+    Ok(Json(CheckResult { source, observation }).into_response())
 }

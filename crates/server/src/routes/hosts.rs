@@ -1,11 +1,11 @@
-//! Hosts, and what they ask for.
+//! Hosts and their prices.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use freshet_daemon::host_filter;
+use freshet_daemon::parse_host_filter;
 use freshet_notify::rfc3339;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -14,24 +14,24 @@ use utoipa_axum::routes;
 
 use super::history::finite;
 use crate::app::App;
-use crate::input::Query;
-use crate::page::{Page, limit};
+use crate::extractors::QueryParams;
+use crate::pagination::{Page, check_limit};
 use crate::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(list))
 }
 
-/// Which hosts.
+/// Filter and page of the list of hosts.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct HostsQuery {
-    /// Those with this name: at this port if one is given, at any otherwise.
+    /// Only this host: the given port, or any port if none is given.
     name: Option<String>,
-    /// Where the page before ended: its `next`.
+    /// Cursor: `next` of the previous page.
     after: Option<u32>,
-    /// Items of the page at most.
+    /// Maximum number of items in the page.
     #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<usize>,
 }
@@ -40,13 +40,14 @@ struct HostsQuery {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Host)]
 struct HostView {
-    /// Its number.
+    /// Id of the host.
     id: u32,
-    /// Its name.
+    /// Name of the host.
     name: String,
-    /// Until when it is left alone, if it is (RFC 3339, UTC).
+    /// End of its cooldown, if it is in one (RFC 3339, UTC).
     rests_until: Option<String>,
-    /// What a fetch there must be worth, if it cannot take all that is worth the price.
+    /// Price of a fetch at this host, if its rate limit delays fetches that are worth the general
+    /// price.
     price: Option<f64>,
 }
 
@@ -55,22 +56,22 @@ struct HostView {
     responses((status = 200, description = "A page of hosts", body = Page<HostView>)))]
 async fn list(
     State(app): State<Arc<App>>,
-    Query(asked): Query<HostsQuery>,
+    QueryParams(query): QueryParams<HostsQuery>,
 ) -> Result<Json<Page<HostView>>, Problem> {
-    let limit = limit(asked.limit)?;
+    let limit = check_limit(query.limit)?;
     let prices: HashMap<u32, f64> = app.handle.plan().await?.hosts.into_iter().collect();
     let now = app.handle.now();
-    let filter = asked.name.as_deref().map(host_filter).transpose();
-    let filter = filter.map_err(|why| Problem::field("name", why.to_string()))?;
+    let filter = query.name.as_deref().map(parse_host_filter).transpose();
+    let filter = filter.map_err(|error| Problem::invalid("name", error.to_string()))?;
     let hosts = app.read(move |reader| match filter {
         Some(filter) => {
             let mut hosts = reader.find_hosts(&filter)?;
-            hosts.retain(|host| asked.after.is_none_or(|after| host.id > after));
+            hosts.retain(|host| query.after.is_none_or(|after| host.id > after));
             hosts.sort_by_key(|host| host.id);
             hosts.truncate(limit);
             Ok(hosts)
         }
-        None => reader.list_hosts(asked.after, limit),
+        None => reader.list_hosts(query.after, limit),
     });
     let hosts = hosts.await?;
     let next = hosts.last().filter(|_| hosts.len() == limit).map(|it| i64::from(it.id));

@@ -1,10 +1,10 @@
-//! What a fetch is worth now, and how it goes.
+//! The plan, and the status of the daemon.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use freshet_daemon::Status;
+use freshet_daemon::DaemonStatus;
 use freshet_notify::{DestinationHealth, rfc3339};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,54 +15,54 @@ use super::history::finite;
 use crate::app::App;
 use crate::problem::Problem;
 
-/// Hosts with a price of their own that are told: those with the highest.
-const HOSTS: usize = 1000;
+/// Maximum number of hosts with their own price that are listed: those with the highest prices.
+const MAX_HOSTS: usize = 1000;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(plan)).routes(routes!(status))
 }
 
-/// What a fetch is worth now, and what it buys.
+/// The current price, and the freshness that the budget buys.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Plan)]
 struct PlanView {
-    /// How many sources there are.
+    /// Number of sources.
     sources: u64,
-    /// Fetches a day.
+    /// Budget in fetches per day.
     budget: Option<f64>,
-    /// What a fetch must be worth now, for each unit of cost; none if the budget is 0, for nothing is
-    /// fetched.
+    /// Price of a fetch: the minimum value per unit of cost; null if the budget is 0, because
+    /// nothing is fetched.
     price: Option<f64>,
-    /// What it will have to be worth in the long run.
+    /// Price that is expected in the long run.
     outlook: Option<f64>,
-    /// The share of copies that are fresh, by importance, as far as is believed.
+    /// Estimated share of fresh copies, weighted by importance.
     freshness: Option<f64>,
-    /// Hosts that cannot take all that is worth the price, those with the highest price first; at most
-    /// 1000.
+    /// Hosts whose rate limit delays fetches that are worth the price, with the highest prices
+    /// first; at most 1000.
     hosts: Vec<HostPriceView>,
-    /// How many such hosts there are.
+    /// Number of such hosts.
     saturated_hosts: usize,
 }
 
-/// The price at a host that cannot take all.
+/// Price at a host whose rate limit is exhausted.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = HostPrice)]
 struct HostPriceView {
-    /// Its name.
+    /// Name of the host.
     host: String,
-    /// What a fetch there must be worth.
+    /// Price of a fetch at this host.
     price: Option<f64>,
 }
 
-/// What a fetch is worth now, and what it buys
+/// Get the price of a fetch and the expected freshness
 #[utoipa::path(get, path = "/v1/plan", tag = "plan",
-    responses((status = 200, description = "Price, host prices, expected freshness", body = PlanView)))]
+    responses((status = 200, description = "Price, prices at hosts, and expected freshness", body = PlanView)))]
 async fn plan(State(app): State<Arc<App>>) -> Result<Json<PlanView>, Problem> {
     let mut plan = app.handle.plan().await?;
     let is_paid = plan.budget > 0.0;
     let saturated_hosts = plan.hosts.len();
     plan.hosts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    plan.hosts.truncate(HOSTS);
+    plan.hosts.truncate(MAX_HOSTS);
     let highest = std::mem::take(&mut plan.hosts);
     let hosts = app.read(move |reader| {
         let mut hosts = Vec::with_capacity(highest.len());
@@ -84,83 +84,83 @@ async fn plan(State(app): State<Arc<App>>) -> Result<Json<PlanView>, Problem> {
     }))
 }
 
-/// How it goes.
+/// Status of the daemon.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Status)]
 struct StatusView {
-    /// The version of freshet.
+    /// Version of freshet.
     version: &'static str,
-    /// When this was so (RFC 3339, UTC).
+    /// Time of this status (RFC 3339, UTC).
     at: String,
-    /// Since when the daemon runs.
+    /// Start of the daemon.
     since: String,
-    /// Sources.
+    /// Number of sources.
     sources: u64,
-    /// Fetches that may be made in a day.
+    /// Budget in fetches per day.
     budget: Option<f64>,
-    /// Bytes that may come in a day, if that is limited.
+    /// Budget in bytes per day, if there is one.
     bytes_budget: Option<f64>,
-    /// Fetches since it runs.
+    /// Fetches since the start.
     fetches: u64,
-    /// Requests since then, with those for robots.txt and redirects.
+    /// Requests since the start, including robots.txt and redirects.
     requests: u64,
-    /// Bytes that came since then.
+    /// Bytes received since the start.
     bytes: u64,
-    /// Changes that were found since then.
+    /// Changes detected since the start.
     changes: u64,
-    /// Fetches that failed since then.
+    /// Failed fetches since the start.
     failures: u64,
-    /// The share of copies that are fresh, by importance, as far as is believed.
+    /// Estimated share of fresh copies, weighted by importance.
     freshness: Option<f64>,
-    /// What a fetch must be worth now; none if the budget is 0, for nothing is fetched.
+    /// Price of a fetch; null if the budget is 0, because nothing is fetched.
     price: Option<f64>,
-    /// Hosts that cannot take all that is worth the price.
+    /// Hosts whose rate limit delays fetches that are worth the price.
     saturated_hosts: u64,
-    /// Fetchers at work.
+    /// Fetches in progress.
     active: u32,
-    /// Sources that others are fetching, on leases.
+    /// Sources claimed by other crawlers.
     claimed: u64,
-    /// When the next fetch or look at the sources is, if one is known.
+    /// Time of the next fetch or schedule check, if known.
     wake: Option<String>,
-    /// The cursor of the newest entry of the log.
+    /// Cursor of the newest change-log entry.
     cursor: i64,
-    /// What keeps the daemon from writing, if something does.
+    /// Error that keeps the daemon from writing to the store, if there is one.
     trouble: Option<String>,
-    /// How it goes with those who are told of changes.
+    /// Health of the destinations.
     destinations: DestinationHealth,
 }
 
 impl StatusView {
-    fn of(it: Status, destinations: DestinationHealth) -> Self {
+    fn new(status: DaemonStatus, destinations: DestinationHealth) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
-            at: rfc3339(it.at),
-            since: rfc3339(it.since),
-            sources: it.sources,
-            budget: finite(it.budget),
-            bytes_budget: it.bytes_budget.and_then(finite),
-            fetches: it.fetches,
-            requests: it.requests,
-            bytes: it.bytes,
-            changes: it.changes,
-            failures: it.failures,
-            freshness: finite(it.freshness),
-            price: finite(it.price).filter(|_| it.budget > 0.0),
-            saturated_hosts: it.saturated_hosts,
-            active: it.crew.active,
-            claimed: it.claimed,
-            wake: it.wake.map(rfc3339),
-            cursor: it.cursor,
-            trouble: it.trouble,
+            at: rfc3339(status.at),
+            since: rfc3339(status.started_at),
+            sources: status.sources,
+            budget: finite(status.budget),
+            bytes_budget: status.bytes_per_day.and_then(finite),
+            fetches: status.fetches,
+            requests: status.requests,
+            bytes: status.bytes,
+            changes: status.changes,
+            failures: status.failures,
+            freshness: finite(status.freshness),
+            price: finite(status.price).filter(|_| status.budget > 0.0),
+            saturated_hosts: status.saturated_hosts,
+            active: status.concurrency.active,
+            claimed: status.claimed,
+            wake: status.next_wake_at.map(rfc3339),
+            cursor: status.cursor,
+            trouble: status.write_error,
             destinations,
         }
     }
 }
 
-/// How it goes
+/// Get the status of the daemon
 #[utoipa::path(get, path = "/v1/status", tag = "plan",
-    responses((status = 200, description = "Counts since the start, and what holds now", body = StatusView)))]
+    responses((status = 200, description = "Counts since the start, and current values", body = StatusView)))]
 async fn status(State(app): State<Arc<App>>) -> Result<Json<StatusView>, Problem> {
     let destinations = app.read(DestinationHealth::read).await?;
-    Ok(Json(StatusView::of(app.handle.status().await?, destinations)))
+    Ok(Json(StatusView::new(app.handle.status().await?, destinations)))
 }

@@ -1,4 +1,4 @@
-//! What other crawlers saw.
+//! Reports of other crawlers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use freshet_daemon::{Lease, Report, Seen, Taken};
+use freshet_daemon::{FetchReport, LeaseId, ReportResult, ReportedOutcome};
 use freshet_store::StoredValidators;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -17,184 +17,194 @@ use utoipa_axum::routes;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::app::App;
-use crate::input::{Bulk, Each, Many, field_of};
-use crate::moment;
+use crate::extractors::{BulkBody, BulkItem, BulkJsonBody, raw_field};
 use crate::problem::Problem;
+use crate::timestamp;
 
-/// Reports of one request, and bytes of a text in one, at most.
-const MOST: usize = 10_000;
-const LONGEST: usize = 2000;
-/// Bytes that a fetch counts at most: nobody uses up the cap on bytes by a slip.
-const LARGEST: u64 = 1 << 28;
+/// Maximum number of reports in a request, and maximum length of a text in one, in bytes.
+const MAX_REPORTS: usize = 10_000;
+const MAX_TEXT_LEN: usize = 2000;
+/// Maximum size that a reported fetch is counted with: a wrong number must not use up the budget
+/// of bytes.
+const MAX_COUNTED_BYTES: u64 = 1 << 28;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(report))
 }
 
-/// What came of fetches that somebody made.
+/// Results of fetches.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ReportsInput {
-    /// What the claim gave, for all reports that name no other.
+    /// Lease token of the claim, for all reports that have none of their own.
     lease: Option<String>,
-    /// One for each source.
+    /// One report for each source.
     #[schema(max_items = 10000, value_type = Vec<ReportInput>)]
-    reports: Vec<Each<ReportInput>>,
+    reports: Vec<BulkItem<ReportInput>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Unread {
+struct UnparsedReports {
     lease: Option<String>,
     reports: Vec<Box<RawValue>>,
 }
 
-impl Bulk for ReportsInput {
-    type Unread = Unread;
+impl BulkBody for ReportsInput {
+    type Unparsed = UnparsedReports;
 
-    fn read(unread: Unread) -> Self {
-        Self { lease: unread.lease, reports: Each::all(unread.reports, "reports") }
+    fn read(unread: UnparsedReports) -> Self {
+        Self { lease: unread.lease, reports: BulkItem::parse_list(unread.reports, "reports") }
     }
 }
 
-/// What came of a fetch.
+/// Result of a fetch.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ReportInput {
-    /// What the claim gave, if not said for all.
+    /// Lease token of the claim, if not given for all reports.
     lease: Option<String>,
-    /// The source.
+    /// Id of the source.
     source: u32,
-    /// What was seen.
+    /// Outcome of the fetch.
     outcome: ReportOutcome,
-    /// Of `digest`: any text that is the same as long as what counts is, such as a hash.
+    /// For `digest`: any text that stays the same as long as the relevant content does, such as a
+    /// hash.
     digest: Option<String>,
-    /// Of `document`: the document as text.
+    /// For `document`: the document as text.
     text: Option<String>,
-    /// Of `document`: its bytes in base64, in place of `text`.
+    /// For `document`: the document in base64, instead of `text`.
     base64: Option<String>,
-    /// Of `document`: what the server said that it is.
+    /// For `document`: the `Content-Type` of the response.
     content_type: Option<String>,
-    /// Of `failed`: whether other sources of the host would not have come either.
+    /// For `failed`: true if other sources of the host would have failed too.
     #[serde(default)]
     host: bool,
-    /// Of `failed`: for how many seconds the host wants to be left alone.
+    /// For `failed`: seconds that the host asked to wait.
     #[schema(minimum = 0.0, maximum = 2592000.0)]
     retry_after: Option<f64>,
-    /// When it was fetched (RFC 3339); now unless given.
+    /// Time of the fetch (RFC 3339); default: now.
     at: Option<String>,
-    /// The status of HTTP.
+    /// HTTP status code.
     #[schema(maximum = 999)]
     status: Option<u16>,
-    /// Bytes that came; what is above 256 MiB does not count.
+    /// Bytes received; counted up to 256 MiB.
     #[serde(default)]
     bytes: Option<u64>,
-    /// How long it took, in milliseconds.
+    /// Duration of the fetch in milliseconds.
     duration: Option<u32>,
-    /// `ETag`, as it came: the next claim has it.
+    /// `ETag` of the response: returned by the next claim.
     etag: Option<String>,
-    /// `Last-Modified`, as it came: the next claim has it.
+    /// `Last-Modified` of the response: returned by the next claim.
     last_modified: Option<String>,
-    /// What there is to say: of a change, what changed.
+    /// A note; for a change, what changed.
     note: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum ReportOutcome {
-    /// Something else than before.
+    /// The content has changed.
     Changed,
-    /// The same as before.
+    /// The content has not changed.
     Unchanged,
-    /// Something with this `digest`: it has changed if the last one was another.
+    /// The content has this `digest`: it has changed if the previous one was different.
     Digest,
-    /// This document: whether it has changed is found out here.
+    /// The content is this document: freshet determines whether it has changed.
     Document,
-    /// Nothing, for the moment.
+    /// The fetch failed.
     Failed,
-    /// That the source is no more.
+    /// The source no longer exists.
     Gone,
-    /// That it may not be fetched: robots.txt forbids it, for one.
+    /// The source must not be fetched, for example because robots.txt forbids it.
     Disallowed,
 }
 
-/// What became of the reports.
+/// Results of the reports.
 #[derive(Debug, Serialize, ToSchema)]
-struct Reported {
-    /// One for each report, in their order.
+#[schema(as = Reported)]
+struct ReportsResult {
+    /// One result for each report, in the same order.
     items: Vec<ReportedItem>,
-    /// How many are recorded.
+    /// Number of recorded reports.
     recorded: usize,
 }
 
-/// What became of a report.
+/// Result of a report.
 #[derive(Debug, Serialize, ToSchema)]
 struct ReportedItem {
-    /// The source, if it was named.
+    /// Id of the source, if the report names one.
     source: Option<u32>,
-    /// What became of it.
-    result: ReportResult,
-    /// Whether it showed a change.
+    /// Result.
+    result: ReportStatus,
+    /// True if the report showed a change.
     changed: bool,
-    /// Why it was refused, if it was.
+    /// Why the report was refused, if it was.
     problem: Option<Problem>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum ReportResult {
-    /// It is recorded, and durable.
+#[schema(as = ReportResult)]
+enum ReportStatus {
+    /// The report is recorded and durable.
     Recorded,
-    /// There is no such lease, or it ended long ago.
+    /// The lease does not exist, or ended long ago.
     NoLease,
-    /// The source is not of this lease, was reported before, or was given to somebody else since.
+    /// The source is not part of this lease, was reported before, or has since been claimed by
+    /// another client.
     NotHeld,
-    /// It was fetched before it was claimed, or will be.
+    /// The time of the fetch is before the claim or in the future.
     WrongTime,
-    /// There is no such source any more.
+    /// The source no longer exists.
     NoSource,
-    /// Something in it cannot be meant. The others are not held up by that.
+    /// The report is invalid. The others are not affected.
     Refused,
 }
 
-impl From<Taken> for ReportResult {
-    fn from(taken: Taken) -> Self {
-        match taken {
-            Taken::Recorded(_) => Self::Recorded,
-            Taken::NoLease => Self::NoLease,
-            Taken::NotHeld => Self::NotHeld,
-            Taken::WrongTime => Self::WrongTime,
-            Taken::NoSource => Self::NoSource,
+impl From<ReportResult> for ReportStatus {
+    fn from(result: ReportResult) -> Self {
+        match result {
+            ReportResult::Recorded(_) => Self::Recorded,
+            ReportResult::NoLease => Self::NoLease,
+            ReportResult::NotHeld => Self::NotHeld,
+            ReportResult::WrongTime => Self::WrongTime,
+            ReportResult::NoSource => Self::NoSource,
         }
     }
 }
 
-/// Report what came of fetches
+/// Report fetches
 ///
-/// When the answer comes, what is recorded is durable. A report that comes twice, too late, or for
-/// somebody else does no harm: its result says so. One in which something cannot be meant is refused; that
-/// does not hold up the others.
+/// Reports are durable when the response is sent. A report that is repeated, late, or for a source
+/// of another client does no harm: its result says so. An invalid report is refused and does not
+/// affect the others.
 #[utoipa::path(post, path = "/v1/reports", tag = "crawlers", request_body = ReportsInput,
-    responses((status = 200, description = "What became of each", body = Reported)))]
+    responses((status = 200, description = "The result of each report", body = ReportsResult)))]
 async fn report(
     State(app): State<Arc<App>>,
-    Many(input): Many<ReportsInput, 32>,
-) -> Result<Json<Reported>, Problem> {
+    BulkJsonBody(input): BulkJsonBody<ReportsInput, 32>,
+) -> Result<Json<ReportsResult>, Problem> {
     let count = input.reports.len();
-    if count > MOST {
-        let detail = format!("{count} reports, not {MOST} or less");
-        return Err(Problem::field("reports", detail).hint("send them in several requests"));
+    if count > MAX_REPORTS {
+        let detail = format!("too many reports: {count}, at most {MAX_REPORTS} are allowed");
+        return Err(
+            Problem::invalid("reports", detail).with_hint("split them into several requests")
+        );
     }
-    let lease = input.lease.as_deref().map(lease).transpose()?;
+    let lease = input.lease.as_deref().map(parse_lease).transpose()?;
     let mut reports = Vec::with_capacity(count);
     let mut items = Vec::with_capacity(count);
     for (at, report) in input.reports.into_iter().enumerate() {
         let (source, read) = match report {
-            Each::Read(report) => {
-                let place = format!("reports[{at}]");
-                (Some(report.source), report.read(lease).map_err(|why| why.within(&place)))
+            BulkItem::Valid(report) => {
+                let path = format!("reports[{at}]");
+                (
+                    Some(report.source),
+                    report.into_report(lease).map_err(|error| error.in_parent(&path)),
+                )
             }
-            Each::Odd { problem, given } => (field_of(&given, "source"), Err(problem)),
+            BulkItem::Invalid { problem, raw } => (raw_field(&raw, "source"), Err(problem)),
         };
         let problem = match read {
             Ok(report) => {
@@ -203,30 +213,33 @@ async fn report(
             }
             Err(problem) => Some(problem),
         };
-        items.push(ReportedItem { source, result: ReportResult::Refused, changed: false, problem });
+        items.push(ReportedItem { source, result: ReportStatus::Refused, changed: false, problem });
     }
-    let taken = match reports.is_empty() {
+    let results = match reports.is_empty() {
         true => Vec::new(),
         false => app.handle.report(&reports).await?,
     };
-    for (item, taken) in items.iter_mut().filter(|item| item.problem.is_none()).zip(taken) {
-        (item.result, item.changed) = (taken.into(), taken == Taken::Recorded(true));
+    for (item, result) in items.iter_mut().filter(|item| item.problem.is_none()).zip(results) {
+        (item.result, item.changed) = (result.into(), result == ReportResult::Recorded(true));
     }
-    let recorded = items.iter().filter(|it| it.result == ReportResult::Recorded).count();
-    Ok(Json(Reported { items, recorded }))
+    let recorded = items.iter().filter(|it| it.result == ReportStatus::Recorded).count();
+    Ok(Json(ReportsResult { items, recorded }))
 }
 
-fn lease(text: &str) -> Result<Lease, Problem> {
-    text.parse()
-        .map_err(|why: freshet_daemon::InvalidLease| Problem::field("lease", why.to_string()))
+fn parse_lease(text: &str) -> Result<LeaseId, Problem> {
+    text.parse().map_err(|error: freshet_daemon::InvalidLeaseId| {
+        Problem::invalid("lease", error.to_string())
+    })
 }
 
 impl ReportInput {
-    fn read(self, usual: Option<Lease>) -> Result<Report, Problem> {
-        let own = self.lease.as_deref().map(lease).transpose()?;
-        let Some(lease) = own.or(usual) else {
-            let problem = Problem::field("lease", "there is none");
-            return Err(problem.hint("give what the claim gave, here or for all reports"));
+    fn into_report(self, default_lease: Option<LeaseId>) -> Result<FetchReport, Problem> {
+        let own = self.lease.as_deref().map(parse_lease).transpose()?;
+        let Some(lease) = own.or(default_lease) else {
+            let problem = Problem::invalid("lease", "the lease is missing");
+            return Err(
+                problem.with_hint("pass the `lease` of the claim, in each report or once for all")
+            );
         };
         let texts = [
             ("etag", &self.etag),
@@ -237,96 +250,107 @@ impl ReportInput {
         ];
         for (field, text) in texts {
             let Some(text) = text else { continue };
-            if text.len() > LONGEST || text.contains(|it: char| it.is_control() && it != '\n') {
-                let detail =
-                    format!("not a text of {LONGEST} bytes or less without control characters");
-                return Err(Problem::field(field, detail));
+            if text.len() > MAX_TEXT_LEN || text.contains(|it: char| it.is_control() && it != '\n')
+            {
+                let detail = format!(
+                    "text too long or with control characters; at most {MAX_TEXT_LEN} bytes"
+                );
+                return Err(Problem::invalid(field, detail));
             }
         }
         let headers = [("etag", &self.etag), ("last_modified", &self.last_modified)];
         if let Some((field, _)) =
             headers.iter().find(|(_, it)| it.as_ref().is_some_and(|it| it.contains('\n')))
         {
-            return Err(Problem::field(*field, "a header is one line"));
+            return Err(Problem::invalid(*field, "a header value must be a single line"));
         }
         let (status, duration) = (self.status.unwrap_or(0), self.duration.unwrap_or(0));
         if status > 999 {
-            return Err(Problem::field("status", format!("{status} is not a status of HTTP")));
+            return Err(Problem::invalid("status", format!("invalid HTTP status {status}")));
         }
         let at = self.at.as_deref().map(|text| {
-            let detail = format!("`{text}` is not a moment such as 2026-11-18T12:30:00Z");
-            moment::parse(text).ok_or_else(|| Problem::field("at", detail))
+            let detail =
+                format!("invalid time `{text}`; use RFC 3339, such as 2026-11-18T12:30:00Z");
+            timestamp::parse(text).ok_or_else(|| Problem::invalid("at", detail))
         });
         let at = at.transpose()?;
-        let told = |text: &Option<String>| text.clone().filter(|it| !it.is_empty());
-        let validators =
-            StoredValidators { etag: told(&self.etag), last_modified: told(&self.last_modified) };
-        // What is not there any more must not be asked with: another page may have had it before.
+        let non_empty = |text: &Option<String>| text.clone().filter(|it| !it.is_empty());
+        let validators = StoredValidators {
+            etag: non_empty(&self.etag),
+            last_modified: non_empty(&self.last_modified),
+        };
+        // Validators of a copy that is gone must not be sent: they may match another page.
         let is_copy = matches!(
             self.outcome,
             ReportOutcome::Changed | ReportOutcome::Digest | ReportOutcome::Document
         );
-        let is_said = validators != StoredValidators::default();
-        let validators = (is_copy || is_said).then_some(validators);
+        let has_validators = validators != StoredValidators::default();
+        let validators = (is_copy || has_validators).then_some(validators);
         let source = self.source;
         let (bytes, note) = (self.bytes, self.note.clone().unwrap_or_default());
-        let seen = self.seen()?;
-        let came = match &seen {
-            Seen::Document { bytes, .. } => bytes.len() as u64,
+        let seen = self.into_outcome()?;
+        let document_len = match &seen {
+            ReportedOutcome::Document { bytes, .. } => bytes.len() as u64,
             _ => 0,
         };
-        Ok(Report {
+        Ok(FetchReport {
             lease,
             source,
-            seen,
-            at,
+            outcome: seen,
+            fetched_at: at,
             status,
-            bytes: bytes.unwrap_or(came).min(LARGEST),
+            bytes: bytes.unwrap_or(document_len).min(MAX_COUNTED_BYTES),
             duration: Duration::from_millis(duration.into()),
             validators,
             note,
         })
     }
 
-    fn seen(self) -> Result<Seen, Problem> {
+    fn into_outcome(self) -> Result<ReportedOutcome, Problem> {
         Ok(match self.outcome {
-            ReportOutcome::Changed => Seen::Changed,
-            ReportOutcome::Unchanged => Seen::Unchanged,
-            ReportOutcome::Gone => Seen::Gone,
-            ReportOutcome::Disallowed => Seen::Disallowed,
+            ReportOutcome::Changed => ReportedOutcome::Changed,
+            ReportOutcome::Unchanged => ReportedOutcome::Unchanged,
+            ReportOutcome::Gone => ReportedOutcome::Gone,
+            ReportOutcome::Disallowed => ReportedOutcome::Disallowed,
             ReportOutcome::Digest => {
                 let Some(digest) = self.digest else {
-                    return Err(Problem::field("digest", "missing: the outcome is `digest`"));
+                    return Err(Problem::invalid(
+                        "digest",
+                        "`digest` is required for the outcome `digest`",
+                    ));
                 };
-                Seen::Digest(xxh3_128(digest.as_bytes()))
+                ReportedOutcome::Digest(xxh3_128(digest.as_bytes()))
             }
             ReportOutcome::Failed => {
                 let wait = self.retry_after.map(|seconds| {
                     let is_time = (0.0..=2_592_000.0).contains(&seconds);
                     let time = is_time.then(|| Duration::from_secs_f64(seconds));
                     time.ok_or_else(|| {
-                        let detail = format!("{seconds} is not from 0 to 2592000 seconds");
-                        Problem::field("retry_after", detail)
+                        let detail = format!(
+                            "wait out of range: {seconds} is not between 0 and 2592000 seconds"
+                        );
+                        Problem::invalid("retry_after", detail)
                     })
                 });
-                Seen::Failed { host: self.host, retry_after: wait.transpose()? }
+                ReportedOutcome::Failed { host: self.host, retry_after: wait.transpose()? }
             }
             ReportOutcome::Document => {
                 let bytes = match (self.text, self.base64) {
                     (Some(text), None) => text.into_bytes(),
-                    (None, Some(text)) => BASE64_STANDARD
-                        .decode(text)
-                        .map_err(|why| Problem::field("base64", format!("not base64: {why}")))?,
+                    (None, Some(text)) => BASE64_STANDARD.decode(text).map_err(|error| {
+                        Problem::invalid("base64", format!("invalid base64: {error}"))
+                    })?,
                     (None, None) => {
-                        let problem = Problem::field("text", "missing: the outcome is `document`");
-                        return Err(problem.hint("give `text` or `base64`"));
+                        let problem =
+                            Problem::invalid("text", "the outcome `document` requires a document");
+                        return Err(problem.with_hint("pass it as `text` or as `base64`"));
                     }
                     (Some(_), Some(_)) => {
-                        let detail = "the document is there twice: as `text` and as `base64`";
-                        return Err(Problem::field("base64", detail));
+                        let detail = "`text` and `base64` are both given; pass only one";
+                        return Err(Problem::invalid("base64", detail));
                     }
                 };
-                Seen::Document { bytes, content_type: self.content_type }
+                ReportedOutcome::Document { bytes, content_type: self.content_type }
             }
         })
     }

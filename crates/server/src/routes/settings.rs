@@ -1,4 +1,4 @@
-//! Settings that hold at once and over restarts.
+//! Settings that can be changed at run time and persist.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use freshet_daemon::InForce;
+use freshet_daemon::EffectiveSettings;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -14,20 +14,20 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::etag;
-use crate::input::Input;
+use crate::extractors::JsonBody;
 use crate::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(get, patch))
 }
 
-/// What holds, and what freshet.toml says.
+/// Effective settings, and the ones in freshet.toml.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Settings)]
 struct SettingsView {
-    /// How many fetches there may be.
+    /// Fetch budget.
     budget: SettingView,
-    /// What copies are to be good for, where a source does not say.
+    /// Objective of sources that have none of their own.
     objective: SettingView,
 }
 
@@ -35,72 +35,81 @@ struct SettingsView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Setting)]
 struct SettingView {
-    /// What holds.
+    /// Effective value.
     value: String,
-    /// What freshet.toml says.
+    /// Value in freshet.toml.
     written: String,
-    /// Whether it was changed since.
+    /// True if it was changed at run time.
     adjusted: bool,
 }
 
 impl SettingsView {
-    fn of(it: InForce) -> Self {
+    fn new(settings: EffectiveSettings) -> Self {
         let setting = |value, written, adjusted: &Option<String>| SettingView {
             value,
             written,
             adjusted: adjusted.is_some(),
         };
         Self {
-            budget: setting(it.budget, it.written_budget, &it.adjusted.budget),
-            objective: setting(it.objective, it.written_objective, &it.adjusted.objective),
+            budget: setting(
+                settings.budget,
+                settings.configured_budget,
+                &settings.overrides.budget,
+            ),
+            objective: setting(
+                settings.objective,
+                settings.configured_objective,
+                &settings.overrides.objective,
+            ),
         }
     }
 }
 
-/// What is to hold from now on. What is left out stays as it is; `null` is back to freshet.toml.
+/// Settings to change. Omitted fields stay unchanged; `null` restores the value of freshet.toml.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 struct SettingsInput {
-    /// How many fetches there may be: `500/day`, `20%/day`, `0.2/source/day`.
-    #[serde(deserialize_with = "said")]
+    /// Fetch budget: `500/day`, `20%/day`, `0.2/source/day`.
+    #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<String>, example = "500/day")]
     budget: Option<Option<String>>,
-    /// What copies are to be good for: `harmonic`, `freshness`, `age`, `capture …`.
-    #[serde(deserialize_with = "said")]
+    /// Objective: `harmonic`, `freshness`, `age`, `capture …`.
+    #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<String>, example = "harmonic")]
     objective: Option<Option<String>>,
 }
 
-/// Tells `null` from nothing.
-fn said<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
+/// Distinguishes `null` from an omitted field.
+fn nullable<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(from).map(Some)
 }
 
-/// The settings that can be changed while it runs
+/// Get the settings that can be changed at run time
 #[utoipa::path(get, path = "/v1/settings", tag = "plan",
-    responses((status = 200, description = "What holds, and what is written", body = SettingsView)))]
+    responses((status = 200, description = "Effective and configured values", body = SettingsView)))]
 async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Problem> {
-    etag::json(&headers, &SettingsView::of(app.handle.settings().await?))
+    etag::json(&headers, &SettingsView::new(app.handle.effective_settings().await?))
 }
 
 /// Change settings
 ///
-/// They hold at once and over restarts, whatever freshet.toml says, until they are taken back.
+/// They take effect at once and persist over restarts, whatever freshet.toml says, until they are
+/// reset with `null`.
 #[utoipa::path(patch, path = "/v1/settings", tag = "plan", request_body = SettingsInput,
-    responses((status = 200, description = "What holds now", body = SettingsView)))]
+    responses((status = 200, description = "The settings after the change", body = SettingsView)))]
 async fn patch(
     State(app): State<Arc<App>>,
-    Input(input): Input<SettingsInput>,
+    JsonBody(input): JsonBody<SettingsInput>,
 ) -> Result<Json<SettingsView>, Problem> {
-    // Two who change something at once both count.
-    let _turn = app.adjusting.lock().await;
-    let mut adjusted = app.handle.settings().await?.adjusted;
+    // Concurrent changes must not overwrite each other.
+    let _lock = app.settings_lock.lock().await;
+    let mut adjusted = app.handle.effective_settings().await?.overrides;
     if let Some(budget) = input.budget {
         adjusted.budget = budget;
     }
     if let Some(objective) = input.objective {
         adjusted.objective = objective;
     }
-    app.handle.adjust(adjusted).await?;
-    Ok(Json(SettingsView::of(app.handle.settings().await?)))
+    app.handle.override_settings(adjusted).await?;
+    Ok(Json(SettingsView::new(app.handle.effective_settings().await?)))
 }

@@ -1,4 +1,4 @@
-//! Sources: listing, finding, changing, removing.
+//! Sources: list, find, get, change and remove.
 
 use std::sync::Arc;
 
@@ -6,68 +6,68 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use freshet_daemon::{Edit, Which, host_filter, host_of};
-use freshet_store::SourceQuery as Asked;
+use freshet_daemon::{SourceEdit, SourceSelector, parse_host_filter, parse_source_url};
+use freshet_store::SourceQuery;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::search;
-use super::source::{SourceSettingsView, SourceView, WireSourceState};
+use super::source_search;
+use super::source_view::{SourceSettingsInput, SourceStateView, SourceView};
 use crate::app::App;
 use crate::etag;
-use crate::input::{Input, Place, Query};
-use crate::page::{Page, limit};
+use crate::extractors::{JsonBody, PathParams, QueryParams};
+use crate::pagination::{Page, check_limit};
 use crate::problem::Problem;
 
-/// Numbers and URLs that one request may name.
-const NAMED: usize = 10_000;
+/// Maximum number of ids, and of URLs, in a request.
+const MAX_SOURCES: usize = 10_000;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(list))
         .routes(routes!(find))
         .routes(routes!(get, patch, remove))
-        .routes(routes!(remove_some))
+        .routes(routes!(remove_many))
 }
 
-/// Which sources.
+/// Filter and page of the list of sources.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct ListQuery {
-    /// Of the host with this name: at this port if one is given, at any otherwise.
+    /// Only this host: the given port, or any port if none is given.
     host: Option<String>,
-    /// With this tag.
+    /// Only sources with this tag.
     tag: Option<String>,
-    /// In this state.
+    /// Only sources in this state.
     #[param(inline)]
-    state: Option<WireSourceState>,
-    /// Left alone for the time being, or not.
+    state: Option<SourceStateView>,
+    /// Only paused sources, or only those that are not.
     paused: Option<bool>,
-    /// With this in the URL.
+    /// Only sources whose URL contains this.
     text: Option<String>,
-    /// Where the page before ended: its `next`.
+    /// Cursor: `next` of the previous page.
     after: Option<u32>,
-    /// Items of the page at most.
+    /// Maximum number of items in the page.
     #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<usize>,
 }
 
 /// List sources
 ///
-/// In order of their numbers. Where what is asked for is rare, a page can be short or empty before the
-/// last one: go on as long as there is a `next`.
+/// Ordered by id. If matching sources are rare, a page can be short or empty before the last one:
+/// continue as long as there is a `next`.
 #[utoipa::path(get, path = "/v1/sources", tag = "sources", params(ListQuery),
     responses((status = 200, description = "A page of sources", body = Page<SourceView>)))]
 async fn list(
     State(app): State<Arc<App>>,
-    Query(asked): Query<ListQuery>,
+    QueryParams(query): QueryParams<ListQuery>,
 ) -> Result<Json<Page<SourceView>>, Problem> {
-    let limit = limit(asked.limit)?;
-    let filter = asked.host.as_deref().map(host_filter).transpose();
-    let filter = filter.map_err(|why| Problem::field("host", why.to_string()))?;
+    let limit = check_limit(query.limit)?;
+    let filter = query.host.as_deref().map(parse_host_filter).transpose();
+    let filter = filter.map_err(|error| Problem::invalid("host", error.to_string()))?;
     let page = app.read(move |reader| {
         let mut hosts = Vec::new();
         if let Some(filter) = &filter {
@@ -76,44 +76,44 @@ async fn list(
                 return Ok(Page { items: Vec::new(), next: None });
             }
         }
-        let query = Asked {
+        let source_query = SourceQuery {
             hosts,
-            scheme: filter.and_then(|filter| filter.scheme),
-            tag: asked.tag,
-            state: asked.state.map(Into::into),
-            paused: asked.paused,
-            text: asked.text,
-            after: asked.after,
-            up_to: None,
+            url_prefix: filter.and_then(|filter| filter.url_prefix),
+            tag: query.tag,
+            state: query.state.map(Into::into),
+            paused: query.paused,
+            url_contains: query.text,
+            after: query.after,
+            max_id: None,
             limit,
         };
-        let page = search::page(reader, &query)?;
-        let next = page.next.map(i64::from);
-        Ok(Page { items: SourceView::all(reader, page.sources)?, next })
+        let page = source_search::find_page(reader, &source_query)?;
+        let next = page.next_after.map(i64::from);
+        Ok(Page { items: SourceView::from_sources(reader, page.sources)?, next })
     });
     Ok(Json(page.await?))
 }
 
-/// Which source.
+/// URL of a source.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct FindQuery {
-    /// Its URL.
+    /// URL of the source.
     url: String,
 }
 
 /// Find a source by its URL
 #[utoipa::path(get, path = "/v1/sources/find", tag = "sources", params(FindQuery),
     responses((status = 200, description = "The source", body = SourceView),
-        (status = 404, description = "There is no such source")))]
+        (status = 404, description = "No source has this URL")))]
 async fn find(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    Query(FindQuery { url }): Query<FindQuery>,
+    QueryParams(FindQuery { url }): QueryParams<FindQuery>,
 ) -> Result<Response, Problem> {
     let found = app.read(move |reader| {
-        let canonical = host_of(&url).map_or_else(|_| url.clone(), |(url, _)| url);
+        let canonical = parse_source_url(&url).map_or_else(|_| url.clone(), |(url, _)| url);
         Ok(match reader.find_source(&canonical)? {
             Some(id) => SourceView::find(reader, id)?,
             None => None,
@@ -121,100 +121,111 @@ async fn find(
     });
     match found.await? {
         Some(source) => etag::json(&headers, &source),
-        None => Err(Problem::absent("there is no source with this URL")
-            .hint("add it with `PUT /v1/sources`")),
+        None => {
+            Err(Problem::not_found("no source has this URL")
+                .with_hint("add it with `PUT /v1/sources`"))
+        }
     }
 }
 
 /// Get a source
 #[utoipa::path(get, path = "/v1/sources/{id}", tag = "sources",
-    params(("id" = u32, Path, description = "The number of the source")),
+    params(("id" = u32, Path, description = "Id of the source")),
     responses((status = 200, description = "The source", body = SourceView)))]
 async fn get(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    Place(id): Place<u32>,
+    PathParams(id): PathParams<u32>,
 ) -> Result<Response, Problem> {
     let found = app.read(move |reader| SourceView::find(reader, id)).await?;
-    etag::json(&headers, &found.ok_or_else(|| Problem::no_source(id))?)
+    etag::json(&headers, &found.ok_or_else(|| Problem::source_not_found(id))?)
 }
 
-/// Say something else of a source
+/// Change a source
 ///
-/// What is left out stays as it is.
-#[utoipa::path(patch, path = "/v1/sources/{id}", tag = "sources", request_body = SourceSettingsView,
-    params(("id" = u32, Path, description = "The number of the source")),
-    responses((status = 200, description = "The source as it is now", body = SourceView)))]
+/// Omitted fields stay unchanged.
+#[utoipa::path(patch, path = "/v1/sources/{id}", tag = "sources", request_body = SourceSettingsInput,
+    params(("id" = u32, Path, description = "Id of the source")),
+    responses((status = 200, description = "The changed source", body = SourceView)))]
 async fn patch(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    Input(said): Input<SourceSettingsView>,
+    PathParams(id): PathParams<u32>,
+    JsonBody(settings): JsonBody<SourceSettingsInput>,
 ) -> Result<Json<SourceView>, Problem> {
-    let given = said.given()?;
-    let which = Which { ids: vec![id], ..Which::default() };
-    let applied = app.handle.edit(Edit::Change(which, Box::new(given))).await?;
+    let settings = settings.into_settings()?;
+    let selector = SourceSelector { ids: vec![id], ..SourceSelector::default() };
+    let applied = app.handle.edit(SourceEdit::Update(selector, Box::new(settings))).await?;
     let found = app.read(move |reader| SourceView::find(reader, id)).await?;
-    found.filter(|_| applied.known > 0).map(Json).ok_or_else(|| Problem::no_source(id))
+    found.filter(|_| applied.updated > 0).map(Json).ok_or_else(|| Problem::source_not_found(id))
 }
 
-/// Remove a source, with its history and versions
+/// Remove a source, its history and its versions
 ///
 /// Its changes stay in the log.
 #[utoipa::path(delete, path = "/v1/sources/{id}", tag = "sources",
-    params(("id" = u32, Path, description = "The number of the source")),
-    responses((status = 204, description = "It is removed")))]
-async fn remove(State(app): State<Arc<App>>, Place(id): Place<u32>) -> Result<StatusCode, Problem> {
-    let which = Which { ids: vec![id], ..Which::default() };
-    match app.handle.edit(Edit::Remove(which)).await?.removed {
-        0 => Err(Problem::no_source(id)),
+    params(("id" = u32, Path, description = "Id of the source")),
+    responses((status = 204, description = "The source is removed")))]
+async fn remove(
+    State(app): State<Arc<App>>,
+    PathParams(id): PathParams<u32>,
+) -> Result<StatusCode, Problem> {
+    let selector = SourceSelector { ids: vec![id], ..SourceSelector::default() };
+    match app.handle.edit(SourceEdit::Remove(selector)).await?.removed {
+        0 => Err(Problem::source_not_found(id)),
         _ => Ok(StatusCode::NO_CONTENT),
     }
 }
 
-/// Which sources are to be removed: all that one of these names. Those of a host and a tag are of both.
+/// Sources to remove: every source that one of the fields matches. If both `host` and `tag` are
+/// given, a source must match both.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 struct RemoveInput {
-    /// Those with these numbers.
+    /// Ids of sources.
     #[schema(max_items = 10000)]
     ids: Vec<u32>,
-    /// Those with these URLs.
+    /// URLs of sources.
     #[schema(max_items = 10000)]
     urls: Vec<String>,
-    /// Those with this tag.
+    /// Tag of sources.
     tag: Option<String>,
-    /// Those of this host: at this port if one is given, at any otherwise.
+    /// Host of sources: the given port, or any port if none is given.
     host: Option<String>,
 }
 
-/// What was removed.
+/// Result of the removal.
 #[derive(Debug, Serialize, ToSchema)]
-struct Removed {
-    /// How many.
+#[schema(as = Removed)]
+struct RemoveResult {
+    /// Number of removed sources.
     removed: u64,
-    /// URLs of which there was no source.
+    /// URLs that were not sources.
     unknown: Vec<String>,
 }
 
-/// Remove sources, with their history and versions
+/// Remove sources, their history and their versions
 ///
-/// What is not there is passed over: the same request again does no harm.
+/// Sources that do not exist are ignored, so the request can be repeated.
 #[utoipa::path(post, path = "/v1/sources/remove", tag = "sources", request_body = RemoveInput,
-    responses((status = 200, description = "What was removed", body = Removed)))]
-async fn remove_some(
+    responses((status = 200, description = "The result of the removal", body = RemoveResult)))]
+async fn remove_many(
     State(app): State<Arc<App>>,
-    Input(input): Input<RemoveInput, 16>,
-) -> Result<Json<Removed>, Problem> {
+    JsonBody(input): JsonBody<RemoveInput, 16>,
+) -> Result<Json<RemoveResult>, Problem> {
     let RemoveInput { ids, urls, tag, host } = input;
     for (field, count) in [("ids", ids.len()), ("urls", urls.len())] {
-        if count > NAMED {
-            return Err(Problem::field(field, format!("{count}, not {NAMED} or less")));
+        if count > MAX_SOURCES {
+            return Err(Problem::invalid(
+                field,
+                format!("too many sources: {count}, at most {MAX_SOURCES} are allowed"),
+            ));
         }
     }
     if ids.is_empty() && urls.is_empty() && tag.is_none() && host.is_none() {
-        return Err(Problem::new(StatusCode::BAD_REQUEST, "no source is named")
-            .hint("give `ids`, `urls`, `tag` or `host`"));
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "no source is given")
+            .with_hint("pass `ids`, `urls`, `tag` or `host`"));
     }
-    let applied = app.handle.edit(Edit::Remove(Which { urls, tag, host, ids })).await?;
-    Ok(Json(Removed { removed: applied.removed, unknown: applied.unknown }))
+    let applied =
+        app.handle.edit(SourceEdit::Remove(SourceSelector { urls, tag, host, ids })).await?;
+    Ok(Json(RemoveResult { removed: applied.removed, unknown: applied.unknown_urls }))
 }

@@ -1,4 +1,4 @@
-//! The log of changes as it grows, as server-sent events.
+//! The change log as server-sent events.
 
 use std::sync::Arc;
 
@@ -20,144 +20,159 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::changes::{filter, gap};
+use super::changes::{missing_entries, parse_filter};
+use crate::access_control::TokenHash;
 use crate::app::App;
-use crate::guard::By;
-use crate::hub::StreamEvent;
-use crate::input::Query;
+use crate::change_broadcast::StreamEvent;
+use crate::extractors::QueryParams;
 use crate::problem::Problem;
 
-/// Entries that are read at once by who is behind.
-const SOME: usize = 200;
+/// Entries read at a time by a client that lags behind.
+const CATCH_UP_BATCH: usize = 200;
 
-/// The type of the stream.
+/// Media type of the stream.
 const MEDIA_TYPE: &str = "text/event-stream";
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(stream))
 }
 
-/// Which entries of the log are sent.
+/// Filter and position of the stream.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct StreamQuery {
-    /// Those after this cursor; those that are logged from now on unless given.
+    /// Send entries after this cursor; from now on by default.
     #[param(minimum = 0)]
     after: Option<i64>,
-    /// The stream ends after so many entries; it has no end unless given.
+    /// End the stream after this many entries; never by default.
     #[param(minimum = 1)]
     limit: Option<u64>,
-    /// Of sources with this tag.
+    /// Only sources with this tag.
     tag: Option<String>,
-    /// Of the host with this name.
+    /// Only this host.
     host: Option<String>,
-    /// Of URLs that begin so; `*` stands for any run of characters.
+    /// Only URLs that start with this; `*` matches any characters.
     url: Option<String>,
-    /// Of sources that counted at least so much.
+    /// Only sources of at least this importance at the time.
     #[param(minimum = 0.0)]
     min_importance: Option<f64>,
-    /// Of which at most so much is the same: the smaller, the larger the change.
+    /// Only changes of at most this similarity; smaller means a larger change.
     #[param(minimum = 0.0, maximum = 1.0)]
     max_similarity: Option<f64>,
-    /// That tell one of these, separated by commas: `changed`, `failing`, `recovered`, `quiet`. All unless
-    /// given.
+    /// Only these kinds, separated by commas: `changed`, `failing`, `recovered`, `quiet`. All by
+    /// default.
     #[param(example = "changed,failing")]
     kinds: Option<String>,
 }
 
-/// Follow the log of changes
+/// Stream changes
 ///
-/// Entries are sent as they happen, as server-sent events, for as long as the client listens. The data of
-/// an event is an entry as `GET /v1/changes` gives it, its name is the entry's kind and its id the cursor.
-/// `Last-Event-ID`, or `after`, says where to begin. An event `forgotten` says that entries after the
-/// cursor that was given are not kept any more; it goes on with the oldest. There is a sign of life every
-/// 15 seconds.
+/// Entries are sent as server-sent events as they happen, for as long as the client is connected.
+/// The data of an event is an entry as in `GET /v1/changes`, its name is the kind of the entry,
+/// and its id is the cursor. `Last-Event-ID`, or `after`, says where to start. An event
+/// `forgotten` says that entries after the given cursor have expired; the stream continues with
+/// the oldest one. A heartbeat is sent every 15 seconds.
 #[utoipa::path(get, path = "/v1/changes/stream", tag = "changes",
     params(StreamQuery, ("Last-Event-ID" = Option<String>, Header,
-        description = "The id of the last event that was heard; it comes before `after`")),
-    responses((status = 200, description = "Events", body = String, content_type = "text/event-stream")))]
+        description = "Id of the last event received; takes precedence over `after`")),
+    responses((status = 200, description = "A stream of events", body = String, content_type = "text/event-stream")))]
 async fn stream(
     State(app): State<Arc<App>>,
-    Extension(By(by)): Extension<By>,
+    Extension(TokenHash(token_hash)): Extension<TokenHash>,
     headers: HeaderMap,
-    Query(asked): Query<StreamQuery>,
+    QueryParams(query): QueryParams<StreamQuery>,
 ) -> Result<Response, Problem> {
-    let StreamQuery { after, limit, tag, host, url, min_importance, max_similarity, kinds } = asked;
+    let StreamQuery { after, limit, tag, host, url, min_importance, max_similarity, kinds } = query;
     let raw = RawFilter { tag, host, url, min_importance, max_similarity, kinds: Vec::new() };
-    let filter = filter(raw, kinds.as_deref())?;
+    let filter = parse_filter(raw, kinds.as_deref())?;
     if limit == Some(0) {
-        return Err(Problem::field("limit", "0 is not 1 or more"));
+        return Err(Problem::invalid("limit", "limit out of range: 0 is less than 1"));
     }
-    // A client that comes back knows better than the address that it was given.
-    let said = headers.get("last-event-id").map(|it| String::from_utf8_lossy(it.as_bytes()));
-    let after = match said.filter(|said| !said.is_empty()) {
+    // On reconnection, `Last-Event-ID` is newer than `after` in the URL.
+    let last_event_id =
+        headers.get("last-event-id").map(|it| String::from_utf8_lossy(it.as_bytes()));
+    let after = match last_event_id.filter(|id| !id.is_empty()) {
         None => after,
         Some(text) => {
             let cursor = text
                 .parse()
-                .map_err(|_| Problem::field("Last-Event-ID", format!("`{text}` is not a cursor")));
+                .map_err(|_| Problem::invalid("Last-Event-ID", format!("invalid cursor `{text}`")));
             Some(cursor?)
         }
     };
     if let Some(after) = after.filter(|after| *after < 0) {
-        return Err(Problem::field("after", format!("{after} is not a cursor")));
+        return Err(Problem::invalid(
+            "after",
+            format!("invalid cursor: {after}; cursors are 0 or more"),
+        ));
     }
-    let told = app.hub.follow();
-    let (forgotten, last) =
+    let events = app.broadcast.subscribe();
+    let (pruned, last) =
         app.read(|reader| Ok((reader.pruned_cursor()?, reader.last_cursor()?))).await?;
     let at = after.unwrap_or(last);
-    let mut beat = interval(app.limits.beat);
-    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let tokens = app.handle.token_changes();
+    let mut heartbeat = interval(app.timeouts.heartbeat);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let tokens = app.handle.token_generation();
     let (is_behind, ready, notice) = (true, Vec::new(), None);
     let left = limit.unwrap_or(u64::MAX);
-    let mut follower =
-        Follower { app, by, tokens, filter, told, at, is_behind, beat, notice, ready, left };
-    if let Some(detail) = gap(at, forgotten, last) {
-        follower.at = if at > last { 0 } else { forgotten };
-        let data = serde_json::json!({ "after": at, "from": follower.at, "detail": detail });
-        follower.notice = Some(format!("event: forgotten\ndata: {data}\n\n").into());
+    let mut client = StreamClient {
+        app,
+        token_hash,
+        tokens,
+        filter,
+        events,
+        at,
+        is_behind,
+        heartbeat,
+        notice,
+        ready,
+        left,
+    };
+    if let Some(detail) = missing_entries(at, pruned, last) {
+        client.at = if at > last { 0 } else { pruned };
+        let data = serde_json::json!({ "after": at, "from": client.at, "detail": detail });
+        client.notice = Some(format!("event: forgotten\ndata: {data}\n\n").into());
     }
-    let frames = stream::unfold(follower, |mut follower| async move {
-        let frame = follower.next().await?;
-        Some((Ok::<_, std::convert::Infallible>(frame), follower))
+    let frames = stream::unfold(client, |mut client| async move {
+        let frame = client.next().await?;
+        Some((Ok::<_, std::convert::Infallible>(frame), client))
     });
     let mut response = Response::new(Body::from_stream(frames));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // Proxies must not wait for more.
+    // Keeps proxies from buffering.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     Ok(response)
 }
 
-/// Somebody who follows the log.
-struct Follower {
+/// A client of the stream.
+struct StreamClient {
     app: Arc<App>,
-    /// What it was let in by, and how often tokens had come or gone when that was looked at.
-    by: Option<[u8; 32]>,
+    /// Token that admitted the client, and the token-change count when that was checked.
+    token_hash: Option<[u8; 32]>,
     tokens: u64,
     filter: Filter,
-    told: broadcast::Receiver<Arc<StreamEvent>>,
-    /// All up to here is told, or not wanted.
+    events: broadcast::Receiver<Arc<StreamEvent>>,
+    /// Entries up to here were sent or filtered out.
     at: i64,
-    /// Whether it must read the log by itself.
+    /// True if it must read the log itself.
     is_behind: bool,
-    beat: Interval,
-    /// What is said before all entries.
+    heartbeat: Interval,
+    /// Event to send before any entry.
     notice: Option<Bytes>,
-    /// The entries that are to be sent next, the last first.
+    /// Events to send next, in reverse order.
     ready: Vec<Bytes>,
-    /// How many are sent before the end.
+    /// Number of entries left before the stream ends.
     left: u64,
 }
 
-impl Follower {
-    /// What is sent next; `None` at the end.
+impl StreamClient {
+    /// Returns the next bytes to send; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if !self.may_follow().await {
+            if !self.is_authorized().await {
                 return None;
             }
             if let Some(notice) = self.notice.take() {
@@ -180,52 +195,53 @@ impl Follower {
             let mut closing = self.app.closing.clone();
             tokio::select! {
                 biased;
-                told = self.told.recv() => match told {
-                    Ok(told) => {
-                        let is_new = told.change.cursor > self.at;
-                        self.at = self.at.max(told.change.cursor);
-                        if is_new && self.filter.matches(&told.change) {
-                            // It may have waited for long.
-                            self.ready.push(told.frame.clone());
+                received = self.events.recv() => match received {
+                    Ok(event) => {
+                        let is_new = event.change.cursor > self.at;
+                        self.at = self.at.max(event.change.cursor);
+                        if is_new && self.filter.matches(&event.change) {
+                            // The token may have been revoked meanwhile: checked before the event
+                            // is sent.
+                            self.ready.push(event.frame.clone());
                         }
                     }
                     Err(RecvError::Lagged(_)) => self.is_behind = true,
                     Err(RecvError::Closed) => return None,
                 },
                 _ = closing.wait_for(|closing| *closing) => return None,
-                // A sign of life, and how far it is: whoever comes back begins there.
-                _ = self.beat.tick() => return Some(format!(": beat\nid: {}\n\n", self.at).into()),
+                // A heartbeat with the current position: a client that reconnects resumes there.
+                _ = self.heartbeat.tick() => return Some(format!(": beat\nid: {}\n\n", self.at).into()),
             }
         }
     }
 
-    /// Whether what it was let in by still counts.
-    async fn may_follow(&mut self) -> bool {
-        let changes = self.app.handle.token_changes();
+    /// True if the token that admitted the client is still valid.
+    async fn is_authorized(&mut self) -> bool {
+        let changes = self.app.handle.token_generation();
         if changes == self.tokens {
             return true;
         }
         self.tokens = changes;
-        self.app.still_counts(self.by).await
+        self.app.can_still_read(self.token_hash).await
     }
 
-    /// Reads some of what was logged before it followed, or while it was slow.
+    /// Reads a batch of entries from the log.
     async fn catch_up(&mut self) -> Option<()> {
         let (at, filter) = (self.at, self.filter.change_filter());
-        let read = self.app.read(move |reader| reader.changes(at, SOME, &filter)).await;
-        let some = match read {
-            Ok(some) => some,
+        let read = self.app.read(move |reader| reader.changes(at, CATCH_UP_BATCH, &filter)).await;
+        let batch = match read {
+            Ok(batch) => batch,
             Err(problem) => {
-                tracing::warn!("a stream ends: {}", problem.detail);
+                tracing::warn!("change stream closed: {}", problem.detail);
                 return None;
             }
         };
-        self.is_behind = some.len() == SOME;
-        if let Some(last) = some.last() {
+        self.is_behind = batch.len() == CATCH_UP_BATCH;
+        if let Some(last) = batch.last() {
             self.at = last.cursor;
         }
-        let wanted = some.into_iter().rev().filter(|it| self.filter.matches(it));
-        self.ready = wanted.map(|change| StreamEvent::new(change).frame).collect();
+        let matching = batch.into_iter().rev().filter(|it| self.filter.matches(it));
+        self.ready = matching.map(|change| StreamEvent::new(change).frame).collect();
         Some(())
     }
 }

@@ -1,10 +1,10 @@
-//! What is subscribed to at hubs, and how that goes.
+//! WebSub subscriptions.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use freshet_daemon::Subscribed;
+use freshet_daemon::SubscriptionStatus;
 use freshet_notify::rfc3339;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -12,88 +12,89 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::input::Query;
-use crate::page::{Page, limit};
+use crate::extractors::QueryParams;
+use crate::pagination::{Page, check_limit};
 use crate::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(list))
 }
 
-/// Which subscriptions.
+/// Page of the list of subscriptions.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct SubscriptionsQuery {
-    /// Where the page before ended: its `next`.
+    /// Cursor: `next` of the previous page.
     after: Option<u32>,
-    /// Items of the page at most.
+    /// Maximum number of items in the page.
     #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<usize>,
 }
 
-/// A subscription at a hub.
+/// A subscription at a WebSub hub.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Subscription)]
 struct SubscriptionView {
-    /// The number of the feed that names the hub, among signal sources.
+    /// Number of the feed that names the hub, among signal sources.
     feed: u32,
-    /// The number of the hub's own voice among them.
-    herald: u32,
-    /// What is subscribed to.
+    /// Number of the signal source that stands for the hub.
+    #[serde(rename = "herald")]
+    signal_source: u32,
+    /// Topic URL.
     topic: String,
-    /// Where.
+    /// URL of the hub.
     hub: String,
-    /// `off` (there is no address to call back), `asked`, `active`, `failing` or `leaving`.
+    /// `off` (no callback URL is configured), `asked`, `active`, `failing` or `leaving`.
     state: &'static str,
-    /// Until when it holds, if it does (RFC 3339, UTC).
+    /// Expiry of the subscription, if it is active (RFC 3339, UTC).
     until: Option<String>,
-    /// When the hub is asked next (RFC 3339, UTC).
+    /// Time of the next request to the hub (RFC 3339, UTC).
     next: String,
-    /// Why it does not hold, or what to do.
+    /// Why it is not active, or what to do.
     note: Option<String>,
-    /// What the hub has sent.
+    /// Deliveries received from the hub.
     pushes: u64,
-    /// Of that, what was not signed as it should be.
+    /// Deliveries ignored because of a missing or wrong signature.
     ignored: u64,
-    /// When it last sent something (RFC 3339, UTC).
+    /// Time of the last delivery (RFC 3339, UTC).
     pushed: Option<String>,
 }
 
 impl SubscriptionView {
-    fn of(it: Subscribed) -> Self {
+    fn new(subscription: SubscriptionStatus) -> Self {
         Self {
-            feed: it.feed,
-            herald: it.herald,
-            topic: it.topic,
-            hub: it.hub,
-            state: it.state,
-            until: it.until.map(rfc3339),
-            next: rfc3339(it.next),
-            note: Some(it.note).filter(|note| !note.is_empty()),
-            pushes: it.pushes,
-            ignored: it.ignored,
-            pushed: it.pushed.map(rfc3339),
+            feed: subscription.feed,
+            signal_source: subscription.signal_source,
+            topic: subscription.topic,
+            hub: subscription.hub,
+            state: subscription.state,
+            until: subscription.expires_at.map(rfc3339),
+            next: rfc3339(subscription.next_request_at),
+            note: Some(subscription.note).filter(|note| !note.is_empty()),
+            pushes: subscription.pushes,
+            ignored: subscription.rejected_pushes,
+            pushed: subscription.last_push_at.map(rfc3339),
         }
     }
 }
 
-/// List what is subscribed to at hubs
+/// List WebSub subscriptions
 ///
-/// By WebSub: a feed that names a hub is subscribed to there, if `signals.callback` in freshet.toml says
-/// where the hub reaches this service. In order of their voices.
+/// A feed that names a hub is subscribed to there, if `signals.callback` in freshet.toml says
+/// where hubs reach this service. Ordered by the number of the hub's signal source.
 #[utoipa::path(get, path = "/v1/subscriptions", tag = "signals", params(SubscriptionsQuery),
     responses((status = 200, description = "A page of subscriptions", body = Page<SubscriptionView>)))]
 async fn list(
     State(app): State<Arc<App>>,
-    Query(asked): Query<SubscriptionsQuery>,
+    QueryParams(query): QueryParams<SubscriptionsQuery>,
 ) -> Result<Json<Page<SubscriptionView>>, Problem> {
-    let limit = limit(asked.limit)?;
-    let mut all = app.handle.websub().list(app.handle.now());
-    all.retain(|it| asked.after.is_none_or(|after| it.herald > after));
-    all.sort_by_key(|it| it.herald);
+    let limit = check_limit(query.limit)?;
+    let mut all = app.handle.subscriber().statuses(app.handle.now());
+    all.retain(|it| query.after.is_none_or(|after| it.signal_source > after));
+    all.sort_by_key(|it| it.signal_source);
     let is_more = all.len() > limit;
     all.truncate(limit);
-    let next = all.last().filter(|_| is_more).map(|it| i64::from(it.herald));
-    Ok(Json(Page { items: all.into_iter().map(SubscriptionView::of).collect(), next }))
+    let next = all.last().filter(|_| is_more).map(|it| i64::from(it.signal_source));
+    Ok(Json(Page { items: all.into_iter().map(SubscriptionView::new).collect(), next }))
 }

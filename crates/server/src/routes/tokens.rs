@@ -1,4 +1,4 @@
-//! Tokens: who may ask, and for what.
+//! API tokens.
 
 use std::sync::Arc;
 
@@ -14,58 +14,58 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::input::{Input, Place, Query};
-use crate::page::limit;
+use crate::extractors::{JsonBody, PathParams, QueryParams};
+use crate::pagination::check_limit;
 use crate::problem::Problem;
-use crate::token::{Scope, Scopes, Secret};
+use crate::token::{Scope, Scopes, TokenSecret};
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(remove))
 }
 
-/// A token, without what is secret of it.
+/// A token, without its secret.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Token)]
 struct TokenView {
-    /// What its owner calls it.
+    /// Name of the token.
     name: String,
-    /// What it allows.
+    /// Scopes of the token.
     scopes: Vec<Scope>,
-    /// When it was made (RFC 3339, UTC).
+    /// Time of creation (RFC 3339, UTC).
     made: String,
-    /// When it was last used, within some minutes.
+    /// Time of the last use, to within a few minutes.
     used: Option<String>,
 }
 
 impl TokenView {
-    fn of(it: &Token) -> Self {
+    fn new(token: &Token) -> Self {
         Self {
-            name: it.name.clone(),
-            scopes: Scopes::from_bits(it.scopes).iter().collect(),
-            made: rfc3339(it.created_at),
-            used: it.used_at.map(rfc3339),
+            name: token.name.clone(),
+            scopes: Scopes::from_bits(token.scopes).iter().collect(),
+            made: rfc3339(token.created_at),
+            used: token.used_at.map(rfc3339),
         }
     }
 }
 
-/// Which tokens.
+/// Page of the list of tokens.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct ListQuery {
-    /// Those whose names come after this: the `next` of the page before.
+    /// Cursor: `next` of the previous page.
     after: Option<String>,
-    /// Items of the page at most.
+    /// Maximum number of items in the page.
     #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<usize>,
 }
 
-/// A page of tokens, by name.
+/// A page of tokens, ordered by name.
 #[derive(Debug, Serialize, ToSchema)]
 struct TokenPage {
     /// The tokens.
     items: Vec<TokenView>,
-    /// Give it as `after` for the following page; none if this is the last.
+    /// Cursor of the next page: pass it as `after`. Null on the last page.
     next: Option<String>,
 }
 
@@ -74,85 +74,85 @@ struct TokenPage {
     responses((status = 200, description = "A page of tokens", body = TokenPage)))]
 async fn list(
     State(app): State<Arc<App>>,
-    Query(asked): Query<ListQuery>,
+    QueryParams(query): QueryParams<ListQuery>,
 ) -> Result<Json<TokenPage>, Problem> {
-    let limit = limit(asked.limit)?;
+    let limit = check_limit(query.limit)?;
     let tokens = app.read(|reader| reader.tokens()).await?;
-    let behind = |it: &&Token| asked.after.as_ref().is_none_or(|after| it.name > *after);
-    let items: Vec<_> = tokens.iter().filter(behind).take(limit).map(TokenView::of).collect();
+    let is_after = |it: &&Token| query.after.as_ref().is_none_or(|after| it.name > *after);
+    let items: Vec<_> = tokens.iter().filter(is_after).take(limit).map(TokenView::new).collect();
     let next = items.last().filter(|_| items.len() == limit).map(|it| it.name.clone());
     Ok(Json(TokenPage { items, next }))
 }
 
-/// A token that is wanted.
+/// A token to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct TokenInput {
-    /// What it is called. One of the same name does not count any more.
+    /// Name of the token. A token of the same name is replaced.
     #[schema(min_length = 1, max_length = 100)]
     name: String,
-    /// What it allows.
+    /// Scopes of the token.
     #[schema(min_items = 1)]
     scopes: Vec<Scope>,
 }
 
-/// A token that was made.
+/// A new token.
 #[derive(Debug, Serialize, ToSchema)]
 struct NewToken {
-    /// The token itself. It is not shown again.
+    /// The token. It is not shown again.
     token: String,
-    /// What is known of it.
+    /// Name, scopes and times.
     #[serde(flatten)]
     about: TokenView,
 }
 
-/// Make a token
+/// Create a token
 #[utoipa::path(post, path = "/v1/tokens", tag = "tokens", request_body = TokenInput,
-    responses((status = 201, description = "It counts from now on", body = NewToken)))]
+    responses((status = 201, description = "The new token", body = NewToken)))]
 async fn add(
     State(app): State<Arc<App>>,
-    Input(input): Input<TokenInput>,
+    JsonBody(input): JsonBody<TokenInput>,
 ) -> Result<Response, Problem> {
-    let (secret, token) = make(&app, input.name, &input.scopes).await?;
-    let new = NewToken { token: secret.reveal().to_owned(), about: TokenView::of(&token) };
+    let (secret, token) = create(&app, input.name, &input.scopes).await?;
+    let new = NewToken { token: secret.reveal().to_owned(), about: TokenView::new(&token) };
     Ok((StatusCode::CREATED, Json(new)).into_response())
 }
 
-/// Makes a token that counts from now on.
-pub(crate) async fn make(
+/// Creates a token.
+pub(crate) async fn create(
     app: &App,
     name: String,
     scopes: &[Scope],
-) -> Result<(Secret, Token), Problem> {
+) -> Result<(TokenSecret, Token), Problem> {
     if name.is_empty() || name.len() > 100 || name.contains(|it: char| it.is_control() || it == '/')
     {
-        let detail = "a name is one line of 1 to 100 bytes without `/`";
-        return Err(Problem::field("name", detail));
+        let detail = "invalid name: a name is one line of 1 to 100 bytes without `/`";
+        return Err(Problem::invalid("name", detail));
     }
     if scopes.is_empty() {
-        return Err(Problem::field("scopes", "a token that allows nothing is of no use"));
+        return Err(Problem::invalid("scopes", "a token needs at least one scope"));
     }
-    let secret = Secret::random().map_err(|why| {
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("no randomness: {why}"))
+    let secret = TokenSecret::random().map_err(|error| {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("no source of randomness: {error}"))
     })?;
     let scopes: Scopes = scopes.iter().copied().collect();
-    let made = app.handle.now();
+    let created_at = app.handle.now();
     let token =
-        Token { name, hash: secret.hash(), scopes: scopes.bits(), created_at: made, used_at: None };
+        Token { name, hash: secret.hash(), scopes: scopes.bits(), created_at, used_at: None };
     app.handle.put_token(token.clone()).await?;
     Ok((secret, token))
 }
 
-/// Take a token back
+/// Revoke a token
 #[utoipa::path(delete, path = "/v1/tokens/{name}", tag = "tokens",
-    params(("name" = String, Path, description = "What it is called")),
-    responses((status = 204, description = "It does not count any more")))]
+    params(("name" = String, Path, description = "Name of the token")),
+    responses((status = 204, description = "The token is revoked")))]
 async fn remove(
     State(app): State<Arc<App>>,
-    Place(name): Place<String>,
+    PathParams(name): PathParams<String>,
 ) -> Result<StatusCode, Problem> {
     match app.handle.remove_token(name.clone()).await? {
         true => Ok(StatusCode::NO_CONTENT),
-        false => Err(Problem::absent(format!("there is no token {name:?}"))),
+        false => Err(Problem::not_found(format!("no token has the name {name:?}"))),
     }
 }

@@ -1,90 +1,90 @@
-//! Many sources at once: added, or described anew.
+//! Adding and updating many sources at once.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use freshet_daemon::{Edit, NewSourceRequest};
+use freshet_daemon::{NewSourceRequest, SourceEdit};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::source::{SourceSettingsView, check_url};
+use super::source_view::{SourceSettingsInput, check_url};
 use crate::app::App;
-use crate::input::{Bulk, Each, Many, field_of};
+use crate::extractors::{BulkBody, BulkItem, BulkJsonBody, raw_field};
 use crate::problem::Problem;
 
-/// Sources that one request may bring.
-const MOST: usize = 10_000;
+/// Maximum number of sources in a request.
+const MAX_SOURCES: usize = 10_000;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(put))
+    OpenApiRouter::new().routes(routes!(upsert))
 }
 
-/// Sources that are wanted.
+/// Sources to add or update.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct UpsertInput {
-    /// The sources; their URLs tell them apart.
+    /// The sources, identified by their URLs.
     #[schema(max_items = 10000, value_type = Vec<SourceInput>)]
-    sources: Vec<Each<SourceInput>>,
+    sources: Vec<BulkItem<SourceInput>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Unread {
+struct UnparsedSources {
     sources: Vec<Box<RawValue>>,
 }
 
-impl Bulk for UpsertInput {
-    type Unread = Unread;
+impl BulkBody for UpsertInput {
+    type Unparsed = UnparsedSources;
 
-    fn read(unread: Unread) -> Self {
-        Self { sources: Each::all(unread.sources, "sources") }
+    fn read(unread: UnparsedSources) -> Self {
+        Self { sources: BulkItem::parse_list(unread.sources, "sources") }
     }
 }
 
-/// A source that is wanted. What is left out is as usual, or stays as it is.
+/// A source to add or update. Omitted fields get their default, or stay unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct SourceInput {
-    /// What is fetched.
+    /// URL to fetch.
     #[schema(example = "https://example.com/")]
     url: String,
-    /// How much it matters: 1 unless said.
+    /// Importance; default 1.
     #[schema(minimum = 0.0, maximum = 1e12)]
     importance: Option<f64>,
-    /// What a fetch takes from the budget: 1 unless said.
+    /// Cost of a fetch, in units of the budget; default 1.
     #[schema(minimum = 1e-6, maximum = 1e6)]
     cost: Option<f64>,
-    /// Seconds that must lie between two fetches; 0 for no limit.
+    /// Minimum seconds between two fetches; 0 for no limit.
     #[schema(minimum = 0.0, maximum = 1e10)]
     min_interval: Option<f64>,
-    /// Seconds after which it is fetched whatever it is worth; 0 for no limit.
+    /// Maximum seconds between two fetches; 0 for no limit.
     #[schema(minimum = 0.0, maximum = 1e10)]
     max_interval: Option<f64>,
-    /// Whether it is left alone for the time being.
+    /// True if it is not fetched for now.
     paused: Option<bool>,
-    /// Whether somebody announces all its changes, with `POST /v1/signals`.
+    /// True if every change is announced, with `POST /v1/signals`.
     observed: Option<bool>,
-    /// Names to find it by. They replace those before.
+    /// Tags. They replace the present ones.
     #[schema(max_items = 100)]
     tags: Option<Vec<String>>,
-    /// What counts of it: the settings under `[detect]` in freshet.toml. `{}` for nothing special.
+    /// Change detection settings, as under `[detect]` in freshet.toml; `{}` for the default.
     #[schema(value_type = Option<Object>)]
     detect: Option<serde_json::Map<String, serde_json::Value>>,
-    /// What its copy is to be good for: `harmonic`, `freshness`, `age`, `capture …`; empty for as usual.
+    /// Objective: `harmonic`, `freshness`, `age`, `capture …`; empty for the default.
     objective: Option<String>,
-    /// Changes a day that are expected before the first fetch. Of a source that is known it says nothing.
+    /// Expected changes per day before the first fetch. Ignored if the source already exists.
     #[schema(minimum = 0.0, maximum = 1e6)]
     change_rate: Option<f64>,
 }
 
 impl SourceInput {
-    /// The URL, and what is said of it.
-    fn parts(self) -> (String, SourceSettingsView) {
+    /// Splits the source into its URL and its settings.
+    fn split(self) -> (String, SourceSettingsInput) {
         let Self {
             url,
             importance,
@@ -100,7 +100,7 @@ impl SourceInput {
         } = self;
         (
             url,
-            SourceSettingsView {
+            SourceSettingsInput {
                 importance,
                 cost,
                 min_interval,
@@ -116,27 +116,29 @@ impl SourceInput {
     }
 }
 
-/// What became of each source.
+/// Results for the sources.
 #[derive(Debug, Serialize, ToSchema)]
-struct Upserted {
-    /// One for each source, in their order.
-    items: Vec<UpsertedItem>,
-    /// How many are new.
+#[schema(as = Upserted)]
+struct UpsertResult {
+    /// One result for each source, in the same order.
+    items: Vec<UpsertResultItem>,
+    /// Number of sources added.
     created: usize,
-    /// How many were there, and were described anew.
+    /// Number of sources updated.
     updated: usize,
-    /// How many were refused.
+    /// Number of sources refused.
     refused: usize,
 }
 
-/// What became of a source.
+/// Result for a source.
 #[derive(Debug, Serialize, ToSchema)]
-struct UpsertedItem {
-    /// As it was given, if it was.
+#[schema(as = UpsertedItem)]
+struct UpsertResultItem {
+    /// URL as given in the request, if it was.
     url: Option<String>,
-    /// What became of it.
-    status: UpsertedStatus,
-    /// Its number, unless it was refused.
+    /// Result.
+    status: UpsertStatus,
+    /// Id of the source; null if it was refused.
     id: Option<u32>,
     /// Why it was refused, if it was.
     problem: Option<Problem>,
@@ -144,75 +146,79 @@ struct UpsertedItem {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum UpsertedStatus {
-    /// It is new.
+#[schema(as = UpsertedStatus)]
+enum UpsertStatus {
+    /// The source was added.
     Created,
-    /// It was there.
+    /// The source existed and was updated.
     Updated,
-    /// Something in it cannot be meant. The others are not held up by that.
+    /// The source is invalid. The others are not affected.
     Refused,
 }
 
-/// Add sources, or describe them anew
+/// Add or update sources
 ///
-/// By their URLs: the same request again changes nothing. Each source has its own answer; what is
-/// refused does not hold up the others.
+/// Sources are identified by their URLs, so the request can be repeated. Each source has its own
+/// result; an invalid one does not affect the others.
 #[utoipa::path(put, path = "/v1/sources", tag = "sources", request_body = UpsertInput,
-    responses((status = 200, description = "What became of each", body = Upserted)))]
-async fn put(
+    responses((status = 200, description = "The result for each source", body = UpsertResult)))]
+async fn upsert(
     State(app): State<Arc<App>>,
-    Many(input): Many<UpsertInput, 16>,
-) -> Result<Json<Upserted>, Problem> {
+    BulkJsonBody(input): BulkJsonBody<UpsertInput, 16>,
+) -> Result<Json<UpsertResult>, Problem> {
     let count = input.sources.len();
-    if count > MOST {
-        let detail = format!("{count} sources, not {MOST} or less");
-        return Err(Problem::field("sources", detail).hint("send them in several requests"));
+    if count > MAX_SOURCES {
+        let detail = format!("too many sources: {count}, at most {MAX_SOURCES} are allowed");
+        return Err(
+            Problem::invalid("sources", detail).with_hint("split them into several requests")
+        );
     }
     let now = app.handle.now();
     let mut items = Vec::with_capacity(count);
-    let mut wanted = Vec::with_capacity(count);
+    let mut valid = Vec::with_capacity(count);
     for (at, source) in input.sources.into_iter().enumerate() {
         let source = match source {
-            Each::Read(source) => source,
-            Each::Odd { problem, given } => {
-                let (url, problem) = (field_of(&given, "url"), Some(problem));
-                items.push(UpsertedItem {
+            BulkItem::Valid(source) => source,
+            BulkItem::Invalid { problem, raw } => {
+                let (url, problem) = (raw_field(&raw, "url"), Some(problem));
+                items.push(UpsertResultItem {
                     url,
-                    status: UpsertedStatus::Refused,
+                    status: UpsertStatus::Refused,
                     id: None,
                     problem,
                 });
                 continue;
             }
         };
-        let (url, said) = source.parts();
-        let checked = check_url(&url).and_then(|()| said.given()).and_then(|given| {
-            let it = NewSourceRequest { url: url.clone(), settings: given };
-            it.check(now)?;
-            Ok(it)
-        });
+        let (url, settings) = source.split();
+        let checked =
+            check_url(&url).and_then(|()| settings.into_settings()).and_then(|settings| {
+                let it = NewSourceRequest { url: url.clone(), settings };
+                it.to_new_source(now)?;
+                Ok(it)
+            });
         let problem = match checked {
             Ok(it) => {
-                wanted.push(it);
+                valid.push(it);
                 None
             }
-            Err(problem) => Some(problem.within(&format!("sources[{at}]"))),
+            Err(problem) => Some(problem.in_parent(&format!("sources[{at}]"))),
         };
         let url = Some(url);
-        items.push(UpsertedItem { url, status: UpsertedStatus::Refused, id: None, problem });
+        items.push(UpsertResultItem { url, status: UpsertStatus::Refused, id: None, problem });
     }
-    let applied = match wanted.is_empty() {
+    let applied = match valid.is_empty() {
         true => Default::default(),
-        false => app.handle.edit(Edit::Add(wanted)).await?,
+        false => app.handle.edit(SourceEdit::Add(valid)).await?,
     };
-    let mut added = applied.added.into_iter();
+    let mut added = applied.add_results.into_iter();
     for item in items.iter_mut().filter(|item| item.problem.is_none()) {
         let Some(added) = added.next() else { break };
         item.id = Some(added.id);
-        item.status = if added.is_new { UpsertedStatus::Created } else { UpsertedStatus::Updated };
+        item.status = if added.is_new { UpsertStatus::Created } else { UpsertStatus::Updated };
     }
-    let of = |status| items.iter().filter(|item| item.status == status).count();
-    let (created, updated) = (of(UpsertedStatus::Created), of(UpsertedStatus::Updated));
-    let refused = of(UpsertedStatus::Refused);
-    Ok(Json(Upserted { items, created, updated, refused }))
+    let count = |status| items.iter().filter(|item| item.status == status).count();
+    let (created, updated) = (count(UpsertStatus::Created), count(UpsertStatus::Updated));
+    let refused = count(UpsertStatus::Refused);
+    Ok(Json(UpsertResult { items, created, updated, refused }))
 }

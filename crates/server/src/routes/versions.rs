@@ -1,4 +1,4 @@
-//! Versions of a source that are kept.
+//! Stored versions of a source.
 
 use std::sync::Arc;
 
@@ -16,83 +16,83 @@ use utoipa_axum::routes;
 use super::history::PageQuery;
 use crate::app::App;
 use crate::etag;
-use crate::input::{Place, Query};
-use crate::page::{Page, after, limit};
+use crate::extractors::{PathParams, QueryParams};
+use crate::pagination::{Page, check_after, check_limit};
 use crate::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(get))
 }
 
-/// A version that is kept.
+/// A stored version.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Version)]
 struct VersionView {
-    /// Its number, from 1 for each source.
+    /// Number of the version, from 1 for each source.
     n: u32,
-    /// When it was first seen (RFC 3339, UTC).
+    /// Time at which it was first seen (RFC 3339, UTC).
     at: String,
-    /// The digest of what counts of it, in hexadecimal digits.
+    /// Digest of the relevant content, in hexadecimal.
     digest: String,
-    /// What kind of content it is.
+    /// Content type.
     kind: String,
-    /// Bytes of content.
+    /// Size of the content, in bytes.
     size: u64,
 }
 
 impl VersionView {
-    fn of(it: VersionMeta) -> Self {
+    fn new(version: VersionMeta) -> Self {
         Self {
-            n: it.number,
-            at: rfc3339(it.first_seen_at),
-            digest: format!("{:032x}", u128::from_be_bytes(it.digest)),
-            kind: it.content_kind,
-            size: it.size,
+            n: version.number,
+            at: rfc3339(version.first_seen_at),
+            digest: format!("{:032x}", u128::from_be_bytes(version.digest)),
+            kind: version.content_kind,
+            size: version.size,
         }
     }
 }
 
-/// List the versions of a source that are kept
+/// List the versions of a source
 ///
-/// The newest first.
+/// Newest first.
 #[utoipa::path(get, path = "/v1/sources/{id}/versions", tag = "versions",
-    params(("id" = u32, Path, description = "The number of the source"), PageQuery),
+    params(("id" = u32, Path, description = "Id of the source"), PageQuery),
     responses((status = 200, description = "A page of versions", body = Page<VersionView>)))]
 async fn list(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    Query(asked): Query<PageQuery>,
+    PathParams(id): PathParams<u32>,
+    QueryParams(query): QueryParams<PageQuery>,
 ) -> Result<Json<Page<VersionView>>, Problem> {
-    let (limit, before) = (limit(asked.limit)?, after(asked.after)?);
+    let (limit, before) = (check_limit(query.limit)?, check_after(query.after)?);
     let found = app.read(move |reader| {
         let is_there = reader.source(id)?.is_some();
         is_there.then(|| reader.versions(id)).transpose()
     });
-    let found = found.await?.ok_or_else(|| Problem::no_source(id))?;
+    let found = found.await?.ok_or_else(|| Problem::source_not_found(id))?;
     let before = before.unwrap_or(i64::MAX);
     let found = found.into_iter().filter(|it| i64::from(it.number) < before);
     let mut items: Vec<_> = found.take(limit + 1).collect();
     let is_more = items.len() > limit;
     items.truncate(limit);
     let next = items.last().filter(|_| is_more).map(|it| i64::from(it.number));
-    Ok(Json(Page { items: items.into_iter().map(VersionView::of).collect(), next }))
+    Ok(Json(Page { items: items.into_iter().map(VersionView::new).collect(), next }))
 }
 
 /// Get the content of a version
 ///
-/// As plain text, whatever it is: nothing in it runs in a browser.
+/// Always as plain text, so that nothing in it runs in a browser.
 #[utoipa::path(get, path = "/v1/sources/{id}/versions/{n}", tag = "versions",
-    params(("id" = u32, Path, description = "The number of the source"),
-        ("n" = u32, Path, description = "The number of the version")),
-    responses((status = 200, description = "The bytes as they came", body = String,
+    params(("id" = u32, Path, description = "Id of the source"),
+        ("n" = u32, Path, description = "Number of the version")),
+    responses((status = 200, description = "The content as received", body = String,
         content_type = "text/plain")))]
 async fn get(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    Place((id, n)): Place<(u32, u32)>,
+    PathParams((id, n)): PathParams<(u32, u32)>,
 ) -> Result<Response, Problem> {
     let version = app.read(move |reader| reader.version(id, n)).await?;
     let version = version
-        .ok_or_else(|| Problem::absent(format!("version {n} of source {id} is not kept")))?;
-    Ok(etag::answer(&headers, "text/plain; charset=utf-8", version.content.into()))
+        .ok_or_else(|| Problem::not_found(format!("version {n} of source {id} is not stored")))?;
+    Ok(etag::respond(&headers, "text/plain; charset=utf-8", version.content.into()))
 }

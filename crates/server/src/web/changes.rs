@@ -1,4 +1,4 @@
-//! The log of changes, the newest first.
+//! The change log, newest first.
 
 use std::sync::Arc;
 
@@ -12,21 +12,21 @@ use freshet_notify::{EntryKind, Filter, RawFilter};
 use freshet_store::{Change, ChangeKind, Reader, StoreError};
 use serde::Deserialize;
 
-use super::form::Fields;
-use super::frame::{Frame, page};
-use super::said::{Flash, go_to};
-use super::words::{self, When};
+use super::flash::{FlashMessage, redirect_with_flash};
+use super::form_fields::FormFields;
+use super::format::{self, RelativeTime};
+use super::frame::{Frame, render_page};
 use crate::app::App;
-use crate::input::Query;
+use crate::extractors::QueryParams;
 use crate::problem::Problem;
 
-/// Entries of a page, those that are read at once, and those that are looked at for a page.
-const PAGE: usize = 50;
-const SOME: usize = 500;
-const LOOKED: usize = 10_000;
+/// Changes per page, changes read per batch, and changes examined at most for a page.
+const PAGE_SIZE: usize = 50;
+const BATCH_SIZE: usize = 500;
+const MAX_EXAMINED: usize = 10_000;
 
 pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/changes", get(show)).route("/changes/read", post(read))
+    Router::new().route("/changes", get(show)).route("/changes/read", post(mark_read))
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -37,21 +37,21 @@ struct ChangesQuery {
     url: Option<String>,
     kind: Option<String>,
     importance: Option<String>,
-    /// Of which at most so many per cent are the same.
+    /// Maximum similarity in percent.
     same: Option<String>,
     before: Option<i64>,
 }
 
 #[derive(Template)]
 #[template(path = "changes.html")]
-struct Changes {
+struct ChangesPage {
     frame: Frame,
-    asked: Asked,
+    form: FilterForm,
     error: Option<String>,
     kinds: Vec<(&'static str, bool)>,
-    rows: Vec<Row>,
+    rows: Vec<ChangeRow>,
     is_first: bool,
-    /// Where the page after this one is.
+    /// Address of the next page.
     next: Option<String>,
     unread: String,
     newest: i64,
@@ -61,9 +61,9 @@ struct Changes {
     subscribe: String,
 }
 
-/// What was asked for, as it stands in the form.
+/// Values of the filter form.
 #[derive(Default)]
-struct Asked {
+struct FilterForm {
     tag: String,
     host: String,
     url: String,
@@ -71,18 +71,18 @@ struct Asked {
     same: String,
 }
 
-struct Row {
+struct ChangeRow {
     kind: &'static str,
     tone: &'static str,
-    /// Its number, unless it was removed since.
+    /// ID of the source, unless it was removed.
     source: Option<u32>,
     url: String,
     tags: Vec<(String, String)>,
     summary: String,
-    when: When,
-    within: Option<String>,
+    when: RelativeTime,
+    uncertainty: Option<String>,
     size: String,
-    same: String,
+    similarity: String,
     diff: Option<String>,
     is_unread: bool,
 }
@@ -92,28 +92,28 @@ impl ChangesQuery {
         let text = |it: &Option<String>| {
             it.as_deref().map(str::trim).filter(|it| !it.is_empty()).map(ToOwned::to_owned)
         };
-        let number = |it: &Option<String>, what: &str| match text(it) {
+        let number = |it: &Option<String>, name: &str| match text(it) {
             None => Ok(None),
             Some(text) => text
                 .parse::<f64>()
                 .map(Some)
-                .map_err(|_| format!("{what}: “{text}” is not a number")),
+                .map_err(|_| format!("{name}: “{text}” is not a number")),
         };
         let kinds = text(&self.kind).map(|it| it.parse::<EntryKind>()).transpose()?;
         let raw = RawFilter {
             tag: text(&self.tag),
             host: text(&self.host),
             url: text(&self.url),
-            min_importance: number(&self.importance, "importance")?,
-            max_similarity: number(&self.same, "the same")?.map(|it| it / 100.0),
+            min_importance: number(&self.importance, "minimum importance")?,
+            max_similarity: number(&self.same, "maximum similarity")?.map(|it| it / 100.0),
             kinds: kinds.into_iter().collect(),
         };
-        Filter::try_from(raw).map_err(|why| why.to_string())
+        Filter::try_from(raw).map_err(|error| error.to_string())
     }
 
-    fn asked(&self) -> Asked {
+    fn form(&self) -> FilterForm {
         let text = |it: &Option<String>| it.clone().unwrap_or_default();
-        Asked {
+        FilterForm {
             tag: text(&self.tag),
             host: text(&self.host),
             url: text(&self.url),
@@ -122,7 +122,7 @@ impl ChangesQuery {
         }
     }
 
-    /// The address of a page with these filters.
+    /// Returns the address of a page with these filters.
     fn address(&self, path: &str, before: Option<i64>) -> String {
         let mut pairs = form_urlencoded::Serializer::new(String::new());
         let fields = [
@@ -148,93 +148,102 @@ impl ChangesQuery {
 async fn show(
     State(app): State<Arc<App>>,
     frame: Frame,
-    Query(asked): Query<ChangesQuery>,
+    QueryParams(query): QueryParams<ChangesQuery>,
 ) -> Result<Response, Problem> {
-    let frame = frame.at("changes");
-    let (filter, error) = match asked.filter() {
+    let frame = frame.with_section("changes");
+    let (filter, error) = match query.filter() {
         Ok(filter) => (filter, None),
-        Err(why) => (Filter::default(), Some(why)),
+        Err(error) => (Filter::default(), Some(error)),
     };
-    let (before, key, is_wrong) = (asked.before, seen_key(frame.who.as_deref()), error.is_some());
-    let is_filtered = filter != Filter::default() || is_wrong;
+    let (before, key, is_invalid) =
+        (query.before, read_cursor_key(frame.token_name.as_deref()), error.is_some());
+    let is_filtered = filter != Filter::default() || is_invalid;
     let now = frame.now;
     let found = app.read(move |reader| {
-        let seen = seen(reader, &key)?;
+        let last_read = read_cursor(reader, &key)?;
         let newest = reader.last_cursor()?;
-        let found = if is_wrong { Found::default() } else { find(reader, before, &filter)? };
+        let found =
+            if is_invalid { ChangePage::default() } else { find_changes(reader, before, &filter)? };
         let mut rows = Vec::with_capacity(found.changes.len());
         for change in &found.changes {
-            let is_there = reader.source(change.source)?.is_some_and(|it| it.url == change.url);
-            rows.push(Row::of(change, is_there, seen, now));
+            let source_exists =
+                reader.source(change.source)?.is_some_and(|it| it.url == change.url);
+            rows.push(ChangeRow::new(change, source_exists, last_read, now));
         }
-        Ok((rows, found.next, seen, newest))
+        Ok((rows, found.next, last_read, newest))
     });
-    let (rows, next, seen, newest) = found.await?;
-    let tag = asked.tag.as_deref().filter(|it| !it.is_empty());
+    let (rows, next, last_read, newest) = found.await?;
+    let tag = query.tag.as_deref().filter(|it| !it.is_empty());
     let feed = tag.map_or_else(
         || "/v1/feeds/all.atom".to_owned(),
-        |tag| format!("/v1/feeds/tag/{}.atom", super::encoded(tag).replace('+', "%20")),
+        |tag| format!("/v1/feeds/tag/{}.atom", super::url_encode(tag).replace('+', "%20")),
     );
-    let kind = asked.kind.as_deref().unwrap_or_default();
-    page(&Changes {
-        asked: asked.asked(),
+    let kind = query.kind.as_deref().unwrap_or_default();
+    render_page(&ChangesPage {
+        form: query.form(),
         error,
         kinds: EntryKind::ALL.iter().map(|it| (it.name(), it.name() == kind)).collect(),
-        is_first: asked.before.is_none(),
-        next: next.map(|cursor| asked.address("/changes", Some(cursor))),
-        unread: words::count(u64::try_from(newest - seen).unwrap_or(0)),
+        is_first: query.before.is_none(),
+        next: next.map(|cursor| query.address("/changes", Some(cursor))),
+        unread: format::count(u64::try_from(newest - last_read).unwrap_or(0)),
         newest,
         is_filtered,
         is_empty: rows.is_empty(),
         rows,
         feed,
-        subscribe: asked.address("/settings/destinations/new", None),
+        subscribe: query.address("/settings/destinations/new", None),
         frame,
     })
 }
 
 #[derive(Default)]
-struct Found {
+struct ChangePage {
     changes: Vec<Change>,
-    /// Where to go on: before this cursor.
+    /// Cursor before which the next page starts.
     next: Option<i64>,
 }
 
-fn find(reader: &Reader, before: Option<i64>, filter: &Filter) -> Result<Found, StoreError> {
-    let (mut at, mut looked, mut changes) = (before, 0, Vec::new());
+fn find_changes(
+    reader: &Reader,
+    before: Option<i64>,
+    filter: &Filter,
+) -> Result<ChangePage, StoreError> {
+    let (mut at, mut examined, mut changes) = (before, 0, Vec::new());
     let in_log = filter.change_filter();
     loop {
-        let some = reader.latest_changes(at, SOME, &in_log)?;
-        let is_last = some.len() < SOME;
-        looked += some.len();
-        for change in some {
+        let batch = reader.latest_changes(at, BATCH_SIZE, &in_log)?;
+        let is_last = batch.len() < BATCH_SIZE;
+        examined += batch.len();
+        for change in batch {
             at = Some(change.cursor);
             if filter.matches(&change) {
                 changes.push(change);
-                if changes.len() == PAGE {
-                    return Ok(Found { changes, next: at });
+                if changes.len() == PAGE_SIZE {
+                    return Ok(ChangePage { changes, next: at });
                 }
             }
         }
-        if is_last || looked >= LOOKED {
-            return Ok(Found { changes, next: at.filter(|_| !is_last) });
+        if is_last || examined >= MAX_EXAMINED {
+            return Ok(ChangePage { changes, next: at.filter(|_| !is_last) });
         }
     }
 }
 
-impl Row {
-    fn of(it: &Change, is_there: bool, seen: i64, now: Millis) -> Self {
-        let change = &it.change;
-        let is_change = it.kind == ChangeKind::Changed;
-        let (kind, tone) = match it.kind {
+impl ChangeRow {
+    fn new(entry: &Change, source_exists: bool, read_cursor: i64, now: Millis) -> Self {
+        let change = &entry.change;
+        let is_change = entry.kind == ChangeKind::Changed;
+        let (kind, tone) = match entry.kind {
             ChangeKind::Changed => ("changed", ""),
             ChangeKind::Failing => ("failing", "bad"),
             ChangeKind::Recovered => ("recovered", "good"),
             ChangeKind::Quiet => ("quiet", "warn"),
             ChangeKind::Gone => ("gone", "bad"),
         };
-        let within = change.last_unchanged_at.filter(|_| is_change).map(|unchanged| {
-            freshet_model::moment::length(change.first_changed_at.saturating_sub(unchanged))
+        let uncertainty = change.last_unchanged_at.filter(|_| is_change).map(|unchanged| {
+            freshet_model::time_format::format_duration(
+                change.first_changed_at.saturating_sub(unchanged),
+            )
         });
         let size = match change.old_size {
             Some(old) if is_change => {
@@ -242,57 +251,58 @@ impl Row {
                 let sign = if more < 0 { "−" } else { "+" };
                 format!(
                     "{sign}{}",
-                    words::bytes(more.unsigned_abs().min(u128::from(u64::MAX)) as u64)
+                    format::bytes(more.unsigned_abs().min(u128::from(u64::MAX)) as u64)
                 )
             }
             _ => String::new(),
         };
-        let versions = it.old_version.zip(it.new_version).filter(|_| is_there);
-        let tags = it
+        let versions = entry.old_version.zip(entry.new_version).filter(|_| source_exists);
+        let tags = entry
             .tags
             .iter()
-            .map(|tag| (tag.clone(), format!("/changes?tag={}", super::encoded(tag))));
+            .map(|tag| (tag.clone(), format!("/changes?tag={}", super::url_encode(tag))));
         Self {
             kind,
             tone,
-            source: is_there.then_some(it.source),
-            url: it.url.clone(),
+            source: source_exists.then_some(entry.source),
+            url: entry.url.clone(),
             tags: tags.collect(),
             summary: change.summary.clone(),
-            when: words::when(change.first_changed_at, now),
-            within,
+            when: format::relative_time(change.first_changed_at, now),
+            uncertainty,
             size,
-            same: if is_change { words::percent(change.similarity) } else { String::new() },
+            similarity: if is_change { format::percent(change.similarity) } else { String::new() },
             diff: versions
-                .map(|(old, new)| format!("/sources/{}/diff?from={old}&to={new}", it.source)),
-            is_unread: it.cursor > seen,
+                .map(|(old, new)| format!("/sources/{}/diff?from={old}&to={new}", entry.source)),
+            is_unread: entry.cursor > read_cursor,
         }
     }
 }
 
-/// Under what is kept up to where somebody has read. Tokens that share a name share that too.
-fn seen_key(who: Option<&str>) -> String {
-    format!("seen:{}", who.unwrap_or_default())
+/// Returns the key under which the last read change is stored. Tokens with the same name share it.
+fn read_cursor_key(token_name: Option<&str>) -> String {
+    format!("seen:{}", token_name.unwrap_or_default())
 }
 
-fn seen(reader: &Reader, key: &str) -> Result<i64, StoreError> {
+fn read_cursor(reader: &Reader, key: &str) -> Result<i64, StoreError> {
     Ok(reader.meta(key)?.and_then(|it| it.parse().ok()).unwrap_or(0))
 }
 
-async fn read(
+async fn mark_read(
     State(app): State<Arc<App>>,
     frame: Frame,
-    fields: Fields,
+    fields: FormFields,
 ) -> Result<Response, Problem> {
     let until = fields.get("until").and_then(|it| it.parse::<i64>().ok());
     let until = until.filter(|it| *it >= 0);
-    let until = until.ok_or_else(|| Problem::field("until", "not a place in the log"))?;
-    let key = seen_key(frame.who.as_deref());
-    let kept = app.handle.write(move |store| {
-        // What was read stays read, and what is to come was not.
-        let until = until.min(store.last_cursor()?).max(seen(store, &key)?);
+    let until =
+        until.ok_or_else(|| Problem::invalid("until", "invalid position in the change log"))?;
+    let key = read_cursor_key(frame.token_name.as_deref());
+    let saved = app.handle.write(move |store| {
+        // Never moves backwards, nor beyond the newest change.
+        let until = until.min(store.last_cursor()?).max(read_cursor(store, &key)?);
         store.set_meta(&key, &until.to_string())
     });
-    kept.await?;
-    Ok(go_to(&app, "/changes", Flash::good("All of it is marked as read.")))
+    saved.await?;
+    Ok(redirect_with_flash(&app, "/changes", FlashMessage::success("All changes marked as read.")))
 }

@@ -1,109 +1,102 @@
-//! Pictures of numbers, with the numbers in a table behind each.
+//! Charts as SVG, each with its data in a table.
 //!
-//! A picture has no width of its own: places along x are in per cent, and only lines are stretched. So text
-//! stays readable on any screen, and no style stands in the page.
+//! The plot has no width of its own: x positions are percentages, and only lines are stretched. Text
+//! stays readable at any width, and pages need no inline styles. Axis labels and names of marks are
+//! outside the plot area, so that they never cover the data.
 
 mod scale;
 
 use std::fmt::{self, Write};
 
+use freshet_model::escape_markup;
+
 pub(crate) use self::scale::Scale;
-use super::words;
+use super::format;
 
-/// How high a picture is, what is above the highest line, and below the lowest, in pixels.
+/// Height of the SVG in pixels.
 const HEIGHT: f64 = 240.0;
-const ABOVE: f64 = 18.0;
-/// What marks take above that, so that their names do not stand on the axis's.
-const NAMES: f64 = 16.0;
-const BELOW: f64 = 22.0;
-/// What lines are drawn on.
-const WIDE: f64 = 1000.0;
+/// Space above the plot area: half the height of the topmost axis label.
+const TOP_MARGIN: f64 = 8.0;
+/// Height of a row of labels above the plot area.
+const LABEL_ROW_HEIGHT: f64 = 16.0;
+/// Space below the plot area for the labels of the x axis.
+const BOTTOM_MARGIN: f64 = 22.0;
+/// Width of the coordinate system of the plot area.
+const VIEW_WIDTH: f64 = 1000.0;
+/// Width of a character of an axis label in pixels, at most.
+const CHARACTER_WIDTH: f64 = 8.0;
+/// Width in pixels of the narrowest plot that labels have to fit on: a phone's.
+const MIN_PLOT_WIDTH: f64 = 260.0;
 
-/// A picture.
+/// A chart.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
-    /// What it shows. It is the heading, and what is read out.
+    /// Heading, also read by screen readers.
     pub(crate) title: String,
-    /// In a sentence, for those who do not see it.
+    /// Text alternative: the main result in a sentence.
     pub(crate) summary: String,
     pub(crate) x: Scale,
     pub(crate) y: Scale,
-    /// What stands at the top of the first column of the table.
+    /// Heading of the first column of the table.
     pub(crate) x_name: &'static str,
-    /// What stands beside the highest line: what y is, and in what unit.
+    /// Caption of the y axis: quantity and unit.
     pub(crate) y_name: &'static str,
-    /// Where there are numbers.
+    /// X values of the data points.
     pub(crate) at: Vec<f64>,
     pub(crate) series: Vec<Series>,
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) annotations: Vec<Annotation>,
 }
 
-/// Numbers that belong together: one for each place, or none.
+/// A data series: a value, or none, for each x value.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub(crate) name: String,
     pub(crate) values: Vec<Option<f64>>,
-    pub(crate) form: Form,
-    /// How its numbers are written in the table.
+    pub(crate) style: SeriesStyle,
+    /// Formats a value in the table.
     pub(crate) write: fn(f64) -> String,
 }
 
-/// How numbers are drawn.
+/// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum SeriesStyle {
     Line,
-    /// A line, and what is below it.
+    /// A line with the area below it filled.
     Area,
     Bars,
-    /// In the table only.
-    Untold,
+    /// Not drawn; listed in the table only.
+    TableOnly,
 }
 
-/// A place that is pointed out.
+/// A mark on the chart.
 #[derive(Clone, Debug)]
-pub(crate) enum Mark {
-    /// Somewhere along x.
+pub(crate) enum Annotation {
+    /// A vertical line at an x value, with a label above the plot.
     Vertical(f64, String),
-    /// Somewhere along y.
+    /// A horizontal line at a y value, with a label in the legend.
     Horizontal(f64, String),
-    /// A point.
+    /// A dot at a data point, with a tooltip.
     Dot(f64, f64, String),
 }
 
-/// A picture as markup. All in it is ours, or escaped.
-pub(crate) struct Drawn(String);
+/// Chart markup. All foreign text in it is escaped.
+pub(crate) struct ChartMarkup(String);
 
-impl fmt::Display for Drawn {
+impl fmt::Display for ChartMarkup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl askama::filters::HtmlSafe for Drawn {}
-
-/// Text in markup.
-pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-    }
-    out
-}
+impl askama::filters::HtmlSafe for ChartMarkup {}
 
 impl Series {
     pub(crate) fn line(name: impl Into<String>, values: Vec<Option<f64>>) -> Self {
-        Self { name: name.into(), values, form: Form::Line, write: words::figure }
+        Self { name: name.into(), values, style: SeriesStyle::Line, write: format::number }
     }
 
-    pub(crate) fn form(mut self, form: Form) -> Self {
-        self.form = form;
+    pub(crate) fn style(mut self, style: SeriesStyle) -> Self {
+        self.style = style;
         self
     }
 
@@ -114,113 +107,180 @@ impl Series {
 }
 
 impl Chart {
-    /// The picture, its legend and its table.
-    pub(crate) fn draw(&self) -> Drawn {
+    /// Renders the chart, its legend and its table.
+    pub(crate) fn render(&self) -> ChartMarkup {
         let mut out = String::with_capacity(16 << 10);
-        // Text never fails to be written.
+        // Writing to a `String` cannot fail.
         let _ = self.write_all(&mut out);
-        Drawn(out)
+        ChartMarkup(out)
     }
 
     fn write_all(&self, out: &mut String) -> fmt::Result {
-        let title = escape(&self.title);
+        let title = escape_markup(&self.title);
         write!(out, "<figure class=\"chart\"><figcaption><h2>{title}</h2>")?;
         self.write_legend(out)?;
-        out.push_str("</figcaption>");
-        let summary = escape(&self.summary);
+        write!(out, "</figcaption><p class=\"axis-name\">{}</p>", escape_markup(self.y_name))?;
+        out.push_str("<div class=\"plot-frame\">");
+        self.write_y_axis(out)?;
+        let summary = escape_markup(&self.summary);
         write!(
             out,
             "<svg class=\"plot\" height=\"{HEIGHT}\" role=\"img\" aria-label=\"{title}: {summary}\">"
         )?;
-        self.write_axes(out)?;
+        self.write_grid(out)?;
         self.write_series(out)?;
-        self.write_alone(out)?;
-        for mark in &self.marks {
-            self.write_mark(out, mark)?;
+        self.write_isolated_points(out)?;
+        for annotation in &self.annotations {
+            self.write_annotation(out, annotation)?;
         }
-        self.write_hits(out)?;
-        out.push_str("</svg>");
+        self.write_annotation_labels(out)?;
+        self.write_tooltips(out)?;
+        out.push_str("</svg></div>");
         self.write_table(out)?;
         out.push_str("</figure>");
         Ok(())
     }
 
-    fn drawn(&self) -> impl Iterator<Item = (usize, &Series)> {
-        self.series.iter().filter(|it| it.form != Form::Untold).enumerate()
+    fn plotted_series(&self) -> impl Iterator<Item = (usize, &Series)> {
+        self.series.iter().filter(|it| it.style != SeriesStyle::TableOnly).enumerate()
     }
 
     fn write_legend(&self, out: &mut String) -> fmt::Result {
-        if self.drawn().count() < 2 {
+        let lines = self.annotations.iter().filter_map(|it| match it {
+            Annotation::Horizontal(_, label) => Some(label),
+            _ => None,
+        });
+        let lines: Vec<_> = lines.collect();
+        if self.plotted_series().count() + lines.len() < 2 {
             return Ok(());
         }
         out.push_str("<ul class=\"legend\">");
-        for (at, series) in self.drawn() {
+        let series = self.plotted_series().map(|(at, it)| (series_class(at), &it.name));
+        for (class, name) in series.chain(lines.into_iter().map(|it| ("mark", it))) {
             write!(
                 out,
-                "<li><svg aria-hidden=\"true\"><line class=\"{}\" x1=\"0\" x2=\"100%\" y1=\"5\" \
+                "<li><svg aria-hidden=\"true\"><line class=\"{class}\" x1=\"0\" x2=\"100%\" y1=\"5\" \
                  y2=\"5\"/></svg>{}</li>",
-                class(at),
-                escape(&series.name)
+                escape_markup(name)
             )?;
         }
         out.push_str("</ul>");
         Ok(())
     }
 
-    /// Pixels from above.
-    fn down(&self, value: f64) -> f64 {
-        self.above() + (1.0 - self.y.share(value)) * (HEIGHT - self.above() - BELOW)
+    /// Returns the distance from the top of the SVG in pixels.
+    fn y_pixel(&self, value: f64) -> f64 {
+        self.top_margin()
+            + (1.0 - self.y.share(value)) * (HEIGHT - self.top_margin() - BOTTOM_MARGIN)
     }
 
-    fn above(&self) -> f64 {
-        let is_marked = self.marks.iter().any(|it| matches!(it, Mark::Vertical(..)));
-        if is_marked { ABOVE + NAMES } else { ABOVE }
+    fn top_margin(&self) -> f64 {
+        let rows = self.label_rows().iter().map(|(row, ..)| row + 1).max().unwrap_or(0);
+        TOP_MARGIN + rows as f64 * LABEL_ROW_HEIGHT
     }
 
-    fn write_axes(&self, out: &mut String) -> fmt::Result {
-        let ticks = self.y.ticks(4);
-        let top = ticks.len().saturating_sub(1);
-        for (at, (value, label)) in ticks.iter().enumerate() {
-            let y = self.down(*value);
-            let kind = if at == 0 { "axis" } else { "grid-line" };
-            let name = if at == top { format!(" {}", self.y_name) } else { String::new() };
+    /// Assigns the labels of vertical lines to rows so that none overlaps another, however narrow the
+    /// plot: row, x in percent, and label.
+    fn label_rows(&self) -> Vec<(usize, f64, &str)> {
+        let mut labels: Vec<(f64, &str)> = self
+            .annotations
+            .iter()
+            .filter_map(|it| match it {
+                Annotation::Vertical(x, label) if !label.is_empty() => {
+                    Some((100.0 * self.x.share(*x), label.as_str()))
+                }
+                _ => None,
+            })
+            .collect();
+        labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut row_ends: Vec<f64> = Vec::new();
+        let mut rows = Vec::with_capacity(labels.len());
+        for (x, label) in labels {
+            let width = 100.0 * CHARACTER_WIDTH * label.chars().count() as f64 / MIN_PLOT_WIDTH;
+            let start = match anchor(x) {
+                Anchor::Start => x,
+                Anchor::Middle => x - 0.5 * width,
+                Anchor::End => x - width,
+            };
+            let row = row_ends.iter().position(|end| *end <= start).unwrap_or(row_ends.len());
+            if row == row_ends.len() {
+                row_ends.push(0.0);
+            }
+            row_ends[row] = start + width;
+            rows.push((row, x, label));
+        }
+        rows
+    }
+
+    fn write_annotation_labels(&self, out: &mut String) -> fmt::Result {
+        for (row, x, label) in self.label_rows() {
+            let y = (row + 1) as f64 * LABEL_ROW_HEIGHT - 4.0;
             write!(
                 out,
-                "<line class=\"{kind}\" x1=\"0\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-                 <text x=\"0\" y=\"{:.1}\">{}{}</text>",
-                y - 4.0,
-                escape(label),
-                escape(&name)
+                "<text class=\"mark-text\" x=\"{x:.2}%\" y=\"{y}\"{}>{}</text>",
+                anchor(x).attribute(),
+                escape_markup(label)
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Writes the labels of the y axis in a column of its own, left of the plot.
+    fn write_y_axis(&self, out: &mut String) -> fmt::Result {
+        let ticks = self.y.ticks(4);
+        let longest = ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
+        let width = CHARACTER_WIDTH * longest as f64 + 8.0;
+        write!(
+            out,
+            "<svg class=\"y-axis\" width=\"{width}\" height=\"{HEIGHT}\" aria-hidden=\"true\">"
+        )?;
+        for (value, label) in &ticks {
+            let y = self.y_pixel(*value) + 4.0;
+            let x = width - 6.0;
+            let label = escape_markup(label);
+            write!(out, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"end\">{label}</text>")?;
+        }
+        out.push_str("</svg>");
+        Ok(())
+    }
+
+    fn write_grid(&self, out: &mut String) -> fmt::Result {
+        for (at, (value, _)) in self.y.ticks(4).iter().enumerate() {
+            let y = self.y_pixel(*value);
+            let kind = if at == 0 { "axis" } else { "grid-line" };
+            write!(
+                out,
+                "<line class=\"{kind}\" x1=\"0\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"
             )?;
         }
         for (at, (value, label)) in self.x.ticks(6).into_iter().enumerate() {
             let x = 100.0 * self.x.share(value);
             let y = HEIGHT - 6.0;
-            // There is not room for all of them everywhere.
+            // Narrow screens show every second label.
             let kind = if at % 2 == 1 { " class=\"spare\"" } else { "" };
-            let label = escape(&label);
-            write!(out, "<text x=\"{x:.2}%\" y=\"{y}\"{kind}{}>{label}</text>", anchor(x))?;
+            let (anchor, label) = (anchor(x).attribute(), escape_markup(&label));
+            write!(out, "<text x=\"{x:.2}%\" y=\"{y}\"{kind}{anchor}>{label}</text>")?;
         }
         Ok(())
     }
 
     fn write_series(&self, out: &mut String) -> fmt::Result {
-        let above = self.above();
-        let high = HEIGHT - above - BELOW;
+        let above = self.top_margin();
+        let height = HEIGHT - above - BOTTOM_MARGIN;
         write!(
             out,
-            "<svg class=\"plot-area\" x=\"0\" y=\"{above}\" width=\"100%\" height=\"{high}\" \
-             viewBox=\"0 0 {WIDE} {high}\" preserveAspectRatio=\"none\">"
+            "<svg class=\"plot-area\" x=\"0\" y=\"{above}\" width=\"100%\" height=\"{height}\" \
+             viewBox=\"0 0 {VIEW_WIDTH} {height}\" preserveAspectRatio=\"none\">"
         )?;
-        for (at, series) in self.drawn() {
-            match series.form {
-                Form::Bars => self.write_bars(out, at, series, high)?,
-                form => {
-                    for run in self.runs(series, high) {
-                        if form == Form::Area {
-                            write_area(out, at, &run, high)?;
+        for (at, series) in self.plotted_series() {
+            match series.style {
+                SeriesStyle::Bars => self.write_bars(out, at, series, height)?,
+                style => {
+                    for segment in self.line_segments(series, height) {
+                        if style == SeriesStyle::Area {
+                            write_area(out, at, &segment, height)?;
                         }
-                        write_path(out, at, &run)?;
+                        write_path(out, at, &segment)?;
                     }
                 }
             }
@@ -229,56 +289,58 @@ impl Chart {
         Ok(())
     }
 
-    /// Where a line goes without a gap.
-    fn runs(&self, series: &Series, high: f64) -> Vec<Vec<(f64, f64)>> {
-        let mut runs = vec![Vec::new()];
+    /// Splits a series into segments without gaps.
+    fn line_segments(&self, series: &Series, height: f64) -> Vec<Vec<(f64, f64)>> {
+        let mut segments = vec![Vec::new()];
         for (x, value) in self.at.iter().zip(&series.values) {
             match value.filter(|it| it.is_finite()) {
                 Some(value) => {
-                    let place = (WIDE * self.x.share(*x), (1.0 - self.y.share(value)) * high);
-                    if let Some(run) = runs.last_mut() {
-                        run.push(place);
+                    let place =
+                        (VIEW_WIDTH * self.x.share(*x), (1.0 - self.y.share(value)) * height);
+                    if let Some(segment) = segments.last_mut() {
+                        segment.push(place);
                     }
                 }
-                None => runs.push(Vec::new()),
+                None => segments.push(Vec::new()),
             }
         }
-        runs.retain(|run| !run.is_empty());
-        runs
+        segments.retain(|segment| !segment.is_empty());
+        segments
     }
 
-    fn write_bars(&self, out: &mut String, at: usize, series: &Series, high: f64) -> fmt::Result {
-        // A few bars do not fill the picture.
-        let wide = WIDE / self.at.len().max(24) as f64;
+    fn write_bars(&self, out: &mut String, at: usize, series: &Series, height: f64) -> fmt::Result {
+        // A small number of bars does not fill the plot.
+        let width = VIEW_WIDTH / self.at.len().max(24) as f64;
         for (x, value) in self.at.iter().zip(&series.values) {
             let Some(value) = value.filter(|it| it.is_finite() && *it > 0.0) else { continue };
-            let tall = self.y.share(value) * high;
-            let left = WIDE * self.x.share(*x) - 0.5 * wide;
+            let tall = self.y.share(value) * height;
+            let left = VIEW_WIDTH * self.x.share(*x) - 0.5 * width;
             write!(
                 out,
                 "<rect class=\"bar {}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{tall:.1}\"/>",
-                class(at),
-                left + 0.1 * wide,
-                high - tall,
-                0.8 * wide
+                series_class(at),
+                left + 0.1 * width,
+                height - tall,
+                0.8 * width
             )?;
         }
         Ok(())
     }
 
-    /// A number between gaps is no line: it is a dot.
-    fn write_alone(&self, out: &mut String) -> fmt::Result {
-        for (at, series) in self.drawn().filter(|(_, it)| it.form != Form::Bars) {
-            let is_there =
+    /// Draws values between gaps as dots: a line of one point is invisible.
+    fn write_isolated_points(&self, out: &mut String) -> fmt::Result {
+        for (at, series) in self.plotted_series().filter(|(_, it)| it.style != SeriesStyle::Bars) {
+            let has_value =
                 |at: usize| series.values.get(at).copied().flatten().is_some_and(f64::is_finite);
             for (n, x) in self.at.iter().enumerate() {
-                let is_alone = is_there(n) && !is_there(n + 1) && (n == 0 || !is_there(n - 1));
-                if let Some(value) = series.values[n].filter(|_| is_alone) {
-                    let (x, y) = (100.0 * self.x.share(*x), self.down(value));
+                let is_isolated =
+                    has_value(n) && !has_value(n + 1) && (n == 0 || !has_value(n - 1));
+                if let Some(value) = series.values[n].filter(|_| is_isolated) {
+                    let (x, y) = (100.0 * self.x.share(*x), self.y_pixel(value));
                     write!(
                         out,
                         "<circle class=\"dot {}\" cx=\"{x:.2}%\" cy=\"{y:.1}\" r=\"4\"/>",
-                        class(at)
+                        series_class(at)
                     )?;
                 }
             }
@@ -286,60 +348,50 @@ impl Chart {
         Ok(())
     }
 
-    fn write_mark(&self, out: &mut String, mark: &Mark) -> fmt::Result {
-        match mark {
-            Mark::Vertical(value, label) => {
-                let x = 100.0 * self.x.share(*value);
+    fn write_annotation(&self, out: &mut String, annotation: &Annotation) -> fmt::Result {
+        match annotation {
+            Annotation::Vertical(value, _) => {
+                let (x, top) = (100.0 * self.x.share(*value), self.top_margin() - TOP_MARGIN);
                 write!(
                     out,
-                    "<line class=\"mark\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{NAMES}\" y2=\"{}\"/>\
-                     <text class=\"mark-text\" x=\"{x:.2}%\" y=\"12\"{}>{}</text>",
-                    HEIGHT - BELOW,
-                    anchor(x),
-                    escape(label)
+                    "<line class=\"mark\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{top}\" y2=\"{}\"/>",
+                    HEIGHT - BOTTOM_MARGIN
                 )
             }
-            Mark::Horizontal(value, label) => {
-                let y = self.down(*value);
-                // Below the line, unless the numbers of the axis are there.
-                let below = y + 14.0;
-                let at = if below > HEIGHT - BELOW { y - 5.0 } else { below };
+            Annotation::Horizontal(value, _) => {
+                let y = self.y_pixel(*value);
                 write!(
                     out,
-                    "<line class=\"mark\" x1=\"0\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-                     <text class=\"mark-text\" x=\"100%\" y=\"{at:.1}\" text-anchor=\"end\">{}</text>",
-                    escape(label)
+                    "<line class=\"mark\" x1=\"0\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"
                 )
             }
-            Mark::Dot(x, y, label) => {
-                let (x, y) = (100.0 * self.x.share(*x), self.down(*y));
+            Annotation::Dot(x, y, label) => {
+                let (x, y) = (100.0 * self.x.share(*x), self.y_pixel(*y));
                 write!(
                     out,
-                    "<circle class=\"dot s1\" cx=\"{x:.2}%\" cy=\"{y:.1}\" r=\"5\"><title>{0}</title>\
-                     </circle><text class=\"mark-text\" x=\"{x:.2}%\" y=\"{1:.1}\"{2}>{0}</text>",
-                    escape(label),
-                    y - 10.0,
-                    anchor(x)
+                    "<circle class=\"dot s1\" cx=\"{x:.2}%\" cy=\"{y:.1}\" r=\"5\"><title>{}</title>\
+                     </circle>",
+                    escape_markup(label)
                 )
             }
         }
     }
 
-    /// What browsers show under the pointer without a script.
-    fn write_hits(&self, out: &mut String) -> fmt::Result {
-        let wide = 100.0 / self.at.len().max(1) as f64;
+    /// Writes the tooltips that browsers show without a script.
+    fn write_tooltips(&self, out: &mut String) -> fmt::Result {
+        let width = 100.0 / self.at.len().max(1) as f64;
         for (at, x) in self.at.iter().enumerate() {
             let mut text = self.x.write(*x);
             for series in &self.series {
                 let value = series.values.get(at).copied().flatten();
                 let _ = write!(text, "\n{}: {}", series.name, self.cell(series, value));
             }
-            let left = (100.0 * self.x.share(*x) - 0.5 * wide).max(0.0);
+            let left = (100.0 * self.x.share(*x) - 0.5 * width).max(0.0);
             write!(
                 out,
-                "<rect class=\"hit\" x=\"{left:.2}%\" width=\"{wide:.2}%\" y=\"0\" height=\"100%\">\
+                "<rect class=\"hit\" x=\"{left:.2}%\" width=\"{width:.2}%\" y=\"0\" height=\"100%\">\
                  <title>{}</title></rect>",
-                escape(&text)
+                escape_markup(&text)
             )?;
         }
         Ok(())
@@ -350,21 +402,23 @@ impl Chart {
     }
 
     fn write_table(&self, out: &mut String) -> fmt::Result {
-        out.push_str(
-            "<details><summary>The numbers</summary><div class=\"wide\" tabindex=\"0\"><table>",
-        );
-        write!(out, "<caption class=\"hidden-label\">{}</caption>", escape(&self.title))?;
-        write!(out, "<thead><tr><th scope=\"col\">{}</th>", escape(self.x_name))?;
+        out.push_str("<details><summary>Data</summary><div class=\"wide\" tabindex=\"0\"><table>");
+        write!(out, "<caption class=\"hidden-label\">{}</caption>", escape_markup(&self.title))?;
+        write!(out, "<thead><tr><th scope=\"col\">{}</th>", escape_markup(self.x_name))?;
         for series in &self.series {
-            write!(out, "<th scope=\"col\" class=\"number\">{}</th>", escape(&series.name))?;
+            write!(out, "<th scope=\"col\" class=\"number\">{}</th>", escape_markup(&series.name))?;
         }
         out.push_str("</tr></thead><tbody>");
         for (at, x) in self.at.iter().enumerate() {
             let (place, label) = (100.0 * self.x.share(*x), self.x.write(*x));
-            write!(out, "<tr data-x=\"{place:.2}\"><td>{}</td>", escape(&label))?;
+            write!(out, "<tr data-x=\"{place:.2}\"><td>{}</td>", escape_markup(&label))?;
             for series in &self.series {
                 let value = series.values.get(at).copied().flatten();
-                write!(out, "<td class=\"number\">{}</td>", escape(&self.cell(series, value)))?;
+                write!(
+                    out,
+                    "<td class=\"number\">{}</td>",
+                    escape_markup(&self.cell(series, value))
+                )?;
             }
             out.push_str("</tr>");
         }
@@ -373,46 +427,64 @@ impl Chart {
     }
 }
 
-fn class(at: usize) -> &'static str {
+fn series_class(at: usize) -> &'static str {
     ["s1", "s2", "s3", "s4"][at % 4]
 }
 
-/// Where a label begins, so that it does not leave the picture.
-fn anchor(x: f64) -> &'static str {
-    match x {
-        ..6.0 => "",
-        94.0.. => " text-anchor=\"end\"",
-        _ => " text-anchor=\"middle\"",
+/// Which part of a label is at its x position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+impl Anchor {
+    fn attribute(self) -> &'static str {
+        match self {
+            Self::Start => "",
+            Self::Middle => " text-anchor=\"middle\"",
+            Self::End => " text-anchor=\"end\"",
+        }
     }
 }
 
-fn write_path(out: &mut String, at: usize, run: &[(f64, f64)]) -> fmt::Result {
-    write!(out, "<path class=\"{}\" d=\"", class(at))?;
-    for (n, (x, y)) in run.iter().enumerate() {
+/// Returns the anchor with which a label at `x` percent stays inside the plot.
+fn anchor(x: f64) -> Anchor {
+    match x {
+        ..8.0 => Anchor::Start,
+        92.0.. => Anchor::End,
+        _ => Anchor::Middle,
+    }
+}
+
+fn write_path(out: &mut String, at: usize, segment: &[(f64, f64)]) -> fmt::Result {
+    write!(out, "<path class=\"{}\" d=\"", series_class(at))?;
+    for (n, (x, y)) in segment.iter().enumerate() {
         write!(out, "{}{x:.1} {y:.1}", if n == 0 { 'M' } else { 'L' })?;
     }
-    // A single point is a line without a length, which has round ends.
-    if let [(x, y)] = run {
+    // A single point is drawn as a line of zero length with round caps.
+    if let [(x, y)] = segment {
         write!(out, "L{x:.1} {y:.1}")?;
     }
     out.push_str("\"/>");
     Ok(())
 }
 
-fn write_area(out: &mut String, at: usize, run: &[(f64, f64)], high: f64) -> fmt::Result {
-    let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(()) };
-    write!(out, "<path class=\"area {}\" d=\"M{:.1} {high:.1}", class(at), first.0)?;
-    for (x, y) in run {
+fn write_area(out: &mut String, at: usize, segment: &[(f64, f64)], height: f64) -> fmt::Result {
+    let (Some(first), Some(last)) = (segment.first(), segment.last()) else { return Ok(()) };
+    write!(out, "<path class=\"area {}\" d=\"M{:.1} {height:.1}", series_class(at), first.0)?;
+    for (x, y) in segment {
         write!(out, "L{x:.1} {y:.1}")?;
     }
-    write!(out, "L{:.1} {high:.1}Z\"/>", last.0)
+    write!(out, "L{:.1} {height:.1}Z\"/>", last.0)
 }
 
-/// A share of a whole as a small bar.
-pub(crate) fn share_bar(share: f64) -> Drawn {
+/// Renders a share as a small bar.
+pub(crate) fn share_bar(share: f64) -> ChartMarkup {
     let part = 100.0 * if share.is_finite() { share.clamp(0.0, 1.0) } else { 1.0 };
     let full = if share >= 1.0 { " full" } else { "" };
-    Drawn(format!(
+    ChartMarkup(format!(
         "<svg class=\"share\" aria-hidden=\"true\"><rect class=\"of\" width=\"100%\" height=\"100%\" \
          rx=\"3\"/><rect class=\"is{full}\" width=\"{part:.1}%\" height=\"100%\" rx=\"3\"/></svg>"
     ))
@@ -427,36 +499,46 @@ mod tests {
         Chart {
             title: "<b>\"Title\"</b>".to_owned(),
             summary: String::new(),
-            x: Scale::linear(0.0, 4.0, words::figure),
-            y: Scale::linear(0.0, 1.0, words::percent),
+            x: Scale::linear(0.0, 4.0, format::number),
+            y: Scale::linear(0.0, 1.0, format::percent),
             x_name: "x",
             y_name: "fresh",
             at,
             series: vec![Series::line("</text><script>", values)],
-            marks: vec![Mark::Vertical(2.0, "<now>".to_owned())],
+            annotations: vec![Annotation::Vertical(2.0, "<now>".to_owned())],
         }
     }
 
     #[test]
-    fn foreign_text_is_text() {
-        let drawn = chart(vec![Some(0.5); 5]).draw().to_string();
+    fn foreign_text_is_escaped() {
+        let drawn = chart(vec![Some(0.5); 5]).render().to_string();
         assert!(!drawn.contains("<b>") && !drawn.contains("<script>") && !drawn.contains("<now>"));
         assert!(drawn.contains("&lt;script&gt;"));
     }
 
     #[test]
-    fn what_is_no_number_is_a_gap() {
+    fn values_that_are_not_finite_are_gaps() {
         let values = vec![Some(0.1), None, Some(f64::NAN), Some(0.2), Some(0.3)];
-        let drawn = chart(values).draw().to_string();
+        let drawn = chart(values).render().to_string();
         assert_eq!(drawn.matches("<path").count(), 2);
         assert!(!drawn.contains("NaN") && !drawn.contains("inf"));
-        let empty = chart(Vec::new()).draw().to_string();
+        let empty = chart(Vec::new()).render().to_string();
         assert!(!empty.contains("NaN") && !empty.contains("inf"), "{empty}");
     }
 
     #[test]
-    fn every_number_of_the_picture_is_in_the_table() {
-        let drawn = chart(vec![Some(0.25), Some(0.5)]).draw().to_string();
+    fn labels_of_vertical_lines_do_not_overlap() {
+        let mut chart = chart(vec![Some(0.5); 5]);
+        let label = |x: f64| Annotation::Vertical(x, "label".to_owned());
+        chart.annotations = vec![label(2.0), label(2.1), label(0.0)];
+        let rows: Vec<usize> = chart.label_rows().iter().map(|(row, ..)| *row).collect();
+        assert_eq!(rows, [0, 0, 1]);
+        assert!((chart.top_margin() - TOP_MARGIN - 2.0 * LABEL_ROW_HEIGHT).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_table_lists_all_values() {
+        let drawn = chart(vec![Some(0.25), Some(0.5)]).render().to_string();
         assert!(drawn.contains("<td class=\"number\">0.25</td>"), "{drawn}");
         assert_eq!(drawn.matches("<tr data-x").count(), 2);
     }

@@ -1,4 +1,4 @@
-//! What budgets would buy: calculated once for all who look within some seconds.
+//! Freshness forecasts for a range of budgets, cached for a few seconds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,132 +7,155 @@ use freshet_plan::{Status, Target};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::app::{App, too_long};
-use crate::plan_table::{Outcome, Table};
+use crate::app::{App, timeout_problem};
+use crate::plan_table::{BudgetOutcome, PlanTable};
 use crate::problem::Problem;
 
-/// How long it is good for.
-const GOOD: Duration = Duration::from_secs(20);
-/// Budgets of a curve, from the smallest to the largest.
-const POINTS: u32 = 33;
-const AROUND: f64 = 30.0;
+/// How long a forecast is reused.
+const CACHE_TIME: Duration = Duration::from_secs(20);
+/// Number of budgets in the curve.
+const POINT_COUNT: u32 = 33;
+/// The curve covers the current budget divided and multiplied by this.
+const BUDGET_FACTOR: f64 = 30.0;
 
-/// What budgets would buy, as far as is believed now.
+/// Long-run freshness over budgets, based on the current estimates.
 pub(crate) struct Forecast {
-    table: Table,
-    /// The budget that holds, and what it buys in the long run.
-    pub(crate) now: Point,
-    /// Others, the smallest first.
-    pub(crate) points: Vec<Point>,
-    /// How many sources there are, and of how many this was calculated.
+    table: PlanTable,
+    /// The current budget.
+    pub(crate) now: BudgetPoint,
+    /// Other budgets in ascending order.
+    pub(crate) points: Vec<BudgetPoint>,
     pub(crate) sources: usize,
+    /// Number of sources in the sample that the forecast is computed from.
     pub(crate) sampled: usize,
 }
 
-/// What a budget buys in the long run.
+/// Long-run effect of a budget.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Point {
-    /// Fetches a day.
+pub(crate) struct BudgetPoint {
+    /// Fetches per day.
     pub(crate) budget: f64,
-    /// Of them, those that can be made.
+    /// Fetches per day that are worth making and allowed.
     pub(crate) spent: f64,
     pub(crate) freshness: f64,
-    /// Days; infinite if a source is never fetched.
+    /// Mean age in days; infinite if a source is never fetched.
     pub(crate) age: f64,
     pub(crate) price: f64,
-    /// Sources that matter and change and are never fetched.
-    pub(crate) never: f64,
-    /// Hosts that cannot take all that is worth the price, by number, the dearest first.
-    pub(crate) full: Vec<(u32, f64)>,
-    /// Whether more budget would be of use.
+    /// Number of sources that have importance, change, and are never fetched.
+    pub(crate) never_fetched: f64,
+    /// IDs of saturated hosts with their price of a fetch, in descending order of price.
+    pub(crate) saturated_hosts: Vec<(u32, f64)>,
+    /// True if the budget covers every fetch worth making.
     pub(crate) is_enough: bool,
 }
 
-/// The one that was calculated last, and when.
+/// The latest forecast.
 #[derive(Default)]
-pub(crate) struct Forecasts {
+pub(crate) struct ForecastCache {
     last: Mutex<Option<(Instant, Arc<Forecast>)>>,
 }
 
-impl Forecasts {
-    /// Forgets it: something else holds now.
-    pub(crate) async fn forget(&self) {
+impl ForecastCache {
+    /// Drops the cached forecast after a change of settings.
+    pub(crate) async fn clear(&self) {
         *self.last.lock().await = None;
     }
 }
 
-/// What budgets would buy.
-pub(crate) async fn forecast(app: &Arc<App>) -> Result<Arc<Forecast>, Problem> {
-    // Others who ask meanwhile wait for the same answer.
+/// Returns the current forecast, computing it if the cached one is too old.
+pub(crate) async fn current_forecast(app: &Arc<App>) -> Result<Arc<Forecast>, Problem> {
+    // The lock is held while computing, so that concurrent requests share the result.
     let mut last = app.web.forecasts.last.lock().await;
     if let Some((at, known)) = &*last
-        && at.elapsed() < GOOD
+        && at.elapsed() < CACHE_TIME
     {
         return Ok(Arc::clone(known));
     }
-    let table = Table::sample(&app.handle).await?;
-    let made = tokio::task::spawn_blocking(move || Forecast::of(table));
-    let made = Arc::new(made.await.map_err(|_| too_long())??);
-    *last = Some((Instant::now(), Arc::clone(&made)));
-    Ok(made)
+    let table = PlanTable::sample(&app.handle).await?;
+    let computed = tokio::task::spawn_blocking(move || Forecast::from_table(table));
+    let computed = Arc::new(computed.await.map_err(|_| timeout_problem())??);
+    *last = Some((Instant::now(), Arc::clone(&computed)));
+    Ok(computed)
 }
 
 impl Forecast {
-    fn of(table: Table) -> Result<Self, Problem> {
-        let sources = table.polite()?;
-        // Who has none yet begins with a fetch a day for each source.
-        let usual = if table.budget > 0.0 { table.budget } else { table.sources() as f64 };
-        let middle = usual.clamp(1e-1, 1e10);
-        let at = |budget: f64| table.at(&sources, budget).map(|it| point(&table, &it));
-        let step = |n: u32| {
-            let share = f64::from(n) / f64::from(POINTS - 1);
-            middle * AROUND.powf(2.0 * share - 1.0)
+    fn from_table(table: PlanTable) -> Result<Self, Problem> {
+        let sources = table.limited_columns()?;
+        // Without a budget the curve is centered at one fetch per source and day.
+        let base = if table.budget > 0.0 { table.budget } else { table.sources() as f64 };
+        let center = base.clamp(1e-1, 1e10);
+        let at =
+            |budget: f64| table.solve_budget(&sources, budget).map(|it| budget_point(&table, &it));
+        let budget_of = |n: u32| {
+            let share = f64::from(n) / f64::from(POINT_COUNT - 1);
+            center * BUDGET_FACTOR.powf(2.0 * share - 1.0)
         };
-        let points = (0..POINTS).map(|n| at(step(n))).collect::<Result<Vec<_>, _>>()?;
+        let points = (0..POINT_COUNT).map(|n| at(budget_of(n))).collect::<Result<Vec<_>, _>>()?;
         let (all, sampled) = (table.sources(), table.rate.len());
         let now = match table.budget {
             budget if budget > 0.0 => at(budget)?,
-            // Without fetches nothing stays fresh.
-            _ => Point { age: f64::INFINITY, never: all as f64, ..Point::default() },
+            // Without fetches no copy stays fresh.
+            _ => BudgetPoint {
+                age: f64::INFINITY,
+                never_fetched: all as f64,
+                ..BudgetPoint::default()
+            },
         };
         Ok(Self { now, points, sources: all, sampled, table })
     }
 
-    /// What another budget would buy.
-    pub(crate) fn at(&self, budget: f64) -> Result<Point, Problem> {
-        let sources = self.table.polite()?;
-        self.table.at(&sources, budget).map(|it| point(&self.table, &it))
+    /// Returns the effect of another budget.
+    pub(crate) fn at_budget(&self, budget: f64) -> Result<BudgetPoint, Problem> {
+        let sources = self.table.limited_columns()?;
+        self.table.solve_budget(&sources, budget).map(|it| budget_point(&self.table, &it))
     }
 
-    /// The smallest budget with which so large a share is fresh; `None` if none is large enough.
-    pub(crate) fn reach(&self, freshness: f64) -> Option<Point> {
+    /// Returns the gain in freshness from 10% more budget than at a point of the curve.
+    pub(crate) fn gain_of_10_percent(&self, point: &BudgetPoint) -> Option<f64> {
+        let index = self.points.partition_point(|it| it.budget <= point.budget * 1.000_001);
+        match self.points.get(index.wrapping_sub(1)).zip(self.points.get(index)) {
+            // On a logarithmic scale the curve is nearly straight between two points.
+            Some((low, high)) => {
+                let slope = (high.freshness - low.freshness) / (high.budget / low.budget).ln();
+                Some((slope * 1.1_f64.ln()).max(0.0))
+            }
+            None => {
+                let more = self.at_budget(1.1 * point.budget).ok()?;
+                Some((more.freshness - point.freshness).max(0.0))
+            }
+        }
+    }
+
+    /// Returns the smallest budget that reaches a freshness; `None` if no budget does.
+    pub(crate) fn budget_for_freshness(&self, freshness: f64) -> Option<BudgetPoint> {
         let goal: Target = format!("freshness={freshness}").parse().ok()?;
-        let sources = self.table.polite().ok()?;
-        let found = self.table.reach(&sources, &goal).ok()?;
-        let found = point(&self.table, &found);
+        let sources = self.table.limited_columns().ok()?;
+        let found = self.table.solve_target(&sources, &goal).ok()?;
+        let found = budget_point(&self.table, &found);
         (found.budget.is_finite() && found.freshness >= freshness - 1e-6).then_some(found)
     }
 
-    /// What the budget is to buy.
+    /// Name of the objective.
     pub(crate) fn objective(&self) -> String {
         self.table.objective.to_string()
     }
 }
 
-fn point(table: &Table, outcome: &Outcome) -> Point {
-    let Outcome { budget, solution, evaluation } = outcome;
-    let number = |place: u32| table.manners.hosts.get(place as usize).copied().unwrap_or(place);
-    let mut full: Vec<_> =
+fn budget_point(table: &PlanTable, outcome: &BudgetOutcome) -> BudgetPoint {
+    let BudgetOutcome { budget, solution, evaluation } = outcome;
+    let number =
+        |place: u32| table.rate_limits.host_ids.get(place as usize).copied().unwrap_or(place);
+    let mut saturated_hosts: Vec<_> =
         solution.host_prices.iter().map(|it| (number(it.host), it.price)).collect();
-    full.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Point {
+    saturated_hosts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    BudgetPoint {
         budget: *budget,
-        spent: solution.spent * table.each,
+        spent: solution.spent * table.sources_per_row,
         freshness: evaluation.freshness(),
         age: evaluation.age(),
         price: solution.price,
-        never: evaluation.starved() as f64 * table.each,
-        full,
+        never_fetched: evaluation.starved() as f64 * table.sources_per_row,
+        saturated_hosts,
         is_enough: solution.status == Status::Unspent,
     }
 }

@@ -1,4 +1,4 @@
-//! Hosts: how they are treated, and what they ask for.
+//! Hosts: status, rate limits and robots.txt.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
-use freshet_daemon::{HostNow, Millis, RobotsRead, robots};
-use freshet_model::moment;
+use freshet_daemon::{HostStatus, Millis, RobotsSummary, read_robots};
+use freshet_model::time_format;
 use freshet_store::Host;
 use serde::Deserialize;
 
-use super::frame::{Frame, page};
-use super::words;
+use super::format;
+use super::frame::{Frame, render_page};
 use crate::app::App;
-use crate::input::Query;
+use crate::extractors::QueryParams;
 use crate::problem::Problem;
 
-/// Hosts of a page.
-const PAGE: usize = 50;
-/// Sources of a host that are counted.
-const COUNTED: u32 = 10_000;
-/// Lines of robots.txt that are shown.
-const LINES: usize = 200;
+/// Hosts per page.
+const PAGE_SIZE: usize = 50;
+/// Sources of a host are counted up to this number.
+const MAX_COUNTED: u32 = 10_000;
+/// Lines of robots.txt shown.
+const MAX_ROBOTS_LINES: usize = 200;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/hosts", get(show))
@@ -40,22 +40,21 @@ struct HostsQuery {
 
 #[derive(Template)]
 #[template(path = "hosts.html")]
-struct Hosts {
+struct HostsPage {
     frame: Frame,
-    rows: Vec<Row>,
+    rows: Vec<HostRow>,
     is_all: bool,
-    asked: String,
+    query: String,
     next: Option<u32>,
-    price: String,
     has_hosts: bool,
 }
 
 #[derive(Template)]
 #[template(path = "host.html")]
-struct Shown {
+struct HostPage {
     frame: Frame,
     name: String,
-    row: Row,
+    row: HostRow,
     price: String,
     sources: String,
     listed: String,
@@ -63,16 +62,16 @@ struct Shown {
     robots: Vec<RobotsRow>,
 }
 
-/// A host in words.
-pub(super) struct Row {
+/// A host, formatted for a table.
+pub(super) struct HostRow {
     pub(super) name: String,
     pub(super) link: String,
     pub(super) state: String,
     pub(super) tone: &'static str,
-    pub(super) gap: String,
+    pub(super) min_interval: String,
     pub(super) price: String,
-    pub(super) times: String,
-    pub(super) is_full: bool,
+    pub(super) price_ratio: String,
+    pub(super) is_saturated: bool,
     waiting: u64,
 }
 
@@ -86,87 +85,95 @@ struct RobotsRow {
     sitemaps: Vec<String>,
 }
 
-impl Row {
-    pub(super) fn of(
+impl HostRow {
+    pub(super) fn new(
         name: String,
-        it: Option<&HostNow>,
+        status: Option<&HostStatus>,
         until: Option<Millis>,
         price: f64,
         now: Millis,
     ) -> Self {
-        let link = format!("/hosts?name={}", super::encoded(&name));
-        let rests = it.and_then(|it| it.free).or(until).filter(|free| *free > now + 5000);
-        let (state, tone) = match (it, rests) {
-            (Some(it), rests) if it.down => {
-                let again = rests.map_or_else(String::new, |at| {
-                    format!(", tried again {}", moment::from_now(at, now))
+        let link = format!("/hosts?name={}", super::url_encode(&name));
+        let blocked_until =
+            status.and_then(|it| it.available_at).or(until).filter(|free| *free > now + 5000);
+        let (state, tone) = match (status, blocked_until) {
+            (Some(status), blocked_until) if status.is_down => {
+                let again = blocked_until.map_or_else(String::new, |at| {
+                    format!(", next attempt {}", time_format::format_relative(at, now))
                 });
-                (format!("does not answer: {} failures in a row{again}", it.failures), "bad")
+                (format!("not responding: {} consecutive failures{again}", status.failures), "bad")
             }
-            (Some(it), Some(rests)) if it.failures > 0 => {
+            (Some(status), Some(blocked_until)) if status.failures > 0 => {
                 let failures =
-                    words::plural(u64::from(it.failures), "failure", "failures in a row");
+                    format::plural(u64::from(status.failures), "failure", "consecutive failures");
                 (
                     format!(
-                        "left alone after {failures}: asked again {}",
-                        moment::from_now(rests, now)
+                        "backing off after {failures}: next request {}",
+                        time_format::format_relative(blocked_until, now)
                     ),
                     "warn",
                 )
             }
-            (_, Some(rests)) => {
-                (format!("left alone: asked again {}", moment::from_now(rests, now)), "warn")
-            }
-            (Some(it), None) if it.asked > 0 => (
-                format!("{} under way", words::plural(u64::from(it.asked), "fetch", "fetches")),
+            (_, Some(blocked_until)) => (
+                format!(
+                    "waiting: next request {}",
+                    time_format::format_relative(blocked_until, now)
+                ),
+                "warn",
+            ),
+            (Some(status), None) if status.in_flight > 0 => (
+                format!(
+                    "{} in flight",
+                    format::plural(u64::from(status.in_flight), "fetch", "fetches")
+                ),
                 "good",
             ),
-            (Some(it), None) if it.failures > 0 => {
+            (Some(status), None) if status.failures > 0 => {
                 let failures =
-                    words::plural(u64::from(it.failures), "failure", "failures in a row");
-                (format!("tried again after {failures}"), "warn")
+                    format::plural(u64::from(status.failures), "failure", "consecutive failures");
+                (format!("retrying after {failures}"), "warn")
             }
-            _ => ("free".to_owned(), "good"),
+            _ => ("ready".to_owned(), "good"),
         };
-        let own = it.and_then(|it| it.price);
+        let host_price = status.and_then(|it| it.price);
         Self {
             link,
             name,
             state,
             tone,
-            gap: it.map_or_else(String::new, |it| {
-                if it.gap > 0 {
-                    format!("{} between fetches", moment::length(it.gap))
+            min_interval: status.map_or_else(String::new, |it| {
+                if it.gap_ms > 0 {
+                    time_format::format_duration(it.gap_ms)
                 } else {
                     "none".to_owned()
                 }
             }),
-            price: own.map_or_else(|| "as elsewhere".to_owned(), words::figure),
-            times: match own {
-                Some(own) if price > 0.0 => format!("{} times", words::figure(own / price)),
+            price: host_price.map_or_else(|| "–".to_owned(), format::number),
+            price_ratio: match host_price {
+                Some(host_price) if price > 0.0 => format::ratio(host_price / price),
                 _ => String::new(),
             },
-            is_full: own.is_some(),
-            waiting: it.map_or(0, |it| it.candidates),
+            is_saturated: host_price.is_some(),
+            waiting: status.map_or(0, |it| it.candidates),
         }
     }
 }
 
-/// Hosts by name, with what is known of them now, in the order of the numbers.
-pub(super) async fn rows(
+/// Returns table rows for hosts, in the same order.
+pub(super) async fn host_rows(
     app: &App,
     hosts: Vec<Host>,
     price: f64,
     now: Millis,
-) -> Result<Vec<Row>, Problem> {
-    let known = app.handle.hosts(hosts.iter().map(|it| it.id).collect()).await?;
-    let known: HashMap<u32, HostNow> = known.into_iter().map(|it| (it.number, it)).collect();
-    let row = |it: Host| Row::of(it.name, known.get(&it.id), it.cooldown_until, price, now);
+) -> Result<Vec<HostRow>, Problem> {
+    let known = app.handle.host_statuses(hosts.iter().map(|it| it.id).collect()).await?;
+    let known: HashMap<u32, HostStatus> = known.into_iter().map(|it| (it.id, it)).collect();
+    let row = |it: Host| HostRow::new(it.name, known.get(&it.id), it.cooldown_until, price, now);
     Ok(hosts.into_iter().map(row).collect())
 }
 
-/// Hosts by their numbers, in that order.
-pub(super) async fn named(app: &App, ids: Vec<u32>) -> Result<Vec<Host>, Problem> {
+/// Loads hosts by ID, in the same order.
+pub(super) async fn hosts_by_id(app: &App, ids: Vec<u32>) -> Result<Vec<Host>, Problem> {
     app.read(move |reader| {
         let found = ids.into_iter().map(|id| reader.host(id));
         Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
@@ -177,88 +184,87 @@ pub(super) async fn named(app: &App, ids: Vec<u32>) -> Result<Vec<Host>, Problem
 async fn show(
     State(app): State<Arc<App>>,
     frame: Frame,
-    Query(asked): Query<HostsQuery>,
+    QueryParams(query): QueryParams<HostsQuery>,
 ) -> Result<Response, Problem> {
-    let frame = frame.at("hosts");
+    let frame = frame.with_section("hosts");
     let now = frame.now;
     let price = app.handle.plan().await?.price;
-    if let Some(name) = asked.name.as_deref().map(str::trim).filter(|it| !it.is_empty()) {
-        return one(&app, frame, name.to_owned(), price).await;
+    if let Some(name) = query.name.as_deref().map(str::trim).filter(|it| !it.is_empty()) {
+        return show_host(&app, frame, name.to_owned(), price).await;
     }
-    let is_all = asked.all.is_some() || asked.after.is_some();
+    let is_all = query.all.is_some() || query.after.is_some();
     let hosts = if is_all {
-        app.read(move |reader| reader.list_hosts(asked.after, PAGE)).await?
+        app.read(move |reader| reader.list_hosts(query.after, PAGE_SIZE)).await?
     } else {
-        let worst = app.handle.worst_hosts(PAGE).await?;
-        named(&app, worst.into_iter().map(|it| it.number).collect()).await?
+        let worst = app.handle.worst_hosts(PAGE_SIZE).await?;
+        hosts_by_id(&app, worst.into_iter().map(|it| it.id).collect()).await?
     };
-    let next = hosts.last().filter(|_| is_all && hosts.len() == PAGE).map(|it| it.id);
+    let next = hosts.last().filter(|_| is_all && hosts.len() == PAGE_SIZE).map(|it| it.id);
     let has_hosts = app.handle.status().await?.sources > 0;
-    page(&Hosts {
-        rows: rows(&app, hosts, price, now).await?,
+    render_page(&HostsPage {
+        rows: host_rows(&app, hosts, price, now).await?,
         is_all,
-        asked: asked.name.unwrap_or_default(),
+        query: query.name.unwrap_or_default(),
         next,
-        price: words::figure(price),
         has_hosts,
         frame,
     })
 }
 
-async fn one(app: &App, frame: Frame, name: String, price: f64) -> Result<Response, Problem> {
+async fn show_host(app: &App, frame: Frame, name: String, price: f64) -> Result<Response, Problem> {
     let now = frame.now;
-    let asked = name.clone();
+    let query = name.clone();
     let found = app.read(move |reader| {
-        let Some(host) = reader.find_host(&asked)? else { return Ok(None) };
-        let sources = reader.count_host_sources(host.id, COUNTED)?;
-        let robots = robots(reader, &host.name)?;
+        let Some(host) = reader.find_host(&query)? else { return Ok(None) };
+        let sources = reader.count_host_sources(host.id, MAX_COUNTED)?;
+        let robots = read_robots(reader, &host.name)?;
         Ok(Some((host, sources, robots)))
     });
     let Some((host, sources, robots)) = found.await? else {
-        return Err(Problem::absent(format!("there is no host {name}"))
-            .hint("hosts are named as in URLs, with the port if one is said"));
+        return Err(Problem::not_found(format!("host `{name}` not found"))
+            .with_hint("use the host name as in the URL, with the port if there is one"));
     };
-    let mut rows = rows(app, vec![host], price, now).await?;
-    let Some(row) = rows.pop() else { return Err(Problem::absent("there is no such host")) };
-    let more = if sources >= u64::from(COUNTED) { "more than " } else { "" };
-    page(&Shown {
-        listed: format!("/sources?host={}", super::encoded(&row.name)),
-        changes: format!("/changes?host={}", super::encoded(&row.name)),
+    let mut rows = host_rows(app, vec![host], price, now).await?;
+    let Some(row) = rows.pop() else { return Err(Problem::not_found("host not found")) };
+    let more = if sources >= u64::from(MAX_COUNTED) { "more than " } else { "" };
+    render_page(&HostPage {
+        listed: format!("/sources?host={}", super::url_encode(&row.name)),
+        changes: format!("/changes?host={}", super::url_encode(&row.name)),
         name: row.name.clone(),
         row,
-        price: words::figure(price),
-        sources: format!("{more}{}", words::plural(sources, "source", "sources")),
-        robots: robots.into_iter().map(|it| RobotsRow::of(it, now)).collect(),
+        price: format::number(price),
+        sources: format!("{more}{}", format::plural(sources, "source", "sources")),
+        robots: robots.into_iter().map(|it| RobotsRow::new(it, now)).collect(),
         frame,
     })
 }
 
 impl RobotsRow {
-    fn of(it: RobotsRead, now: Millis) -> Self {
-        let outcome = match (it.found, it.status, it.bytes) {
+    fn new(file: RobotsSummary, now: Millis) -> Self {
+        let outcome = match (file.is_present, file.status, file.bytes) {
             (true, _, Some(bytes)) => {
-                let cut = if it.cut { ", of which the beginning counts" } else { "" };
-                format!("found, {}{cut}", words::bytes(bytes))
+                let truncated = if file.is_truncated { ", truncated" } else { "" };
+                format!("found, {}{truncated}", format::bytes(bytes))
             }
             (true, ..) => "found".to_owned(),
             (false, Some(status @ 400..=499), _) => {
-                format!("none ({status}): all may be fetched")
+                format!("none ({status}): everything is allowed")
             }
-            (false, Some(status), _) => format!("not to be had ({status}): nothing may be fetched"),
-            (false, None, _) => "not to be had: nothing may be fetched".to_owned(),
+            (false, Some(status), _) => format!("unavailable ({status}): nothing may be fetched"),
+            (false, None, _) => "unavailable: nothing may be fetched".to_owned(),
         };
-        let more = it.lines.len().saturating_sub(LINES);
-        let lines = it.lines.into_iter().take(LINES);
+        let more = file.lines.len().saturating_sub(MAX_ROBOTS_LINES);
+        let lines = file.lines.into_iter().take(MAX_ROBOTS_LINES);
         let lines =
             lines.map(|(number, line)| (number.map(|it| it.to_string()).unwrap_or_default(), line));
         Self {
-            url: it.url,
-            read: moment::from_now(it.at, now),
+            url: file.url,
+            read: time_format::format_relative(file.read_at, now),
             outcome,
-            delay: it.crawl_delay.map(moment::length),
+            delay: file.crawl_delay.map(time_format::format_duration),
             lines: lines.collect(),
             more,
-            sitemaps: it.sitemaps,
+            sitemaps: file.sitemaps,
         }
     }
 }

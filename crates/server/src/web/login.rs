@@ -1,4 +1,4 @@
-//! Coming in with a token, and going.
+//! Login and logout.
 
 use std::sync::Arc;
 
@@ -11,27 +11,27 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use serde::Deserialize;
 
-use super::form::Fields;
-use super::frame::{Frame, page, page_with};
-use super::session::{LASTS, NAME, cookie};
+use super::form_fields::FormFields;
+use super::frame::{Frame, render_page, render_page_with_status};
+use super::session::{COOKIE_NAME, SESSION_SECONDS, session_cookie};
+use crate::access_control::{Peer, host_without_port};
 use crate::app::{App, is_local};
-use crate::guard::{Peer, host_of};
-use crate::input::Query;
+use crate::extractors::QueryParams;
 use crate::problem::Problem;
 use crate::token;
 
 pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/login", get(show).post(come_in)).route("/logout", post(go))
+    Router::new().route("/login", get(show).post(log_in)).route("/logout", post(log_out))
 }
 
 #[derive(Template)]
 #[template(path = "login.html")]
-struct Login {
+struct LoginPage {
     frame: Frame,
     next: String,
     error: Option<&'static str>,
-    /// Whether what is typed can be read on the way.
-    is_plain: bool,
+    /// True if the token would be sent unencrypted over a network.
+    is_unencrypted: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -43,79 +43,88 @@ struct LoginQuery {
 async fn show(
     frame: Frame,
     headers: HeaderMap,
-    Query(asked): Query<LoginQuery>,
+    QueryParams(asked): QueryParams<LoginQuery>,
 ) -> Result<Response, Problem> {
-    let next = own(asked.next.as_deref()).to_owned();
-    page(&Login { frame, next, error: None, is_plain: !is_safe(&headers) })
+    let next = safe_next_path(asked.next.as_deref()).to_owned();
+    render_page(&LoginPage {
+        frame,
+        next,
+        error: None,
+        is_unencrypted: !is_private_connection(&headers),
+    })
 }
 
-async fn come_in(
+async fn log_in(
     State(app): State<Arc<App>>,
     Extension(Peer(peer)): Extension<Peer>,
     headers: HeaderMap,
     frame: Frame,
-    fields: Fields,
+    fields: FormFields,
 ) -> Result<Response, Problem> {
-    let next = own(fields.get("next")).to_owned();
+    let next = safe_next_path(fields.get("next")).to_owned();
     let tokens = app.tokens().await?;
-    let shown = fields.get("token").unwrap_or_default();
+    let secret = fields.get("token").unwrap_or_default();
     let now = app.handle.now();
-    let Some(token) = token::find(&tokens, shown) else {
+    let Some(token) = token::find_token(&tokens, secret) else {
         app.metrics.refused.inc();
-        if let Some(seconds) = app.failures.count(peer.ip(), now) {
-            let detail = "too many tokens that do not count";
-            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).after(seconds));
+        if let Some(seconds) = app.auth_failures.record_failure(peer.ip(), now) {
+            let detail = "too many invalid tokens";
+            return Err(
+                Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry_after(seconds)
+            );
         }
-        let error = Some("This token does not count.");
-        let login = Login { frame, next, error, is_plain: !is_safe(&headers) };
-        return page_with(StatusCode::UNAUTHORIZED, &login);
+        let error = Some("Invalid token.");
+        let login =
+            LoginPage { frame, next, error, is_unencrypted: !is_private_connection(&headers) };
+        return render_page_with_status(StatusCode::UNAUTHORIZED, &login);
     };
-    app.used(token);
-    let session = app.web.sessions.begin(token.hash, now).map_err(super::fault)?;
+    app.record_token_use(token);
+    let session = app.web.sessions.start(token.hash, now).map_err(super::internal_error)?;
     let mut response = Redirect::to(&next).into_response();
-    let secure = if is_safe(&headers) { "; Secure" } else { "" };
-    let cookie =
-        format!("{NAME}={session}; Path=/; Max-Age={LASTS}; HttpOnly; SameSite=Lax{secure}");
-    let cookie = HeaderValue::from_str(&cookie).map_err(super::fault)?;
+    let secure = if is_private_connection(&headers) { "; Secure" } else { "" };
+    let cookie = format!(
+        "{COOKIE_NAME}={session}; Path=/; Max-Age={SESSION_SECONDS}; HttpOnly; SameSite=Lax{secure}"
+    );
+    let cookie = HeaderValue::from_str(&cookie).map_err(super::internal_error)?;
     response.headers_mut().insert(SET_COOKIE, cookie);
     Ok(response)
 }
 
-async fn go(State(app): State<Arc<App>>, headers: HeaderMap, _: Fields) -> Response {
-    if let Some(cookie) = cookie(&headers) {
+async fn log_out(State(app): State<Arc<App>>, headers: HeaderMap, _: FormFields) -> Response {
+    if let Some(cookie) = session_cookie(&headers) {
         app.web.sessions.end(cookie);
     }
     let mut response = Redirect::to("/login").into_response();
-    let gone = format!("{NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
-    if let Ok(gone) = HeaderValue::from_str(&gone) {
-        response.headers_mut().insert(SET_COOKIE, gone);
+    let expired = format!("{COOKIE_NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+    if let Ok(expired) = HeaderValue::from_str(&expired) {
+        response.headers_mut().insert(SET_COOKIE, expired);
     }
     response
 }
 
-/// Where to go on: to a page of ours, whatever is asked for.
-fn own(next: Option<&str>) -> &str {
+/// Returns the path to go to after login; always one of this site.
+fn safe_next_path(next: Option<&str>) -> &str {
     let next = next.unwrap_or("/");
-    // Browsers take `//` and `/\` for the name of a host, and leave out some characters before they look.
-    let is_own = next.starts_with('/')
+    // Browsers treat `//` and `/\` as the start of a host, and drop some characters before parsing.
+    let is_local_path = next.starts_with('/')
         && !next[1..].starts_with(['/', '\\'])
         && next.bytes().all(|byte| byte.is_ascii_graphic())
         && !next.starts_with("/login");
-    if is_own { next } else { "/" }
+    if is_local_path { next } else { "/" }
 }
 
-/// Whether nobody can read on the way what a browser sends: by TLS, or on one machine. A browser that is
-/// told that a cookie is for such ways alone does not send it on others.
-fn is_safe(headers: &HeaderMap) -> bool {
+/// True if nobody on the network can read the request: over TLS, or on one machine. Browsers do not send
+/// `Secure` cookies over other connections.
+fn is_private_connection(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|it: &HeaderValue| it.to_str().ok());
     if text(ORIGIN).is_some_and(|origin| origin.starts_with("https://")) {
         return true;
     }
-    let said = headers.get("x-forwarded-proto").and_then(|it| it.to_str().ok());
-    if said.is_some_and(|said| said.trim().eq_ignore_ascii_case("https")) {
+    let protocol = headers.get("x-forwarded-proto").and_then(|it| it.to_str().ok());
+    if protocol.is_some_and(|protocol| protocol.trim().eq_ignore_ascii_case("https")) {
         return true;
     }
-    let host = text(HOST).map(host_of).unwrap_or_default();
+    let host = text(HOST).map(host_without_port).unwrap_or_default();
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost") || literal.parse().is_ok_and(is_local)
 }
@@ -125,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_goes_on_to_pages_of_ours_alone() {
+    fn login_redirects_only_to_local_pages() {
         let cases = [
             (None, "/"),
             (Some("/sources?tag=news"), "/sources?tag=news"),
@@ -138,7 +147,7 @@ mod tests {
             (Some(""), "/"),
         ];
         for (next, expect) in cases {
-            assert_eq!(own(next), expect, "{next:?}");
+            assert_eq!(safe_next_path(next), expect, "{next:?}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Whether the copies are fresh, what limits them, and what to do: on one page.
+//! The overview: freshness, what limits it, and what needs attention.
 
-mod history;
-mod needs;
-mod verdict;
+mod attention;
+mod summary;
+mod trends;
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
-use freshet_daemon::{Millis, Status};
-use freshet_model::moment;
+use freshet_daemon::{DaemonStatus, Millis};
+use freshet_model::time_format;
 use serde::Deserialize;
 
-use self::history::{Span, charts};
-use self::needs::{Need, needs};
-use self::verdict::{Facts, Verdict};
-use super::chart::Drawn;
+use self::attention::{AttentionItem, attention_items};
+use self::summary::{Summary, SummaryInputs};
+use self::trends::{TimeRange, trend_charts};
+use super::chart::ChartMarkup;
 use super::forecast::{self, Forecast};
-use super::frame::{Frame, page};
+use super::format;
+use super::frame::{Frame, render_page};
 use super::hosts;
-use super::words;
 use crate::app::App;
-use crate::input::Query;
+use crate::extractors::QueryParams;
 use crate::problem::Problem;
-use crate::truth::Line;
+use crate::true_freshness::FreshnessSeries;
 
 const DAY: Millis = 86_400_000;
-/// As far back as there are pulses.
-const EVER: Millis = 400 * DAY;
-/// Hosts that are shown.
-const HOSTS: usize = 8;
+/// Retention of the statistics.
+const MAX_HISTORY: Millis = 400 * DAY;
+/// Hosts listed on the page.
+const MAX_HOSTS: usize = 8;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/", get(show))
@@ -46,29 +46,31 @@ struct OverviewQuery {
 
 #[derive(Template)]
 #[template(path = "overview.html")]
-struct Overview {
+struct OverviewPage {
     frame: Frame,
     has_sources: bool,
-    verdict: Verdict,
-    facts: Vec<Fact>,
-    spans: Vec<(&'static str, &'static str, bool)>,
-    freshness: Drawn,
-    changes: Drawn,
-    hosts: Vec<hosts::Row>,
-    full: u64,
-    needs: Vec<Need>,
-    truth: Vec<TruthRow>,
+    summary: Summary,
+    cards: Vec<StatCard>,
+    ranges: Vec<(&'static str, &'static str, bool)>,
+    freshness: ChartMarkup,
+    changes: ChartMarkup,
+    hosts: Vec<hosts::HostRow>,
+    saturated_hosts: u64,
+    attention: Vec<AttentionItem>,
+    ground_truth: Vec<GroundTruthRow>,
 }
 
-/// A number that matters, and what it says.
-struct Fact {
+/// A key figure with an explanation.
+struct StatCard {
     name: &'static str,
     value: String,
     unit: String,
-    says: String,
+    text: String,
+    /// Raw figures, shown on demand.
+    details: String,
 }
 
-struct TruthRow {
+struct GroundTruthRow {
     name: String,
     fresh: String,
     requests: String,
@@ -77,184 +79,243 @@ struct TruthRow {
 async fn show(
     State(app): State<Arc<App>>,
     frame: Frame,
-    Query(asked): Query<OverviewQuery>,
+    QueryParams(query): QueryParams<OverviewQuery>,
 ) -> Result<Response, Problem> {
-    let frame = frame.at("overview");
+    let frame = frame.with_section("overview");
     let now = frame.now;
-    let span = asked.span.as_deref().and_then(Span::named).unwrap_or_default();
+    let range = query.span.as_deref().and_then(TimeRange::from_name).unwrap_or_default();
     let status = app.handle.status().await?;
-    // Without sources there is nothing to foresee.
-    let forecast = forecast::forecast(&app).await.ok();
+    // Without sources there is no forecast.
+    let forecast = forecast::current_forecast(&app).await.ok();
     let plan = app.handle.plan().await?;
     let read = app.read(move |reader| {
-        let lost = needs::lost(reader)?;
+        let unfetchable = attention::count_unfetchable(reader)?;
         let day = reader.stats_buckets(now - DAY, now + 1, DAY)?;
         let ledger = reader.ledger(now - DAY)?;
         let spent: f64 = ledger.iter().map(|it| it.fetches).sum();
         let bytes: u64 = ledger.iter().map(|it| it.bytes).sum();
-        let ever = reader.stats_buckets(now - EVER, now + 1, EVER)?;
-        let ever: u64 = ever.iter().map(|it| it.fetches).sum();
-        let pulses = reader.stats_buckets(span.since(now), now + 1, span.step())?;
-        Ok((lost, day, spent, bytes, ever, pulses))
+        let fetches_ever = reader.stats_buckets(now - MAX_HISTORY, now + 1, MAX_HISTORY)?;
+        let fetches_ever: u64 = fetches_ever.iter().map(|it| it.fetches).sum();
+        let buckets = reader.stats_buckets(range.since(now), now + 1, range.step())?;
+        Ok((unfetchable, day, spent, bytes, fetches_ever, buckets))
     });
-    let (lost, day, spent, bytes, ever, pulses) = read.await?;
-    let spent = (spent - status.ahead).max(0.0);
+    let (unfetchable, day, spent, bytes, fetches_ever, buckets) = read.await?;
+    let spent = (spent - status.prepaid).max(0.0);
     let fetched: u64 = day.iter().map(|it| it.fetches).sum();
-    let (held, fresh) = day.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.held, sum.1 + it.fresh));
-    let needs = needs(&app, &status, now).await?;
-    let facts = Facts {
+    let (tracked, fresh) =
+        day.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.held_days, sum.1 + it.fresh_days));
+    let attention = attention_items(&app, &status, now).await?;
+    let inputs = SummaryInputs {
         budget: status.budget,
-        // Nothing is fresh before anything is there.
+        // Without a copy, freshness is undefined.
         freshness: plan.freshness.filter(|it| it.is_finite() && (*it > 0.0 || fetched > 0)),
         spent,
-        running: now - status.since,
-        looks: ever as f64 / status.sources.max(1) as f64,
-        full: status.saturated_hosts,
-        trouble: status.trouble.clone(),
+        uptime: now - status.started_at,
+        fetches_per_source: fetches_ever as f64 / status.sources.max(1) as f64,
+        saturated_hosts: status.saturated_hosts,
+        store_error: status.write_error.clone(),
         sources: status.sources,
-        lost,
-        twice: forecast
+        unfetchable,
+        doubled_budget_freshness: forecast
             .as_deref()
-            .and_then(|it| it.at(2.0 * it.now.budget).ok())
+            .and_then(|it| it.at_budget(2.0 * it.now.budget).ok())
             .map(|it| it.freshness),
-        outlook: forecast.as_deref().map(|it| it.now.freshness),
+        long_run_freshness: forecast.as_deref().map(|it| it.now.freshness),
         is_enough: forecast.as_deref().is_some_and(|it| it.now.is_enough),
-        needs: needs.len(),
+        attention_items: attention.len(),
     };
-    let truth: Vec<Line> =
-        app.truth.as_ref().map(|truth| truth.borrow().lines.clone()).unwrap_or_default();
-    let measured = (held > 0.0).then(|| fresh / held);
-    let (freshness, changes) = charts(&pulses, span, now, &truth);
-    let worst = app.handle.worst_hosts(HOSTS).await?;
-    let worst = hosts::named(&app, worst.into_iter().map(|it| it.number).collect()).await?;
-    let hosts = hosts::rows(&app, worst, plan.price, now).await?;
-    page(&Overview {
+    let truth: Vec<FreshnessSeries> =
+        app.true_freshness.as_ref().map(|truth| truth.borrow().series.clone()).unwrap_or_default();
+    let measured = (tracked > 0.0).then(|| fresh / tracked);
+    let (freshness, changes) = trend_charts(&buckets, range, now, &truth);
+    let worst = app.handle.worst_hosts(MAX_HOSTS).await?;
+    let worst = hosts::hosts_by_id(&app, worst.into_iter().map(|it| it.id).collect()).await?;
+    let hosts = hosts::host_rows(&app, worst, plan.price, now).await?;
+    render_page(&OverviewPage {
         has_sources: status.sources > 0,
-        verdict: Verdict::of(&facts),
-        facts: numbers(&facts, &status, forecast.as_deref(), measured, &day, bytes),
-        spans: Span::all(span),
+        summary: Summary::from_inputs(&inputs),
+        cards: stat_cards(&inputs, &status, forecast.as_deref(), measured, &day, bytes),
+        ranges: TimeRange::options(range),
         freshness,
         changes,
         hosts,
-        full: status.saturated_hosts,
-        needs,
-        truth: truth.iter().map(TruthRow::of).collect(),
+        saturated_hosts: status.saturated_hosts,
+        attention,
+        ground_truth: truth.iter().map(GroundTruthRow::from_line).collect(),
         frame,
     })
 }
 
-impl TruthRow {
-    fn of(line: &Line) -> Self {
+impl GroundTruthRow {
+    fn from_line(line: &FreshnessSeries) -> Self {
         Self {
             name: line.name.clone(),
-            fresh: words::percent(line.mean),
-            requests: words::count(line.requests),
+            fresh: format::percent(line.mean),
+            requests: format::count(line.requests),
         }
     }
 }
 
-fn numbers(
-    facts: &Facts,
-    status: &Status,
+fn stat_cards(
+    inputs: &SummaryInputs,
+    status: &DaemonStatus,
     forecast: Option<&Forecast>,
     measured: Option<f64>,
     day: &[freshet_store::StatsBucket],
     bytes: u64,
-) -> Vec<Fact> {
-    let fresh = Fact {
-        name: "Fresh now",
-        value: facts.freshness.map_or_else(|| "–".to_owned(), words::percent),
-        unit: String::new(),
-        says: match measured {
-            Some(measured) => format!(
-                "expected. Measured by the fetches of the last day: {}",
-                words::percent(measured)
-            ),
-            None => "expected. Nothing is measured yet: that takes a second fetch".to_owned(),
+) -> Vec<StatCard> {
+    let freshness = StatCard {
+        name: "Freshness",
+        value: inputs.freshness.map_or_else(|| "–".to_owned(), format::rounded_percent),
+        unit: "expected now".to_owned(),
+        text: match measured {
+            Some(measured) => {
+                format!("Measured over the last 24 hours: {}", format::percent(measured))
+            }
+            None => "No measurement yet: that takes a second fetch of a source".to_owned(),
         },
+        details: String::new(),
     };
-    let left = (facts.budget - facts.spent).max(0.0);
-    let share = if facts.budget > 0.0 { facts.spent / facts.budget } else { 0.0 };
-    let bytes = status.bytes_budget.map(|cap| {
-        let cap = words::bytes(cap.min(1e18) as u64);
-        format!("; {} of {cap}", words::bytes(bytes))
+    let changed: u64 = day.iter().map(|it| it.changed).sum();
+    let fetched: u64 = day.iter().map(|it| it.fetches).sum();
+    let hours = (inputs.uptime as f64 / 3_600_000.0).clamp(1.0, 24.0);
+    let changes = StatCard {
+        name: "Changes per hour",
+        value: format::rounded(changed as f64 / if changed > 0 { hours } else { 1.0 }),
+        unit: "over the last 24 hours".to_owned(),
+        text: format!(
+            "{}, found by {}",
+            format::plural(changed, "change", "changes"),
+            format::plural(fetched, "fetch", "fetches")
+        ),
+        details: String::new(),
+    };
+    vec![
+        freshness,
+        budget_use_card(inputs, status, bytes),
+        more_budget_card(inputs, status, forecast),
+        changes,
+        active_fetches_card(status),
+    ]
+}
+
+fn budget_use_card(inputs: &SummaryInputs, status: &DaemonStatus, bytes: u64) -> StatCard {
+    let left = (inputs.budget - inputs.spent).max(0.0);
+    let share = if inputs.budget > 0.0 { inputs.spent / inputs.budget } else { 0.0 };
+    let bytes = status.bytes_per_day.map(|limit| {
+        let limit = format::bytes(limit.min(1e18) as u64);
+        format!("; {} of {limit} transferred", format::bytes(bytes))
     });
-    let budget = Fact {
-        name: "Budget, last 24 hours",
-        value: words::count(facts.spent.round() as u64),
-        unit: format!("of {} fetches", words::count(facts.budget.round() as u64)),
-        says: match facts.running {
-            // It is spread over the day: what is left of it is not there yet.
-            running if running < DAY => format!(
-                "{} used. It has run for {}, which is time for {}{}",
-                words::percent(share),
-                moment::length(running),
-                words::count((facts.budget * running as f64 / DAY as f64).round() as u64),
+    StatCard {
+        name: "Budget used",
+        value: format::count(inputs.spent.round() as u64),
+        unit: format!("of {} fetches per 24 hours", format::count(inputs.budget.round() as u64)),
+        text: match inputs.uptime {
+            // The budget accrues over the day, so the rest of it is not available yet.
+            uptime if uptime < DAY => format!(
+                "{} used; {} fetches available since start {} ago{}",
+                format::rounded_percent(share),
+                format::count((inputs.budget * uptime as f64 / DAY as f64).round() as u64),
+                time_format::format_duration(uptime),
                 bytes.unwrap_or_default()
             ),
             _ => format!(
                 "{} used, {} left{}",
-                words::percent(share),
-                words::count(left.round() as u64),
+                format::rounded_percent(share),
+                format::count(left.round() as u64),
                 bytes.unwrap_or_default()
             ),
         },
-    };
-    let gain =
-        forecast.and_then(|it| Some(it.at(1.1 * it.now.budget).ok()?.freshness - it.now.freshness));
-    let price = Fact {
-        name: "Price of a fetch",
-        value: words::figure(status.price),
-        unit: String::new(),
-        says: match (gain, forecast) {
-            _ if facts.budget <= 0.0 => "what a fetch would have to be worth to be made".to_owned(),
-            (Some(_), Some(it)) if it.now.is_enough => {
-                "all that is worth fetching is fetched: more budget would buy nothing".to_owned()
-            }
-            (Some(gain), Some(_)) if gain < 5e-5 => {
-                "what the least valuable fetch brings. More a day would hardly help".to_owned()
-            }
-            (Some(gain), Some(it)) => format!(
-                "what the least valuable fetch brings. {} more a day would make copies {:.2} points fresher",
-                words::count((0.1 * it.now.budget).round().max(1.0) as u64),
-                (100.0 * gain).max(0.0)
-            ),
-            _ => "what a fetch must be worth to be made".to_owned(),
-        },
-    };
-    let changed: u64 = day.iter().map(|it| it.changed).sum();
-    let fetched: u64 = day.iter().map(|it| it.fetches).sum();
-    let hours = (facts.running as f64 / 3_600_000.0).clamp(1.0, 24.0);
-    let changes = Fact {
-        name: "Changes an hour",
-        value: words::figure(changed as f64 / if changed > 0 { hours } else { 1.0 }),
-        unit: String::new(),
-        says: format!(
-            "{} in the last day, found by {}",
-            words::count(changed),
-            words::plural(fetched, "fetch", "fetches")
+        details: String::new(),
+    }
+}
+
+/// What more budget would buy, in points of freshness for a round number of fetches.
+fn more_budget_card(
+    inputs: &SummaryInputs,
+    status: &DaemonStatus,
+    forecast: Option<&Forecast>,
+) -> StatCard {
+    let more = forecast.map(|it| round_increment(it.now.budget));
+    let gain = forecast.zip(more).and_then(|(it, more)| {
+        Some(it.at_budget(it.now.budget + more).ok()?.freshness - it.now.freshness)
+    });
+    let fetches =
+        format::plural(more.unwrap_or(1.0) as u64, "more fetch per day", "more fetches per day");
+    let (value, unit, text) = match (gain, forecast) {
+        _ if inputs.budget <= 0.0 => ("–".to_owned(), String::new(), "The budget is 0"),
+        (Some(_), Some(it)) if it.now.is_enough => {
+            ("none".to_owned(), String::new(), "Every fetch worth making is already made")
+        }
+        (Some(gain), Some(_)) => (
+            format::signed_points(gain),
+            format!("of freshness for {fetches}"),
+            "Long-run estimate",
         ),
+        _ => ("–".to_owned(), String::new(), "No forecast yet"),
     };
-    let crew = status.crew;
-    let why = match (crew.target, crew.fetch_seconds, crew.process_seconds) {
-        (0, ..) => "freshet fetches nothing by itself: other crawlers claim".to_owned(),
+    StatCard {
+        name: "Value of more budget",
+        value,
+        unit,
+        text: text.to_owned(),
+        details: format!(
+            "Price of a fetch: {}, in units of the objective per fetch. A source is fetched once the \
+             value of a fetch reaches the price.",
+            format::number(status.price)
+        ),
+    }
+}
+
+/// A tenth of the budget, rounded to 1, 2 or 5 times a power of ten; at least 1.
+fn round_increment(budget: f64) -> f64 {
+    let tenth = (0.1 * budget).max(1.0);
+    let power = 10f64.powf(tenth.log10().floor());
+    let factor = [5.0, 2.0, 1.0].into_iter().find(|it| it * power <= tenth * 1.000_001);
+    factor.unwrap_or(1.0) * power
+}
+
+fn active_fetches_card(status: &DaemonStatus) -> StatCard {
+    let crew = status.concurrency;
+    let text = match (crew.target, crew.fetch_seconds, crew.process_seconds) {
+        (0, ..) => "freshet does not fetch by itself: external crawlers claim sources".to_owned(),
         (target, fetch, process) if fetch > 0.0 && process > 0.0 => format!(
-            "of {target} at the most, since a fetch takes {} and recording it {}; {} to be recorded",
-            words::days(fetch / 86_400.0),
-            words::days(process / 86_400.0),
-            words::plural(u64::from(crew.waiting), "waits", "wait")
+            "Limit {target}. A fetch takes {}, recording it {}; {} queued",
+            format::duration(fetch / 86_400.0),
+            format::duration(process / 86_400.0),
+            crew.waiting
         ),
-        (target, ..) => format!("of {target} at the most; how long fetches take is not known yet"),
+        (target, ..) => format!("Limit {target}"),
     };
-    let crew = Fact {
-        name: "Fetchers at work",
+    StatCard {
+        name: "Active fetches",
         value: crew.active.to_string(),
         unit: if status.claimed > 0 {
-            format!("and {} claimed", words::count(status.claimed))
+            format!("and {} claimed", format::count(status.claimed))
         } else {
-            String::new()
+            "in flight now".to_owned()
         },
-        says: why,
-    };
-    vec![fresh, budget, price, changes, crew]
+        text,
+        details: String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_increment_is_a_round_number_of_fetches() {
+        let cases = [
+            (0.0, 1.0),
+            (7.0, 1.0),
+            (24.0, 2.0),
+            (500.0, 50.0),
+            (20_000.0, 2_000.0),
+            (999.0, 50.0),
+        ];
+        for (budget, expect) in cases {
+            assert!((round_increment(budget) - expect).abs() < 1e-9, "{budget}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Budget, objective, who is told, and who may ask.
+//! Settings: budget, objective, notifications and API tokens.
 
 mod destinations;
 mod objectives;
@@ -12,67 +12,72 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
-use freshet_daemon::{Adjusted, InForce};
+use freshet_daemon::{EffectiveSettings, SettingsOverrides};
 
 use self::destinations::DestinationRow;
-use self::objectives::{Choice, choices};
+use self::objectives::{ObjectiveChoice, objective_choices};
 use self::tokens::TokenRow;
-use super::form::Fields;
-use super::frame::{Frame, page};
-use super::said::{Flash, go_to};
+use super::flash::{FlashMessage, redirect_with_flash};
+use super::form_fields::FormFields;
+use super::frame::{Frame, render_page};
 use crate::app::App;
 use crate::problem::Problem;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/settings", get(show))
-        .route("/settings/budget", post(budget))
-        .route("/settings/objective", post(objective))
+        .route("/settings/budget", post(set_budget))
+        .route("/settings/objective", post(set_objective))
         .merge(destinations::routes())
         .merge(tokens::routes())
 }
 
 #[derive(Template)]
 #[template(path = "settings.html")]
-struct Settings {
+struct SettingsPage {
     frame: Frame,
-    budget: Setting,
-    objective: Setting,
-    choices: Vec<Choice>,
-    /// The words behind `capture`, if that is the objective.
+    budget: SettingField,
+    objective: SettingField,
+    choices: Vec<ObjectiveChoice>,
+    /// Parameters of `capture`, if that is the objective.
     capture: String,
     destinations: Vec<DestinationRow>,
     tokens: Vec<TokenRow>,
     address: String,
 }
 
-struct Setting {
+struct SettingField {
     value: String,
     written: String,
     is_adjusted: bool,
 }
 
 async fn show(State(app): State<Arc<App>>, frame: Frame) -> Result<Response, Problem> {
-    let frame = frame.at("settings");
-    let InForce { budget, objective, written_budget, written_objective, adjusted } =
-        app.handle.settings().await?;
+    let frame = frame.with_section("settings");
+    let EffectiveSettings {
+        budget,
+        objective,
+        configured_budget: written_budget,
+        configured_objective: written_objective,
+        overrides: adjusted,
+    } = app.handle.effective_settings().await?;
     let now = frame.now;
-    let destinations = app.read(move |reader| DestinationRow::all(reader, now)).await?;
-    let tokens = if frame.may_admin {
-        TokenRow::all(&app.read(|reader| reader.tokens()).await?, now)
+    let destinations = app.read(move |reader| DestinationRow::load(reader, now)).await?;
+    let tokens = if frame.can_admin {
+        TokenRow::from_tokens(&app.read(|reader| reader.tokens()).await?, now)
     } else {
         Vec::new()
     };
     let capture = objective.strip_prefix("capture").unwrap_or_default().trim().to_owned();
-    page(&Settings {
-        choices: choices(&objective),
+    render_page(&SettingsPage {
+        choices: objective_choices(&objective),
         capture,
-        budget: Setting {
+        budget: SettingField {
             value: budget,
             written: written_budget,
             is_adjusted: adjusted.budget.is_some(),
         },
-        objective: Setting {
+        objective: SettingField {
             value: objective,
             written: written_objective,
             is_adjusted: adjusted.objective.is_some(),
@@ -84,53 +89,60 @@ async fn show(State(app): State<Arc<App>>, frame: Frame) -> Result<Response, Pro
     })
 }
 
-async fn budget(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
-    let wanted = fields.get("budget").map(ToOwned::to_owned).filter(|_| !fields.has("reset"));
-    // A bare number is meant as the rest of the page says it.
-    let wanted = wanted.map(|it| {
+async fn set_budget(State(app): State<Arc<App>>, fields: FormFields) -> Result<Response, Problem> {
+    let requested = fields.get("budget").map(ToOwned::to_owned).filter(|_| !fields.has("reset"));
+    // A number without a unit means fetches per day.
+    let requested = requested.map(|it| {
         let is_number = it.replace(',', "").parse::<f64>().is_ok();
         if is_number { format!("{}/day", it.replace(',', "")) } else { it }
     });
-    if wanted.is_none() && !fields.has("reset") {
-        return Err(Problem::field("budget", "there is nothing in it").hint("such as 500/day"));
+    if requested.is_none() && !fields.has("reset") {
+        return Err(
+            Problem::invalid("budget", "budget is empty").with_hint("enter for example 500/day")
+        );
     }
-    let told = match adjust(&app, |adjusted| adjusted.budget = wanted).await? {
-        Ok(holds) => Flash::good(format!("The budget is {} from now on.", holds.budget)),
-        Err(why) => Flash::bad(format!("The budget stays as it was: {why}.")),
+    let flash = match apply_adjustment(&app, |adjusted| adjusted.budget = requested).await? {
+        Ok(effective) => FlashMessage::success(format!("Budget set to {}.", effective.budget)),
+        Err(error) => FlashMessage::error(format!("Budget not changed: {error}.")),
     };
-    Ok(go_to(&app, "/settings", told))
+    Ok(redirect_with_flash(&app, "/settings", flash))
 }
 
-/// Changes what is set; or tells why that cannot be.
-async fn adjust(
+/// Applies an adjustment; the inner error is the reason why it is invalid.
+async fn apply_adjustment(
     app: &App,
-    change: impl FnOnce(&mut Adjusted),
-) -> Result<Result<InForce, String>, Problem> {
-    let _turn = app.adjusting.lock().await;
-    let mut adjusted = app.handle.settings().await?.adjusted;
+    change: impl FnOnce(&mut SettingsOverrides),
+) -> Result<Result<EffectiveSettings, String>, Problem> {
+    let _guard = app.settings_lock.lock().await;
+    let mut adjusted = app.handle.effective_settings().await?.overrides;
     change(&mut adjusted);
-    if let Err(why) = app.handle.adjust(adjusted).await {
-        let problem = Problem::from(why);
-        let is_theirs = problem.status == StatusCode::BAD_REQUEST.as_u16();
-        return if is_theirs { Ok(Err(problem.detail)) } else { Err(problem) };
+    if let Err(error) = app.handle.override_settings(adjusted).await {
+        let problem = Problem::from(error);
+        let is_invalid_value = problem.status == StatusCode::BAD_REQUEST.as_u16();
+        return if is_invalid_value { Ok(Err(problem.detail)) } else { Err(problem) };
     }
-    app.web.forecasts.forget().await;
-    Ok(Ok(app.handle.settings().await?))
+    app.web.forecasts.clear().await;
+    Ok(Ok(app.handle.effective_settings().await?))
 }
 
-async fn objective(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
-    let wanted = fields.get("objective").filter(|_| !fields.has("reset")).map(|it| match it {
+async fn set_objective(
+    State(app): State<Arc<App>>,
+    fields: FormFields,
+) -> Result<Response, Problem> {
+    let requested = fields.get("objective").filter(|_| !fields.has("reset")).map(|it| match it {
         "capture" => {
             format!("capture {}", fields.get("capture").unwrap_or_default()).trim().to_owned()
         }
         other => other.to_owned(),
     });
-    if wanted.is_none() && !fields.has("reset") {
-        return Err(Problem::field("objective", "none is chosen"));
+    if requested.is_none() && !fields.has("reset") {
+        return Err(Problem::invalid("objective", "no objective selected"));
     }
-    let told = match adjust(&app, |adjusted| adjusted.objective = wanted).await? {
-        Ok(holds) => Flash::good(format!("The objective is {} from now on.", holds.objective)),
-        Err(why) => Flash::bad(format!("The objective stays as it was: {why}.")),
+    let flash = match apply_adjustment(&app, |adjusted| adjusted.objective = requested).await? {
+        Ok(effective) => {
+            FlashMessage::success(format!("Objective set to {}.", effective.objective))
+        }
+        Err(error) => FlashMessage::error(format!("Objective not changed: {error}.")),
     };
-    Ok(go_to(&app, "/settings", told))
+    Ok(redirect_with_flash(&app, "/settings", flash))
 }

@@ -1,6 +1,6 @@
-//! Who says that sources have changed: how far that is true, what it costs and what it brings.
+//! Signal sources: accuracy, cost and value.
 
-mod form;
+mod add_form;
 mod row;
 
 use std::sync::Arc;
@@ -16,27 +16,27 @@ use freshet_daemon::{SignalSourcePatch, SignalSourceState};
 use freshet_store::SignalSourceQuery;
 use serde::Deserialize;
 
-use self::form::AddForm;
-use self::row::{Row, Shown};
-use super::form::Fields;
-use super::frame::{Frame, page, page_with};
-use super::said::{Flash, go_to};
-use super::words;
+use self::add_form::AddForm;
+use self::row::{PlanFigures, SignalSourceDetails, SignalSourceRow};
+use super::flash::{FlashMessage, redirect_with_flash};
+use super::form_fields::FormFields;
+use super::format;
+use super::frame::{Frame, render_page, render_page_with_status};
 use crate::app::App;
-use crate::input::{Place, Query};
+use crate::extractors::{PathParams, QueryParams};
 use crate::problem::Problem;
 use crate::routes::signal_sources::read_now;
 
-/// Signal sources of a page.
-const PAGE: usize = 50;
-/// How long a read is waited for.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// Signal sources per page.
+const PAGE_SIZE: usize = 50;
+/// How long a request waits for a fetch.
+const READ_TIMEOUT: Duration = Duration::from_secs(8);
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/signals", get(list).post(add))
         .route("/signals/{number}", get(show))
-        .route("/signals/{number}/read", post(read))
+        .route("/signals/{number}/read", post(read_source_now))
         .route("/signals/{number}/pause", post(pause))
         .route("/signals/{number}/remove", post(remove))
 }
@@ -50,186 +50,201 @@ struct ListQuery {
 
 #[derive(Template)]
 #[template(path = "signals.html")]
-struct ListPage {
+struct SignalsPage {
     frame: Frame,
-    rows: Vec<Row>,
-    asked: String,
-    /// Whether there are any at all.
-    has_some: bool,
-    /// Where the next page is.
+    rows: Vec<SignalSourceRow>,
+    query: String,
+    /// True if there is any signal source.
+    has_any: bool,
+    /// Address of the next page.
     next: Option<String>,
     form: AddForm,
 }
 
 #[derive(Template)]
 #[template(path = "signal.html")]
-struct OnePage {
+struct SignalSourcePage {
     frame: Frame,
-    it: Shown,
-    parts: Vec<Row>,
+    signal_source: SignalSourceDetails,
+    parts: Vec<SignalSourceRow>,
     next: Option<String>,
 }
 
 async fn list(
     State(app): State<Arc<App>>,
     frame: Frame,
-    Query(asked): Query<ListQuery>,
+    QueryParams(query): QueryParams<ListQuery>,
 ) -> Result<Response, Problem> {
-    render(&app, frame, asked, AddForm::default()).await
+    render_list(&app, frame, query, AddForm::default()).await
 }
 
-async fn render(
+async fn render_list(
     app: &App,
     frame: Frame,
-    asked: ListQuery,
+    query: ListQuery,
     form: AddForm,
 ) -> Result<Response, Problem> {
-    let frame = frame.at("signals");
-    let text = asked.text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
+    let frame = frame.with_section("signals");
+    let text = query.text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
     let query = SignalSourceQuery {
-        text: text.clone(),
+        name_contains: text.clone(),
         top_level_only: true,
-        after: asked.after,
-        ..query()
+        after: query.after,
+        ..base_query()
     };
-    let (rows, next) = some(app, query, frame.now).await?;
-    let encoded = text.as_deref().map(super::encoded).unwrap_or_default();
+    let (rows, next) = load_page(app, query, frame.now).await?;
+    let encoded = text.as_deref().map(super::url_encode).unwrap_or_default();
     let next = next.map(|after| format!("/signals?text={encoded}&after={after}"));
     let (all, _) = app.read(|reader| reader.count_signal_sources()).await?;
-    let status = if form.is_good() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
-    let asked = text.unwrap_or_default();
-    page_with(status, &ListPage { rows, asked, has_some: all > 0, next, form, frame })
+    let status = if form.is_valid() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let query = text.unwrap_or_default();
+    render_page_with_status(
+        status,
+        &SignalsPage { rows, query, has_any: all > 0, next, form, frame },
+    )
 }
 
-fn query() -> SignalSourceQuery {
-    SignalSourceQuery { limit: PAGE + 1, ..SignalSourceQuery::default() }
+fn base_query() -> SignalSourceQuery {
+    SignalSourceQuery { limit: PAGE_SIZE + 1, ..SignalSourceQuery::default() }
 }
 
-/// A page of them, and where the next one begins.
-async fn some(
+/// Loads a page of signal sources and the cursor of the next page.
+async fn load_page(
     app: &App,
     query: SignalSourceQuery,
     now: i64,
-) -> Result<(Vec<Row>, Option<u32>), Problem> {
-    let mut found = app.handle.heralds(query).await?;
-    let is_more = found.len() > PAGE;
-    found.truncate(PAGE);
-    let next = found.last().filter(|_| is_more).map(|it| it.herald.id);
-    let budget = app.handle.status().await?.budget;
-    Ok((found.iter().map(|it| Row::of(it, budget, now)).collect(), next))
+) -> Result<(Vec<SignalSourceRow>, Option<u32>), Problem> {
+    let mut found = app.handle.signal_sources(query).await?;
+    let is_more = found.len() > PAGE_SIZE;
+    found.truncate(PAGE_SIZE);
+    let next = found.last().filter(|_| is_more).map(|it| it.signal_source.id);
+    let plan = plan_figures(app).await?;
+    Ok((found.iter().map(|it| SignalSourceRow::new(it, plan, now)).collect(), next))
 }
 
-async fn find(app: &App, number: u32) -> Result<SignalSourceState, Problem> {
-    let found = app.handle.herald(number).await?;
+async fn plan_figures(app: &App) -> Result<PlanFigures, Problem> {
+    let status = app.handle.status().await?;
+    Ok(PlanFigures { budget: status.budget, price: status.price })
+}
+
+async fn find_signal_source(app: &App, number: u32) -> Result<SignalSourceState, Problem> {
+    let found = app.handle.signal_source(number).await?;
     found.ok_or_else(|| {
-        Problem::absent(format!("there is no signal source {number}"))
-            .hint("it may have been removed: /signals lists them")
+        Problem::not_found(format!("signal source {number} not found"))
+            .with_hint("it may have been removed; see /signals")
     })
 }
 
 async fn show(
     State(app): State<Arc<App>>,
     frame: Frame,
-    Place(number): Place<u32>,
-    Query(asked): Query<ListQuery>,
+    PathParams(number): PathParams<u32>,
+    QueryParams(query): QueryParams<ListQuery>,
 ) -> Result<Response, Problem> {
-    let frame = frame.at("signals");
-    let it = find(&app, number).await?;
-    let parent = match it.herald.parent {
+    let frame = frame.with_section("signals");
+    let state = find_signal_source(&app, number).await?;
+    let parent = match state.signal_source.parent {
         Some(parent) => app.read(move |reader| reader.signal_source(parent)).await?,
         None => None,
     };
-    let budget = app.handle.status().await?.budget;
-    let it = Shown::of(&it, parent, budget, frame.now);
+    let plan = plan_figures(&app).await?;
+    let signal_source = SignalSourceDetails::new(&state, parent, plan, frame.now);
     let (mut parts, mut next) = (Vec::new(), None);
-    if it.has_parts {
-        let query = SignalSourceQuery { parent: Some(number), after: asked.after, ..query() };
-        let (rows, after) = some(&app, query, frame.now).await?;
+    if signal_source.has_parts {
+        let query = SignalSourceQuery { parent: Some(number), after: query.after, ..base_query() };
+        let (rows, after) = load_page(&app, query, frame.now).await?;
         (parts, next) = (rows, after.map(|after| format!("/signals/{number}?after={after}#parts")));
     }
-    page(&OnePage { it, parts, next, frame })
+    render_page(&SignalSourcePage { signal_source, parts, next, frame })
 }
 
-/// Has a sitemap or feed read.
+/// Adds a sitemap or feed.
 async fn add(
     State(app): State<Arc<App>>,
     frame: Frame,
-    fields: Fields,
+    fields: FormFields,
 ) -> Result<Response, Problem> {
-    let mut form = AddForm::typed(&fields);
-    let wanted = match form.wanted() {
-        Ok(wanted) => wanted,
+    let mut form = AddForm::from_fields(&fields);
+    let request = match form.to_request() {
+        Ok(request) => request,
         Err(problem) => {
-            form.refuse(problem);
-            return render(&app, frame, ListQuery::default(), form).await;
+            form.set_error(problem);
+            return render_list(&app, frame, ListQuery::default(), form).await;
         }
     };
-    match app.handle.add_herald(wanted).await {
+    match app.handle.add_signal_source(request).await {
         Ok(added) => {
-            let told = match added.is_new {
-                true => "It is read from now on, as often as its signals are worth.",
-                false => "It was known, and is described anew.",
+            let flash = match added.is_new {
+                true => "Signal source added. It is fetched as often as its signals are worth.",
+                false => "Signal source updated.",
             };
-            Ok(go_to(&app, &format!("/signals/{}", added.id), Flash::good(told)))
+            Ok(redirect_with_flash(
+                &app,
+                &format!("/signals/{}", added.id),
+                FlashMessage::success(flash),
+            ))
         }
-        Err(why) => {
-            let problem = Problem::from(why);
+        Err(error) => {
+            let problem = Problem::from(error);
             if problem.status != StatusCode::BAD_REQUEST.as_u16() {
                 return Err(problem);
             }
-            form.refuse(problem);
-            render(&app, frame, ListQuery::default(), form).await
+            form.set_error(problem);
+            render_list(&app, frame, ListQuery::default(), form).await
         }
     }
 }
 
-/// Reads one now.
-async fn read(
+/// Fetches a signal source now.
+async fn read_source_now(
     State(app): State<Arc<App>>,
-    Place(number): Place<u32>,
-    _fields: Fields,
+    PathParams(number): PathParams<u32>,
+    _fields: FormFields,
 ) -> Result<Response, Problem> {
-    let told = match read_now(&app, number, PATIENCE).await {
-        Ok(false) => Flash::good("It is being read; that takes a while."),
+    let flash = match read_now(&app, number, READ_TIMEOUT).await {
+        Ok(false) => FlashMessage::success("Fetch in progress. The result will appear here."),
         Ok(true) => {
-            let it = find(&app, number).await?;
-            let is_good = it.last.as_ref().is_some_and(|it| it.outcome == "read");
-            let words = it.last.map_or_else(String::new, |it| it.words());
+            let it = find_signal_source(&app, number).await?;
+            let is_good = it.last_read.as_ref().is_some_and(|it| it.outcome == "read");
+            let words = it.last_read.map_or_else(String::new, |it| it.describe());
             if is_good {
-                Flash::good(format!("Read: {words}."))
+                FlashMessage::success(format!("Fetched: {words}."))
             } else {
-                Flash::bad(format!("Not read: {}", words::sentence(&words)))
+                FlashMessage::error(format!("Fetch failed: {}", format::sentence(&words)))
             }
         }
         Err(problem) if problem.status == StatusCode::TOO_MANY_REQUESTS.as_u16() => {
-            Flash::bad(format!("Not read: {}. It is read after that.", problem.detail))
+            FlashMessage::error(format!(
+                "Not fetched yet: {}. The fetch is queued.",
+                problem.detail
+            ))
         }
         Err(problem) => return Err(problem),
     };
-    Ok(go_to(&app, &format!("/signals/{number}"), told))
+    Ok(redirect_with_flash(&app, &format!("/signals/{number}"), flash))
 }
 
-/// Leaves one alone for the time being, or not.
+/// Pauses or resumes a signal source.
 async fn pause(
     State(app): State<Arc<App>>,
-    Place(number): Place<u32>,
-    fields: Fields,
+    PathParams(number): PathParams<u32>,
+    fields: FormFields,
 ) -> Result<Response, Problem> {
     let paused = fields.get("paused") == Some("1");
-    let given = SignalSourcePatch { paused: Some(paused), ..SignalSourcePatch::default() };
-    app.handle.change_herald(number, given).await?;
-    let told = if paused { "It is left alone for now." } else { "It is read again." };
-    Ok(go_to(&app, &format!("/signals/{number}"), Flash::good(told)))
+    let patch = SignalSourcePatch { paused: Some(paused), ..SignalSourcePatch::default() };
+    app.handle.update_signal_source(number, patch).await?;
+    let flash = if paused { "Paused." } else { "Resumed." };
+    Ok(redirect_with_flash(&app, &format!("/signals/{number}"), FlashMessage::success(flash)))
 }
 
-/// Forgets one.
+/// Removes a signal source.
 async fn remove(
     State(app): State<Arc<App>>,
-    Place(number): Place<u32>,
-    _fields: Fields,
+    PathParams(number): PathParams<u32>,
+    _fields: FormFields,
 ) -> Result<Response, Problem> {
-    let name = find(&app, number).await?.herald.name;
-    app.handle.remove_herald(number).await?;
-    let told = format!("{name} is listened to no more. Pages that it brought stay.");
-    Ok(go_to(&app, "/signals", Flash::good(told)))
+    let name = find_signal_source(&app, number).await?.signal_source.name;
+    app.handle.remove_signal_source(number).await?;
+    let flash = format!("Removed {name}. Sources it added are kept.");
+    Ok(redirect_with_flash(&app, "/signals", FlashMessage::success(flash)))
 }

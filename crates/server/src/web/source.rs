@@ -1,12 +1,11 @@
-//! One source: when it is fetched next and why, what is believed of it, what happened to it, and what is
-//! to count of it.
+//! The pages of one source: next fetch, change rate, history, versions, settings and change detection.
 
-mod belief;
-mod compare;
-mod edit;
-mod next;
-mod past;
-mod tune;
+mod change_rate;
+mod detection;
+mod diff_page;
+mod history;
+mod next_fetch;
+mod settings_form;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,50 +17,51 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_O
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use freshet_daemon::{DaemonError, Edit, Explained, Which};
-use freshet_store::{ChangeFilter, Source, SourceState as Standing};
+use freshet_daemon::{DaemonError, SourceEdit, SourceExplanation, SourceSelector};
+use freshet_store::{ChangeFilter, Source, SourceState};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use self::belief::Believed;
-use self::edit::EditForm;
-use self::next::Next;
-use self::past::{Past, Version};
-use super::chart::Drawn;
-use super::form::Fields;
-use super::frame::{Frame, page, page_with};
-use super::said::{Flash, go_to};
-use super::words::{self, When};
+use self::change_rate::ChangeRateView;
+use self::history::{FetchHistoryView, VersionRow};
+use self::next_fetch::NextFetchView;
+use self::settings_form::SettingsForm;
+use super::chart::ChartMarkup;
+use super::flash::{FlashMessage, redirect_with_flash};
+use super::form_fields::FormFields;
+use super::format::{self, RelativeTime};
+use super::frame::{Frame, render_page, render_page_with_status};
 use crate::app::App;
 use crate::etag;
-use crate::input::{Place, Query};
+use crate::extractors::{PathParams, QueryParams};
 use crate::problem::Problem;
 
-/// Fetches in the picture, and in the table unless more are asked for.
-const FETCHES: usize = 200;
-const ROWS: usize = 20;
-/// Versions that are listed at the most.
-const VERSIONS: usize = 1000;
-/// How long a fetch is waited for.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// Fetches in the timeline, and in the table at most.
+const MAX_FETCHES: usize = 200;
+/// Rows per table by default.
+const DEFAULT_ROWS: usize = 20;
+/// Versions listed at most.
+const MAX_VERSIONS: usize = 1000;
+/// How long a request waits for a fetch.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(8);
 
 pub(super) fn routes() -> Router<Arc<App>> {
     use axum::routing::post;
     Router::new()
-        .route("/sources/{id}", get(show).post(change))
-        .route("/sources/{id}/check", post(check))
-        .route("/sources/{id}/remove", get(ask_to_remove).post(remove))
-        .route("/sources/{id}/diff", get(compare::show))
-        .route("/sources/{id}/tune", get(tune::show).post(tune::change))
-        .route("/raw/{id}/{n}", get(raw))
+        .route("/sources/{id}", get(show).post(save_settings))
+        .route("/sources/{id}/check", post(fetch_now))
+        .route("/sources/{id}/remove", get(confirm_removal).post(remove))
+        .route("/sources/{id}/diff", get(diff_page::show))
+        .route("/sources/{id}/tune", get(detection::show).post(detection::submit))
+        .route("/raw/{id}/{n}", get(raw_version))
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ShowQuery {
-    /// Rows of the table of fetches.
+    /// Rows of the fetch history.
     fetches: Option<usize>,
-    /// Rows of the table of versions.
+    /// Rows of the list of versions.
     versions: Option<usize>,
 }
 
@@ -69,24 +69,24 @@ struct ShowQuery {
 #[template(path = "source.html")]
 struct SourcePage {
     frame: Frame,
-    head: Head,
-    next: Next,
-    climb: Option<Drawn>,
-    believed: Option<Believed>,
-    past: Past,
-    versions: Vec<Version>,
-    /// Versions that are kept and not listed, and how many could be.
+    header: SourceHeader,
+    next: NextFetchView,
+    value_curve: Option<ChartMarkup>,
+    change_rate: Option<ChangeRateView>,
+    history: FetchHistoryView,
+    versions: Vec<VersionRow>,
+    /// Number of stored versions not listed.
     more_versions: usize,
     all_versions: usize,
-    form: EditForm,
-    counts: Vec<(&'static str, String)>,
+    form: SettingsForm,
+    detection: Vec<(&'static str, String)>,
 }
 
-/// What stands at the top of every page of a source.
-pub(super) struct Head {
+/// The header of all pages of a source.
+pub(super) struct SourceHeader {
     id: u32,
     url: String,
-    /// Where it leads, if that is for browsers.
+    /// The URL, if a browser can open it.
     link: Option<String>,
     host: String,
     host_link: String,
@@ -96,95 +96,96 @@ pub(super) struct Head {
     observed: bool,
     tags: Vec<(String, String)>,
     importance: String,
-    added: When,
+    added: RelativeTime,
     fetches: String,
     version: u32,
-    /// Which of its pages this is.
-    here: &'static str,
+    /// The selected tab.
+    tab: &'static str,
 }
 
-impl Head {
-    fn of(source: &Source, host: &str, frame: &Frame, here: &'static str) -> Self {
+impl SourceHeader {
+    fn new(source: &Source, host: &str, frame: &Frame, tab: &'static str) -> Self {
         let (state, tone) = match source.state {
-            Standing::New => ("never fetched", ""),
-            Standing::Good => ("good", "good"),
-            Standing::Failing => ("failing", "bad"),
-            Standing::Gone => ("gone", "bad"),
-            Standing::Disallowed => ("not allowed by robots.txt", "warn"),
+            SourceState::New => ("never fetched", ""),
+            SourceState::Good => ("good", "good"),
+            SourceState::Failing => ("failing", "bad"),
+            SourceState::Gone => ("gone", "bad"),
+            SourceState::Disallowed => ("disallowed by robots.txt", "warn"),
         };
         let tags = source.tags.iter();
-        let tags = tags.map(|tag| (tag.clone(), format!("/sources?tag={}", super::encoded(tag))));
+        let tags =
+            tags.map(|tag| (tag.clone(), format!("/sources?tag={}", super::url_encode(tag))));
         Self {
             id: source.id,
-            link: link(&source.url),
+            link: http_url(&source.url),
             url: source.url.clone(),
-            host_link: format!("/hosts?name={}", super::encoded(host)),
+            host_link: format!("/hosts?name={}", super::url_encode(host)),
             host: host.to_owned(),
             state,
             tone,
             paused: source.paused,
             observed: source.observed,
             tags: tags.collect(),
-            importance: words::figure(source.importance),
-            added: words::when(source.added_at, frame.now),
-            fetches: words::plural(source.fetches, "fetch", "fetches"),
+            importance: format::number(source.importance),
+            added: format::relative_time(source.added_at, frame.now),
+            fetches: format::plural(source.fetches, "fetch", "fetches"),
             version: source.version,
-            here,
+            tab,
         }
     }
 
-    fn current(&self, name: &str) -> &'static str {
-        if self.here == name { "page" } else { "false" }
+    fn aria_current(&self, name: &str) -> &'static str {
+        if self.tab == name { "page" } else { "false" }
     }
 }
 
-/// An address that a browser may be led to.
-fn link(url: &str) -> Option<String> {
-    let is_of_the_web = url.starts_with("https://") || url.starts_with("http://");
-    is_of_the_web.then(|| url.to_owned())
+/// Returns the URL if it is safe to link to: HTTP or HTTPS.
+fn http_url(url: &str) -> Option<String> {
+    let is_http = url.starts_with("https://") || url.starts_with("http://");
+    is_http.then(|| url.to_owned())
 }
 
-/// A source with the name of its host.
+/// Loads a source and the name of its host.
 async fn find(app: &App, id: u32) -> Result<(Source, String), Problem> {
     let found = app.read(move |reader| {
         let Some(source) = reader.source(id)? else { return Ok(None) };
         let host = reader.host(source.host)?.map(|it| it.name).unwrap_or_default();
         Ok(Some((source, host)))
     });
-    found.await?.ok_or_else(|| Problem::no_source(id))
+    found.await?.ok_or_else(|| Problem::source_not_found(id))
 }
 
 async fn show(
     State(app): State<Arc<App>>,
     frame: Frame,
-    Place(id): Place<u32>,
-    Query(asked): Query<ShowQuery>,
+    PathParams(id): PathParams<u32>,
+    QueryParams(query): QueryParams<ShowQuery>,
 ) -> Result<Response, Problem> {
     let (source, host) = find(&app, id).await?;
     if source.is_signal_source
-        && let Some(herald) = app.read(move |reader| reader.signal_source_at(id)).await?
+        && let Some(herald) = app.read(move |reader| reader.signal_source_of_source(id)).await?
     {
-        // What is read to hear somebody is no page.
+        // A signal source has its own page.
         return Ok(Redirect::to(&format!("/signals/{}", herald.id)).into_response());
     }
-    let form = EditForm::of(&source);
-    let rows = Rows {
-        fetches: asked.fetches.unwrap_or(ROWS).clamp(1, FETCHES),
-        versions: asked.versions.unwrap_or(ROWS).clamp(1, VERSIONS),
+    let form = SettingsForm::from_source(&source);
+    let limits = RowLimits {
+        fetches: query.fetches.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_FETCHES),
+        versions: query.versions.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_VERSIONS),
     };
-    render(&app, frame, source, &host, form, rows).await
+    render(&app, frame, source, &host, form, limits).await
 }
 
-/// How many rows there are of each.
+/// Number of table rows to show.
 #[derive(Clone, Copy)]
-struct Rows {
+struct RowLimits {
     fetches: usize,
     versions: usize,
 }
 
-impl Default for Rows {
+impl Default for RowLimits {
     fn default() -> Self {
-        Self { fetches: ROWS, versions: ROWS }
+        Self { fetches: DEFAULT_ROWS, versions: DEFAULT_ROWS }
     }
 }
 
@@ -193,132 +194,140 @@ async fn render(
     frame: Frame,
     source: Source,
     host: &str,
-    form: EditForm,
-    rows: Rows,
+    form: SettingsForm,
+    limits: RowLimits,
 ) -> Result<Response, Problem> {
-    let frame = frame.at("sources");
+    let frame = frame.with_section("sources");
     let id = source.id;
-    let explained: Option<Explained> = app.handle.explain_number(id).await?;
+    let explained: Option<SourceExplanation> = app.handle.explain_id(id).await?;
     let read = app.read(move |reader| {
         let filter = ChangeFilter { source: Some(id), ..ChangeFilter::default() };
-        let changes = reader.latest_changes(None, FETCHES, &filter)?;
-        Ok((reader.history(id, FETCHES)?, reader.versions(id)?, changes))
+        let changes = reader.latest_changes(None, MAX_FETCHES, &filter)?;
+        Ok((reader.history(id, MAX_FETCHES)?, reader.versions(id)?, changes))
     });
-    let (history, versions, changes) = read.await?;
+    let (fetches, versions, changes) = read.await?;
     let now = frame.now;
-    let status = if form.is_good() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let status = if form.is_valid() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let template = SourcePage {
-        head: Head::of(&source, host, &frame, "source"),
-        next: Next::of(explained.as_ref(), now),
-        climb: explained.as_ref().and_then(next::value_curve),
-        believed: explained.as_ref().and_then(Believed::of),
-        past: Past::of(&history, now, rows.fetches),
-        versions: past::versions(id, &versions, &changes, rows.versions, now),
-        more_versions: versions.len().saturating_sub(rows.versions),
-        all_versions: versions.len().min(VERSIONS),
-        counts: tune::in_words(&source.settings),
+        header: SourceHeader::new(&source, host, &frame, "source"),
+        next: NextFetchView::from_explanation(explained.as_ref(), now),
+        value_curve: explained.as_ref().and_then(next_fetch::value_curve),
+        change_rate: explained.as_ref().and_then(ChangeRateView::from_explanation),
+        history: FetchHistoryView::from_history(&fetches, now, limits.fetches),
+        versions: history::version_rows(id, &versions, &changes, limits.versions, now),
+        more_versions: versions.len().saturating_sub(limits.versions),
+        all_versions: versions.len().min(MAX_VERSIONS),
+        detection: detection::summary(&source.settings),
         form,
         frame,
     };
-    page_with(status, &template)
+    render_page_with_status(status, &template)
 }
 
-/// Changes what is said of a source.
-async fn change(
+/// Saves the settings of a source.
+async fn save_settings(
     State(app): State<Arc<App>>,
     frame: Frame,
-    Place(id): Place<u32>,
-    fields: Fields,
+    PathParams(id): PathParams<u32>,
+    fields: FormFields,
 ) -> Result<Response, Problem> {
     let (source, host) = find(&app, id).await?;
-    let mut form = EditForm::typed(&fields);
-    let given = match form.given() {
-        Ok(given) => given,
+    let mut form = SettingsForm::from_fields(&fields);
+    let settings = match form.to_settings() {
+        Ok(settings) => settings,
         Err(problem) => {
-            form.refuse(problem);
-            return render(&app, frame, source, &host, form, Rows::default()).await;
+            form.set_error(problem);
+            return render(&app, frame, source, &host, form, RowLimits::default()).await;
         }
     };
-    let which = Which { ids: vec![id], ..Which::default() };
-    if let Err(why) = app.handle.edit(Edit::Change(which, Box::new(given))).await {
-        let problem = Problem::from(why);
+    let selector = SourceSelector { ids: vec![id], ..SourceSelector::default() };
+    if let Err(error) = app.handle.edit(SourceEdit::Update(selector, Box::new(settings))).await {
+        let problem = Problem::from(error);
         if problem.status != StatusCode::BAD_REQUEST.as_u16() {
             return Err(problem);
         }
-        form.refuse(problem);
-        return render(&app, frame, source, &host, form, Rows::default()).await;
+        form.set_error(problem);
+        return render(&app, frame, source, &host, form, RowLimits::default()).await;
     }
-    Ok(go_to(&app, &format!("/sources/{id}"), Flash::good("Saved: it holds from now on.")))
+    Ok(redirect_with_flash(
+        &app,
+        &format!("/sources/{id}"),
+        FlashMessage::success("Settings saved."),
+    ))
 }
 
-/// Fetches a source now.
-async fn check(
+/// Fetches the source now.
+async fn fetch_now(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    _fields: Fields,
+    PathParams(id): PathParams<u32>,
+    _fields: FormFields,
 ) -> Result<Response, Problem> {
     let handle = app.handle.clone();
-    // It goes on if nobody waits any more.
-    let checking = tokio::spawn(async move { handle.check_number(id).await });
-    let told = match timeout(PATIENCE, checking).await {
-        Err(_) => Flash::good("It is being fetched; that takes a while."),
-        Ok(Err(_)) => return Err(crate::app::too_long()),
+    // The fetch continues if the request ends.
+    let checking = tokio::spawn(async move { handle.check_id(id).await });
+    let flash = match timeout(FETCH_TIMEOUT, checking).await {
+        Err(_) => FlashMessage::success("Fetch in progress. The result will appear here."),
+        Ok(Err(_)) => return Err(crate::app::timeout_problem()),
         Ok(Ok(Ok(()))) => {
             let last = app.read(move |reader| Ok(reader.history(id, 1)?.pop())).await?;
-            past::told(last.as_ref())
+            history::fetch_flash(last.as_ref())
         }
-        Ok(Ok(Err(why @ DaemonError::Rests { .. }))) => {
-            Flash::bad(format!("Not fetched: {why}. It is fetched after that."))
+        Ok(Ok(Err(error @ DaemonError::HostCooldown { .. }))) => {
+            FlashMessage::error(format!("Not fetched yet: {error}. The fetch is queued."))
         }
-        Ok(Ok(Err(why))) => return Err(why.into()),
+        Ok(Ok(Err(error))) => return Err(error.into()),
     };
-    Ok(go_to(&app, &format!("/sources/{id}"), told))
+    Ok(redirect_with_flash(&app, &format!("/sources/{id}"), flash))
 }
 
 #[derive(Template)]
 #[template(path = "source_remove.html")]
 struct RemovePage {
     frame: Frame,
-    head: Head,
+    header: SourceHeader,
     versions: String,
 }
 
-async fn ask_to_remove(
+async fn confirm_removal(
     State(app): State<Arc<App>>,
     frame: Frame,
-    Place(id): Place<u32>,
+    PathParams(id): PathParams<u32>,
 ) -> Result<Response, Problem> {
-    let frame = frame.at("sources");
+    let frame = frame.with_section("sources");
     let (source, host) = find(&app, id).await?;
-    let kept = app.read(move |reader| Ok(reader.versions(id)?.len())).await?;
-    let head = Head::of(&source, &host, &frame, "remove");
-    page(&RemovePage { head, versions: words::plural(kept as u64, "version", "versions"), frame })
+    let version_count = app.read(move |reader| Ok(reader.versions(id)?.len())).await?;
+    let header = SourceHeader::new(&source, &host, &frame, "remove");
+    render_page(&RemovePage {
+        header,
+        versions: format::plural(version_count as u64, "version", "versions"),
+        frame,
+    })
 }
 
 async fn remove(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    _fields: Fields,
+    PathParams(id): PathParams<u32>,
+    _fields: FormFields,
 ) -> Result<Response, Problem> {
     let (source, _) = find(&app, id).await?;
-    let which = Which { ids: vec![id], ..Which::default() };
-    app.handle.edit(Edit::Remove(which)).await?;
-    let told = format!("{} is not kept fresh any more.", source.url);
-    Ok(go_to(&app, "/sources", Flash::good(told)))
+    let selector = SourceSelector { ids: vec![id], ..SourceSelector::default() };
+    app.handle.edit(SourceEdit::Remove(selector)).await?;
+    let flash = format!("Removed {}.", source.url);
+    Ok(redirect_with_flash(&app, "/sources", FlashMessage::success(flash)))
 }
 
-/// The content of a version as it came, and nothing in it does anything.
-async fn raw(
+/// Serves the content of a version as sandboxed plain text.
+async fn raw_version(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    Place((id, n)): Place<(u32, u32)>,
+    PathParams((id, n)): PathParams<(u32, u32)>,
 ) -> Result<Response, Problem> {
     let version = app.read(move |reader| reader.version(id, n)).await?;
     let version = version.ok_or_else(|| {
-        Problem::absent(format!("version {n} of source {id} is not kept"))
-            .hint("the page of the source lists those that are")
+        Problem::not_found(format!("version {n} of source {id} not found"))
+            .with_hint("the page of the source lists the stored versions")
     })?;
-    let mut response = etag::answer(&headers, "text/plain; charset=utf-8", version.content.into());
+    let mut response = etag::respond(&headers, "text/plain; charset=utf-8", version.content.into());
     let out = response.headers_mut();
     let policy = "sandbox; default-src 'none'; frame-ancestors 'none'; base-uri 'none'";
     out.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));

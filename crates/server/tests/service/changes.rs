@@ -1,4 +1,4 @@
-//! The log, page by page.
+//! Tests of the pages of the change log.
 
 use serde_json::{Value, json};
 
@@ -8,26 +8,26 @@ fn cursors(page: &Value) -> Vec<i64> {
     page["items"].as_array().unwrap().iter().map(|it| it["cursor"].as_i64().unwrap()).collect()
 }
 
-/// A service whose log has six entries of two sources.
-pub(crate) async fn with_changes() -> Service {
+/// Starts a service whose log has six entries of two sources.
+pub(crate) async fn service_with_changes() -> Service {
     let service = Service::start().await;
     let sources = json!({ "sources": [
         { "url": "https://a.example/news", "tags": ["news"], "importance": 5 },
         { "url": "https://b.example/other" },
     ]});
-    service.ask("PUT", "/v1/sources", sources).await.ok();
+    service.send_json("PUT", "/v1/sources", sources).await.ok();
     for round in 0..4 {
         for source in [0, 1] {
             let text = format!("words of round {round} and of source {source}");
-            service.serve_texts(source, &[&text]).await;
+            service.report_texts(source, &[&text]).await;
         }
     }
     service
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_goes_on_from_next_misses_nothing() {
-    let service = with_changes().await;
+async fn following_next_misses_no_entry() {
+    let service = service_with_changes().await;
     let (mut seen, mut after) = (Vec::new(), 0);
     loop {
         let page = service.get(&format!("/v1/changes?limit=4&after={after}")).await.ok();
@@ -59,22 +59,22 @@ async fn who_goes_on_from_next_misses_nothing() {
             "{query}"
         );
     }
-    // Whoever wants little is not sent over the same entries again.
+    // A filter that matches nothing still advances the cursor.
     assert_eq!(service.get("/v1/changes?host=c.example").await.ok()["next"], 6);
-    // Of another log, perhaps of before a backup was put back.
-    service.get("/v1/changes?after=7").await.refuses(410, Some("after"));
+    // A cursor from another log, for example from before a restored backup.
+    service.get("/v1/changes?after=7").await.assert_problem(410, Some("after"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_waits_is_answered_when_something_happens() {
-    let service = with_changes().await;
+async fn a_waiting_request_is_answered_when_a_matching_entry_is_logged() {
+    let service = service_with_changes().await;
     let waiting = service.get("/v1/changes?after=6&wait=30&tag=news");
-    let happening = async {
-        // What is not wanted does not end the wait.
-        service.serve_texts(1, &["something else"]).await;
-        service.serve_texts(0, &["something else again"]).await;
+    let changes = async {
+        // An entry that does not match does not end the wait.
+        service.report_texts(1, &["something else"]).await;
+        service.report_texts(0, &["something else again"]).await;
     };
-    let (page, ()) = tokio::join!(waiting, happening);
+    let (page, ()) = tokio::join!(waiting, changes);
     assert_eq!(cursors(&page.ok()), [8]);
     let page = service.get("/v1/changes?after=8&wait=0").await.ok();
     assert_eq!((cursors(&page), &page["next"], &page["more"]), (vec![], &json!(8), &json!(false)));

@@ -1,4 +1,4 @@
-//! Other crawlers: those that do as they should, and those that do not.
+//! Tests of claims and reports, correct and incorrect.
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ fn report(lease: &Value, source: &Value, outcome: &str) -> Value {
 }
 
 async fn result(service: &Service, body: Value) -> String {
-    let answer = service.ask("POST", "/v1/reports", body).await.ok();
+    let answer = service.send_json("POST", "/v1/reports", body).await.ok();
     answer["items"][0]["result"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_claimed_is_reported_once_by_who_has_it_and_at_its_time() {
+async fn a_claimed_source_is_reported_once_by_the_holder_of_its_lease() {
     let service = Service::start().await;
     service.add(&["https://a.example/0", "https://a.example/1", "https://a.example/2"]).await;
     let mine = service.claim(1).await;
     let other = service.claim(1).await;
     let source = &mine["items"][0]["source"];
     assert_ne!(source, &other["items"][0]["source"]);
-    let nobodys = json!("0123456789abcdef0123456789abcdef");
-    assert_eq!(result(&service, report(&nobodys, source, "changed")).await, "no_lease");
-    // For somebody else.
+    let unknown_lease = json!("0123456789abcdef0123456789abcdef");
+    assert_eq!(result(&service, report(&unknown_lease, source, "changed")).await, "no_lease");
+    // Claimed by another client.
     assert_eq!(result(&service, report(&other["lease"], source, "changed")).await, "not_held");
-    // The past, and the future.
+    // A time before the claim, and one in the future.
     for at in ["2001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"] {
         let mut body = report(&mine["lease"], source, "changed");
         body["reports"][0]["at"] = json!(at);
@@ -44,25 +44,25 @@ async fn what_is_claimed_is_reported_once_by_who_has_it_and_at_its_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_claim_that_vanishes_goes_back() {
+async fn sources_of_an_expired_lease_are_claimed_again() {
     let service = Service::start().await;
     service.add(&["https://a.example/0"]).await;
     let body = json!({ "max": 10, "lease_seconds": 1 });
-    let mut gone = service.ask("POST", "/v1/claims", body.clone()).await.ok();
+    let mut gone = service.send_json("POST", "/v1/claims", body.clone()).await.ok();
     while gone["items"].as_array().unwrap().is_empty() {
-        gone = service.ask("POST", "/v1/claims", body.clone()).await.ok();
+        gone = service.send_json("POST", "/v1/claims", body.clone()).await.ok();
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let again = service.claim(10).await;
     assert_eq!(again["items"][0]["source"], 0);
-    // Whoever comes late finds that somebody else has it, and does no harm.
+    // A late report finds the source claimed by another client, and does no harm.
     assert_eq!(result(&service, report(&gone["lease"], &json!(0), "changed")).await, "not_held");
     assert_eq!(result(&service, report(&again["lease"], &json!(0), "unchanged")).await, "recorded");
     assert!(service.get("/v1/changes").await.ok()["items"].as_array().unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_outcome_is_understood() {
+async fn every_outcome_is_recorded() {
     let service = Service::start().await;
     let urls: Vec<_> = (0..8).map(|n| format!("https://h{n}.example/")).collect();
     service.add(&urls.iter().map(String::as_str).collect::<Vec<_>>()).await;
@@ -83,7 +83,7 @@ async fn every_outcome_is_understood() {
             false,
         ),
         (json!({ "outcome": "failed", "host": true, "retry_after": 3600 }), "failing", false),
-        (json!({ "outcome": "failed", "note": "odd" }), "failing", false),
+        (json!({ "outcome": "failed", "note": "cases" }), "failing", false),
         (json!({ "outcome": "gone", "status": 410 }), "gone", false),
     ];
     let reports = held.iter().zip(&outcomes).map(|((source, lease), (outcome, ..))| {
@@ -93,7 +93,7 @@ async fn every_outcome_is_understood() {
         report
     });
     let reports: Vec<Value> = reports.collect();
-    let answer = service.ask("POST", "/v1/reports", json!({ "reports": reports })).await.ok();
+    let answer = service.send_json("POST", "/v1/reports", json!({ "reports": reports })).await.ok();
     assert_eq!(answer["recorded"], 8, "{answer}");
     for (((source, _), (outcome, state, changed)), item) in
         held.iter().zip(&outcomes).zip(answer["items"].as_array().unwrap())
@@ -104,18 +104,18 @@ async fn every_outcome_is_understood() {
     }
     let log = service.get("/v1/changes").await.ok();
     assert_eq!(log["items"][0]["summary"], "a new price");
-    let rests = service.get("/v1/hosts?limit=1000").await.ok();
+    let hosts = service.get("/v1/hosts?limit=1000").await.ok();
     let resting =
-        rests["items"].as_array().unwrap().iter().filter(|it| !it["rests_until"].is_null());
-    assert_eq!(resting.count(), 1, "{rests}");
+        hosts["items"].as_array().unwrap().iter().filter(|it| !it["rests_until"].is_null());
+    assert_eq!(resting.count(), 1, "{hosts}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reports_that_cannot_be_meant_are_refused_alone() {
+async fn an_invalid_report_is_refused_without_affecting_others() {
     let service = Service::start().await;
     service.add(&["https://a.example/0"]).await;
     let claim = service.claim(1).await;
-    let odd = [
+    let cases = [
         (json!({ "outcome": "digest" }), "digest"),
         (json!({ "outcome": "document" }), "text"),
         (json!({ "outcome": "document", "text": "a", "base64": "YQ==" }), "base64"),
@@ -132,11 +132,11 @@ async fn reports_that_cannot_be_meant_are_refused_alone() {
         (json!({ "status": 200 }), "outcome"),
         (json!({ "outcome": "unchanged", "colour": "red" }), "colour"),
     ];
-    for (mut report, field) in odd {
+    for (mut report, field) in cases {
         report["source"] = json!(0);
         let others = json!({ "source": 99, "outcome": "unchanged" });
         let body = json!({ "lease": claim["lease"], "reports": [others, report] });
-        let answer = service.ask("POST", "/v1/reports", body).await.ok();
+        let answer = service.send_json("POST", "/v1/reports", body).await.ok();
         assert_eq!(answer["items"][0]["result"], "no_source");
         let item = &answer["items"][1];
         assert_eq!((&item["source"], &item["result"]), (&json!(0), &json!("refused")));
@@ -144,22 +144,22 @@ async fn reports_that_cannot_be_meant_are_refused_alone() {
         assert_eq!(answer["recorded"], 0);
     }
     let body = json!({ "reports": [{ "source": 0, "outcome": "unchanged" }, 7] });
-    let answer = service.ask("POST", "/v1/reports", body).await.ok();
+    let answer = service.send_json("POST", "/v1/reports", body).await.ok();
     assert_eq!(answer["items"][0]["problem"]["field"], "reports[0].lease");
     assert_eq!(answer["items"][1]["problem"]["field"], "reports[1]");
     assert_eq!(answer["items"][1]["source"], Value::Null);
-    // Nothing of all that counted, and the others do.
+    // None of these was recorded; a valid report beside an invalid one is.
     let good = json!({ "source": 0, "outcome": "unchanged" });
     let body = json!({ "lease": claim["lease"], "reports": [{ "source": "x" }, good] });
-    let answer = service.ask("POST", "/v1/reports", body).await.ok();
+    let answer = service.send_json("POST", "/v1/reports", body).await.ok();
     assert_eq!(answer["items"][1]["result"], "recorded");
-    // What is wrong beside them is wrong with all.
+    // An error outside the list fails the whole request.
     let body = json!({ "lease": 7, "reports": [] });
-    service.ask("POST", "/v1/reports", body).await.refuses(400, Some("lease"));
+    service.send_json("POST", "/v1/reports", body).await.assert_problem(400, Some("lease"));
 }
 
-/// Claims the only source, and reports what came.
-async fn comes(service: &Service, mut report: Value) -> Value {
+/// Claims the only source and reports a fetch; returns the claimed item.
+async fn claim_and_report(service: &Service, mut report: Value) -> Value {
     let claim = service.claim(1).await;
     report["source"] = claim["items"][0]["source"].clone();
     let body = json!({ "lease": claim["lease"], "reports": [report] });
@@ -168,31 +168,32 @@ async fn comes(service: &Service, mut report: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_without_validators_is_not_asked_for_with_those_of_another() {
+async fn a_copy_without_validators_clears_the_previous_ones() {
     let service = Service::start().await;
     service.add(&["https://a.example/0"]).await;
     let often = json!({ "max_interval": 1e-6 });
-    service.ask("PATCH", "/v1/sources/0", often).await;
-    comes(&service, json!({ "outcome": "document", "text": "a b", "etag": "\"1\"" })).await;
-    let item = comes(&service, json!({ "outcome": "unchanged", "status": 304 })).await;
+    service.send_json("PATCH", "/v1/sources/0", often).await;
+    claim_and_report(&service, json!({ "outcome": "document", "text": "a b", "etag": "\"1\"" }))
+        .await;
+    let item = claim_and_report(&service, json!({ "outcome": "unchanged", "status": 304 })).await;
     assert_eq!(item["etag"], "\"1\"");
-    let item = comes(&service, json!({ "outcome": "document", "text": "a b c" })).await;
+    let item = claim_and_report(&service, json!({ "outcome": "document", "text": "a b c" })).await;
     assert_eq!(item["etag"], "\"1\"");
-    let item = comes(&service, json!({ "outcome": "unchanged", "etag": "" })).await;
+    let item = claim_and_report(&service, json!({ "outcome": "unchanged", "etag": "" })).await;
     assert_eq!(item["etag"], Value::Null);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_guard_refuses_is_not_handed_out() {
+async fn urls_of_private_addresses_are_not_handed_out() {
     let service = Service::start().await;
-    let odd = ["http://169.254.169.254/latest", "http://[::1]/", "file:///etc/hostname"];
-    service.add(&odd).await;
+    let cases = ["http://169.254.169.254/latest", "http://[::1]/", "file:///etc/hostname"];
+    service.add(&cases).await;
     service.add(&["https://a.example/"]).await;
     let mut urls = Vec::new();
     let mut disallowed = 0;
-    while disallowed < odd.len() || urls.is_empty() {
+    while disallowed < cases.len() || urls.is_empty() {
         let body = json!({ "max": 10, "lease_seconds": 300 });
-        let claim = service.ask("POST", "/v1/claims", body).await.ok();
+        let claim = service.send_json("POST", "/v1/claims", body).await.ok();
         let items = claim["items"].as_array().unwrap();
         urls.extend(items.iter().map(|item| item["url"].as_str().unwrap().to_owned()));
         let refused = service.get("/v1/sources?state=disallowed").await.ok();
@@ -202,11 +203,11 @@ async fn what_the_guard_refuses_is_not_handed_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cap_on_bytes_lets_others_go_on_while_somebody_is_away() {
-    let service = Service::with("bytes = \"2GB/day\"", |_| {}).await;
+async fn unreported_and_oversized_fetches_do_not_use_up_the_byte_budget() {
+    let service = Service::start_with("bytes = \"2GB/day\"", |_| {}).await;
     let urls: Vec<_> = (0..4).map(|n| format!("https://h{n}.example/")).collect();
     service.add(&urls.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    // One never says a word, one says too much.
+    // One claim is never reported, another reports too many bytes.
     let silent = service.claim(1).await;
     assert_eq!(silent["items"].as_array().unwrap().len(), 1);
     let huge = json!({ "outcome": "changed", "bytes": 1_u64 << 50 });
@@ -220,13 +221,13 @@ async fn a_cap_on_bytes_lets_others_go_on_while_somebody_is_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_gone_is_in_the_log_once_and_so_is_that_it_is_back() {
+async fn a_source_that_is_gone_is_logged_once() {
     let service = Service::start().await;
     service.add(&["https://a.example/0"]).await;
-    comes(&service, json!({ "outcome": "document", "text": "a b" })).await;
+    claim_and_report(&service, json!({ "outcome": "document", "text": "a b" })).await;
     let often = json!({ "max_interval": 1e-6 });
-    service.ask("PATCH", "/v1/sources/0", often).await;
-    comes(&service, json!({ "outcome": "gone", "status": 404 })).await;
+    service.send_json("PATCH", "/v1/sources/0", often).await;
+    claim_and_report(&service, json!({ "outcome": "gone", "status": 404 })).await;
     let log = service.get("/v1/changes").await.ok();
     let kinds = |log: &Value| {
         let items = log["items"].as_array().unwrap().iter();

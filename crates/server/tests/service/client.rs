@@ -1,4 +1,4 @@
-//! A daemon with a service over it, and a client that sends what it is told to.
+//! A daemon with a service, and an HTTP client that sends arbitrary requests.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -8,14 +8,14 @@ use std::time::{Duration, SystemTime};
 
 use freshet_daemon::{Clock, Config, Daemon};
 use freshet_notify::Notifier;
-use freshet_server::{Scope, Secret, Server, Settings};
+use freshet_server::{Scope, Server, ServerSettings, TokenSecret};
 use freshet_store::Token;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// What was logged by all tests together.
+/// Log output of all tests.
 static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static LOGGING: Once = Once::new();
 
@@ -32,7 +32,7 @@ impl Write for Log {
     }
 }
 
-/// All that was logged so far.
+/// Returns the log output so far.
 pub(crate) fn log() -> String {
     String::from_utf8_lossy(&LOG.lock().unwrap()).into_owned()
 }
@@ -45,7 +45,7 @@ pub(crate) struct Service {
     _folder: TempDir,
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -54,16 +54,16 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// The body as JSON, of an answer that went well.
+    /// Returns the body as JSON; the response must be successful.
     #[track_caller]
     pub(crate) fn ok(&self) -> Value {
         assert!((200..300).contains(&self.status), "{self:?}");
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 
-    /// It is a problem of this status with this field.
+    /// Asserts that the response is a problem with this status and field, and returns it.
     #[track_caller]
-    pub(crate) fn refuses(&self, status: u16, field: Option<&str>) -> Value {
+    pub(crate) fn assert_problem(&self, status: u16, field: Option<&str>) -> Value {
         assert_eq!(self.status, status, "{self:?}");
         assert_eq!(self.headers["content-type"], "application/problem+json");
         let problem: Value = serde_json::from_str(&self.body).unwrap();
@@ -81,13 +81,13 @@ fn millis() -> i64 {
 }
 
 impl Service {
-    /// A service on loopback whose daemon fetches nothing by itself.
+    /// Starts a service on loopback whose daemon fetches nothing itself.
     pub(crate) async fn start() -> Self {
-        Self::with("", |_| {}).await
+        Self::start_with("", |_| {}).await
     }
 
-    /// The same with more in the configuration, and other settings.
-    pub(crate) async fn with(more: &str, set: impl FnOnce(&mut Settings)) -> Self {
+    /// Starts a service with additional configuration and changed settings.
+    pub(crate) async fn start_with(config: &str, set: impl FnOnce(&mut ServerSettings)) -> Self {
         LOGGING.call_once(|| {
             let logger = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE);
             let _ = tracing::subscriber::set_global_default(
@@ -96,22 +96,22 @@ impl Service {
         });
         let folder = tempfile::tempdir().unwrap();
         let text = format!(
-            "crew = 0\nbudget = \"10000000/day\"\nburst = 100000\n{more}\n[hosts]\ngap = \"0s\"\n\
+            "crew = 0\nbudget = \"10000000/day\"\nburst = 100000\n{config}\n[hosts]\ngap = \"0s\"\n\
              connections = 1000\n"
         );
         let config = Config::parse(&text, &folder.path().join("freshet.toml")).unwrap();
-        let telling = freshet_notify::NotifySettings::from_config(&config);
+        let notify_settings = freshet_notify::NotifySettings::from_config(&config);
         let daemon = Daemon::start(config, Clock::new(Box::new(millis), 1.0)).unwrap();
-        let mut settings = Settings::new("127.0.0.1:0".parse().unwrap());
-        settings.notifier = Some(Notifier::start(daemon.handle(), telling));
+        let mut settings = ServerSettings::new("127.0.0.1:0".parse().unwrap());
+        settings.notifier = Some(Notifier::start(daemon.handle(), notify_settings));
         set(&mut settings);
         let server = Server::start(daemon.handle(), settings).await.unwrap();
         Self { address: server.address(), daemon, server: Some(server), _folder: folder }
     }
 
-    /// Makes a token.
+    /// Creates a token.
     pub(crate) async fn token(&self, name: &str, scopes: &[Scope]) -> String {
-        let secret = Secret::random().unwrap();
+        let secret = TokenSecret::random().unwrap();
         let scopes: freshet_server::Scopes = scopes.iter().copied().collect();
         let token = Token {
             name: name.to_owned(),
@@ -128,12 +128,12 @@ impl Service {
         self.send("GET", path, &[], "").await
     }
 
-    pub(crate) async fn ask(&self, method: &str, path: &str, body: Value) -> Answer {
+    pub(crate) async fn send_json(&self, method: &str, path: &str, body: Value) -> Answer {
         let text = body.to_string();
         self.send(method, path, &[("Content-Type", "application/json")], &text).await
     }
 
-    /// A request with headers in place of, or beside, the usual ones.
+    /// Sends a request; `headers` replace or complete the default ones.
     pub(crate) async fn send(
         &self,
         method: &str,
@@ -153,62 +153,62 @@ impl Service {
         }
         text.push_str("Connection: close\r\n\r\n");
         text.push_str(body);
-        self.raw(text.as_bytes()).await
+        self.send_bytes(text.as_bytes()).await
     }
 
-    /// Whatever bytes, and what is answered.
-    pub(crate) async fn raw(&self, bytes: &[u8]) -> Answer {
+    /// Sends bytes and returns the response.
+    pub(crate) async fn send_bytes(&self, bytes: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
-        // Whoever refuses a body may close before it has come.
+        // A server that assert_problem a body may close the connection before all of it is sent.
         let _ = stream.write_all(bytes).await;
         let mut text = Vec::new();
         let _ = stream.read_to_end(&mut text).await;
         parse(&text)
     }
 
-    /// Adds sources, and gives their numbers.
+    /// Adds sources and returns their ids.
     pub(crate) async fn add(&self, urls: &[&str]) -> Vec<u64> {
         let sources: Vec<_> = urls.iter().map(|url| json!({ "url": url })).collect();
-        let answer = self.ask("PUT", "/v1/sources", json!({ "sources": sources })).await.ok();
+        let answer = self.send_json("PUT", "/v1/sources", json!({ "sources": sources })).await.ok();
         let items = answer["items"].as_array().unwrap();
         items.iter().map(|item| item["id"].as_u64().unwrap()).collect()
     }
 
-    /// Claims until there is something.
+    /// Claims until a source is due.
     pub(crate) async fn claim(&self, max: u32) -> Value {
         for _ in 0..6000 {
-            let claim = self.ask("POST", "/v1/claims", json!({ "max": max })).await.ok();
+            let claim = self.send_json("POST", "/v1/claims", json!({ "max": max })).await.ok();
             if !claim["items"].as_array().unwrap().is_empty() {
                 return claim;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("nothing is ever due");
+        panic!("no source became due");
     }
 
-    /// Reports texts of a source, one after the other.
-    pub(crate) async fn serve_texts(&self, source: u64, texts: &[&str]) {
+    /// Reports texts as the contents of a source, one after the other.
+    pub(crate) async fn report_texts(&self, source: u64, texts: &[&str]) {
         for text in texts {
             let signal = json!({ "ids": [source] });
-            self.ask("POST", "/v1/signals", signal).await.ok();
+            self.send_json("POST", "/v1/signals", signal).await.ok();
             loop {
                 let claim = self.claim(1000).await;
                 let items = claim["items"].as_array().unwrap();
                 let others = items.iter().filter(|item| item["source"] != source);
-                // What else is due is seen as it was.
+                // Other sources that are due are reported as unchanged.
                 let mut reports: Vec<_> = others
                     .map(|item| json!({ "source": item["source"], "outcome": "unchanged" }))
                     .collect();
-                let is_there = reports.len() < items.len();
-                if is_there {
+                let is_claimed = reports.len() < items.len();
+                if is_claimed {
                     reports.push(json!({ "source": source, "outcome": "document",
                         "content_type": "text/plain", "text": text }));
                 }
                 let count = reports.len();
                 let body = json!({ "lease": claim["lease"], "reports": reports });
-                let reported = self.ask("POST", "/v1/reports", body).await.ok();
+                let reported = self.send_json("POST", "/v1/reports", body).await.ok();
                 assert_eq!(reported["recorded"], count, "{reported}");
-                if is_there {
+                if is_claimed {
                     break;
                 }
             }
@@ -216,7 +216,7 @@ impl Service {
     }
 }
 
-/// An answer from bytes.
+/// Parses a response.
 pub(crate) fn parse(bytes: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));

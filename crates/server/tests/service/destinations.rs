@@ -1,4 +1,4 @@
-//! Who is told of changes, over the service.
+//! Tests of destinations.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,22 +8,23 @@ use tokio::net::TcpListener;
 
 use crate::client::{Service, log};
 
-/// Opened to loopback, and quick.
-const OPEN: &str = "[notify]\nwait = \"20ms\"\nattempts = 2\n[fetch]\nallow = [\"127.0.0.1\"]\n";
+/// Configuration that allows loopback and retries quickly.
+const ALLOW_LOOPBACK: &str =
+    "[notify]\nwait = \"20ms\"\nattempts = 2\n[fetch]\nallow = [\"127.0.0.1\"]\n";
 
-/// Somebody who receives webhooks and answers all with a status that can be changed.
+/// A webhook receiver that answers with a status that can be changed.
 struct Hook {
     url: String,
     status: Arc<Mutex<u16>>,
-    came: Arc<Mutex<Vec<Value>>>,
+    received: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Hook {
     async fn start(status: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hidden-path", listener.local_addr().unwrap());
-        let hook = Self { url, status: Arc::new(Mutex::new(status)), came: Arc::default() };
-        let (status, came) = (Arc::clone(&hook.status), Arc::clone(&hook.came));
+        let hook = Self { url, status: Arc::new(Mutex::new(status)), received: Arc::default() };
+        let (status, received) = (Arc::clone(&hook.status), Arc::clone(&hook.received));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let mut stream = BufReader::new(stream);
@@ -38,10 +39,10 @@ impl Hook {
                 stream.read_exact(&mut body).await.unwrap();
                 let status = *status.lock().unwrap();
                 if status < 300 {
-                    came.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
+                    received.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
                 }
                 let answer = format!(
-                    "HTTP/1.1 {status} Said\r\nConnection: close\r\nContent-Length: 4\r\n\r\nsaid"
+                    "HTTP/1.1 {status} Answer\r\nConnection: close\r\nContent-Length: 4\r\n\r\nsaid"
                 );
                 let _ = stream.write_all(answer.as_bytes()).await;
             }
@@ -50,47 +51,49 @@ impl Hook {
     }
 }
 
-async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+async fn wait_until<F: Future<Output = bool>>(condition: &str, mut holds: impl FnMut() -> F) {
     for _ in 0..3000 {
         if holds().await {
             return;
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    panic!("never happened: {what}");
+    panic!("timed out waiting until {condition}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_destination_from_its_making_to_its_end() {
-    let (service, hook) = (Service::with(OPEN, |_| {}).await, Hook::start(200).await);
+async fn a_destination_is_created_tested_changed_and_removed() {
+    let (service, hook) =
+        (Service::start_with(ALLOW_LOOPBACK, |_| {}).await, Hook::start(200).await);
     let to = json!({ "webhook": { "url": hook.url, "headers": { "X-Key": "hunter2" } } });
-    let wanted = json!({ "name": "shop", "to": to, "filter": { "tag": "prices" } });
-    let made = service.ask("POST", "/v1/destinations", wanted.clone()).await;
+    let input = json!({ "name": "shop", "to": to, "filter": { "tag": "prices" } });
+    let made = service.send_json("POST", "/v1/destinations", input.clone()).await;
     assert_eq!(made.status, 201);
     let made = made.ok();
     let secret = made["secret"].as_str().unwrap().to_owned();
     assert!(secret.starts_with("whsec_"));
     let path = format!("/v1/destinations/{}", made["id"]);
-    service.ask("POST", "/v1/destinations", wanted).await.refuses(409, Some("name"));
+    service.send_json("POST", "/v1/destinations", input).await.assert_problem(409, Some("name"));
     let tested = service.send("POST", &format!("{path}/test"), &[], "").await.ok();
     assert_eq!(
         (&tested["arrived"], &tested["receipt"]["answer"]),
         (&true.into(), &"200: said".into())
     );
-    assert_eq!(hook.came.lock().unwrap()[0]["test"], true);
-    let paused = service.ask("POST", &format!("{path}/pause"), json!({ "paused": true })).await;
+    assert_eq!(hook.received.lock().unwrap()[0]["test"], true);
+    let paused =
+        service.send_json("POST", &format!("{path}/pause"), json!({ "paused": true })).await;
     assert_eq!(paused.ok()["paused"], true);
-    let told = &service.get("/v1/status").await.ok()["destinations"];
-    assert_eq!((&told["all"], &told["paused"]), (&1.into(), &1.into()));
-    let troubled = &told["troubled"][0];
+    let health = &service.get("/v1/status").await.ok()["destinations"];
+    assert_eq!((&health["all"], &health["paused"]), (&1.into(), &1.into()));
+    let troubled = &health["troubled"][0];
     assert_eq!((&troubled["name"], troubled["since"].is_string()), (&"shop".into(), true));
-    assert!(!told.to_string().contains("hidden-path"), "{told}");
+    assert!(!health.to_string().contains("hidden-path"), "{health}");
     let plain = json!({ "to": { "webhook": { "url": hook.url } }, "digest": "1h" });
-    let changed = service.ask("PUT", &path, plain).await.ok();
+    let changed = service.send_json("PUT", &path, plain).await.ok();
     assert_eq!((&changed["digest"], &changed["filter"]), (&"1h".into(), &json!({})));
     let other = json!({ "to": { "command": { "name": "x" } } });
-    service.ask("PUT", &path, other).await.refuses(409, None);
-    let rotated = service.ask("POST", &format!("{path}/rotate"), json!({})).await.ok();
+    service.send_json("PUT", &path, other).await.assert_problem(409, None);
+    let rotated = service.send_json("POST", &format!("{path}/rotate"), json!({})).await.ok();
     assert_eq!(rotated["keys"].as_array().unwrap().len(), 2);
     let newer = rotated["secret"].as_str().unwrap().to_owned();
     assert_ne!(newer, secret);
@@ -100,22 +103,26 @@ async fn a_destination_from_its_making_to_its_end() {
         assert!(!log().contains(hidden), "{hidden} is logged");
     }
     assert_eq!(service.send("DELETE", &path, &[], "").await.status, 204);
-    service.get(&path).await.refuses(404, None);
-    service.send("DELETE", &path, &[], "").await.refuses(404, None);
+    service.get(&path).await.assert_problem(404, None);
+    service.send("DELETE", &path, &[], "").await.assert_problem(404, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_could_not_be_told_is_listed_and_sent_again() {
-    let (service, hook) = (Service::with(OPEN, |_| {}).await, Hook::start(500).await);
+async fn failed_deliveries_are_listed_and_retried() {
+    let (service, hook) =
+        (Service::start_with(ALLOW_LOOPBACK, |_| {}).await, Hook::start(500).await);
     let ids = service.add(&["https://a.example/"]).await;
-    let wanted = json!({ "name": "shop", "to": { "webhook": { "url": hook.url } } });
-    let made = service.ask("POST", "/v1/destinations", wanted).await.ok();
+    let input = json!({ "name": "shop", "to": { "webhook": { "url": hook.url } } });
+    let made = service.send_json("POST", "/v1/destinations", input).await.ok();
     let path = format!("/v1/destinations/{}", made["id"]);
-    service.serve_texts(ids[0], &["one", "two"]).await;
+    service.report_texts(ids[0], &["one", "two"]).await;
     let dead = async || service.get(&format!("{path}/dead")).await.ok();
-    until("it is given up", async || !dead().await["items"].as_array().unwrap().is_empty()).await;
+    wait_until("the delivery is given up", async || {
+        !dead().await["items"].as_array().unwrap().is_empty()
+    })
+    .await;
     let letter = dead().await["items"][0].clone();
-    assert_eq!((&letter["attempts"], &letter["error"]), (&2.into(), &"the answer is 500".into()));
+    assert_eq!((&letter["attempts"], &letter["error"]), (&2.into(), &"HTTP status 500".into()));
     assert_eq!(letter["letter"]["entries"][0]["url"], "https://a.example/");
     let retry = format!("{path}/retry");
     let failed = service.send("POST", &retry, &[], "").await.ok();
@@ -123,14 +130,14 @@ async fn what_could_not_be_told_is_listed_and_sent_again() {
     *hook.status.lock().unwrap() = 200;
     let sent = service.send("POST", &retry, &[], "").await.ok();
     assert_eq!((&sent["sent"], &sent["left"]), (&1.into(), &0.into()));
-    assert_eq!(hook.came.lock().unwrap().len(), 1);
+    assert_eq!(hook.received.lock().unwrap().len(), 1);
     let gone = format!("{path}/dead/{}", letter["id"]);
-    service.send("DELETE", &gone, &[], "").await.refuses(404, None);
+    service.send("DELETE", &gone, &[], "").await.assert_problem(404, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_meant_is_named_and_places_inside_are_refused() {
-    // Nothing is opened.
+async fn invalid_destinations_name_the_field_and_private_addresses_are_refused() {
+    // No private address is allowed.
     let (service, hook) = (Service::start().await, Hook::start(200).await);
     let url = "https://a.example/";
     let cases = [
@@ -161,12 +168,12 @@ async fn what_cannot_be_meant_is_named_and_places_inside_are_refused() {
         ),
     ];
     for (body, field) in cases {
-        service.ask("POST", "/v1/destinations", body).await.refuses(400, Some(field));
+        service.send_json("POST", "/v1/destinations", body).await.assert_problem(400, Some(field));
     }
-    let wanted = json!({ "name": "inside", "to": { "webhook": { "url": hook.url } } });
-    let made = service.ask("POST", "/v1/destinations", wanted).await.ok();
+    let input = json!({ "name": "inside", "to": { "webhook": { "url": hook.url } } });
+    let made = service.send_json("POST", "/v1/destinations", input).await.ok();
     let test = format!("/v1/destinations/{}/test", made["id"]);
     let tested = service.send("POST", &test, &[], "").await.ok();
     assert_eq!((&tested["arrived"], &tested["answer"]), (&false.into(), &Value::Null));
-    assert!(hook.came.lock().unwrap().is_empty());
+    assert!(hook.received.lock().unwrap().is_empty());
 }

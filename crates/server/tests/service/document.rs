@@ -1,4 +1,4 @@
-//! The document tells of all that there is, and the page needs nothing from elsewhere.
+//! Tests of the OpenAPI document and of its page.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ fn operations(document: &Value) -> Vec<(String, String, &Value)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_route_is_told_of_with_all_its_answers() {
+async fn the_document_describes_every_route_with_all_its_responses() {
     let service = Service::start().await;
     let answer = service.get("/v1/openapi.json").await;
     let document = answer.ok();
@@ -35,19 +35,19 @@ async fn every_route_is_told_of_with_all_its_answers() {
             let content = &responses[code]["content"]["application/problem+json"];
             assert!(content.is_object(), "{method} {path} {code}");
         }
-        // Each of them is there.
-        let there = path.replace("{id}", "0").replace("{n}", "0").replace("{tag}", "x.atom");
-        let there = there.replace("{name}", "x").replace("{number}", "0");
-        // A stream has no end, but a beginning that is refused.
-        let there = there.replace("/stream", "/stream?after=-1");
-        let answer = service.send(method, &there, &[], "").await;
+        // Every documented route exists.
+        let request_path = path.replace("{id}", "0").replace("{n}", "0").replace("{tag}", "x.atom");
+        let request_path = request_path.replace("{name}", "x").replace("{number}", "0");
+        // A stream has no end, so its request is made to fail.
+        let request_path = request_path.replace("/stream", "/stream?after=-1");
+        let answer = service.send(method, &request_path, &[], "").await;
         let code = answer.status.to_string();
         assert!(responses.contains_key(&code), "{method} {path}: {answer:?}");
-        assert!(!answer.body.contains("there is nothing at"), "{method} {path}: {answer:?}");
+        assert!(!answer.body.contains("no such path"), "{method} {path}: {answer:?}");
     }
     let stream = &document["paths"]["/v1/changes/stream"]["get"];
     assert!(stream["responses"]["200"]["content"]["text/event-stream"].is_object(), "{stream}");
-    // Whatever is named is there.
+    // Every referenced schema exists.
     let text = document.to_string();
     for reference in text.split("\"#/components/schemas/").skip(1) {
         let name = reference.split('"').next().unwrap();
@@ -56,7 +56,7 @@ async fn every_route_is_told_of_with_all_its_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_for_people_needs_nothing_else() {
+async fn the_documentation_page_loads_no_other_resource() {
     let service = Service::start().await;
     let page = service.get("/v1/docs").await;
     assert_eq!(page.status, 200);

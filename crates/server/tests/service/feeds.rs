@@ -1,8 +1,8 @@
-//! Changes for feed readers.
+//! Tests of the Atom feeds.
 
 use std::collections::HashSet;
 
-use crate::changes::with_changes;
+use crate::changes::service_with_changes;
 use crate::client::Service;
 
 fn entries(feed: &str) -> Vec<&str> {
@@ -13,8 +13,8 @@ fn entries(feed: &str) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feeds_have_an_entry_of_its_own_for_each_change() {
-    let service = with_changes().await;
+async fn feeds_have_a_separate_entry_for_each_change() {
+    let service = service_with_changes().await;
     let all = service.get("/v1/feeds/all.atom").await;
     assert!(all.headers["content-type"].starts_with("application/atom+xml"), "{all:?}");
     let ids = entries(&all.body);
@@ -22,7 +22,7 @@ async fn feeds_have_an_entry_of_its_own_for_each_change() {
     let news = service.get("/v1/feeds/tag/news.atom").await;
     let source = service.get("/v1/feeds/source/0.atom").await;
     assert_eq!(entries(&news.body).len(), 3);
-    // The same change is the same in every feed.
+    // An entry has the same id in every feed.
     assert_eq!(entries(&news.body), entries(&source.body));
     assert!(ids.contains(&entries(&source.body)[0]));
     let own = format!("http://{}/v1/feeds/tag/news.atom", service.address);
@@ -34,16 +34,16 @@ async fn feeds_have_an_entry_of_its_own_for_each_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn links_lead_to_where_clients_reach_the_service() {
-    let service = Service::with("", |it| {
+async fn links_start_with_the_configured_base_url() {
+    let service = Service::start_with("", |it| {
         it.url = Some("https://freshet.example/api".to_owned());
         it.hosts = vec!["freshet.example".to_owned()];
     });
     let service = service.await;
     let source = service.add(&["https://a.example/"]).await[0];
-    service.serve_texts(source, &["one", "something else"]).await;
+    service.report_texts(source, &["one", "something else"]).await;
     for host in ["freshet.example".to_owned(), service.address.to_string()] {
-        // What a client says of the way that it came counts for nothing.
+        // Forwarding headers of the client are ignored.
         let headers = [("Host", host.as_str()), ("X-Forwarded-Proto", "gopher")];
         let feed = service.send("GET", "/v1/feeds/all.atom", &headers, "").await.body;
         assert!(feed.contains("https://freshet.example/api/v1/feeds/all.atom"), "{feed}");
@@ -52,7 +52,8 @@ async fn links_lead_to_where_clients_reach_the_service() {
             assert!(link.starts_with("https://freshet.example/api/v1/"), "{link}");
         }
     }
-    // Its own pages may change something, also if the proxy calls the service by its address.
+    // Pages of the configured origin may make changes, also if the proxy calls the service by its
+    // address.
     let kind = ("Content-Type", "application/json");
     let body = "{\"sources\":[]}";
     for (origin, status) in [

@@ -1,4 +1,4 @@
-//! What happened to a source: fetches, changes, versions, differences.
+//! Tests of the history of a source: fetches, changes, versions, differences.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,11 @@ fn numbers(page: &Value, field: &str) -> Vec<i64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn versions_differences_and_observations_are_told_page_by_page() {
+async fn observations_changes_and_versions_are_paginated_and_versions_compared() {
     let service = Service::start().await;
     let id = service.add(&["https://a.example/page"]).await[0];
     let texts = ["one line\nsame", "two lines\nsame", "three lines\nsame", "<b>four</b>\nsame"];
-    service.serve_texts(id, &texts).await;
+    service.report_texts(id, &texts).await;
     let page = service.get("/v1/sources/0/observations?limit=3").await.ok();
     assert_eq!((numbers(&page, "n"), &page["next"]), (vec![4, 3, 2], &json!(2)));
     let page = service.get("/v1/sources/0/observations?limit=3&after=2").await.ok();
@@ -45,9 +45,9 @@ async fn versions_differences_and_observations_are_told_page_by_page() {
     assert!(words.body.contains("[-") && words.body.contains("{+"), "{}", words.body);
     let last = service.get("/v1/sources/0/diff").await.ok();
     assert_eq!((&last["from"], &last["to"]), (&json!(3), &json!(4)));
-    service.get("/v1/sources/0/diff?from=9").await.refuses(404, None);
+    service.get("/v1/sources/0/diff?from=9").await.assert_problem(404, None);
 
-    // The links of the log lead to what they say.
+    // The links of an entry are valid.
     let entry = &service.get("/v1/changes").await.ok()["items"][0];
     service.get(entry["links"]["source"].as_str().unwrap()).await.ok();
     service.get(entry["links"]["diff"].as_str().unwrap()).await.ok();
@@ -56,7 +56,7 @@ async fn versions_differences_and_observations_are_told_page_by_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_url_leads_to_addresses_that_are_not_for_all() {
+async fn urls_of_private_addresses_are_not_fetched() {
     let service = Service::start().await;
     let urls = [
         "http://127.0.0.1:1/",
@@ -70,19 +70,22 @@ async fn no_url_leads_to_addresses_that_are_not_for_all() {
         "exec:anything",
     ];
     let body: Vec<_> = urls.iter().map(|url| json!({ "url": url })).collect();
-    let added = service.ask("PUT", "/v1/sources", json!({ "sources": body })).await.ok();
+    let added = service.send_json("PUT", "/v1/sources", json!({ "sources": body })).await.ok();
     for item in added["items"].as_array().unwrap() {
-        // Some are refused as they are given, the others when they are to be fetched.
+        // Some are refused when they are added, the others when they are fetched.
         let Some(id) = item["id"].as_u64() else { continue };
         let path = format!("/v1/sources/{id}/check?wait=60");
-        let looked = service.send("POST", &path, &[], "").await.ok();
-        let (outcome, state) = (&looked["observation"]["outcome"], &looked["source"]["state"]);
-        assert!(state == "failing" || state == "disallowed", "{item}: {looked}");
-        assert!(outcome == "failed" || outcome == "disallowed", "{item}: {looked}");
-        assert_eq!(looked["observation"]["bytes"], 0, "{item}: {looked}");
+        let check = service.send("POST", &path, &[], "").await.ok();
+        let (outcome, state) = (&check["observation"]["outcome"], &check["source"]["state"]);
+        assert!(state == "failing" || state == "disallowed", "{item}: {check}");
+        assert!(outcome == "failed" || outcome == "disallowed", "{item}: {check}");
+        assert_eq!(check["observation"]["bytes"], 0, "{item}: {check}");
     }
     let all = service.get("/v1/changes").await.ok();
     assert!(all["items"].as_array().unwrap().is_empty());
-    service.send("POST", "/v1/sources/0/check?wait=61", &[], "").await.refuses(400, Some("wait"));
-    service.send("POST", "/v1/sources/99/check", &[], "").await.refuses(404, None);
+    service
+        .send("POST", "/v1/sources/0/check?wait=61", &[], "")
+        .await
+        .assert_problem(400, Some("wait"));
+    service.send("POST", "/v1/sources/99/check", &[], "").await.assert_problem(404, None);
 }

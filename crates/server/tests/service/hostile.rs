@@ -1,4 +1,5 @@
-//! Clients that mean harm: other names, other origins, bodies without end, odd bytes.
+//! Tests with hostile clients: foreign host names, foreign origins, endless bodies, malformed
+//! requests.
 
 use std::time::Duration;
 
@@ -9,8 +10,9 @@ use tokio::net::TcpStream;
 use crate::client::{Service, parse};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_of_somebody_else_that_leads_here_is_refused() {
-    let service = Service::with("", |it| it.hosts = vec!["freshet.example.com".to_owned()]).await;
+async fn a_foreign_host_name_is_refused() {
+    let service =
+        Service::start_with("", |it| it.hosts = vec!["freshet.example.com".to_owned()]).await;
     let port = service.address.port();
     let own = [
         format!("127.0.0.1:{port}"),
@@ -41,40 +43,40 @@ async fn a_name_of_somebody_else_that_leads_here_is_refused() {
     ];
     for host in others {
         let answer = service.send("GET", "/healthz", &[("Host", host)], "").await;
-        answer.refuses(403, None);
+        answer.assert_problem(403, None);
     }
-    let none = service.raw(b"GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n").await;
-    none.refuses(400, Some("Host"));
+    let none = service.send_bytes(b"GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n").await;
+    none.assert_problem(400, Some("Host"));
     let two = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
-    service.raw(two).await.refuses(400, Some("Host"));
-    let whole =
+    service.send_bytes(two).await.assert_problem(400, Some("Host"));
+    let absolute_url =
         b"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    service.raw(whole).await.refuses(400, Some("Host"));
+    service.send_bytes(absolute_url).await.assert_problem(400, Some("Host"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_of_another_origin_changes_nothing() {
+async fn requests_of_pages_of_another_origin_are_refused() {
     let service = Service::start().await;
     let body = json!({ "sources": [{ "url": "https://a.example/" }] }).to_string();
     let kind = ("Content-Type", "application/json");
     let own = format!("http://{}", service.address);
     for origin in ["https://evil.example", "null", "http://localhost:1", "http://127.0.0.1", ""] {
         let answer = service.send("PUT", "/v1/sources", &[kind, ("Origin", origin)], &body).await;
-        answer.refuses(403, None);
+        answer.assert_problem(403, None);
     }
     for site in ["cross-site", "same-site"] {
         let headers = [kind, ("Sec-Fetch-Site", site)];
-        service.send("PUT", "/v1/sources", &headers, &body).await.refuses(403, None);
+        service.send("PUT", "/v1/sources", &headers, &body).await.assert_problem(403, None);
     }
-    // A form can send text, and that is no JSON.
+    // An HTML form can send these types, but not JSON.
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
         let headers = [("Content-Type", kind)];
-        service.send("PUT", "/v1/sources", &headers, &body).await.refuses(415, None);
+        service.send("PUT", "/v1/sources", &headers, &body).await.assert_problem(415, None);
     }
     assert!(service.get("/v1/sources").await.ok()["items"].as_array().unwrap().is_empty());
     let headers = [kind, ("Origin", own.as_str()), ("Sec-Fetch-Site", "same-origin")];
     service.send("PUT", "/v1/sources", &headers, &body).await.ok();
-    // And nothing is told to other origins.
+    // Responses are not shared with other origins.
     let answer =
         service.send("GET", "/v1/sources", &[("Origin", "https://evil.example")], "").await;
     assert!(!answer.headers.contains_key("access-control-allow-origin"));
@@ -90,9 +92,9 @@ async fn a_page_of_another_origin_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_sends_too_much_before_looking_sees_why_it_is_refused() {
+async fn a_client_that_sends_a_whole_oversized_body_gets_the_refusal() {
     let service = Service::start().await;
-    // More than fits into what the system keeps of a connection.
+    // More than the socket buffers hold.
     let body = vec![b' '; 32 << 20];
     let head = format!(
         "PUT /v1/sources HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
@@ -101,16 +103,20 @@ async fn who_sends_too_much_before_looking_sees_why_it_is_refused() {
         body.len()
     );
     let mut stream = TcpStream::connect(service.address).await.unwrap();
-    stream.write_all(&[head.as_bytes(), &body].concat()).await.expect("all of it is taken");
+    stream
+        .write_all(&[head.as_bytes(), &body].concat())
+        .await
+        .expect("the absolute_url body is read");
     let mut text = Vec::new();
     stream.read_to_end(&mut text).await.unwrap();
-    parse(&text).refuses(413, None);
+    parse(&text).assert_problem(413, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_that_are_too_large_or_too_slow_are_refused() {
     let service = Service::start().await;
-    let hurried = Service::with("", |it| it.limits.body = Duration::from_millis(100)).await;
+    let impatient_service =
+        Service::start_with("", |it| it.timeouts.request_body = Duration::from_millis(100)).await;
     let host = service.address;
     let head = |length: &str| {
         format!(
@@ -118,10 +124,10 @@ async fn bodies_that_are_too_large_or_too_slow_are_refused() {
              {length}\r\nConnection: close\r\n\r\n"
         )
     };
-    // It says so itself, and is refused before it comes.
-    let answer = service.raw(head("Content-Length: 99999999999").as_bytes()).await;
-    answer.refuses(413, None);
-    // It does not say so.
+    // `Content-Length` is too large: refused before the body is sent.
+    let answer = service.send_bytes(head("Content-Length: 99999999999").as_bytes()).await;
+    answer.assert_problem(413, None);
+    // The length is unknown.
     let mut large = head("Transfer-Encoding: chunked").into_bytes();
     for _ in 0..40 {
         large.extend_from_slice(b"10000\r\n");
@@ -131,7 +137,7 @@ async fn bodies_that_are_too_large_or_too_slow_are_refused() {
     let mut stream = TcpStream::connect(host).await.unwrap();
     let (mut read, mut write) = stream.split();
     let mut text = Vec::new();
-    // It may be closed before all is sent.
+    // The connection may be closed before all is sent.
     let sending = async {
         let _ = write.write_all(&large).await;
     };
@@ -146,18 +152,19 @@ async fn bodies_that_are_too_large_or_too_slow_are_refused() {
     };
     tokio::join!(sending, reading);
     assert_eq!(parse(&text).status, 413, "{}", String::from_utf8_lossy(&text));
-    // It never comes.
-    let answer = hurried.raw(head("Content-Length: 10").as_bytes()).await;
-    answer.refuses(408, None);
-    // Nested deeper than anybody can read.
+    // The body is never sent.
+    let answer = impatient_service.send_bytes(head("Content-Length: 10").as_bytes()).await;
+    answer.assert_problem(408, None);
+    // Nested too deeply to parse.
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let kind = [("Content-Type", "application/json")];
-    service.send("POST", "/v1/claims", &kind, &deep).await.refuses(400, Some("body"));
+    service.send("POST", "/v1/claims", &kind, &deep).await.assert_problem(400, Some("body"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_head_that_never_ends_does_not_hold_a_connection() {
-    let service = Service::with("", |it| it.limits.head = Duration::from_millis(100)).await;
+async fn an_incomplete_head_is_closed_after_its_timeout() {
+    let service =
+        Service::start_with("", |it| it.timeouts.request_head = Duration::from_millis(100)).await;
     let mut slow = Vec::new();
     for _ in 0..2 {
         let mut stream = TcpStream::connect(service.address).await.unwrap();
@@ -172,54 +179,54 @@ async fn a_head_that_never_ends_does_not_hold_a_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_on_which_nothing_is_asked_keep_nobody_out() {
-    let service = Service::with("", |it| {
-        // Longer than anybody waits.
-        it.limits.head = Duration::from_secs(3600);
-        it.connections = 8;
+async fn idle_connections_keep_no_client_out() {
+    let service = Service::start_with("", |it| {
+        // Longer than the test runs.
+        it.timeouts.request_head = Duration::from_secs(3600);
+        it.max_connections = 8;
     });
     let service = service.await;
     let host = service.address;
     let mut follower = TcpStream::connect(host).await.unwrap();
     let ask = format!("GET /v1/changes/stream HTTP/1.1\r\nHost: {host}\r\n\r\n");
     follower.write_all(ask.as_bytes()).await.unwrap();
-    let mut heard = String::new();
+    let mut received = String::new();
     let mut bytes = [0; 1024];
-    // It is being answered before the others come.
+    // The stream has started before the others connect.
     let count = follower.read(&mut bytes).await.unwrap();
-    heard.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    received.push_str(&String::from_utf8_lossy(&bytes[..count]));
     let mut flood = Vec::new();
     for n in 0..500 {
         let mut stream = TcpStream::connect(host).await.unwrap();
-        // Nothing, half a head, or a request and then nothing.
-        let said = match n % 3 {
+        // No bytes, half a head, or a request and then nothing.
+        let bytes_to_send = match n % 3 {
             0 => String::new(),
             1 => "GET /v1/status HTTP/1.1\r\nHost: loc".to_owned(),
             _ => format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n"),
         };
-        // Those before it may have made room.
-        let _ = stream.write_all(said.as_bytes()).await;
+        // The connection may have been evicted.
+        let _ = stream.write_all(bytes_to_send.as_bytes()).await;
         flood.push(stream);
     }
     service.get("/healthz").await.ok();
     service.get("/v1/status").await.ok();
-    // The first of them made room for the last.
+    // The first of them was evicted.
     let mut rest = Vec::new();
     let _ = flood[0].read_to_end(&mut rest).await;
     assert!(rest.is_empty());
-    // Who is being answered is not disturbed.
+    // The connection that is being answered is not evicted.
     let source = service.add(&["https://a.example/"]).await[0];
-    service.serve_texts(source, &["one", "two"]).await;
-    while !heard.contains("event: changed") {
+    service.report_texts(source, &["one", "two"]).await;
+    while !received.contains("event: changed") {
         let count = follower.read(&mut bytes).await.unwrap();
-        assert!(count > 0, "{heard}");
-        heard.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        assert!(count > 0, "{received}");
+        received.push_str(&String::from_utf8_lossy(&bytes[..count]));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn if_all_connections_are_in_use_others_are_told_and_those_who_watch_are_answered() {
-    let service = Service::with("", |it| it.connections = 2).await;
+async fn if_all_connections_are_in_use_requests_get_503_and_monitoring_is_answered() {
+    let service = Service::start_with("", |it| it.max_connections = 2).await;
     let host = service.address;
     let ask = format!("GET /v1/changes/stream HTTP/1.1\r\nHost: {host}\r\n\r\n");
     let mut followers = Vec::new();
@@ -232,7 +239,7 @@ async fn if_all_connections_are_in_use_others_are_told_and_those_who_watch_are_a
     }
     for _ in 0..200 {
         let answer = service.get("/v1/status").await;
-        answer.refuses(503, None);
+        answer.assert_problem(503, None);
         assert_eq!(answer.headers["retry-after"], "1");
         service.get("/healthz").await.ok();
     }
@@ -243,27 +250,28 @@ async fn if_all_connections_are_in_use_others_are_told_and_those_who_watch_are_a
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_reads_no_answers_is_cut_off() {
-    let service = Service::with("", |it| it.limits.taking = Duration::from_millis(100)).await;
-    let (host, length) = (service.address, service_document(&service).await);
-    let mut deaf = TcpStream::connect(host).await.unwrap();
+async fn a_client_that_reads_no_responses_is_disconnected() {
+    let service =
+        Service::start_with("", |it| it.timeouts.write = Duration::from_millis(100)).await;
+    let (host, length) = (service.address, document_len(&service).await);
+    let mut client = TcpStream::connect(host).await.unwrap();
     let one = format!("GET /v1/openapi.json HTTP/1.1\r\nHost: {host}\r\n\r\n");
-    // More than the system keeps for who does not read.
+    // More than the socket buffers hold.
     let many = one.repeat((64 << 20) / length);
-    let _ = deaf.write_all(many.as_bytes()).await;
-    // Only who asks is left.
+    let _ = client.write_all(many.as_bytes()).await;
+    // Only the connection of this request is left.
     while !service.get("/metrics").await.body.contains("freshet_http_connections 1\n") {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
-/// How long the document is.
-async fn service_document(service: &Service) -> usize {
+/// Returns the length of the OpenAPI document.
+async fn document_len(service: &Service) -> usize {
     service.get("/v1/openapi.json").await.body.len()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn odd_paths_and_headers_lead_nowhere() {
+async fn malformed_paths_and_headers_are_refused() {
     let service = Service::start().await;
     let paths = [
         "/../../etc/passwd",
@@ -287,7 +295,7 @@ async fn odd_paths_and_headers_lead_nowhere() {
         );
         assert!(!answer.body.contains("root:"), "{path}");
     }
-    // What a client sends is never sent back as a header.
+    // Client input is never copied into a header.
     let split = "/v1/feeds/tag/x%0d%0aSet-Cookie:%20a=b.atom";
     let answer = service.get(split).await;
     assert!(!answer.headers.contains_key("set-cookie"), "{answer:?}");
@@ -296,11 +304,11 @@ async fn odd_paths_and_headers_lead_nowhere() {
     let claim = service.claim(1).await;
     let body = json!({ "lease": claim["lease"], "reports": [{
         "source": 0, "outcome": "unchanged", "etag": id }] });
-    let answer = service.ask("POST", "/v1/reports", body).await.ok();
+    let answer = service.send_json("POST", "/v1/reports", body).await.ok();
     assert_eq!(answer["items"][0]["problem"]["field"], "reports[0].etag");
-    // Not HTTP, or hardly.
+    // Not HTTP, or malformed HTTP.
     let many = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "a: b\r\n".repeat(2_000));
-    let odd: [&[u8]; 5] = [
+    let requests: [&[u8]; 5] = [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"GET /\r\n\r\n",
         b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
@@ -308,14 +316,14 @@ async fn odd_paths_and_headers_lead_nowhere() {
           Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n",
         many.as_bytes(),
     ];
-    for bytes in odd {
+    for bytes in requests {
         let mut stream = TcpStream::connect(service.address).await.unwrap();
         let _ = stream.write_all(bytes).await;
         let mut text = Vec::new();
         let _ = stream.read_to_end(&mut text).await;
         let answer = parse(&text);
         assert!((400..500).contains(&answer.status), "{}", String::from_utf8_lossy(&text));
-        answer.refuses(answer.status, None);
+        answer.assert_problem(answer.status, None);
         assert_eq!(answer.headers["content-length"], answer.body.len().to_string());
     }
     service.get("/readyz").await.ok();

@@ -1,5 +1,5 @@
-//! A hub by its specification (WebSub, W3C Recommendation of 23 January 2018), a proxy before the service,
-//! and a daemon that can be stopped and started again between them.
+//! A WebSub hub by the specification (W3C Recommendation of 23 January 2018), a proxy in front of
+//! the service, and a daemon that can be restarted.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -12,8 +12,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use freshet_daemon::{Clock, Config, Daemon, Offer, Subscribed};
-use freshet_server::{Server, Settings};
+use freshet_daemon::{Clock, Config, Daemon, HubOffer, SubscriptionStatus};
+use freshet_server::{Server, ServerSettings};
 use freshet_store::{NewSignalSource, SignalSourceKind};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -22,33 +22,33 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::client::{Answer, parse};
 
-/// What a hub does with requests.
+/// Behavior of a hub.
 #[derive(Clone, Debug)]
-pub(crate) enum Habit {
-    /// Takes them, and makes sure (§5.3): the lease is of so many seconds.
+pub(crate) enum HubBehavior {
+    /// Accepts and verifies (§5.3), with a lease of this many seconds.
     Verify(u64),
-    /// Makes sure before it answers.
+    /// Verifies before it responds.
     VerifyAtOnce(u64),
-    /// Takes them, and then says nothing.
+    /// Accepts and never verifies.
     Silent,
-    /// Takes them, and denies (§5.2).
+    /// Accepts and then denies (§5.2).
     Deny,
-    /// Refuses them with a status.
+    /// Refuses with a status.
     Refuse(u16),
-    /// Leads to another path.
-    Lead(u16, &'static str),
+    /// Redirects to another path.
+    Redirect(u16, &'static str),
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct HubRequest {
     pub(crate) path: String,
     pub(crate) fields: HashMap<String, String>,
-    /// What came of making sure.
+    /// Result of the verification.
     pub(crate) verified: Option<bool>,
 }
 
-impl Asked {
+impl HubRequest {
     pub(crate) fn field(&self, name: &str) -> &str {
         self.fields.get(name).map_or("", String::as_str)
     }
@@ -61,17 +61,17 @@ pub(crate) struct Hub {
 }
 
 struct Inner {
-    /// By path; others are as the empty one.
-    habits: Mutex<HashMap<&'static str, Habit>>,
-    asked: Mutex<Vec<Asked>>,
+    /// Behaviors by path; the empty path is the default.
+    behaviors: Mutex<HashMap<&'static str, HubBehavior>>,
+    requests: Mutex<Vec<HubRequest>>,
 }
 
 impl Hub {
-    pub(crate) async fn start(habit: Habit) -> Self {
+    pub(crate) async fn start(behavior: HubBehavior) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let habits = Mutex::new(HashMap::from([("", habit)]));
-        let inner = Arc::new(Inner { habits, asked: Mutex::default() });
+        let behaviors = Mutex::new(HashMap::from([("", behavior)]));
+        let inner = Arc::new(Inner { behaviors, requests: Mutex::default() });
         let hub = Self { address, inner };
         let router = Router::new().fallback(post(subscribe)).with_state(hub.clone());
         tokio::spawn(async move { axum_serve(listener, router).await });
@@ -82,25 +82,28 @@ impl Hub {
         format!("http://{}/{path}", self.address)
     }
 
-    /// Does this from now on, at a path or everywhere else.
-    pub(crate) fn does(&self, path: &'static str, habit: Habit) {
-        self.inner.habits.lock().unwrap().insert(path, habit);
+    /// Sets the behavior at a path, or the default.
+    pub(crate) fn set_behavior(&self, path: &'static str, behavior: HubBehavior) {
+        self.inner.behaviors.lock().unwrap().insert(path, behavior);
     }
 
-    /// What it was asked for so far.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.inner.asked.lock().unwrap().clone()
+    /// Returns the requests received so far.
+    pub(crate) fn requests(&self) -> Vec<HubRequest> {
+        self.inner.requests.lock().unwrap().clone()
     }
 
-    /// Waits until there is such a request.
-    pub(crate) async fn saw(&self, what: impl Fn(&Asked) -> bool) -> Asked {
-        until(async || self.asked().into_iter().find(|it| what(it))).await
+    /// Waits for a matching request.
+    pub(crate) async fn wait_for_request(
+        &self,
+        matches: impl Fn(&HubRequest) -> bool,
+    ) -> HubRequest {
+        wait_until(async || self.requests().into_iter().find(|it| matches(it))).await
     }
 
-    /// Waits until it has made sure of so many requests of a mode, and gives the last of them.
-    pub(crate) async fn verified(&self, mode: &str, count: usize) -> Asked {
-        until(async || {
-            let all = self.asked();
+    /// Waits until `count` requests of a mode are verified, and returns the last of them.
+    pub(crate) async fn verified(&self, mode: &str, count: usize) -> HubRequest {
+        wait_until(async || {
+            let all = self.requests();
             let mut all = all
                 .into_iter()
                 .filter(|it| it.field("hub.mode") == mode && it.verified == Some(true));
@@ -109,19 +112,19 @@ impl Hub {
         .await
     }
 
-    async fn make_sure(&self, place: usize, asked: &Asked, lease: u64) {
-        let challenge = format!("challenge {place} ü&=");
+    async fn verify(&self, index: usize, request: &HubRequest, lease: u64) {
+        let challenge = format!("challenge {index} ü&=");
         let mut query = form(&[
-            ("hub.mode", asked.field("hub.mode")),
-            ("hub.topic", asked.field("hub.topic")),
+            ("hub.mode", request.field("hub.mode")),
+            ("hub.topic", request.field("hub.topic")),
             ("hub.challenge", &challenge),
         ]);
-        if asked.field("hub.mode") == "subscribe" {
+        if request.field("hub.mode") == "subscribe" {
             query.push_str(&format!("&hub.lease_seconds={lease}"));
         }
-        let answer = call(asked.field("hub.callback"), &query).await;
-        let is_sure = (200..300).contains(&answer.status) && answer.body == challenge;
-        self.inner.asked.lock().unwrap()[place].verified = Some(is_sure);
+        let answer = get_callback(request.field("hub.callback"), &query).await;
+        let is_verified = (200..300).contains(&answer.status) && answer.body == challenge;
+        self.inner.requests.lock().unwrap()[index].verified = Some(is_verified);
     }
 }
 
@@ -137,47 +140,47 @@ async fn subscribe(
     }
     let fields = form_urlencoded::parse(&body).into_owned().collect();
     let path = uri.path().trim_start_matches('/').to_owned();
-    let asked = Asked { path: path.clone(), fields, verified: None };
-    let place = {
-        let mut all = hub.inner.asked.lock().unwrap();
-        all.push(asked.clone());
+    let request = HubRequest { path: path.clone(), fields, verified: None };
+    let index = {
+        let mut all = hub.inner.requests.lock().unwrap();
+        all.push(request.clone());
         all.len() - 1
     };
-    // §5.1: what a request must have, and a secret has less than 200 bytes.
+    // §5.1: the required parameters; a secret must be shorter than 200 bytes.
     let is_good =
-        ["hub.callback", "hub.mode", "hub.topic"].iter().all(|it| !asked.field(it).is_empty())
-            && asked.field("hub.secret").len() < 200;
+        ["hub.callback", "hub.mode", "hub.topic"].iter().all(|it| !request.field(it).is_empty())
+            && request.field("hub.secret").len() < 200;
     if !is_good {
         return (StatusCode::BAD_REQUEST, "hub.reason=odd").into_response();
     }
-    let habit = {
-        let habits = hub.inner.habits.lock().unwrap();
-        habits.get(path.as_str()).or(habits.get("")).cloned()
+    let behavior = {
+        let behaviors = hub.inner.behaviors.lock().unwrap();
+        behaviors.get(path.as_str()).or(behaviors.get("")).cloned()
     };
-    match habit.unwrap() {
-        Habit::Verify(lease) => {
-            tokio::spawn(async move { hub.make_sure(place, &asked, lease).await });
+    match behavior.unwrap() {
+        HubBehavior::Verify(lease) => {
+            tokio::spawn(async move { hub.verify(index, &request, lease).await });
             StatusCode::ACCEPTED.into_response()
         }
-        Habit::VerifyAtOnce(lease) => {
-            hub.make_sure(place, &asked, lease).await;
+        HubBehavior::VerifyAtOnce(lease) => {
+            hub.verify(index, &request, lease).await;
             StatusCode::NO_CONTENT.into_response()
         }
-        Habit::Silent => StatusCode::ACCEPTED.into_response(),
-        Habit::Deny => {
+        HubBehavior::Silent => StatusCode::ACCEPTED.into_response(),
+        HubBehavior::Deny => {
             let query = form(&[
                 ("hub.mode", "denied"),
-                ("hub.topic", asked.field("hub.topic")),
+                ("hub.topic", request.field("hub.topic")),
                 ("hub.reason", "not for\nyou"),
             ]);
-            let callback = asked.field("hub.callback").to_owned();
-            tokio::spawn(async move { call(&callback, &query).await });
+            let callback = request.field("hub.callback").to_owned();
+            tokio::spawn(async move { get_callback(&callback, &query).await });
             StatusCode::ACCEPTED.into_response()
         }
-        Habit::Refuse(status) => {
+        HubBehavior::Refuse(status) => {
             (StatusCode::from_u16(status).unwrap(), "why\nnot").into_response()
         }
-        Habit::Lead(status, path) => {
+        HubBehavior::Redirect(status, path) => {
             let status = StatusCode::from_u16(status).unwrap();
             (status, [("location", format!("/{path}"))]).into_response()
         }
@@ -201,8 +204,8 @@ pub(crate) fn form(fields: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
-/// A GET of a callback with a query, as hubs make it.
-pub(crate) async fn call(callback: &str, query: &str) -> Answer {
+/// Sends a GET request to a callback, as hubs do.
+pub(crate) async fn get_callback(callback: &str, query: &str) -> Answer {
     let (host, path) = callback.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let sign = if path.contains('?') { '&' } else { '?' };
     let text =
@@ -210,8 +213,8 @@ pub(crate) async fn call(callback: &str, query: &str) -> Answer {
     exchange(host, text.as_bytes()).await
 }
 
-/// Content is sent to a callback (§7), with this in `X-Hub-Signature`.
-pub(crate) async fn send(callback: &str, signature: Option<&str>, body: &str) -> Answer {
+/// Delivers content to a callback (§7), with this `X-Hub-Signature`.
+pub(crate) async fn deliver(callback: &str, signature: Option<&str>, body: &str) -> Answer {
     let (host, path) = callback.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let signature = signature.map_or(String::new(), |it| format!("X-Hub-Signature: {it}\r\n"));
     let text = format!(
@@ -231,7 +234,7 @@ async fn exchange(host: &str, bytes: &[u8]) -> Answer {
     parse(&text)
 }
 
-/// RFC 2104, written down again.
+/// Computes an HMAC-SHA-256 signature (RFC 2104), independently of the implementation.
 pub(crate) fn signature(secret: &str, body: &str) -> String {
     let mut key = [0_u8; 64];
     key[..secret.len()].copy_from_slice(secret.as_bytes());
@@ -242,37 +245,37 @@ pub(crate) fn signature(secret: &str, body: &str) -> String {
 }
 
 /// Waits for a condition.
-pub(crate) async fn until<T>(mut condition: impl AsyncFnMut() -> Option<T>) -> T {
+pub(crate) async fn wait_until<T>(mut condition: impl AsyncFnMut() -> Option<T>) -> T {
     for _ in 0..3000 {
         if let Some(it) = condition().await {
             return it;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("it never came to be so");
+    panic!("timed out waiting for a condition");
 }
 
 /// A daemon with a service behind a proxy.
-pub(crate) struct Home {
+pub(crate) struct TestDaemon {
     folder: TempDir,
-    /// Where others reach it.
+    /// Public URL.
     pub(crate) url: String,
     target: Arc<Mutex<SocketAddr>>,
     running: Option<(Daemon, Server)>,
     factor: f64,
 }
 
-impl Home {
-    /// One whose clock goes so many times as fast, with more settings under `[signals]` and before that.
+impl TestDaemon {
+    /// Starts a daemon whose clock runs `factor` times as fast, with additional configuration.
     pub(crate) async fn start(factor: f64, settings: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let target = Arc::new(Mutex::new(listener.local_addr().unwrap()));
         tokio::spawn(proxy(listener, Arc::clone(&target)));
         let folder = tempfile::tempdir().unwrap();
-        let mut home = Self { folder, url, target, running: None, factor };
-        home.go(settings).await;
-        home
+        let mut daemon = Self { folder, url, target, running: None, factor };
+        daemon.restart(settings).await;
+        daemon
     }
 
     pub(crate) fn config(&self, settings: &str) -> Config {
@@ -282,11 +285,11 @@ impl Home {
         Config::parse(&text, &self.folder.path().join("freshet.toml")).unwrap()
     }
 
-    /// Starts it, also again.
-    pub(crate) async fn go(&mut self, settings: &str) {
+    /// Starts the daemon and the service; also used to restart them.
+    pub(crate) async fn restart(&mut self, settings: &str) {
         let clock = Clock::new(Box::new(millis), self.factor);
         let daemon = Daemon::start(self.config(settings), clock).unwrap();
-        let settings = Settings::new("127.0.0.1:0".parse().unwrap());
+        let settings = ServerSettings::new("127.0.0.1:0".parse().unwrap());
         let server = Server::start(daemon.handle(), settings).await.unwrap();
         *self.target.lock().unwrap() = server.address();
         self.running = Some((daemon, server));
@@ -298,17 +301,17 @@ impl Home {
         assert!(daemon.stop().await);
     }
 
-    pub(crate) fn handle(&self) -> freshet_daemon::Handle {
+    pub(crate) fn handle(&self) -> freshet_daemon::DaemonHandle {
         self.running.as_ref().unwrap().0.handle()
     }
 
-    /// Adds a feed, and gives the number of its herald.
+    /// Adds a feed and returns its number.
     pub(crate) async fn feed(&self, url: &str) -> u32 {
-        let feed = NewSignalSource::polled(SignalSourceKind::Feed, url, "a.example", 0);
+        let feed = NewSignalSource::new_polled(SignalSourceKind::Feed, url, "a.example", 0);
         self.handle().write(move |store| store.add_signal_sources(&[feed])).await.unwrap()[0].id
     }
 
-    /// Adds pages, and gives their numbers.
+    /// Adds sources and returns their ids.
     pub(crate) async fn pages(&self, urls: &[&str]) -> Vec<u32> {
         let sources: Vec<_> = urls.iter().map(|url| serde_json::json!({ "url": url })).collect();
         let body = serde_json::json!({ "sources": sources }).to_string();
@@ -317,7 +320,7 @@ impl Home {
         items.iter().map(|item| item["id"].as_u64().unwrap() as u32).collect()
     }
 
-    /// A request from somewhere, with a body of JSON.
+    /// Sends a request with a JSON body through the proxy.
     pub(crate) async fn send(&self, method: &str, path: &str, body: &str) -> Answer {
         let host = self.url.strip_prefix("http://").unwrap();
         let text = format!(
@@ -328,31 +331,34 @@ impl Home {
         exchange(host, text.as_bytes()).await
     }
 
-    /// A feed names hubs.
+    /// Offers the hubs that a feed names.
     pub(crate) fn offer(&self, feed: u32, topic: &str, hubs: &[String]) {
-        let offer = Offer { feed, topic: topic.to_owned(), hubs: hubs.to_vec() };
-        self.handle().websub().offer(offer);
+        let offer = HubOffer { feed, topic: topic.to_owned(), hubs: hubs.to_vec() };
+        self.handle().subscriber().offer_hubs(offer);
     }
 
-    /// The subscriptions as they are.
-    pub(crate) fn list(&self) -> Vec<Subscribed> {
+    /// Returns the subscriptions.
+    pub(crate) fn list(&self) -> Vec<SubscriptionStatus> {
         let handle = self.handle();
-        handle.websub().list(handle.now())
+        handle.subscriber().statuses(handle.now())
     }
 
-    /// Waits until there is such a subscription.
-    pub(crate) async fn is(&self, what: impl Fn(&Subscribed) -> bool) -> Subscribed {
-        until(async || self.list().into_iter().find(|it| what(it))).await
+    /// Waits for a matching subscription.
+    pub(crate) async fn wait_for_subscription(
+        &self,
+        matches: impl Fn(&SubscriptionStatus) -> bool,
+    ) -> SubscriptionStatus {
+        wait_until(async || self.list().into_iter().find(|it| matches(it))).await
     }
 
-    /// Heralds that have spoken of a page, as the store has it.
-    pub(crate) async fn voices(&self, page: u32) -> Vec<u32> {
+    /// Returns the signal sources that have announced a source, from the store.
+    pub(crate) async fn signal_sources_of(&self, page: u32) -> Vec<u32> {
         let read = self.handle().read(move |reader| reader.latest_signals(page)).await.unwrap();
         read.into_iter().map(|it| it.signal_source).collect()
     }
 }
 
-/// What stands before a service that others reach.
+/// Forwards connections to the service.
 async fn proxy(listener: TcpListener, target: Arc<Mutex<SocketAddr>>) {
     loop {
         let Ok((mut from, _)) = listener.accept().await else { continue };

@@ -1,4 +1,4 @@
-//! The service over real sockets: every route, every error, and clients that mean harm.
+//! Tests of the service over real sockets: every route, every error, and hostile clients.
 
 #![allow(clippy::unwrap_used)]
 

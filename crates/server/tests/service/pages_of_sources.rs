@@ -1,4 +1,4 @@
-//! The page of all sources: found, sorted, changed many at a time, added by paste.
+//! The list of sources: search, sorting, bulk edits and imports.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     &text[at..at + text[at..].find(to).unwrap()]
 }
 
-/// The URLs of the rows of a page, in order.
+/// Returns the URLs of the rows of a page, in order.
 fn rows(answer: &Answer) -> Vec<String> {
     assert_eq!(answer.status, 200, "{}", answer.body);
     let cells = answer.body.split("<td class=\"url\">").skip(1);
@@ -22,7 +22,7 @@ fn form(fields: &[(&str, &str)]) -> String {
     form.finish()
 }
 
-/// Where the link with such a text leads.
+/// Returns the target of the link with a text.
 fn link(answer: &Answer, text: &str) -> Option<String> {
     let end = answer.body.find(&format!("\">{text}</a>"))?;
     let start = answer.body[..end].rfind("href=\"")? + 6;
@@ -39,7 +39,7 @@ impl Service {
         self.send("POST", path, &kind, &form(&fields)).await
     }
 
-    /// The same, and the page that it leads to.
+    /// Submits a form and returns the page it redirects to.
     async fn post_on(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let answer = self.post(path, fields).await;
         assert_eq!(answer.status, 303, "{}", answer.body);
@@ -47,13 +47,13 @@ impl Service {
     }
 
     async fn put(&self, sources: Value) {
-        let answer = self.ask("PUT", "/v1/sources", json!({ "sources": sources })).await.ok();
+        let answer = self.send_json("PUT", "/v1/sources", json!({ "sources": sources })).await.ok();
         assert_eq!(answer["refused"], 0, "{answer}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_sources_the_page_says_what_to_do() {
+async fn the_empty_page_explains_how_to_add_sources() {
     let service = Service::start().await;
     let page = service.get("/sources").await;
     assert!(page.body.contains("No sources yet"), "{}", page.body);
@@ -110,10 +110,10 @@ async fn filters_narrow_the_list_and_can_be_combined() {
     service.put(all.collect()).await;
     let count = async |query: &str| {
         let page = service.get(&format!("/sources?{query}")).await;
-        let told = between(&page.body, "<strong>", "</strong>");
+        let heading = between(&page.body, "<strong>", "</strong>");
         let rows = rows(&page).len();
-        let fit = if rows == 1 { "source fits" } else { "sources fit" };
-        assert_eq!(told, format!("{rows} {fit}"), "{query}");
+        let noun = if rows == 1 { "matching source" } else { "matching sources" };
+        assert_eq!(heading, format!("{rows} {noun}"), "{query}");
         rows
     };
     assert_eq!(count("host=h1.example").await, 10);
@@ -127,61 +127,64 @@ async fn filters_narrow_the_list_and_can_be_combined() {
     assert_eq!(count("text=page/3&state=paused").await, 1);
     for nothing in ["state=gone", "state=good", "host=nobody.example", "tag=none", "text=zzz"] {
         let page = service.get(&format!("/sources?{nothing}")).await;
-        assert!(page.body.contains("There is nothing like that"), "{nothing}: {}", page.body);
+        assert!(page.body.contains("No sources match"), "{nothing}: {}", page.body);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_are_changed_at_once() {
+async fn a_bulk_edit_changes_the_selected_sources() {
     let service = Service::start().await;
     let all = (0..60).map(|n| json!({ "url": format!("https://h{}.example/{n}", n % 2) }));
     service.put(all.collect()).await;
     let source = async |id: u32| service.get(&format!("/v1/sources/{id}")).await.ok();
-    let told = async |fields: &[(&str, &str)], text: &str| {
+    let expect_message = async |fields: &[(&str, &str)], text: &str| {
         let page = service.post_on("/sources/edit", fields).await;
         assert!(page.body.contains(text), "{text}: {}", page.body);
     };
-    told(&[("action", "pause")], "Tick the sources first").await;
-    told(&[("action", "pause"), ("id", "0"), ("id", "3")], "Paused 2 sources.").await;
+    expect_message(&[("action", "pause")], "no source is selected").await;
+    expect_message(&[("action", "pause"), ("id", "0"), ("id", "3")], "Paused 2 sources.").await;
     assert_eq!(
         (source(0).await["paused"].as_bool(), source(1).await["paused"].as_bool()),
         (Some(true), Some(false))
     );
-    told(&[("action", "resume"), ("id", "0")], "Resumed 1 source.").await;
+    expect_message(&[("action", "resume"), ("id", "0")], "Resumed 1 source.").await;
     let whole = [("whole", "1"), ("host", "h1.example"), ("id", "0")];
-    told(
+    expect_message(
         &[&whole[..], &[("action", "importance"), ("importance", "2.5")]].concat(),
-        "Changed 30 sources.",
+        "Updated 30 sources.",
     )
     .await;
     assert_eq!(
         (source(1).await["importance"].as_f64(), source(0).await["importance"].as_f64()),
         (Some(2.5), Some(1.0))
     );
-    told(&[("action", "tag"), ("name", "new"), ("id", "0"), ("id", "1")], "Changed 2").await;
-    told(&[("action", "tag"), ("name", "more"), ("id", "1"), ("id", "2")], "Changed 2").await;
-    told(&[("action", "untag"), ("name", "new"), ("id", "1"), ("id", "2")], "Changed 1 ").await;
+    expect_message(&[("action", "tag"), ("name", "new"), ("id", "0"), ("id", "1")], "Updated 2")
+        .await;
+    expect_message(&[("action", "tag"), ("name", "more"), ("id", "1"), ("id", "2")], "Updated 2")
+        .await;
+    expect_message(&[("action", "untag"), ("name", "new"), ("id", "1"), ("id", "2")], "Updated 1 ")
+        .await;
     let tags = [source(0).await, source(1).await, source(2).await].map(|it| it["tags"].clone());
     assert_eq!(tags, [json!(["new"]), json!(["more"]), json!(["more"])]);
     let intervals = [("action", "intervals"), ("shortest", "1h"), ("longest", "none"), ("id", "5")];
-    told(&intervals, "Changed 1 source.").await;
+    expect_message(&intervals, "Updated 1 source.").await;
     assert_eq!(source(5).await["min_interval"].as_f64(), Some(3600.0));
     for (fields, why) in [
         ([("action", "importance"), ("importance", "much"), ("id", "1")], "is not a number"),
-        ([("action", "intervals"), ("shortest", "soon"), ("id", "1")], "is not a time"),
-        ([("action", "intervals"), ("shortest", ""), ("id", "1")], "no interval is given"),
-        ([("action", "tag"), ("name", ""), ("id", "1")], "no tag is given"),
-        ([("action", "dance"), ("name", ""), ("id", "1")], "no button says"),
+        ([("action", "intervals"), ("shortest", "soon"), ("id", "1")], "is not a duration"),
+        ([("action", "intervals"), ("shortest", ""), ("id", "1")], "no interval entered"),
+        ([("action", "tag"), ("name", ""), ("id", "1")], "no tag entered"),
+        ([("action", "dance"), ("name", ""), ("id", "1")], "unknown action"),
     ] {
-        told(&fields, why).await;
+        expect_message(&fields, why).await;
     }
     let elsewhere = [("action", "pause"), ("id", "1"), ("back", "https://evil.example/")];
     let answer = service.post("/sources/edit", &elsewhere).await;
-    assert!(answer.headers["location"].starts_with("/sources?said="));
+    assert!(answer.headers["location"].starts_with("/sources?flash="));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn to_remove_takes_a_second_look() {
+async fn removing_sources_requires_confirmation() {
     let service = Service::start().await;
     let all = (0..60).map(|n| json!({ "url": format!("https://h{}.example/{n}", n % 2) }));
     service.put(all.collect()).await;
@@ -200,11 +203,11 @@ async fn to_remove_takes_a_second_look() {
     let page = service.post_on("/sources/remove", &whole[..2]).await;
     assert!(page.body.contains("Removed 30 sources."));
     let page = service.post_on("/sources/remove", &[]).await;
-    assert!(page.body.contains("no source is named") && page.body.contains(">28 sources<"));
+    assert!(page.body.contains("no source is selected") && page.body.contains(">28 sources<"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_paste_is_looked_at_and_then_added() {
+async fn a_paste_is_previewed_and_then_added() {
     let service = Service::start().await;
     service.put(json!([{ "url": "https://a.example/1", "importance": 3.0 }])).await;
     let text = "https://a.example/1\n# mine\nhttps://a.example/2\nnonsense\nHTTPS://A.example/2\n\
@@ -214,12 +217,12 @@ async fn a_paste_is_looked_at_and_then_added() {
     assert_eq!(page.status, 200, "{}", page.body);
     for expect in [
         "Add 2 sources?",
-        "Read as URLs",
-        "1 URL is a source already",
-        "1 URL is in it more than once",
-        "2 lines cannot be sources",
+        "Format: URLs",
+        "1 URL is already a source",
+        "1 duplicate skipped",
+        "2 invalid lines",
         "<td class=\"number\">4</td><td class=\"wrap\"><code>nonsense</code>",
-        "At the same budget, they take ",
+        "At the current budget, the new sources take ",
         "<th scope=\"row\">Mean age</th>",
     ] {
         assert!(page.body.contains(expect), "{expect}: {}", page.body);
@@ -238,9 +241,9 @@ async fn a_paste_is_looked_at_and_then_added() {
         (&sources["items"][1]["importance"], &sources["items"][1]["tags"]),
         (&json!(2.0), &json!(["x", "y"]))
     );
-    // It is added once.
+    // A second submission adds nothing.
     let page = service.post_on("/sources/add", &add).await;
-    assert!(page.body.contains("no longer kept"));
+    assert!(page.body.contains("the pasted list has expired"));
     let page = service.post("/sources/preview", &[("text", text)]).await;
     assert!(page.body.contains("Nothing to add"));
     let page = service.post("/sources/preview", &[("text", "  ")]).await;
@@ -253,26 +256,26 @@ async fn feeds_and_sitemaps_can_be_pasted() {
     let opml = "<opml><body><outline text='News'><outline xmlUrl='https://a.example/feed'/>\
         </outline></body></opml>";
     let page = service.post("/sources/preview", &[("text", opml), ("folders", "1")]).await;
-    assert!(page.body.contains("Read as OPML") && page.body.contains("these would be the first"));
+    assert!(
+        page.body.contains("Format: OPML") && page.body.contains("There are no existing sources")
+    );
     let paste = between(&page.body, "name=\"paste\" value=\"", "\"").to_owned();
     service.post_on("/sources/add", &[("paste", &*paste), ("folders", "1")]).await;
     assert_eq!(service.get("/v1/sources/0").await.ok()["tags"], json!(["News"]));
     let map = "<urlset><url><loc>https://a.example/1</loc></url><url><loc>https://a.exa";
     let page = service.post("/sources/preview", &[("text", map)]).await;
-    assert!(
-        page.body.contains("Add 1 source?") && page.body.contains("Not all of it could be read")
-    );
+    assert!(page.body.contains("Add 1 source?") && page.body.contains("Not everything was read"));
     let index =
         "<sitemapindex><sitemap><loc>https://a.example/m.xml</loc></sitemap></sitemapindex>";
     let page = service.post("/sources/preview", &[("text", index)]).await;
-    assert!(page.body.contains("paste what is at https://a.example/m.xml"), "{}", page.body);
+    assert!(page.body.contains("paste the content of https://a.example/m.xml"), "{}", page.body);
     let many: String = (0..100_001).map(|n| format!("https://a.example/p{n}\n")).collect();
     let page = service.post("/sources/preview", &[("text", &many)]).await;
     assert!(page.body.contains("Add 100,000 sources?") && page.body.contains("freshet import"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_hostile_is_text() {
+async fn hostile_text_is_escaped() {
     let service = Service::start().await;
     let bad = "\"><script>alert(1)</script>";
     let url = format!("https://a.example/?{bad}'");
@@ -291,8 +294,8 @@ async fn what_is_hostile_is_text() {
     pages.push(service.post("/sources/preview", &fields).await);
     let fields = [("text", paste.as_str()), ("tags", bad), ("importance", bad)];
     pages.push(service.post("/sources/preview", &fields).await);
-    let told = [("action", "importance"), ("importance", bad), ("id", "0")];
-    pages.push(service.post_on("/sources/edit", &told).await);
+    let edit = [("action", "importance"), ("importance", bad), ("id", "0")];
+    pages.push(service.post_on("/sources/edit", &edit).await);
     for page in pages {
         assert_eq!(page.status, 200);
         assert!(!page.body.contains("<script>"), "{}", page.body);
@@ -302,7 +305,7 @@ async fn what_is_hostile_is_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_forms_of_our_pages_change_something() {
+async fn forms_without_the_key_change_nothing() {
     let service = Service::start().await;
     service.put(json!([{ "url": "https://a.example/" }])).await;
     let kind = [("Content-Type", "application/x-www-form-urlencoded")];
@@ -324,7 +327,7 @@ async fn only_forms_of_our_pages_change_something() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_tags_some_are_shown() {
+async fn the_number_of_tags_shown_is_limited() {
     let service = Service::start().await;
     let tags: Vec<String> = (10..30).map(|it| format!("tag{it}")).collect();
     service.put(json!([{ "url": "https://a.example/", "tags": tags }])).await;

@@ -1,12 +1,12 @@
-//! Who says that sources have changed, over the service.
+//! Tests of signal sources.
 
 use serde_json::{Value, json};
 
 use crate::client::Service;
-use crate::hub::Home;
+use crate::hub::TestDaemon;
 use crate::indexnow::Site;
 
-const CREW: &str = "crew = 2\nfetch.allow = [\"127.0.0.1\"]\nbudget = \"1000/day\"";
+const CONFIG: &str = "crew = 2\nfetch.allow = [\"127.0.0.1\"]\nbudget = \"1000/day\"";
 
 fn sitemap(urls: &[String]) -> String {
     let entry = |url: &String| format!("<url><loc>{url}</loc><lastmod>yesterday</lastmod></url>");
@@ -14,21 +14,21 @@ fn sitemap(urls: &[String]) -> String {
     format!("<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{entries}</urlset>")
 }
 
-async fn ask(home: &Home, method: &str, path: &str, body: Value) -> Value {
-    let answer = home.send(method, path, &body.to_string()).await;
+async fn ask(daemon: &TestDaemon, method: &str, path: &str, body: Value) -> Value {
+    let answer = daemon.send(method, path, &body.to_string()).await;
     assert!(answer.status < 300, "{answer:?}");
     serde_json::from_str(&answer.body).unwrap_or_default()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sitemap_is_added_read_shown_changed_and_removed() {
-    let (site, home) = (Site::start().await, Home::start(1.0, CREW).await);
+async fn a_sitemap_is_added_read_changed_and_removed() {
+    let (site, daemon) = (Site::start().await, TestDaemon::start(1.0, CONFIG).await);
     let urls: Vec<String> = (0..5).map(|it| site.url(&format!("/blog/{it}"))).collect();
-    site.has("/s.xml", &sitemap(&urls));
-    home.pages(&[&urls[0]]).await;
-    let wanted = json!({ "url": site.url("/s.xml"), "discover": true, "most": 3, "tags": ["blog"],
+    site.publish("/s.xml", &sitemap(&urls));
+    daemon.pages(&[&urls[0]]).await;
+    let input = json!({ "url": site.url("/s.xml"), "discover": true, "most": 3, "tags": ["blog"],
         "include": [format!("{}/blog/", site.url("").trim_start_matches("http://"))] });
-    let answer = home.send("POST", "/v1/signal-sources", &wanted.to_string()).await;
+    let answer = daemon.send("POST", "/v1/signal-sources", &input.to_string()).await;
     assert_eq!(answer.status, 201, "{answer:?}");
     let added = answer.ok();
     assert_eq!(
@@ -39,14 +39,14 @@ async fn a_sitemap_is_added_read_shown_changed_and_removed() {
     assert_eq!((added["min_interval"].as_f64(), added["precision"].as_f64()), (Some(300.0), None));
     let at = format!("/v1/signal-sources/{}", added["number"]);
 
-    let read = ask(&home, "POST", &format!("{at}/read?wait=60"), json!({})).await;
+    let read = ask(&daemon, "POST", &format!("{at}/read?wait=60"), json!({})).await;
     let last = &read["last_read"];
     assert_eq!(
         (last["outcome"].as_str(), last["format"].as_str()),
         (Some("read"), Some("sitemap"))
     );
     assert_eq!(last["entries"], 5, "{read}");
-    // One was known, three are added, and one more would have been.
+    // One is a source already, three are added, and one exceeds the limit.
     assert_eq!(read["found"], 3, "{read}");
     assert_eq!(
         last["defects"]["bad-date"].as_u64().or(last["defects"]["no-date"].as_u64()),
@@ -55,20 +55,20 @@ async fn a_sitemap_is_added_read_shown_changed_and_removed() {
     );
     assert!(read["reads"].as_u64().unwrap() >= 1);
     assert!(read["next_read"].as_str().unwrap() > read["added"].as_str().unwrap());
-    let tagged = ask(&home, "GET", "/v1/sources?tag=blog", json!({})).await;
+    let tagged = ask(&daemon, "GET", "/v1/sources?tag=blog", json!({})).await;
     assert_eq!(tagged["items"].as_array().unwrap().len(), 3);
 
-    // What is read is no page.
-    let source = ask(&home, "GET", &format!("/v1/sources/{}", read["source"]), json!({})).await;
+    // The sitemap itself is not listed as a source.
+    let source = ask(&daemon, "GET", &format!("/v1/sources/{}", read["source"]), json!({})).await;
     assert_eq!(source["signal_source"], read["number"]);
-    let all = ask(&home, "GET", "/v1/sources", json!({})).await;
+    let all = ask(&daemon, "GET", "/v1/sources", json!({})).await;
     assert!(all["items"].as_array().unwrap().iter().all(|it| it["signal_source"].is_null()));
 
-    // Said anew, what is left out stays.
-    let again = home.send("POST", "/v1/signal-sources", &wanted.to_string()).await;
+    // Added again, omitted fields stay unchanged.
+    let again = daemon.send("POST", "/v1/signal-sources", &input.to_string()).await;
     assert_eq!((again.status, &again.ok()["number"]), (200, &added["number"]));
     let patch = json!({ "most": 4, "paused": true, "max_interval": 0 });
-    let changed = ask(&home, "PATCH", &at, patch).await;
+    let changed = ask(&daemon, "PATCH", &at, patch).await;
     assert_eq!(
         (&changed["rule"]["most"], &changed["rule"]["tags"][0]),
         (&json!(4), &json!("blog"))
@@ -76,14 +76,14 @@ async fn a_sitemap_is_added_read_shown_changed_and_removed() {
     assert_eq!((&changed["paused"], changed["max_interval"].as_f64()), (&json!(true), Some(0.0)));
     assert!(changed["next_read"].is_null(), "{changed}");
 
-    let gone = home.send("DELETE", &at, "").await;
+    let gone = daemon.send("DELETE", &at, "").await;
     assert_eq!(gone.status, 204, "{gone:?}");
-    home.send("GET", &at, "").await.refuses(404, None);
-    home.send("DELETE", &at, "").await.refuses(404, None);
+    daemon.send("GET", &at, "").await.assert_problem(404, None);
+    daemon.send("DELETE", &at, "").await.assert_problem(404, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_meant_is_refused_with_its_field() {
+async fn an_error_names_the_invalid_field() {
     let service = Service::start().await;
     let url = "https://a.example/sitemap.xml";
     for (body, field) in [
@@ -97,26 +97,32 @@ async fn what_cannot_be_meant_is_refused_with_its_field() {
         (json!({ "url": url, "min_interval": 10, "max_interval": 5 }), "min_interval"),
         (json!({ "url": url, "what": 1 }), "what"),
     ] {
-        service.ask("POST", "/v1/signal-sources", body).await.refuses(400, Some(field));
+        service
+            .send_json("POST", "/v1/signal-sources", body)
+            .await
+            .assert_problem(400, Some(field));
     }
     let none = service.get("/v1/signal-sources").await.ok();
     assert_eq!(none["items"], json!([]));
-    service.get("/v1/signal-sources?kind=x").await.refuses(400, Some("kind"));
-    service.ask("POST", "/v1/signal-sources/7/read", json!({})).await.refuses(404, None);
-    service.ask("PATCH", "/v1/signal-sources/7", json!({})).await.refuses(404, None);
+    service.get("/v1/signal-sources?kind=x").await.assert_problem(400, Some("kind"));
+    service
+        .send_json("POST", "/v1/signal-sources/7/read", json!({}))
+        .await
+        .assert_problem(404, None);
+    service.send_json("PATCH", "/v1/signal-sources/7", json!({})).await.assert_problem(404, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn they_are_listed_by_kind_and_host_in_pages() {
+async fn signal_sources_are_listed_by_kind_and_host_in_pages() {
     let service = Service::start().await;
     for n in 0..5 {
         let kind = if n % 2 == 0 { "sitemap" } else { "feed" };
         let url = format!("https://{}.example/{n}", if n < 3 { "a" } else { "b" });
         let body = json!({ "url": url, "kind": kind });
-        assert_eq!(service.ask("POST", "/v1/signal-sources", body).await.status, 201);
+        assert_eq!(service.send_json("POST", "/v1/signal-sources", body).await.status, 201);
     }
     let ids = service.add(&["https://a.example/"]).await;
-    service.ask("POST", "/v1/signals", json!({ "ids": ids })).await.ok();
+    service.send_json("POST", "/v1/signals", json!({ "ids": ids })).await.ok();
     let list = async |query: &str| {
         let mut found = Vec::new();
         let mut after = String::new();
@@ -139,45 +145,45 @@ async fn they_are_listed_by_kind_and_host_in_pages() {
     let metrics = service.get("/metrics").await.body;
     assert!(metrics.contains("freshet_signals_total{kind=\"api\"} 1\n"), "{metrics}");
     assert!(metrics.contains("freshet_signal_sources 6"), "{metrics}");
-    // Who speaks by itself is not read.
+    // A signal source that pushes cannot be read.
     let api = service.get("/v1/signal-sources?kind=api").await.ok()["items"][0].clone();
     assert_eq!((&api["rule"], &api["signals"]), (&Value::Null, &json!(1)));
     let path = format!("/v1/signal-sources/{}/read", api["number"]);
-    service.ask("POST", &path, json!({})).await.refuses(409, None);
+    service.send_json("POST", &path, json!({})).await.assert_problem(409, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn signals_that_prove_true_move_the_next_fetch() {
-    // A minute in a second, and fetches that are asked for only: the budget is a drop.
+async fn reliable_signals_move_the_next_fetch_forward() {
+    // One minute per second; the budget is so small that only requested fetches are made.
     let settings = "crew = 2\nfetch.allow = [\"127.0.0.1\"]\nbudget = \"20/day\"";
-    let (site, home) = (Site::start().await, Home::start(60.0, settings).await);
-    site.has("/page", "first");
-    let page = home.pages(&[&site.url("/page")]).await[0];
+    let (site, daemon) = (Site::start().await, TestDaemon::start(60.0, settings).await);
+    site.publish("/page", "first");
+    let page = daemon.pages(&[&site.url("/page")]).await[0];
     let check = format!("/v1/sources/{page}/check?wait=60");
     let explain = format!("/v1/sources/{page}/explain");
-    ask(&home, "POST", &check, json!({})).await;
-    let before = ask(&home, "GET", &explain, json!({})).await;
+    ask(&daemon, "POST", &check, json!({})).await;
+    let before = ask(&daemon, "GET", &explain, json!({})).await;
     assert_eq!(before["announced"], Value::Null);
     for round in 0..30 {
-        site.has("/page", &format!("version {round} of a page"));
-        ask(&home, "POST", "/v1/signals", json!({ "ids": [page] })).await;
-        ask(&home, "POST", &check, json!({})).await;
+        site.publish("/page", &format!("version {round} of a page"));
+        ask(&daemon, "POST", "/v1/signals", json!({ "ids": [page] })).await;
+        ask(&daemon, "POST", &check, json!({})).await;
     }
-    ask(&home, "POST", "/v1/signals", json!({ "ids": [page] })).await;
-    let after = ask(&home, "GET", &explain, json!({})).await;
-    let said = &after["announced"];
-    assert_eq!((&said["url"], &said["kind"]), (&json!("api"), &json!("api")), "{after}");
-    assert_eq!(said["signals"], 1);
-    assert!(said["precision"].as_f64().unwrap() > 0.5, "{said}");
-    let source = format!("/v1/signal-sources/{}", said["signal_source"]);
-    let source = ask(&home, "GET", &source, json!({})).await;
-    // The first few came before anybody listened, and the last is not tried yet.
+    ask(&daemon, "POST", "/v1/signals", json!({ "ids": [page] })).await;
+    let after = ask(&daemon, "GET", &explain, json!({})).await;
+    let announced = &after["announced"];
+    assert_eq!((&announced["url"], &announced["kind"]), (&json!("api"), &json!("api")), "{after}");
+    assert_eq!(announced["signals"], 1);
+    assert!(announced["precision"].as_f64().unwrap() > 0.5, "{announced}");
+    let source = format!("/v1/signal-sources/{}", announced["signal_source"]);
+    let source = ask(&daemon, "GET", &source, json!({})).await;
+    // The first signals came before the source was trusted, and the last is not verified yet.
     let (tried, proved) = (source["tried"].as_u64().unwrap(), source["proved"].as_u64().unwrap());
     assert!(source["signals"] == 31 && (20..31).contains(&tried), "{source}");
     assert_eq!(proved, tried);
     if after["standing"] == "waiting" || after["standing"] == "candidate" {
-        assert!(said["moved_seconds"].as_f64().unwrap() > 0.0, "{after}");
-        let text = said["text"].as_str().unwrap();
+        assert!(announced["moved_seconds"].as_f64().unwrap() > 0.0, "{after}");
+        let text = announced["text"].as_str().unwrap();
         assert!(text.starts_with("1 signal of api, ") && text.contains(" instead of "), "{text}");
         assert!(after["text"].as_str().unwrap().contains(text), "{after}");
     }

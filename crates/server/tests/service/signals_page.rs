@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use crate::client::{Answer, Service};
-use crate::hub::{Home, until};
+use crate::hub::{TestDaemon, wait_until};
 use crate::indexnow::Site;
 
 const HOSTILE: &str = "https://a.example/s.xml?q=<script>alert(1)</script>";
 
-/// What a form sends, with the key of the page that it is on.
+/// Submits a form with the key of its page.
 async fn send(service: &Service, page: &str, to: &str, fields: &[(&str, &str)]) -> Answer {
     let shown = service.get(page).await;
     let (_, rest) = shown.body.split_once("name=\"key\" value=\"").unwrap();
@@ -28,7 +28,7 @@ fn has(answer: &Answer, text: &str) {
 async fn a_sitemap_is_added_paused_and_removed_by_forms() {
     let service = Service::start().await;
     let empty = service.get("/signals").await;
-    has(&empty, "Nobody says what has changed yet");
+    has(&empty, "No signal sources yet");
     has(&empty, "<a href=\"/signals\" aria-current=\"page\">Signals</a>");
     let fields = [
         ("url", HOSTILE),
@@ -43,36 +43,36 @@ async fn a_sitemap_is_added_paused_and_removed_by_forms() {
     let place = added.headers["location"].clone();
     let path = place.split('?').next().unwrap().to_owned();
     let page = service.get(&place).await;
-    has(&page, "It is read from now on");
+    has(&page, "Signal source added");
     has(&page, "a.example/blog/, a.example/news/");
     has(&page, "77, 0 so far");
-    has(&page, "It has said nothing yet");
-    has(&page, "not read yet");
+    has(&page, "No signals yet");
+    has(&page, "not fetched yet");
     for page in [page, service.get("/signals").await] {
         assert!(!page.body.contains("<script>alert") && !page.body.contains("<b>bold"));
         has(&page, "a.example/s.xml");
-        has(&page, "Feed, given by hand");
+        has(&page, "Feed, added manually");
     }
     let known = service.get("/v1/signal-sources").await.ok();
     assert_eq!(known["items"][0]["rule"]["tags"], json!(["<b>bold</b>"]));
-    // What is read to hear it is no page.
+    // The source behind a signal source redirects to it.
     let source = service.get(&format!("/sources/{}", known["items"][0]["source"])).await;
     assert_eq!((source.status, &source.headers["location"]), (303, &path));
 
     send(&service, &path, &format!("{path}/pause"), &[("paused", "1")]).await;
     assert_eq!(service.get("/v1/signal-sources").await.ok()["items"][0]["paused"], true);
-    has(&service.get(&path).await, "Go on");
+    has(&service.get(&path).await, "Resume");
     let found = service.get("/signals?text=%3Cscript%3Ealert(2)").await;
-    has(&found, "No signal source has");
+    has(&found, "No signal source matches");
     assert!(!found.body.contains("<script>alert(2)"));
     let removed = send(&service, &path, &format!("{path}/remove"), &[]).await;
-    assert!(removed.headers["location"].starts_with("/signals?said="), "{removed:?}");
+    assert!(removed.headers["location"].starts_with("/signals?flash="), "{removed:?}");
     assert_eq!(service.get("/v1/signal-sources").await.ok()["items"], json!([]));
     assert_eq!(service.get(&path).await.status, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_that_cannot_be_meant_comes_back_with_what_is_wrong() {
+async fn an_invalid_form_is_shown_again_with_its_error() {
     let service = Service::start().await;
     for (fields, field) in [
         ([("url", "nonsense"), ("most", "")], "url-error"),
@@ -84,7 +84,7 @@ async fn a_form_that_cannot_be_meant_comes_back_with_what_is_wrong() {
         has(&answer, &format!("id=\"{field}\""));
         has(&answer, &format!("value=\"{}\"", fields[0].1));
     }
-    // A form of somebody else's.
+    // A forged form.
     let kind = [("Content-Type", "application/x-www-form-urlencoded")];
     let forged = service.send("POST", "/signals", &kind, "key=0&url=https://a.example/").await;
     assert_eq!(forged.status, 403);
@@ -92,38 +92,38 @@ async fn a_form_that_cannot_be_meant_comes_back_with_what_is_wrong() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_with_a_document_and_what_a_signal_did_is_shown() {
+async fn document_problems_and_the_effect_of_signals_are_shown() {
     let settings = "crew = 2\nfetch.allow = [\"127.0.0.1\"]\nbudget = \"20/day\"";
-    let (site, home) = (Site::start().await, Home::start(60.0, settings).await);
-    site.has("/s.xml", "<!doctype html><html><body>welcome</body></html>");
-    let get = async |path: &str| home.send("GET", path, "").await;
+    let (site, daemon) = (Site::start().await, TestDaemon::start(60.0, settings).await);
+    site.publish("/s.xml", "<!doctype html><html><body>welcome</body></html>");
+    let get = async |path: &str| daemon.send("GET", path, "").await;
     let body = json!({ "url": site.url("/s.xml") }).to_string();
-    let number = home.send("POST", "/v1/signal-sources", &body).await.ok()["number"].clone();
-    home.send("POST", &format!("/v1/signal-sources/{number}/read?wait=60"), "").await.ok();
+    let number = daemon.send("POST", "/v1/signal-sources", &body).await.ok()["number"].clone();
+    daemon.send("POST", &format!("/v1/signal-sources/{number}/read?wait=60"), "").await.ok();
     let list = get("/signals").await;
     has(&list, "<span class=\"state bad\">html</span>");
     has(&list, "html × 1");
     let page = get(&format!("/signals/{number}")).await;
-    has(&page, "It is a page for people, not a sitemap or feed.");
+    has(&page, "The document is an HTML page, not a sitemap or feed.");
 
-    site.has("/page", "first");
-    let source = home.pages(&[&site.url("/page")]).await[0];
+    site.publish("/page", "first");
+    let source = daemon.pages(&[&site.url("/page")]).await[0];
     let check = format!("/v1/sources/{source}/check?wait=60");
     let signal = json!({ "ids": [source] }).to_string();
-    home.send("POST", &check, "").await.ok();
+    daemon.send("POST", &check, "").await.ok();
     for round in 0..30 {
-        site.has("/page", &format!("version {round} of a page"));
-        home.send("POST", "/v1/signals", &signal).await.ok();
-        home.send("POST", &check, "").await.ok();
+        site.publish("/page", &format!("version {round} of a page"));
+        daemon.send("POST", "/v1/signals", &signal).await.ok();
+        daemon.send("POST", &check, "").await.ok();
     }
-    home.send("POST", "/v1/signals", &signal).await.ok();
+    daemon.send("POST", "/v1/signals", &signal).await.ok();
     let page = get(&format!("/sources/{source}")).await;
     has(&page, "1 signal of api, ");
-    has(&page, "Who says so");
-    let list = until(async || {
+    has(&page, ">Signal source</a>");
+    let list = wait_until(async || {
         let list = get("/signals").await;
-        list.body.contains("Program, spoke by itself, 31 signals").then_some(list)
+        list.body.contains("API client, push, 31 signals").then_some(list)
     })
     .await;
-    has(&list, "missed none");
+    has(&list, "none missed");
 }

@@ -6,7 +6,7 @@ use crate::client::{Answer, Service};
 
 const HOSTILE: &str = "https://a.example/page?q=<script>alert(1)</script>&r=\"'";
 
-/// What a form sends, with the key of the page that it is on.
+/// Submits a form with the key of its page.
 async fn send(service: &Service, page: &str, to: &str, fields: &[(&str, &str)]) -> Answer {
     let shown = service.get(page).await;
     let (_, rest) = shown.body.split_once("name=\"key\" value=\"").unwrap();
@@ -22,9 +22,9 @@ async fn post(service: &Service, to: &str, body: &str) -> Answer {
     service.send("POST", to, &kind, body).await
 }
 
-/// What must never come as markup, whatever fetched content and owners say.
+/// Asserts that no foreign text became markup.
 #[track_caller]
-fn is_tame(answer: &Answer) {
+fn assert_escaped(answer: &Answer) {
     assert_eq!(answer.status, 200, "{answer:?}");
     for bad in ["<script>alert", "<b>bold", "<img src=x", "javascript:", "onerror=alert(1)>"] {
         assert!(!answer.body.contains(bad), "{bad} in {}", answer.body);
@@ -37,28 +37,28 @@ async fn with_versions() -> Service {
     let service = Service::start().await;
     let sources = json!({ "sources": [{ "url": HOSTILE, "tags": ["<b>bold</b>", "news"],
         "importance": 2.5 }] });
-    service.ask("PUT", "/v1/sources", sources).await.ok();
+    service.send_json("PUT", "/v1/sources", sources).await.ok();
     let lines: Vec<String> = (0..40).map(|at| format!("line {at} stays as it is")).collect();
     let old = format!("{}\nthe price is 49 today <img src=x onerror=alert(1)>\n", lines.join("\n"));
     let new = format!("{}\nnow with <script>alert(2)</script>", old.replace("49", "59"));
-    service.serve_texts(0, &[&old, &new]).await;
+    service.report_texts(0, &[&old, &new]).await;
     service
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_of_a_source_says_when_why_and_what_was() {
+async fn the_source_page_shows_next_fetch_estimate_and_history() {
     let service = with_versions().await;
     let page = service.get("/sources/0").await;
-    is_tame(&page);
+    assert_escaped(&page);
     let has = |text: &str| assert!(page.body.contains(text), "{text} is not in {}", page.body);
     // Escaped by number or by name.
     has("alert(1)");
     has("importance 2.5");
     has("rel=\"noreferrer noopener\"");
     has("Next fetch");
-    has("climbing to the price");
-    has("With a chance of 95 %, between every");
-    has("no copy yet");
+    has("<h2>Value of a fetch</h2>");
+    has("95% credible interval: every ");
+    has("first fetch");
     has("<span class=\"state good\">changed</span>");
     has("href=\"/raw/0/2\"");
     has("/sources/0/diff?from=1&#38;to=2");
@@ -79,34 +79,34 @@ async fn snapshots_are_plain_text_in_a_sandbox() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn differences_are_shown_in_one_column_and_in_two() {
+async fn diffs_are_shown_inline_and_side_by_side() {
     let service = with_versions().await;
     let inline = service.get("/sources/0/diff?from=1&to=2").await;
-    is_tame(&inline);
-    for text in ["<del>49</del>", "<ins>59</ins>", "37 lines are the same", "href=\"#change-1\""] {
+    assert_escaped(&inline);
+    for text in ["<del>49</del>", "<ins>59</ins>", "37 unchanged lines", "href=\"#change-1\""] {
         assert!(inline.body.contains(text), "{text} is not in {}", inline.body);
     }
     assert!(inline.body.contains("id=\"change-1\""));
     let side = service.get("/sources/0/diff?view=side&all=1").await;
-    is_tame(&side);
+    assert_escaped(&side);
     assert!(
-        side.body.contains("<table class=\"diff side\">") && !side.body.contains("are the same")
+        side.body.contains("<table class=\"diff side\">") && !side.body.contains("unchanged lines")
     );
     let same = service.get("/sources/0/diff?from=2&to=2").await;
-    assert!(same.body.contains("Nothing that counts differs"), "{}", same.body);
+    assert!(same.body.contains("No differences"), "{}", same.body);
     assert_eq!(service.get("/sources/0/diff?from=9&to=2").await.status, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_counts_is_tried_before_it_is_saved() {
+async fn change_detection_is_previewed_before_it_is_saved() {
     let service = with_versions().await;
     let tune = "/sources/0/tune";
     let shown = service.get(tune).await;
-    is_tame(&shown);
-    assert!(shown.body.contains("would count: "), "{}", shown.body);
+    assert_escaped(&shown);
+    assert!(shown.body.contains(">change, "), "{}", shown.body);
     let preview =
         send(&service, tune, tune, &[("ignore_text", "price.*"), ("do", "preview")]).await;
-    is_tame(&preview);
+    assert_escaped(&preview);
     assert!(!preview.body.contains("the price is 59"), "{}", preview.body);
     let source = service.get("/v1/sources/0").await.ok();
     assert_eq!(source["detect"], json!(null), "a preview saves nothing");
@@ -119,7 +119,7 @@ async fn what_counts_is_tried_before_it_is_saved() {
     assert!(wrong.body.contains("aria-invalid=\"true\"") && !wrong.body.contains("<img src=x"));
 
     let half = send(&service, tune, tune, &[("select", "p["), ("do", "preview")]).await;
-    assert_eq!(half.status, 200, "what is half typed is no mistake");
+    assert_eq!(half.status, 200, "an invalid preview is not an error");
     assert!(half.body.contains("line 1: "), "{}", half.body);
 
     let good = [("keep_text", "price"), ("ignore", "case"), ("below", "5 %"), ("do", "save")];
@@ -133,7 +133,7 @@ async fn what_counts_is_tried_before_it_is_saved() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wanted_is_edited_and_refused_at_its_field() {
+async fn settings_are_saved_and_errors_shown_at_their_field() {
     let service = with_versions().await;
     let page = "/sources/0";
     let wrong = [("importance", "much<script>alert(1)</script>"), ("tags", "a\nb")];
@@ -165,7 +165,7 @@ async fn what_is_wanted_is_edited_and_refused_at_its_field() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_changed_without_the_key_of_a_page() {
+async fn forms_without_the_key_change_nothing() {
     let service = with_versions().await;
     for (to, body) in [
         ("/sources/0", "importance=9"),
@@ -181,26 +181,26 @@ async fn nothing_is_changed_without_the_key_of_a_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_is_removed_by_who_confirms_it() {
+async fn removing_a_source_requires_confirmation() {
     let service = with_versions().await;
     let asked = service.get("/sources/0/remove").await;
-    is_tame(&asked);
+    assert_escaped(&asked);
     assert!(asked.body.contains("Remove this source?") && asked.body.contains("2 versions"));
     service.get("/v1/sources/0").await.ok();
     let removed = send(&service, "/sources/0/remove", "/sources/0/remove", &[]).await;
     assert_eq!(removed.status, 303, "{removed:?}");
-    service.get("/v1/sources/0").await.refuses(404, None);
+    service.get("/v1/sources/0").await.assert_problem(404, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_versions_the_newest_are_listed() {
-    let service = Service::with("[keep]\nversions = 30", |_| {}).await;
+async fn the_newest_versions_are_listed() {
+    let service = Service::start_with("[keep]\nversions = 30", |_| {}).await;
     let id = service.add(&["https://a.example/a"]).await[0];
     let texts: Vec<String> = (1..=23).map(|it| format!("text {it}")).collect();
-    service.serve_texts(id, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    service.report_texts(id, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
     let count = |page: &Answer| page.body.matches("aria-label=\"Text of version").count();
     let page = service.get(&format!("/sources/{id}")).await;
     assert_eq!(count(&page), 20, "{}", page.body);
-    assert!(page.body.contains("?versions=23#versions\">3 more</a>"), "{}", page.body);
+    assert!(page.body.contains("?versions=23#versions\">Show 3 more</a>"), "{}", page.body);
     assert_eq!(count(&service.get(&format!("/sources/{id}?versions=23")).await), 23);
 }

@@ -1,4 +1,4 @@
-//! Sources: added, listed, found, changed, removed.
+//! Tests of sources: added, listed, found, changed, removed.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn urls(page: &Value) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_request_twice_changes_nothing_and_each_source_has_its_answer() {
+async fn an_upsert_is_idempotent_and_each_source_has_its_own_result() {
     let service = Service::start().await;
     let body = json!({ "sources": [
         { "url": "https://a.example/1", "importance": 2.5, "tags": ["x", "y"], "min_interval": 60 },
@@ -22,7 +22,7 @@ async fn the_same_request_twice_changes_nothing_and_each_source_has_its_answer()
         { "url": "https://a.example/5", "min_interval": 10, "max_interval": 5 },
         { "url": "https://a.example/6", "tags": [""] },
     ]});
-    let first = service.ask("PUT", "/v1/sources", body.clone()).await.ok();
+    let first = service.send_json("PUT", "/v1/sources", body.clone()).await.ok();
     let fields = first["items"].as_array().unwrap().iter().map(|item| {
         assert_eq!(item["status"] == "refused", !item["problem"].is_null());
         item["problem"]["field"].as_str()
@@ -43,7 +43,7 @@ async fn the_same_request_twice_changes_nothing_and_each_source_has_its_answer()
     );
     assert_eq!((&first["created"], &first["refused"]), (&json!(1), &json!(7)));
     let before = service.get("/v1/sources/0").await.ok();
-    let second = service.ask("PUT", "/v1/sources", body).await.ok();
+    let second = service.send_json("PUT", "/v1/sources", body).await.ok();
     assert_eq!((&second["created"], &second["updated"]), (&json!(0), &json!(1)));
     assert_eq!(service.get("/v1/sources/0").await.ok(), before);
     assert_eq!(before["importance"], 2.5);
@@ -54,7 +54,7 @@ async fn the_same_request_twice_changes_nothing_and_each_source_has_its_answer()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_come_in_pages_and_can_be_narrowed() {
+async fn lists_are_paginated_and_filtered() {
     let service = Service::start().await;
     let sources = (0..25).map(|n| {
         json!({
@@ -64,7 +64,7 @@ async fn lists_come_in_pages_and_can_be_narrowed() {
         })
     });
     let sources: Vec<_> = sources.collect();
-    service.ask("PUT", "/v1/sources", json!({ "sources": sources })).await.ok();
+    service.send_json("PUT", "/v1/sources", json!({ "sources": sources })).await.ok();
     let (mut all, mut after) = (Vec::new(), String::new());
     loop {
         let page = service.get(&format!("/v1/sources?limit=7{after}")).await.ok();
@@ -96,14 +96,14 @@ async fn lists_come_in_pages_and_can_be_narrowed() {
     }
     let found = service.get("/v1/sources/find?url=https://h1.example/13").await.ok();
     assert_eq!(found["id"], 13);
-    // As a browser would write it.
+    // Not in canonical form.
     let found = service.get("/v1/sources/find?url=HTTPS://H1.example:443/13").await.ok();
     assert_eq!(found["id"], 13);
-    service.get("/v1/sources/find?url=https://h1.example/99").await.refuses(404, None);
+    service.get("/v1/sources/find?url=https://h1.example/99").await.assert_problem(404, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_meant_names_its_field() {
+async fn an_error_names_the_invalid_field() {
     let service = Service::start().await;
     service.add(&["https://a.example/"]).await;
     let cases = [
@@ -143,7 +143,7 @@ async fn what_cannot_be_meant_names_its_field() {
         ("/v1/feeds/source/7.atom", 404, None),
     ];
     for (path, status, field) in cases {
-        service.get(path).await.refuses(status, field);
+        service.get(path).await.assert_problem(status, field);
     }
     let bodies = [
         ("PUT", "/v1/sources", json!({}), "sources"),
@@ -157,17 +157,17 @@ async fn what_cannot_be_meant_names_its_field() {
         ("PATCH", "/v1/settings", json!({ "objective": "glory" }), "objective"),
     ];
     for (method, path, body, field) in bodies {
-        service.ask(method, path, body).await.refuses(400, Some(field));
+        service.send_json(method, path, body).await.assert_problem(400, Some(field));
     }
-    service.ask("PATCH", "/v1/sources/7", json!({})).await.refuses(404, None);
-    service.ask("DELETE", "/v1/sources/7", json!({})).await.refuses(404, None);
-    service.ask("POST", "/v1/sources/remove", json!({})).await.refuses(400, None);
-    service.ask("POST", "/v1/signals", json!({})).await.refuses(400, None);
+    service.send_json("PATCH", "/v1/sources/7", json!({})).await.assert_problem(404, None);
+    service.send_json("DELETE", "/v1/sources/7", json!({})).await.assert_problem(404, None);
+    service.send_json("POST", "/v1/sources/remove", json!({})).await.assert_problem(400, None);
+    service.send_json("POST", "/v1/signals", json!({})).await.assert_problem(400, None);
     let json_type = [("Content-Type", "application/json")];
-    service.send("PUT", "/v1/sources", &json_type, "{").await.refuses(400, Some("body"));
-    service.send("PUT", "/v1/sources", &[], "{}").await.refuses(415, None);
+    service.send("PUT", "/v1/sources", &json_type, "{").await.assert_problem(400, Some("body"));
+    service.send("PUT", "/v1/sources", &[], "{}").await.assert_problem(415, None);
     let answer = service.send("PATCH", "/v1/status", &json_type, "{}").await;
-    answer.refuses(405, None);
+    answer.assert_problem(405, None);
     assert!(answer.headers["allow"].contains("GET"), "{answer:?}");
 }
 
@@ -180,27 +180,27 @@ async fn a_source_is_changed_and_removed() {
     let same = service.send("GET", "/v1/sources/1", &[("If-None-Match", &tag)], "").await;
     assert_eq!((same.status, same.body.as_str()), (304, ""));
     let body = json!({ "paused": true, "tags": ["t"], "max_interval": 3600, "objective": "age" });
-    let patched = service.ask("PATCH", "/v1/sources/1", body).await.ok();
+    let patched = service.send_json("PATCH", "/v1/sources/1", body).await.ok();
     assert_eq!((&patched["paused"], &patched["max_interval"]), (&json!(true), &json!(3600.0)));
     assert_eq!(patched["objective"], "age");
     let body = json!({ "max_interval": 0, "objective": "", "detect": { "select": ["main"] } });
-    let patched = service.ask("PATCH", "/v1/sources/1", body).await.ok();
+    let patched = service.send_json("PATCH", "/v1/sources/1", body).await.ok();
     assert_eq!((&patched["paused"], &patched["max_interval"]), (&json!(true), &json!(0.0)));
     assert_eq!(patched["detect"], json!({ "select": ["main"] }));
     assert!(patched["objective"].is_null());
     let changed = service.send("GET", "/v1/sources/1", &[("If-None-Match", &tag)], "").await;
     assert_eq!(changed.status, 200);
     assert_eq!(service.send("DELETE", "/v1/sources/1", &[], "").await.status, 204);
-    service.get("/v1/sources/1").await.refuses(404, None);
+    service.get("/v1/sources/1").await.assert_problem(404, None);
     let body = json!({ "ids": [0, 77], "urls": ["https://b.example/2", "https://c.example/"] });
-    let removed = service.ask("POST", "/v1/sources/remove", body.clone()).await.ok();
+    let removed = service.send_json("POST", "/v1/sources/remove", body.clone()).await.ok();
     assert_eq!(removed, json!({ "removed": 2, "unknown": ["https://c.example/"] }));
-    assert_eq!(service.ask("POST", "/v1/sources/remove", body).await.ok()["removed"], 0);
+    assert_eq!(service.send_json("POST", "/v1/sources/remove", body).await.ok()["removed"], 0);
     assert!(urls(&service.get("/v1/sources").await.ok()).is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_of_a_wrong_type_is_refused_alone() {
+async fn an_item_of_a_wrong_type_is_refused_without_affecting_others() {
     let service = Service::start().await;
     let body = json!({ "sources": [
         { "url": "https://a.example/" },
@@ -211,7 +211,7 @@ async fn what_is_of_a_wrong_type_is_refused_alone() {
         "https://e.example/",
         { "url": "https://f.example/", "importance": 2 },
     ] });
-    let answer = service.ask("PUT", "/v1/sources", body).await.ok();
+    let answer = service.send_json("PUT", "/v1/sources", body).await.ok();
     assert_eq!((&answer["created"], &answer["refused"]), (&json!(2), &json!(5)), "{answer}");
     let items = answer["items"].as_array().unwrap();
     let fields: Vec<_> = items.iter().map(|it| it["problem"]["field"].as_str()).collect();
@@ -222,15 +222,15 @@ async fn what_is_of_a_wrong_type_is_refused_alone() {
     assert_eq!(items[2]["url"], "https://c.example/");
     assert_eq!(items[3]["url"], Value::Null);
     assert_eq!((&items[0]["id"], &items[6]["id"]), (&json!(0), &json!(1)));
-    // What is no list of anything is refused as a whole.
+    // A body that is not a list of items is refused as a whole.
     for (text, field) in
         [("{}", "sources"), ("{\"sources\":[}", "body"), ("{\"sources\":7}", "sources")]
     {
         let kind = [("Content-Type", "application/json")];
-        service.send("PUT", "/v1/sources", &kind, text).await.refuses(400, Some(field));
+        service.send("PUT", "/v1/sources", &kind, text).await.assert_problem(400, Some(field));
     }
     let signals = json!({ "ids": [0, "x", 1], "urls": [7, "https://a.example/"] });
-    let answer = service.ask("POST", "/v1/signals", signals).await.ok();
+    let answer = service.send_json("POST", "/v1/signals", signals).await.ok();
     assert_eq!(answer["signalled"], 2);
     let fields = answer["refused"].as_array().unwrap().iter().map(|it| it["field"].clone());
     assert_eq!(fields.collect::<Vec<_>>(), ["urls[0]", "ids[1]"]);

@@ -1,4 +1,4 @@
-//! The log as it grows.
+//! Tests of the change stream.
 
 use std::time::Duration;
 
@@ -7,41 +7,41 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::changes::with_changes;
+use crate::changes::service_with_changes;
 use crate::client::Service;
 
-/// Somebody who follows.
+/// A client of the stream.
 struct Follower {
     stream: TcpStream,
     text: String,
 }
 
 impl Follower {
-    async fn of(service: &Service, path: &str, headers: &str) -> Self {
+    async fn open(service: &Service, path: &str, headers: &str) -> Self {
         let mut stream = TcpStream::connect(service.address).await.unwrap();
         let host = service.address;
         let head =
             format!("GET /v1/changes/stream{path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n");
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut follower = Self { stream, text: String::new() };
-        follower.until("\r\n\r\n").await;
+        follower.read_until("\r\n\r\n").await;
         assert!(follower.text.starts_with("HTTP/1.1 200"), "{}", follower.text);
         assert!(follower.text.contains("text/event-stream"));
         follower
     }
 
-    /// Reads until a text has come.
-    async fn until(&mut self, part: &str) {
+    /// Reads until a text is received.
+    async fn read_until(&mut self, part: &str) {
         let mut bytes = [0; 4096];
         while !self.text.contains(part) {
             let read = timeout(Duration::from_secs(60), self.stream.read(&mut bytes)).await;
             let count = read.unwrap_or_else(|_| panic!("no {part} in {}", self.text)).unwrap();
-            assert!(count > 0, "it ended: {}", self.text);
+            assert!(count > 0, "the stream ended: {}", self.text);
             self.text.push_str(&String::from_utf8_lossy(&bytes[..count]));
         }
     }
 
-    /// The ids of events that came, in order, without those of signs of life.
+    /// Returns the ids of the events received, in order, without those of heartbeats.
     fn ids(&self) -> Vec<i64> {
         let lines: Vec<&str> = self.text.lines().collect();
         let with_event = lines.windows(2).filter(|pair| pair[1].starts_with("event: "));
@@ -50,39 +50,40 @@ impl Follower {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_follower_hears_all_from_where_it_was() {
-    let service = with_changes().await;
-    let mut all = Follower::of(&service, "?after=0", "").await;
-    let mut back = Follower::of(&service, "?after=0", "Last-Event-ID: 4\r\n").await;
-    let mut news = Follower::of(&service, "?after=0&tag=news", "").await;
-    let mut now = Follower::of(&service, "", "").await;
-    all.until("id: 6\n").await;
-    service.serve_texts(0, &["news of today"]).await;
-    service.serve_texts(1, &["and the rest"]).await;
+async fn each_client_receives_all_entries_from_its_position() {
+    let service = service_with_changes().await;
+    let mut all = Follower::open(&service, "?after=0", "").await;
+    let mut back = Follower::open(&service, "?after=0", "Last-Event-ID: 4\r\n").await;
+    let mut news = Follower::open(&service, "?after=0&tag=news", "").await;
+    let mut now = Follower::open(&service, "", "").await;
+    all.read_until("id: 6\n").await;
+    service.report_texts(0, &["news of today"]).await;
+    service.report_texts(1, &["and the rest"]).await;
     for follower in [&mut all, &mut back, &mut now] {
-        follower.until("id: 8\nevent: changed\ndata: {").await;
+        follower.read_until("id: 8\nevent: changed\ndata: {").await;
     }
-    news.until("id: 7\nevent").await;
+    news.read_until("id: 7\nevent").await;
     assert_eq!(all.ids(), [1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(back.ids(), [5, 6, 7, 8]);
     assert_eq!(now.ids(), [7, 8]);
     assert_eq!(news.ids(), [1, 3, 5, 7]);
-    for odd in ["x", "é"] {
+    for invalid in ["x", "é"] {
         service
-            .send("GET", "/v1/changes/stream", &[("Last-Event-ID", odd)], "")
+            .send("GET", "/v1/changes/stream", &[("Last-Event-ID", invalid)], "")
             .await
-            .refuses(400, Some("Last-Event-ID"));
+            .assert_problem(400, Some("Last-Event-ID"));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn signs_of_life_say_how_far_it_is_and_the_end_is_told() {
-    let mut service = Service::with("", |it| it.limits.beat = Duration::from_millis(20)).await;
-    let mut follower = Follower::of(&service, "", "").await;
-    follower.until(": beat\nid: 0\n\n").await;
+async fn heartbeats_carry_the_position_and_the_stream_ends_with_the_server() {
+    let mut service =
+        Service::start_with("", |it| it.timeouts.heartbeat = Duration::from_millis(20)).await;
+    let mut follower = Follower::open(&service, "", "").await;
+    follower.read_until(": beat\nid: 0\n\n").await;
     service.server.take().unwrap().stop().await;
     let mut rest = Vec::new();
-    // It ends, and does not hang.
+    // The stream ends and does not hang.
     timeout(Duration::from_secs(60), follower.stream.read_to_end(&mut rest))
         .await
         .unwrap()
@@ -90,36 +91,36 @@ async fn signs_of_life_say_how_far_it_is_and_the_end_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_forgotten_is_told() {
-    let service = with_changes().await;
+async fn expired_entries_are_announced() {
+    let service = service_with_changes().await;
     let handle = service.daemon.handle();
     let now = handle.now();
-    let tidied = handle.write(move |store| {
+    let pruned = handle.write(move |store| {
         store.set_retention(Retention { change_days: 1.0, ..Retention::default() });
-        // Two days later, all of it is old.
+        // Two days later, all entries have expired.
         store.prune(now + 2 * 86_400_000)
     });
-    tidied.await.unwrap();
-    service.get("/v1/changes?after=2").await.refuses(410, Some("after"));
+    pruned.await.unwrap();
+    service.get("/v1/changes?after=2").await.assert_problem(410, Some("after"));
     assert_eq!(service.get("/v1/changes").await.ok()["items"].as_array().unwrap().len(), 0);
-    let mut follower = Follower::of(&service, "?after=2", "").await;
-    follower.until("event: forgotten\ndata: {").await;
+    let mut follower = Follower::open(&service, "?after=2", "").await;
+    follower.read_until("event: forgotten\ndata: {").await;
     assert!(follower.text.contains("\"from\":6"), "{}", follower.text);
-    let mut ahead = Follower::of(&service, "?after=99", "").await;
-    ahead.until("event: forgotten\ndata: {").await;
+    let mut ahead = Follower::open(&service, "?after=99", "").await;
+    ahead.read_until("event: forgotten\ndata: {").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_follow_and_all_hear_the_same() {
+async fn many_clients_receive_the_same_entries() {
     let service = Service::start().await;
     service.add(&["https://a.example/"]).await;
     let mut followers = Vec::new();
     for _ in 0..200 {
-        followers.push(Follower::of(&service, "", "").await);
+        followers.push(Follower::open(&service, "", "").await);
     }
-    service.serve_texts(0, &["one", "two", "three"]).await;
+    service.report_texts(0, &["one", "two", "three"]).await;
     for follower in &mut followers {
-        follower.until("id: 2\nevent").await;
+        follower.read_until("id: 2\nevent").await;
         assert_eq!(follower.ids(), [1, 2]);
     }
     let metrics = service.get("/metrics").await;
@@ -127,14 +128,14 @@ async fn many_follow_and_all_hear_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_ends_with_the_token_that_opened_it() {
-    let service = with_changes().await;
+async fn a_stream_ends_when_its_token_is_revoked() {
+    let service = service_with_changes().await;
     let secret = service.token("reader", &[freshet_server::Scope::Read]).await;
-    let shown = format!("Authorization: Bearer {secret}\r\nConnection: close\r\n");
-    let mut follower = Follower::of(&service, "?after=0", &shown).await;
-    follower.until("id: 6\n").await;
+    let authorization = format!("Authorization: Bearer {secret}\r\nConnection: close\r\n");
+    let mut follower = Follower::open(&service, "?after=0", &authorization).await;
+    follower.read_until("id: 6\n").await;
     service.daemon.handle().remove_token("reader".to_owned()).await.unwrap();
-    service.serve_texts(0, &["for nobody any more"]).await;
+    service.report_texts(0, &["for nobody any more"]).await;
     let mut rest = Vec::new();
     let ended = timeout(Duration::from_secs(60), follower.stream.read_to_end(&mut rest)).await;
     ended.expect("it ends").unwrap();
@@ -143,14 +144,14 @@ async fn a_stream_ends_with_the_token_that_opened_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_ends_after_as_many_entries_as_are_asked_for() {
+async fn a_stream_ends_after_the_limit() {
     let service = Service::start().await;
     let source = service.add(&["https://a.example/"]).await[0];
-    service.serve_texts(source, &["one", "two words", "three more words", "something else"]).await;
+    service.report_texts(source, &["one", "two words", "three more words", "something else"]).await;
     let answer = service.get("/v1/changes/stream?after=0&limit=2").await;
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(answer.headers["content-type"], "text/event-stream");
     assert_eq!(answer.body.matches("event: changed").count(), 2, "{}", answer.body);
-    service.get("/v1/changes/stream?limit=0").await.refuses(400, Some("limit"));
-    service.get("/v1/changes/stream?wait=1").await.refuses(400, Some("wait"));
+    service.get("/v1/changes/stream?limit=0").await.assert_problem(400, Some("limit"));
+    service.get("/v1/changes/stream?wait=1").await.assert_problem(400, Some("wait"));
 }

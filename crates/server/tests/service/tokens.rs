@@ -1,26 +1,26 @@
-//! Who may ask: tokens and their scopes.
+//! Tests of tokens and their scopes.
 
-use freshet_server::{Scope, ServeError, Server, Settings};
+use freshet_server::{Scope, ServeError, Server, ServerSettings};
 use serde_json::json;
 
 use crate::client::{Service, log};
 
-async fn with(service: &Service, token: &str, method: &str, path: &str, body: &str) -> u16 {
+async fn status_with(service: &Service, token: &str, method: &str, path: &str, body: &str) -> u16 {
     let bearer = format!("Bearer {token}");
     let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
     service.send(method, path, &headers, body).await.status
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_allows_what_its_scopes_say_and_nothing_else() {
+async fn a_token_allows_what_its_scopes_allow_and_nothing_else() {
     let service = Service::start().await;
     service.get("/v1/status").await.ok();
-    // Open to the machine, but not so far that somebody could make tokens.
-    service.get("/v1/tokens").await.refuses(401, None);
+    // Access from the same machine needs no token, except to manage tokens.
+    service.get("/v1/tokens").await.assert_problem(401, None);
     let read = service.token("read", &[Scope::Read]).await;
-    // From now on nobody does without.
+    // As soon as there is a token, every request needs one.
     let answer = service.get("/v1/status").await;
-    answer.refuses(401, None);
+    answer.assert_problem(401, None);
     assert!(answer.headers.contains_key("www-authenticate"));
     for path in ["/healthz", "/readyz", "/v1/docs", "/v1/openapi.json"] {
         assert_eq!(service.get(path).await.status, 200, "{path}");
@@ -42,20 +42,20 @@ async fn a_token_allows_what_its_scopes_say_and_nothing_else() {
     ];
     for (method, path, body, expect) in cases {
         for (token, expect) in [&read, &write, &claim, &admin].into_iter().zip(expect) {
-            let status = with(&service, token, method, path, body).await;
+            let status = status_with(&service, token, method, path, body).await;
             assert_eq!(status, expect, "{method} {path}");
         }
     }
-    // For readers of feeds: as a password. `x:` and the token.
+    // Feed readers send the token as a password: `x:` and the token.
     let pair = base64(&format!("x:{read}"));
     let basic = format!("Basic {pair}");
     let feed = service.send("GET", "/v1/feeds/all.atom", &[("Authorization", &basic)], "").await;
     assert_eq!(feed.status, 200);
-    // Nothing of a token is logged.
+    // Tokens are never logged.
     for token in [&read, &write, &claim, &admin, &pair] {
         assert!(!log().contains(token.as_str()));
     }
-    assert!(log().contains("answered"), "nothing is logged at all");
+    assert!(log().contains("answered"), "the log is empty");
 }
 
 fn base64(text: &str) -> String {
@@ -72,7 +72,7 @@ fn base64(text: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tokens_are_made_shown_once_and_taken_back() {
+async fn a_token_is_created_shown_once_and_revoked() {
     let service = Service::start().await;
     let admin = service.token("admin", &[Scope::Admin]).await;
     let bearer = format!("Bearer {admin}");
@@ -82,14 +82,14 @@ async fn tokens_are_made_shown_once_and_taken_back() {
     assert_eq!(answer.status, 201);
     let made = answer.ok();
     let token = made["token"].as_str().unwrap();
-    assert_eq!(with(&service, token, "GET", "/v1/status", "").await, 200);
+    assert_eq!(status_with(&service, token, "GET", "/v1/status", "").await, 200);
     let list = service.send("GET", "/v1/tokens", &headers, "").await;
     assert_eq!(list.ok()["items"].as_array().unwrap().len(), 2);
     assert!(!list.body.contains(token) && !list.body.contains("hash"));
     let gone = service.send("DELETE", "/v1/tokens/new%20one", &headers, "").await;
     assert_eq!(gone.status, 204);
-    assert_eq!(with(&service, token, "GET", "/v1/status", "").await, 401);
-    service.send("DELETE", "/v1/tokens/new%20one", &headers, "").await.refuses(404, None);
+    assert_eq!(status_with(&service, token, "GET", "/v1/status", "").await, 401);
+    service.send("DELETE", "/v1/tokens/new%20one", &headers, "").await.assert_problem(404, None);
     for (body, field) in [
         (json!({ "name": "", "scopes": ["read"] }), "name"),
         (json!({ "name": "a/b", "scopes": ["read"] }), "name"),
@@ -97,48 +97,50 @@ async fn tokens_are_made_shown_once_and_taken_back() {
         (json!({ "name": "a", "scopes": ["root"] }), "scopes[0]"),
     ] {
         let answer = service.send("POST", "/v1/tokens", &headers, &body.to_string()).await;
-        answer.refuses(400, Some(field));
+        answer.assert_problem(400, Some(field));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_guesses_is_held_off_and_who_knows_is_not() {
+async fn guessing_tokens_is_throttled_and_valid_tokens_are_not() {
     let service = Service::start().await;
     let token = service.token("read", &[Scope::Read]).await;
     let mut codes = Vec::new();
     for guess in 0..15 {
-        codes.push(with(&service, &format!("freshet_{guess}"), "GET", "/v1/status", "").await);
+        codes.push(
+            status_with(&service, &format!("freshet_{guess}"), "GET", "/v1/status", "").await,
+        );
     }
     assert_eq!(codes[..10], [401; 10]);
     assert_eq!(codes[10..], [429; 5]);
     let headers = [("Authorization", "Bearer guess")];
     let answer = service.send("GET", "/v1/status", &headers, "").await;
-    answer.refuses(429, None);
+    answer.assert_problem(429, None);
     assert!(answer.headers["retry-after"].parse::<u64>().is_ok_and(|it| it > 0));
-    assert_eq!(with(&service, &token, "GET", "/v1/status", "").await, 200);
+    assert_eq!(status_with(&service, &token, "GET", "/v1/status", "").await, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_machines_take_a_token() {
+async fn a_public_address_requires_a_token() {
     let service = Service::start().await;
-    let public = Settings::new("0.0.0.0:0".parse().unwrap());
+    let public = ServerSettings::new("0.0.0.0:0".parse().unwrap());
     let refused = Server::start(service.daemon.handle(), public.clone()).await.err().unwrap();
     assert!(matches!(refused, ServeError::NoToken(_)), "{refused}");
     assert!(refused.hint().unwrap().contains("freshet token add"));
     service.token("only", &[Scope::Read]).await;
     let server = Server::start(service.daemon.handle(), public).await.unwrap();
-    // Without its last token it lets nobody in.
+    // Without its last token, the service admits no request.
     service.daemon.handle().remove_token("only".to_owned()).await.unwrap();
     let address = format!("127.0.0.1:{}", server.address().port()).parse().unwrap();
     let mut service = service;
     service.address = address;
-    service.get("/v1/status").await.refuses(401, None);
+    service.get("/v1/status").await.assert_problem(401, None);
     service.get("/healthz").await.ok();
     server.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tokens_and_destinations_come_in_pages() {
+async fn lists_of_tokens_and_destinations_are_paginated() {
     let service = Service::start().await;
     let token = service.token("root", &[Scope::Admin]).await;
     for name in ["a", "b", "c"] {

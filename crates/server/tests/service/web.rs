@@ -75,8 +75,8 @@ fn key(page: &Answer) -> String {
     rest.split('"').next().unwrap_or_default().to_owned()
 }
 
-/// What is told on the page that a form leads to.
-async fn told(person: &Person<'_>, answer: &Answer) -> String {
+/// Returns the page that a form redirects to.
+async fn flash_text(person: &Person<'_>, answer: &Answer) -> String {
     assert_eq!(answer.status, 303, "{answer:?}");
     person.get(&answer.headers["location"]).await.body
 }
@@ -99,15 +99,15 @@ fn is_page(answer: &Answer, path: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_page_is_there_with_and_without_sources() {
+async fn every_page_renders_with_and_without_sources() {
     let service = Service::start().await;
     for path in PAGES {
         is_page(&service.get(path).await, path);
     }
     let empty = service.get("/").await.body;
-    assert!(empty.contains("Nothing to keep fresh yet") && empty.contains("/sources/add"));
+    assert!(empty.contains("Add your first sources") && empty.contains("/sources/add"));
     let ids = service.add(&["https://a.example/a", "https://a.example/b"]).await;
-    service.serve_texts(ids[0], &["one\ntwo\n", "one\nthree\n"]).await;
+    service.report_texts(ids[0], &["one\ntwo\n", "one\nthree\n"]).await;
     for path in PAGES {
         is_page(&service.get(path).await, path);
     }
@@ -119,7 +119,7 @@ async fn every_page_is_there_with_and_without_sources() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_fetched_is_what_limits() {
+async fn sources_that_cannot_be_fetched_are_reported_as_the_limit() {
     let service = Service::start().await;
     service.add(&["https://a.example/a", "https://b.example/b"]).await;
     let claim = service.claim(2).await;
@@ -130,13 +130,13 @@ async fn what_cannot_be_fetched_is_what_limits() {
             "content_type": "text/plain", "text": "here" }));
     }
     let body = json!({ "lease": claim["lease"], "reports": reports });
-    service.ask("POST", "/v1/reports", body).await.ok();
+    service.send_json("POST", "/v1/reports", body).await.ok();
     if reports.len() == 1 {
         let claim = service.claim(2).await;
         let reports = json!([{ "source": claim["items"][0]["source"], "outcome": "document",
             "content_type": "text/plain", "text": "here" }]);
         let body = json!({ "lease": claim["lease"], "reports": reports });
-        service.ask("POST", "/v1/reports", body).await.ok();
+        service.send_json("POST", "/v1/reports", body).await.ok();
     }
     let overview = service.get("/").await.body;
     assert!(overview.contains("1 of 2 sources cannot be fetched"), "{overview}");
@@ -153,7 +153,7 @@ async fn a_token_becomes_a_cookie_and_nothing_else_does() {
     assert_eq!(answer.headers["location"], "/login?next=%2Fsources%3Ftag%3Da%2526b");
     let wrong = person.log_in("freshet_wrong").await;
     assert_eq!((wrong.status, wrong.headers.contains_key("set-cookie")), (401, false));
-    assert!(wrong.body.contains("does not count") && !wrong.body.contains("freshet_wrong"));
+    assert!(wrong.body.contains("Invalid token") && !wrong.body.contains("freshet_wrong"));
     let good = person.log_in(&token).await;
     assert_eq!(good.status, 303);
     let cookie = &good.headers["set-cookie"];
@@ -168,7 +168,7 @@ async fn a_token_becomes_a_cookie_and_nothing_else_does() {
     let answer = person.post("/", "/logout", &[]).await;
     assert_eq!(answer.status, 303);
     assert_eq!(person.get("/").await.status, 303);
-    // Whoever had a form open is told to log in, not to send a header.
+    // A form of an expired session asks to log in; it does not ask for a header.
     let late = person.post("/login", "/settings/budget", &[("budget", "7/day")]).await;
     assert_eq!(late.status, 401);
     assert!(late.body.contains("href=\"/login\"") && !late.body.contains("Bearer"), "{late:?}");
@@ -209,7 +209,7 @@ async fn who_may_only_read_changes_nothing() {
     for path in PAGES {
         is_page(&person.get(path).await, path);
     }
-    // Nothing is offered that would be refused.
+    // No action is offered that would be refused.
     for path in PAGES {
         let page = person.get(path).await.body;
         for link in ["class=\"button primary\" href", "name=\"reset\"", "data-preview"] {
@@ -227,12 +227,12 @@ async fn who_may_only_read_changes_nothing() {
     assert!(answer.body.contains("not allowed"), "{}", answer.body);
     let answer = person.post("/", "/settings/tokens", &[("name", "x"), ("scope", "read")]).await;
     assert_eq!(answer.status, 403);
-    let settings = service.daemon.handle().settings().await.unwrap();
-    assert_eq!(settings.adjusted.budget, None);
+    let settings = service.daemon.handle().effective_settings().await.unwrap();
+    assert_eq!(settings.overrides.budget, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_of_somebody_else_does_nothing() {
+async fn a_form_without_its_key_or_from_another_origin_is_refused() {
     let service = Service::start().await;
     let person = Person::new(&service);
     let good = key(&person.get("/settings").await);
@@ -240,7 +240,7 @@ async fn a_form_of_somebody_else_does_nothing() {
     for bad in ["", "0", "ffffffffffffffffffffffffffffffff"] {
         assert_eq!(person.post_with(bad, "/settings/budget", &fields).await.status, 403);
     }
-    // With the key, but from a page elsewhere.
+    // With the key, but from another origin.
     let body = format!("key={good}&budget=7/day");
     let form = ("Content-Type", "application/x-www-form-urlencoded");
     for header in [
@@ -252,30 +252,36 @@ async fn a_form_of_somebody_else_does_nothing() {
         let answer = service.send("POST", "/settings/budget", &[form, header], &body).await;
         assert_eq!(answer.status, 403, "{header:?}");
     }
-    let json = service.ask("POST", "/settings/budget", json!({ "key": good })).await;
+    let json = service.send_json("POST", "/settings/budget", json!({ "key": good })).await;
     assert_eq!(json.status, 415);
     let handle = service.daemon.handle();
-    assert_eq!(handle.settings().await.unwrap().adjusted.budget, None);
+    assert_eq!(handle.effective_settings().await.unwrap().overrides.budget, None);
     let answer = person.post_with(&good, "/settings/budget", &fields).await;
-    assert!(told(&person, &answer).await.contains("The budget is 7/day from now on."));
-    assert_eq!(handle.settings().await.unwrap().adjusted.budget.as_deref(), Some("7/day"));
-    for (name, said, what) in
-        [("budget", "lots", "The budget stays"), ("objective", "luck", "The objective stays")]
+    assert!(flash_text(&person, &answer).await.contains("Budget set to 7/day."));
+    assert_eq!(
+        handle.effective_settings().await.unwrap().overrides.budget.as_deref(),
+        Some("7/day")
+    );
+    for (name, value, message) in
+        [("budget", "lots", "Budget not changed"), ("objective", "luck", "Objective not changed")]
     {
         let path = format!("/settings/{name}");
-        let answer = person.post("/settings", &path, &[(name, said)]).await;
-        assert!(told(&person, &answer).await.contains(what), "{name}");
+        let answer = person.post("/settings", &path, &[(name, value)]).await;
+        assert!(flash_text(&person, &answer).await.contains(message), "{name}");
     }
-    // A form without a choice does not take back what is set.
+    // A form without a value does not reset the setting.
     assert_eq!(person.post("/settings", "/settings/objective", &[]).await.status, 400);
-    assert_eq!(handle.settings().await.unwrap().adjusted.budget.as_deref(), Some("7/day"));
+    assert_eq!(
+        handle.effective_settings().await.unwrap().overrides.budget.as_deref(),
+        Some("7/day")
+    );
     let answer = person.post("/settings", "/settings/budget", &[("reset", "1")]).await;
     assert_eq!(answer.status, 303);
-    assert_eq!(handle.settings().await.unwrap().adjusted.budget, None);
+    assert_eq!(handle.effective_settings().await.unwrap().overrides.budget, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_of_one_session_are_no_use_in_another() {
+async fn a_form_key_is_bound_to_its_session() {
     let service = Service::start().await;
     let token = service.token("ops", &[Scope::Read, Scope::Write]).await;
     let mut people = [Person::new(&service), Person::new(&service)];
@@ -289,63 +295,63 @@ async fn keys_of_one_session_are_no_use_in_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_if_says_what_budgets_buy_and_makes_one_hold() {
+async fn the_budget_page_previews_and_sets_a_budget() {
     let service = Service::start().await;
     let ids = service.add(&["https://a.example/a", "https://a.example/b"]).await;
-    service.serve_texts(ids[0], &["one", "two", "three"]).await;
+    service.report_texts(ids[0], &["one", "two", "three"]).await;
     let person = Person::new(&service);
-    // What is typed is what would be set.
+    // The exact value entered is the one that would be set.
     let page = person.get("/what-if?budget=123456").await;
     assert!(page.body.contains("id=\"apply-budget\" value=\"123456\""), "{}", page.body);
     let page = person.get("/what-if?budget=1,500&goal=90").await;
     is_page(&page, "/what-if");
-    assert!(page.body.contains("1,500 a day") && page.body.contains("90.0 %"), "{}", page.body);
-    for (query, says) in [("budget=lots", "not a number"), ("goal=120", "between 0 and 100")] {
+    assert!(page.body.contains("1,500 per day") && page.body.contains("90%"), "{}", page.body);
+    for (query, message) in [("budget=lots", "not a number"), ("goal=120", "between 0 and 100")] {
         let page = person.get(&format!("/what-if?{query}")).await;
-        assert!(page.body.contains(says), "{query}");
+        assert!(page.body.contains(message), "{query}");
     }
     let answer = person.post("/what-if", "/what-if", &[("budget", "1500")]).await;
-    assert!(told(&person, &answer).await.contains("1,500 fetches a day from now on"));
-    let settings = service.daemon.handle().settings().await.unwrap();
+    assert!(flash_text(&person, &answer).await.contains("Budget set to 1,500 fetches per day"));
+    let settings = service.daemon.handle().effective_settings().await.unwrap();
     assert_eq!(settings.budget, "1500/day");
-    // From none at all it leads to one that does something: a fetch a day for each source.
+    // With a budget of 0, one fetch per source and day is suggested.
     person.post("/settings", "/settings/budget", &[("budget", "0")]).await;
     let page = person.get("/what-if").await.body;
     assert!(page.contains("id=\"apply-budget\" value=\"2\"") && !page.contains("× 10"), "{page}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_read_is_not_new_any_more() {
+async fn changes_marked_as_read_are_not_new() {
     let service = Service::start().await;
     let ids = service.add(&["https://a.example/a"]).await;
-    service.serve_texts(ids[0], &["one", "two"]).await;
+    service.report_texts(ids[0], &["one", "two"]).await;
     let person = Person::new(&service);
     assert!(person.get("/changes").await.body.contains("class=\"unread\""));
-    // Nothing that is to come can be read.
+    // Future changes cannot be marked as read.
     let answer = person.post("/changes", "/changes/read", &[("until", "999999")]).await;
-    assert!(!told(&person, &answer).await.contains("class=\"unread\""));
-    service.serve_texts(ids[0], &["three"]).await;
+    assert!(!flash_text(&person, &answer).await.contains("class=\"unread\""));
+    service.report_texts(ids[0], &["three"]).await;
     assert_eq!(person.get("/changes").await.body.matches("class=\"unread\"").count(), 1);
-    // What was removed stays in the log, and leads nowhere.
+    // Changes of a removed source stay in the log, without a link.
     assert!(person.get("/changes").await.body.contains("href=\"/sources/"));
     let gone = service.send("DELETE", &format!("/v1/sources/{}", ids[0]), &[], "").await;
     assert!(gone.status < 300, "{gone:?}");
     let log = person.get("/changes").await.body;
-    assert!(log.contains("removed since") && !log.contains("href=\"/sources/"), "{log}");
+    assert!(log.contains("source removed") && !log.contains("href=\"/sources/"), "{log}");
     let none = person.get("/changes?tag=nobody").await;
-    assert!(none.body.contains("nothing like that"));
+    assert!(none.body.contains("No changes match"));
     assert!(person.get("/changes?importance=x").await.body.contains("not a number"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn somebody_is_told_and_told_no_more() {
+async fn a_notification_is_added_tested_paused_and_removed() {
     let service = Service::start().await;
     let person = Person::new(&service);
     let page = "/settings/destinations/new";
     let wrong = [("name", "a b"), ("way", "webhook"), ("webhook", "https://shop.example/h")];
     let answer = person.post(page, page, &wrong).await;
     assert_eq!(answer.status, 400);
-    assert!(answer.body.contains("https://shop.example/h"), "what was typed is there");
+    assert!(answer.body.contains("https://shop.example/h"), "the form keeps the submitted values");
     let right = [
         ("name", "shop"),
         ("way", "webhook"),
@@ -355,29 +361,29 @@ async fn somebody_is_told_and_told_no_more() {
         ("digest", "1h"),
     ];
     let answer = person.post(page, page, &right).await;
-    let shown = told(&person, &answer).await;
-    assert!(shown.contains("whsec_") && shown.contains("shop is told from now on"), "{shown}");
+    let shown = flash_text(&person, &answer).await;
+    assert!(shown.contains("whsec_") && shown.contains("Notification shop added"), "{shown}");
     let place = answer.headers["location"].split('?').next().unwrap().to_owned();
-    // Neither the secret nor what was told is shown again.
+    // Neither the secret nor the message is shown again.
     let again = person.get(&answer.headers["location"]).await.body;
     assert!(!again.contains("whsec_") && !again.contains("<script>alert"), "{again}");
     let tested = person.post(&place, &format!("{place}/test"), &[]).await;
-    assert!(told(&person, &tested).await.contains("It did not arrive"));
-    for (action, fields, says) in [
-        ("pause", vec![("paused", "1")], "Nothing is told for the time being"),
-        ("pause", vec![("paused", "0")], "It is told again"),
+    assert!(flash_text(&person, &tested).await.contains("Test not delivered"));
+    for (action, fields, message) in [
+        ("pause", vec![("paused", "1")], "Paused. Changes are sent"),
+        ("pause", vec![("paused", "0")], "Resumed. Changes found"),
         ("rotate", vec![], "whsec_"),
-        ("remove", vec![("name", "other")], "Type its name"),
-        ("remove", vec![("name", "shop")], "shop is told no more"),
+        ("remove", vec![("name", "other")], "the name does not match"),
+        ("remove", vec![("name", "shop")], "Notification shop removed"),
     ] {
         let answer = person.post(&place, &format!("{place}/{action}"), &fields).await;
-        assert!(told(&person, &answer).await.contains(says), "{action}");
+        assert!(flash_text(&person, &answer).await.contains(message), "{action}");
     }
     assert_eq!(person.get(&place).await.status, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tokens_are_made_by_who_may() {
+async fn an_admin_creates_and_removes_tokens() {
     let service = Service::start().await;
     let token = service.token("root", &[Scope::Admin]).await;
     let mut person = Person::new(&service);
@@ -388,7 +394,7 @@ async fn tokens_are_made_by_who_may() {
     assert_eq!(answer.status, 400);
     let fields = [("name", "<b>reader</b>".trim_end_matches("/b>")), ("scope", "read")];
     let answer = person.post("/settings", "/settings/tokens", &fields).await;
-    let shown = told(&person, &answer).await;
+    let shown = flash_text(&person, &answer).await;
     assert!(shown.contains("freshet_") && !shown.contains("<b>reader"), "{shown}");
     let removed = person.post("/settings", "/settings/tokens/remove", &[("name", "root")]).await;
     assert_eq!(removed.status, 303);
@@ -396,15 +402,15 @@ async fn tokens_are_made_by_who_may() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn foreign_text_is_text_on_every_page() {
+async fn foreign_text_is_escaped_on_every_page() {
     let service = Service::start().await;
     let person = Person::new(&service);
     let url = "https://a.example/?q=%22%3E%3Cscript%3E'\"<script>alert(1)</script>";
     let body = json!({ "sources": [{ "url": url, "tags": [HOSTILE] }] });
-    let items = service.ask("PUT", "/v1/sources", body).await.ok();
+    let items = service.send_json("PUT", "/v1/sources", body).await.ok();
     let id = items["items"][0]["id"].as_u64().unwrap();
     let texts = [HOSTILE.to_owned(), format!("{HOSTILE} more\n</pre><svg onload=alert(3)>")];
-    service.serve_texts(id, &[&texts[0], &texts[1]]).await;
+    service.report_texts(id, &[&texts[0], &texts[1]]).await;
     let encoded: String = HOSTILE.bytes().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "%{byte:02X}");
         text
@@ -413,7 +419,7 @@ async fn foreign_text_is_text_on_every_page() {
     for path in ["/changes?tag=", "/changes?url=", "/changes?importance=", "/hosts?name="] {
         pages.push(format!("{path}{encoded}"));
     }
-    for path in ["/what-if?budget=", "/what-if?goal=", "/login?next=", "/?span=", "/?said="] {
+    for path in ["/what-if?budget=", "/what-if?goal=", "/login?next=", "/?span=", "/?flash="] {
         pages.push(format!("{path}{encoded}"));
     }
     for path in ["/sources?text=", "/sources?tag=", "/sources?host=", "/sources?sort="] {
@@ -435,13 +441,13 @@ async fn foreign_text_is_text_on_every_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_goes_wrong_is_a_page_here_and_a_problem_there() {
+async fn errors_are_pages_on_the_dashboard_and_problems_in_the_api() {
     let service = Service::start().await;
     let here = service.get("/nowhere").await;
     assert_eq!(here.status, 404);
     assert_eq!(here.headers["content-type"], "text/html; charset=utf-8");
-    assert!(here.body.contains("There is nothing here"));
-    service.get("/v1/nowhere").await.refuses(404, None);
+    assert!(here.body.contains("Not found"));
+    service.get("/v1/nowhere").await.assert_problem(404, None);
     assert_eq!(service.get("/sources/999").await.status, 404);
     assert_eq!(service.get("/assets/../web.rs").await.status, 404);
     assert_eq!(service.get("/assets/%2e%2e%2fCargo.toml").await.status, 404);
@@ -450,7 +456,7 @@ async fn what_goes_wrong_is_a_page_here_and_a_problem_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_comes_from_elsewhere() {
+async fn pages_load_only_own_resources() {
     let service = Service::start().await;
     for path in PAGES {
         let page = service.get(path).await.body;

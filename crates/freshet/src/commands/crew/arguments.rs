@@ -1,66 +1,65 @@
-//! The command line of `freshet crew` as it is typed.
+//! Command-line arguments of `freshet crew`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Tell how many fetchers should feed a bounded queue
+/// Compute the optimal number of fetchers for a queue
 ///
-/// Fetchers bring pages at random times, each at the same rate. One processor takes them from a queue
-/// that holds so many; a page that finds it full is lost. There are two answers: the best fixed number,
-/// and when to start one more fetcher by how many pages wait. The text goes to standard output, or one
-/// object with --json.
+/// Fetchers deliver pages at random times, each at the same rate, to a bounded queue that one processor
+/// drains; a page that finds the queue full is lost. There are two answers: the best fixed number of
+/// fetchers, and the switching curve, which starts one more fetcher depending on the queue length.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The cost is G × (share of time in which the queue is empty) + (pages lost per unit of time). The
-rates and G are in one unit of time of your choice.
+The cost is G × (share of time in which the queue is empty) + (pages lost per unit of time). All
+rates and G use the same unit of time, which is your choice.
 
-Decisions are made when a page comes in (its fetcher stops, or is sent out again) and when one is
-done (one more is started, or not). The second answer is the best of all such policies, and says how
-far from the best it could be at most: the gap. With a large buffer the queue is practically never
-empty or full, and many curves are as good: the search then ends early and says so (`ended_early`
-with --json), and how many fetchers the curve starts tells nothing.
+Decisions are made when a page arrives (its fetcher stops or continues) and when a page has been
+processed (one more fetcher is started or not). The switching curve is the best of all such
+policies, and its distance from the optimum is at most the reported gap. With a large buffer the
+queue is practically never empty or full, and many curves are equally good: the search then ends
+early and says so (`ended_early` with --json), and the number of fetchers of the curve is arbitrary.
 
-With --json, `curve` has for each number of active fetchers 0, 1, … the longest queue at which one
-is started, both counted just before the event, -1 for never; `targets` has for each length of the
-queue after the event the number of fetchers below which one is started. `dynamic` is null if it is
-too large to be computed, `large_buffer_fetchers` if G is 0: its rule is for G above 0.
+With --json, `curve` contains for each number of active fetchers 0, 1, … the longest queue at which
+one more is started, both counted just before the event, or -1 for never; `targets` contains for
+each queue length after the event the number of fetchers below which one more is started. `dynamic`
+is null if the problem is too large, and `large_buffer_fetchers` is null if G is 0.
 
 Examples:
   freshet crew --fetch-rate 0.05 --process-rate 1 --buffer 10 --starvation-weight 1.2
   freshet crew --fetch-rate 0.5 --process-rate 20 --buffer 100 --starvation-weight 5 \\
       --available 64 --svg crew.svg --json")]
 pub(crate) struct CrewArguments {
-    /// Pages that one active fetcher brings per unit of time
+    /// Pages that one active fetcher delivers per unit of time
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     pub(crate) fetch_rate: f64,
 
-    /// Pages that the processor takes per unit of time, while there are any
+    /// Pages that the processor handles per unit of time
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
     pub(crate) process_rate: f64,
 
-    /// Pages that the queue holds, with the one in work
+    /// Capacity of the queue in pages, including the page being processed
     #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = count)]
     pub(crate) buffer: u32,
 
-    /// How many lost pages are as bad as an empty queue for one unit of time
+    /// Cost of an empty queue for one unit of time, in lost pages
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     pub(crate) starvation_weight: f64,
 
-    /// Fetchers that there are [default: as many as are of use]
+    /// Number of available fetchers [default: as many as are useful]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub(crate) available: Option<u32>,
 
-    /// Write the picture of the switching curve to this file (`-` is standard output)
+    /// Write an SVG chart of the switching curve to this file; `-` for stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 
-    /// Print the result as JSON on standard output
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// A whole number, also as 1e6.
+/// Parses a whole number, also in the form 1e6.
 fn count(text: &str) -> Result<u32, String> {
     let number: f64 = text.trim().parse().map_err(|_| "it is not a number".to_owned())?;
     if number < 0.0 {
@@ -81,8 +80,8 @@ mod tests {
     #[test]
     fn counts_are_whole_numbers() {
         assert_eq!((count("10"), count("1e6"), count("0")), (Ok(10), Ok(1_000_000), Ok(0)));
-        for wrong in ["-1", "1.5", "many", "1e10", "inf", "NaN", ""] {
-            assert!(count(wrong).is_err(), "{wrong}");
+        for text in ["-1", "1.5", "many", "1e10", "inf", "NaN", ""] {
+            assert!(count(text).is_err(), "{text}");
         }
     }
 }

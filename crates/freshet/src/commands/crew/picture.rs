@@ -1,27 +1,30 @@
-//! A switching curve as a picture, in characters and as SVG.
+//! Charts of a switching curve, in characters and as SVG.
 
 use std::fmt::Write;
 
 use freshet_chart::{Axis, Figure, Legend, Mark, Panel, Series};
 use freshet_crew::{Dynamic, Event, Policy};
 
-use crate::commands::crew::Crew;
-use crate::number::{plural, significant};
+use crate::commands::crew::CrewSolution;
+use crate::number::{format_significant, pluralize};
 
-/// The most characters across, and lines.
-const ACROSS: u32 = 61;
-const LINES: u32 = 21;
-/// Up to so many, points are drawn one by one.
-const FEW: u32 = 60;
+/// Maximum width of the chart in characters, and its maximum height in lines.
+const MAX_COLUMNS: u32 = 61;
+const MAX_LINES: u32 = 21;
+/// Maximum number of fetchers for which the SVG shows single points.
+const MAX_POINTS: u32 = 60;
 
-/// Active fetchers across, pages in the queue upwards, as just before an event.
+/// Draws the curve in characters: active fetchers across, pages in the queue upwards, both counted just
+/// before an event.
 pub(crate) fn text(policy: &Policy) -> String {
-    let (queues, fetchers) = (some(policy.buffer(), LINES), some(policy.available(), ACROSS));
+    let (queues, fetchers) =
+        (spread_evenly(policy.buffer(), MAX_LINES), spread_evenly(policy.available(), MAX_COLUMNS));
     let label = policy.buffer().to_string().len().max("queue".len());
     let mut text = format!("{:>label$}\n", "queue");
     // Writing to a string cannot fail.
     for &queue in queues.iter().rev() {
-        let line: String = fetchers.iter().map(|&active| sign(policy, queue, active)).collect();
+        let line: String =
+            fetchers.iter().map(|&active| event_symbol(policy, queue, active)).collect();
         let _ = writeln!(text, "{queue:>label$} {}", line.trim_end());
     }
     let _ = write!(text, "{:label$} ", "");
@@ -39,8 +42,8 @@ pub(crate) fn text(policy: &Policy) -> String {
     text
 }
 
-/// What is done at the events that can happen in a state.
-fn sign(policy: &Policy, queue: u32, active: u32) -> char {
+/// Returns the symbol for the decisions in a state.
+fn event_symbol(policy: &Policy, queue: u32, active: u32) -> char {
     let arrival = (active > 0).then(|| policy.starts_on(Event::Arrival, queue, active));
     let departure = (queue > 0).then(|| policy.starts_on(Event::Departure, queue, active));
     match (arrival, departure) {
@@ -52,26 +55,26 @@ fn sign(policy: &Policy, queue: u32, active: u32) -> char {
     }
 }
 
-/// All numbers from 0 to the last, or so many of them, evenly spaced, with both ends.
-pub(crate) fn some(last: u32, most: u32) -> Vec<u32> {
-    let steps = last.min(most - 1);
+/// Returns the numbers from 0 to `last`, or `max_count` of them, evenly spaced and with both ends.
+pub(crate) fn spread_evenly(last: u32, max_count: u32) -> Vec<u32> {
+    let steps = last.min(max_count - 1);
     let at = |step: u32| (u64::from(step) * u64::from(last) / u64::from(steps.max(1))) as u32;
     (0..=steps).map(at).collect()
 }
 
-pub(crate) fn svg(crew: &Crew<'_>, dynamic: &Dynamic) -> String {
+pub(crate) fn svg(crew: &CrewSolution<'_>, dynamic: &Dynamic) -> String {
     let Dynamic { policy, measures, .. } = dynamic;
     let setting = &crew.setting;
     let subtitle = format!(
-        "per unit of time a fetcher brings {} and the processor takes {}; the queue holds {}; weight \
-         of starvation {}. Cost {} with the curve, {} with {} at all times",
-        significant(setting.fetch_rate()),
-        significant(setting.process_rate()),
-        plural(policy.buffer() as usize, "page", "pages"),
-        significant(setting.starvation_weight()),
-        significant(measures.cost),
-        significant(crew.fixed.cost),
-        plural(crew.fixed.fetchers as usize, "fetcher", "fetchers"),
+        "per unit of time a fetcher delivers {} and the processor handles {}; the queue holds {}; \
+         starvation weight {}. Cost {} with the curve, {} with a constant {}",
+        format_significant(setting.fetch_rate()),
+        format_significant(setting.process_rate()),
+        pluralize(policy.buffer() as usize, "page", "pages"),
+        format_significant(setting.starvation_weight()),
+        format_significant(measures.cost),
+        format_significant(crew.fixed.cost),
+        pluralize(crew.fixed.fetchers as usize, "fetcher", "fetchers"),
     );
     let mut panel = Panel::new()
         .x(Axis::linear("active fetchers, before the event", "")
@@ -79,16 +82,17 @@ pub(crate) fn svg(crew: &Crew<'_>, dynamic: &Dynamic) -> String {
         .y(Axis::linear("queue, before the event", "pages")
             .range(-0.5, f64::from(policy.buffer()) + 0.5));
     for (event, name) in [
-        (Event::Departure, "page done: start one more up to here"),
-        (Event::Arrival, "page in: send its fetcher out again up to here"),
+        (Event::Departure, "page processed: start one more up to here"),
+        (Event::Arrival, "page arrives: its fetcher continues up to here"),
     ] {
         let curve = policy.curve(event);
-        let some = (0..).zip(curve).filter(|(active, _)| event == Event::Departure || *active > 0);
-        let (x, y): (Vec<f64>, Vec<f64>) = some
+        let points =
+            (0..).zip(curve).filter(|(active, _)| event == Event::Departure || *active > 0);
+        let (x, y): (Vec<f64>, Vec<f64>) = points
             .filter_map(|(active, longest)| Some((f64::from(active), f64::from(longest?))))
             .unzip();
         panel = panel.series(Series::steps(name, &x, &y));
-        if policy.available() <= FEW {
+        if policy.available() <= MAX_POINTS {
             panel = panel.series(Series::points(name, &x, &y));
         }
     }
@@ -108,11 +112,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ends_are_shown() {
-        assert_eq!(some(5, 21), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(some(20, 21).len(), 21);
-        assert_eq!(some(1000, 3), [0, 500, 1000]);
-        assert_eq!(some(u32::MAX, 2), [0, u32::MAX]);
-        assert_eq!(some(1, 21), [0, 1]);
+    fn both_ends_are_included() {
+        assert_eq!(spread_evenly(5, 21), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(spread_evenly(20, 21).len(), 21);
+        assert_eq!(spread_evenly(1000, 3), [0, 500, 1000]);
+        assert_eq!(spread_evenly(u32::MAX, 2), [0, u32::MAX]);
+        assert_eq!(spread_evenly(1, 21), [0, 1]);
     }
 }

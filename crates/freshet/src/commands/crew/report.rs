@@ -1,13 +1,13 @@
-//! How many fetchers, for programs.
+//! JSON report of `freshet crew`.
 
 use freshet_crew::{Dynamic, Event, Fixed};
 use serde::Serialize;
 
-use crate::commands::crew::Crew;
+use crate::commands::crew::CrewSolution;
 
-/// The object that `--json` prints.
+/// Object that `--json` prints.
 #[derive(Serialize)]
-pub(crate) struct Report<'a> {
+pub(crate) struct CrewReport<'a> {
     fetch_rate: f64,
     process_rate: f64,
     buffer: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Report<'a> {
     #[serde(rename = "static")]
     fixed: FixedReport,
     dynamic: Option<DynamicReport<'a>>,
-    /// Why there is no switching curve.
+    /// Reason why there is no switching curve.
     #[serde(skip_serializing_if = "Option::is_none")]
     dynamic_error: Option<String>,
 }
@@ -54,10 +54,10 @@ struct CurveReport<'a> {
     targets: &'a [u32],
 }
 
-impl<'a> Report<'a> {
-    pub(crate) fn of(crew: &'a Crew<'_>) -> Self {
+impl<'a> CrewReport<'a> {
+    pub(crate) fn new(crew: &'a CrewSolution<'_>) -> Self {
         let Fixed { fetchers, load, cost, starvation, loss_rate } = crew.fixed;
-        let large_buffer_fetchers = crew.rule;
+        let large_buffer_fetchers = crew.large_buffer_fetchers;
         let dynamic = |dynamic: &'a Dynamic| DynamicReport {
             available: dynamic.policy.available(),
             cost: dynamic.measures.cost,
@@ -96,7 +96,8 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The longest queue at which one is started, -1 for never: so that `queue <= curve[active]` says it.
+/// Returns the longest queue at which one more fetcher is started, or -1 for never, so that the rule is
+/// `queue <= curve[active]`.
 fn curve(dynamic: &Dynamic, event: Event) -> Vec<i64> {
     dynamic.policy.curve(event).into_iter().map(|longest| longest.map_or(-1, i64::from)).collect()
 }

@@ -1,16 +1,16 @@
-//! The curve as a picture.
+//! SVG chart of the curve.
 
 use freshet_chart::{Axis, Figure, Mark, Panel, Series};
 use freshet_plan::{MeasureForm, Policy};
 
-use crate::commands::curve::{Curve, Point};
-use crate::number::{count, days, share, significant};
+use crate::commands::curve::{Curve, CurvePoint};
+use crate::number::{format_count, format_days, format_share, format_significant};
 
 pub(crate) fn svg(curve: &Curve<'_>) -> String {
     let options = &curve.arguments.options;
     let subtitle = format!(
         "{} sources, objective {}, {} timing",
-        count(curve.sources),
+        format_count(curve.sources),
         options.objective,
         options.rhythm.timing
     );
@@ -29,28 +29,29 @@ pub(crate) fn svg(curve: &Curve<'_>) -> String {
 fn panel(curve: &Curve<'_>, at: usize) -> Panel {
     let (measure, _) = curve.points[0].values[at];
     let y = match measure.form {
-        MeasureForm::OneLessMean => Axis::linear(measure.label, "").range(0.0, 1.0),
+        MeasureForm::OneMinusMean => Axis::linear(measure.label, "").range(0.0, 1.0),
         MeasureForm::Mean => Axis::log(measure.label, measure.unit),
         MeasureForm::Sum => Axis::linear(measure.label, measure.unit).from_zero(),
     };
     let unit = if curve.loaded.table.cost.is_some() { "units/day" } else { "fetches/day" };
     let mut panel = Panel::new().x(Axis::log("budget", unit)).y(y);
     for &policy in &curve.arguments.policies {
-        let own: Vec<&Point> = curve.points.iter().filter(|point| point.policy == policy).collect();
+        let own: Vec<&CurvePoint> =
+            curve.points.iter().filter(|point| point.policy == policy).collect();
         let x: Vec<f64> = own.iter().map(|point| point.budget).collect();
         let y: Vec<f64> = own.iter().map(|point| point.values[at].1).collect();
         panel = panel.series(Series::line(&label(policy), &x, &y));
     }
     if let Some(marked) = curve.marked.first() {
-        // The first row says what the line is.
-        let words = format!("your budget {}/day", significant(marked.budget));
+        // Only the panels of the first row label the line.
+        let words = format!("your budget {}/day", format_significant(marked.budget));
         panel = panel.mark(Mark::vertical(marked.budget, if at < 2 { &words } else { "" }));
         let value = marked.values[at].1;
         if value.is_finite() {
             let text = match measure.form {
-                MeasureForm::OneLessMean => share(value),
-                MeasureForm::Mean => days(value),
-                MeasureForm::Sum => significant(value),
+                MeasureForm::OneMinusMean => format_share(value),
+                MeasureForm::Mean => format_days(value),
+                MeasureForm::Sum => format_significant(value),
             };
             panel = panel.mark(Mark::dot(marked.budget, value, &text));
         }

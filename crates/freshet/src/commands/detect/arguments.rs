@@ -1,38 +1,37 @@
-//! The command line of `freshet detect` as it is typed.
+//! Command-line arguments of `freshet detect`.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-/// Show what of a document counts, or whether it changed from one version to another
+/// Compare two documents, or show the content that is compared
 ///
-/// With one SOURCE, what would be compared goes to standard output, and how it was found to
-/// standard error. With two, the verdict goes to standard error and what changed to standard
-/// output. Exit code 0: read, or nothing that counts changed; 1: changed; 2: could not, and the
-/// message says why.
+/// With one document, the compared content is printed on standard output and a description on standard
+/// error. With two, the differences are printed on standard output and the verdict on standard error.
+/// Exit code 0: read, or no relevant change; 1: changed; 2: failed, and the message says why.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Of a web page the main text counts: not its scripts, menus, advertising, teasers and other parts
-around it, nor counters, relative times and the like within it. If there is no main text, all that
-can be seen counts. Of JSON the values and their places count, of a feed its entries, of other XML
-its texts and attributes, of a text its lines.
+Compared content: of a web page the main text, without scripts, menus, advertising, teasers and
+similar parts, and without counters and relative times; if there is no main text, all visible text.
+Of JSON the values and their paths, of a feed its entries, of other XML its texts and attributes,
+of plain text its lines.
 
 SELECTOR is a CSS selector (`#price`, `table.results tr`), a JSON pointer (`/items/0/price`) or a
 JSON path (`$.items[*].price`).
 
-A file for --settings is TOML; options on the command line come before it:
+The file of --settings is TOML; options on the command line take precedence:
 
-  select = [\"#main\"]                # only this
-  drop = [\".counter\"]               # not this
+  select = [\"#main\"]                # compare only this
+  drop = [\".counter\"]               # ignore this
   ignore = [\"case\", \"numbers\"]      # also: space, dates, order
-  ignore_text = ['ref: \\w+']         # not what matches
-  keep_text = ['EUR']                # only lines that match
-  below = '5%'                       # or 0.05: changes of less than 5 % of the words are slight
-  text = \"visible\"                   # all that can be seen, not the main text only
-  noise = true                       # counters and relative times count
-  links = true                       # where links lead counts
-  images = true                      # what stands for images counts
+  ignore_text = ['ref: \\w+']         # ignore text that matches
+  keep_text = ['EUR']                # compare only lines that match
+  below = '5%'                       # or 0.05: changes to less than 5 % of the words are slight
+  text = \"visible\"                   # compare all visible text, not only the main text
+  noise = true                       # compare counters and relative times
+  links = true                       # compare the targets of links
+  images = true                      # compare the texts of images
   kind = \"html\"                      # html, json, xml, text, pdf, bytes
 
 Examples:
@@ -42,97 +41,107 @@ Examples:
   freshet detect old.json new.json --select '$.items[*].price' --below 1%
   freshet detect monday.html https://example.org/")]
 pub(crate) struct DetectArguments {
-    /// A file, a URL, or `-` for standard input
+    /// File, URL, or `-` for standard input
     #[arg(value_name = "SOURCE")]
     pub(crate) source: String,
 
-    /// A later version of it, to be compared
+    /// Newer version to compare with
     #[arg(value_name = "OTHER")]
     pub(crate) other: Option<String>,
 
-    /// Only what this selects counts; may be given more than once
-    #[arg(long, visible_aliases = ["pointer", "path"], value_name = "SELECTOR", help_heading = "What counts")]
+    /// Compare only content that matches this selector; may be repeated
+    #[arg(long, visible_aliases = ["pointer", "path"], value_name = "SELECTOR", help_heading = "Change detection")]
     pub(crate) select: Vec<String>,
 
-    /// What this selects does not count; may be given more than once
-    #[arg(long, value_name = "SELECTOR", help_heading = "What counts")]
+    /// Ignore content that matches this selector; may be repeated
+    #[arg(long, value_name = "SELECTOR", help_heading = "Change detection")]
     pub(crate) drop: Vec<String>,
 
-    /// Only lines that match this count; may be given more than once
-    #[arg(long, value_name = "REGEX", allow_hyphen_values = true, help_heading = "What counts")]
+    /// Compare only lines that match this expression; may be repeated
+    #[arg(
+        long,
+        value_name = "REGEX",
+        allow_hyphen_values = true,
+        help_heading = "Change detection"
+    )]
     pub(crate) keep_text: Vec<String>,
 
-    /// What matches this does not count; may be given more than once
-    #[arg(long, value_name = "REGEX", allow_hyphen_values = true, help_heading = "What counts")]
+    /// Ignore text that matches this expression; may be repeated
+    #[arg(
+        long,
+        value_name = "REGEX",
+        allow_hyphen_values = true,
+        help_heading = "Change detection"
+    )]
     pub(crate) ignore_text: Vec<String>,
 
-    /// What makes no difference: case, space, numbers, dates, order
-    #[arg(long, value_name = "WHAT,…", value_delimiter = ',', help_heading = "What counts")]
+    /// Ignore differences of these kinds: case, space, numbers, dates, order
+    #[arg(long, value_name = "WHAT,…", value_delimiter = ',', help_heading = "Change detection")]
     pub(crate) ignore: Vec<String>,
 
-    /// All that can be seen counts, not the main text only
-    #[arg(long, help_heading = "What counts")]
+    /// Compare all visible text, not only the main text
+    #[arg(long, help_heading = "Change detection")]
     pub(crate) visible: bool,
 
-    /// Counters, relative times and the like count
-    #[arg(long, help_heading = "What counts")]
+    /// Compare counters, relative times and similar noise
+    #[arg(long, help_heading = "Change detection")]
     pub(crate) noise: bool,
 
-    /// Where links lead counts
-    #[arg(long, help_heading = "What counts")]
+    /// Compare the targets of links
+    #[arg(long, help_heading = "Change detection")]
     pub(crate) links: bool,
 
-    /// What stands for images counts
-    #[arg(long, help_heading = "What counts")]
+    /// Compare the alternative texts of images
+    #[arg(long, help_heading = "Change detection")]
     pub(crate) images: bool,
 
-    /// Changes of a smaller share of the words than this are slight: 5%, 0.05
-    #[arg(long, value_name = "SHARE", help_heading = "What counts")]
+    /// Treat changes to less than this share of the words as slight, such as 5% or 0.05
+    #[arg(long, value_name = "SHARE", help_heading = "Change detection")]
     pub(crate) below: Option<Share>,
 
-    /// A file with all of these
-    #[arg(long, value_name = "FILE", help_heading = "What counts")]
+    /// Read change detection settings from this TOML file
+    #[arg(long, value_name = "FILE", help_heading = "Change detection")]
     pub(crate) settings: Option<PathBuf>,
 
-    /// Read it as html, json, xml, text, pdf or bytes [default: as it seems]
+    /// Kind of the document: html, json, xml, text, pdf or bytes [default: detected]
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,
 
-    /// The encoding of the text [default: as it seems]
+    /// Character encoding of the document [default: detected]
     #[arg(long, value_name = "NAME")]
     pub(crate) charset: Option<String>,
 
-    /// For a URL, let the guard pass a network, an address or a name: 10.0.0.0/8, localhost
+    /// Allow fetching from a network, address or name, such as 10.0.0.0/8; may be repeated
     #[arg(long, value_name = "NET|HOST")]
     pub(crate) allow: Vec<String>,
 
-    /// Also list what does not count, and why
+    /// List the ignored parts and the reasons
     #[arg(long)]
     pub(crate) why: bool,
 
-    /// How to show what changed
+    /// Format of the differences
     #[arg(long, value_name = "HOW", value_enum, default_value = "unified")]
     pub(crate) diff: DiffStyle,
 
-    /// Print the result as JSON on standard output
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// How a difference is shown.
+/// Format of a printed difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DiffStyle {
-    /// Lines, with `-` and `+`, and three lines around them
+    /// Changed lines with `-` and `+`, and three lines of context
     Unified,
-    /// Lines that changed, with their words as `[-old-]{+new+}`
+    /// Changed lines, with changed words as `[-old-]{+new+}`
     Words,
     /// Two columns
     Side,
-    /// Not at all
+    /// No differences
     None,
 }
 
-/// A share, as `5%` or `0.05`.
+/// Share from 0 to 1, given as `5%` or `0.05`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Share(pub(crate) f64);
 

@@ -1,12 +1,12 @@
-//! Readings and differences for programs.
+//! JSON reports of readings and comparisons.
 
-use freshet_detect::{Part, Reading, Row, Verdict};
+use freshet_detect::{ChangeVerdict, DiffPart, DiffRow, Extraction};
 use serde::Serialize;
 
 use crate::commands::detect::Comparison;
 
 #[derive(Serialize)]
-pub(crate) struct Read<'a> {
+pub(crate) struct ReadingReport<'a> {
     kind: &'static str,
     bytes: usize,
     basis: &'static str,
@@ -14,60 +14,61 @@ pub(crate) struct Read<'a> {
     fingerprint: String,
     digest: String,
     rules: u16,
-    /// Not what its kind says: read as text.
+    /// True if the document is not valid for its kind and was read as text.
     as_text: bool,
-    /// Selectors that lead to nothing.
+    /// Selectors that match nothing.
     unmatched: &'a [String],
     text: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    left_out: Option<Vec<LeftOut<'a>>>,
+    #[serde(rename = "left_out")]
+    ignored: Option<Vec<IgnoredPart<'a>>>,
 }
 
 #[derive(Serialize)]
-struct LeftOut<'a> {
+struct IgnoredPart<'a> {
     reason: &'static str,
     text: &'a str,
 }
 
-impl<'a> Read<'a> {
-    pub(crate) fn of(reading: &'a Reading, why: bool) -> Self {
-        let list = reading.left_out.iter();
-        let list = list.map(|it| LeftOut { reason: it.reason.name(), text: &it.text });
+impl<'a> ReadingReport<'a> {
+    pub(crate) fn new(reading: &'a Extraction, why: bool) -> Self {
+        let ignored = reading.excluded.iter();
+        let ignored = ignored.map(|it| IgnoredPart { reason: it.reason.name(), text: &it.text });
         Self {
-            kind: reading.mark.kind.name(),
-            bytes: reading.bytes,
-            basis: reading.basis.name(),
+            kind: reading.digests.kind.name(),
+            bytes: reading.document_len,
+            basis: reading.scope.name(),
             words: reading.sketch().words,
-            fingerprint: format!("{:032x}", reading.mark.fingerprint),
-            digest: format!("{:032x}", reading.mark.raw),
-            rules: reading.mark.rules,
-            as_text: reading.as_text,
+            fingerprint: format!("{:032x}", reading.digests.fingerprint),
+            digest: format!("{:032x}", reading.digests.raw),
+            rules: reading.digests.rules_version,
+            as_text: reading.is_parsed_as_text,
             unmatched: &reading.unmatched,
             text: &reading.text,
-            left_out: why.then(|| list.collect()),
+            ignored: why.then(|| ignored.collect()),
         }
     }
 }
 
 #[derive(Serialize)]
-pub(crate) struct Compared<'a> {
+pub(crate) struct ComparisonReport<'a> {
     verdict: &'static str,
     changed: bool,
     similarity: f64,
-    /// Of the words alone, whether or not that was asked; nothing where there are none.
+    /// Similarity of the words alone; `None` if there are no words.
     sketched: Option<f64>,
     added: usize,
     removed: usize,
     old: String,
     new: String,
-    /// Whether either was not what its kind says.
+    /// True for each document that is not valid for its kind.
     as_text: [bool; 2],
-    /// Selectors that lead to nothing, in each.
+    /// Selectors that match nothing, for each document.
     unmatched: [&'a [String]; 2],
     rows: Vec<Line<'a>>,
 }
 
-/// A line that is not in both.
+/// A line that differs between the documents.
 #[derive(Serialize)]
 struct Line<'a> {
     change: &'static str,
@@ -83,43 +84,43 @@ struct Run<'a> {
     same: bool,
 }
 
-impl<'a> Compared<'a> {
-    pub(crate) fn of(compared: &'a Comparison) -> Self {
-        let (added, removed) = compared.diff.counts();
-        let (verdict, similarity) = match compared.verdict {
-            Verdict::SameBytes => ("same-bytes", 1.0),
-            Verdict::SameContent => ("same-content", 1.0),
-            Verdict::Slight { similarity } => ("slight", similarity),
-            Verdict::Changed { similarity } => ("changed", similarity),
+impl<'a> ComparisonReport<'a> {
+    pub(crate) fn new(comparison: &'a Comparison) -> Self {
+        let (added, removed) = comparison.diff.counts();
+        let (verdict, similarity) = match comparison.verdict {
+            ChangeVerdict::SameBytes => ("same-bytes", 1.0),
+            ChangeVerdict::SameContent => ("same-content", 1.0),
+            ChangeVerdict::Slight { similarity } => ("slight", similarity),
+            ChangeVerdict::Changed { similarity } => ("changed", similarity),
             _ => ("incomparable", f64::NAN),
         };
-        let (old, new) = (compared.old.sketch(), compared.new.sketch());
+        let (old, new) = (comparison.old.sketch(), comparison.new.sketch());
         Self {
             verdict,
-            changed: compared.verdict.is_change(),
+            changed: comparison.verdict.is_change(),
             similarity,
             sketched: (old.words.max(new.words) > 0).then(|| old.similarity(new)),
             added,
             removed,
-            old: format!("{:032x}", compared.old.mark.fingerprint),
-            new: format!("{:032x}", compared.new.mark.fingerprint),
-            as_text: [compared.old.as_text, compared.new.as_text],
-            unmatched: [&compared.old.unmatched, &compared.new.unmatched],
-            rows: compared.diff.rows.iter().filter_map(line).collect(),
+            old: format!("{:032x}", comparison.old.digests.fingerprint),
+            new: format!("{:032x}", comparison.new.digests.fingerprint),
+            as_text: [comparison.old.is_parsed_as_text, comparison.new.is_parsed_as_text],
+            unmatched: [&comparison.old.unmatched, &comparison.new.unmatched],
+            rows: comparison.diff.rows.iter().filter_map(line).collect(),
         }
     }
 }
 
-fn line(row: &Row) -> Option<Line<'_>> {
+fn line(row: &DiffRow) -> Option<Line<'_>> {
     let whole = |text| Some(vec![Run { text, same: false }]);
     Some(match row {
-        Row::Same(_) => return None,
-        Row::Removed(text) => Line { change: "removed", old: whole(text), new: None },
-        Row::Added(text) => Line { change: "added", old: None, new: whole(text) },
-        Row::Changed { old, new } => Line { change: "changed", old: runs(old), new: runs(new) },
+        DiffRow::Same(_) => return None,
+        DiffRow::Removed(text) => Line { change: "removed", old: whole(text), new: None },
+        DiffRow::Added(text) => Line { change: "added", old: None, new: whole(text) },
+        DiffRow::Changed { old, new } => Line { change: "changed", old: runs(old), new: runs(new) },
     })
 }
 
-fn runs(parts: &[Part]) -> Option<Vec<Run<'_>>> {
-    Some(parts.iter().map(|it| Run { text: &it.text, same: it.same }).collect())
+fn runs(parts: &[DiffPart]) -> Option<Vec<Run<'_>>> {
+    Some(parts.iter().map(|it| Run { text: &it.text, same: it.is_same }).collect())
 }

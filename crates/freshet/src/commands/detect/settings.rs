@@ -1,31 +1,31 @@
-//! What counts, by the command line and a file.
+//! Change detection settings from the command line and a file.
 
 use std::fs;
 use std::path::Path;
 
-use freshet_detect::{DetectError, Layer, RawSettings, Settings};
+use freshet_detect::{DetectError, DetectSettings, RawDetectSettings, SettingsLayer};
 
 use crate::commands::detect::DetectArguments;
 use crate::failure::Failure;
 
-/// The command line comes before the file.
-pub(crate) fn settings(arguments: &DetectArguments) -> Result<Settings, Failure> {
-    let typed = typed(arguments);
+/// Resolves the settings; the command line takes precedence over the file.
+pub(crate) fn settings(arguments: &DetectArguments) -> Result<DetectSettings, Failure> {
+    let typed = from_arguments(arguments);
     let mut name = String::new();
-    let mut file = RawSettings::default();
+    let mut file = RawDetectSettings::default();
     if let Some(path) = &arguments.settings {
         (name, file) = (path.display().to_string(), read(path)?);
     }
     let layers = [
-        Layer { name: "the command line", settings: &typed },
-        Layer { name: &name, settings: &file },
+        SettingsLayer { name: "the command line", settings: &typed },
+        SettingsLayer { name: &name, settings: &file },
     ];
-    Settings::resolve(&layers).map_err(|error| failure(&error))
+    DetectSettings::resolve(&layers).map_err(|error| failure(&error))
 }
 
-fn typed(arguments: &DetectArguments) -> RawSettings {
+fn from_arguments(arguments: &DetectArguments) -> RawDetectSettings {
     let list = |list: &Vec<String>| (!list.is_empty()).then(|| list.clone());
-    RawSettings {
+    RawDetectSettings {
         kind: arguments.kind.clone(),
         text: arguments.visible.then(|| "visible".to_owned()),
         noise: arguments.noise.then_some(true),
@@ -40,11 +40,11 @@ fn typed(arguments: &DetectArguments) -> RawSettings {
     }
 }
 
-fn read(path: &Path) -> Result<RawSettings, Failure> {
+fn read(path: &Path) -> Result<RawDetectSettings, Failure> {
     let name = path.display();
     let text = fs::read_to_string(path).map_err(|error| {
         Failure::new(format!("cannot read the settings {name}: {error}"))
-            .hint("give the path of a TOML file; `freshet detect --help` shows one")
+            .with_hint("give the path of a TOML file; `freshet detect --help` shows one")
     })?;
     toml::from_str(&text).map_err(|error| {
         let at = error.span().map_or(0, |it| it.start.min(text.len()));
@@ -54,27 +54,27 @@ fn read(path: &Path) -> Result<RawSettings, Failure> {
         let field = field(text.lines().nth(line - 1).unwrap_or_default());
         let named = field.filter(|it| !message.contains(it)).map(|it| format!("{it}: "));
         Failure::new(format!("{name}:{line}: {}{message}", named.unwrap_or_default()))
-            .hint("`freshet detect --help` lists the settings")
+            .with_hint("`freshet detect --help` lists the settings")
     })
 }
 
-/// The name before `=`.
+/// Returns the name before `=`.
 fn field(line: &str) -> Option<&str> {
     line.split_once('=').map(|(name, _)| name.trim()).filter(|it| !it.is_empty())
 }
 
 fn failure(error: &DetectError) -> Failure {
     let hint = match error {
-        DetectError::Pattern { text, .. } if text.starts_with(['/', '$']) => {
-            "a pointer is like `/items/0/price`, a path like `$.items[*].price`"
+        DetectError::InvalidSelector { text, .. } if text.starts_with(['/', '$']) => {
+            "write a pointer such as `/items/0/price`, or a path such as `$.items[*].price`"
         }
-        DetectError::Pattern { .. } => {
-            "a selector is like `#main`, `div.price > span` or `a[href^='/news']`"
+        DetectError::InvalidSelector { .. } => {
+            "write a selector such as `#main`, `div.price > span` or `a[href^='/news']`"
         }
-        DetectError::Expression { .. } => "escape signs that are meant as they are: `\\(`, `\\.`",
-        DetectError::TooManyParts { .. } => "name a part around several of them instead",
-        DetectError::Below { .. } => "give a share: 0.05 is 5 %",
-        _ => "`freshet detect --help` lists what there is",
+        DetectError::InvalidRegex { .. } => "escape literal special characters: `\\(`, `\\.`",
+        DetectError::TooManySelectors { .. } => "select an element around several of them instead",
+        DetectError::InvalidThreshold { .. } => "give a share: 0.05 is 5 %",
+        _ => "`freshet detect --help` lists the possible values",
     };
-    Failure::new(error).hint(hint)
+    Failure::new(error).with_hint(hint)
 }

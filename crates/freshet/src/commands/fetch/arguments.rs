@@ -1,23 +1,22 @@
-//! The command line of `freshet fetch` as it is typed.
+//! Command-line arguments of `freshet fetch`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Fetch a URL and show all that came of it
+/// Fetch a URL and show the details of the result
 ///
-/// Asks robots.txt, passes the guard against private addresses, follows redirects and keeps all limits,
-/// as freshet itself does. What came of it goes to standard output, as one object with --json; the page
-/// itself only with --body.
+/// The fetch obeys robots.txt, the guard against private addresses and all limits, and follows redirects,
+/// like the fetches of the daemon. The body is written only with --body.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Exit code 0: there is content, or it has not changed; with --robots: it may be fetched. 1: it is
-gone, disallowed by robots.txt, refused by the guard, or it failed. 2: it could not be tried, and the
-message says why.
+Exit code 0: the response has content, or is not modified; with --robots: the URL may be fetched.
+1: gone, disallowed by robots.txt, refused by the guard, or failed. 2: the fetch could not be
+attempted, and the message says why.
 
-By default nothing is fetched from private, loopback, link-local and other addresses that are not
-public. --allow opens some. SETTINGS is a TOML file with limits, rules for headers, passwords and
-proxies, and more; see docs/fetch.md.
+By default nothing is fetched from private, loopback, link-local and other non-public addresses;
+--allow makes exceptions. The file of --settings is TOML with limits and rules for headers,
+passwords, proxies and more; see docs/reference/fetching.md.
 
 Examples:
   freshet fetch https://example.com/
@@ -25,56 +24,57 @@ Examples:
   freshet fetch https://example.com/ --etag '\"abc\"' --json
   freshet fetch http://localhost:8080/ --allow localhost --body page.html")]
 pub(crate) struct FetchArguments {
-    /// What to fetch
+    /// URL to fetch
     #[arg(value_name = "URL")]
     pub(crate) url: String,
 
-    /// Only say whether robots.txt allows it, and by which line
+    /// Only show whether robots.txt allows the URL, and which line decides
     #[arg(long, conflicts_with_all = ["body", "head", "etag", "modified"])]
     pub(crate) robots: bool,
 
-    /// Fetch it whatever robots.txt says: for pages of your own
+    /// Ignore robots.txt, for your own pages
     #[arg(long, conflicts_with = "robots")]
     pub(crate) no_robots: bool,
 
-    /// Let the guard pass a network, an address or a name: 10.0.0.0/8, 127.0.0.1:8080, `[::1]:8080`,
-    /// localhost
+    /// Allow a network, address or name, such as 10.0.0.0/8 or localhost; may be repeated
+    ///
+    /// Examples: 10.0.0.0/8, 127.0.0.1:8080, `[::1]:8080`, localhost.
     #[arg(long, value_name = "NET|HOST")]
     pub(crate) allow: Vec<String>,
 
-    /// Send a header, to this host only
+    /// Send a header to the host of the URL only; may be repeated
     #[arg(long, short = 'H', value_name = "NAME: VALUE")]
     pub(crate) header: Vec<String>,
 
-    /// Whom the host can turn to: a URL or a mail address, sent with the user agent
+    /// Contact of the operator, a URL or mail address, sent with the user agent
     #[arg(long, value_name = "CONTACT")]
     pub(crate) contact: Option<String>,
 
-    /// The whole user agent. robots.txt is asked by the word that it begins with
+    /// Full user agent; its first word is the name that robots.txt is matched against
     #[arg(long, value_name = "TEXT")]
     pub(crate) user_agent: Option<String>,
 
-    /// Only fetch if the version is another than this ETag, given with its own quotes
+    /// Fetch only if the ETag differs from this one, given with its quotes
     #[arg(long, value_name = "ETAG")]
     pub(crate) etag: Option<String>,
 
-    /// Only fetch if it was modified after this date (as in Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT)
+    /// Fetch only if modified after this date: Sun, 06 Nov 1994 08:49:37 GMT
     #[arg(long, value_name = "DATE")]
     pub(crate) modified: Option<String>,
 
-    /// Ask for the head only
+    /// Send a HEAD request
     #[arg(long)]
     pub(crate) head: bool,
 
-    /// Write the body to this file (`-` is standard output, with all else on standard error)
+    /// Write the body to this file; `-` for stdout, with the details on stderr
     #[arg(long, value_name = "FILE", conflicts_with = "head")]
     pub(crate) body: Option<PathBuf>,
 
-    /// Read settings from this file (TOML)
+    /// Read fetch settings from this TOML file
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
 
-    /// Print the result as JSON on standard output
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,19 +1,19 @@
-//! A document for other commands.
+//! Fetching of a document for other commands.
 
-use freshet_fetch::{Content, Fetcher, InvalidSetting, Outcome, RawSettings, Request, Settings};
+use freshet_fetch::{FetchedContent, Fetcher, InvalidFetchSetting, FetchOutcome, RawFetchSettings, FetchRequest, FetchSettings};
 
 use crate::commands::fetch::{hint, runtime, summary};
 use crate::failure::Failure;
 
-/// What a URL brings, past robots.txt and the guard, which lets through what is allowed besides.
-pub(crate) fn document(url: &str, allow: &[String]) -> Result<Content, Failure> {
-    let request = Request::new(url).map_err(Failure::new)?;
-    let raw = RawSettings { allow: allow.to_vec(), ..RawSettings::default() };
-    let settings: Settings = raw.try_into().map_err(|error: InvalidSetting| Failure::new(error))?;
+/// Fetches a URL, obeying robots.txt and the guard with the given exceptions.
+pub(crate) fn document(url: &str, allow: &[String]) -> Result<FetchedContent, Failure> {
+    let request = FetchRequest::new(url).map_err(Failure::new)?;
+    let raw = RawFetchSettings { allow: allow.to_vec(), ..RawFetchSettings::default() };
+    let settings: FetchSettings = raw.try_into().map_err(|error: InvalidFetchSetting| Failure::new(error))?;
     let answer = runtime()?.block_on(Fetcher::new(settings).fetch(&request));
-    if let Outcome::Content(content) = answer.outcome {
+    if let FetchOutcome::Content(content) = answer.outcome {
         return Ok(content);
     }
-    let way_out = hint(&answer).unwrap_or(format!("`freshet fetch {url}` shows the whole outcome"));
-    Err(Failure::new(format!("cannot fetch {url}: {}", summary::outcome(&answer))).hint(way_out))
+    let hint = hint(&answer).unwrap_or(format!("`freshet fetch {url}` shows the details"));
+    Err(Failure::new(format!("cannot fetch {url}: {}", summary::outcome(&answer))).with_hint(hint))
 }

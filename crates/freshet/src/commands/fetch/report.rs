@@ -1,20 +1,20 @@
-//! What came of a fetch, for programs.
+//! JSON reports of `freshet fetch`.
 
 use std::time::Duration;
 
-use freshet_fetch::{Answer, Because, Blame, Hop, Outcome, Permission, Refusal, Validators};
+use freshet_fetch::{FetchResponse, RobotsReason, FetchBlame, FetchHop, FetchOutcome, RobotsPermission, GuardRefusal, Validators};
 use serde::Serialize;
 
 use super::summary::is_of_robots;
 use crate::clock::now;
 
 #[derive(Serialize)]
-pub(crate) struct Report<'a> {
+pub(crate) struct FetchReport<'a> {
     url: &'a str,
     outcome: &'static str,
     status: Option<u16>,
     final_url: Option<&'a str>,
-    /// Where the source has moved to for good.
+    /// Target of permanent redirects.
     moved_to: Option<&'a str>,
     requests: u32,
     total_seconds: f64,
@@ -22,37 +22,37 @@ pub(crate) struct Report<'a> {
     body_bytes: u64,
     codings: Vec<&'static str>,
     media_type: Option<&'a str>,
-    charset: Option<Charset>,
+    charset: Option<CharsetReport>,
     etag: Option<&'a str>,
     last_modified: Option<&'a str>,
     max_age_seconds: Option<u64>,
     no_store: bool,
     retry_after_seconds: Option<u64>,
-    /// Whose fault it is: `host`, `source` or `us`.
+    /// Party that caused the failure: `host`, `source` or `us`.
     blame: Option<&'static str>,
-    error: Option<Fault>,
-    refused: Option<Refused>,
-    robots: Option<Robots<'a>>,
-    hops: Vec<Step<'a>>,
+    error: Option<ErrorReport>,
+    refused: Option<RefusedReport>,
+    robots: Option<RobotsFields<'a>>,
+    hops: Vec<HopReport<'a>>,
 }
 
 #[derive(Serialize)]
-struct Charset {
+struct CharsetReport {
     name: &'static str,
     known_by: &'static str,
     lossy: bool,
 }
 
 #[derive(Serialize)]
-struct Fault {
+struct ErrorReport {
     name: &'static str,
     message: String,
-    /// What it was that could not be had: `page` or `robots.txt`.
+    /// Document that could not be fetched: `page` or `robots.txt`.
     of: &'static str,
 }
 
 #[derive(Serialize)]
-struct Refused {
+struct RefusedReport {
     name: &'static str,
     message: String,
     address: Option<String>,
@@ -60,7 +60,7 @@ struct Refused {
 }
 
 #[derive(Serialize)]
-struct Step<'a> {
+struct HopReport<'a> {
     url: &'a str,
     status: Option<u16>,
     address: Option<String>,
@@ -73,17 +73,17 @@ struct Step<'a> {
     body_seconds: f64,
 }
 
-/// What robots.txt says.
+/// Decision of robots.txt.
 #[derive(Serialize)]
 pub(crate) struct RobotsReport<'a> {
     allowed: bool,
-    refused: Option<Refused>,
+    refused: Option<RefusedReport>,
     #[serde(flatten)]
-    robots: Option<Robots<'a>>,
+    robots: Option<RobotsFields<'a>>,
 }
 
 #[derive(Serialize)]
-struct Robots<'a> {
+struct RobotsFields<'a> {
     #[serde(rename = "robots_url")]
     url: &'a str,
     #[serde(rename = "robots_allows")]
@@ -101,11 +101,11 @@ struct Robots<'a> {
     cut: bool,
 }
 
-impl<'a> Report<'a> {
-    pub(crate) fn of(url: &'a str, answer: &'a Answer) -> Self {
-        let Answer { outcome, trace } = answer;
+impl<'a> FetchReport<'a> {
+    pub(crate) fn new(url: &'a str, answer: &'a FetchResponse) -> Self {
+        let FetchResponse { outcome, trace } = answer;
         let content = match outcome {
-            Outcome::Content(content) => Some(content),
+            FetchOutcome::Content(content) => Some(content),
             _ => None,
         };
         let validators = trace.validators.as_ref();
@@ -114,26 +114,26 @@ impl<'a> Report<'a> {
             outcome: outcome.name(),
             status: trace.status(),
             final_url: trace.final_url().map(|it| it.as_str()),
-            moved_to: trace.moved().map(|it| it.as_str()),
+            moved_to: trace.moved_permanently_to().map(|it| it.as_str()),
             requests: trace.requests,
-            total_seconds: trace.total.as_secs_f64(),
-            wire_bytes: trace.sizes.wire,
-            body_bytes: trace.sizes.body,
+            total_seconds: trace.duration.as_secs_f64(),
+            wire_bytes: trace.body_sizes.encoded,
+            body_bytes: trace.body_sizes.decoded,
             codings: trace.codings.iter().map(|it| it.name()).collect(),
             media_type: content.and_then(|it| it.media_type.as_deref()),
             charset: content.map(|content| {
                 let charset = content.charset();
                 let lossy = content.text().lossy;
-                Charset { name: charset.name(), known_by: charset.known.name(), lossy }
+                CharsetReport { name: charset.name(), known_by: charset.source.name(), lossy }
             }),
             etag: validators.and_then(|Validators { etag, .. }| etag.as_deref()),
             last_modified: validators.and_then(|it| it.last_modified.as_deref()),
-            max_age_seconds: trace.cache.max_age.map(|it| it.as_secs()),
-            no_store: trace.cache.no_store,
-            retry_after_seconds: trace.retry_after.map(|it| it.length(now()).as_secs()),
-            blame: answer.blame().map(Blame::name),
+            max_age_seconds: trace.cache_hint.max_age.map(|it| it.as_secs()),
+            no_store: trace.cache_hint.no_store,
+            retry_after_seconds: trace.retry_after.map(|it| it.delay_from(now()).as_secs()),
+            blame: answer.blame().map(FetchBlame::name),
             error: match outcome {
-                Outcome::Failed(error) => Some(Fault {
+                FetchOutcome::Failed(error) => Some(ErrorReport {
                     name: error.name(),
                     message: error.to_string(),
                     of: if is_of_robots(answer) { "robots.txt" } else { "page" },
@@ -141,30 +141,30 @@ impl<'a> Report<'a> {
                 _ => None,
             },
             refused: match outcome {
-                Outcome::Refused(refusal) => Some(Refused::of(refusal)),
+                FetchOutcome::Refused(refusal) => Some(RefusedReport::new(refusal)),
                 _ => None,
             },
-            robots: trace.robots.as_ref().map(Robots::of),
-            hops: trace.hops.iter().map(Step::of).collect(),
+            robots: trace.robots.as_ref().map(RobotsFields::new),
+            hops: trace.hops.iter().map(HopReport::new).collect(),
         }
     }
 }
 
 impl<'a> RobotsReport<'a> {
-    pub(crate) fn of(permission: &'a Result<Permission, Refusal>) -> Self {
+    pub(crate) fn new(permission: &'a Result<RobotsPermission, GuardRefusal>) -> Self {
         Self {
             allowed: permission.as_ref().is_ok_and(|it| it.allowed),
-            refused: permission.as_ref().err().map(Refused::of),
-            robots: permission.as_ref().ok().map(Robots::of),
+            refused: permission.as_ref().err().map(RefusedReport::new),
+            robots: permission.as_ref().ok().map(RobotsFields::new),
         }
     }
 }
 
-impl Refused {
-    fn of(refusal: &Refusal) -> Self {
+impl RefusedReport {
+    fn new(refusal: &GuardRefusal) -> Self {
         let (address, zone) = match refusal {
-            Refusal::Address { address, zone, .. } => (Some(*address), Some(zone.name())),
-            Refusal::Public { address, .. } => (Some(*address), None),
+            GuardRefusal::Address { address, kind, .. } => (Some(*address), Some(kind.name())),
+            GuardRefusal::Public { address, .. } => (Some(*address), None),
             _ => (None, None),
         };
         let address = address.map(|it| it.to_string());
@@ -172,10 +172,10 @@ impl Refused {
     }
 }
 
-impl<'a> Robots<'a> {
-    fn of(permission: &'a Permission) -> Self {
-        let verdict = match &permission.because {
-            Because::Rules(verdict) => Some(verdict),
+impl<'a> RobotsFields<'a> {
+    fn new(permission: &'a RobotsPermission) -> Self {
+        let verdict = match &permission.reason {
+            RobotsReason::Rules(verdict) => Some(verdict),
             _ => None,
         };
         let (agent, rule) = match verdict {
@@ -186,31 +186,31 @@ impl<'a> Robots<'a> {
         Self {
             url: file.url.as_str(),
             allowed: permission.allowed,
-            because: match permission.because {
-                Because::Rules(_) => "rules",
-                Because::NoFile(_) => "no-file",
-                Because::Unreachable(_) => "unreachable",
+            because: match permission.reason {
+                RobotsReason::Rules(_) => "rules",
+                RobotsReason::NoFile(_) => "no-file",
+                RobotsReason::Unreachable(_) => "unreachable",
             },
             agent: agent.map(|it| it.token.as_str()),
             agent_line: agent.map(|it| it.line),
-            rule: rule.map(super::summary::rule),
+            rule: rule.map(super::summary::format_rule),
             rule_line: rule.map(|it| it.line),
-            error: match &permission.because {
-                Because::Unreachable(error) => Some(error.to_string()),
-                Because::NoFile(absence) => Some(absence.to_string()),
-                Because::Rules(_) => None,
+            error: match &permission.reason {
+                RobotsReason::Unreachable(error) => Some(error.to_string()),
+                RobotsReason::NoFile(absence) => Some(absence.to_string()),
+                RobotsReason::Rules(_) => None,
             },
             status: file.status,
             age_seconds: permission.age.as_secs_f64(),
             crawl_delay_seconds: file.crawl_delay.map(|it| it.as_secs_f64()),
             sitemaps: &file.sitemaps,
-            cut: file.cut,
+            cut: file.truncated,
         }
     }
 }
 
-impl<'a> Step<'a> {
-    fn of(hop: &'a Hop) -> Self {
+impl<'a> HopReport<'a> {
+    fn new(hop: &'a FetchHop) -> Self {
         let seconds = |time: Duration| time.as_secs_f64();
         Self {
             url: hop.url.as_str(),

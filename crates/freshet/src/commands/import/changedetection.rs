@@ -1,52 +1,52 @@
-//! What changedetection.io keeps of its watches: `url-watches.json`, or the watches alone.
+//! Import of changedetection.io: `url-watches.json`, or a file with only the watches.
 
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 
 use freshet_daemon::NewSourceRequest;
-use freshet_detect::{Layer, RawSettings, Settings};
+use freshet_detect::{DetectSettings, RawDetectSettings, SettingsLayer};
 use serde_json::{Map, Value};
 
-use super::format::{open, unreadable};
-use super::location::{Bad, Found, Place};
-use super::{Each, Notes};
-use crate::commands::settings_arguments::written;
+use super::entry::{EntryLocation, ImportedSource, InvalidEntry};
+use super::format::{open, read_failure};
+use super::{EntrySink, Notes};
+use crate::commands::settings_arguments::to_stored_json;
 use crate::failure::Failure;
-use crate::number::plural;
+use crate::number::pluralize;
 
-/// Bytes of a file at most: it is read as a whole.
-const LARGEST: u64 = 256 << 20;
+/// Maximum size of a file in bytes; it is read into memory.
+const MAX_SIZE: u64 = 256 << 20;
 
-/// What could not be taken over.
+/// Parts that could not be imported.
 #[derive(Default)]
-struct Lost {
+struct Unsupported {
     /// URLs with templates in them.
     templates: Vec<String>,
-    /// Filters, with the URLs that they were for.
+    /// Unsupported filters with the URLs of their watches.
     filters: Vec<(String, String)>,
     posts: usize,
     browsers: usize,
 }
 
-/// Losses of a kind that are told one by one.
-const TOLD: usize = 20;
+/// Maximum number of notes of each kind.
+const MAX_NOTES: usize = 20;
 
-pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
+pub(crate) fn read(path: &Path, sink: EntrySink<'_>) -> Result<Notes, Failure> {
     let mut bytes = Vec::new();
-    let mut file = open(path)?.take(LARGEST);
-    file.read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
+    let mut file = open(path)?.take(MAX_SIZE);
+    file.read_to_end(&mut bytes).map_err(|error| read_failure(path, &error))?;
     let name = path.display();
-    let fault = |what: &str| {
-        Failure::new(format!("{name}: {what}"))
-            .hint("give url-watches.json, from the backup that changedetection.io makes")
+    let failure = |reason: &str| {
+        Failure::new(format!("{name}: {reason}"))
+            .with_hint("give url-watches.json from a backup of changedetection.io")
     };
-    if bytes.len() as u64 == LARGEST {
-        return Err(fault("larger than 256 MiB"));
+    if bytes.len() as u64 == MAX_SIZE {
+        return Err(failure("larger than 256 MiB"));
     }
     let all: Value = serde_json::from_slice(&bytes).map_err(|error| {
         Failure::new(format!("{name}:{}: not JSON: {error}", error.line()))
-            .hint("name what it is with --format")
+            .with_hint("give the format with --format")
     })?;
     let titles = titles(&all);
     let watches: Vec<(String, &Value)> = match (all.get("watching"), &all) {
@@ -55,35 +55,35 @@ pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
         (None, Value::Array(watches)) => {
             watches.iter().enumerate().map(|(at, it)| ((at + 1).to_string(), it)).collect()
         }
-        _ => return Err(fault("there are no watches in it")),
+        _ => return Err(failure("there are no watches in the file")),
     };
     if watches.iter().all(|(_, watch)| watch.get("url").is_none()) && !watches.is_empty() {
-        return Err(fault("there are no watches in it"));
+        return Err(failure("there are no watches in the file"));
     }
-    let mut lost = Lost::default();
+    let mut unsupported = Unsupported::default();
     for (name, watch) in watches {
-        let place = Place::Watch(name);
+        let location = EntryLocation::Watch(name);
         let Some(url) = watch.get("url").and_then(Value::as_str) else {
-            each(Err(Bad { place, why: Failure::new("it has no `url`") }))?;
+            sink(Err(InvalidEntry { location, reason: Failure::new("there is no `url`") }))?;
             continue;
         };
         let url = url.trim();
         if url.contains("{{") || url.contains("{%") {
-            lost.templates.push(url.to_owned());
+            unsupported.templates.push(url.to_owned());
             continue;
         }
-        let mut found = Found::new(url.strip_prefix("source:").unwrap_or(url), place);
-        describe(&mut found.wanted, watch, &titles, &mut lost);
-        each(Ok(found))?;
+        let mut source = ImportedSource::new(url.strip_prefix("source:").unwrap_or(url), location);
+        read_settings(&mut source.request, watch, &titles, &mut unsupported);
+        sink(Ok(source))?;
     }
-    Ok(lost.notes())
+    Ok(unsupported.notes())
 }
 
 fn named(watches: &Map<String, Value>) -> Vec<(String, &Value)> {
     watches.iter().map(|(name, watch)| (name.clone(), watch)).collect()
 }
 
-/// Titles of tags by their numbers.
+/// Returns the titles of the tags by their ids.
 fn titles(all: &Value) -> HashMap<String, String> {
     let tags = all.pointer("/settings/application/tags").and_then(Value::as_object);
     let titled = |(id, tag): (&String, &Value)| {
@@ -101,11 +101,11 @@ fn texts<'a>(watch: &'a Value, field: &str) -> Vec<&'a str> {
     list.into_iter().map(str::trim).filter(|text: &&str| !text.is_empty()).collect()
 }
 
-fn describe(
-    wanted: &mut NewSourceRequest,
+fn read_settings(
+    request: &mut NewSourceRequest,
     watch: &Value,
     titles: &HashMap<String, String>,
-    lost: &mut Lost,
+    unsupported: &mut Unsupported,
 ) {
     let mut tags: Vec<String> = texts(watch, "tags")
         .into_iter()
@@ -114,21 +114,21 @@ fn describe(
     let old = watch.get("tag").and_then(Value::as_str).unwrap_or_default();
     tags.extend(old.split(',').map(|tag| tag.trim().to_owned()));
     tags.retain(|tag| !tag.is_empty() && !tag.contains('\n'));
-    let given = &mut wanted.settings;
-    given.tags = (!tags.is_empty()).then_some(tags);
-    given.paused = watch.get("paused").and_then(Value::as_bool).filter(|paused| *paused);
-    given.max_interval = interval(watch);
-    let settings = settings(&wanted.url, watch, lost);
-    given.settings = Some(written(&settings)).filter(|text| !text.is_empty());
+    let settings = &mut request.settings;
+    settings.tags = (!tags.is_empty()).then_some(tags);
+    settings.paused = watch.get("paused").and_then(Value::as_bool).filter(|paused| *paused);
+    settings.max_interval = interval(watch);
+    let detection = detection_settings(&request.url, watch, unsupported);
+    settings.detect_settings = Some(to_stored_json(&detection)).filter(|text| !text.is_empty());
     let method = watch.get("method").and_then(Value::as_str).unwrap_or("GET");
-    lost.posts += usize::from(!method.eq_ignore_ascii_case("GET"));
+    unsupported.posts += usize::from(!method.eq_ignore_ascii_case("GET"));
     let backend = watch.get("fetch_backend").and_then(Value::as_str).unwrap_or_default();
     let steps = watch.get("browser_steps").and_then(Value::as_array);
     let browser = backend.contains("webdriver") || steps.is_some_and(|steps| !steps.is_empty());
-    lost.browsers += usize::from(browser);
+    unsupported.browsers += usize::from(browser);
 }
 
-/// Days between checks, if the watch has a time of its own.
+/// Returns the interval between checks in days, if the watch has its own.
 fn interval(watch: &Value) -> Option<f64> {
     if watch.get("time_between_check_use_default").and_then(Value::as_bool) == Some(true) {
         return None;
@@ -147,57 +147,67 @@ fn interval(watch: &Value) -> Option<f64> {
     Some(days).filter(|days| *days > 0.0 && days.is_finite())
 }
 
-fn settings(url: &str, watch: &Value, lost: &mut Lost) -> RawSettings {
-    let mut lose = |text: &str| lost.filters.push((url.to_owned(), text.to_owned()));
-    let mut places = |field: &str| {
+fn detection_settings(
+    url: &str,
+    watch: &Value,
+    unsupported: &mut Unsupported,
+) -> RawDetectSettings {
+    let mut add_unsupported =
+        |text: &str| unsupported.filters.push((url.to_owned(), text.to_owned()));
+    let mut selectors = |field: &str| {
         let mut usable = Vec::new();
         for text in texts(watch, field) {
-            match place(text) {
-                Some(place) => usable.push(place),
-                None => lose(text),
+            match to_selector(text) {
+                Some(selector) => usable.push(selector),
+                None => add_unsupported(text),
             }
         }
         (!usable.is_empty()).then_some(usable)
     };
-    let (select, drop) = (places("include_filters"), places("subtractive_selectors"));
+    let (select, drop) = (selectors("include_filters"), selectors("subtractive_selectors"));
     let mut ignored = Vec::new();
     for text in texts(watch, "ignore_text") {
-        let expression = expression(text);
-        let tried =
-            RawSettings { ignore_text: Some(vec![expression.clone()]), ..RawSettings::default() };
-        match can_be_meant(&tried) {
+        let expression = to_expression(text);
+        let tried = RawDetectSettings {
+            ignore_text: Some(vec![expression.clone()]),
+            ..RawDetectSettings::default()
+        };
+        match is_valid(&tried) {
             true => ignored.push(expression),
-            false => lose(text),
+            false => add_unsupported(text),
         }
     }
-    RawSettings {
+    RawDetectSettings {
         select,
         drop,
         ignore_text: (!ignored.is_empty()).then_some(ignored),
-        ..RawSettings::default()
+        ..RawDetectSettings::default()
     }
 }
 
-/// A filter as a selector or a path, if it can be one: XPath and jq cannot.
-fn place(text: &str) -> Option<String> {
-    let other = ["xpath:", "xpath1:", "jq:", "jqraw:", "/"];
-    if other.iter().any(|prefix| text.starts_with(prefix)) {
+/// Converts a filter to a selector or JSON path. Returns `None` for XPath and jq.
+fn to_selector(text: &str) -> Option<String> {
+    let unsupported = ["xpath:", "xpath1:", "jq:", "jqraw:", "/"];
+    if unsupported.iter().any(|prefix| text.starts_with(prefix)) {
         return None;
     }
-    let place = match text.strip_prefix("json:") {
+    let selector = match text.strip_prefix("json:") {
         Some(path) => Some(path.trim()).filter(|path| path.starts_with('$'))?,
         None => text.strip_prefix("css:").unwrap_or(text).trim(),
     };
-    let tried = RawSettings { select: Some(vec![place.to_owned()]), ..RawSettings::default() };
-    can_be_meant(&tried).then(|| place.to_owned())
+    let tried = RawDetectSettings {
+        select: Some(vec![selector.to_owned()]),
+        ..RawDetectSettings::default()
+    };
+    is_valid(&tried).then(|| selector.to_owned())
 }
 
-fn can_be_meant(settings: &RawSettings) -> bool {
-    Settings::resolve(&[Layer { name: "", settings }]).is_ok()
+fn is_valid(settings: &RawDetectSettings) -> bool {
+    DetectSettings::resolve(&[SettingsLayer { name: "", settings }]).is_ok()
 }
 
-/// Lines that hold a text, or match `/an expression/`, do not count.
-fn expression(text: &str) -> String {
+/// Returns an expression for lines that contain a text, or that match `/an expression/`.
+fn to_expression(text: &str) -> String {
     let slashed = text.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
     match slashed {
         Some((inner, flags)) if flags.chars().all(|it| it.is_ascii_alphabetic()) => {
@@ -217,41 +227,44 @@ fn expression(text: &str) -> String {
     }
 }
 
-impl Lost {
+impl Unsupported {
     fn notes(&self) -> Notes {
         let mut notes = Notes::new();
-        for url in self.templates.iter().take(TOLD) {
-            notes.push(format!("left out {url}: a template, and freshet fetches URLs as they are"));
+        for url in self.templates.iter().take(MAX_NOTES) {
+            notes.push(format!("skipped {url}: templates in URLs are not supported"));
         }
-        more(&mut notes, self.templates.len(), "URLs with templates are left out");
-        for (url, filter) in self.filters.iter().take(TOLD) {
+        more(&mut notes, self.templates.len(), "URLs with templates were skipped");
+        for (url, filter) in self.filters.iter().take(MAX_NOTES) {
             let kind = match filter {
                 it if it.starts_with('/') || it.starts_with("xpath") => "XPath",
                 it if it.starts_with("jq") => "jq",
-                _ => "it cannot be read",
+                _ => "invalid",
             };
-            notes.push(format!("{url}: the filter `{filter}` is not taken over: {kind}"));
+            notes.push(format!("{url}: the filter `{filter}` was not imported: {kind}"));
         }
-        more(&mut notes, self.filters.len(), "filters are not taken over");
+        more(&mut notes, self.filters.len(), "filters were not imported");
         if !self.filters.is_empty() {
-            let instead = "freshet has CSS selectors and JSON paths";
-            notes.push(format!("without a filter more counts: {instead}; `freshet set --select`"));
+            notes.push(
+                "without a filter more content is compared: add CSS selectors or JSON paths with \
+                 `freshet set --select`"
+                    .to_owned(),
+            );
         }
-        let mut say = |count: usize, one: &str, many: &str, what: &str| {
+        let mut add = |count: usize, one: &str, many: &str, what: &str| {
             if count > 0 {
-                notes.push(format!("{} {what}", plural(count, one, many)));
+                notes.push(format!("{} {what}", pluralize(count, one, many)));
             }
         };
-        say(self.posts, "watch", "watches", "with a POST: fetched with GET");
-        say(self.browsers, "watch", "watches", "with a browser: fetched without one");
+        add(self.posts, "watch", "watches", "with a POST request: fetched with GET");
+        add(self.browsers, "watch", "watches", "with a browser: fetched without one");
         notes
     }
 }
 
-/// Those that are not told one by one.
+/// Adds the number of items that have no note of their own.
 fn more(notes: &mut Notes, all: usize, what: &str) {
-    if all > TOLD {
-        notes.push(format!("{} more {what}", all - TOLD));
+    if all > MAX_NOTES {
+        notes.push(format!("{} more {what}", all - MAX_NOTES));
     }
 }
 
@@ -260,14 +273,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filters_are_taken_over_where_they_mean_the_same() {
-        assert_eq!(place("css:#price"), Some("#price".to_owned()));
-        assert_eq!(place("div.a > span"), Some("div.a > span".to_owned()));
-        assert_eq!(place("json:$.price"), Some("$.price".to_owned()));
-        for lost in ["//div", "xpath:/html", "jq:.a", "json:price", "div[["] {
-            assert_eq!(place(lost), None, "{lost}");
+    fn filters_are_converted_where_an_equivalent_exists() {
+        assert_eq!(to_selector("css:#price"), Some("#price".to_owned()));
+        assert_eq!(to_selector("div.a > span"), Some("div.a > span".to_owned()));
+        assert_eq!(to_selector("json:$.price"), Some("$.price".to_owned()));
+        for text in ["//div", "xpath:/html", "jq:.a", "json:price", "div[["] {
+            assert_eq!(to_selector(text), None, "{text}");
         }
-        assert_eq!(expression("a.b (c)"), "(?i).*a\\.b \\(c\\).*");
-        assert_eq!(expression("/id: \\d+/i"), "(?i).*(?:id: \\d+).*");
+        assert_eq!(to_expression("a.b (c)"), "(?i).*a\\.b \\(c\\).*");
+        assert_eq!(to_expression("/id: \\d+/i"), "(?i).*(?:id: \\d+).*");
     }
 }

@@ -1,4 +1,4 @@
-//! What `freshet export --format json` and `freshet ls --json` write: one object on each line.
+//! Import of the JSON lines that `freshet export --format json` and `freshet ls --json` write.
 
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -6,17 +6,17 @@ use std::path::Path;
 use freshet_daemon::{NewSourceRequest, SourceSettings};
 use serde::Deserialize;
 
-use super::format::{open, unreadable};
-use super::location::{Bad, Found, Place};
-use super::{Each, Notes};
+use super::entry::{EntryLocation, ImportedSource, InvalidEntry};
+use super::format::{open, read_failure};
+use super::{EntrySink, Notes};
 use crate::failure::Failure;
 
-/// Bytes of a line at most: settings are the longest part of it.
-const LONGEST: u64 = 1 << 22;
+/// Maximum length of a line in bytes; the settings are its longest part.
+const MAX_LINE_LEN: u64 = 1 << 22;
 
-/// What an owner said of a source. The rest of the line is what was learnt, and is learnt anew.
+/// Settings of a source. The statistics on the line are ignored and learned again.
 #[derive(Deserialize)]
-struct Line {
+struct ExportLine {
     url: String,
     importance: Option<f64>,
     cost: Option<f64>,
@@ -30,37 +30,38 @@ struct Line {
     changes_a_day: Option<f64>,
 }
 
-pub(crate) fn read(path: &Path, each: Each<'_>) -> Result<Notes, Failure> {
+pub(crate) fn read(path: &Path, sink: EntrySink<'_>) -> Result<Notes, Failure> {
     let mut file = open(path)?;
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
-        let read = file.by_ref().take(LONGEST).read_until(b'\n', &mut line);
-        if read.map_err(|error| unreadable(path, &error))? == 0 {
+        let read = file.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut line);
+        if read.map_err(|error| read_failure(path, &error))? == 0 {
             break;
         }
-        let place = Place::Line(number);
-        if line.len() as u64 == LONGEST {
-            let why = Failure::new(format!("a line of more than {LONGEST} bytes"));
-            return Err(why.at(format!("{}{place}", path.display())));
+        let location = EntryLocation::Line(number);
+        if line.len() as u64 == MAX_LINE_LEN {
+            let failure = Failure::new(format!("the line is longer than {MAX_LINE_LEN} bytes"));
+            return Err(failure.with_location(format!("{}{location}", path.display())));
         }
         if line.trim_ascii().is_empty() {
             continue;
         }
-        each(match serde_json::from_slice::<Line>(&line) {
-            Ok(line) => Ok(Found { wanted: line.into(), place }),
+        sink(match serde_json::from_slice::<ExportLine>(&line) {
+            Ok(line) => Ok(ImportedSource { request: line.into(), location }),
             Err(error) => {
                 let text = error.to_string();
-                let what = text.split(" at line ").next().unwrap_or_default();
-                Err(Bad { place, why: Failure::new(format!("not a line of an export: {what}")) })
+                let message = text.split(" at line ").next().unwrap_or_default();
+                let reason = Failure::new(format!("not a line of an export: {message}"));
+                Err(InvalidEntry { location, reason })
             }
         })?;
     }
     Ok(Notes::new())
 }
 
-impl From<Line> for NewSourceRequest {
-    fn from(line: Line) -> Self {
+impl From<ExportLine> for NewSourceRequest {
+    fn from(line: ExportLine) -> Self {
         let settings = line.settings.filter(|it| !it.is_null()).map(|it| it.to_string());
         Self {
             url: line.url,
@@ -73,7 +74,7 @@ impl From<Line> for NewSourceRequest {
                 max_interval: line.max_interval_days,
                 paused: line.paused,
                 tags: line.tags.filter(|tags| !tags.is_empty()),
-                settings,
+                detect_settings: settings,
                 goal: line.objective,
             },
         }

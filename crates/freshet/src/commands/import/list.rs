@@ -1,61 +1,61 @@
-//! Lists: URLs on lines, OPML, sitemaps.
+//! Import of URL lists, OPML and sitemaps.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use freshet_tables::{BadLine, ListError, ListFormat, Listed, read_list};
 
-use super::format::{open, unreadable};
-use super::location::{Bad, Found, Place};
-use super::{Each, Notes};
+use super::entry::{EntryLocation, ImportedSource, InvalidEntry};
+use super::format::{open, read_failure};
+use super::{EntrySink, Notes};
 use crate::failure::Failure;
 
 pub(crate) fn read(
     path: &Path,
     format: ListFormat,
     folder_tags: bool,
-    each: Each<'_>,
+    sink: EntrySink<'_>,
 ) -> Result<Notes, Failure> {
     let mut file = open(path)?;
-    let (mut told, mut any) = (Ok(()), false);
+    let (mut result, mut any) = (Ok(()), false);
     let read = read_list(&mut *file, format, &mut |listed| {
         any = true;
-        told = each(listed.map(|it| found(it, folder_tags)).map_err(bad));
-        if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        result = sink(listed.map(|it| to_source(it, folder_tags)).map_err(to_invalid_entry));
+        if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    told?;
+    result?;
     read.map_err(|error| failure(path, error))?;
-    let nothing = !any && format == ListFormat::Opml;
-    Ok(if nothing { vec!["there are no feeds in it".to_owned()] } else { Notes::new() })
+    let no_feeds = !any && format == ListFormat::Opml;
+    Ok(if no_feeds { vec!["the file contains no feeds".to_owned()] } else { Notes::new() })
 }
 
-fn found(listed: Listed, folder_tags: bool) -> Found {
-    let mut found = Found::new(&listed.url, Place::Line(listed.line));
+fn to_source(listed: Listed, folder_tags: bool) -> ImportedSource {
+    let mut source = ImportedSource::new(&listed.url, EntryLocation::Line(listed.line));
     if folder_tags && !listed.folders.is_empty() {
-        found.wanted.settings.tags = Some(listed.folders);
+        source.request.settings.tags = Some(listed.folders);
     }
-    found
+    source
 }
 
-fn bad(it: BadLine) -> Bad {
-    Bad { place: Place::Line(it.line), why: Failure::new(it.fault) }
+fn to_invalid_entry(it: BadLine) -> InvalidEntry {
+    InvalidEntry { location: EntryLocation::Line(it.line), reason: Failure::new(it.fault) }
 }
 
 fn failure(path: &Path, error: ListError) -> Failure {
     let name = path.display();
-    let other = "name what it is with --format";
+    let other = "give the format with --format";
     match error {
-        ListError::Read(error) => unreadable(path, &error),
+        ListError::Read(error) => read_failure(path, &error),
         ListError::Xml { line, why } => {
-            Failure::new(format!("{name}:{line}: not XML: {why}")).hint(other)
+            Failure::new(format!("{name}:{line}: not XML: {why}")).with_hint(other)
         }
         ListError::NotOpml | ListError::NotASitemap => {
-            Failure::new(format!("{name}: {error}")).hint(other)
+            Failure::new(format!("{name}: {error}")).with_hint(other)
         }
         ListError::Index { ref parts, more } => {
             let more = if more { " …" } else { "" };
             Failure::new(format!("{name} is {error}"))
-                .hint(format!("fetch its parts and import them: {}{more}", parts.join(" ")))
+                .with_hint(format!("download and import its sitemaps: {}{more}", parts.join(" ")))
         }
     }
 }

@@ -1,15 +1,15 @@
-//! The files of `--out`.
+//! Files written by `--out`.
 
 use std::fs;
 use std::path::Path;
 
 use freshet_lab::{CATALOGUE, Comparison, Picture, Report, page};
-use freshet_model::Strings;
+use freshet_model::PackedStrings;
 use freshet_tables::{Table, write_csv, write_files};
 
 use crate::failure::Failure;
 
-/// All of them or none. The page comes last: what it links to is there when it is.
+/// Writes all files or none. The page is written last, when the files that it links to exist.
 pub(crate) fn write_all(directory: &Path, reports: &[Report]) -> Result<(), Failure> {
     let mut files = Vec::new();
     for report in reports {
@@ -21,18 +21,18 @@ pub(crate) fn write_all(directory: &Path, reports: &[Report]) -> Result<(), Fail
         }
     }
     files.push((directory.join("index.html"), page(reports).into_bytes()));
-    let place = directory.display();
+    let path = directory.display();
     fs::create_dir_all(directory)
-        .map_err(|error| Failure::new(format!("cannot make the directory {place}: {error}")))?;
+        .map_err(|error| Failure::new(format!("cannot create the directory {path}: {error}")))?;
     Ok(write_files(&files)?)
 }
 
-/// Files in the directory that an earlier run left there, of experiments that are not of this one.
-pub(crate) fn others(directory: &Path, reports: &[Report]) -> Vec<String> {
-    let ours = |name: &str| reports.iter().any(|report| report.experiment.name == name);
+/// Returns files of an earlier run in the directory, for experiments that are not part of this run.
+pub(crate) fn stale_files(directory: &Path, reports: &[Report]) -> Vec<String> {
+    let is_current = |name: &str| reports.iter().any(|report| report.experiment.name == name);
     CATALOGUE
         .iter()
-        .filter(|experiment| !ours(experiment.name))
+        .filter(|experiment| !is_current(experiment.name))
         .flat_map(|experiment| {
             [".csv", ".svg", "-picture.csv"].map(|end| experiment.name.to_owned() + end)
         })
@@ -46,30 +46,30 @@ fn csv(table: &Table<'_>) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// A row for each comparison.
+/// Formats the comparisons as CSV, one row each.
 fn comparisons(report: &Report) -> Result<Vec<u8>, Failure> {
     let all: Vec<_> = report.outcome.comparisons().collect();
-    let texts = |of: &dyn Fn(&Comparison) -> &str| -> Strings {
-        all.iter().map(|(_, _, comparison)| of(comparison)).collect()
+    let texts = |value: &dyn Fn(&Comparison) -> &str| -> PackedStrings {
+        all.iter().map(|(_, _, comparison)| value(comparison)).collect()
     };
-    let numbers = |of: &dyn Fn(&Comparison) -> Option<f64>| -> Vec<f64> {
-        all.iter().map(|(_, _, comparison)| of(comparison).unwrap_or(f64::NAN)).collect()
+    let numbers = |value: &dyn Fn(&Comparison) -> Option<f64>| -> Vec<f64> {
+        all.iter().map(|(_, _, comparison)| value(comparison).unwrap_or(f64::NAN)).collect()
     };
-    let tables: Strings = all.iter().map(|(table, _, _)| table.title.as_str()).collect();
-    let labels: Strings = all.iter().map(|(_, label, _)| label.as_str()).collect();
+    let tables: PackedStrings = all.iter().map(|(table, _, _)| table.title.as_str()).collect();
+    let labels: PackedStrings = all.iter().map(|(_, label, _)| label.as_str()).collect();
     let (paper, ours) = (numbers(&Comparison::printed), numbers(&Comparison::ours));
     let found = texts(&Comparison::found);
-    // What the paper has, and what it has not, in a column each.
-    let side = |paper: bool| -> Strings {
+    // Numbers printed in the paper and claims from elsewhere are in separate columns.
+    let side = |paper: bool| -> PackedStrings {
         let own = |table: &freshet_lab::Table| {
             (table.claimant(report.experiment.paper) == "paper") == paper
         };
         all.iter().map(|(table, _, it)| if own(table) { it.paper() } else { "" }).collect()
     };
     let (printed, claims) = (side(true), side(false));
-    // A side on which a range has no end is left empty.
-    let end = |of: &dyn Fn((f64, f64)) -> f64| {
-        numbers(&|comparison| comparison.range().map(of).filter(|end| end.is_finite()))
+    // An infinite end of a range is left empty.
+    let end = |select: &dyn Fn((f64, f64)) -> f64| {
+        numbers(&|comparison| comparison.range().map(select).filter(|end| end.is_finite()))
     };
     let (unit, low, high) = (numbers(&Comparison::unit), end(&|it| it.0), end(&|it| it.1));
     let deviation = numbers(&Comparison::printed_deviation);
@@ -92,11 +92,11 @@ fn comparisons(report: &Report) -> Result<Vec<u8>, Failure> {
     csv(&table)
 }
 
-/// A row for each point that is drawn.
+/// Formats the points of the chart as CSV, one row each.
 fn curves(picture: &Picture) -> Result<Vec<u8>, Failure> {
     let each = || picture.curves.iter().flat_map(|curve| curve.x.iter().map(move |_| curve));
-    let panels: Strings = each().map(|curve| curve.panel.as_str()).collect();
-    let names: Strings = each().map(|curve| curve.name.as_str()).collect();
+    let panels: PackedStrings = each().map(|curve| curve.panel.as_str()).collect();
+    let names: PackedStrings = each().map(|curve| curve.name.as_str()).collect();
     let x: Vec<f64> = picture.curves.iter().flat_map(|curve| curve.x.clone()).collect();
     let y: Vec<f64> = picture.curves.iter().flat_map(|curve| curve.y.clone()).collect();
     let table = Table::new(x.len())

@@ -1,13 +1,13 @@
-//! Experiments and what came of them, for programs.
+//! JSON reports of `freshet lab`.
 
 use std::collections::BTreeMap;
 
 use freshet_lab::{CATALOGUE, Comparison, Experiment, Report, Table, Verdict};
 use serde::Serialize;
 
-/// A line of the catalogue.
+/// Entry of the catalogue.
 #[derive(Serialize)]
-pub(crate) struct Entry {
+pub(crate) struct CatalogueEntry {
     name: &'static str,
     paper: &'static str,
     item: &'static str,
@@ -15,19 +15,19 @@ pub(crate) struct Entry {
     about: &'static str,
 }
 
-/// An experiment with its results.
+/// Experiment with its results.
 #[derive(Serialize)]
-pub(crate) struct Result<'a> {
+pub(crate) struct ExperimentReport<'a> {
     #[serde(flatten)]
-    entry: Entry,
+    entry: CatalogueEntry,
     verdict: &'static str,
     verdicts: BTreeMap<&'static str, usize>,
     note: &'a str,
-    rows: Vec<Row<'a>>,
+    rows: Vec<ComparisonRow<'a>>,
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct ComparisonRow<'a> {
     table: &'a str,
     label: String,
     paper: Option<f64>,
@@ -42,24 +42,24 @@ struct Row<'a> {
     note: &'a str,
 }
 
-pub(crate) fn catalogue() -> Vec<Entry> {
+pub(crate) fn catalogue() -> Vec<CatalogueEntry> {
     CATALOGUE.iter().map(entry).collect()
 }
 
-pub(crate) fn reports(reports: &[Report]) -> Vec<Result<'_>> {
+pub(crate) fn reports(reports: &[Report]) -> Vec<ExperimentReport<'_>> {
     reports.iter().map(result).collect()
 }
 
-fn entry(experiment: &Experiment) -> Entry {
+fn entry(experiment: &Experiment) -> CatalogueEntry {
     let Experiment { name, paper, item, section, about, .. } = *experiment;
-    Entry { name, paper: paper.name(), item, section, about }
+    CatalogueEntry { name, paper: paper.name(), item, section, about }
 }
 
-fn result(report: &Report) -> Result<'_> {
+fn result(report: &Report) -> ExperimentReport<'_> {
     let outcome = &report.outcome;
     let counts = outcome.counts();
     let some = Verdict::ALL.into_iter().filter(|&verdict| counts.of(verdict) > 0);
-    Result {
+    ExperimentReport {
         entry: entry(report.experiment),
         verdict: counts.worst().name(),
         verdicts: some.map(|verdict| (verdict.name(), counts.of(verdict))).collect(),
@@ -74,11 +74,16 @@ fn result(report: &Report) -> Result<'_> {
     }
 }
 
-/// `printed` says whether the paper has it.
-fn row<'a>(table: &'a Table, label: String, comparison: &'a Comparison, printed: bool) -> Row<'a> {
-    // JSON has no word for an infinite number.
+/// Converts a comparison; `printed` is true if the number is printed in the paper.
+fn row<'a>(
+    table: &'a Table,
+    label: String,
+    comparison: &'a Comparison,
+    printed: bool,
+) -> ComparisonRow<'a> {
+    // JSON cannot represent infinite numbers.
     let finite = |number: Option<f64>| number.filter(|number| number.is_finite());
-    Row {
+    ComparisonRow {
         table: &table.title,
         label,
         paper: finite(comparison.printed()),

@@ -1,17 +1,17 @@
-//! Experiments and what came of them, for people.
+//! Text output of `freshet lab`.
 
 use std::fmt::Write;
 
 use freshet_lab::{CATALOGUE, Counts, Paper, Report, Verdict};
 
-use crate::number::plural;
+use crate::number::pluralize;
 
-/// The widest that a column of text becomes.
-const WIDE: usize = 64;
-/// Lines of running text are no longer.
-const LINE: usize = 100;
+/// Maximum width to which a column is padded.
+const MAX_COLUMN_WIDTH: usize = 64;
+/// Maximum length of a line of running text.
+const MAX_LINE_LEN: usize = 100;
 
-/// What there is to run, paper by paper.
+/// Lists the experiments by paper.
 pub(crate) fn catalogue() -> String {
     let mut text = String::new();
     let width = CATALOGUE.iter().map(|it| it.name.len()).max().unwrap_or(0);
@@ -20,22 +20,22 @@ pub(crate) fn catalogue() -> String {
         let _ = writeln!(text, "{paper} ({})", paper.key());
         for it in CATALOGUE.iter().filter(|it| it.paper == paper) {
             let _ = writeln!(text, "  {:width$}  {}, {}", it.name, it.item, it.section);
-            for line in wrapped(it.about, LINE - width - 4) {
+            for line in wrap(it.about, MAX_LINE_LEN - width - 4) {
                 let _ = writeln!(text, "  {:width$}  {line}", "");
             }
         }
         text.push('\n');
     }
-    text.push_str("Run some with `freshet lab NAME…`, all of them with `freshet lab all`.\n");
+    text.push_str("Run experiments with `freshet lab NAME…`, or all with `freshet lab all`.\n");
     text
 }
 
-/// Words in lines of at most so many characters.
-fn wrapped(words: &str, most: usize) -> Vec<String> {
+/// Wraps text into lines of at most `max_len` characters.
+fn wrap(words: &str, max_len: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in words.split_whitespace() {
         let last = lines.last().map_or(0, |line| line.chars().count());
-        if last > 0 && last + 1 + word.chars().count() > most {
+        if last > 0 && last + 1 + word.chars().count() > max_len {
             lines.push(String::new());
         }
         if let Some(line) = lines.last_mut() {
@@ -48,7 +48,7 @@ fn wrapped(words: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// Every comparison of every report.
+/// Lists every comparison of every report.
 pub(crate) fn full(reports: &[Report]) -> String {
     let mut text = String::new();
     for report in reports {
@@ -60,7 +60,7 @@ pub(crate) fn full(reports: &[Report]) -> String {
             experiment.paper,
             experiment.item,
             experiment.section,
-            wrapped(experiment.about, LINE).join("\n")
+            wrap(experiment.about, MAX_LINE_LEN).join("\n")
         );
         for table in &outcome.tables {
             let claimant = table.claimant(experiment.paper);
@@ -76,11 +76,11 @@ pub(crate) fn full(reports: &[Report]) -> String {
                 ]
             });
             let rows: Vec<Row> = std::iter::once(head).chain(rows).collect();
-            text.push_str(&columns(&table.title, &rows));
+            text.push_str(&align_columns(&table.title, &rows));
             text.push('\n');
         }
         if !outcome.note.is_empty() {
-            let _ = writeln!(text, "{}\n", wrapped(&outcome.note, LINE).join("\n"));
+            let _ = writeln!(text, "{}\n", wrap(&outcome.note, MAX_LINE_LEN).join("\n"));
         }
         let _ = writeln!(text, "{}\n", outcome.counts().words());
     }
@@ -90,7 +90,7 @@ pub(crate) fn full(reports: &[Report]) -> String {
     text
 }
 
-/// A line for each report, and what is not as printed.
+/// Lists one line for each report, and the comparisons that are not reproduced.
 pub(crate) fn summary(reports: &[Report]) -> String {
     let width = reports.iter().map(|it| it.experiment.name.len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -111,7 +111,7 @@ pub(crate) fn summary(reports: &[Report]) -> String {
             })
             .collect();
         if !rows.is_empty() {
-            let _ = write!(text, "\n{}", columns(verdict.name(), &rows));
+            let _ = write!(text, "\n{}", align_columns(verdict.name(), &rows));
         }
     }
     let _ = writeln!(text, "\n{}", totals(reports));
@@ -122,20 +122,20 @@ fn totals(reports: &[Report]) -> String {
     let all = reports.iter().fold(Counts::default(), |sum, it| sum.and(it.outcome.counts()));
     format!(
         "{}, {}: {}",
-        plural(reports.len(), "experiment", "experiments"),
-        plural(all.total(), "comparison", "comparisons"),
+        pluralize(reports.len(), "experiment", "experiments"),
+        pluralize(all.total(), "comparison", "comparisons"),
         all.words()
     )
 }
 
 type Row = [String; 5];
 
-/// Rows in columns as wide as they need to be, the last as it comes.
-fn columns(title: &str, rows: &[Row]) -> String {
+/// Aligns rows in columns; the last column is not padded.
+fn align_columns(title: &str, rows: &[Row]) -> String {
     let mut widths = [0; 4];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count()).min(WIDE);
+            *width = (*width).max(cell.chars().count()).min(MAX_COLUMN_WIDTH);
         }
     }
     let mut text = String::new();

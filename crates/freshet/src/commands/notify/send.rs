@@ -1,4 +1,4 @@
-//! `freshet notify test` and `retry`: what is sent by the command itself.
+//! `freshet notify test` and `retry`, which send deliveries themselves.
 
 use std::process::ExitCode;
 
@@ -8,22 +8,24 @@ use freshet_notify::{DeliveryError, NotifySettings, Sender, Target};
 use tokio::runtime::{Builder, Runtime};
 
 use super::open;
-use super::show::LETTERS;
+use super::show::MAX_DEAD;
 use crate::clock;
-use crate::commands::instance::{ConfigArguments, Home};
+use crate::commands::instance::{ConfigArguments, Instance};
 use crate::failure::Failure;
-use crate::output::{note, print_json, print_line};
+use crate::number::pluralize;
+use crate::output::{print_json, print_line, print_note};
 use crate::terminal;
 
-/// Send something that shows that it arrives
+/// Send a test notification
 ///
-/// It is marked as a test, and says that nothing has changed. Exit code 0: it arrived; 1: it did not.
+/// The notification is marked as a test and states that nothing has changed. Exit code 0: it was
+/// delivered; 1: it was not.
 #[derive(Debug, Args)]
 pub(crate) struct TestArguments {
-    /// To whom
+    /// Name of the destination
     pub(crate) name: String,
 
-    /// Print what was sent and answered as JSON
+    /// Print the notification and the response as JSON
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -31,86 +33,94 @@ pub(crate) struct TestArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Send again what was given up, the oldest first
+/// Retry dead deliveries, the oldest first
 ///
-/// Each that arrives is forgotten. It ends with the first that does not. Exit code 0: all arrived; 1:
-/// one did not.
+/// Each delivery that succeeds is removed from the list. The command stops at the first failure. Exit code
+/// 0: all were delivered; 1: a delivery failed.
 #[derive(Debug, Args)]
 pub(crate) struct RetryArguments {
-    /// To whom
+    /// Name of the destination
     pub(crate) name: String,
 
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-fn runtime() -> Result<Runtime, Failure> {
+fn new_runtime() -> Result<Runtime, Failure> {
     let built = Builder::new_multi_thread().worker_threads(1).enable_all().build();
     built.map_err(|error| Failure::new(format!("cannot start: {error}")))
 }
 
-/// What it takes to tell a target, with the secrets that this needs.
-fn settings(home: &Home, target: &Target) -> Result<NotifySettings, Failure> {
+/// Loads the settings for deliveries to a destination, with the secrets that it needs.
+fn load_settings(instance: &Instance, target: &Target) -> Result<NotifySettings, Failure> {
     match target.kind() {
-        "webhook" => home.config.fetch_secrets()?,
-        "email" => home.config.mail_secret()?,
+        "webhook" => instance.config.check_fetch_secrets()?,
+        "email" => instance.config.check_mail_secret()?,
         _ => {}
     }
-    Ok(NotifySettings::from_config(&home.config))
+    Ok(NotifySettings::from_config(&instance.config))
 }
 
-fn failed(trouble: &DeliveryError) {
-    note(&format!("did not arrive: {}", terminal::line(&trouble.message)));
-    if let Some(answer) = trouble.response.as_deref().filter(|it| !it.is_empty()) {
-        note(&format!("answer: {}", terminal::line(answer)));
+fn print_error(error: &DeliveryError) {
+    print_note(&format!("delivery failed: {}", terminal::sanitize_line(&error.message)));
+    if let Some(answer) = error.response.as_deref().filter(|it| !it.is_empty()) {
+        print_note(&format!("response: {}", terminal::sanitize_line(answer)));
     }
 }
 
 pub(crate) fn test(arguments: &TestArguments) -> Result<ExitCode, Failure> {
-    let (home, row) = open(&arguments.config, &arguments.name)?;
+    let (instance, row) = open(&arguments.config, &arguments.name)?;
     let target = Target::parse(&row.settings)?;
-    let settings = settings(&home, &target)?;
-    let sent = runtime()?.block_on(async {
-        Sender::new(settings).send_test(&row.name, &target, clock::millis()).await
+    let settings = load_settings(&instance, &target)?;
+    let sent = new_runtime()?.block_on(async {
+        Sender::new(settings).send_test(&row.name, &target, clock::now_millis()).await
     });
     match sent {
         Ok(receipt) => {
             if arguments.json {
                 print_json(&receipt)?;
             } else {
-                let sent = format!("sent {} to {}", receipt.sent, terminal::line(&receipt.to));
+                let sent =
+                    format!("sent {} to {}", receipt.sent, terminal::sanitize_line(&receipt.to));
                 let _ = print_line(&sent)?
-                    && print_line(&format!("answer: {}", terminal::line(&receipt.answer)))?;
+                    && print_line(&format!(
+                        "response: {}",
+                        terminal::sanitize_line(&receipt.answer)
+                    ))?;
             }
             Ok(ExitCode::SUCCESS)
         }
-        Err(trouble) => {
-            failed(&trouble);
+        Err(error) => {
+            print_error(&error);
             Ok(ExitCode::from(1))
         }
     }
 }
 
 pub(crate) fn retry(arguments: &RetryArguments) -> Result<ExitCode, Failure> {
-    let (home, row) = open(&arguments.config, &arguments.name)?;
+    let (instance, row) = open(&arguments.config, &arguments.name)?;
     let target = Target::parse(&row.settings)?;
-    let reader = home.reader()?;
-    let (letters, identity) = (reader.dead_letters(row.id, 0, LETTERS)?, reader.identity()?);
-    let (runtime, all) = (runtime()?, letters.len());
-    let settings = settings(&home, &target)?;
-    // Made where it is used: it begins tasks of its own.
+    let reader = instance.reader()?;
+    let (deliveries, identity) = (reader.dead_letters(row.id, 0, MAX_DEAD)?, reader.identity()?);
+    let (runtime, total) = (new_runtime()?, deliveries.len());
+    let settings = load_settings(&instance, &target)?;
+    // Created on the runtime, because it spawns tasks.
     let sender = runtime.block_on(async { Sender::new(settings) });
-    for (sent, letter) in letters.into_iter().enumerate() {
-        let now = clock::millis();
-        let resent = sender.resend(&identity, &row, &target, &letter.delivery, now);
-        if let Err(trouble) = runtime.block_on(resent) {
-            failed(&trouble);
-            note(&format!("sent {sent} of {all}"));
+    for (sent, dead) in deliveries.into_iter().enumerate() {
+        let now = clock::now_millis();
+        let resent = sender.resend(&identity, &row, &target, &dead.delivery, now);
+        if let Err(error) = runtime.block_on(resent) {
+            print_error(&error);
+            print_note(&format!("sent {sent} of {total}"));
             return Ok(ExitCode::from(1));
         }
-        // One at a time: what arrived is not sent again, whatever happens to the next.
-        home.editor()?.destination(DestinationEdit::Redelivered { dead: letter.id })?;
+        // Removed immediately, so that a delivered entry is not sent again if the next one fails.
+        instance.editor()?.edit_destination(DestinationEdit::CompleteRedelivery { dead_letter: dead.id })?;
     }
-    note(&if all == 0 { "nothing was given up".to_owned() } else { format!("sent {all}") });
+    print_note(&if total == 0 {
+        "no dead deliveries".to_owned()
+    } else {
+        format!("sent {}", pluralize(total, "delivery", "deliveries"))
+    });
     Ok(ExitCode::SUCCESS)
 }

@@ -8,16 +8,16 @@ use freshet_store::{Destination, Reader};
 
 use super::{find, open};
 use crate::clock;
-use crate::commands::instance::{ConfigArguments, Home};
+use crate::commands::instance::{ConfigArguments, Instance};
 use crate::failure::Failure;
-use crate::number::plural;
-use crate::output::{note, print_json, print_json_line, print_line};
+use crate::number::pluralize;
+use crate::output::{print_json, print_json_line, print_line, print_note};
 use crate::terminal;
-use crate::time_format::{from_now, last, next};
+use crate::time_format::{format_last, format_next, format_relative};
 
 #[derive(Debug, Args)]
 pub(crate) struct LsArguments {
-    /// Print one object on a line for each
+    /// Print the destinations as JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -27,10 +27,10 @@ pub(crate) struct LsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// What it is called
+    /// Name of the destination
     pub(crate) name: String,
 
-    /// Print it as JSON
+    /// Print the destination as JSON
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -38,20 +38,20 @@ pub(crate) struct ShowArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Show deliveries that were given up, the oldest first
+/// List dead deliveries, the oldest first
 ///
-/// Each with its number, when it was given up, the cursors of its first and last entry, and why it failed.
-/// `freshet notify retry NAME` sends them again.
+/// A delivery is dead after the last failed attempt. The list shows its number, the time, the cursors of
+/// its first and last entry, and the error. `freshet notify retry NAME` retries them.
 #[derive(Debug, Args)]
 pub(crate) struct DeadArguments {
-    /// To whom
+    /// Name of the destination
     pub(crate) name: String,
 
-    /// Print one object on a line for each, with what would have been sent
+    /// Print the deliveries as JSON with their payloads, one object per line
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Forget them, after they were shown
+    /// Delete the deliveries after listing them
     #[arg(long)]
     pub(crate) forget: bool,
 
@@ -59,98 +59,108 @@ pub(crate) struct DeadArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Letters that are read at once; as many are kept.
-pub(super) const LETTERS: usize = 1000;
+/// Maximum number of dead deliveries that are read; the store keeps as many.
+pub(super) const MAX_DEAD: usize = 1000;
 
-fn view(reader: &Reader, row: &Destination) -> Result<DestinationView, Failure> {
+fn read_view(reader: &Reader, row: &Destination) -> Result<DestinationView, Failure> {
     Ok(DestinationView::new(row, reader.count_dead_letters(row.id)?))
 }
 
 pub(crate) fn ls(arguments: &LsArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
-    let reader = home.reader()?;
+    let instance = Instance::open(&arguments.config)?;
+    let reader = instance.reader()?;
     let rows = reader.destinations()?;
-    let now = clock::millis();
+    let now = clock::now_millis();
     for row in &rows {
-        let it = view(&reader, row)?;
+        let it = read_view(&reader, row)?;
         let open = match arguments.json {
             true => print_json_line(&it)?,
-            false => print_line(&line(&it, row, now))?,
+            false => print_line(&format_line(&it, row, now))?,
         };
         if !open {
             return Ok(ExitCode::SUCCESS);
         }
     }
     if rows.is_empty() && !arguments.json {
-        note("nobody is told: `freshet notify add --help` says how");
+        print_note(
+            "no destinations yet\n\nhint: add one with `freshet notify add NAME --webhook URL`",
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(it: &DestinationView, row: &Destination, now: i64) -> String {
-    let mut text =
-        format!("{:<16}  {:<8} {}  {}", it.name, it.kind, terminal::line(&it.to), state(row, now));
+fn format_line(it: &DestinationView, row: &Destination, now: i64) -> String {
+    let mut text = format!(
+        "{:<16}  {:<8} {}  {}",
+        it.name,
+        it.kind,
+        terminal::sanitize_line(&it.to),
+        describe_state(row, now)
+    );
     if it.dead > 0 {
-        text.push_str(&format!(", {} given up", it.dead));
+        text.push_str(&format!(", {} dead", pluralize(it.dead as usize, "delivery", "deliveries")));
     }
     text
 }
 
-/// How it goes, in a few words.
-fn state(row: &Destination, now: i64) -> String {
-    let error = row.error.as_deref().map(terminal::line);
+/// Describes the state of a destination.
+fn describe_state(row: &Destination, now: i64) -> String {
+    let error = row.error.as_deref().map(terminal::sanitize_line);
     match (row.paused, error) {
         (true, Some(error)) => format!("paused: {error}"),
         (true, None) => "paused".to_owned(),
         (false, Some(error)) => {
-            let times = plural(row.attempts as usize, "time", "times");
-            format!("failed {times}: {error}; again {}", next(row.retry_at, now))
+            let times = pluralize(row.attempts as usize, "time", "times");
+            format!(
+                "failed {times}: {error}; format_next attempt {}",
+                format_next(row.retry_at, now)
+            )
         }
-        (false, None) => format!("told {}", last(row.delivered_at, now)),
+        (false, None) => format!("format_last delivery {}", format_last(row.delivered_at, now)),
     }
 }
 
 pub(crate) fn show(arguments: &ShowArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
-    let reader = home.reader()?;
+    let instance = Instance::open(&arguments.config)?;
+    let reader = instance.reader()?;
     let row = find(&reader, &arguments.name)?;
-    let it = view(&reader, &row)?;
+    let it = read_view(&reader, &row)?;
     if arguments.json {
         print_json(&it)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let now = clock::millis();
+    let now = clock::now_millis();
     let mut lines = vec![
         ("name", it.name.clone()),
         (it.kind, it.to.clone()),
-        ("state", state(&row, now)),
-        ("told up to", it.cursor.to_string()),
-        ("made", from_now(row.created_at, now)),
+        ("state", describe_state(&row, now)),
+        ("cursor", it.cursor.to_string()),
+        ("created", format_relative(row.created_at, now)),
     ];
     let filter = &it.filter;
     let number = |it: Option<f64>| it.map(|it| it.to_string());
     let kinds: Vec<_> = filter.kinds.iter().map(|it| it.name()).collect();
-    let said = [
+    let optional = [
         ("from", it.from.clone()),
         ("tag", filter.tag.clone()),
         ("host", filter.host.clone()),
         ("url", filter.url.clone()),
         ("importance", number(filter.min_importance).map(|it| format!("{it} or more"))),
-        ("same", number(filter.max_similarity).map(|it| format!("{it} or less"))),
+        ("similarity", number(filter.max_similarity).map(|it| format!("{it} or less"))),
         ("kinds", Some(kinds.join(", ")).filter(|it| !it.is_empty())),
-        ("digest", it.digest.clone().map(|it| format!("one message in {it}"))),
+        ("digest", it.digest.clone().map(|it| format!("one message per {it}"))),
         ("subject", it.subject.clone()),
         ("text", it.text.clone()),
         ("headers", Some(it.headers.join(", ")).filter(|it| !it.is_empty())),
-        ("given up", (it.dead > 0).then(|| it.dead.to_string())),
+        ("dead", (it.dead > 0).then(|| it.dead.to_string())),
     ];
-    lines.extend(said.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    lines.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
     for key in &it.keys {
         let until = key.until.as_ref().map_or(String::new(), |until| format!(", until {until}"));
-        lines.push(("secret", format!("made {}{until}", key.made)));
+        lines.push(("secret", format!("created {}{until}", key.made)));
     }
     for (name, value) in lines {
-        if !print_line(&format!("{name:<11} {}", terminal::line(&value)))? {
+        if !print_line(&format!("{name:<11} {}", terminal::sanitize_line(&value)))? {
             break;
         }
     }
@@ -158,24 +168,24 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<ExitCode, Failure> {
 }
 
 pub(crate) fn dead(arguments: &DeadArguments) -> Result<ExitCode, Failure> {
-    let (home, row) = open(&arguments.config, &arguments.name)?;
-    let letters = home.reader()?.dead_letters(row.id, 0, LETTERS)?;
-    let now = clock::millis();
-    for letter in &letters {
-        let it = DeadLetterView::new(letter);
+    let (instance, row) = open(&arguments.config, &arguments.name)?;
+    let deliveries = instance.reader()?.dead_letters(row.id, 0, MAX_DEAD)?;
+    let now = clock::now_millis();
+    for delivery in &deliveries {
+        let it = DeadLetterView::new(delivery);
         let open = match arguments.json {
             true => print_json_line(&it)?,
             false => {
                 let entries = it.letter.map_or(0, |letter| letter.entries.len());
-                let entries = plural(entries, "entry", "entries");
+                let entries = pluralize(entries, "entry", "entries");
                 print_line(&format!(
                     "{:>5}  {:>10}  {} to {} ({entries}), tried {}: {}",
                     it.id,
-                    from_now(letter.delivery.at, now),
+                    format_relative(delivery.delivery.at, now),
                     it.first,
                     it.last,
-                    plural(it.attempts as usize, "time", "times"),
-                    terminal::line(&it.error),
+                    pluralize(it.attempts as usize, "time", "times"),
+                    terminal::sanitize_line(&it.error),
                 ))?
             }
         };
@@ -183,14 +193,14 @@ pub(crate) fn dead(arguments: &DeadArguments) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
     }
-    if letters.is_empty() && !arguments.json {
-        note("nothing was given up");
+    if deliveries.is_empty() && !arguments.json {
+        print_note("no dead deliveries");
     }
-    if arguments.forget && !letters.is_empty() {
-        let dead = letters.iter().map(|it| it.id).collect();
-        let edit = freshet_daemon::DestinationEdit::Unbury { dead };
-        let gone = home.editor()?.destination(edit)?;
-        note(&format!("forgot {gone}"));
+    if arguments.forget && !deliveries.is_empty() {
+        let dead = deliveries.iter().map(|it| it.id).collect();
+        let edit = freshet_daemon::DestinationEdit::RemoveDeadLetters { dead_letters: dead };
+        let deleted = instance.editor()?.edit_destination(edit)?;
+        print_note(&format!("deleted {}", pluralize(deleted as usize, "delivery", "deliveries")));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! What a plan comes to, for people.
+//! Text summary of a plan.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -9,14 +9,19 @@ use freshet_plan::{
 };
 
 use crate::commands::plan::measure;
-use crate::number::{count, days, days_like, plural, share, significant};
-use crate::source_table::Loaded;
+use crate::number::{
+    format_count, format_days, format_days_in_unit_of, format_share, format_significant, pluralize,
+};
+use crate::source_table::LoadedTable;
 
-/// Hosts listed by name before the rest is only counted.
-const HOSTS_SHOWN: usize = 5;
+/// Maximum number of hosts that are listed by name.
+const MAX_HOSTS: usize = 5;
+/// Minimum gain that is printed, in points of freshness; smaller gains are given for more fetches.
+const MIN_POINTS: f64 = 0.01;
 
-pub(crate) struct Facts<'a> {
-    pub(crate) loaded: &'a Loaded,
+/// Plan with everything that its summary shows.
+pub(crate) struct PlanFacts<'a> {
+    pub(crate) loaded: &'a LoadedTable,
     pub(crate) sources: &'a Sources<'a>,
     pub(crate) options: &'a Options,
     pub(crate) budget: PerDay,
@@ -26,36 +31,41 @@ pub(crate) struct Facts<'a> {
     pub(crate) solve_time: Duration,
 }
 
-impl Facts<'_> {
-    /// Whether fetches differ in what they take of the budget.
+impl PlanFacts<'_> {
+    /// True if fetches differ in cost.
     fn has_costs(&self) -> bool {
         self.loaded.table.cost.is_some()
     }
 
-    /// What one more of is worth the price.
-    fn one_more(&self) -> &'static str {
-        if self.has_costs() { "one more unit of budget a day" } else { "one more fetch a day" }
+    /// Describes additional budget.
+    fn more_budget(&self, amount: f64) -> String {
+        let number = if amount == 1.0 { "one".to_owned() } else { format_significant(amount) };
+        let (one, many) = match self.has_costs() {
+            true => ("more unit of budget", "more units of budget"),
+            false => ("more fetch", "more fetches"),
+        };
+        format!("{number} {} a day", if amount == 1.0 { one } else { many })
     }
 }
 
-pub(crate) fn text(facts: &Facts<'_>) -> String {
+pub(crate) fn text(facts: &PlanFacts<'_>) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write_all(&mut text, facts);
     text
 }
 
-fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
-    let Facts { sources, options, budget, solution, evaluation, .. } = facts;
+fn write_all(out: &mut String, facts: &PlanFacts<'_>) -> std::fmt::Result {
+    let PlanFacts { sources, options, budget, solution, evaluation, .. } = facts;
     let n = sources.len();
     let each = budget.get() / n as f64;
     if let Some(target) = facts.target {
         let unit = target.measure().unit;
         writeln!(
             out,
-            "{} {}{unit} takes {} a day",
+            "{} {}{unit} requires {} a day",
             target.measure().label,
-            significant(target.value()),
+            format_significant(target.value()),
             amount(facts, budget.get()),
             unit = if unit.is_empty() { String::new() } else { format!(" {unit}") },
         )?;
@@ -63,9 +73,9 @@ fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     writeln!(
         out,
         "{}, {} a day ({} each), {}, timing {}",
-        plural(n, "source", "sources"),
+        pluralize(n, "source", "sources"),
         amount(facts, budget.get()),
-        significant(each),
+        format_significant(each),
         match options.policy {
             Policy::Optimal => format!("objective {}", options.objective),
             policy => format!("policy {policy}"),
@@ -81,12 +91,12 @@ fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
         writeln!(
             out,
             "never fetched      {} of {} sources ({} %)",
-            count(starved),
-            count(n),
-            significant(100.0 * starved as f64 / n as f64)
+            format_count(starved),
+            format_count(n),
+            format_significant(100.0 * starved as f64 / n as f64)
         )?;
     } else {
-        writeln!(out, "never fetched      none that matters and changes")?;
+        writeln!(out, "never fetched      none of the sources with importance and changes")?;
     }
     hosts(out, facts)?;
     if solution.spent < budget.get() * (1.0 - 1e-9) {
@@ -97,7 +107,7 @@ fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
             if facts.loaded.limits.is_some() {
                 "more than the hosts allow"
             } else {
-                "more would bring nothing"
+                "more would have no effect"
             }
         )?;
     }
@@ -109,24 +119,24 @@ fn write_all(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
             0.0 => "0".to_owned(),
             gap => format!("{gap:.0e}"),
         },
-        plural(solution.passes as usize, "pass", "passes"),
+        pluralize(solution.passes as usize, "pass", "passes"),
         facts.solve_time
     )?;
     if solution.status == Status::Inexact {
-        write!(out, "\nwarning: the gap is above 1e-9; please report the table that led to it")?;
+        write!(out, "\nwarning: the gap is above 1e-9; please report this table as a bug")?;
     }
     Ok(())
 }
 
-/// An amount of the budget: fetches, unless they differ in cost.
-fn amount(facts: &Facts<'_>, number: f64) -> String {
+/// Formats an amount of the budget, in fetches unless they differ in cost.
+fn amount(facts: &PlanFacts<'_>, number: f64) -> String {
     let (one, many) = if facts.has_costs() { ("unit", "units") } else { ("fetch", "fetches") };
-    format!("{} {}", significant(number), if number == 1.0 { one } else { many })
+    format!("{} {}", format_significant(number), if number == 1.0 { one } else { many })
 }
 
-/// This plan beside equal polling and beside what a little more budget would bring.
-fn table(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
-    let Facts { sources, options, budget, .. } = facts;
+/// Writes a table of this plan, equal polling, and the plan with a little more budget.
+fn table(out: &mut String, facts: &PlanFacts<'_>) -> std::fmt::Result {
+    let PlanFacts { sources, options, budget, .. } = facts;
     let planned = |budget: f64, policy: Policy| {
         let options = Options { policy, ..**options };
         let solution = PerDay::new(budget).ok().and_then(|it| solve(sources, it, &options).ok())?;
@@ -150,7 +160,8 @@ fn table(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
         write!(out, "{:18}", measure.label)?;
         for (_, evaluation) in &columns {
             let value = evaluation.as_ref().and_then(|it| it.measures().nth(at));
-            let text = value.map_or("–".to_owned(), |(_, value)| show(measure, value, own));
+            let text =
+                value.map_or("–".to_owned(), |(_, value)| format_measure(measure, value, own));
             write!(out, " {text:>17}")?;
         }
         writeln!(out)?;
@@ -158,60 +169,79 @@ fn table(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-/// A value of a measure, times in the unit that suits `own`.
-fn show(measure: Measure, value: f64, own: f64) -> String {
+/// Formats a value of a measure, with times in the unit that suits `own`.
+fn format_measure(measure: Measure, value: f64, own: f64) -> String {
     match measure.form {
-        MeasureForm::OneLessMean => share(value),
-        _ if measure.unit == "days" => days_like(value, own),
-        _ => significant(value),
+        MeasureForm::OneMinusMean => format_share(value),
+        _ if measure.unit == "days" => format_days_in_unit_of(value, own),
+        _ => format_significant(value),
     }
 }
 
-fn price(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
-    let Facts { solution, options, evaluation, .. } = facts;
+/// Writes what additional budget would buy.
+fn price(out: &mut String, facts: &PlanFacts<'_>) -> std::fmt::Result {
+    let PlanFacts { solution, .. } = facts;
     let price = solution.price;
     if price.is_nan() {
         return Ok(());
     }
     write!(out, "price of a fetch   ")?;
     if price == 0.0 {
-        let why = if solution.host_prices.is_empty() { "" } else { ", unless its host allows it" };
-        return writeln!(out, "0: {} is worth nothing{why}", facts.one_more());
+        let limit = if solution.host_prices.is_empty() { "" } else { ", except at hosts at limit" };
+        return writeln!(out, "0: {} buys nothing{limit}", facts.more_budget(1.0));
     }
     if price.is_infinite() {
-        return writeln!(out, "∞: the first fetch is worth any price");
+        return writeln!(out, "infinite: there is no budget for a first fetch");
     }
-    let objective = options.objective;
-    // The cost falls by the price; say it in the terms of the first measure.
-    let words = objective.measures().first().map(|measure| {
-        let by = price / if measure.form == MeasureForm::Sum { 1.0 } else { evaluation.weight() };
-        match measure.form {
-            MeasureForm::OneLessMean => format!("{} more {}", significant(by), measure.label),
-            _ if measure.unit == "days" => format!("{} less {}", days(by), measure.label),
-            _ => format!("{} less {}", significant(by), measure.label),
-        }
-    });
-    writeln!(
-        out,
-        "{}: {} is worth {}",
-        significant(price),
-        facts.one_more(),
-        words.unwrap_or_default()
-    )
+    writeln!(out, "{}", gain(facts, price))
 }
 
-fn hosts(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
+/// Describes what additional budget buys at a price, in terms of the first measure of the objective.
+///
+/// The cost falls by the price for each additional fetch a day. A small gain is given for 10, 100, …
+/// additional fetches, up to a hundredth of the budget.
+fn gain(facts: &PlanFacts<'_>, price: f64) -> String {
+    let PlanFacts { options, evaluation, budget, .. } = facts;
+    let Some(measure) = options.objective.measures().first() else { return String::new() };
+    let weight = if measure.form == MeasureForm::Sum { 1.0 } else { evaluation.weight() };
+    let gain = price / weight;
+    let mut amount = 1.0;
+    let is_small = |gain: f64| match measure.form {
+        MeasureForm::OneMinusMean => 100.0 * gain < MIN_POINTS,
+        _ if measure.unit == "format_days" => gain * 86_400.0 < 1.0,
+        _ => gain < MIN_POINTS,
+    };
+    while is_small(gain * amount) && 1000.0 * amount <= budget.get() {
+        amount *= 10.0;
+    }
+    let total = gain * amount;
+    let gain = match measure.form {
+        MeasureForm::OneMinusMean if 100.0 * total < MIN_POINTS => {
+            format!("less than {MIN_POINTS} points of {}", measure.label)
+        }
+        MeasureForm::OneMinusMean => {
+            format!("{} points of {}", format_significant(100.0 * total), measure.label)
+        }
+        _ if measure.unit == "format_days" => {
+            format!("{} less {}", format_days(total), measure.label)
+        }
+        _ => format!("{} less {}", format_significant(total), measure.label),
+    };
+    format!("{} {} {gain}", facts.more_budget(amount), if amount == 1.0 { "buys" } else { "buy" })
+}
+
+fn hosts(out: &mut String, facts: &PlanFacts<'_>) -> std::fmt::Result {
     let mut full = facts.solution.host_prices.clone();
     if full.is_empty() {
         return Ok(());
     }
     full.sort_by(|a, b| b.price.total_cmp(&a.price));
-    writeln!(out, "hosts at limit     {}; one more fetch a day there is worth", count(full.len()))?;
-    for host in full.iter().take(HOSTS_SHOWN) {
-        writeln!(out, "  {:>14}   {}", significant(host.price), facts.loaded.host(host.host))?;
+    writeln!(out, "hosts at limit     {}", format_count(full.len()))?;
+    for host in full.iter().take(MAX_HOSTS) {
+        writeln!(out, "  {}: {} there", facts.loaded.host(host.host), gain(facts, host.price))?;
     }
-    if full.len() > HOSTS_SHOWN {
-        writeln!(out, "  and {} more (--json lists them)", count(full.len() - HOSTS_SHOWN))?;
+    if full.len() > MAX_HOSTS {
+        writeln!(out, "  and {} more (--json lists them)", format_count(full.len() - MAX_HOSTS))?;
     }
     Ok(())
 }

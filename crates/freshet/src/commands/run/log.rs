@@ -1,4 +1,4 @@
-//! Logs: for people on a terminal, as JSON lines elsewhere.
+//! Logging: as text on a terminal, as JSON lines otherwise.
 
 use std::io::{self, IsTerminal, Write};
 use std::str::FromStr;
@@ -12,56 +12,58 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::commands::run::status_line::StatusLine;
 
-/// What is logged: `info`, or `info,freshet_daemon=debug`.
+/// Log filter: `info`, or `info,freshet_daemon=debug`.
 #[derive(Clone, Debug)]
-pub(crate) struct Filter(Targets);
+pub(crate) struct LogFilter(Targets);
 
-impl FromStr for Filter {
+impl FromStr for LogFilter {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known =
+        let is_level =
             |level: &str| matches!(level, "off" | "error" | "warn" | "info" | "debug" | "trace");
         let parts = text.split(',').map(|part| part.split_once('=').map_or(part, |(_, it)| it));
-        if let Some(odd) = parts.clone().find(|level| !known(&level.to_ascii_lowercase())) {
-            return Err(format!("`{odd}` is not one of error, warn, info, debug, trace and off"));
+        if let Some(level) = parts.clone().find(|level| !is_level(&level.to_ascii_lowercase())) {
+            return Err(format!(
+                "`{level}` is not one of error, warn, info, debug, trace and off"
+            ));
         }
         text.parse().map(Self).map_err(|error| format!("{error}"))
     }
 }
 
-/// Logs from now on.
-pub(crate) fn start(filter: &Filter, line: Arc<StatusLine>) {
+/// Starts logging.
+pub(crate) fn start(filter: &LogFilter, line: Arc<StatusLine>) {
     let terminal = io::stderr().is_terminal();
-    let layer = tracing_subscriber::fmt::layer().with_target(false).with_writer(Above(line));
+    let layer = tracing_subscriber::fmt::layer().with_target(false).with_writer(LogWriter(line));
     let layer = if terminal {
         let colours = std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
         layer.with_ansi(colours).boxed()
     } else {
         layer.json().flatten_event(true).boxed()
     };
-    // Somebody may log already, in a test; then it is said there.
+    // In tests a subscriber may already be installed.
     let _ = tracing_subscriber::registry().with(layer.with_filter(filter.0.clone())).try_init();
 }
 
-/// Writes above the line that says how it goes.
-struct Above(Arc<StatusLine>);
+/// Writes log messages above the status line.
+struct LogWriter(Arc<StatusLine>);
 
-/// A message in the making.
-struct Message {
+/// LogMessage that is printed when it is dropped.
+struct LogMessage {
     bytes: Vec<u8>,
     line: Arc<StatusLine>,
 }
 
-impl<'a> MakeWriter<'a> for Above {
-    type Writer = Message;
+impl<'a> MakeWriter<'a> for LogWriter {
+    type Writer = LogMessage;
 
-    fn make_writer(&'a self) -> Message {
-        Message { bytes: Vec::new(), line: Arc::clone(&self.0) }
+    fn make_writer(&'a self) -> LogMessage {
+        LogMessage { bytes: Vec::new(), line: Arc::clone(&self.0) }
     }
 }
 
-impl Write for Message {
+impl Write for LogMessage {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -72,11 +74,11 @@ impl Write for Message {
     }
 }
 
-impl Drop for Message {
+impl Drop for LogMessage {
     fn drop(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
-        // Where nobody listens, work goes on.
-        self.line.above(|| {
+        // A failed write to the log must not stop the daemon.
+        self.line.print_above(|| {
             let _ = io::stderr().write_all(&bytes);
         });
     }
@@ -87,12 +89,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_known() {
+    fn filters_accept_known_levels_only() {
         for good in ["info", "DEBUG", "warn,freshet_daemon=trace", "off"] {
-            assert!(good.parse::<Filter>().is_ok(), "{good}");
+            assert!(good.parse::<LogFilter>().is_ok(), "{good}");
         }
         for bad in ["loud", "info,freshet_daemon=loud", ""] {
-            assert!(bad.parse::<Filter>().is_err(), "{bad}");
+            assert!(bad.parse::<LogFilter>().is_err(), "{bad}");
         }
     }
 }

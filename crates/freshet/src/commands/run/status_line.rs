@@ -1,60 +1,57 @@
-//! A line at the bottom of a terminal that says how it goes.
+//! Status line at the bottom of a terminal.
 
 use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 
-use freshet_daemon::Status;
+use freshet_daemon::DaemonStatus;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::commands::status::price;
-use crate::number::{count, plural, significant};
+use crate::number::{format_count, format_significant, pluralize};
 
-/// Beats over which the speed is taken.
-const BEATS: usize = 20;
+/// Number of status updates over which the fetch rate is averaged.
+const MAX_SAMPLES: usize = 20;
 
-/// The line; nothing where there is no terminal.
+/// The status line; it does nothing without a terminal.
 pub(crate) struct StatusLine {
     bar: Option<ProgressBar>,
-    objective: String,
-    /// When, and how many fetches there were.
-    beats: Mutex<VecDeque<(i64, u64)>>,
+    /// Recent times and fetch counts.
+    samples: Mutex<VecDeque<(i64, u64)>>,
 }
 
 impl StatusLine {
-    /// A line about copies that are to be good for this.
-    pub(crate) fn new(objective: String) -> Self {
+    pub(crate) fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner();
             let style = ProgressStyle::with_template("{wide_msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar
         });
-        Self { bar, objective, beats: Mutex::default() }
+        Self { bar, samples: Mutex::default() }
     }
 
-    /// Draws it anew.
-    pub(crate) fn show(&self, status: &Status) {
+    /// Shows a new status.
+    pub(crate) fn show(&self, status: &DaemonStatus) {
         let Some(bar) = &self.bar else { return };
-        let mut beats = self.beats.lock().unwrap_or_else(PoisonError::into_inner);
-        beats.push_back((status.at, status.fetches));
-        if beats.len() > BEATS {
-            beats.pop_front();
+        let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        samples.push_back((status.at, status.fetches));
+        if samples.len() > MAX_SAMPLES {
+            samples.pop_front();
         }
-        let first = beats.front().copied().unwrap_or_default();
-        bar.set_message(words(status, first, &self.objective));
+        let first = samples.front().copied().unwrap_or_default();
+        bar.set_message(format_status(status, first));
         bar.tick();
     }
 
-    /// Writes something above it.
-    pub(crate) fn above(&self, write: impl FnOnce()) {
+    /// Writes something above the line.
+    pub(crate) fn print_above(&self, write: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(write),
             None => write(),
         }
     }
 
-    /// Takes it away.
+    /// Removes the line.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -62,25 +59,27 @@ impl StatusLine {
     }
 }
 
-/// How it goes, since a beat some seconds ago.
-fn words(status: &Status, (at, fetches): (i64, u64), objective: &str) -> String {
+/// Formats a status, with the fetch rate since an earlier sample.
+fn format_status(status: &DaemonStatus, (at, fetches): (i64, u64)) -> String {
     let seconds = (status.at - at).max(1) as f64 / 1000.0;
-    let speed = (status.fetches - fetches) as f64 / seconds;
-    let mut words = format!(
-        "{} · {:.1} % fresh · {} fetches/s · {} · {}/day · crew {}/{} · {}",
-        plural(status.sources as usize, "source", "sources"),
+    let rate = (status.fetches - fetches) as f64 / seconds;
+    let mut line = format!(
+        "{} · {:.1} % fresh · {} fetches/s · {} · {}/day · {} of {} fetchers busy",
+        pluralize(status.sources as usize, "source", "sources"),
         100.0 * status.freshness,
-        significant((10.0 * speed).round() / 10.0),
-        plural(status.changes as usize, "change", "changes"),
-        count(status.budget.round() as usize),
-        status.crew.active,
-        status.crew.target,
-        price(status, objective),
+        format_significant((10.0 * rate).round() / 10.0),
+        pluralize(status.changes as usize, "change", "changes"),
+        format_count(status.budget.round() as usize),
+        status.concurrency.active,
+        status.concurrency.target,
     );
-    if status.trouble.is_some() {
-        words.insert_str(0, "cannot write! · ");
+    if status.budget <= 0.0 {
+        line.push_str(" · nothing is fetched: the budget is 0");
     }
-    words
+    if status.write_error.is_some() {
+        line.insert_str(0, "needs attention: cannot write to the store · ");
+    }
+    line
 }
 
 #[cfg(test)]
@@ -88,30 +87,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_how_it_goes() {
-        let mut status = Status {
+    fn the_line_shows_freshness_rate_budget_and_fetchers() {
+        let mut status = DaemonStatus {
             at: 10_000,
             sources: 1234,
             fetches: 30,
             changes: 1,
             budget: 500.0,
             freshness: 0.931,
-            price: 1.13,
-            ..Status::default()
+            ..DaemonStatus::default()
         };
-        (status.crew.active, status.crew.target) = (3, 8);
+        (status.concurrency.active, status.concurrency.target) = (3, 8);
         assert_eq!(
-            words(&status, (0, 0), "age"),
-            "1,234 sources · 93.1 % fresh · 3 fetches/s · 1 change · 500/day · crew 3/8 · a fetch \
-             must be worth 1.13"
+            format_status(&status, (0, 0)),
+            "1,234 sources · 93.1 % fresh · 3 fetches/s · 1 change · 500/day · 3 of 8 fetchers busy"
         );
-        // By the harmonic objective it is a time, in days.
-        status.price = 0.01;
-        let line = words(&status, (0, 0), "harmonic");
-        assert!(line.ends_with("a fetch must end 14.4 minutes of being stale"), "{line}");
-        // Whatever it was before.
         status.budget = 0.0;
-        let line = words(&status, (0, 0), "harmonic");
-        assert!(line.ends_with("no fetch can be paid for"), "{line}");
+        let line = format_status(&status, (0, 0));
+        assert!(line.ends_with("nothing is fetched: the budget is 0"), "{line}");
     }
 }

@@ -4,136 +4,141 @@ use std::process::ExitCode;
 
 use clap::Args;
 use freshet_daemon::{
-    Answer, Call, DiscoveryRule, NewSignalSourceRequest, SignalSourcePatch, add_herald,
-    remove_herald,
+    ControlResponse, ControlRequest, DiscoveryRule, NewSignalSourceRequest, SignalSourcePatch, add_signal_source_offline,
+    remove_signal_source_offline,
 };
 
-use super::{OneArguments, find};
+use super::{SignalSourceArgument, find};
 use crate::clock;
-use crate::commands::instance::{ConfigArguments, Editor, Home, ask, odd};
+use crate::commands::instance::{ConfigArguments, Editor, Instance, call_daemon, unexpected_reply};
 use crate::failure::Failure;
-use crate::number::plural;
-use crate::output::note;
+use crate::number::pluralize;
+use crate::output::print_note;
 
-/// Have a sitemap or feed read
+/// Add a sitemap or feed to read
 ///
-/// What it says of pages that are sources counts as far as it proves true. One that is known is described
-/// anew. What is at the URL is read whatever it is called: an index of sitemaps with all its parts.
+/// Its signals are trusted as far as fetches confirm them. An existing signal source is updated. The
+/// document is read whatever its type; a sitemap index is read with all its sitemaps.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   freshet signals add https://example.com/sitemap.xml
   freshet signals add https://example.com/feed.xml --feed --max-interval 1h
-  freshet signals add https://example.com/sitemap.xml --discover --include example.com/blog/ --most 500")]
+  freshet signals add https://example.com/sitemap.xml --discover --most 500 \\
+      --include example.com/blog/")]
 pub(super) struct AddArguments {
-    /// Where it is
+    /// URL of the sitemap or feed
     #[arg(value_name = "URL")]
     url: String,
 
-    /// It is a sitemap, or an index of sitemaps; this is what it is taken for unless said
+    /// Treat it as a sitemap or sitemap index; this is the default
     #[arg(long, conflicts_with = "feed")]
     sitemap: bool,
 
-    /// It is a feed
+    /// Treat it as a feed
     #[arg(long)]
     feed: bool,
 
-    /// Pages that it names and nobody knows become sources
+    /// Add the pages that it lists as sources
     #[arg(long)]
     discover: bool,
 
-    /// Only those that match this: `[SCHEME://]HOST[:PORT][/PATH]` with `*`; can be given again
+    /// Add only pages that match this pattern, such as example.com/blog/*; may be repeated
+    ///
+    /// A pattern is `[SCHEME://]HOST[:PORT][/PATH]`, where `*` matches any characters.
     #[arg(long, value_name = "PATTERN", requires = "discover")]
     include: Vec<String>,
 
-    /// None of those that match this; can be given again
+    /// Do not add pages that match this pattern; may be repeated
     #[arg(long, value_name = "PATTERN", requires = "discover")]
     exclude: Vec<String>,
 
-    /// How many become sources at most, in all
-    #[arg(long, value_name = "N", default_value_t = DiscoveryRule::MOST, requires = "discover")]
+    /// Maximum number of pages to add in total
+    #[arg(long, value_name = "N", default_value_t = DiscoveryRule::DEFAULT_MAX_PAGES, requires = "discover")]
     most: u64,
 
-    /// A name that they get, to find them by; can be given again
+    /// Tag of the added pages; may be repeated
     #[arg(long, value_name = "NAME", requires = "discover")]
     tag: Vec<String>,
 
-    /// How much they matter [default: 1]
+    /// Importance of the added pages [default: 1]
     #[arg(long, value_name = "X", requires = "discover")]
     importance: Option<f64>,
 
-    /// Also those of other hosts than its own
+    /// Also add pages on other hosts
     #[arg(long, requires = "discover")]
     other_hosts: bool,
 
-    /// The shortest time between two reads: 30s, 10min, 1h, 2d
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    /// Minimum time between reads: 30s, 10min, 1h, 2d
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     min_interval: Option<f64>,
 
-    /// The longest time between two reads; 0s for no limit
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    /// Maximum time between reads; 0s for no limit
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     max_interval: Option<f64>,
 
     #[command(flatten)]
     config: ConfigArguments,
 }
 
-/// Forget a signal source, with its parts and what was learnt of it
+/// Remove a signal source and its statistics
 ///
-/// Pages that were added because of it stay.
+/// The sitemaps of an index are removed with it. Pages that were added as sources stay.
 #[derive(Debug, Args)]
 pub(super) struct RmArguments {
     #[command(flatten)]
-    one: OneArguments,
+    one: SignalSourceArgument,
 }
 
-fn time(text: &str) -> Result<f64, String> {
-    let days = freshet_daemon::days_in(text);
+fn parse_time(text: &str) -> Result<f64, String> {
+    let days = freshet_daemon::parse_days(text);
     days.ok_or_else(|| format!("`{text}` is not a time such as 30s, 10min, 1h or 2d"))
 }
 
 pub(super) fn add(arguments: &AddArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.config)?;
+    let instance = Instance::open(&arguments.config)?;
     let rule = DiscoveryRule {
         discover: arguments.discover,
         include: arguments.include.clone(),
         exclude: arguments.exclude.clone(),
-        most: arguments.most,
+        max_pages: arguments.most,
         tags: arguments.tag.clone(),
         importance: arguments.importance,
         other_hosts: arguments.other_hosts,
-        speaks_for: None,
+        only_host: None,
     };
     let (min_interval, max_interval) = (arguments.min_interval, arguments.max_interval);
     let given = SignalSourcePatch { min_interval, max_interval, ..SignalSourcePatch::default() };
     let (url, feed) = (arguments.url.clone(), arguments.feed && !arguments.sitemap);
-    let wanted = NewSignalSourceRequest { url, feed, rule, given };
-    let (number, new, runs) = match home.editor()? {
-        Editor::Daemon(mut client) => match ask(&mut client, Call::AddHerald(Box::new(wanted)))? {
-            Answer::AddedHerald { number, new } => (number, new, true),
-            _ => return Err(odd()),
-        },
-        Editor::Alone(mut store) => {
-            let added = add_herald(&mut store, &wanted, clock::millis())?;
+    let request = NewSignalSourceRequest { url, is_feed: feed, rule, patch: given };
+    let (number, new, runs) = match instance.editor()? {
+        Editor::Daemon(mut client) => {
+            match call_daemon(&mut client, ControlRequest::AddSignalSource(Box::new(request)))? {
+                ControlResponse::SignalSourceAdded { id, is_new } => (id, is_new, true),
+                _ => return Err(unexpected_reply()),
+            }
+        }
+        Editor::Store(mut store) => {
+            let added = add_signal_source_offline(&mut store, &request, clock::now_millis())?;
             (added.id, added.is_new, false)
         }
     };
-    let what = if new { "added" } else { "described anew" };
+    let action = if new { "added" } else { "updated" };
     let when = if runs { "" } else { "; it is read when the daemon runs" };
-    note(&format!("{what}: signal source {number}{when}"));
+    print_note(&format!("{action} signal source {number}{when}"));
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn rm(arguments: &RmArguments) -> Result<ExitCode, Failure> {
-    let home = Home::open(&arguments.one.config)?;
-    let number = find(&home.reader()?, &arguments.one.which)?.id;
-    let gone = match home.editor()? {
-        Editor::Daemon(mut client) => match ask(&mut client, Call::RemoveHerald(number))? {
-            Answer::RemovedHeralds(gone) => gone,
-            _ => return Err(odd()),
+    let instance = Instance::open(&arguments.one.config)?;
+    let number = find(&instance.reader()?, &arguments.one.name)?.id;
+    let gone = match instance.editor()? {
+        Editor::Daemon(mut client) => match call_daemon(&mut client, ControlRequest::RemoveSignalSource(number))? {
+            ControlResponse::SignalSourcesRemoved(gone) => gone,
+            _ => return Err(unexpected_reply()),
         },
-        Editor::Alone(mut store) => remove_herald(&mut store, number)?,
+        Editor::Store(mut store) => remove_signal_source_offline(&mut store, number)?,
     };
-    note(&format!("removed {}", plural(gone as usize, "signal source", "signal sources")));
+    print_note(&format!("removed {}", pluralize(gone as usize, "signal source", "signal sources")));
     Ok(ExitCode::SUCCESS)
 }

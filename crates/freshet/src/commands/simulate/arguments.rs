@@ -1,4 +1,4 @@
-//! The command line of `freshet simulate` as it is typed.
+//! Command-line arguments of `freshet simulate`.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -10,143 +10,154 @@ use freshet_model::Budget;
 use freshet_sim::{Choice, Distribution, Fault, PolicyKind, Signals, Synthetic, WebKind};
 
 use crate::arguments::{RhythmArguments, SOURCE_HELP};
-use crate::commands::simulate::aim::AimArguments;
+use crate::commands::simulate::objective::ObjectiveArguments;
 
-/// Run policies side by side on a web that changes, at an equal number of requests
+/// Compare policies in simulation
 ///
-/// The web is made up, that of a table of sources, or a record of what really happened. Each policy
-/// runs on the same changes with the same budget; the first half of the time is for learning, the
-/// rest is measured. The results go to standard error, to --out, and with --json as one object to
-/// standard output.
+/// The simulated web is synthetic, comes from a table of sources, or replays a trace of recorded changes.
+/// All policies run on the same changes with the same number of requests; the first half of the time is
+/// for learning, the rest is measured. Prints a summary on standard error, and one JSON object on standard
+/// output with --json.
 #[derive(Debug, Args)]
 #[command(after_help = SHORT_HELP, after_long_help = long_help())]
 pub(crate) struct SimulateArguments {
-    /// A table of sources as in `freshet plan`, or `-`; without it, a web is made up
+    /// Table of sources as in `freshet plan`, or `-` [default: a synthetic web]
     #[arg(value_name = "SOURCES")]
     pub(crate) table: Option<PathBuf>,
 
-    /// A record of changes instead: a file `page_id,unix_time` (.csv, .csv.gz), or git:PATH for the
-    /// files of a repository
-    #[arg(long, value_name = "FILE|git:PATH", help_heading = "The web")]
-    pub(crate) trace: Option<Trace>,
+    /// Replay a trace: a file `page_id,unix_time` (.csv, .csv.gz), or git:PATH for a repository
+    #[arg(long, value_name = "FILE|git:PATH", help_heading = "FinishedSimulation web")]
+    pub(crate) trace: Option<TraceSource>,
 
-    /// When the pages of the trace were there [default: NAME_pages.csv beside NAME.csv]
-    #[arg(long, value_name = "FILE", help_heading = "The web")]
+    /// Lifetimes of the pages of the trace [default: NAME_pages.csv beside NAME.csv]
+    #[arg(long, value_name = "FILE", help_heading = "FinishedSimulation web")]
     pub(crate) pages: Option<PathBuf>,
 
-    /// How sources change [default: poisson]
-    #[arg(long, value_name = "WEB", value_parser = webs(), help_heading = "The web")]
+    /// Change process of the sources [default: poisson]
+    #[arg(long, value_name = "WEB", value_parser = parse_web(), help_heading = "FinishedSimulation web")]
     pub(crate) web: Option<WebKind>,
 
-    /// What a made-up web is like, as far as the options below do not say [default: default, with
-    /// --web slots: azar]
-    #[arg(long, value_name = "SHAPE", value_parser = shapes(), help_heading = "The web")]
-    pub(crate) shape: Option<Shape>,
+    /// Preset of the synthetic web; other options override it [default: default; azar for slots]
+    #[arg(long, value_name = "SHAPE", value_parser = parse_preset(), help_heading = "FinishedSimulation web")]
+    pub(crate) shape: Option<WebPreset>,
 
-    /// How many sources to make up
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000), help_heading = "The web")]
+    /// Number of synthetic sources
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000), help_heading = "FinishedSimulation web")]
     pub(crate) sources: Option<u32>,
 
-    /// Their changes per day: `lognormal[:MEDIAN,SIGMA]`, `gamma[:SHAPE,MEAN]`,
-    /// `uniform[:LOW,HIGH]`, `equal[:VALUE]`, `zipf[:S]` or `zipf-draws[:S,RANGE]`
-    #[arg(long, value_name = "DISTRIBUTION", help_heading = "The web")]
+    /// Distribution of changes per day
+    ///
+    /// `lognormal[:MEDIAN,SIGMA]`, `gamma[:SHAPE,MEAN]`, `uniform[:LOW,HIGH]`, `equal[:VALUE]`,
+    /// `zipf[:S]` or `zipf-draws[:S,RANGE]`.
+    #[arg(long, value_name = "DISTRIBUTION", help_heading = "FinishedSimulation web")]
     pub(crate) rates: Option<Distribution>,
 
-    /// How much they matter, also those of a trace [default there: equal]: `equal`, `zipf[:S]`, or any
-    /// of the above
-    #[arg(long, value_name = "DISTRIBUTION", help_heading = "The web")]
+    /// Distribution of importance, as for --rates; for a trace the default is equal
+    #[arg(long, value_name = "DISTRIBUTION", help_heading = "FinishedSimulation web")]
     pub(crate) importance: Option<Distribution>,
 
-    /// The share of them whose changes are all observed, 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "The web")]
+    /// Share of sources whose changes are all observed, 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "FinishedSimulation web")]
     pub(crate) observed_share: Option<f64>,
 
-    /// How many of them share a host, on average
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "The web")]
+    /// Mean number of sources per host
+    #[arg(long, value_name = "N", value_parser = parse_at_least_one, help_heading = "FinishedSimulation web")]
     pub(crate) per_host: Option<f64>,
 
-    /// What goes wrong, and with which share of the hosts: timeout:0.3 (no answer for a day, every two
-    /// weeks), slow:0.1 (answers take an hour on such days), gone:0.05 (for good). Can be repeated
-    #[arg(long, value_name = "FAULT:SHARE", help_heading = "The web")]
+    /// Fault and share of hosts, such as timeout:0.3, slow:0.1 or gone:0.05; may be repeated
+    ///
+    /// timeout: no response for one day every two weeks; slow: responses take an hour on such days;
+    /// gone: the host disappears for good.
+    #[arg(long, value_name = "FAULT:SHARE", help_heading = "FinishedSimulation web")]
     pub(crate) fault: Vec<Fault>,
 
-    /// What happens on known days, from a TOML file: other budgets, outages of hosts, sources that
-    /// come, rates that change. --help shows one
-    #[arg(long, value_name = "FILE", help_heading = "The web")]
+    /// Events on given days from a TOML file: budgets, outages, arrivals, change rates
+    ///
+    /// An example is at the end of this help.
+    #[arg(long, value_name = "FILE", help_heading = "FinishedSimulation web")]
     pub(crate) scenario: Option<PathBuf>,
 
-    /// Who says that sources have changed, truly or not: recall=0.8,precision=0.5,delay=2h (a change
-    /// has a signal with this chance, this share of the signals is true, they come so late on average;
-    /// left out: 1, 1 and 0), or liar:every=1d (all sources at once, changed or not)
-    #[arg(long, value_name = "SIGNALS", help_heading = "The web")]
+    /// Simulate signals: recall=0.8,precision=0.5,delay=2h or liar:every=1d
+    ///
+    /// recall: the share of changes that have a signal; precision: the share of signals that stand for
+    /// a change; delay: their mean delay; the defaults are 1, 1 and 0. liar: signals for all sources at
+    /// once, changed or not.
+    #[arg(long, value_name = "SIGNALS", help_heading = "FinishedSimulation web")]
     pub(crate) signals: Option<Signals>,
 
-    /// With --trace, what was really said: a second trace whose rows are signals about pages of the same
-    /// names. The time that both cover is simulated
-    #[arg(long, value_name = "FILE", help_heading = "The web")]
+    /// With --trace, replay recorded signals from a second trace
+    ///
+    /// Its rows are signals about pages with the same names. The time that both traces cover is simulated.
+    #[arg(long, value_name = "FILE", help_heading = "FinishedSimulation web")]
     pub(crate) signal_trace: Option<PathBuf>,
 
-    /// How long [default: the whole trace, or 180 days]
-    #[arg(long, value_name = "DAYS", allow_hyphen_values = true, value_parser = days)]
+    /// FinishedSimulation time in days [default: the whole trace, or 180]
+    #[arg(long, value_name = "DAYS", allow_hyphen_values = true, value_parser = parse_days)]
     pub(crate) days: Option<f64>,
 
-    /// The time for learning, before measuring starts: days, or a share of all such as 25%
+    /// Time for learning before measuring starts: days, or a share such as 25%
     #[arg(long, value_name = "DAYS|SHARE", default_value = "50%", allow_hyphen_values = true)]
     pub(crate) burn_in: BurnIn,
 
-    /// What may be spent: 5000/day, 10/s, 0.2/source/day, 20%/day. For each source counts those that
-    /// are there, on average
+    /// Budget of fetches: 5000/day, 10/s, 0.2/source/day or 20%/day
+    ///
+    /// A budget per source is multiplied by the mean number of live sources.
     #[arg(long, value_name = "B", default_value = "0.2/source/day", allow_hyphen_values = true)]
     pub(crate) budget: Budget,
 
-    /// The policies to compare, separated by commas; --help lists them [default: all that are for the
-    /// objective but greedy; with signals also engine:ignoring, engine:blind and lambda:ignoring]
+    /// Policies to compare, separated by commas [default: all for the objective but greedy]
+    ///
+    /// With signals, the default also includes engine:ignoring, engine:blind and lambda:ignoring. The
+    /// policies are listed below.
     #[arg(long, value_name = "POLICY,…", value_delimiter = ',')]
     pub(crate) policies: Vec<Choice>,
 
     #[command(flatten)]
-    pub(crate) aim: AimArguments,
+    pub(crate) objective: ObjectiveArguments,
 
     #[command(flatten)]
     pub(crate) options: RhythmArguments,
 
-    /// How often to run each, on webs with other dice: for the intervals of confidence
+    /// Number of runs with different seeds, for the confidence intervals
     #[arg(long, value_name = "K", default_value = "5", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) seeds: u32,
 
-    /// The first seed. The same seed gives the same output, to the byte
+    /// First seed; the same seed gives identical output
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
 
-    /// Print what the engine thinks of one source over time, beside what is true, on the first seed:
-    /// its id, or its number for sources that are made up. No other policy is run
+    /// Show the engine's estimates of one source over time, beside the truth
+    ///
+    /// The source is given by id, or by number in a synthetic web. Uses the first seed and runs no other
+    /// policy.
     #[arg(long, value_name = "SOURCE", conflicts_with = "out")]
     pub(crate) explain: Option<String>,
 
-    /// Write tables and pictures to this directory: policies.csv, series.csv, policies.svg,
-    /// over_time.svg
+    /// Write tables and charts to this directory
+    ///
+    /// The files are policies.csv, series.csv, policies.svg and over_time.svg.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Skip columns that freshet does not know, instead of refusing the table or trace
+    /// Skip unknown columns instead of rejecting the table or trace
     #[arg(long)]
     pub(crate) ignore_extra: bool,
 
-    /// Print the result as JSON on standard output
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print no summary
+    /// Do not print the summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
-const SHORT_HELP: &str = "--help says more, and lists the policies and webs";
+const SHORT_HELP: &str = "Use `freshet simulate --help` for the policies and webs.";
 
-/// A whole scenario, as in docs/simulate.md.
+/// Complete example of a scenario, the same as in docs/reference/simulation.md.
 const EXAMPLE: &str = include_str!("scenario/example.toml");
 
-fn indented(text: &str) -> String {
+fn indent(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
     lines.join("\n").replace("\n  \n", "\n\n")
 }
@@ -156,15 +167,15 @@ fn long_help() -> String {
     for kind in PolicyKind::ALL {
         let _ = writeln!(text, "  {:14} {}", kind.name(), kind.about());
         if !kind.variants().is_empty() {
-            let _ = writeln!(text, "  {:14} also {}", "", variants(*kind));
+            let _ = writeln!(text, "  {:14} also {}", "", list_variants(*kind));
         }
     }
     text.push_str(
         "
-optimum, greedy, wic and change-rate are told the true rates (those of a trace in hindsight). Others
-are compared with optimum, the bound; with --objective capture, for which it cannot plan, with wic,
-which is for nothing else. Rules that know no budget keep their proportions, and all
-their intervals are stretched by one factor, `scale`, until they meet it:
+optimum, greedy, wic and change-rate know the true rates (of a trace, those in hindsight). The other
+policies are compared with optimum, the bound; with --objective capture, which optimum does not
+support, with wic, which supports nothing else. Rules without a budget keep the proportions of
+their intervals, which are all multiplied by one factor, `scale`, to meet the budget:
 ",
     );
     let scaled: Vec<&str> =
@@ -173,14 +184,14 @@ their intervals are stretched by one factor, `scale`, until they meet it:
         text,
         "{}.
 
-Signals (--signals, --signal-trace): engine learns what they are worth, engine:ignoring does not hear
-them, and engine:blind takes each for a change and waits for nothing else, as do lambda and
-lambda-approx, but with a chance. The others hear none.
+Signals (--signals, --signal-trace): engine learns how reliable they are, engine:ignoring ignores
+them, and engine:blind treats each signal as a change and fetches on signals only, as do lambda and
+lambda-approx with some probability. The other policies receive no signals.
 
 {SOURCE_HELP}
 
-Here `host` is for the busiest host and for --fault; `cost`, `min_rate` and `max_rate` are not
-simulated.
+Here `host` is used for the load of the busiest host and for --fault; `cost`, `min_rate` and
+`max_rate` are not simulated.
 
 Examples:
   freshet simulate
@@ -188,20 +199,20 @@ Examples:
   freshet simulate sources.csv --budget 500/day --policies optimum,uniform,nutch --json
   freshet simulate --trace git:. --budget 1%/day
   freshet simulate --objective capture --life changes:3 --urgency decay:6h
-  freshet simulate --signals recall=0.8,precision=0.5,delay=2h --policies engine,engine:ignoring,lambda
+  freshet simulate --signals recall=0.8,precision=0.5,delay=2h --policies engine,lambda
   freshet simulate --explain 7
   freshet simulate --sources 3000 --scenario s.toml --out results
 
-where s.toml may say, each as often as needed:
+Example of a scenario, where each section may be repeated:
 
 {}",
         scaled.join(", "),
-        indented(EXAMPLE)
+        indent(EXAMPLE)
     );
     text
 }
 
-fn variants(kind: PolicyKind) -> String {
+fn list_variants(kind: PolicyKind) -> String {
     let all: Vec<String> =
         kind.variants().iter().map(|variant| format!("{}:{variant}", kind.name())).collect();
     let mut lines = vec![String::new()];
@@ -218,20 +229,20 @@ fn variants(kind: PolicyKind) -> String {
     lines.join(&format!(",\n  {:14}      ", ""))
 }
 
-fn webs() -> impl TypedValueParser<Value = WebKind> {
+fn parse_web() -> impl TypedValueParser<Value = WebKind> {
     let one = |kind: &WebKind| PossibleValue::new(kind.name()).help(kind.about());
     PossibleValuesParser::new(WebKind::ALL.iter().map(one)).try_map(|name| name.parse::<WebKind>())
 }
 
-/// A kind of made-up web.
+/// Preset of a synthetic web.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum WebPreset {
     Default,
     Azar,
     Kolobov,
 }
 
-impl Shape {
+impl WebPreset {
     const ALL: [Self; 3] = [Self::Default, Self::Azar, Self::Kolobov];
 
     fn name(self) -> &'static str {
@@ -273,34 +284,34 @@ impl Shape {
     }
 }
 
-fn shapes() -> impl TypedValueParser<Value = Shape> {
-    let one = |shape: Shape| PossibleValue::new(shape.name()).help(shape.about());
-    PossibleValuesParser::new(Shape::ALL.map(one)).map(|name| {
-        Shape::ALL.into_iter().find(|shape| shape.name() == name).unwrap_or(Shape::Default)
+fn parse_preset() -> impl TypedValueParser<Value = WebPreset> {
+    let one = |shape: WebPreset| PossibleValue::new(shape.name()).help(shape.about());
+    PossibleValuesParser::new(WebPreset::ALL.map(one)).map(|name| {
+        WebPreset::ALL.into_iter().find(|shape| shape.name() == name).unwrap_or(WebPreset::Default)
     })
 }
 
-/// Where a record comes from.
+/// Origin of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trace {
+pub(crate) enum TraceSource {
     File(PathBuf),
     Git(PathBuf),
 }
 
-impl FromStr for Trace {
+impl FromStr for TraceSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.strip_prefix("git:") {
-            Some("") => Err("`git:` names no repository, such as `git:.`".to_owned()),
+            Some("") => Err("`git:` has no path, such as `git:.`".to_owned()),
             Some(path) => Ok(Self::Git(PathBuf::from(path))),
-            None if text.is_empty() => Err("a trace has a name".to_owned()),
+            None if text.is_empty() => Err("the path of the trace is empty".to_owned()),
             None => Ok(Self::File(PathBuf::from(text))),
         }
     }
 }
 
-impl std::fmt::Display for Trace {
+impl std::fmt::Display for TraceSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::File(path) => write!(f, "{}", path.display()),
@@ -309,11 +320,11 @@ impl std::fmt::Display for Trace {
     }
 }
 
-/// The time before measuring.
+/// Time before measuring starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum BurnIn {
     Days(f64),
-    /// Of all days.
+    /// Share of all days.
     Share(f64),
 }
 
@@ -334,17 +345,17 @@ impl FromStr for BurnIn {
     }
 }
 
-fn days(text: &str) -> Result<f64, String> {
+fn parse_days(text: &str) -> Result<f64, String> {
     let days = text.parse().ok().filter(|days: &f64| days.is_finite());
     days.ok_or_else(|| format!("`{text}` is not a number of days"))
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn parse_share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| format!("`{text}` is not a share between 0 and 1"))
 }
 
-fn at_least_one(text: &str) -> Result<f64, String> {
+fn parse_at_least_one(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| (1.0..=1e9).contains(number));
     number.ok_or_else(|| format!("`{text}` is not a number of sources, 1 or more"))
 }
@@ -362,18 +373,18 @@ mod tests {
         check("0", Some(BurnIn::Days(0.0)));
         check("25%", Some(BurnIn::Share(0.25)));
         check("12.5 %", Some(BurnIn::Share(0.125)));
-        for wrong in ["", "%", "100%", "-1", "-5%", "inf", "NaN", "half", "30d"] {
-            check(wrong, None);
+        for text in ["", "%", "100%", "-1", "-5%", "inf", "NaN", "half", "30d"] {
+            check(text, None);
         }
     }
 
     #[test]
     fn a_trace_is_a_file_or_a_repository() {
-        let check = |text: &str, expect: Option<Trace>| {
-            assert_eq!(text.parse::<Trace>().ok(), expect, "{text}");
+        let check = |text: &str, expect: Option<TraceSource>| {
+            assert_eq!(text.parse::<TraceSource>().ok(), expect, "{text}");
         };
-        check("a.csv", Some(Trace::File("a.csv".into())));
-        check("git:.", Some(Trace::Git(".".into())));
+        check("a.csv", Some(TraceSource::File("a.csv".into())));
+        check("git:.", Some(TraceSource::Git(".".into())));
         check("git:", None);
         check("", None);
     }

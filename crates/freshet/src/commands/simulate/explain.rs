@@ -1,41 +1,41 @@
-//! What the engine thinks of one source, over time.
+//! Estimates of the engine for one source, over time.
 
 mod moments;
 mod timeline;
 
-use freshet_sim::{Aim, Experiment, SimError, Story};
+use freshet_sim::{SimObjective, Experiment, SimError, SourceStory};
 
 use crate::commands::simulate::arguments::SimulateArguments;
 use crate::commands::simulate::names::Names;
-use crate::commands::simulate::world::World;
+use crate::commands::simulate::web::SimulatedWeb;
 use crate::failure::Failure;
-use crate::number::count;
+use crate::number::format_count;
 use crate::output::{print_json, print_text};
 
-/// Lines of a timeline, unless all are asked for.
-const LINES: usize = 60;
+/// Maximum number of lines of a timeline.
+const MAX_LINES: usize = 60;
 
 pub(crate) fn run(
     arguments: &SimulateArguments,
-    world: &World,
+    web: &SimulatedWeb,
     experiment: &Experiment,
     source: &str,
-    refused: &dyn Fn(SimError) -> Failure,
+    describe_error: &dyn Fn(SimError) -> Failure,
 ) -> Result<(), Failure> {
-    let names = Names::of_sources(&world.origin);
+    let names = Names::for_sources(&web.origin);
     let number =
-        names.find(source).map_err(|unknown| Failure::new(unknown.fact).hint(unknown.hint))?;
-    let story = experiment.explain(number).map_err(refused)?;
+        names.find(source).map_err(|unknown| Failure::new(unknown.fact).with_hint(unknown.hint))?;
+    let story = experiment.explain(number).map_err(describe_error)?;
     if arguments.json {
         return print_json(&moments::objects(&story));
     }
-    let mut text = headline(arguments, world, &names, number, experiment.objective);
-    let shown = thin(&story);
+    let mut text = headline(arguments, web, &names, number, experiment.objective);
+    let shown = select_events(&story);
     if shown.len() < story.moments.len() {
         text += &format!(
-            "{} of {} moments, thinned out evenly: --json prints all\n",
-            count(shown.len()),
-            count(story.moments.len())
+            "{} of {} events, sampled evenly: --json prints all\n",
+            format_count(shown.len()),
+            format_count(story.moments.len())
         );
     }
     text.push('\n');
@@ -44,7 +44,7 @@ pub(crate) fn run(
         text.push('\n');
     }
     if let Some(mut end) = story.end {
-        // Numbers from 1, as everywhere on the command line.
+        // Numbers on the command line start from 1.
         end.id += 1;
         end.host.number += 1;
         text += &format!("\n{end}\n");
@@ -54,39 +54,38 @@ pub(crate) fn run(
 
 fn headline(
     arguments: &SimulateArguments,
-    world: &World,
+    web: &SimulatedWeb,
     names: &Names<'_>,
     number: u32,
-    objective: Aim,
+    objective: SimObjective,
 ) -> String {
-    let sources = count(world.origin.sources());
+    let sources = format_count(web.origin.sources());
     let mut text = format!("source {}", names.name(number));
     if names.name(number) != (number + 1).to_string() {
-        text += &format!(", number {}", count(number as usize + 1));
+        text += &format!(", number {}", format_count(number as usize + 1));
     }
     text += &format!(
         " of {sources}; engine, objective {}, budget {}, seed {}\n{}\n",
         objective,
         arguments.budget,
         arguments.seed,
-        world.words()
+        web.description()
     );
     text
 }
 
-/// The moments to show: turning points first, then what fetches found; of each kind as many as have
-/// room, evenly.
-fn thin(story: &Story) -> Vec<usize> {
+/// Selects the events to show, by priority; events of a priority that do not all fit are sampled evenly.
+fn select_events(story: &SourceStory) -> Vec<usize> {
     let all = 0..story.moments.len();
-    if story.moments.len() <= LINES {
+    if story.moments.len() <= MAX_LINES {
         return all.collect();
     }
     let mut shown: Vec<usize> = Vec::new();
-    for weight in moments::Weight::ALL {
-        let some: Vec<usize> =
-            all.clone().filter(|&at| moments::weight(&story.moments[at]) == weight).collect();
-        let room = some.len().min(LINES - shown.len());
-        shown.extend((0..room).map(|at| some[at * some.len() / room]));
+    for priority in moments::Priority::ALL {
+        let events: Vec<usize> =
+            all.clone().filter(|&at| moments::priority(&story.moments[at]) == priority).collect();
+        let count_shown = events.len().min(MAX_LINES - shown.len());
+        shown.extend((0..count_shown).map(|at| events[at * events.len() / count_shown]));
     }
     shown.sort_unstable();
     shown
@@ -95,25 +94,25 @@ fn thin(story: &Story) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use freshet_sim::{Moment, What};
+    use freshet_sim::{Moment, MomentKind};
 
-    /// A story with so many turning points, first changes, and changes after them.
-    fn story(turning: usize, first: usize, again: usize) -> Story {
+    /// A story with the given numbers of turning points, first changes and repeated changes.
+    fn story(turning: usize, first: usize, repeated: usize) -> SourceStory {
         let moment =
             |what, missed| Moment { day: 0.0, what, before: None, missed, rate: 1.0, after: None };
-        let mut moments = vec![moment(What::Budget(1.0), 0); turning];
-        moments.extend(vec![moment(What::Changed, 1); first]);
-        moments.extend(vec![moment(What::Changed, 2); again]);
-        Story { moments, end: None }
+        let mut moments = vec![moment(MomentKind::Budget(1.0), 0); turning];
+        moments.extend(vec![moment(MomentKind::Changed, 1); first]);
+        moments.extend(vec![moment(MomentKind::Changed, 2); repeated]);
+        SourceStory { moments, end: None }
     }
 
     #[test]
-    fn what_matters_stays_and_the_rest_is_thinned_out_evenly() {
-        assert_eq!(thin(&story(1, 2, 57)), (0..60).collect::<Vec<_>>());
+    fn turning_points_are_kept_and_other_events_are_sampled_evenly() {
+        assert_eq!(select_events(&story(1, 2, 57)), (0..60).collect::<Vec<_>>());
         let expect: Vec<usize> = (0..5).chain((0..55).map(|at| 5 + 2 * at)).collect();
-        assert_eq!(thin(&story(5, 110, 99)), expect);
+        assert_eq!(select_events(&story(5, 110, 99)), expect);
         let expect: Vec<usize> = (0..30).chain((0..30).map(|at| 30 + 10 * at)).collect();
-        assert_eq!(thin(&story(10, 20, 300)), expect);
-        assert_eq!(thin(&story(600, 5, 5)).len(), LINES);
+        assert_eq!(select_events(&story(10, 20, 300)), expect);
+        assert_eq!(select_events(&story(600, 5, 5)).len(), MAX_LINES);
     }
 }

@@ -1,23 +1,26 @@
-//! The files of `--out`.
+//! Files written by `--out`.
 
 use std::fs;
 use std::path::Path;
 
-use freshet_model::Strings;
-use freshet_sim::{Measured, PolicyReport, Series, Spread};
+use freshet_model::PackedStrings;
+use freshet_sim::{Measured, PolicyReport, Series, MeanWithInterval};
 use freshet_tables::{Table, write_atomic};
 
-use crate::commands::simulate::{Simulated, picture};
+use crate::commands::simulate::{FinishedSimulation, picture};
 use crate::failure::Failure;
 use crate::output::write_table;
 
-/// What is written.
+/// Names of the files.
 pub(crate) const NAMES: [&str; 4] = ["policies.csv", "series.csv", "policies.svg", "over_time.svg"];
 
-pub(crate) fn write_all(directory: &Path, simulated: &Simulated<'_>) -> Result<(), Failure> {
-    let place = directory.display();
+pub(crate) fn write_all(
+    directory: &Path,
+    simulated: &FinishedSimulation<'_>,
+) -> Result<(), Failure> {
+    let path = directory.display();
     fs::create_dir_all(directory)
-        .map_err(|error| Failure::new(format!("cannot make the directory {place}: {error}")))?;
+        .map_err(|error| Failure::new(format!("cannot create the directory {path}: {error}")))?;
     policies(&directory.join("policies.csv"), simulated)?;
     series(&directory.join("series.csv"), simulated)?;
     let pictures = [
@@ -30,8 +33,8 @@ pub(crate) fn write_all(directory: &Path, simulated: &Simulated<'_>) -> Result<(
     Ok(())
 }
 
-/// The name of a column, and where its values come from.
-type MeasureColumn = (&'static str, fn(&Measured) -> Spread);
+/// Name of a column, and the function that returns its values.
+type MeasureColumn = (&'static str, fn(&Measured) -> MeanWithInterval);
 type SeriesColumn = (&'static str, fn(&Series) -> &[f64]);
 
 const MEASURES: &[MeasureColumn] = &[
@@ -46,10 +49,10 @@ const MEASURES: &[MeasureColumn] = &[
     ("host_load", |it| it.host_load),
 ];
 
-/// A row for each policy: means, and the ends of their intervals.
-fn policies(path: &Path, simulated: &Simulated<'_>) -> Result<(), Failure> {
+/// Writes one row for each policy, with means and confidence intervals.
+fn policies(path: &Path, simulated: &FinishedSimulation<'_>) -> Result<(), Failure> {
     let all = &simulated.report.policies;
-    let column = |of: &dyn Fn(&PolicyReport) -> f64| all.iter().map(of).collect::<Vec<f64>>();
+    let column = |value: &dyn Fn(&PolicyReport) -> f64| all.iter().map(value).collect::<Vec<f64>>();
     let mut columns = vec![("scale".to_owned(), column(&|it| it.scale.unwrap_or(f64::NAN)))];
     for (name, of) in MEASURES {
         let ends = |it: &PolicyReport| of(&it.measured).interval.unwrap_or((f64::NAN, f64::NAN));
@@ -65,8 +68,8 @@ fn policies(path: &Path, simulated: &Simulated<'_>) -> Result<(), Failure> {
     write_table(path, &table)
 }
 
-/// A row for each policy and piece of time.
-fn series(path: &Path, simulated: &Simulated<'_>) -> Result<(), Failure> {
+/// Writes one row for each policy and time interval.
+fn series(path: &Path, simulated: &FinishedSimulation<'_>) -> Result<(), Failure> {
     const COLUMNS: &[SeriesColumn] = &[
         ("freshness", |it| &it.freshness),
         ("age", |it| &it.age),
@@ -83,7 +86,7 @@ fn series(path: &Path, simulated: &Simulated<'_>) -> Result<(), Failure> {
     let columns: Vec<(&str, Vec<f64>)> = COLUMNS
         .iter()
         .map(|(name, of)| {
-            // Without a bound there is no regret, and without a worth no utility.
+            // There is no regret without a bound, and no utility with other objectives.
             let value = |it: &PolicyReport, at| of(&it.series).get(at).copied().unwrap_or(f64::NAN);
             let values = all.iter().flat_map(|it| (0..pieces.len()).map(move |at| value(it, at)));
             (*name, values.collect())
@@ -96,7 +99,7 @@ fn series(path: &Path, simulated: &Simulated<'_>) -> Result<(), Failure> {
     write_table(path, &table)
 }
 
-fn names<'a>(policies: impl Iterator<Item = &'a PolicyReport>) -> Strings {
+fn names<'a>(policies: impl Iterator<Item = &'a PolicyReport>) -> PackedStrings {
     let names: Vec<String> = policies.map(|it| it.policy.to_string()).collect();
     names.iter().map(String::as_str).collect()
 }

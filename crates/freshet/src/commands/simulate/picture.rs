@@ -1,47 +1,47 @@
-//! What policies made of a web, as pictures.
+//! SVG charts of the results.
 
 use freshet_chart::{Axis, Figure, Legend, Mark, Panel, Series};
 use freshet_plan::Objective;
-use freshet_sim::{Aim, PolicyReport, Spread};
+use freshet_sim::{SimObjective, PolicyReport, MeanWithInterval};
 
-use crate::commands::simulate::Simulated;
-use crate::commands::simulate::summary::{requests, yardstick};
+use crate::commands::simulate::FinishedSimulation;
+use crate::commands::simulate::comparison::PolicyComparison;
+use crate::commands::simulate::summary::{baseline_label, format_requests};
 use crate::commands::simulate::table::{Digits, with_half};
-use crate::commands::simulate::verdict::Verdict;
-use crate::number::{plural, significant, unit_of_days};
+use crate::number::{format_significant, pluralize, unit_for_days};
 
-/// From this ratio of the largest to the smallest on, costs are shown on a logarithmic axis.
-const WIDE: f64 = 20.0;
-/// The height of a row of a policy, in pixels.
-const ROW: u32 = 25;
+/// Ratio of the largest to the smallest value above which costs are shown on a logarithmic axis.
+const LOG_AXIS_RATIO: f64 = 20.0;
+/// Height of the row of a policy, in pixels.
+const ROW_HEIGHT: u32 = 25;
 
-/// The look of the bound.
-const DARK: usize = 7;
+/// Index of the line style of the bound.
+const BOUND_STYLE: usize = 7;
 
-/// The measure of the objective.
-struct Measure {
+/// Measure of the objective, as shown on an axis.
+struct ObjectiveMeasure {
     name: &'static str,
     unit: &'static str,
     better: &'static str,
-    /// From what the report has to what is shown.
+    /// Factor from the unit of the report to the shown unit.
     scale: f64,
 }
 
-impl Measure {
-    fn of(simulated: &Simulated<'_>) -> Self {
+impl ObjectiveMeasure {
+    fn new(simulated: &FinishedSimulation<'_>) -> Self {
         let report = simulated.report;
         let name = match report.objective {
-            Aim::Keep(Objective::Harmonic) => "harmonic cost",
-            Aim::Keep(Objective::Freshness) => "freshness",
-            Aim::Keep(Objective::Age) => "age",
-            Aim::Capture(_) => "utility",
+            SimObjective::Keep(Objective::Harmonic) => "harmonic cost",
+            SimObjective::Keep(Objective::Freshness) => "freshness",
+            SimObjective::Keep(Objective::Age) => "age",
+            SimObjective::Capture(_) => "utility",
         };
         let more = report.objective.more_is_better();
         let better = if more { "more is better" } else { "less is better" };
-        let least = report.policies.iter().map(|it| value(simulated, it).mean);
-        let least = least.filter(|it| *it > 0.0).fold(f64::INFINITY, f64::min);
+        let smallest = report.policies.iter().map(|it| value(simulated, it).mean);
+        let smallest = smallest.filter(|it| *it > 0.0).fold(f64::INFINITY, f64::min);
         let (scale, unit) = match report.objective {
-            Aim::Keep(Objective::Age) => unit_of_days(least),
+            SimObjective::Keep(Objective::Age) => unit_for_days(smallest),
             _ => (1.0, ""),
         };
         Self { name, unit, better, scale }
@@ -56,34 +56,35 @@ impl Measure {
             .filter(|value| *value > 0.0 && value.is_finite())
             .fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
         let share = matches!(self.name, "freshness" | "utility");
-        let log = !share && high > WIDE * low;
+        let log = !share && high > LOG_AXIS_RATIO * low;
         if log { Axis::log(self.name, &unit) } else { Axis::linear(self.name, &unit) }
     }
 }
 
-/// The look of each policy, the same in both pictures: the bound is the dark line.
-fn looks(verdict: &Verdict, policies: usize) -> Vec<usize> {
-    let mut others = (0..).filter(|look| *look != DARK);
-    let look = |at| if Some(at) == verdict.bound { DARK } else { others.next().unwrap_or(0) };
-    (0..policies).map(look).collect()
+/// Returns the line style of each policy, the same in both charts; the bound is the dark line.
+fn line_styles(comparison: &PolicyComparison, policies: usize) -> Vec<usize> {
+    let mut others = (0..).filter(|style| *style != BOUND_STYLE);
+    let line_style =
+        |at| if Some(at) == comparison.bound { BOUND_STYLE } else { others.next().unwrap_or(0) };
+    (0..policies).map(line_style).collect()
 }
 
-fn value(simulated: &Simulated<'_>, policy: &PolicyReport) -> Spread {
+fn value(simulated: &FinishedSimulation<'_>, policy: &PolicyReport) -> MeanWithInterval {
     policy.measured.objective(simulated.report.objective)
 }
 
-/// Policy against policy, the best at the top.
-pub(crate) fn policies(simulated: &Simulated<'_>) -> String {
+/// Draws a comparison of the policies, the best at the top.
+pub(crate) fn policies(simulated: &FinishedSimulation<'_>) -> String {
     let report = simulated.report;
-    let verdict = Verdict::of(report);
-    let measure = Measure::of(simulated);
-    let spreads: Vec<Spread> = report.policies.iter().map(|it| value(simulated, it)).collect();
+    let comparison = PolicyComparison::new(report);
+    let measure = ObjectiveMeasure::new(simulated);
+    let spreads: Vec<MeanWithInterval> = report.policies.iter().map(|it| value(simulated, it)).collect();
     let mut order: Vec<usize> = (0..spreads.len()).collect();
-    // What is not a number comes last.
+    // NaN is sorted last.
     let sign = if report.objective.more_is_better() { -1.0 } else { 1.0 };
     order.sort_by(|&a, &b| (sign * spreads[a].mean).total_cmp(&(sign * spreads[b].mean)));
 
-    let looks = looks(&verdict, spreads.len());
+    let line_styles = line_styles(&comparison, spreads.len());
     let notes = with_half(&spreads, measure.scale, Digits::Fine);
     let names: Vec<String> =
         order.iter().map(|&at| report.policies[at].policy.to_string()).collect();
@@ -92,17 +93,18 @@ pub(crate) fn policies(simulated: &Simulated<'_>) -> String {
         .x(measure.axis(spreads.iter().map(|it| it.mean)))
         .y(Axis::categories("", &names).notes(&notes));
     for (row, &at) in order.iter().enumerate() {
-        let Spread { mean, interval } = spreads[at];
+        let MeanWithInterval { mean, interval } = spreads[at];
         let (low, high) = interval.unwrap_or((f64::NAN, f64::NAN));
         let scaled = |value: f64| [value * measure.scale];
         let (name, row) = (&names[row], [row as f64]);
         panel = panel
-            .series(Series::intervals(name, &scaled(low), &scaled(high), &row).look(looks[at]))
-            .series(Series::points(name, &scaled(mean), &row).look(looks[at]));
+            .series(Series::intervals(name, &scaled(low), &scaled(high), &row).look(line_styles[at]))
+            .series(Series::points(name, &scaled(mean), &row).look(line_styles[at]));
     }
-    for (place, label) in
-        [(verdict.bound, yardstick(report, simulated.has_signals())), (verdict.uniform, "uniform")]
-    {
+    for (place, label) in [
+        (comparison.bound, baseline_label(report, simulated.has_signals())),
+        (comparison.uniform, "uniform"),
+    ] {
         if let Some(at) = place {
             panel = panel.mark(Mark::vertical(spreads[at].mean * measure.scale, label));
         }
@@ -111,29 +113,29 @@ pub(crate) fn policies(simulated: &Simulated<'_>) -> String {
     if report.seeds > 1 {
         caption = format!("mean and 95 % interval over {} seeds, {caption}", report.seeds);
     }
-    Figure::new("Policy against policy, at an equal number of requests")
+    Figure::new("Comparison of policies at an equal number of requests")
         .subtitle(&subtitle(simulated))
         .caption(&caption)
         .legend(Legend::Off)
-        .plot_height(ROW * spreads.len() as u32)
+        .plot_height(ROW_HEIGHT * spreads.len() as u32)
         .panel(panel)
         .to_svg()
 }
 
-/// The measure over time, and how far each policy is above the bound.
-pub(crate) fn over_time(simulated: &Simulated<'_>) -> String {
+/// Draws the measure over time, and the distance of each policy from the bound.
+pub(crate) fn over_time(simulated: &FinishedSimulation<'_>) -> String {
     let report = simulated.report;
-    let measure = Measure::of(simulated);
-    let verdict = Verdict::of(report);
-    let looks = looks(&verdict, report.policies.len());
+    let measure = ObjectiveMeasure::new(simulated);
+    let comparison = PolicyComparison::new(report);
+    let line_styles = line_styles(&comparison, report.policies.len());
     let days = simulated.series_days();
     let scaled = |values: &[f64]| values.iter().map(|it| it * measure.scale).collect::<Vec<f64>>();
     let series_of = |it: &PolicyReport| {
         scaled(match report.objective {
-            Aim::Keep(Objective::Harmonic) => &it.series.harmonic_cost,
-            Aim::Keep(Objective::Freshness) => &it.series.freshness,
-            Aim::Keep(Objective::Age) => &it.series.age,
-            Aim::Capture(_) => &it.series.utility,
+            SimObjective::Keep(Objective::Harmonic) => &it.series.harmonic_cost,
+            SimObjective::Keep(Objective::Freshness) => &it.series.freshness,
+            SimObjective::Keep(Objective::Age) => &it.series.age,
+            SimObjective::Capture(_) => &it.series.utility,
         })
     };
     let calendar = &report.calendar;
@@ -150,10 +152,11 @@ pub(crate) fn over_time(simulated: &Simulated<'_>) -> String {
     let mut values = Panel::new().x(day()).y(measure.axis(measured));
     for (at, policy) in report.policies.iter().enumerate() {
         let name = policy.policy.to_string();
-        let line = Series::line(&name, &days, &series_of(policy)).look(looks[at]);
-        values = values.series(if Some(at) == verdict.bound { line.solid() } else { line });
+        let line = Series::line(&name, &days, &series_of(policy)).look(line_styles[at]);
+        values = values.series(if Some(at) == comparison.bound { line.solid() } else { line });
     }
-    values = burn_in("not measured").into_iter().chain(turns(simulated)).fold(values, Panel::mark);
+    values =
+        burn_in("not measured").into_iter().chain(event_marks(simulated)).fold(values, Panel::mark);
 
     let mut figure = Figure::new("Policies over time, at an equal number of requests")
         .subtitle(&subtitle(simulated))
@@ -162,13 +165,13 @@ pub(crate) fn over_time(simulated: &Simulated<'_>) -> String {
         .share_x()
         .plot_height(300)
         .panel(values);
-    if verdict.bound.is_some() && report.policies.len() > 1 {
+    if comparison.bound.is_some() && report.policies.len() > 1 {
         let others =
-            || report.policies.iter().enumerate().filter(|(at, _)| Some(*at) != verdict.bound);
+            || report.policies.iter().enumerate().filter(|(at, _)| Some(*at) != comparison.bound);
         let name = match report.objective {
-            Aim::Keep(Objective::Freshness) => "freshness below the bound".to_owned(),
-            Aim::Capture(_) => "utility below wic's".to_owned(),
-            Aim::Keep(_) => format!("{} above the bound", measure.name),
+            SimObjective::Keep(Objective::Freshness) => "freshness below the bound".to_owned(),
+            SimObjective::Capture(_) => "utility below wic's".to_owned(),
+            SimObjective::Keep(_) => format!("{} above the bound", measure.name),
         };
         let positive = |it: &PolicyReport| {
             it.series.regret.iter().skip(calendar.measured()).all(|regret| *regret > 0.0)
@@ -180,41 +183,45 @@ pub(crate) fn over_time(simulated: &Simulated<'_>) -> String {
         let mut panel = Panel::new().x(day()).y(axis);
         for (at, policy) in others() {
             let (name, regret) = (policy.policy.to_string(), scaled(&policy.series.regret));
-            panel = panel.series(Series::line(&name, &days, &regret).look(looks[at]));
+            panel = panel.series(Series::line(&name, &days, &regret).look(line_styles[at]));
         }
-        figure = figure
-            .panel(burn_in("").into_iter().chain(unnamed(simulated)).fold(panel, Panel::mark));
+        figure = figure.panel(
+            burn_in("")
+                .into_iter()
+                .chain(unlabeled_event_marks(simulated))
+                .fold(panel, Panel::mark),
+        );
     }
     figure.to_svg()
 }
 
-/// Lines where something happens.
-fn turns(simulated: &Simulated<'_>) -> impl Iterator<Item = Mark> {
+/// Returns lines at the events of the scenario.
+fn event_marks(simulated: &FinishedSimulation<'_>) -> impl Iterator<Item = Mark> {
     let turns = simulated.scenario.scenario.turns.iter();
     turns.map(|turn| Mark::vertical(turn.day, &format!("{}: {}", turn.day, turn.what)))
 }
 
-fn unnamed(simulated: &Simulated<'_>) -> impl Iterator<Item = Mark> {
+fn unlabeled_event_marks(simulated: &FinishedSimulation<'_>) -> impl Iterator<Item = Mark> {
     simulated.scenario.scenario.turns.iter().map(|turn| Mark::vertical(turn.day, ""))
 }
 
-fn subtitle(simulated: &Simulated<'_>) -> String {
+fn subtitle(simulated: &FinishedSimulation<'_>) -> String {
     let report = simulated.report;
     format!(
         "{}, {} a day, objective {}, {}",
-        plural(report.sources, "source", "sources"),
-        requests(report.budget),
+        pluralize(report.sources, "source", "sources"),
+        format_requests(report.budget),
         report.objective,
-        plural(report.seeds, "seed", "seeds"),
+        pluralize(report.seeds, "seed", "seeds"),
     )
 }
 
-fn caption(simulated: &Simulated<'_>) -> String {
+fn caption(simulated: &FinishedSimulation<'_>) -> String {
     let calendar = &simulated.report.calendar;
     format!(
         "measured from day {} to day {}; {}; made with freshet simulate",
-        significant(calendar.burn_in),
-        significant(calendar.days),
-        simulated.world.words()
+        format_significant(calendar.burn_in),
+        format_significant(calendar.days),
+        simulated.web.description()
     )
 }

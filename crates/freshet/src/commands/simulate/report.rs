@@ -1,15 +1,15 @@
-//! What was simulated, for programs.
+//! JSON report of a simulation.
 
-use freshet_sim::{Origin, PolicyReport, ScenarioEvent, Spread};
+use freshet_sim::{Origin, PolicyReport, ScenarioEvent, MeanWithInterval};
 use serde::Serialize;
 
 use crate::commands::plan::finite;
-use crate::commands::simulate::Simulated;
-use crate::commands::simulate::world::Name;
+use crate::commands::simulate::FinishedSimulation;
+use crate::commands::simulate::web::WebName;
 
-/// The object that `--json` prints.
+/// Object that `--json` prints.
 #[derive(Serialize)]
-pub(crate) struct Object<'a> {
+pub(crate) struct SimulationReport<'a> {
     sources: usize,
     days: f64,
     burn_in: f64,
@@ -31,13 +31,13 @@ pub(crate) struct Object<'a> {
     faults: Vec<String>,
     signals: Option<String>,
     signal_trace: Option<&'a str>,
-    scenario: Vec<TurnObject>,
+    scenario: Vec<ScenarioEventReport>,
     policies: Vec<PolicyObject>,
     series_days: Vec<f64>,
 }
 
 #[derive(Serialize)]
-struct TurnObject {
+struct ScenarioEventReport {
     day: f64,
     what: String,
 }
@@ -47,26 +47,26 @@ struct PolicyObject {
     name: String,
     scale: Option<f64>,
     requests: Option<f64>,
-    requests_interval: Ends,
-    freshness: Measure,
-    age: Measure,
-    harmonic_cost: Measure,
-    captured: Measure,
-    delay: Measure,
-    utility: Measure,
-    found: Measure,
-    host_load: Measure,
+    requests_interval: IntervalReport,
+    freshness: MeasureReport,
+    age: MeasureReport,
+    harmonic_cost: MeasureReport,
+    captured: MeasureReport,
+    delay: MeasureReport,
+    utility: MeasureReport,
+    found: MeasureReport,
+    host_load: MeasureReport,
     series: SeriesObject,
 }
 
 #[derive(Serialize)]
-struct Ends {
+struct IntervalReport {
     low: Option<f64>,
     high: Option<f64>,
 }
 
 #[derive(Serialize)]
-struct Measure {
+struct MeasureReport {
     mean: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
@@ -82,18 +82,20 @@ struct SeriesObject {
     regret: Vec<Option<f64>>,
 }
 
-impl<'a> Object<'a> {
-    pub(crate) fn of(simulated: &'a Simulated<'_>) -> Self {
-        let Simulated { arguments, world, scenario, report } = simulated;
-        let (web, made, importance) = match &world.origin {
-            Origin::Synthetic(made, kind) => (Some(kind.name()), Some(made), Some(made.importance)),
+impl<'a> SimulationReport<'a> {
+    pub(crate) fn new(simulated: &'a FinishedSimulation<'_>) -> Self {
+        let FinishedSimulation { arguments, web, scenario, report } = simulated;
+        let (kind, synthetic, importance) = match &web.origin {
+            Origin::Synthetic(synthetic, kind) => {
+                (Some(kind.name()), Some(synthetic), Some(synthetic.importance))
+            },
             Origin::Table(_, kind) => (Some(kind.name()), None, None),
             Origin::Recorded(_, importance) => (None, None, Some(*importance)),
         };
-        let (table, trace) = match &world.name {
-            Name::MadeUp => (None, None),
-            Name::Table(name) => (Some(name.as_str()), None),
-            Name::Trace(name) => (None, Some(name.as_str())),
+        let (table, trace) = match &web.name {
+            WebName::Synthetic => (None, None),
+            WebName::Table(name) => (Some(name.as_str()), None),
+            WebName::Trace(name) => (None, Some(name.as_str())),
         };
         Self {
             sources: report.sources,
@@ -107,20 +109,20 @@ impl<'a> Object<'a> {
             observed: arguments.options.observed.name(),
             seeds: report.seeds,
             seed: arguments.seed,
-            web,
+            web: kind,
             table,
             trace,
-            rates: made.map(|made| made.rates.to_string()),
+            rates: synthetic.map(|it| it.rates.to_string()),
             importance: importance.map(|importance| importance.to_string()),
-            observed_share: made.map(|made| made.observed),
-            per_host: made.map(|made| made.per_host),
+            observed_share: synthetic.map(|it| it.observed),
+            per_host: synthetic.map(|it| it.per_host),
             faults: arguments.fault.iter().map(ToString::to_string).collect(),
-            signals: world
+            signals: web
                 .signals
                 .as_ref()
                 .filter(|it| it.trace.is_none())
                 .map(|it| it.signals.to_string()),
-            signal_trace: world.signals.as_ref().and_then(|it| it.trace.as_deref()),
+            signal_trace: web.signals.as_ref().and_then(|it| it.trace.as_deref()),
             scenario: scenario.scenario.turns.iter().map(turn).collect(),
             policies: report.policies.iter().map(policy).collect(),
             series_days: simulated.series_days(),
@@ -128,8 +130,8 @@ impl<'a> Object<'a> {
     }
 }
 
-impl Simulated<'_> {
-    /// The middle of each piece of time.
+impl FinishedSimulation<'_> {
+    /// Returns the middle of each time interval, in days.
     pub(crate) fn series_days(&self) -> Vec<f64> {
         let calendar = &self.report.calendar;
         let middle = |at: usize| 0.5 * (calendar.edge(at) + calendar.edge(at + 1));
@@ -137,8 +139,8 @@ impl Simulated<'_> {
     }
 }
 
-fn turn(of: &ScenarioEvent) -> TurnObject {
-    TurnObject { day: of.day, what: of.what.to_string() }
+fn turn(of: &ScenarioEvent) -> ScenarioEventReport {
+    ScenarioEventReport { day: of.day, what: of.what.to_string() }
 }
 
 fn policy(of: &PolicyReport) -> PolicyObject {
@@ -149,7 +151,7 @@ fn policy(of: &PolicyReport) -> PolicyObject {
         name: of.policy.to_string(),
         scale: of.scale,
         requests: requests.mean,
-        requests_interval: Ends { low: requests.low, high: requests.high },
+        requests_interval: IntervalReport { low: requests.low, high: requests.high },
         freshness: measure(measured.freshness),
         age: measure(measured.age),
         harmonic_cost: measure(measured.harmonic_cost),
@@ -169,8 +171,8 @@ fn policy(of: &PolicyReport) -> PolicyObject {
     }
 }
 
-fn measure(spread: Spread) -> Measure {
-    Measure {
+fn measure(spread: MeanWithInterval) -> MeasureReport {
+    MeasureReport {
         mean: finite(spread.mean),
         low: spread.interval.and_then(|(low, _)| finite(low)),
         high: spread.interval.and_then(|(_, high)| finite(high)),

@@ -1,10 +1,10 @@
-//! Columns of text side by side, and numbers with their uncertainty.
+//! Tables of text, and numbers with their uncertainty.
 
-use freshet_sim::Spread;
+use freshet_sim::MeanWithInterval;
 
-use crate::number::fixed;
+use crate::number::format_fixed;
 
-/// A column: two lines of heading, then a cell for each row.
+/// Column with two heading lines and a cell for each row.
 pub(crate) struct Column {
     pub(crate) head: [String; 2],
     pub(crate) cells: Vec<String>,
@@ -21,15 +21,16 @@ impl Column {
     }
 }
 
-const GAP: usize = 2;
+/// Space between columns, in characters.
+const COLUMN_GAP: usize = 2;
 
-/// The width of a table.
+/// Returns the width of a table in characters.
 pub(crate) fn width(columns: &[Column]) -> usize {
-    let sum: usize = columns.iter().map(|column| column.width() + GAP).sum();
-    sum.saturating_sub(GAP)
+    let sum: usize = columns.iter().map(|column| column.width() + COLUMN_GAP).sum();
+    sum.saturating_sub(COLUMN_GAP)
 }
 
-/// The first column to the left, the others to the right.
+/// Formats a table; the first column is aligned to the left, the others to the right.
 pub(crate) fn lines(columns: &[Column]) -> Vec<String> {
     let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
     let cell = |column: &Column, row: usize| match row.checked_sub(2) {
@@ -42,7 +43,7 @@ pub(crate) fn lines(columns: &[Column]) -> Vec<String> {
             let (text, width) = (cell(column, row), column.width());
             line.push_str(&match at {
                 0 => format!("{text:<width$}"),
-                _ => format!("{:GAP$}{text:>width$}", ""),
+                _ => format!("{:COLUMN_GAP$}{text:>width$}", ""),
             });
         }
         line.trim_end().to_owned()
@@ -50,24 +51,24 @@ pub(crate) fn lines(columns: &[Column]) -> Vec<String> {
     (0..rows + 2).map(line).collect()
 }
 
-/// How exact a number is shown.
+/// Precision of a formatted number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Digits {
-    /// The first digit of the usual uncertainty, the first two if it is a 1; four digits where
-    /// nothing is known of it.
-    Known,
-    /// One more: policies meet the same webs, so that they differ by less than they vary.
+    /// Up to the first digit of the median uncertainty, or the second if the first is a 1; four digits
+    /// if the uncertainty is unknown.
+    Standard,
+    /// One more digit: policies run on the same webs, so that they differ by less than they vary.
     Fine,
 }
 
-/// How many decimals suit all of these.
-fn decimals(spreads: &[Spread], scale: f64, digits: Digits) -> usize {
+/// Returns the number of decimals that suits all values.
+fn decimals(spreads: &[MeanWithInterval], scale: f64, digits: Digits) -> usize {
     let mut halves: Vec<f64> =
         spreads.iter().map(|it| half(it) * scale).filter(|half| *half > 0.0).collect();
     halves.sort_by(f64::total_cmp);
-    let most = spreads.iter().map(|it| (it.mean * scale).abs()).filter(|it| it.is_finite());
-    let most = most.fold(0.0, f64::max);
-    let size = if most > 0.0 { most.log10().floor() as i32 } else { 0 };
+    let largest = spreads.iter().map(|it| (it.mean * scale).abs()).filter(|it| it.is_finite());
+    let largest = largest.fold(0.0, f64::max);
+    let size = if largest > 0.0 { largest.log10().floor() as i32 } else { 0 };
     let shown = match halves.get(halves.len() / 2) {
         Some(half) => {
             let place = half.log10().floor() as i32;
@@ -77,15 +78,15 @@ fn decimals(spreads: &[Spread], scale: f64, digits: Digits) -> usize {
         }
         None => 3 - size,
     };
-    // Never more than five digits in all.
+    // At most five digits in total.
     shown.min(4 - size).clamp(0, 6) as usize
 }
 
-/// A mean and half of its interval.
-pub(crate) fn with_half(spreads: &[Spread], scale: f64, digits: Digits) -> Vec<String> {
+/// Formats means with half of their confidence intervals.
+pub(crate) fn with_half(spreads: &[MeanWithInterval], scale: f64, digits: Digits) -> Vec<String> {
     let decimals = decimals(spreads, scale, digits);
-    let half_of = |it: &Spread| match it.interval {
-        Some(_) if half(it).is_finite() => fixed(half(it) * scale, decimals),
+    let half_of = |it: &MeanWithInterval| match it.interval {
+        Some(_) if half(it).is_finite() => format_fixed(half(it) * scale, decimals),
         _ => String::new(),
     };
     let halves: Vec<String> = spreads.iter().map(half_of).collect();
@@ -98,17 +99,17 @@ pub(crate) fn with_half(spreads: &[Spread], scale: f64, digits: Digits) -> Vec<S
     means.iter().zip(&halves).map(cell).collect()
 }
 
-/// A mean alone.
-pub(crate) fn means(spreads: &[Spread], scale: f64, digits: Digits) -> Vec<String> {
+/// Formats means.
+pub(crate) fn means(spreads: &[MeanWithInterval], scale: f64, digits: Digits) -> Vec<String> {
     let decimals = decimals(spreads, scale, digits);
-    let cell = |it: &Spread| match it.mean.is_finite() {
-        true => fixed(it.mean * scale, decimals),
+    let cell = |it: &MeanWithInterval| match it.mean.is_finite() {
+        true => format_fixed(it.mean * scale, decimals),
         false => "–".to_owned(),
     };
     spreads.iter().map(cell).collect()
 }
 
-fn half(spread: &Spread) -> f64 {
+fn half(spread: &MeanWithInterval) -> f64 {
     spread.interval.map_or(f64::NAN, |(low, high)| 0.5 * (high - low))
 }
 
@@ -116,14 +117,14 @@ fn half(spread: &Spread) -> f64 {
 mod tests {
     use super::*;
 
-    fn spread(mean: f64, half: f64) -> Spread {
-        Spread { mean, interval: Some((mean - half, mean + half)) }
+    fn spread(mean: f64, half: f64) -> MeanWithInterval {
+        MeanWithInterval { mean, interval: Some((mean - half, mean + half)) }
     }
 
     #[test]
     fn numbers_have_as_many_digits_as_are_known() {
-        let check = |spreads: &[Spread], expect: &[&str]| {
-            assert_eq!(with_half(spreads, 1.0, Digits::Known), expect);
+        let check = |spreads: &[MeanWithInterval], expect: &[&str]| {
+            assert_eq!(with_half(spreads, 1.0, Digits::Standard), expect);
         };
         let fine = with_half(&[spread(0.41234, 0.0051)], 1.0, Digits::Fine);
         assert_eq!(fine, ["0.4123 ± 0.0051"]);
@@ -132,8 +133,8 @@ mod tests {
         check(&[spread(2.7654, 1.23)], &["2.8 ± 1.2"]);
         check(&[spread(123_456.7, 34.0)], &["123,457 ± 34"]);
         check(&[spread(0.5, 1e-12)], &["0.50000 ± 0.00000"]);
-        check(&[Spread { mean: 0.123_456, interval: None }], &["0.1235"]);
-        check(&[Spread { mean: f64::NAN, interval: None }], &["–"]);
+        check(&[MeanWithInterval { mean: 0.123_456, interval: None }], &["0.1235"]);
+        check(&[MeanWithInterval { mean: f64::NAN, interval: None }], &["–"]);
         check(&[spread(0.5, 0.0), spread(2.0, f64::NAN)], &["0.500 ± 0.000", "2.000"]);
     }
 

@@ -1,4 +1,4 @@
-//! Destinations as clients write them: without keys, which are made here.
+//! Destinations in requests: without signing keys, which the server generates.
 
 use std::collections::BTreeMap;
 
@@ -8,74 +8,77 @@ use freshet_notify::{
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// A destination that is wanted.
+/// A destination to add.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DestinationInput {
-    /// What it is called: letters, digits, `-`, `_` and `.`.
+    /// Name: letters, digits, `-`, `_` and `.`.
     #[schema(min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9._-]+$", example = "shop")]
     pub(super) name: String,
-    /// Also of what came after this cursor; 0 is before all. From now on unless given.
+    /// Cursor to start after; 0 for the beginning of the log. Default: from now on.
     #[schema(minimum = 0)]
     #[serde(default)]
     pub(super) after: Option<i64>,
-    /// Where.
-    to: ToInput,
-    /// Of which entries; of all unless given.
+    /// Channel and address.
+    to: ChannelInput,
+    /// Entries to deliver; all by default.
     #[serde(default)]
     filter: RawFilter,
-    /// One message in such a time: `1h`. Without it, one for each entry; of webhooks, some at once if
-    /// many wait.
+    /// Interval of digests: `1h`. Without it, one message is sent for each entry; a webhook may
+    /// receive several entries at once if many are pending.
     #[serde(default)]
     #[schema(example = "1h")]
     digest: Option<String>,
-    /// The subject of mail, with places such as `{{url}}`.
+    /// Subject of mails, with placeholders such as `{{url}}`.
     #[serde(default)]
     subject: Option<String>,
-    /// The text of mail, or what a command reads, of each entry, with places such as `{{url}}`.
+    /// Text for each entry in mails, or on the standard input of a command, with placeholders such
+    /// as `{{url}}`.
     #[serde(default)]
     text: Option<String>,
 }
 
 impl DestinationInput {
-    /// Where, what and how.
+    /// Returns the settings without the name and the cursor.
     pub(super) fn target(self) -> TargetInput {
         let Self { to, filter, digest, subject, text, .. } = self;
         TargetInput { to, filter, digest, subject, text }
     }
 }
 
-/// Where somebody is told, of what and how.
+/// Settings of a destination: the channel, the filter and the format.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TargetInput {
-    /// Where.
-    to: ToInput,
-    /// Of which entries; of all unless given.
+    /// Channel and address.
+    to: ChannelInput,
+    /// Entries to deliver; all by default.
     #[serde(default)]
     filter: RawFilter,
-    /// One message in such a time: `1h`. Without it, one for each entry; of webhooks, some at once if
-    /// many wait.
+    /// Interval of digests: `1h`. Without it, one message is sent for each entry; a webhook may
+    /// receive several entries at once if many are pending.
     #[serde(default)]
     #[schema(example = "1h")]
     digest: Option<String>,
-    /// The subject of mail, with places such as `{{url}}`.
+    /// Subject of mails, with placeholders such as `{{url}}`.
     #[serde(default)]
     subject: Option<String>,
-    /// The text of mail, or what a command reads, of each entry, with places such as `{{url}}`.
+    /// Text for each entry in mails, or on the standard input of a command, with placeholders such
+    /// as `{{url}}`.
     #[serde(default)]
     text: Option<String>,
 }
 
-/// Where.
+/// Channel and address.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum ToInput {
-    /// JSON is posted to a URL.
+#[schema(as = ToInput)]
+enum ChannelInput {
+    /// Posts JSON to a URL.
     Webhook(WebhookInput),
-    /// Mail is sent, through the server that freshet.toml names.
+    /// Sends mail through the server configured in freshet.toml.
     Email(RawEmail),
-    /// A program is run that freshet.toml names.
+    /// Runs a command configured in freshet.toml.
     Command(RawCommand),
 }
 
@@ -83,10 +86,10 @@ enum ToInput {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct WebhookInput {
-    /// Where.
+    /// Channel and address.
     #[schema(max_length = 2048, example = "https://shop.example/hook")]
     url: String,
-    /// Headers to send along. They are not shown again.
+    /// Additional request headers. They are not shown again.
     #[serde(default)]
     headers: BTreeMap<String, String>,
 }
@@ -98,24 +101,25 @@ impl std::fmt::Debug for WebhookInput {
 }
 
 impl TargetInput {
-    /// The keys that it goes on with in place of another; `None` if that is of another kind.
-    pub(super) fn keys_of(&self, before: &RawTarget) -> Option<Vec<SigningKey>> {
+    /// Returns the signing keys to keep when these settings replace others; `None` if those are of
+    /// another kind.
+    pub(super) fn kept_keys(&self, before: &RawTarget) -> Option<Vec<SigningKey>> {
         match (&self.to, &before.to) {
-            (ToInput::Webhook(_), RawChannel::Webhook(hook)) => Some(hook.keys.clone()),
-            (ToInput::Email(_), RawChannel::Email(_))
-            | (ToInput::Command(_), RawChannel::Command(_)) => Some(Vec::new()),
+            (ChannelInput::Webhook(_), RawChannel::Webhook(hook)) => Some(hook.keys.clone()),
+            (ChannelInput::Email(_), RawChannel::Email(_))
+            | (ChannelInput::Command(_), RawChannel::Command(_)) => Some(Vec::new()),
             _ => None,
         }
     }
 
-    /// As it is kept.
+    /// Converts the settings for storage.
     pub(super) fn raw(self, keys: Vec<SigningKey>) -> RawTarget {
         let to = match self.to {
-            ToInput::Webhook(WebhookInput { url, headers }) => {
+            ChannelInput::Webhook(WebhookInput { url, headers }) => {
                 RawChannel::Webhook(RawWebhook { url, headers, keys })
             }
-            ToInput::Email(email) => RawChannel::Email(email),
-            ToInput::Command(command) => RawChannel::Command(command),
+            ChannelInput::Email(email) => RawChannel::Email(email),
+            ChannelInput::Command(command) => RawChannel::Command(command),
         };
         let Self { filter, digest, subject, text, .. } = self;
         RawTarget { filter, digest, subject, text, ..RawTarget::new(to) }

@@ -1,4 +1,4 @@
-//! What is said of a signal source.
+//! Signal sources in requests.
 
 use freshet_daemon::{DiscoveryRule, NewSignalSourceRequest, SignalSourcePatch};
 use serde::Deserialize;
@@ -8,164 +8,180 @@ use crate::problem::Problem;
 use crate::routes::{check_tags, check_url};
 
 const DAY: f64 = 86_400.0;
-/// Patterns of a rule, and bytes of one, at most.
-const PATTERNS: usize = 1000;
-const LONGEST: usize = 8192;
+/// Maximum number of patterns of a rule, and maximum length of one in bytes.
+const MAX_PATTERNS: usize = 1000;
+const MAX_PATTERN_LEN: usize = 8192;
 
-/// A sitemap or feed that is to be read.
+/// A sitemap or feed to read.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SignalSourceInput {
-    /// Where it is.
+    /// URL of the sitemap or feed.
     #[schema(example = "https://example.com/sitemap.xml")]
     pub(crate) url: String,
-    /// What it is listed as: a sitemap unless said. What is there is read whatever it is.
+    /// Kind that it is listed as; default: sitemap. The format of the document itself is detected.
     #[serde(default)]
     #[schema(inline)]
     pub(crate) kind: ReadKind,
-    /// Whether pages that it names and nobody knows become sources.
+    /// True to add listed pages as sources.
     #[serde(default)]
     pub(crate) discover: bool,
-    /// Only those that match one of these patterns: `[SCHEME://]HOST[:PORT][/PATH]` with `*`.
+    /// Patterns: `[SCHEME://]HOST[:PORT][/PATH]` with `*`. If there are any, only pages that match
+    /// one are added.
     #[serde(default)]
     #[schema(max_items = 1000)]
     pub(crate) include: Vec<String>,
-    /// None of those that match one of these.
+    /// Patterns; pages that match one are not added.
     #[serde(default)]
     #[schema(max_items = 1000)]
     pub(crate) exclude: Vec<String>,
-    /// How many are added at most, in all: 1000 unless said.
+    /// Maximum number of pages added in all; default 1000.
     pub(crate) most: Option<u64>,
-    /// Names that they get.
+    /// Tags of the added sources.
     #[serde(default)]
     #[schema(max_items = 100)]
     pub(crate) tags: Vec<String>,
-    /// How much they matter: 1 unless said.
+    /// Importance of the added sources; default 1.
     #[schema(minimum = 0.0, maximum = 1e12)]
     pub(crate) importance: Option<f64>,
-    /// Whether those of other hosts are added too.
+    /// True to add pages of other hosts too.
     #[serde(default)]
     pub(crate) other_hosts: bool,
-    /// Whether it is left alone for the time being.
+    /// True if it is not read for now.
     pub(crate) paused: Option<bool>,
-    /// Seconds that must lie between two reads: 300 unless said.
+    /// Minimum seconds between two reads; default 300.
     #[schema(minimum = 0.0, maximum = 1e10)]
     pub(crate) min_interval: Option<f64>,
-    /// Seconds after which it is read whatever that is worth: 604800 unless said; 0 for no limit.
+    /// Maximum seconds between two reads; default 604800, 0 for no limit.
     #[schema(minimum = 0.0, maximum = 1e10)]
     pub(crate) max_interval: Option<f64>,
 }
 
-/// What is read.
+/// Kind of a polled signal source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ReadKind {
     /// A list of the pages of a site.
     #[default]
     Sitemap,
-    /// A list of what is new.
+    /// A list of recent entries.
     Feed,
 }
 
-/// What is said of a signal source. What is left out stays as it is.
+/// Changes to a signal source. Omitted fields stay unchanged.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schema(as = SignalSourcePatch)]
-pub(crate) struct WireSignalSourcePatch {
-    /// Whether pages that it names and nobody knows become sources.
+pub(crate) struct SignalSourcePatchInput {
+    /// True to add listed pages as sources.
     discover: Option<bool>,
-    /// Only those that match one of these patterns. They replace those before.
+    /// Patterns; if there are any, only pages that match one are added. They replace the present
+    /// ones.
     #[schema(max_items = 1000)]
     include: Option<Vec<String>>,
-    /// None of those that match one of these. They replace those before.
+    /// Patterns; pages that match one are not added. They replace the present ones.
     #[schema(max_items = 1000)]
     exclude: Option<Vec<String>>,
-    /// How many are added at most, in all.
+    /// Maximum number of pages added in all.
     most: Option<u64>,
-    /// Names that they get. They replace those before.
+    /// Tags of the added sources. They replace the present ones.
     #[schema(max_items = 100)]
     tags: Option<Vec<String>>,
-    /// How much they matter.
+    /// Importance of the added sources.
     #[schema(minimum = 0.0, maximum = 1e12)]
     importance: Option<f64>,
-    /// Whether those of other hosts are added too.
+    /// True to add pages of other hosts too.
     other_hosts: Option<bool>,
-    /// Whether it is left alone for the time being.
+    /// True if it is not read for now.
     paused: Option<bool>,
-    /// Seconds that must lie between two reads.
+    /// Minimum seconds between two reads.
     #[schema(minimum = 0.0, maximum = 1e10)]
     min_interval: Option<f64>,
-    /// Seconds after which it is read whatever that is worth; 0 for no limit.
+    /// Maximum seconds between two reads; 0 for no limit.
     #[schema(minimum = 0.0, maximum = 1e10)]
     max_interval: Option<f64>,
 }
 
 impl SignalSourceInput {
-    /// As the daemon takes it.
-    pub(crate) fn wanted(self) -> Result<NewSignalSourceRequest, Problem> {
+    /// Validates the request and converts its units.
+    pub(crate) fn into_request(self) -> Result<NewSignalSourceRequest, Problem> {
         check_url(&self.url)?;
         let rule = DiscoveryRule {
             discover: self.discover,
             include: self.include,
             exclude: self.exclude,
-            most: self.most.unwrap_or(DiscoveryRule::MOST),
+            max_pages: self.most.unwrap_or(DiscoveryRule::DEFAULT_MAX_PAGES),
             tags: self.tags,
             importance: self.importance,
             other_hosts: self.other_hosts,
-            speaks_for: None,
+            only_host: None,
         };
         check(&rule)?;
-        let given = given(self.paused, self.min_interval, self.max_interval)?;
-        Ok(NewSignalSourceRequest { url: self.url, feed: self.kind == ReadKind::Feed, rule, given })
+        let settings = patch_settings(self.paused, self.min_interval, self.max_interval)?;
+        Ok(NewSignalSourceRequest {
+            url: self.url,
+            is_feed: self.kind == ReadKind::Feed,
+            rule,
+            patch: settings,
+        })
     }
 }
 
-impl WireSignalSourcePatch {
-    /// As the daemon takes it, of one with this rule.
-    pub(super) fn given(self, before: DiscoveryRule) -> Result<SignalSourcePatch, Problem> {
+impl SignalSourcePatchInput {
+    /// Validates the changes to a signal source with the rule `before`, and converts their units.
+    pub(super) fn into_patch(self, before: DiscoveryRule) -> Result<SignalSourcePatch, Problem> {
         let rule = DiscoveryRule {
             discover: self.discover.unwrap_or(before.discover),
             include: self.include.unwrap_or_else(|| before.include.clone()),
             exclude: self.exclude.unwrap_or_else(|| before.exclude.clone()),
-            most: self.most.unwrap_or(before.most),
+            max_pages: self.most.unwrap_or(before.max_pages),
             tags: self.tags.unwrap_or_else(|| before.tags.clone()),
             importance: self.importance.or(before.importance),
             other_hosts: self.other_hosts.unwrap_or(before.other_hosts),
-            speaks_for: before.speaks_for.clone(),
+            only_host: before.only_host.clone(),
         };
         check(&rule)?;
         let rule = Some(rule).filter(|rule| *rule != before);
-        Ok(SignalSourcePatch { rule, ..given(self.paused, self.min_interval, self.max_interval)? })
+        Ok(SignalSourcePatch {
+            rule,
+            ..patch_settings(self.paused, self.min_interval, self.max_interval)?
+        })
     }
 }
 
-/// Refuses what is too much to be kept. What cannot be meant is refused by the daemon.
+/// Refuses a rule that is too large to be stored. The daemon validates its contents.
 fn check(rule: &DiscoveryRule) -> Result<(), Problem> {
     check_tags(&rule.tags)?;
     for (field, patterns) in [("include", &rule.include), ("exclude", &rule.exclude)] {
-        if patterns.len() > PATTERNS {
-            let detail = format!("{} patterns, not {PATTERNS} or less", patterns.len());
-            return Err(Problem::field(field, detail));
+        if patterns.len() > MAX_PATTERNS {
+            let detail = format!(
+                "too many patterns: {}, at most {MAX_PATTERNS} are allowed",
+                patterns.len()
+            );
+            return Err(Problem::invalid(field, detail));
         }
-        if let Some(at) = patterns.iter().position(|it| it.len() > LONGEST) {
-            let detail = format!("not a pattern of {LONGEST} bytes or less");
-            return Err(Problem::field(format!("{field}[{at}]"), detail));
+        if let Some(at) = patterns.iter().position(|it| it.len() > MAX_PATTERN_LEN) {
+            let detail = format!("pattern too long: at most {MAX_PATTERN_LEN} bytes are allowed");
+            return Err(Problem::invalid(format!("{field}[{at}]"), detail));
         }
     }
     Ok(())
 }
 
-fn given(
+fn patch_settings(
     paused: Option<bool>,
-    least: Option<f64>,
-    most: Option<f64>,
+    min: Option<f64>,
+    max: Option<f64>,
 ) -> Result<SignalSourcePatch, Problem> {
-    for (field, said) in [("min_interval", least), ("max_interval", most)] {
-        if let Some(said) = said.filter(|it| !(0.0..=1e10).contains(it)) {
-            return Err(Problem::field(field, format!("{said} is not from 0 to 10000000000")));
+    for (field, value) in [("min_interval", min), ("max_interval", max)] {
+        if let Some(value) = value.filter(|it| !(0.0..=1e10).contains(it)) {
+            return Err(Problem::invalid(
+                field,
+                format!("{field} out of range: {value} is not between 0 and 10000000000"),
+            ));
         }
     }
     let days = |seconds: f64| seconds / DAY;
-    let (min_interval, max_interval) = (least.map(days), most.map(days));
+    let (min_interval, max_interval) = (min.map(days), max.map(days));
     Ok(SignalSourcePatch { rule: None, paused, min_interval, max_interval })
 }

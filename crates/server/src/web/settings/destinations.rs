@@ -1,4 +1,4 @@
-//! Who is told of changes.
+//! Notifications: the destinations that changes are sent to.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
 use freshet_daemon::{DestinationEdit, Millis};
-use freshet_model::moment;
+use freshet_model::time_format;
 use freshet_notify::{
     DeadLetterView, DestinationView, EntryKind, RawChannel, RawCommand, RawEmail, RawFilter,
     RawTarget, RawWebhook,
@@ -19,22 +19,22 @@ use freshet_store::{Destination, Reader, StoreError};
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::input::{Place, Query};
+use crate::extractors::{PathParams, QueryParams};
 use crate::problem::Problem;
-use crate::routes::destinations::{change_key, make, try_out, view};
-use crate::web::form::Fields;
-use crate::web::frame::{Frame, page, page_with};
-use crate::web::said::{Flash, go_to};
-use crate::web::words;
+use crate::routes::destinations::{create, load_view, rotate_key, send_test};
+use crate::web::flash::{FlashMessage, redirect_with_flash};
+use crate::web::form_fields::FormFields;
+use crate::web::format;
+use crate::web::frame::{Frame, render_page, render_page_with_status};
 
-/// Deliveries that were given up that are shown.
-const DEAD: usize = 20;
-/// Seconds that an old secret is good for: a day.
-const GRACE: u64 = 86_400;
+/// Failed deliveries shown.
+const MAX_DEAD_LETTERS: usize = 20;
+/// Seconds for which an old secret stays valid: a day.
+const OLD_SECRET_SECONDS: u64 = 86_400;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
-        .route("/settings/destinations/new", get(describe).post(add))
+        .route("/settings/destinations/new", get(show_form).post(add))
         .route("/settings/destinations/{id}", get(show))
         .route("/settings/destinations/{id}/test", post(test))
         .route("/settings/destinations/{id}/pause", post(pause))
@@ -50,20 +50,20 @@ pub(super) struct DestinationRow {
     pub(super) name: String,
     pub(super) kind: &'static str,
     pub(super) to: String,
-    pub(super) told: String,
+    pub(super) delivered: String,
     pub(super) error: Option<String>,
     pub(super) is_paused: bool,
     pub(super) dead: u64,
 }
 
 impl DestinationRow {
-    pub(super) fn all(reader: &Reader, now: Millis) -> Result<Vec<Self>, StoreError> {
+    pub(super) fn load(reader: &Reader, now: Millis) -> Result<Vec<Self>, StoreError> {
         let row = |it: &Destination| {
             let dead = reader.count_dead_letters(it.id)?;
             let view = DestinationView::new(it, dead);
             Ok(Self {
                 id: it.id,
-                told: moment::last(it.delivered_at, now),
+                delivered: time_format::format_last(it.delivered_at, now),
                 name: view.name,
                 kind: view.kind,
                 to: view.to,
@@ -78,17 +78,17 @@ impl DestinationRow {
 
 #[derive(Template)]
 #[template(path = "destination_new.html")]
-struct New {
+struct NewDestinationPage {
     frame: Frame,
     error: Option<Problem>,
-    said: FormState,
+    form: DestinationForm,
     kinds: Vec<(&'static str, bool)>,
 }
 
-/// What stands in the form.
+/// Values of the form.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-struct FormState {
+struct DestinationForm {
     name: String,
     way: String,
     webhook: String,
@@ -106,8 +106,8 @@ struct FormState {
     kinds: Vec<String>,
 }
 
-impl FormState {
-    fn of(fields: &Fields) -> Self {
+impl DestinationForm {
+    fn from_fields(fields: &FormFields) -> Self {
         let text = |name| fields.text(name).trim().to_owned();
         Self {
             name: text("name"),
@@ -134,10 +134,11 @@ impl FormState {
             text => text
                 .parse::<f64>()
                 .map(Some)
-                .map_err(|_| Problem::field(field, format!("`{text}` is not a number"))),
+                .map_err(|_| Problem::invalid(field, format!("`{text}` is not a number"))),
         };
         let kinds = self.kinds.iter().filter(|it| !it.is_empty()).map(|it| it.parse::<EntryKind>());
-        let kinds = kinds.collect::<Result<_, _>>().map_err(|why| Problem::field("kind", why))?;
+        let kinds =
+            kinds.collect::<Result<_, _>>().map_err(|error| Problem::invalid("kind", error))?;
         let to = match self.way.as_str() {
             "webhook" => RawChannel::Webhook(RawWebhook {
                 url: self.webhook.clone(),
@@ -150,7 +151,9 @@ impl FormState {
                 RawChannel::Email(RawEmail { to, from: None })
             }
             "command" => RawChannel::Command(RawCommand { name: self.command.clone() }),
-            other => return Err(Problem::field("way", format!("`{other}` is no way to be told"))),
+            other => {
+                return Err(Problem::invalid("way", format!("`{other}` is not a channel")));
+            }
         };
         Ok(RawTarget {
             filter: RawFilter {
@@ -170,50 +173,59 @@ impl FormState {
         let lines = self.header.lines().map(str::trim).filter(|it| !it.is_empty());
         let each = lines.map(|line| {
             let pair = line.split_once(':').map(|(name, value)| (name.trim(), value.trim()));
-            let (name, value) = pair.ok_or_else(|| {
-                Problem::field("header", "a header is a name, a colon and a value")
-            })?;
+            let (name, value) =
+                pair.ok_or_else(|| Problem::invalid("header", "enter headers as `Name: value`"))?;
             Ok((name.to_owned(), value.to_owned()))
         });
         each.collect()
     }
 }
 
-fn new(frame: Frame, said: FormState, error: Option<Problem>) -> New {
+fn new_page(frame: Frame, form: DestinationForm, error: Option<Problem>) -> NewDestinationPage {
     let kinds = EntryKind::ALL.iter().map(|it| {
         let name = it.name();
-        (name, said.kinds.iter().any(|it| it == name) || said.kind == name)
+        (name, form.kinds.iter().any(|it| it == name) || form.kind == name)
     });
-    New { kinds: kinds.collect(), frame: frame.at("settings"), error, said }
+    NewDestinationPage {
+        kinds: kinds.collect(),
+        frame: frame.with_section("settings"),
+        error,
+        form,
+    }
 }
 
-async fn describe(frame: Frame, Query(mut said): Query<FormState>) -> Result<Response, Problem> {
-    if said.way.is_empty() {
-        "webhook".clone_into(&mut said.way);
+async fn show_form(
+    frame: Frame,
+    QueryParams(mut form): QueryParams<DestinationForm>,
+) -> Result<Response, Problem> {
+    if form.way.is_empty() {
+        "webhook".clone_into(&mut form.way);
     }
-    page(&new(frame, said, None))
+    render_page(&new_page(frame, form, None))
 }
 
 async fn add(
     State(app): State<Arc<App>>,
     frame: Frame,
-    fields: Fields,
+    fields: FormFields,
 ) -> Result<Response, Problem> {
-    let said = FormState::of(&fields);
-    let made = match said.target() {
-        Ok(raw) => make(&app, said.name.clone(), None, raw).await,
+    let form = DestinationForm::from_fields(&fields);
+    let made = match form.target() {
+        Ok(raw) => create(&app, form.name.clone(), None, raw).await,
         Err(problem) => Err(problem),
     };
     match made {
         Ok((secret, view)) => {
-            let told =
-                Flash { secret, ..Flash::good(format!("{} is told from now on.", view.name)) };
-            Ok(go_to(&app, &format!("/settings/destinations/{}", view.id), told))
+            let flash = FlashMessage {
+                secret,
+                ..FlashMessage::success(format!("Notification {} added.", view.name))
+            };
+            Ok(redirect_with_flash(&app, &format!("/settings/destinations/{}", view.id), flash))
         }
-        // What was typed is not typed again.
+        // Keeps the submitted values in the form.
         Err(problem) if problem.status < 500 => {
             let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::BAD_REQUEST);
-            page_with(status, &new(frame, said, Some(problem)))
+            render_page_with_status(status, &new_page(frame, form, Some(problem)))
         }
         Err(problem) => Err(problem),
     }
@@ -221,9 +233,9 @@ async fn add(
 
 #[derive(Template)]
 #[template(path = "destination.html")]
-struct Shown {
+struct DestinationPage {
     frame: Frame,
-    it: DestinationView,
+    destination: DestinationView,
     delivered: String,
     filter: Vec<(&'static str, String)>,
     dead: Vec<DeadLetterView>,
@@ -232,123 +244,145 @@ struct Shown {
 async fn show(
     State(app): State<Arc<App>>,
     frame: Frame,
-    Place(id): Place<u32>,
+    PathParams(id): PathParams<u32>,
 ) -> Result<Response, Problem> {
-    let it = view(&app, id).await?;
+    let destination = load_view(&app, id).await?;
     let now = frame.now;
-    let read =
-        app.read(move |reader| Ok((reader.dead_letters(id, 0, DEAD)?, reader.destination(id)?)));
+    let read = app.read(move |reader| {
+        Ok((reader.dead_letters(id, 0, MAX_DEAD_LETTERS)?, reader.destination(id)?))
+    });
     let (dead, row) = read.await?;
-    let filter = &it.filter;
-    let mut shown = Vec::new();
-    let texts = [("Tag", &filter.tag), ("Host", &filter.host), ("URL begins with", &filter.url)];
+    let filter = &destination.filter;
+    let mut filter_rows = Vec::new();
+    let texts = [("Tag", &filter.tag), ("Host", &filter.host), ("URL prefix", &filter.url)];
     for (name, value) in texts {
-        shown.extend(value.clone().map(|value| (name, value)));
+        filter_rows.extend(value.clone().map(|value| (name, value)));
     }
-    shown.extend(filter.min_importance.map(|it| ("Importance at least", words::figure(it))));
-    shown.extend(filter.max_similarity.map(|it| ("At most the same", words::percent(it))));
+    filter_rows.extend(filter.min_importance.map(|it| ("Minimum importance", format::number(it))));
+    filter_rows.extend(filter.max_similarity.map(|it| ("Maximum similarity", format::percent(it))));
     if !filter.kinds.is_empty() {
         let names: Vec<_> = filter.kinds.iter().map(|it| it.name()).collect();
-        shown.push(("What happened", names.join(", ")));
+        filter_rows.push(("Types", names.join(", ")));
     }
-    page(&Shown {
-        frame: frame.at("settings"),
-        delivered: moment::last(row.and_then(|it| it.delivered_at), now),
-        filter: shown,
+    render_page(&DestinationPage {
+        frame: frame.with_section("settings"),
+        delivered: time_format::format_last(row.and_then(|it| it.delivered_at), now),
+        filter: filter_rows,
         dead: dead.iter().map(DeadLetterView::new).collect(),
-        it,
+        destination,
     })
 }
 
-fn back(id: u32) -> String {
+fn destination_path(id: u32) -> String {
     format!("/settings/destinations/{id}")
 }
 
 async fn test(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    _: Fields,
+    PathParams(id): PathParams<u32>,
+    _: FormFields,
 ) -> Result<Response, Problem> {
-    let result = try_out(&app, id).await?;
-    let told = match (result.receipt, result.error) {
-        (Some(receipt), _) => Flash::good(format!("It arrived. Answer: {}", receipt.answer)),
+    let result = send_test(&app, id).await?;
+    let flash = match (result.receipt, result.error) {
+        (Some(receipt), _) => {
+            FlashMessage::success(format!("Test delivered. Response: {}", receipt.answer))
+        }
         (None, error) => {
-            let answer = result.answer.map(|it| format!(" Answer: {it}")).unwrap_or_default();
-            Flash::bad(format!("It did not arrive: {}.{answer}", error.unwrap_or_default()))
+            let answer = result.answer.map(|it| format!(" Response: {it}")).unwrap_or_default();
+            FlashMessage::error(format!(
+                "Test not delivered: {}.{answer}",
+                error.unwrap_or_default()
+            ))
         }
     };
-    Ok(go_to(&app, &back(id), told))
+    Ok(redirect_with_flash(&app, &destination_path(id), flash))
 }
 
 async fn pause(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    fields: Fields,
+    PathParams(id): PathParams<u32>,
+    fields: FormFields,
 ) -> Result<Response, Problem> {
     let paused = fields.get("paused") == Some("1");
-    app.handle.edit_destination(DestinationEdit::Pause { id, paused }).await?;
-    let told = if paused {
-        "Nothing is told for the time being. What comes meanwhile is told afterwards."
+    app.handle.edit_destination(DestinationEdit::SetPaused { id, paused }).await?;
+    let flash = if paused {
+        "Paused. Changes are sent after it is resumed."
     } else {
-        "It is told again, also of what came meanwhile."
+        "Resumed. Changes found while it was paused are sent now."
     };
-    Ok(go_to(&app, &back(id), Flash::good(told)))
+    Ok(redirect_with_flash(&app, &destination_path(id), FlashMessage::success(flash)))
 }
 
 async fn rotate(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    _: Fields,
+    PathParams(id): PathParams<u32>,
+    _: FormFields,
 ) -> Result<Response, Problem> {
-    let (secret, _) = change_key(&app, id, GRACE).await?;
-    let told = Flash::good("There is a new secret. The old one signs as well for a day.");
-    Ok(go_to(&app, &back(id), Flash { secret: Some(secret), ..told }))
+    let (secret, _) = rotate_key(&app, id, OLD_SECRET_SECONDS).await?;
+    let flash =
+        FlashMessage::success("New signing secret created. The old one stays valid for a day.");
+    Ok(redirect_with_flash(
+        &app,
+        &destination_path(id),
+        FlashMessage { secret: Some(secret), ..flash },
+    ))
 }
 
 async fn retry(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    _: Fields,
+    PathParams(id): PathParams<u32>,
+    _: FormFields,
 ) -> Result<Response, Problem> {
     let notifier = app.notifier.as_ref().ok_or_else(|| {
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "nobody tells destinations here")
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "notifications are disabled")
     })?;
     let retried = notifier.retry_dead_letters(id).await?;
-    let absent = || Problem::absent(format!("there is no destination {id}"));
+    let absent = || Problem::not_found(format!("destination {id} not found"));
     let retried = retried.ok_or_else(absent)?;
-    let sent = words::plural(retried.sent as u64, "delivery", "deliveries");
-    let told = match retried.error {
-        None => Flash::good(format!("{sent} arrived; {} are left.", retried.remaining)),
+    let sent = format::plural(retried.sent as u64, "delivery", "deliveries");
+    let flash = match retried.error {
+        None => FlashMessage::success(format!("{sent} sent; {} left.", retried.remaining)),
         Some(trouble) => {
-            Flash::bad(format!("{sent} arrived; the next did not: {}", trouble.message))
+            FlashMessage::error(format!("{sent} sent; the next one failed: {}", trouble.message))
         }
     };
-    Ok(go_to(&app, &back(id), told))
+    Ok(redirect_with_flash(&app, &destination_path(id), flash))
 }
 
 async fn forget(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    fields: Fields,
+    PathParams(id): PathParams<u32>,
+    fields: FormFields,
 ) -> Result<Response, Problem> {
-    let wanted: Vec<i64> = fields.all("letter").filter_map(|it| it.parse().ok()).collect();
-    // Only its own: numbers are for all destinations together.
+    let selected: Vec<i64> = fields.all("letter").filter_map(|it| it.parse().ok()).collect();
+    // IDs are unique across destinations; only those of this destination may be discarded.
     let own = app.read(move |reader| reader.dead_letters(id, 0, usize::MAX)).await?;
-    let dead: Vec<i64> = own.iter().map(|it| it.id).filter(|it| wanted.contains(it)).collect();
-    let count = app.handle.edit_destination(DestinationEdit::Unbury { dead }).await?;
-    let told = format!("{} forgotten.", words::plural(count, "delivery is", "deliveries are"));
-    Ok(go_to(&app, &back(id), Flash::good(told)))
+    let dead: Vec<i64> = own.iter().map(|it| it.id).filter(|it| selected.contains(it)).collect();
+    let count = app
+        .handle
+        .edit_destination(DestinationEdit::RemoveDeadLetters { dead_letters: dead })
+        .await?;
+    let flash = format!("{} discarded.", format::plural(count, "delivery", "deliveries"));
+    Ok(redirect_with_flash(&app, &destination_path(id), FlashMessage::success(flash)))
 }
 
 async fn remove(
     State(app): State<Arc<App>>,
-    Place(id): Place<u32>,
-    fields: Fields,
+    PathParams(id): PathParams<u32>,
+    fields: FormFields,
 ) -> Result<Response, Problem> {
-    let name = view(&app, id).await?.name;
+    let name = load_view(&app, id).await?.name;
     if fields.get("name") != Some(name.as_str()) {
-        return Ok(go_to(&app, &back(id), Flash::bad("Type its name to remove it.")));
+        return Ok(redirect_with_flash(
+            &app,
+            &destination_path(id),
+            FlashMessage::error("Not removed: the name does not match."),
+        ));
     }
     app.handle.edit_destination(DestinationEdit::Remove { id }).await?;
-    Ok(go_to(&app, "/settings#destinations", Flash::good(format!("{name} is told no more."))))
+    Ok(redirect_with_flash(
+        &app,
+        "/settings#destinations",
+        FlashMessage::success(format!("Notification {name} removed.")),
+    ))
 }

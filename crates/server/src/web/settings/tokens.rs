@@ -1,4 +1,4 @@
-//! Who may ask.
+//! API tokens.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::post;
 use freshet_daemon::Millis;
-use freshet_model::moment;
+use freshet_model::time_format;
 use freshet_store::Token;
 
 use crate::app::App;
 use crate::problem::Problem;
-use crate::routes::tokens::make;
+use crate::routes::tokens::create;
 use crate::token::{Scope, Scopes};
-use crate::web::form::Fields;
-use crate::web::said::{Flash, go_to};
+use crate::web::flash::{FlashMessage, redirect_with_flash};
+use crate::web::form_fields::FormFields;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -26,47 +26,47 @@ pub(super) fn routes() -> Router<Arc<App>> {
 pub(super) struct TokenRow {
     pub(super) name: String,
     pub(super) scopes: String,
-    pub(super) made: String,
+    pub(super) created: String,
     pub(super) used: String,
 }
 
 impl TokenRow {
-    pub(super) fn all(tokens: &[Token], now: Millis) -> Vec<Self> {
+    pub(super) fn from_tokens(tokens: &[Token], now: Millis) -> Vec<Self> {
         let row = |it: &Token| Self {
             name: it.name.clone(),
             scopes: Scopes::from_bits(it.scopes).to_string().replace(',', ", "),
-            made: moment::from_now(it.created_at, now),
-            used: moment::last(it.used_at, now),
+            created: time_format::format_relative(it.created_at, now),
+            used: time_format::format_last(it.used_at, now),
         };
         tokens.iter().map(row).collect()
     }
 }
 
-async fn add(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
+async fn add(State(app): State<Arc<App>>, fields: FormFields) -> Result<Response, Problem> {
     let name = fields.get("name").unwrap_or_default().to_owned();
     let scopes: Vec<Scope> = fields
         .all("scope")
-        .map(|it| it.parse::<Scope>().map_err(|why| Problem::field("scope", why.to_string())))
+        .map(|it| it.parse::<Scope>().map_err(|error| Problem::invalid("scope", error.to_string())))
         .collect::<Result<_, _>>()?;
     let tokens = app.tokens().await?;
     if tokens.iter().any(|it| it.name == name) {
-        return Err(Problem::field("name", format!("there is a token `{name}` already"))
-            .hint("remove it first, or choose another name"));
+        return Err(Problem::invalid("name", format!("token `{name}` already exists"))
+            .with_hint("remove it first, or use another name"));
     }
-    let (secret, token) = make(&app, name, &scopes).await?;
-    let told = Flash {
+    let (secret, token) = create(&app, name, &scopes).await?;
+    let flash = FlashMessage {
         secret: Some(secret.reveal().to_owned()),
-        ..Flash::good(format!("The token {} counts from now on.", token.name))
+        ..FlashMessage::success(format!("Token {} created.", token.name))
     };
-    Ok(go_to(&app, "/settings#tokens", told))
+    Ok(redirect_with_flash(&app, "/settings#tokens", flash))
 }
 
-async fn remove(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
+async fn remove(State(app): State<Arc<App>>, fields: FormFields) -> Result<Response, Problem> {
     let name = fields.text("name").to_owned();
-    let told = if app.handle.remove_token(name.clone()).await? {
-        Flash::good(format!("The token {name} does not count any more."))
+    let flash = if app.handle.remove_token(name.clone()).await? {
+        FlashMessage::success(format!("Token {name} removed."))
     } else {
-        Flash::bad(format!("There is no token {name}."))
+        FlashMessage::error(format!("Token {name} not found."))
     };
-    Ok(go_to(&app, "/settings#tokens", told))
+    Ok(redirect_with_flash(&app, "/settings#tokens", flash))
 }

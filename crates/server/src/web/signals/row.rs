@@ -1,80 +1,88 @@
-//! A signal source in words.
+//! Signal sources, formatted for pages.
 
 use freshet_daemon::{Millis, SignalSourceReport, SignalSourceState};
-use freshet_model::moment;
+use freshet_model::time_format;
 use freshet_store::{
     SignalSource as StoredSignalSource, SignalSourceKind, SignalSourceOrigin, SourceState,
 };
 
-use crate::signal_source::SignalSourceView;
-use crate::web::words;
+use crate::web::format;
 
-/// In the table.
-pub(super) struct Row {
+/// Figures of the plan that signal sources are compared with.
+#[derive(Clone, Copy)]
+pub(super) struct PlanFigures {
+    /// Fetches per day.
+    pub(super) budget: f64,
+    /// Price of a fetch.
+    pub(super) price: f64,
+}
+
+/// A signal source in the table.
+pub(super) struct SignalSourceRow {
     pub(super) number: u32,
     pub(super) name: String,
     pub(super) kind: &'static str,
-    /// How it is known, and what it consists of.
+    /// How it became known, and number of child sitemaps.
     pub(super) origin: String,
     pub(super) precision: String,
-    pub(super) proved: String,
+    pub(super) confirmed: String,
     pub(super) recall: String,
     pub(super) missed: String,
     pub(super) delay: String,
     pub(super) every: String,
     pub(super) share: String,
-    pub(super) brought: String,
-    pub(super) said: String,
+    pub(super) signals: String,
     pub(super) state: String,
     pub(super) tone: &'static str,
-    /// What there is to say of that: why nothing was read, or when.
-    pub(super) about: String,
+    /// Explanation of the state.
+    pub(super) detail: String,
     pub(super) defects: String,
 }
 
-/// On its own page.
-pub(super) struct Shown {
-    pub(super) row: Row,
-    /// Where it leads, if that is for browsers.
+/// A signal source on its own page.
+pub(super) struct SignalSourceDetails {
+    pub(super) row: SignalSourceRow,
+    /// Its URL, if a browser can open it.
     pub(super) link: Option<String>,
     pub(super) parent: Option<(u32, String)>,
     pub(super) is_read: bool,
     pub(super) is_paused: bool,
-    /// Whether it can be removed by itself; if not, why.
-    pub(super) stays: Option<&'static str>,
+    /// Reason why it cannot be removed; `None` if it can.
+    pub(super) not_removable: Option<&'static str>,
     pub(super) has_parts: bool,
-    /// The source whose fetches are its reads.
     pub(super) facts: Vec<(&'static str, String)>,
-    pub(super) last: Vec<(&'static str, String)>,
+    pub(super) last_read: Vec<(&'static str, String)>,
     pub(super) defects: Vec<(String, &'static str, String)>,
     pub(super) rule: Vec<(&'static str, String)>,
-    /// In a sentence or two: how far it is to be believed, and what it is worth.
-    pub(super) verdict: String,
+    /// Raw figures, shown on demand.
+    pub(super) details: String,
+    /// Accuracy in a sentence.
+    pub(super) summary: String,
 }
 
-fn or_dash<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> String {
+fn value_or_dash<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), words)
 }
 
-/// A share that needs no decimals.
-fn round(share: f64) -> String {
-    let text = format!("{:.0} %", 100.0 * share);
-    if text == "100 %" && share < 0.999 { "99 %".to_owned() } else { text }
+/// Formats a share without decimals.
+fn whole_percent(share: f64) -> String {
+    let text = format!("{:.0}%", 100.0 * share);
+    if text == "100%" && share < 0.999 { "99%".to_owned() } else { text }
 }
 
-fn share(report: &SignalSourceReport, budget: f64) -> String {
-    match report.spent / budget {
-        _ if report.spent <= 0.0 => "none".to_owned(),
+fn budget_share(report: &SignalSourceReport, budget: f64) -> String {
+    match report.cost_per_day / budget {
+        _ if report.cost_per_day <= 0.0 => "none".to_owned(),
         share if !share.is_finite() => "–".to_owned(),
-        share if share < 0.001 => "under 0.1 %".to_owned(),
-        share if share < 1.0 => words::percent(share),
-        // By hand it can be read more often than the budget pays for.
-        share => format!("{} %", words::count((100.0 * share) as u64)),
+        share if share < 0.001 => "under 0.1%".to_owned(),
+        share if share < 1.0 => format::percent(share),
+        // Requested fetches are not limited by the budget.
+        share => format!("{}%", format::count((100.0 * share) as u64)),
     }
 }
 
-fn defects(it: &SignalSourceState) -> String {
-    let each = it.last.iter().flat_map(|it| &it.defects);
+fn defect_list(signal_source: &SignalSourceState) -> String {
+    let each = signal_source.last_read.iter().flat_map(|it| &it.defects);
     let each: Vec<String> = each.map(|(name, times)| format!("{name} × {times}")).collect();
     match each.len() {
         0..=4 => each.join(", "),
@@ -82,234 +90,265 @@ fn defects(it: &SignalSourceState) -> String {
     }
 }
 
-/// How the last read went, in a word, as good or bad, and what there is to say of it.
-fn state(it: &SignalSourceState, now: Millis) -> (String, &'static str, String) {
-    let Some(source) = &it.source else {
-        let heard = moment::last(it.herald.last_signal_at, now);
-        return ("speaks by itself".to_owned(), "", format!("last {heard}"));
+/// Returns the state of the last fetch: label, tone and explanation.
+fn last_read_state(
+    signal_source: &SignalSourceState,
+    now: Millis,
+) -> (String, &'static str, String) {
+    let Some(source) = &signal_source.source else {
+        let signaled = time_format::format_last(signal_source.signal_source.last_signal_at, now);
+        return ("push".to_owned(), "", format!("last signal {signaled}"));
     };
-    let at = moment::last(source.attempted_at, now);
+    let at = time_format::format_last(source.attempted_at, now);
     if source.paused {
-        return ("paused".to_owned(), "warn", format!("last read {at}"));
+        return ("paused".to_owned(), "warn", format!("last fetched {at}"));
     }
-    let Some(last) = &it.last else {
-        return ("not read yet".to_owned(), "", "it is, as soon as the budget allows".to_owned());
+    let Some(last) = &signal_source.last_read else {
+        return ("not fetched yet".to_owned(), "", "waiting for budget".to_owned());
     };
     let failures = match source.failures {
         0 | 1 => String::new(),
-        some => format!(", {some} times in a row"),
+        some => format!(", {some} consecutive failures"),
     };
     match last.outcome.as_str() {
         "read" if last.over > 0 => {
-            let over = words::plural(last.over, "page", "pages");
-            ("read".to_owned(), "warn", format!("{at}; {over} not added: its limit is reached"))
+            let over = format::plural(last.over, "URL", "URLs");
+            ("fetched".to_owned(), "warn", format!("{at}; {over} not added: limit reached"))
         }
         "read" if last.parts > 0 && last.pages == 0 => {
-            let parts = words::plural(last.parts, "part", "parts");
-            ("read".to_owned(), "good", format!("{at}: an index of {parts}"))
+            let parts = format::plural(last.parts, "child sitemap", "child sitemaps");
+            ("fetched".to_owned(), "good", format!("{at}: index of {parts}"))
         }
         "read" => {
-            let pages = words::plural(last.pages, "page", "pages");
-            let said = words::plural(last.signals, "signal", "signals");
-            ("read".to_owned(), "good", format!("{at}: {pages}, {said}"))
+            let pages = format::plural(last.pages, "URL", "URLs");
+            let signals = format::plural(last.signals, "signal", "signals");
+            ("fetched".to_owned(), "good", format!("{at}: {pages}, {signals}"))
         }
         outcome => {
             let tone = if source.state == SourceState::Disallowed { "warn" } else { "bad" };
-            let words = last.words();
-            let why = words.strip_prefix(&format!("{outcome}: ")).unwrap_or(&words);
-            (outcome.to_owned(), tone, format!("{at}{failures}: {why}"))
+            let words = last.describe();
+            let error = words.strip_prefix(&format!("{outcome}: ")).unwrap_or(&words);
+            (outcome.to_owned(), tone, format!("{at}{failures}: {error}"))
         }
     }
 }
 
-impl Row {
-    pub(super) fn of(it: &SignalSourceState, budget: f64, now: Millis) -> Self {
-        let report = it.report.unwrap_or_default();
-        let (state, tone, about) = state(it, now);
-        let parts = match it.parts {
+impl SignalSourceRow {
+    pub(super) fn new(signal_source: &SignalSourceState, plan: PlanFigures, now: Millis) -> Self {
+        let report = signal_source.report.unwrap_or_default();
+        let (state, tone, detail) = last_read_state(signal_source, now);
+        let parts = match signal_source.children {
             0 => String::new(),
-            parts => format!(", {}", words::plural(parts, "part", "parts")),
+            parts => format!(", {}", format::plural(parts, "child sitemap", "child sitemaps")),
         };
         Self {
-            number: it.herald.id,
-            name: it.herald.name.clone(),
-            kind: kind(it.herald.kind),
-            origin: format!("{}{parts}", SignalSourceView::origin(it.herald.origin)),
-            precision: or_dash(report.precision, round),
-            proved: match report.tried {
+            number: signal_source.signal_source.id,
+            name: signal_source.signal_source.name.clone(),
+            kind: kind_name(signal_source.signal_source.kind),
+            origin: format!("{}{parts}", origin_label(signal_source.signal_source.origin)),
+            precision: value_or_dash(report.precision, whole_percent),
+            confirmed: match report.signalled_fetches {
                 0 => String::new(),
                 tried => {
-                    format!("{} of {} fetches", words::count(report.proved), words::count(tried))
+                    format!(
+                        "{} of {} fetches",
+                        format::count(report.confirmed_fetches),
+                        format::count(tried)
+                    )
                 }
             },
-            recall: or_dash(report.recall, round),
-            missed: match (report.recall, report.missed) {
+            recall: value_or_dash(report.recall, whole_percent),
+            missed: match (report.recall, report.missed_changes) {
                 (None, _) => String::new(),
-                (_, 0) => "missed none".to_owned(),
-                (_, missed) => format!("missed {}", words::count(missed)),
+                (_, 0) => "none missed".to_owned(),
+                (_, missed) => format!("{} missed", format::count(missed)),
             },
-            delay: or_dash(report.delay, words::days),
-            every: match (&it.source, report.read_every) {
-                (None, _) => "not read".to_owned(),
-                (_, every) => or_dash(every, words::days),
+            delay: value_or_dash(report.delay, format::duration),
+            every: match (&signal_source.source, report.read_interval) {
+                (None, _) => "push".to_owned(),
+                (_, every) => value_or_dash(every, format::duration),
             },
-            share: share(&report, budget),
-            brought: match report.brought {
-                0.0 => "–".to_owned(),
-                some => words::figure(some),
-            },
-            said: words::plural(report.signals, "signal", "signals"),
+            share: budget_share(&report, plan.budget),
+            signals: format::plural(report.signals, "signal", "signals"),
             state,
             tone,
-            about,
-            defects: defects(it),
+            detail,
+            defects: defect_list(signal_source),
         }
     }
 }
 
-/// What it is, for people.
-fn kind(kind: SignalSourceKind) -> &'static str {
+/// Describes how a signal source became known.
+fn origin_label(origin: SignalSourceOrigin) -> &'static str {
+    match origin {
+        SignalSourceOrigin::Owner => "added manually",
+        SignalSourceOrigin::Config => "from freshet.toml",
+        SignalSourceOrigin::Robots => "from robots.txt",
+        SignalSourceOrigin::Parent => "part of a sitemap index",
+        SignalSourceOrigin::Push => "push",
+    }
+}
+
+/// Name of a kind of signal source.
+fn kind_name(kind: SignalSourceKind) -> &'static str {
     match kind {
         SignalSourceKind::Sitemap => "Sitemap",
         SignalSourceKind::Feed => "Feed",
         SignalSourceKind::WebSub => "Hub (WebSub)",
         SignalSourceKind::IndexNow => "IndexNow",
-        SignalSourceKind::Api => "Program",
-        SignalSourceKind::Head => "Headers",
+        SignalSourceKind::Api => "API client",
+        SignalSourceKind::Head => "HTTP headers",
     }
 }
 
-impl Shown {
-    pub(super) fn of(
-        it: &SignalSourceState,
+impl SignalSourceDetails {
+    pub(super) fn new(
+        signal_source: &SignalSourceState,
         parent: Option<StoredSignalSource>,
-        budget: f64,
+        plan: PlanFigures,
         now: Millis,
     ) -> Self {
-        let report = it.report.unwrap_or_default();
-        let row = Row::of(it, budget, now);
-        let url = &it.herald.name;
-        let is_of_the_web = url.starts_with("https://") || url.starts_with("http://");
+        let report = signal_source.report.unwrap_or_default();
+        let row = SignalSourceRow::new(signal_source, plan, now);
+        let url = &signal_source.signal_source.name;
+        let is_http = url.starts_with("https://") || url.starts_with("http://");
         Self {
-            link: is_of_the_web.then(|| url.clone()),
+            link: is_http.then(|| url.clone()),
             parent: parent.map(|it| (it.id, it.name)),
-            is_read: it.source.is_some(),
-            is_paused: it.source.as_ref().is_some_and(|it| it.paused),
-            stays: match it.herald.origin {
+            is_read: signal_source.source.is_some(),
+            is_paused: signal_source.source.as_ref().is_some_and(|it| it.paused),
+            not_removable: match signal_source.signal_source.origin {
                 SignalSourceOrigin::Config => {
-                    Some("freshet.toml names it: take it out there, and reload.")
+                    Some("It is configured in freshet.toml. Remove it there and reload.")
                 }
                 SignalSourceOrigin::Robots => Some(
-                    "A robots.txt names it, so it would come back: pause it, or set robots = false \
+                    "It is listed in robots.txt and would be added again. Pause it, or set robots = false \
                      under [signals].",
                 ),
                 SignalSourceOrigin::Parent => {
-                    Some("It comes and goes with the index that it is a part of.")
+                    Some("It belongs to a sitemap index and is removed with it.")
                 }
                 SignalSourceOrigin::Owner | SignalSourceOrigin::Push => None,
             },
-            has_parts: it.parts > 0,
-            facts: facts(it, &report, &row, now),
-            last: last(it, now),
-            defects: it
-                .last
+            has_parts: signal_source.children > 0,
+            facts: summary_facts(signal_source, &report, &row, plan, now),
+            last_read: last_read_facts(signal_source, now),
+            defects: signal_source
+                .last_read
                 .iter()
                 .flat_map(|it| &it.defects)
-                .map(|(name, times)| (name.clone(), about(name), words::count(*times)))
+                .map(|(name, times)| {
+                    (name.clone(), defect_description(name), format::count(*times))
+                })
                 .collect(),
-            rule: rule(it),
-            verdict: verdict(&report),
+            rule: discovery_rule_facts(signal_source),
+            details: format!(
+                "Gain: {}, the sum over the fetches it triggered of their value beyond the price of a \
+                 fetch, in units of the objective.",
+                format::number(report.gained_value)
+            ),
+            summary: accuracy_summary(&report),
             row,
         }
     }
 }
 
-/// What a defect means.
-fn about(name: &str) -> &'static str {
-    freshet_daemon::defect_about(name).unwrap_or_default()
+/// Describes a problem of a document.
+fn defect_description(name: &str) -> &'static str {
+    freshet_daemon::defect_description(name).unwrap_or_default()
 }
 
-fn verdict(it: &SignalSourceReport) -> String {
-    let (Some(precision), Some(recall)) = (it.precision, it.recall) else {
-        return match it.signals {
-            0 => "It has said nothing yet, so nothing is known of how true it is.".to_owned(),
+fn accuracy_summary(report: &SignalSourceReport) -> String {
+    let (Some(precision), Some(recall)) = (report.precision, report.recall) else {
+        return match report.signals {
+            0 => "No signals yet, so its accuracy is unknown.".to_owned(),
             some => format!(
-                "It has given {}; how true they are is learnt from the fetches that come after \
-                 them.",
-                words::plural(some, "signal", "signals")
+                "{} so far. Its accuracy is learned from the fetches that follow them.",
+                format::plural(some, "signal", "signals")
             ),
         };
     };
     format!(
-        "When it says that a page has changed, that is so in {} of the cases. Of all changes, it tells \
-         of {}.",
-        round(precision),
-        round(recall)
+        "{} of its signals stand for a real change. It signals {} of all changes.",
+        whole_percent(precision),
+        whole_percent(recall)
     )
 }
 
-/// A figure, and what there is to say of it.
-fn with(figure: &str, more: &str) -> String {
-    if more.is_empty() { "not known yet".to_owned() } else { format!("{figure} ({more})") }
+/// A figure with the counts behind it.
+fn figure_with_counts(figure: &str, more: &str) -> String {
+    if more.is_empty() { "unknown".to_owned() } else { format!("{figure} ({more})") }
 }
 
-fn facts(
-    it: &SignalSourceState,
+fn summary_facts(
+    signal_source: &SignalSourceState,
     report: &SignalSourceReport,
-    row: &Row,
+    row: &SignalSourceRow,
+    plan: PlanFigures,
     now: Millis,
 ) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         (
             "Signals",
-            format!("{}, {} late", words::count(report.signals), words::count(report.late)),
+            format!(
+                "{}, {} late",
+                format::count(report.signals),
+                format::count(report.late_signals)
+            ),
         ),
-        ("About", words::plural(u64::from(report.sources), "source", "sources")),
-        ("True", with(&row.precision, &row.proved)),
-        ("Tells of", with(&row.recall, &row.missed)),
-        ("After the change", row.delay.clone()),
-        ("Brought", row.brought.clone()),
+        ("Covers", format::plural(u64::from(report.sources), "source", "sources")),
+        ("Precision", figure_with_counts(&row.precision, &row.confirmed)),
+        ("Recall", figure_with_counts(&row.recall, &row.missed)),
+        ("Delay after the change", row.delay.clone()),
     ];
-    if let Some(source) = &it.source {
-        facts.push(("Reads", words::count(report.reads)));
-        facts.push(("Read every", row.every.clone()));
-        facts.push(("Share of the budget", row.share.clone()));
-        facts.push(("Worth of a read", words::maybe(report.worth)));
+    if let Some(source) = &signal_source.source {
+        facts.push(("Fetches", format::count(report.reads)));
+        facts.push(("Fetch interval", row.every.clone()));
+        facts.push(("Budget share", row.share.clone()));
+        let value = report.read_value.filter(|_| plan.price > 0.0);
+        let value =
+            value.map(|it| format!("{} of the price", format::rounded_percent(it / plan.price)));
+        facts.push(("Value of a fetch", value.unwrap_or_else(|| "–".to_owned())));
         let next = match (source.paused, source.due_at) {
             (true, _) => "paused".to_owned(),
-            (_, due) => moment::next(due, now),
+            (_, due) => time_format::format_next(due, now),
         };
-        facts.push(("Next read", next));
+        facts.push(("Next fetch", next));
     }
-    if it.herald.sources_added > 0 {
-        facts.push(("Pages found", words::count(it.herald.sources_added)));
+    if signal_source.signal_source.sources_added > 0 {
+        facts.push(("Sources added", format::count(signal_source.signal_source.sources_added)));
     }
     facts
 }
 
-fn last(it: &SignalSourceState, now: Millis) -> Vec<(&'static str, String)> {
-    let (Some(source), Some(last)) = (&it.source, &it.last) else { return Vec::new() };
+fn last_read_facts(signal_source: &SignalSourceState, now: Millis) -> Vec<(&'static str, String)> {
+    let (Some(source), Some(last)) = (&signal_source.source, &signal_source.last_read) else {
+        return Vec::new();
+    };
     let mut facts = vec![
-        ("When", moment::last(source.attempted_at, now)),
-        ("Outcome", if last.outcome == "read" { last.format.clone() } else { last.words() }),
-        ("Pages", format!("{}, {} known", words::count(last.pages), words::count(last.known))),
-        ("Said to have changed", words::count(last.signals)),
+        ("Time", time_format::format_last(source.attempted_at, now)),
+        ("Outcome", if last.outcome == "read" { last.format.clone() } else { last.describe() }),
+        (
+            "URLs",
+            format!("{}, {} are sources", format::count(last.pages), format::count(last.known)),
+        ),
+        ("Signals", format::count(last.signals)),
     ];
     let more = [
-        ("Parts", last.parts),
-        ("Added", last.found),
-        ("Over its limit", last.over),
-        ("Not its to speak of", last.elsewhere),
+        ("Child sitemaps", last.parts),
+        ("Sources added", last.found),
+        ("Not added: limit reached", last.over),
+        ("Ignored: other hosts", last.elsewhere),
     ];
-    facts.extend(more.into_iter().filter(|it| it.1 > 0).map(|(name, n)| (name, words::count(n))));
+    facts.extend(more.into_iter().filter(|it| it.1 > 0).map(|(name, n)| (name, format::count(n))));
     if !last.hubs.is_empty() {
         facts.push(("Hubs", last.hubs.join(", ")));
     }
     facts
 }
 
-fn rule(it: &SignalSourceState) -> Vec<(&'static str, String)> {
-    let rule = &it.rule;
+fn discovery_rule_facts(signal_source: &SignalSourceState) -> Vec<(&'static str, String)> {
+    let rule = &signal_source.rule;
     if !rule.discover {
         return Vec::new();
     }
@@ -318,17 +357,17 @@ fn rule(it: &SignalSourceState) -> Vec<(&'static str, String)> {
         some => some.join(", "),
     };
     vec![
-        ("Only", or(&rule.include, "all")),
-        ("Not", or(&rule.exclude, "none")),
+        ("Include", or(&rule.include, "all")),
+        ("Exclude", or(&rule.exclude, "none")),
         (
-            "At most",
+            "Maximum",
             format!(
                 "{}, {} so far",
-                words::count(rule.most),
-                words::count(it.herald.sources_added)
+                format::count(rule.max_pages),
+                format::count(signal_source.signal_source.sources_added)
             ),
         ),
         ("Tags", or(&rule.tags, "none")),
-        ("Other hosts", if rule.other_hosts { "too" } else { "no" }.to_owned()),
+        ("Other hosts", if rule.other_hosts { "included" } else { "ignored" }.to_owned()),
     ]
 }

@@ -1,58 +1,58 @@
-//! Sources added by paste, after a look at what that would do.
+//! Imports of pasted sources, with a preview.
 
 use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use freshet_daemon::{Edit, NewSourceRequest, SourceSettings};
+use freshet_daemon::{NewSourceRequest, SourceEdit, SourceSettings};
 
-use super::super::form::Fields;
-use super::super::frame::{Frame, page};
-use super::super::said::{Flash, go_to};
-use super::super::{fault, words};
-use super::edit::importance;
-use super::paste::{self, Contents, LARGEST, Refused};
-use crate::adding::{Effect, effect_of};
+use super::super::flash::{FlashMessage, redirect_with_flash};
+use super::super::form_fields::FormFields;
+use super::super::frame::{Frame, render_page};
+use super::super::{format, internal_error};
+use super::bulk_edit::parse_importance;
+use super::paste_store::{self, MAX_PASTE_BYTES, PasteContents, RejectedLine};
+use crate::add_impact::{AddImpact, estimate_add_impact};
 use crate::app::App;
 use crate::problem::Problem;
 use crate::routes::check_tags;
 
-/// Sources that are added at once.
-const SOME: usize = 10_000;
-/// New ones that are shown.
-const SHOWN: usize = 50;
-/// Points of freshness that are not worth a word.
-const SLIGHT: f64 = 0.05;
+/// Sources added per write.
+const BATCH_SIZE: usize = 10_000;
+/// New sources listed in the preview.
+const MAX_LISTED: usize = 50;
+/// A loss of freshness below this, in percentage points, is not mentioned.
+const MIN_LOSS_POINTS: f64 = 0.05;
 
 #[derive(Template)]
 #[template(path = "sources_add.html")]
-struct Add {
+struct AddPage {
     frame: Frame,
     text: String,
-    options: Options,
+    options: ImportOptions,
     error: Option<String>,
 }
 
-/// What is said of all of them, as it is typed.
+/// Settings for all imported sources, as submitted.
 #[derive(Clone, Debug)]
-struct Options {
+struct ImportOptions {
     importance: String,
     tags: String,
     folders: bool,
 }
 
-impl Options {
-    fn of<const MIB: usize>(fields: &Fields<MIB>) -> Self {
+impl ImportOptions {
+    fn from_fields<const MIB: usize>(fields: &FormFields<MIB>) -> Self {
         let text = |name: &str| fields.get(name).unwrap_or_default().to_owned();
         Self { importance: text("importance"), tags: text("tags"), folders: fields.has("folders") }
     }
 
-    /// The importance, and the tags.
-    fn checked(&self) -> Result<(f64, Vec<String>), String> {
+    /// Returns importance and tags.
+    fn validate(&self) -> Result<(f64, Vec<String>), String> {
         let importance = match self.importance.as_str() {
             "" => 1.0,
-            text => importance(Some(text))?,
+            text => parse_importance(Some(text))?,
         };
         let tags = self.tags.split(',').map(str::trim).filter(|it| !it.is_empty());
         let tags: Vec<String> = tags.map(ToOwned::to_owned).collect();
@@ -61,65 +61,72 @@ impl Options {
     }
 }
 
-/// The form.
+/// Shows the form.
 pub(super) async fn show(frame: Frame) -> Result<Response, Problem> {
-    let options = Options { importance: String::new(), tags: String::new(), folders: true };
-    page(&Add { frame: frame.at("sources"), text: String::new(), options, error: None })
+    let options = ImportOptions { importance: String::new(), tags: String::new(), folders: true };
+    render_page(&AddPage {
+        frame: frame.with_section("sources"),
+        text: String::new(),
+        options,
+        error: None,
+    })
 }
 
 #[derive(Template)]
 #[template(path = "sources_preview.html")]
-struct Preview {
+struct PreviewPage {
     frame: Frame,
     paste: String,
-    options: Options,
+    options: ImportOptions,
     format: String,
     is_opml: bool,
     new: u64,
-    some_new: Vec<String>,
+    listed_new: Vec<String>,
     known: u64,
-    some_known: Vec<String>,
-    again: u64,
-    refused: u64,
-    some_refused: Vec<Refused>,
+    listed_known: Vec<String>,
+    duplicates: u64,
+    rejected: u64,
+    listed_rejected: Vec<RejectedLine>,
     stopped: Option<String>,
     effect: Option<EffectView>,
 }
 
-/// What they would do, in words.
+/// Effect of an import, formatted for the page.
 struct EffectView {
     sentence: String,
     rows: Vec<(&'static str, String, String)>,
     keeping: Option<String>,
+    /// Price of a fetch before and after, as a raw figure.
+    price: String,
 }
 
-/// What a paste would do. Nothing is changed.
+/// Shows the effect of an import. Changes nothing.
 pub(super) async fn preview(
     State(app): State<Arc<App>>,
     frame: Frame,
-    // As a form writes it, a byte may take three.
-    fields: Fields<49>,
+    // Percent-encoding may triple the size.
+    fields: FormFields<49>,
 ) -> Result<Response, Problem> {
-    let frame = frame.at("sources");
-    let options = Options::of(&fields);
+    let frame = frame.with_section("sources");
+    let options = ImportOptions::from_fields(&fields);
     let again = |text: &str, error: String| {
-        // What is too long to be sent again is not shown again.
+        // Text too long to submit again is dropped.
         let text = if text.len() > 1 << 20 { String::new() } else { text.to_owned() };
         (text, Some(error))
     };
-    let kept = fields
+    let stored = fields
         .get("paste")
-        .and_then(|name| Some((name.to_owned(), app.web.pastes.get(&frame.key, name)?)));
-    let pasted = match (&kept, fields.get("text")) {
+        .and_then(|name| Some((name.to_owned(), app.web.pastes.get(&frame.form_key, name)?)));
+    let pasted = match (&stored, fields.get("text")) {
         (Some((_, text)), _) => text.as_ref(),
         (None, Some(text)) => text,
         (None, None) => "",
     };
-    let checked = match options.checked() {
+    let checked = match options.validate() {
         _ if pasted.is_empty() => Err("Paste at least one URL.".to_owned()),
-        _ if pasted.len() > LARGEST => {
-            let limit = LARGEST >> 20;
-            Err(format!("More than {limit} MiB: `freshet import` takes a file of any size."))
+        _ if pasted.len() > MAX_PASTE_BYTES => {
+            let limit = MAX_PASTE_BYTES >> 20;
+            Err(format!("Larger than {limit} MiB. Use `freshet import` for files of any size."))
         }
         checked => checked,
     };
@@ -127,112 +134,117 @@ pub(super) async fn preview(
         Ok(checked) => checked,
         Err(error) => {
             let (text, error) = again(pasted, error);
-            return page(&Add { frame, text, options, error });
+            return render_page(&AddPage { frame, text, options, error });
         }
     };
-    let (name, text) = match kept {
-        Some(kept) => kept,
+    let (name, text) = match stored {
+        Some(stored) => stored,
         None => {
-            let name = app.web.pastes.keep(&frame.key, pasted).map_err(fault)?;
+            let name = app.web.pastes.insert(&frame.form_key, pasted).map_err(internal_error)?;
             (name, pasted.into())
         }
     };
-    let contents = contents(&app, text).await?;
+    let contents = read_paste(&app, text).await?;
     let effect = match contents.new.is_empty() {
         true => None,
-        false => effect_of(&app, &contents.hosts, of_all).await?,
+        false => estimate_add_impact(&app, &contents.hosts, of_all).await?,
     };
     let new = contents.new.len() as u64;
-    page(&Preview {
+    render_page(&PreviewPage {
         frame,
         paste: name,
         options,
         format: contents.format.to_string(),
         is_opml: contents.format == freshet_tables::ListFormat::Opml,
         new,
-        some_new: contents.new.into_iter().take(SHOWN).map(|(url, _)| url).collect(),
+        listed_new: contents.new.into_iter().take(MAX_LISTED).map(|(url, _)| url).collect(),
         known: contents.known,
-        some_known: contents.some_known,
-        again: contents.again,
-        refused: contents.refused,
-        some_refused: contents.some_refused,
+        listed_known: contents.listed_known,
+        duplicates: contents.duplicates,
+        rejected: contents.rejected,
+        listed_rejected: contents.listed_rejected,
         stopped: contents.stopped,
-        effect: effect.map(|it| EffectView::of(&it, new)),
+        effect: effect.map(|it| EffectView::new(&it, new)),
     })
 }
 
-async fn contents(app: &App, text: Arc<str>) -> Result<Contents, Problem> {
+async fn read_paste(app: &App, text: Arc<str>) -> Result<PasteContents, Problem> {
     let handle = app.handle.clone();
-    app.read(move |reader| paste::read(&text, reader, &handle)).await
+    app.read(move |reader| paste_store::read(&text, reader, &handle)).await
 }
 
 impl EffectView {
-    fn of(it: &Effect, new: u64) -> Self {
+    fn new(it: &AddImpact, new: u64) -> Self {
         let (before, after) = (it.before, it.after);
         let share = match it.share {
-            share if share < 0.001 => "less than 0.1 %".to_owned(),
-            share => words::percent(share),
+            share if share < 0.001 => "less than 0.1%".to_owned(),
+            share => format::percent(share),
         };
         let lost = 100.0 * (before.freshness - after.freshness);
         let fresh = match lost {
-            _ if lost < SLIGHT => "those that are there stay as fresh as they are".to_owned(),
+            _ if lost < MIN_LOSS_POINTS => "existing sources stay as fresh as they are".to_owned(),
             _ => format!(
-                "those that are there go from {} to {} fresh",
-                words::percent(before.freshness),
-                words::percent(after.freshness)
+                "the freshness of existing sources falls from {} to {}",
+                format::percent(before.freshness),
+                format::percent(after.freshness)
             ),
         };
-        let them = if new == 1 { "it takes" } else { "they take" };
-        // What stays as it is needs nothing to keep it so.
-        let keeping = it.keeping.filter(|to| lost >= SLIGHT && *to > it.budget * 1.000_5);
+        let them = if new == 1 { "the new source takes" } else { "the new sources take" };
+        // If freshness stays the same, no other budget is suggested.
+        let keeping = it
+            .compensating_budget
+            .filter(|to| lost >= MIN_LOSS_POINTS && *to > it.budget * 1.000_5);
         let keeping = keeping.map(|to| {
             format!(
-                "To keep those that are there as they are, raise the budget from {} to {} fetches a \
-                 day.",
-                words::figure(it.budget),
-                words::figure(to)
+                "To keep existing sources as fresh as they are, raise the budget from {} to {} fetches per day.",
+                format::rounded(it.budget),
+                format::rounded(to)
             )
         });
         Self {
-            sentence: format!("At the same budget, {them} {share} of the fetches, and {fresh}."),
+            sentence: format!("At the current budget, {them} {share} of the fetches, and {fresh}."),
             rows: vec![
-                ("Fresh", words::percent(before.freshness), words::percent(after.freshness)),
-                ("Mean age", words::days(before.age), words::days(after.age)),
-                ("Price of a fetch", words::figure(before.price), words::figure(after.price)),
+                ("Freshness", format::percent(before.freshness), format::percent(after.freshness)),
+                ("Mean age", format::duration(before.age), format::duration(after.age)),
             ],
             keeping,
+            price: format!(
+                "Price of a fetch: {} now, {} after",
+                format::number(before.price),
+                format::number(after.price)
+            ),
         }
     }
 }
 
-/// Adds what is new in a paste. What is a source already stays as it is.
+/// Adds the new sources of a paste. Existing sources are not changed.
 pub(super) async fn add(
     State(app): State<Arc<App>>,
     frame: Frame,
-    fields: Fields,
+    fields: FormFields,
 ) -> Result<Response, Problem> {
     let name = fields.get("paste").unwrap_or_default();
-    let Some(text) = app.web.pastes.get(&frame.key, name) else {
-        let told =
-            Flash::bad("Nothing was added: what was pasted is no longer kept. Paste it again.");
-        return Ok(go_to(&app, "/sources/add", told));
+    let Some(text) = app.web.pastes.get(&frame.form_key, name) else {
+        let flash =
+            FlashMessage::error("Nothing was added: the pasted list has expired. Paste it again.");
+        return Ok(redirect_with_flash(&app, "/sources/add", flash));
     };
-    let options = Options::of(&fields);
-    let (importance, tags) = match options.checked() {
+    let options = ImportOptions::from_fields(&fields);
+    let (importance, tags) = match options.validate() {
         Ok(checked) => checked,
         Err(error) => {
             let text = if text.len() > 1 << 20 { String::new() } else { text.to_string() };
-            let frame = frame.at("sources");
-            return page(&Add { frame, text, options, error: Some(error) });
+            let frame = frame.with_section("sources");
+            return render_page(&AddPage { frame, text, options, error: Some(error) });
         }
     };
-    let mut new = contents(&app, text).await?.new.into_iter().peekable();
+    let mut new = read_paste(&app, text).await?.new.into_iter().peekable();
     let mut count = 0;
     while new.peek().is_some() {
-        let some = new.by_ref().take(SOME).map(|(url, folders)| {
+        let some = new.by_ref().take(BATCH_SIZE).map(|(url, folders)| {
             let mut all = tags.clone();
             if options.folders {
-                // What cannot be a tag is only the name of a folder.
+                // Folder names that are not valid tags are skipped.
                 all.extend(
                     folders.into_iter().filter(|it| check_tags(std::slice::from_ref(it)).is_ok()),
                 );
@@ -247,14 +259,10 @@ pub(super) async fn add(
                 },
             }
         });
-        count += app.handle.edit(Edit::Add(some.collect())).await?.new;
+        count += app.handle.edit(SourceEdit::Add(some.collect())).await?.created;
     }
-    app.web.pastes.forget(&frame.key, name);
-    app.web.ranking.forget().await;
-    let sources = words::plural(count, "source", "sources");
-    Ok(go_to(
-        &app,
-        "/sources",
-        Flash::good(format!("Added {sources}. They are fetched as the budget allows.")),
-    ))
+    app.web.pastes.remove(&frame.form_key, name);
+    app.web.ranking.invalidate().await;
+    let sources = format::plural(count, "source", "sources");
+    Ok(redirect_with_flash(&app, "/sources", FlashMessage::success(format!("Added {sources}."))))
 }

@@ -1,77 +1,77 @@
-//! What happened to a source, in words and for programs.
+//! Events of a source, as text and as JSON.
 
-use freshet_sim::{Because, Explanation, Moment, Outcome, Reason, Standing, Story, What};
+use freshet_sim::{DueReason, Explanation, Moment, Outcome, FetchReason, SourcePhase, SourceStory, MomentKind};
 use serde::Serialize;
 
 use crate::commands::plan::finite;
-use crate::commands::simulate::explain::timeline::span;
-use crate::number::significant;
+use crate::commands::simulate::explain::timeline::format_span;
+use crate::number::format_significant;
 
-/// How much a moment matters to those who cannot see all.
+/// Priority of an event in a timeline that does not have room for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weight {
-    /// Something is different from then on.
-    Turning,
+pub(super) enum Priority {
+    /// Changes the conditions from then on.
+    TurningPoint,
     Ordinary,
-    /// The next fetch tells.
-    Told,
+    /// A repeated change, which the next fetch shows as well.
+    Repeated,
 }
 
-impl Weight {
-    pub(super) const ALL: [Self; 3] = [Self::Turning, Self::Ordinary, Self::Told];
+impl Priority {
+    pub(super) const ALL: [Self; 3] = [Self::TurningPoint, Self::Ordinary, Self::Repeated];
 }
 
-pub(super) fn weight(moment: &Moment) -> Weight {
+pub(super) fn priority(moment: &Moment) -> Priority {
     match moment.what {
-        What::Changed | What::Announced if moment.missed > 1 => Weight::Told,
-        What::Fetched { .. } | What::Changed | What::Announced | What::Signalled | What::Waits => {
-            Weight::Ordinary
+        MomentKind::Changed | MomentKind::Announced if moment.missed > 1 => Priority::Repeated,
+        MomentKind::Fetched { .. } | MomentKind::Changed | MomentKind::Announced | MomentKind::Signalled | MomentKind::Waits => {
+            Priority::Ordinary
         }
-        _ => Weight::Turning,
+        _ => Priority::TurningPoint,
     }
 }
 
-/// In a few words.
-pub(super) fn words(moment: &Moment) -> String {
+/// Describes an event.
+pub(super) fn describe(moment: &Moment) -> String {
     match moment.what {
-        What::Described => "described, with a copy".to_owned(),
-        What::Removed => "removed".to_owned(),
-        What::Changed if moment.missed > 1 => {
-            format!("changes again: {} not seen yet", moment.missed)
+        MomentKind::Described => "added, with a copy".to_owned(),
+        MomentKind::Removed => "removed".to_owned(),
+        MomentKind::Changed if moment.missed > 1 => {
+            format!("changes again: {} not detected yet", moment.missed)
         }
-        What::Changed => "changes: not seen yet".to_owned(),
-        What::Announced => "changes, and says so".to_owned(),
-        What::Signalled if moment.missed == 0 => "signalled, and the copy is up to date".to_owned(),
-        What::Signalled => "signalled".to_owned(),
-        What::Fetched { reason, outcome, asked } => {
+        MomentKind::Changed => "changes: not detected yet".to_owned(),
+        MomentKind::Announced => "changes, with a signal".to_owned(),
+        MomentKind::Signalled if moment.missed == 0 => "false signal: the copy is up to date".to_owned(),
+        MomentKind::Signalled => "signal".to_owned(),
+        MomentKind::Fetched { reason, outcome, asked } => {
             let late = match moment.day - asked {
-                wait if wait > 0.0 => format!(", answered after {}", span(wait)),
+                wait if wait > 0.0 => format!(", answered after {}", format_span(wait)),
                 _ => String::new(),
             };
-            format!("fetched ({}): {}{late}", reason_words(reason), outcome_words(outcome))
+            format!("fetched ({}): {}{late}", describe_reason(reason), describe_outcome(outcome))
         }
-        What::GivenUp => "gone: not asked for any more".to_owned(),
-        What::HostDown => "its host is given up for now".to_owned(),
-        What::HostBack => "its host is back".to_owned(),
-        What::Budget(budget) => format!("budget {}/day", significant(budget)),
-        What::Rate(factor) => format!("changes {} times as often", significant(factor)),
-        What::Waits => "waits".to_owned(),
-        What::End => "end".to_owned(),
+        MomentKind::GivenUp => "gone: no longer fetched".to_owned(),
+        MomentKind::HostDown => "its host is suspended".to_owned(),
+        MomentKind::HostBack => "its host is available again".to_owned(),
+        MomentKind::Budget(budget) => format!("budget {}/day", format_significant(budget)),
+        MomentKind::Rate(factor) => format!("changes {} times as often", format_significant(factor)),
+        MomentKind::Waits => "waits".to_owned(),
+        MomentKind::End => "end".to_owned(),
     }
 }
 
-fn reason_words(reason: Reason) -> &'static str {
+fn describe_reason(reason: FetchReason) -> &'static str {
     match reason {
-        Reason::New => "no copy",
-        Reason::Worth => "worth it",
-        Reason::Pending => "announced",
-        Reason::Overdue => "overdue",
-        Reason::Retry => "retry",
-        Reason::Spare => "spare",
+        FetchReason::New => "no copy",
+        FetchReason::Value => "value",
+        FetchReason::PendingChanges => "signal",
+        FetchReason::Overdue => "overdue",
+        FetchReason::Retry => "retry",
+        FetchReason::SpareBudget => "spare",
     }
 }
 
-fn outcome_words(outcome: Outcome) -> String {
+fn describe_outcome(outcome: Outcome) -> String {
     match outcome {
         Outcome::Changed { times: 1 } => "changed".to_owned(),
         Outcome::Changed { times } => format!("changed, {times} times"),
@@ -81,26 +81,26 @@ fn outcome_words(outcome: Outcome) -> String {
     }
 }
 
-/// When a source is fetched next, and why.
+/// Describes the time of the next fetch, and the reason.
 pub(super) fn next(it: &Explanation) -> String {
-    let why = match (it.standing, it.because) {
-        (Standing::Asked, _) => return "being fetched".to_owned(),
-        (Standing::Paused, _) => return "paused".to_owned(),
-        (Standing::Gone, _) => return "gone".to_owned(),
-        (_, Because::Never) => return "never worth it".to_owned(),
-        (_, Because::New) => "no copy",
-        (_, Because::Worth) => "worth it",
-        (_, Because::Pending) => "announced",
-        (_, Because::Shortest) => "not earlier",
-        (_, Because::Longest) => "not later",
-        (_, Because::Retry) => "retry",
+    let why = match (it.phase, it.due_reason) {
+        (SourcePhase::InFlight, _) => return "being fetched".to_owned(),
+        (SourcePhase::Paused, _) => return "paused".to_owned(),
+        (SourcePhase::Gone, _) => return "gone".to_owned(),
+        (_, DueReason::Never) => return "never: value below price".to_owned(),
+        (_, DueReason::New) => "no copy",
+        (_, DueReason::Value) => "value",
+        (_, DueReason::PendingChanges) => "signal",
+        (_, DueReason::MinInterval) => "minimum interval",
+        (_, DueReason::MaxInterval) => "maximum interval",
+        (_, DueReason::Retry) => "retry",
     };
-    if it.due <= it.now { format!("now: {why}") } else { format!("day {:.2}: {why}", it.due) }
+    if it.due_day <= it.now { format!("now: {why}") } else { format!("day {:.2}: {why}", it.due_day) }
 }
 
-/// A moment, for programs.
+/// JSON object of an event.
 #[derive(Serialize)]
-pub(super) struct Object {
+pub(super) struct EventReport {
     day: f64,
     event: &'static str,
     reason: Option<&'static str>,
@@ -122,14 +122,14 @@ pub(super) struct Object {
     because: Option<&'static str>,
 }
 
-pub(super) fn objects(story: &Story) -> Vec<Object> {
+pub(super) fn objects(story: &SourceStory) -> Vec<EventReport> {
     story.moments.iter().map(object).collect()
 }
 
-fn object(it: &Moment) -> Object {
+fn object(it: &Moment) -> EventReport {
     let after = it.after.as_ref();
-    let of = |pick: fn(&Explanation) -> f64| after.map(pick).and_then(finite);
-    let mut object = Object {
+    let value = |pick: fn(&Explanation) -> f64| after.map(pick).and_then(finite);
+    let mut object = EventReport {
         day: it.day,
         event: event(&it.what),
         reason: None,
@@ -141,17 +141,17 @@ fn object(it: &Moment) -> Object {
         age: it.before.and_then(|before| before.age),
         missed: it.missed,
         true_interval: finite(1.0 / it.rate),
-        interval: of(|it| 1.0 / it.belief.mean()),
-        interval_low: of(|it| 1.0 / it.between.1),
-        interval_high: of(|it| 1.0 / it.between.0),
+        interval: value(|it| 1.0 / it.belief.mean()),
+        interval_low: value(|it| 1.0 / it.credible_interval.1),
+        interval_high: value(|it| 1.0 / it.credible_interval.0),
         worth: it.before.and_then(|before| finite(before.worth)),
         price: it.before.and_then(|before| finite(before.price)),
-        standing: after.map(|it| standing(it.standing)),
-        due: of(|it| it.due),
-        because: after.map(|it| because(it.because)),
+        standing: after.map(|it| standing(it.phase)),
+        due: value(|it| it.due_day),
+        because: after.map(|it| because(it.due_reason)),
     };
     match it.what {
-        What::Fetched { reason, asked, outcome } => {
+        MomentKind::Fetched { reason, asked, outcome } => {
             object.reason = Some(reason_name(reason));
             object.asked = Some(asked);
             let (name, changes) = match outcome {
@@ -162,60 +162,60 @@ fn object(it: &Moment) -> Object {
             };
             (object.outcome, object.changes) = (Some(name), changes);
         }
-        What::Budget(budget) => object.budget = finite(budget),
-        What::Rate(factor) => object.factor = finite(factor),
+        MomentKind::Budget(budget) => object.budget = finite(budget),
+        MomentKind::Rate(factor) => object.factor = finite(factor),
         _ => {}
     }
     object
 }
 
-fn event(what: &What) -> &'static str {
+fn event(what: &MomentKind) -> &'static str {
     match what {
-        What::Described => "described",
-        What::Removed => "removed",
-        What::Changed => "changed",
-        What::Announced => "announced",
-        What::Signalled => "signalled",
-        What::Fetched { .. } => "fetched",
-        What::GivenUp => "given-up",
-        What::HostDown => "host-down",
-        What::HostBack => "host-back",
-        What::Budget(_) => "budget",
-        What::Rate(_) => "rate",
-        What::Waits => "waits",
-        What::End => "end",
+        MomentKind::Described => "described",
+        MomentKind::Removed => "removed",
+        MomentKind::Changed => "changed",
+        MomentKind::Announced => "announced",
+        MomentKind::Signalled => "signalled",
+        MomentKind::Fetched { .. } => "fetched",
+        MomentKind::GivenUp => "given-up",
+        MomentKind::HostDown => "host-down",
+        MomentKind::HostBack => "host-back",
+        MomentKind::Budget(_) => "budget",
+        MomentKind::Rate(_) => "rate",
+        MomentKind::Waits => "waits",
+        MomentKind::End => "end",
     }
 }
 
-fn reason_name(reason: Reason) -> &'static str {
+fn reason_name(reason: FetchReason) -> &'static str {
     match reason {
-        Reason::New => "new",
-        Reason::Worth => "worth",
-        Reason::Pending => "pending",
-        Reason::Overdue => "overdue",
-        Reason::Retry => "retry",
-        Reason::Spare => "spare",
+        FetchReason::New => "new",
+        FetchReason::Value => "worth",
+        FetchReason::PendingChanges => "pending",
+        FetchReason::Overdue => "overdue",
+        FetchReason::Retry => "retry",
+        FetchReason::SpareBudget => "spare",
     }
 }
 
-fn standing(of: Standing) -> &'static str {
+fn standing(of: SourcePhase) -> &'static str {
     match of {
-        Standing::Waiting => "waiting",
-        Standing::Candidate => "candidate",
-        Standing::Asked => "asked",
-        Standing::Paused => "paused",
-        Standing::Gone => "gone",
+        SourcePhase::Waiting => "waiting",
+        SourcePhase::Candidate => "candidate",
+        SourcePhase::InFlight => "asked",
+        SourcePhase::Paused => "paused",
+        SourcePhase::Gone => "gone",
     }
 }
 
-fn because(of: Because) -> &'static str {
+fn because(of: DueReason) -> &'static str {
     match of {
-        Because::New => "new",
-        Because::Worth => "worth",
-        Because::Pending => "pending",
-        Because::Shortest => "shortest",
-        Because::Longest => "longest",
-        Because::Retry => "retry",
-        Because::Never => "never",
+        DueReason::New => "new",
+        DueReason::Value => "worth",
+        DueReason::PendingChanges => "pending",
+        DueReason::MinInterval => "shortest",
+        DueReason::MaxInterval => "longest",
+        DueReason::Retry => "retry",
+        DueReason::Never => "never",
     }
 }

@@ -1,24 +1,24 @@
-//! A line for each moment.
+//! Timeline with a line for each event.
 
-use freshet_sim::{Explanation, Moment, Story};
+use freshet_sim::{Explanation, Moment, SourceStory};
 
-use super::moments::{next, words};
-use crate::number::significant;
+use super::moments::{describe, next};
+use crate::number::format_significant;
 
 const HEAD: [[&str; 2]; 8] = [
     ["", "day"],
-    ["", "what happened"],
+    ["", "event"],
     ["copy", "age"],
-    ["changes every, it thinks", "(95 %)"],
-    ["in", "truth"],
-    ["worth", "of price"],
+    ["changes every", "(95 % interval)"],
+    ["true", "interval"],
+    ["value", "of price"],
     ["", "price"],
-    ["next", ""],
+    ["next", "fetch"],
 ];
-/// Columns of words; those of numbers are to the right.
+/// True for columns that are aligned to the left.
 const LEFT: [bool; 8] = [false, true, false, true, false, false, false, true];
 
-pub(super) fn lines(story: &Story, shown: &[usize]) -> Vec<String> {
+pub(super) fn lines(story: &SourceStory, shown: &[usize]) -> Vec<String> {
     let mut rows: Vec<[String; 8]> =
         (0..2).map(|line| HEAD.map(|it| it[line].to_owned())).collect();
     rows.extend(shown.iter().map(|&at| row(&story.moments[at])));
@@ -48,25 +48,30 @@ fn row(it: &Moment) -> [String; 8] {
     let share = before.map_or(f64::NAN, |before| 100.0 * before.worth / before.price);
     [
         format!("{:.2}", it.day),
-        words(it),
-        before.and_then(|before| before.age).map_or_else(none, span),
-        it.after.as_ref().map_or_else(none, believed),
-        span(1.0 / it.rate),
+        describe(it),
+        before.and_then(|before| before.age).map_or_else(none, format_span),
+        it.after.as_ref().map_or_else(none, format_estimate),
+        format_span(1.0 / it.rate),
         if share.is_finite() { format!("{share:.0} %") } else { none() },
-        before.map_or_else(none, |before| significant(before.price)),
+        before.map_or_else(none, |before| format_significant(before.price)),
         it.after.as_ref().map_or_else(none, next),
     ]
 }
 
-fn believed(it: &Explanation) -> String {
-    let (low, high) = it.between;
-    format!("{} ({} – {})", span(1.0 / it.belief.mean()), span(1.0 / high), span(1.0 / low))
+fn format_estimate(it: &Explanation) -> String {
+    let (low, high) = it.credible_interval;
+    format!(
+        "{} ({} – {})",
+        format_span(1.0 / it.belief.mean()),
+        format_span(1.0 / high),
+        format_span(1.0 / low)
+    )
 }
 
-/// Days, in few letters.
-pub(super) fn span(days: f64) -> String {
+/// Formats a time in days in a short form.
+pub(super) fn format_span(days: f64) -> String {
     let digits = |value: f64| match value {
-        _ if value >= 100.0 => significant(value.round()),
+        _ if value >= 100.0 => format_significant(value.round()),
         _ => format!("{value:.1}"),
     };
     match days {
@@ -86,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_in_few_letters() {
+    fn times_are_formatted_in_the_unit_that_fits() {
         let cases = [
             (0.0, "0"),
             (1e-5, "0.9 s"),
@@ -99,7 +104,7 @@ mod tests {
             (f64::NAN, "–"),
         ];
         for (days, expect) in cases {
-            assert_eq!(span(days), expect);
+            assert_eq!(format_span(days), expect);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The fields of a scenario, and what may be written in them.
+//! Fields of a scenario file, and their validation.
 
 use freshet_sim::{Allowance, FaultKind};
 use serde::de::Error;
@@ -24,7 +24,7 @@ pub(super) struct Outage {
     #[serde(deserialize_with = "length", default = "one_day")]
     pub(super) days: f64,
     #[serde(deserialize_with = "chosen")]
-    pub(super) hosts: Chosen,
+    pub(super) hosts: SelectionField,
     #[serde(deserialize_with = "kind", default = "timeout")]
     pub(super) kind: FaultKind,
 }
@@ -46,23 +46,23 @@ pub(super) struct Rates {
     #[serde(deserialize_with = "day")]
     pub(super) day: f64,
     #[serde(deserialize_with = "chosen")]
-    pub(super) sources: Chosen,
+    pub(super) sources: SelectionField,
     #[serde(deserialize_with = "factor")]
     pub(super) factor: f64,
 }
 
-/// Chosen of the hosts or sources.
-pub(super) enum Chosen {
+/// SelectionField of hosts or sources.
+pub(super) enum SelectionField {
     Share(f64),
     Named(Vec<String>),
 }
 
-/// What a part of a scenario looks like.
+/// Returns an example of a section.
 pub(super) fn example(section: Option<&str>) -> &'static str {
     match section {
         Some("budget") => r#"such as [[budget]] with `day = 30` and `budget = "50%"`"#,
         Some("outage") => {
-            r#"such as [[outage]] with `day = 60`, `hosts = "30%"`, and if need be `days = 1` and `kind = "timeout"`"#
+            r#"such as [[outage]] with `day = 60`, `hosts = "30%"`, and optionally `days = 1` and `kind = "timeout"`"#
         }
         Some("arrival") => "such as [[arrival]] with `day = 80.5` and `sources = 1000`",
         Some("rates") => {
@@ -91,20 +91,20 @@ fn as_number(value: &Value) -> Option<f64> {
     }
 }
 
-/// `"30%"` as 0.3.
-fn as_share(text: &str, most: f64) -> Option<f64> {
+/// Parses a share: `"30%"` is 0.3.
+fn as_share(text: &str, max_percent: f64) -> Option<f64> {
     let percent: f64 = text.strip_suffix('%')?.trim().parse().ok()?;
-    (percent >= 0.0 && percent <= most).then_some(percent / 100.0)
+    (percent >= 0.0 && percent <= max_percent).then_some(percent / 100.0)
 }
 
-/// A value of which `read` makes something; otherwise the value `is not` what was expected.
+/// Deserializes a value with `convert`, or fails with a message that it `is not` what was expected.
 fn value<'de, D: Deserializer<'de>, T>(
     from: D,
     expected: &str,
-    read: impl FnOnce(&Value) -> Option<T>,
+    convert: impl FnOnce(&Value) -> Option<T>,
 ) -> Result<T, D::Error> {
     let value = Value::deserialize(from)?;
-    read(&value).ok_or_else(|| D::Error::custom(format!("is not {expected}")))
+    convert(&value).ok_or_else(|| D::Error::custom(format!("is not {expected}")))
 }
 
 fn day<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
@@ -144,14 +144,14 @@ fn allowance<'de, D: Deserializer<'de>>(from: D) -> Result<Allowance, D::Error> 
 }
 
 fn kind<'de, D: Deserializer<'de>>(from: D) -> Result<FaultKind, D::Error> {
-    value(from, r#""timeout" (no answer) or "slow" (after an hour)"#, |it| match it.as_str()? {
+    value(from, r#""timeout" (no response) or "slow" (after an hour)"#, |it| match it.as_str()? {
         "timeout" => Some(FaultKind::Timeout),
         "slow" => Some(FaultKind::Slow),
         _ => None,
     })
 }
 
-fn chosen<'de, D: Deserializer<'de>>(from: D) -> Result<Chosen, D::Error> {
+fn chosen<'de, D: Deserializer<'de>>(from: D) -> Result<SelectionField, D::Error> {
     let name = |it: &Value| match it {
         Value::String(name) => Some(name.clone()),
         Value::Integer(number) => Some(number.to_string()),
@@ -159,8 +159,10 @@ fn chosen<'de, D: Deserializer<'de>>(from: D) -> Result<Chosen, D::Error> {
     };
     value(from, r#"a share such as "30%" or a list of names or numbers such as [1, 2]"#, |it| {
         match it {
-            Value::String(text) => as_share(text, 100.0).map(Chosen::Share),
-            Value::Array(list) => list.iter().map(name).collect::<Option<_>>().map(Chosen::Named),
+            Value::String(text) => as_share(text, 100.0).map(SelectionField::Share),
+            Value::Array(list) => {
+                list.iter().map(name).collect::<Option<_>>().map(SelectionField::Named)
+            }
             _ => None,
         }
     })

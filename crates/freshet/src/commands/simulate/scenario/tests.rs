@@ -1,16 +1,16 @@
 use super::*;
 use freshet_sim::{Allowance, FaultKind, Synthetic, WebKind};
 
-fn made_up() -> Origin {
+fn synthetic_web() -> Origin {
     Origin::Synthetic(Synthetic::AZAR, WebKind::Poisson)
 }
 
 fn parsed(text: &str) -> Result<ScenarioFile, Failure> {
-    parse("s.toml".to_owned(), text, &made_up())
+    parse("s.toml".to_owned(), text, &synthetic_web())
 }
 
 #[test]
-fn all_that_can_be_written() {
+fn a_scenario_with_all_sections_is_parsed() {
     let text = r#"
         [[rates]]
         day = 50
@@ -39,14 +39,14 @@ fn all_that_can_be_written() {
     "#;
     let file = parsed(text).expect("a scenario");
     let turn = |day, what| ScenarioEvent { day, what };
-    let outage = |days, hosts, kind| Happening::Outage { days, hosts, kind };
+    let outage = |days, hosts, kind| ScenarioAction::Outage { days, hosts, kind };
     let expect = [
-        turn(0.0, Happening::Arrival(7)),
-        turn(30.0, Happening::Budget(Allowance::Share(0.5))),
-        turn(31.5, Happening::Budget(Allowance::Budget("0/day".parse().expect("a budget")))),
-        turn(50.0, Happening::Rates { sources: Which::List(vec![2, 3]), factor: 0.1 }),
-        turn(60.0, outage(0.5, Which::Share(0.3), FaultKind::Slow)),
-        turn(61.0, outage(1.0, Which::List(vec![0]), FaultKind::Timeout)),
+        turn(0.0, ScenarioAction::Arrival(7)),
+        turn(30.0, ScenarioAction::Budget(Allowance::Share(0.5))),
+        turn(31.5, ScenarioAction::Budget(Allowance::Budget("0/day".parse().expect("a budget")))),
+        turn(50.0, ScenarioAction::Rates { sources: Selection::List(vec![2, 3]), factor: 0.1 }),
+        turn(60.0, outage(0.5, Selection::Share(0.3), FaultKind::Slow)),
+        turn(61.0, outage(1.0, Selection::List(vec![0]), FaultKind::Timeout)),
     ];
     assert_eq!(file.scenario.turns, expect);
     assert_eq!(file.lines, [23, 7, 10, 2, 14, 19]);
@@ -55,12 +55,12 @@ fn all_that_can_be_written() {
 
 #[track_caller]
 fn check(text: &str, fact: &str) {
-    let failure = parsed(text).err().unwrap_or_else(|| panic!("taken: {text}"));
+    let failure = parsed(text).err().unwrap_or_else(|| panic!("accepted: {text}"));
     assert_eq!(failure.fact(), format!("s.toml, line {fact}"), "{text}");
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_line() {
+fn errors_name_the_line_and_the_value() {
     check(
         "[[budget]]\nday = -1\nbudget = \"50%\"",
         "2: `day = -1` is not a day, 0 or more, such as `day = 30` or `day = 80.5`",
@@ -86,7 +86,7 @@ fn what_is_wrong_is_named_with_its_line() {
     check("[[outage]]\nday = 1\nhosts = [1, 101]", "1: there is no host `101`");
     check(
         "[[outage]]\nday = 1\nhosts = \"1%\"\nkind = \"gone\"",
-        "4: `kind = \"gone\"` is not \"timeout\" (no answer) or \"slow\" (after an hour)",
+        "4: `kind = \"gone\"` is not \"timeout\" (no response) or \"slow\" (after an hour)",
     );
     check(
         "[[outage]]\nday = 1\nhosts = \"1%\"\ndays = 0",
