@@ -269,19 +269,19 @@ impl Engine {
 
     /// Restores the state of a host that has no sources yet. The host first waits for its usual
     /// gap, because the time of the last request is unknown.
-    pub fn restore_host(&mut self, number: u32, memory: &HostCheckpoint) {
+    pub fn restore_host(&mut self, number: u32, checkpoint: &HostCheckpoint) {
         if number >= crate::SourceDescription::ID_LIMIT {
             return;
         }
         while self.hosts.len() <= number as usize {
             self.hosts.push(Host::new(self.prior));
         }
-        let free = if memory.free_at.is_nan() { self.now } else { memory.free_at };
+        let free = if checkpoint.free_at.is_nan() { self.now } else { checkpoint.free_at };
         let host = &mut self.hosts[number as usize];
-        host.prior = memory.prior;
-        host.gap = if memory.gap > 0.0 { memory.gap } else { 0.0 };
+        host.prior = checkpoint.prior;
+        host.gap = if checkpoint.gap > 0.0 { checkpoint.gap } else { 0.0 };
         host.free_at = free.max(self.now + self.settings.host_gap.max(host.gap));
-        (host.failures, host.down) = (memory.failures, memory.down);
+        (host.failures, host.down) = (checkpoint.failures, checkpoint.down);
     }
 }
 

@@ -258,14 +258,14 @@ impl Engine {
                 // again.
                 affordable_day
             } else {
-                let may_spend_early =
+                let overflow_day =
                     if self.may_spend_early { self.token_bucket.full_day() } else { f64::INFINITY };
                 let scheduled = match self.scheduled.peek() {
                     Some((day, _)) => day.min(self.next_candidate_at).max(affordable_day),
                     None => f64::INFINITY,
                 };
                 let next = self.queue.first().min(self.resting_hosts.first());
-                scheduled.min(next).min(may_spend_early).min(self.idle_recheck_day())
+                scheduled.min(next).min(overflow_day).min(self.idle_recheck_day())
             }
         } else {
             f64::INFINITY

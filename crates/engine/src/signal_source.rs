@@ -251,7 +251,7 @@ impl Engine {
     pub fn signal_history_checkpoints(&self, id: u32) -> Vec<(u32, SignalHistoryCheckpoint)> {
         let source = self.sources.get(id as usize).filter(|it| it.state != SourceState::Absent);
         let chain = self.signal_sources.chain_places(source.and_then(Source::history));
-        let memory = |place: u32| {
+        let checkpoint = |place: u32| {
             let history = self
                 .signal_sources
                 .history(place)
@@ -264,7 +264,7 @@ impl Engine {
                 ),
             ))
         };
-        chain.into_iter().filter_map(memory).collect()
+        chain.into_iter().filter_map(checkpoint).collect()
     }
 
     /// Returns the signals about a source; `None` without an active signal source.

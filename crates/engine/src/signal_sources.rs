@@ -61,7 +61,7 @@ impl SignalSources {
     }
 
     /// Signal source that a source is read for.
-    pub(crate) fn read_by(&self, source: u32) -> Option<u32> {
+    pub(crate) fn signal_source_read_by(&self, source: u32) -> Option<u32> {
         self.by_source.get(&source).copied()
     }
 

@@ -65,7 +65,7 @@ pub struct SourceDescription {
     pub max_interval: f64,
     /// Day of the existing copy; `None` if there is no copy yet.
     pub last_fetch: Option<f64>,
-    /// Known change rate; `None` learns it from its host's other sources and its own fetches.
+    /// Fixed change rate; `None` learns it from its host's other sources and its own fetches.
     pub belief: Option<Belief>,
 }
 

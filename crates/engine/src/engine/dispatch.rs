@@ -108,8 +108,8 @@ impl Engine {
         source.state = SourceState::Candidate;
         let host = source.host;
         let sources = &mut self.sources;
-        let ready = &mut self.hosts[host as usize].candidates;
-        ready.add(rank, id, |id, place| sources[id as usize].place = place);
+        let candidates = &mut self.hosts[host as usize].candidates;
+        candidates.add(rank, id, |id, place| sources[id as usize].place = place);
         self.enqueue_host(now, host);
         self.schedule_rerank(now, id, rank);
     }
@@ -135,8 +135,8 @@ impl Engine {
             return;
         }
         let sources = &mut self.sources;
-        let ready = &mut self.hosts[source.host as usize].candidates;
-        ready.update(source.place, rank, |id, place| sources[id as usize].place = place);
+        let candidates = &mut self.hosts[source.host as usize].candidates;
+        candidates.update(source.place, rank, |id, place| sources[id as usize].place = place);
         self.rerank_host(source.host);
         self.schedule_rerank(now, id, rank);
     }
@@ -172,8 +172,8 @@ impl Engine {
         (source.state, source.due) = (SourceState::Waiting, f64::INFINITY);
         let (host, place) = (source.host, source.place);
         let sources = &mut self.sources;
-        let ready = &mut self.hosts[host as usize].candidates;
-        ready.remove(place, |id, place| sources[id as usize].place = place);
+        let candidates = &mut self.hosts[host as usize].candidates;
+        candidates.remove(place, |id, place| sources[id as usize].place = place);
         self.rerank_host(host);
     }
 
@@ -218,21 +218,21 @@ impl Engine {
 
     /// True if the host can take a request now.
     fn can_request(&self, now: f64, host: u32) -> bool {
-        let it = &self.hosts[host as usize];
-        it.in_flight < self.settings.host_connections && it.free_at <= now
+        let host_state = &self.hosts[host as usize];
+        host_state.in_flight < self.settings.host_connections && host_state.free_at <= now
     }
 
     /// Adds a host to the ready hosts if it has a candidate and can take a request.
     pub(crate) fn enqueue_host(&mut self, now: f64, host: u32) {
-        let it = &self.hosts[host as usize];
-        if it.place.is_some() {
+        let host_state = &self.hosts[host as usize];
+        if host_state.place.is_some() {
             self.rerank_host(host);
-        } else if let Some(best) = it.candidates.first()
-            && it.in_flight < self.settings.host_connections
+        } else if let Some(best) = host_state.candidates.first()
+            && host_state.in_flight < self.settings.host_connections
         {
-            if it.free_at > now {
-                if !it.is_resting {
-                    self.resting_hosts.push(it.free_at, host);
+            if host_state.free_at > now {
+                if !host_state.is_resting {
+                    self.resting_hosts.push(host_state.free_at, host);
                     self.hosts[host as usize].is_resting = true;
                 }
             } else {
@@ -256,8 +256,8 @@ impl Engine {
 
     /// Updates the rank of a ready host after its best candidate changed.
     fn rerank_host(&mut self, host: u32) {
-        let it = &self.hosts[host as usize];
-        let (Some(place), best) = (it.place, it.candidates.first()) else { return };
+        let host_state = &self.hosts[host as usize];
+        let (Some(place), best) = (host_state.place, host_state.candidates.first()) else { return };
         match best {
             None => self.dequeue_host(host),
             Some(best) => {
@@ -281,15 +281,15 @@ impl Engine {
     /// the cost to save for. Returns the source's rank if it had to be computed.
     fn pick_next(&mut self, now: f64) -> Option<(u32, Option<f64>)> {
         let first = self.ready_hosts.first();
-        let is_in_line = first.and_then(|it| self.hosts[it.number as usize].candidates.first());
-        let mut best = is_in_line.map(|it| (it.number, None));
+        let best_candidate = first.and_then(|it| self.hosts[it.number as usize].candidates.first());
+        let mut best = best_candidate.map(|it| (it.number, None));
         let rank = first.map_or(0.0, |it| it.rank);
         self.next_candidate_at = f64::NEG_INFINITY;
         let is_worth_price =
             best.is_some() && rank >= PRICE_TOLERANCE * self.price && !self.is_large_set();
-        let mut moved = 0;
+        let mut requeued = 0;
         while !is_worth_price && let Some((day, id)) = self.scheduled.peek() {
-            if moved == MAX_PROMOTIONS_PER_STEP {
+            if requeued == MAX_PROMOTIONS_PER_STEP {
                 break;
             }
             let source = &self.sources[id as usize];
@@ -297,27 +297,27 @@ impl Engine {
                 self.pop_from_queue(SourceState::Scheduled, f64::INFINITY);
                 continue;
             }
-            let allowed = source.last + f64::from(source.min_interval);
-            if allowed > now {
+            let earliest = source.last + f64::from(source.min_interval);
+            if earliest > now {
                 // Its minimum interval is not over: it makes way for others.
                 self.pop_from_queue(SourceState::Scheduled, f64::INFINITY);
                 self.sources[id as usize].state = SourceState::Waiting;
-                self.push_to_queue(allowed, id);
-                moved += 1;
+                self.push_to_queue(earliest, id);
+                requeued += 1;
                 continue;
             }
-            let has_come = day <= now && self.is_large_set();
-            if has_come && self.hosts[source.host as usize].price > 0.0 {
+            let is_turn_reached = day <= now && self.is_large_set();
+            if is_turn_reached && self.hosts[source.host as usize].price > 0.0 {
                 // Its host has become saturated.
                 self.pop_from_queue(SourceState::Scheduled, f64::INFINITY);
                 self.sources[id as usize].due = f64::INFINITY;
                 self.enqueue(now, id);
-                moved += 1;
+                requeued += 1;
                 continue;
             }
             let scheduled_rank = self.rank(now, source);
             let entry_value = self.entry_value(source.host);
-            if scheduled_rank < ENTRY_TOLERANCE * entry_value && !has_come {
+            if scheduled_rank < ENTRY_TOLERANCE * entry_value && !is_turn_reached {
                 // A short wait far from day 0 loses precision, so the day decides as well.
                 let next_candidate_at = self.due_day(now, source, entry_value);
                 if next_candidate_at > now {
@@ -390,9 +390,9 @@ impl Engine {
         self.mark_fetch_started(history);
         self.dequeue_host(host);
         let gap = self.known_host_gap(host);
-        let it = &mut self.hosts[host as usize];
-        it.in_flight += 1;
-        it.free_at = it.free_at.max(now + gap);
+        let host_state = &mut self.hosts[host as usize];
+        host_state.in_flight += 1;
+        host_state.free_at = host_state.free_at.max(now + gap);
     }
 
     /// Handles a fetch that someone started without being asked.

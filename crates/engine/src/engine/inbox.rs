@@ -82,8 +82,8 @@ impl Engine {
                     true
                 }
                 InboxItem::SignalSourcesDescribed(items, next) => {
-                    process_some(items, next, &mut remaining, |(description, memory)| {
-                        self.describe_signal_source(now, *description, memory.as_ref());
+                    process_some(items, next, &mut remaining, |(description, checkpoint)| {
+                        self.describe_signal_source(now, *description, checkpoint.as_ref());
                     })
                 }
                 InboxItem::SignalSourcesRemoved(items, next) => {
@@ -92,8 +92,8 @@ impl Engine {
                     })
                 }
                 InboxItem::SignalHistoriesRestored(items, next) => {
-                    process_some(items, next, &mut remaining, |(id, signal_source, memory)| {
-                        self.restore_history(now, *id, *signal_source, memory);
+                    process_some(items, next, &mut remaining, |(id, signal_source, checkpoint)| {
+                        self.restore_history(now, *id, *signal_source, checkpoint);
                     })
                 }
             };

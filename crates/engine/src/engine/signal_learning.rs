@@ -25,15 +25,15 @@ impl Engine {
         &mut self,
         now: f64,
         it: SignalSource,
-        memory: Option<&SignalSourceCheckpoint>,
+        checkpoint: Option<&SignalSourceCheckpoint>,
     ) {
         if it.number >= SignalSource::NUMBER_LIMIT {
             return;
         }
         let is_new = self.signal_sources.trust(it.number).is_none();
         let trust = self.signal_sources.trust_or_insert(it.number);
-        if let Some(memory) = memory.filter(|_| is_new) {
-            trust.stats = memory.valid_stats(now);
+        if let Some(checkpoint) = checkpoint.filter(|_| is_new) {
+            trust.stats = checkpoint.valid_stats(now);
         }
         let before = self.signal_sources.set_source(it.number, it.source);
         if let Some(id) = before.filter(|_| before != it.source) {
@@ -49,7 +49,8 @@ impl Engine {
     /// Links the source of a sitemap or feed with its signal source.
     pub(super) fn link_to_signal_source(&mut self, id: u32) {
         let is_linkable = self.sources.get(id as usize).is_some_and(|it| !it.is_observed());
-        if let Some(number) = self.signal_sources.read_by(id).filter(|_| is_linkable) {
+        if let Some(number) = self.signal_sources.signal_source_read_by(id).filter(|_| is_linkable)
+        {
             self.unlink_signals(id);
             self.sources[id as usize].set_link(Link::SignalSource(number));
         }
@@ -94,21 +95,22 @@ impl Engine {
         now: f64,
         id: u32,
         signal_source: u32,
-        memory: &SignalHistoryCheckpoint,
+        checkpoint: &SignalHistoryCheckpoint,
     ) {
-        let is_there = self.sources.get(id as usize).is_some_and(|it| {
+        let is_eligible = self.sources.get(id as usize).is_some_and(|it| {
             it.state != SourceState::Absent
                 && !it.is_observed()
                 && !matches!(it.link(), Link::SignalSource(_))
         });
-        if !is_there || self.find_history(id, signal_source).is_some() || !memory.is_valid() {
+        if !is_eligible || self.find_history(id, signal_source).is_some() || !checkpoint.is_valid()
+        {
             return;
         }
-        if let Some(place) = self.add_history(id, signal_source, |_| memory.signal_belief)
+        if let Some(place) = self.add_history(id, signal_source, |_| checkpoint.signal_belief)
             && let Some(history) = self.signal_sources.history_mut(place)
         {
-            memory.write(history);
-            self.signal_sources.set_fetches(place, memory.fetches());
+            checkpoint.write(history);
+            self.signal_sources.set_fetches(place, checkpoint.fetches());
             self.update_signal_value(place);
             self.select_best_history(id);
             self.reevaluate(now, id);
@@ -147,9 +149,9 @@ impl Engine {
         }
         let delay = trust.stats.delay;
         let place = self.find_history(id, signal_source).or_else(|| {
-            let is_room =
+            let has_room =
                 self.signal_sources.chain_places(source.history()).len() < MAX_SIGNAL_SOURCES;
-            is_room.then(|| self.add_history(id, signal_source, |prior| prior))?
+            has_room.then(|| self.add_history(id, signal_source, |prior| prior))?
         });
         let Some(place) = place else { return };
         let Some(history) = self.signal_sources.history_mut(place) else { return };

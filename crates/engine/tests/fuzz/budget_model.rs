@@ -62,10 +62,10 @@ impl BudgetModel {
         let needed = cost.min(self.burst());
         let slack = 1e-6 * needed + self.rounding_bound;
         if self.rate() <= 0.0 {
-            return Err("spent, but there is no budget".to_owned());
+            return Err("spending without a budget".to_owned());
         }
         if self.available + slack < needed {
-            return Err(format!("{needed} spent, but only {} was there", self.available));
+            return Err(format!("{needed} spent, only {} available", self.available));
         }
         self.available -= cost;
         Ok(())

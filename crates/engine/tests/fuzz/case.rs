@@ -152,7 +152,7 @@ pub(crate) fn goals() -> [(&'static str, Goal); 9] {
 /// Budget profiles by name.
 pub(crate) fn profiles() -> [(&'static str, BudgetProfile); 4] {
     let of = |weight: fn(usize) -> f64| {
-        BudgetProfile::new(std::array::from_fn(weight)).expect("weights that can be meant")
+        BudgetProfile::new(std::array::from_fn(weight)).expect("valid weights")
     };
     [
         ("even", BudgetProfile::EVEN),
@@ -343,7 +343,7 @@ fn value<T: FromStr>(word: &str) -> Result<T, String> {
 }
 
 fn read_step(verb: &str, mut words: Words<'_>) -> Result<Step, String> {
-    let mut word = || words.next().ok_or("a word is missing");
+    let mut word = || words.next().ok_or("missing word");
     Ok(match verb {
         "+" => {
             let (first, count) = range(word()?)?;
@@ -397,7 +397,7 @@ fn read_step(verb: &str, mut words: Words<'_>) -> Result<Step, String> {
         "run" => Step::Run { days: value(word()?)?, seed: value(word()?)? },
         "snapshot" => Step::Snapshot,
         "reopen" => Step::Reopen,
-        _ => return Err("nothing of that name happens".to_owned()),
+        _ => return Err("unknown step".to_owned()),
     })
 }
 
@@ -419,11 +419,11 @@ fn outcome(word: &str) -> Result<FetchResult, String> {
                 "host" => FailureCause::Host,
                 "source" => FailureCause::Source,
                 "us" => FailureCause::Us,
-                _ => return Err(format!("nobody is called `{cause}`")),
+                _ => return Err(format!("unknown cause: `{cause}`")),
             };
             FetchResult::Failed { cause, retry_after: parts.next().map(value).transpose()? }
         }
-        _ => return Err(format!("no fetch brings `{word}`")),
+        _ => return Err(format!("unknown fetch result: `{word}`")),
     })
 }
 
@@ -447,7 +447,7 @@ fn read_description(id: u32, count: u32, words: Words<'_>) -> Result<Step, Strin
                 let belief = Belief::new(value(shape)?, value(days)?);
                 it.belief = Some(belief.map_err(|why| why.to_string())?);
             }
-            _ => return Err(format!("a source has no `{word}`")),
+            _ => return Err(format!("unknown source option: `{word}`")),
         }
     }
     Ok(Step::Describe { first: it, count, hosts })
@@ -455,7 +455,7 @@ fn read_description(id: u32, count: u32, words: Words<'_>) -> Result<Step, Strin
 
 fn read_goal(name: &str) -> Result<Goal, String> {
     let goal = goals().into_iter().find(|it| it.0 == name);
-    goal.map(|it| it.1).ok_or_else(|| format!("no goal is called `{name}`"))
+    goal.map(|it| it.1).ok_or_else(|| format!("unknown goal: `{name}`"))
 }
 
 fn read_settings(words: Words<'_>) -> Result<EngineSettings, String> {
@@ -465,7 +465,7 @@ fn read_settings(words: Words<'_>) -> Result<EngineSettings, String> {
             ("budget", x) => it.budget = value(x)?,
             ("profile", x) => {
                 let profile = profiles().into_iter().find(|it| it.0 == x);
-                it.profile = profile.ok_or_else(|| format!("no profile is called `{x}`"))?.1;
+                it.profile = profile.ok_or_else(|| format!("unknown profile: `{x}`"))?.1;
             }
             ("burst", x) => it.burst = Some(value(x)?),
             ("gap", x) => it.host_gap = value(x)?,
@@ -474,7 +474,7 @@ fn read_settings(words: Words<'_>) -> Result<EngineSettings, String> {
             ("goal", x) => it.goal = read_goal(x)?,
             ("many", x) => it.large_set_threshold = value(x)?,
             ("paused", _) => it.paused = true,
-            _ => return Err(format!("there is no setting `{word}`")),
+            _ => return Err(format!("unknown setting: `{word}`")),
         }
     }
     Ok(it)

@@ -39,7 +39,7 @@ pub(crate) fn show(case: &Case, show_step: impl FnMut(&str)) -> Result<(), Strin
     if driven.engine.snapshot() == driven.twin.snapshot() {
         Ok(())
     } else {
-        Err("two engines that were told the same ended in different states".to_owned())
+        Err("two engines with the same events ended in different states".to_owned())
     }
 }
 
@@ -177,9 +177,11 @@ impl<F: FnMut(&str)> Driver<F> {
     fn snapshot(&mut self) -> Result<(), String> {
         let bytes = self.engine.snapshot();
         let max = MAX_SNAPSHOT_BYTES.0 + MAX_SNAPSHOT_BYTES.1 * self.largest_id as usize;
-        ensure(bytes.len() < max, || format!("{} bytes, and at most {max} needed", bytes.len()))?;
+        ensure(bytes.len() < max, || format!("{} bytes, maximum {max}", bytes.len()))?;
         self.twin = Engine::restore(&bytes).map_err(|why| why.to_string())?;
-        ensure(self.twin.snapshot() == bytes, || "restored, it is not what it was".to_owned())
+        ensure(self.twin.snapshot() == bytes, || {
+            "the restored engine has a different snapshot".to_owned()
+        })
     }
 
     /// Continues with new engines that resume from checkpoints.
@@ -191,10 +193,12 @@ impl<F: FnMut(&str)> Driver<F> {
         let mut restored_sources = Vec::new();
         for source in &sources {
             let learnt =
-                self.engine.learned_state(source.description.id).ok_or("nothing was learnt")?;
+                self.engine.learned_state(source.description.id).ok_or("no learned state")?;
             let again =
                 LearnedState::from_bytes(&learnt.to_bytes()).map_err(|why| why.to_string())?;
-            ensure(format!("{learnt:?}") == format!("{again:?}"), || format!("{learnt:?} lost"))?;
+            ensure(format!("{learnt:?}") == format!("{again:?}"), || {
+                format!("checkpoint differs: {learnt:?}")
+            })?;
             restored_sources
                 .push((SourceDescription { last_fetch: None, ..source.description }, again));
         }
@@ -247,9 +251,7 @@ impl<F: FnMut(&str)> Driver<F> {
             }
             idle += 1;
             let max = 200 + 8 * self.model.sources.len();
-            ensure(idle < max, || {
-                format!("{idle} ticks in about one moment, and it asks for more")
-            })?;
+            ensure(idle < max, || format!("{idle} ticks in about one moment without effect"))?;
         }
         Ok(())
     }
@@ -261,9 +263,7 @@ impl<F: FnMut(&str)> Driver<F> {
         let (mut actions, mut others) = (Vec::new(), Vec::new());
         self.engine.step(day, event.clone(), &mut actions);
         self.twin.step(day, event.clone(), &mut others);
-        ensure(actions == others, || {
-            format!("told the same, one engine says {actions:?}, and the other one {others:?}")
-        })?;
+        ensure(actions == others, || format!("engines differ: {actions:?}, and {others:?}"))?;
         let wake = self.engine.next_tick();
         (self.show_step)(&format!("{day:?}: {event:?} -> {actions:?}, next {wake:?}"));
         self.model.advance(day);
@@ -321,7 +321,7 @@ impl<F: FnMut(&str)> Driver<F> {
                 let all = [settings.budget, settings.burst.unwrap_or(0.0), settings.host_gap];
                 let mended = settings.validate().is_err() || all.iter().any(|&it| it > 1e30);
                 let meant = mended || kept == settings;
-                ensure(meant, || format!("{settings:?} became {kept:?}"))?;
+                ensure(meant, || format!("valid settings {settings:?} became {kept:?}"))?;
                 model.set(kept);
             }
         }
@@ -342,27 +342,27 @@ impl<F: FnMut(&str)> Driver<F> {
                 }
                 Action::PriceUpdated { price, long_run_price: outlook, .. } => {
                     let fine = amount(price) && amount(outlook);
-                    ensure(fine, || format!("the price is {price}, the outlook {outlook}"))?;
+                    ensure(fine, || format!("invalid prices: {price}, long run {outlook}"))?;
                 }
                 Action::Alarm(Alarm::DescriptionRejected(id)) => rejected.push(id),
                 Action::Alarm(Alarm::HostDown(host)) => {
                     let it = model.hosts.entry(host).or_default();
-                    ensure(!it.down, || format!("host {host} is down twice"))?;
+                    ensure(!it.down, || format!("host {host} reported as down twice"))?;
                     it.down = true;
                 }
                 Action::Alarm(Alarm::HostRecovered(host)) => {
                     let it = model.hosts.entry(host).or_default();
-                    ensure(it.down, || format!("host {host} is back, and was not away"))?;
+                    ensure(it.down, || format!("host {host} recovered, but was not down"))?;
                     it.down = false;
                 }
                 Action::Alarm(Alarm::BudgetTooSmall { needed }) => {
-                    ensure(needed > 0.0, || format!("{needed} is needed"))?;
+                    ensure(needed > 0.0, || format!("invalid required budget: {needed}"))?;
                 }
             }
         }
         ensure(fetches <= MAX_FETCHES_PER_STEP, || format!("{fetches} fetches in one step"))?;
         ensure(rejected == model.rejected, || {
-            format!("{rejected:?} are refused, and {:?} cannot be meant", model.rejected)
+            format!("rejected: {rejected:?}, invalid: {:?}", model.rejected)
         })?;
         Ok(fetches)
     }
@@ -370,18 +370,24 @@ impl<F: FnMut(&str)> Driver<F> {
     fn check_state(&mut self, actions: &[Action]) -> Result<(), String> {
         let (engine, model) = (&self.engine, &self.model);
         let (wake, now) = (engine.next_tick(), engine.now());
-        ensure(now == model.now, || format!("it is {now} to it, and {} to us", model.now))?;
-        ensure(wake >= now, || format!("it wants to wake on {wake}"))?;
+        ensure(now == model.now, || format!("engine day is {now}, expected {}", model.now))?;
+        ensure(wake >= now, || format!("next tick in the past: {wake}"))?;
         ensure(wake.to_bits() == self.twin.next_tick().to_bits(), || {
-            "the two wake apart".to_owned()
+            "the two engines request different ticks".to_owned()
         })?;
         let (price, outlook) = (engine.price(), engine.long_run_price());
-        ensure(amount(price) && amount(outlook), || format!("the price is {price}, {outlook}"))?;
+        ensure(amount(price) && amount(outlook), || {
+            format!("invalid prices: {price}, long run {outlook}")
+        })?;
         let (len, there) = (engine.len(), model.sources.len());
-        ensure(len == there && engine.is_empty() == (there == 0), || format!("{len} of {there}"))?;
+        ensure(len == there && engine.is_empty() == (there == 0), || {
+            format!("{len} sources instead of {there}")
+        })?;
         for (host, price) in engine.host_prices() {
             let known = model.hosts.contains_key(&host);
-            ensure(known && price > 0.0 && amount(price), || format!("host {host} costs {price}"))?;
+            ensure(known && price > 0.0 && amount(price), || {
+                format!("invalid price of host {host}: {price}")
+            })?;
         }
         let touched = actions.iter().filter_map(|action| match action {
             Action::Fetch { id, .. } | Action::SourceGone(id) => Some(*id),
@@ -399,17 +405,18 @@ impl<F: FnMut(&str)> Driver<F> {
             self.check_source(id)?;
             let none = self.model.sources.contains_key(&self.next_checked);
             let absent = none || self.engine.explain(self.next_checked).is_none();
-            ensure(absent, || format!("source {} is explained, and not there", self.next_checked))?;
+            ensure(absent, || format!("explanation of missing source {}", self.next_checked))?;
         }
         Ok(())
     }
 
     /// Checks that an explanation agrees with the model and is plausible.
     fn check_source(&self, id: u32) -> Result<(), String> {
-        let it = self.engine.explain(id).ok_or_else(|| format!("source {id} is not explained"))?;
+        let it = self.engine.explain(id).ok_or_else(|| format!("no explanation of source {id}"))?;
         let source = &self.model.sources[&id];
-        let check =
-            |fine: bool| ensure(fine, || format!("source {id} is {it:?}, we know {source:?}"));
+        let check = |fine: bool| {
+            ensure(fine, || format!("source {id}: {it:?} does not match the model: {source:?}"))
+        };
         check(it.id == id && it.now == self.model.now && it.price == it.price.max(0.0))?;
         check(self.model.may_be_in_phase(id, it.phase))?;
         check(it.last_fetch == Some(source.last).filter(|day| day.is_finite()))?;
@@ -433,7 +440,7 @@ impl<F: FnMut(&str)> Driver<F> {
             return Ok(());
         }
         ensure(engine.is_empty() || engine.price() > 0.0 || !self.has_live_source(), || {
-            "at rest, and there is no price".to_owned()
+            "idle without a price".to_owned()
         })?;
         let now = engine.now();
         // A candidate is only missed if the cost that is being saved for is affordable.
@@ -445,7 +452,7 @@ impl<F: FnMut(&str)> Driver<F> {
             // Due sources become candidates when there is budget.
             let can_pay = model.capacity > 0 && model.budget.can_surely_pay(max);
             ensure(!(is_late && can_pay && it.phase == SourcePhase::Waiting), || {
-                format!("source {id} is new, and waits: {it:?}")
+                format!("new source {id} is not a candidate: {it:?}")
             })?;
             let host = model.hosts.get(&source.host);
             let can = host.is_none_or(|host| {
@@ -459,7 +466,7 @@ impl<F: FnMut(&str)> Driver<F> {
         let idle = free.filter(|_| engine.next_tick() > now + SECOND).filter(|_| {
             model.sources.len() <= 256 && model.capacity > 0 && model.budget.can_surely_pay(max)
         });
-        ensure(idle.is_none(), || format!("idle, while {idle:?} waits, and its host too"))
+        ensure(idle.is_none(), || format!("idle, although source {idle:?} and its host are ready"))
     }
 
     fn has_live_source(&self) -> bool {

@@ -239,21 +239,21 @@ impl Model {
         // A failed fetch is repeated whatever the minimum interval.
         let shortest = if source.failed { 0.0 } else { source.description.min_interval };
         let violation = if source.in_flight {
-            Some("it is being fetched".to_owned())
+            Some("it is in flight".to_owned())
         } else if source.description.paused {
             Some("it is paused".to_owned())
         } else if source.parked {
             Some("it is parked".to_owned())
         } else if source.blocked_until > now + slack(0.0) {
-            Some(format!("it is to be left alone until {}", source.blocked_until))
+            Some(format!("it is blocked until {}", source.blocked_until))
         } else if host.blocked_until > now + slack(0.0) {
-            Some(format!("its host is to be left alone until {}", host.blocked_until))
+            Some(format!("its host is blocked until {}", host.blocked_until))
         } else if host.in_flight >= self.settings.host_connections {
-            Some(format!("{} fetches from its host are under way", host.in_flight))
+            Some(format!("{} requests to its host are in flight", host.in_flight))
         } else if now - source.last < shortest - slack(shortest) {
-            Some(format!("it was fetched on {}", source.last))
+            Some(format!("its minimum interval since {} is not over", source.last))
         } else if self.capacity == 0 {
-            Some("nobody can fetch it".to_owned())
+            Some("no capacity".to_owned())
         } else {
             None
         };
@@ -432,9 +432,9 @@ impl Model {
 
     /// Records that a source is gone for good, which requires four probes.
     pub(crate) fn park(&mut self, id: u32) -> Result<(), String> {
-        let source = self.sources.get_mut(&id).ok_or("gone, but it was never there")?;
+        let source = self.sources.get_mut(&id).ok_or("reported as gone, but does not exist")?;
         if source.gone < 5 {
-            return Err(format!("given up after it was found gone {} times", source.gone));
+            return Err(format!("parked after {} gone answers", source.gone));
         }
         source.parked = true;
         Ok(())
