@@ -121,7 +121,7 @@ fn measure(name: &str, bytes: &[u8], detector: &Detector) {
     let raw = best_time(|| {
         black_box(digest(bytes));
     });
-    let reading = detector.extract(&document);
+    let extraction = detector.extract(&document);
     let time = best_time(|| {
         black_box(detector.extract(&document));
     });
@@ -131,7 +131,7 @@ fn measure(name: &str, bytes: &[u8], detector: &Detector) {
         megabytes / time,
         time / count_time,
         megabytes / raw,
-        100.0 * reading.text.len() as f64 / bytes.len() as f64
+        100.0 * extraction.text.len() as f64 / bytes.len() as f64
     );
 }
 

@@ -19,7 +19,7 @@ pub enum ExclusionReason {
     /// The foot of the site.
     Footer,
     /// Text beside the main text.
-    Aside,
+    Sidebar,
     /// Advertising.
     Advertising,
     /// A request for consent to cookies.
@@ -53,7 +53,7 @@ impl ExclusionReason {
         Self::Navigation,
         Self::Header,
         Self::Footer,
-        Self::Aside,
+        Self::Sidebar,
         Self::Advertising,
         Self::Consent,
         Self::Sharing,
@@ -83,7 +83,7 @@ impl ExclusionReason {
             Self::Navigation => "navigation",
             Self::Header => "header",
             Self::Footer => "footer",
-            Self::Aside => "aside",
+            Self::Sidebar => "aside",
             Self::Advertising => "advertising",
             Self::Consent => "consent",
             Self::Sharing => "sharing",

@@ -182,14 +182,14 @@ fn meaning_of_all(words: &[WordFacts]) -> Option<NameMeaning> {
     }
     // `related-posts` is about posts, but `ad-list` may be the content of the page.
     let excludes_no_content = |meaning| {
-        use ExclusionReason::{Account, Advertising, Aside, Overlay};
+        use ExclusionReason::{Account, Advertising, Overlay, Sidebar};
         matches!(
             meaning,
             NameMeaning::SiteHeader
                 | NameMeaning::SiteFooter
                 | NameMeaning::Menu
                 | NameMeaning::Note
-                | NameMeaning::Exclude(Advertising | Account | Overlay | Aside)
+                | NameMeaning::Exclude(Advertising | Account | Overlay | Sidebar)
         )
     };
     found.filter(|it| !(has_content && excludes_no_content(*it)))
@@ -239,8 +239,8 @@ mod tests {
         let exclude = |reason| Some(NameMeaning::Exclude(reason));
         check("site-header", Some(NameMeaning::SiteHeader));
         check("siteHeader sticky", Some(NameMeaning::SiteHeader));
-        check("Sidebar_sidebar__x7Ga2", exclude(ExclusionReason::Aside));
-        check("Sidebar_sidebar__abcde", exclude(ExclusionReason::Aside));
+        check("Sidebar_sidebar__x7Ga2", exclude(ExclusionReason::Sidebar));
+        check("Sidebar_sidebar__abcde", exclude(ExclusionReason::Sidebar));
         check("ad-slot-728x90", exclude(ExclusionReason::Advertising));
         check("x y cookie-banner", exclude(ExclusionReason::Consent));
         check("related-posts", exclude(ExclusionReason::Related));

@@ -192,7 +192,7 @@ fn classify_by_names(
         element.is_from_name = true;
         element.needs_content_check =
             reason == ExclusionReason::Counter || element.in_main && may_be_content(reason);
-        if element.needs_content_check && reason == ExclusionReason::Aside {
+        if element.needs_content_check && reason == ExclusionReason::Sidebar {
             (element.hint, element.hint_depth) =
                 (element.hint.max(TextHint::Metadata), HINT_DEPTH + 1);
         }
@@ -214,11 +214,11 @@ fn classify_by_names(
 /// `recommendations`.
 fn may_be_content(reason: ExclusionReason) -> bool {
     use ExclusionReason::{
-        Account, Aside, Consent, Counter, Newsletter, Overlay, Related, Sharing, Widget,
+        Account, Consent, Counter, Newsletter, Overlay, Related, Sharing, Sidebar, Widget,
     };
     matches!(
         reason,
-        Account | Aside | Consent | Counter | Newsletter | Overlay | Related | Sharing | Widget
+        Account | Sidebar | Consent | Counter | Newsletter | Overlay | Related | Sharing | Widget
     )
 }
 
@@ -303,14 +303,14 @@ fn landmark_reason(
             return (!is_text_header(attributes)).then_some(ExclusionReason::Header);
         }
         Tag::Footer if !element.in_article => return Some(ExclusionReason::Footer),
-        Tag::Aside => {
+        Tag::AsideElement => {
             let is_note = attributes
                 .class
                 .map(NameFacts::from_class)
                 .is_some_and(|it| it.meaning == Some(NameMeaning::Note));
             let is_inner = element.in_article || element.in_main;
             element.is_inner_aside = is_inner && !is_note;
-            return (!is_inner && !is_note).then_some(ExclusionReason::Aside);
+            return (!is_inner && !is_note).then_some(ExclusionReason::Sidebar);
         }
         _ => {}
     }
@@ -353,8 +353,8 @@ fn name_reason(
     match meaning {
         NameMeaning::Exclude(reason) => {
             let applies = if is_table_part || is_caption {
-                use ExclusionReason::{Advertising, Aside, Consent, Navigation};
-                !is_caption && matches!(reason, Advertising | Aside | Consent | Navigation)
+                use ExclusionReason::{Advertising, Consent, Navigation, Sidebar};
+                !is_caption && matches!(reason, Advertising | Sidebar | Consent | Navigation)
             } else if tag == Tag::Article {
                 matches!(reason, ExclusionReason::Advertising | ExclusionReason::Related)
             } else {

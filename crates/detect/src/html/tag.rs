@@ -48,7 +48,7 @@ const fn pack_long_name(name: &[u8]) -> u128 {
 
 define_tags! {
     "a" A, "abbr" Abbr, "acronym" Acronym, "address" Address, "area" Area, "article" Article,
-    "aside" Aside, "audio" Audio, "b" B, "base" Base, "bdi" Bdi, "bdo" Bdo, "big" Big,
+    "aside" AsideElement, "audio" Audio, "b" B, "base" Base, "bdi" Bdi, "bdo" Bdo, "big" Big,
     "blockquote" Blockquote, "body" Body, "br" Br, "button" Button, "canvas" Canvas,
     "caption" Caption, "center" Center, "cite" Cite, "code" Code, "col" Col, "colgroup" Colgroup,
     "data" Data, "datalist" Datalist, "dd" Dd, "del" Del, "desc" Desc, "details" Details,
@@ -269,7 +269,7 @@ impl Tag {
                 | Self::Search
                 | Self::Header
                 | Self::Footer
-                | Self::Aside
+                | Self::AsideElement
         )
     }
 

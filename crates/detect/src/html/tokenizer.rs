@@ -94,7 +94,7 @@ impl<'a> Tokenizer<'a> {
                 b'a'..=b'z' | b'A'..=b'Z' => self.open_tag(at, attributes),
                 b'/' => self.close_tag(at),
                 b'!' => self.skip_declaration(at),
-                _ => self.skip_to_end(at),
+                _ => self.skip_past_gt(at),
             };
             self.count_steps(at);
             if token.is_some() {
@@ -158,7 +158,7 @@ impl<'a> Tokenizer<'a> {
     fn skip_declaration(&mut self, open: usize) -> Option<Token<'a>> {
         let bytes = self.text.as_bytes();
         if !bytes[open..].starts_with(b"<!--") {
-            return self.skip_to_end(open);
+            return self.skip_past_gt(open);
         }
         let body = open + 4;
         if bytes[body..].starts_with(b">") {
@@ -180,7 +180,7 @@ impl<'a> Tokenizer<'a> {
         None
     }
 
-    fn skip_to_end(&mut self, open: usize) -> Option<Token<'a>> {
+    fn skip_past_gt(&mut self, open: usize) -> Option<Token<'a>> {
         let bytes = self.text.as_bytes();
         self.at = memchr(b'>', &bytes[open..]).map_or(bytes.len(), |it| open + it + 1);
         None
@@ -191,13 +191,13 @@ impl<'a> Tokenizer<'a> {
         let bytes = self.text.as_bytes();
         let start = open + 2;
         if !bytes.get(start).is_some_and(u8::is_ascii_alphabetic) {
-            return self.skip_to_end(open);
+            return self.skip_past_gt(open);
         }
         let (tag, end) = parse_tag_name(bytes, start);
         if bytes.get(end) == Some(&b'>') {
             self.at = end + 1;
         } else {
-            self.skip_to_end(end);
+            self.skip_past_gt(end);
         }
         Some(Token::Close { tag, name: &self.text[start..end] })
     }

@@ -118,7 +118,7 @@ impl<'a> Canonicalizer<'a> {
             return self.syntax_error();
         }
         while self.peek().is_some() {
-            self.document()?;
+            self.convert_document()?;
             self.skip_space();
         }
         Ok(())
@@ -140,22 +140,22 @@ impl<'a> Canonicalizer<'a> {
     }
 
     /// Converts a value with everything in it.
-    fn document(&mut self) -> Result<(), JsonError> {
+    fn convert_document(&mut self) -> Result<(), JsonError> {
         let (is_selected, is_dropped) = (self.select.match_root(), self.drop.match_root());
         let is_written = (is_selected || self.select.is_empty()) && !is_dropped;
-        self.value(ValueOutput { is_written, is_dropped, is_own_line: true })?;
+        self.convert_value(ValueOutput { is_written, is_dropped, is_own_line: true })?;
         while let Some(container) = self.containers.last() {
             let (is_array, first) = (container.is_array, container.count == 0);
             self.skip_space();
             match self.peek() {
-                Some(b']') if is_array => self.end(),
-                Some(b'}') if !is_array => self.end(),
+                Some(b']') if is_array => self.end_container(),
+                Some(b'}') if !is_array => self.end_container(),
                 Some(b',') if !first => {
                     self.at += 1;
                     self.skip_space();
-                    self.child(is_array)?;
+                    self.convert_child(is_array)?;
                 }
-                Some(_) if first => self.child(is_array)?,
+                Some(_) if first => self.convert_child(is_array)?,
                 _ => return self.syntax_error(),
             }
         }
@@ -163,7 +163,7 @@ impl<'a> Canonicalizer<'a> {
     }
 
     /// Converts the next element or member of the innermost container.
-    fn child(&mut self, is_array: bool) -> Result<(), JsonError> {
+    fn convert_child(&mut self, is_array: bool) -> Result<(), JsonError> {
         let last = self.containers.len() - 1;
         let Container { count: index, length, output: outer, .. } = self.containers[last];
         self.containers[last].count += 1;
@@ -202,11 +202,11 @@ impl<'a> Canonicalizer<'a> {
                 self.out.push(':');
             }
         }
-        self.value(output)
+        self.convert_value(output)
     }
 
     /// Converts a scalar, or begins a container.
-    fn value(&mut self, output: ValueOutput) -> Result<(), JsonError> {
+    fn convert_value(&mut self, output: ValueOutput) -> Result<(), JsonError> {
         let Some(first) = self.peek() else { return self.syntax_error() };
         let is_array = first == b'[';
         if is_array || first == b'{' {
@@ -242,35 +242,35 @@ impl<'a> Canonicalizer<'a> {
         if !output.is_written {
             self.out.truncate(start);
         }
-        self.finish(output);
+        self.write_separator(output);
         Ok(())
     }
 
-    fn finish(&mut self, output: ValueOutput) {
+    fn write_separator(&mut self, output: ValueOutput) {
         if output.is_written {
             self.out.push(if output.is_own_line { '\n' } else { ',' });
         }
     }
 
     /// Ends the innermost container.
-    fn end(&mut self) {
+    fn end_container(&mut self) {
         self.at += 1;
         let Some(container) = self.containers.pop() else { return };
         self.select.leave_container();
         self.drop.leave_container();
         if container.output.is_written {
-            self.sort(container.members, container.is_array);
+            self.sort_members(container.members, container.is_array);
             if self.out.ends_with(',') {
                 self.out.pop();
             }
             self.out.push(if container.is_array { ']' } else { '}' });
         }
         self.members.truncate(container.members);
-        self.finish(container.output);
+        self.write_separator(container.output);
     }
 
     /// Sorts members by name, or elements by text.
-    fn sort(&mut self, from: usize, is_array: bool) {
+    fn sort_members(&mut self, from: usize, is_array: bool) {
         let members = &self.members[from..];
         let (Some(first), true) = (members.first(), members.len() > 1) else { return };
         let (start, end) = (first.start, self.out.len());

@@ -5,18 +5,18 @@
 pub(crate) struct JsonPath {
     /// The path as written.
     pub(crate) text: String,
-    segments: Vec<Segment>,
+    segments: Vec<PathSegment>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Segment {
+struct PathSegment {
     /// The segment matches at any depth.
     is_descendant: bool,
-    selectors: Vec<Selector>,
+    selectors: Vec<PathSelector>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Selector {
+enum PathSelector {
     Name(String),
     Any,
     /// Negative: from the end.
@@ -42,8 +42,8 @@ impl JsonPath {
     /// True if the path depends on the length of a list.
     pub(crate) fn counts_from_end(&self) -> bool {
         self.segments.iter().flat_map(|it| &it.selectors).any(|it| match it {
-            Selector::Index(at) => *at < 0,
-            Selector::Slice(from, to, _) => *from < 0 || *to < 0,
+            PathSelector::Index(at) => *at < 0,
+            PathSelector::Slice(from, to, _) => *from < 0 || *to < 0,
             _ => false,
         })
     }
@@ -94,27 +94,27 @@ impl<'p> PathMatcher<'p> {
         let from_start = |it: i64| if it < 0 { it.saturating_add_unsigned(length) } else { it };
         let index = i64::try_from(index).unwrap_or(i64::MAX);
         self.match_child(|choice| match choice {
-            Selector::Any => true,
-            Selector::Index(it) => from_start(*it) == index,
-            Selector::Slice(from, to, step) => {
+            PathSelector::Any => true,
+            PathSelector::Index(it) => from_start(*it) == index,
+            PathSelector::Slice(from, to, step) => {
                 let from = from_start(*from).max(0);
                 (from..from_start(*to)).contains(&index) && (index - from) % step == 0
             }
-            Selector::Token(token) => *token == index.to_string(),
-            Selector::Name(_) => false,
+            PathSelector::Token(token) => *token == index.to_string(),
+            PathSelector::Name(_) => false,
         })
     }
 
     /// Begins a member. `name` is in its canonical form, without quotes.
     pub(crate) fn match_member(&mut self, name: &str) -> bool {
         self.match_child(|choice| match choice {
-            Selector::Any => true,
-            Selector::Name(it) | Selector::Token(it) => it == name,
-            Selector::Index(_) | Selector::Slice(..) => false,
+            PathSelector::Any => true,
+            PathSelector::Name(it) | PathSelector::Token(it) => it == name,
+            PathSelector::Index(_) | PathSelector::Slice(..) => false,
         })
     }
 
-    fn match_child(&mut self, is_selected: impl Fn(&Selector) -> bool) -> bool {
+    fn match_child(&mut self, is_selected: impl Fn(&PathSelector) -> bool) -> bool {
         let count = self.paths.len();
         if count == 0 {
             return false;
@@ -159,7 +159,7 @@ impl<'p> PathMatcher<'p> {
 /// Parses a pointer, which begins with `/`, or a JSON path, which begins with `$`.
 pub(crate) fn parse(text: &str) -> Result<JsonPath, PathError> {
     let segments = match text.strip_prefix('/') {
-        Some(rest) => pointer(rest)?,
+        Some(rest) => parse_pointer(rest)?,
         None => Parser { text, at: 0 }.path()?,
     };
     if segments.len() > MAX_SEGMENTS {
@@ -170,7 +170,7 @@ pub(crate) fn parse(text: &str) -> Result<JsonPath, PathError> {
     Ok(JsonPath { text: text.to_owned(), segments })
 }
 
-fn pointer(rest: &str) -> Result<Vec<Segment>, PathError> {
+fn parse_pointer(rest: &str) -> Result<Vec<PathSegment>, PathError> {
     let mut at = 1;
     let mut segments = Vec::new();
     for token in rest.split('/') {
@@ -190,9 +190,9 @@ fn pointer(rest: &str) -> Result<Vec<Segment>, PathError> {
             });
         }
         at += token.chars().count() + 1;
-        segments.push(Segment {
+        segments.push(PathSegment {
             is_descendant: false,
-            selectors: vec![Selector::Token(canonical_name(&name))],
+            selectors: vec![PathSelector::Token(canonical_name(&name))],
         });
     }
     Ok(segments)
@@ -240,7 +240,7 @@ impl Parser<'_> {
         self.at = self.text.len() - rest.len();
     }
 
-    fn path(&mut self) -> Result<Vec<Segment>, PathError> {
+    fn path(&mut self) -> Result<Vec<PathSegment>, PathError> {
         if !self.eat("$") {
             return self.error("a path begins with `$`, a pointer with `/`");
         }
@@ -253,11 +253,15 @@ impl Parser<'_> {
             let selectors = if self.eat("[") {
                 self.bracketed_selectors()?
             } else if is_descendant || self.eat(".") {
-                if self.eat("*") { vec![Selector::Any] } else { vec![Selector::Name(self.name()?)] }
+                if self.eat("*") {
+                    vec![PathSelector::Any]
+                } else {
+                    vec![PathSelector::Name(self.name()?)]
+                }
             } else {
                 return self.error("`.name` or `[…]` is expected here");
             };
-            segments.push(Segment { is_descendant, selectors });
+            segments.push(PathSegment { is_descendant, selectors });
         }
     }
 
@@ -272,7 +276,7 @@ impl Parser<'_> {
         Ok(name.to_owned())
     }
 
-    fn bracketed_selectors(&mut self) -> Result<Vec<Selector>, PathError> {
+    fn bracketed_selectors(&mut self) -> Result<Vec<PathSelector>, PathError> {
         let mut selectors = Vec::new();
         loop {
             self.skip_space();
@@ -280,7 +284,7 @@ impl Parser<'_> {
             selectors.push(match rest.chars().next() {
                 Some('*') => {
                     self.at += 1;
-                    Selector::Any
+                    PathSelector::Any
                 }
                 Some(quote @ ('"' | '\'')) => self.quoted_name(quote)?,
                 Some('?') => {
@@ -302,14 +306,14 @@ impl Parser<'_> {
         }
     }
 
-    fn quoted_name(&mut self, quote: char) -> Result<Selector, PathError> {
+    fn quoted_name(&mut self, quote: char) -> Result<PathSelector, PathError> {
         self.at += 1;
         let mut name = String::new();
         let mut characters = self.text[self.at..].char_indices();
         while let Some((at, character)) = characters.next() {
             if character == quote {
                 self.at += at + 1;
-                return Ok(Selector::Name(canonical_name(&name)));
+                return Ok(PathSelector::Name(canonical_name(&name)));
             }
             let escaped = character == '\\';
             match if escaped { characters.next().map(|it| it.1) } else { Some(character) } {
@@ -339,18 +343,20 @@ impl Parser<'_> {
         Ok(Some(number))
     }
 
-    fn index_or_slice(&mut self) -> Result<Selector, PathError> {
+    fn index_or_slice(&mut self) -> Result<PathSelector, PathError> {
         let first = self.number()?;
         if !self.eat(":") {
-            return first
-                .map_or_else(|| self.error("a number is missing"), |it| Ok(Selector::Index(it)));
+            return first.map_or_else(
+                || self.error("a number is missing"),
+                |it| Ok(PathSelector::Index(it)),
+            );
         }
         let to = self.number()?.unwrap_or(i64::MAX);
         let step = if self.eat(":") { self.number()?.unwrap_or(1) } else { 1 };
         if step <= 0 {
             return self.error("the step must be above 0: lists are read from front to back");
         }
-        Ok(Selector::Slice(first.unwrap_or(0), to, step))
+        Ok(PathSelector::Slice(first.unwrap_or(0), to, step))
     }
 }
 
@@ -359,20 +365,24 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn refuse(text: &str, at: usize, message: &str) {
+    fn check_error(text: &str, at: usize, message: &str) {
         let error = parse(text).unwrap_err();
         assert_eq!((error.position, error.message.as_str()), (at, message), "{text}");
     }
 
     #[test]
     fn an_error_has_its_position() {
-        refuse("$.a[?@.b]", 4, "filters are not supported: select the list, and use `keep_text`");
-        refuse("$.a[-]", 4, "a number is missing after `-`");
-        refuse("$.a[::-1]", 8, "the step must be above 0: lists are read from front to back");
-        refuse("$.a.", 4, "a name is missing");
-        refuse("$a", 1, "`.name` or `[…]` is expected here");
-        refuse("$['a", 3, "the closing quote is missing");
-        refuse("/a/~2", 3, "invalid escape `~`: write `~0` for `~`, `~1` for `/`");
-        refuse("a", 0, "a path begins with `$`, a pointer with `/`");
+        check_error(
+            "$.a[?@.b]",
+            4,
+            "filters are not supported: select the list, and use `keep_text`",
+        );
+        check_error("$.a[-]", 4, "a number is missing after `-`");
+        check_error("$.a[::-1]", 8, "the step must be above 0: lists are read from front to back");
+        check_error("$.a.", 4, "a name is missing");
+        check_error("$a", 1, "`.name` or `[…]` is expected here");
+        check_error("$['a", 3, "the closing quote is missing");
+        check_error("/a/~2", 3, "invalid escape `~`: write `~0` for `~`, `~1` for `/`");
+        check_error("a", 0, "a path begins with `$`, a pointer with `/`");
     }
 }

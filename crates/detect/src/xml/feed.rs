@@ -146,13 +146,13 @@ impl FeedEntry {
             }
         };
         match field {
-            EntryField::Title => self.title = one_line(&visible_text(&decode_markup(buffer))),
+            EntryField::Title => self.title = collapse_lines(&visible_text(&decode_markup(buffer))),
             EntryField::Link if self.link.is_empty() => self.link = stable_url(buffer),
             EntryField::Link => {}
             EntryField::Date => keep_longer(&mut self.date, buffer.to_owned()),
             EntryField::Id => self.id = buffer.to_owned(),
             EntryField::Author => {
-                keep_longer(&mut self.author, one_line(&visible_text(&decode_markup(buffer))))
+                keep_longer(&mut self.author, collapse_lines(&visible_text(&decode_markup(buffer))))
             }
             // The longer one of the summary and the content.
             EntryField::Text => keep_longer(&mut self.text, visible_text(&decode_markup(buffer))),
@@ -164,7 +164,7 @@ impl FeedEntry {
         let link = if self.link.is_empty() { &self.id } else { &self.link };
         for line in [&self.title, link, &self.author, &self.date].into_iter().chain(&self.media) {
             if !line.trim().is_empty() {
-                text.push_str(&one_line(line));
+                text.push_str(&collapse_lines(line));
                 text.push('\n');
             }
         }
@@ -181,7 +181,7 @@ fn decode_markup(buffer: &str) -> String {
     buffer.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-fn one_line(text: &str) -> String {
+fn collapse_lines(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -23,9 +23,9 @@ fn extract(html: &str) -> Extraction {
 
 fn extract_bytes(bytes: &[u8]) -> Extraction {
     let document = Document { bytes, content_type: Some("text/html"), charset: None };
-    let reading = Detector::default().explain(&document);
-    assert_eq!(reading.digests.kind, DocumentKind::Html);
-    reading
+    let extraction = Detector::default().explain(&document);
+    assert_eq!(extraction.digests.kind, DocumentKind::Html);
+    extraction
 }
 
 /// Describes a false alarm: two pages that should have the same content differ.

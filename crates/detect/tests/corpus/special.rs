@@ -10,8 +10,8 @@ use crate::{
 
 #[track_caller]
 fn check_scope(html: &str, expect: TextScope, text: &str) {
-    let reading = extract(html);
-    assert_eq!((reading.scope, reading.text.as_str()), (expect, text), "{html}");
+    let extraction = extract(html);
+    assert_eq!((extraction.scope, extraction.text.as_str()), (expect, text), "{html}");
 }
 
 #[test]
@@ -34,14 +34,14 @@ fn a_page_with_text_is_never_empty() {
 fn a_page_built_by_scripts_has_its_structured_data() {
     let shell = |price: &str, bundle: &str| {
         format!(
-            "<html><head><title>Shop</title><meta name=description content='Kettles'>\
+            "<html><head><title>Store</title><meta name=description content='Kettles'>\
              <script type='application/ld+json'>{{\"name\": \"Kettle\", \"price\": {price}}}</script>\
              </head><body><div id=root></div><script src='/main.{bundle}.js'></script></body></html>"
         )
     };
     let found = extract(&shell("12", "1"));
     assert_eq!(found.scope, TextScope::Structured);
-    assert_eq!(found.text, "Shop\nKettles\n{\"name\":\"Kettle\",\"price\":12}\n");
+    assert_eq!(found.text, "Store\nKettles\n{\"name\":\"Kettle\",\"price\":12}\n");
     assert_same_content("another bundle", &shell("12", "1"), &shell("12.0", "2"));
     assert_different_content("another price", &shell("12", "1"), &shell("13", "1"));
 }

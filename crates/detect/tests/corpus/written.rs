@@ -23,7 +23,7 @@ fn the_place_of_a_value_in_a_table_counts() {
 fn the_state_in_a_script_counts() {
     let shell = |script: &str| {
         format!(
-            "<html><head><title>Shop</title></head><body><div id=app>Loading…</div><script>{script}</script></body></html>"
+            "<html><head><title>Store</title></head><body><div id=app>Loading…</div><script>{script}</script></body></html>"
         )
     };
     let states = [

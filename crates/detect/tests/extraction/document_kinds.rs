@@ -6,8 +6,8 @@ use crate::extract;
 
 #[track_caller]
 fn check(text: &str, kind: DocumentKind, expect: &str) {
-    let reading = extract("", text);
-    assert_eq!((reading.digests.kind, reading.text.as_str()), (kind, expect), "{text}");
+    let extraction = extract("", text);
+    assert_eq!((extraction.digests.kind, extraction.text.as_str()), (kind, expect), "{text}");
 }
 
 #[track_caller]
@@ -33,10 +33,13 @@ fn json_has_a_canonical_form() {
 fn malformed_json_is_extracted_as_text() {
     let document =
         |bytes| Document { bytes, content_type: Some("application/json"), charset: None };
-    let reading = Detector::default().extract(&document(b"Not  found\n"));
-    assert_eq!((reading.digests.kind, reading.text.as_str()), (DocumentKind::Json, "Not found\n"));
+    let extraction = Detector::default().extract(&document(b"Not  found\n"));
+    assert_eq!(
+        (extraction.digests.kind, extraction.text.as_str()),
+        (DocumentKind::Json, "Not found\n")
+    );
     assert!(
-        reading.is_parsed_as_text
+        extraction.is_parsed_as_text
             && !Detector::default().extract(&document(b"{}")).is_parsed_as_text
     );
 }

@@ -112,14 +112,14 @@ fn selectors_without_a_match_are_reported() {
 fn selectors_match_nothing_in_xml() {
     for select in ["item", "/item", "$.item"] {
         let xml = "<?xml version='1.0'?><list><item>12</item></list>";
-        let reading = crate::extract(&format!("select = ['{select}']"), xml);
-        assert_eq!((reading.text.as_str(), reading.unmatched), ("", vec![select.to_owned()]));
+        let extraction = crate::extract(&format!("select = ['{select}']"), xml);
+        assert_eq!((extraction.text.as_str(), extraction.unmatched), ("", vec![select.to_owned()]));
     }
 }
 
 #[test]
 fn long_json_is_split_into_lines() {
     let text = format!("[\"{}\",\"y\"]", "x".repeat(9 << 20));
-    let reading = crate::extract("keep_text = ['y']", &text);
-    assert_eq!(reading.text, "/+: \"y\"\n");
+    let extraction = crate::extract("keep_text = ['y']", &text);
+    assert_eq!(extraction.text, "/+: \"y\"\n");
 }

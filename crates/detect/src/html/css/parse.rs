@@ -121,7 +121,7 @@ impl Parser<'_> {
                     parts.push(SimpleSelector::Class(self.name()?));
                 }
                 Some('[') => parts.push(self.attribute()?),
-                Some(':') => parts.extend(self.pseudo()?),
+                Some(':') => parts.extend(self.pseudo_class()?),
                 _ => break,
             }
         }
@@ -217,7 +217,7 @@ impl Parser<'_> {
     }
 
     /// Parses a pseudo-class. Returns no parts for one that matches any element.
-    fn pseudo(&mut self) -> Result<Vec<SimpleSelector>, SelectorError> {
+    fn pseudo_class(&mut self) -> Result<Vec<SimpleSelector>, SelectorError> {
         let start = self.at;
         self.at += 1;
         if self.peek() == Some(':') {
@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn refuse(text: &str, at: usize, message: &str) {
+    fn check_error(text: &str, at: usize, message: &str) {
         let error = parse(text).unwrap_err();
         assert_eq!((error.position, error.message.as_str()), (at, message), "{text}");
     }
@@ -356,17 +356,17 @@ mod tests {
 
     #[test]
     fn an_error_has_its_position() {
-        refuse("", 0, "a name, `.class`, `#id` or `[attribute]` is missing at the end");
-        refuse("div >", 5, "a name, `.class`, `#id` or `[attribute]` is missing at the end");
-        refuse("div..a", 4, "a name is missing");
-        refuse("a[href", 6, "`]` or a comparison such as `=` is missing");
-        refuse("a[href='x]", 10, "the closing quote is missing");
-        refuse("p:foo", 1, "unknown pseudo-class `:foo`");
+        check_error("", 0, "a name, `.class`, `#id` or `[attribute]` is missing at the end");
+        check_error("div >", 5, "a name, `.class`, `#id` or `[attribute]` is missing at the end");
+        check_error("div..a", 4, "a name is missing");
+        check_error("a[href", 6, "`]` or a comparison such as `=` is missing");
+        check_error("a[href='x]", 10, "the closing quote is missing");
+        check_error("p:foo", 1, "unknown pseudo-class `:foo`");
         let message = "`:has` depends on the content of an element, which is not known when the element begins";
-        refuse("p:has(a)", 1, message);
-        refuse("a!b", 1, "`!` is not expected here");
-        refuse("p:nth-child(x)", 12, "`x` is not of the form `2n+1`, `odd` or `3`");
-        refuse(":is(a b)", 6, "a selector in brackets cannot have combinators");
-        refuse(&":is(".repeat(20), 36, "the brackets are nested too deeply");
+        check_error("p:has(a)", 1, message);
+        check_error("a!b", 1, "`!` is not expected here");
+        check_error("p:nth-child(x)", 12, "`x` is not of the form `2n+1`, `odd` or `3`");
+        check_error(":is(a b)", 6, "a selector in brackets cannot have combinators");
+        check_error(&":is(".repeat(20), 36, "the brackets are nested too deeply");
     }
 }

@@ -39,7 +39,7 @@ impl PageWalker<'_, '_> {
         {
             exclude(reason);
         } else if element.is_inner_aside && element.link_text_len * 2 >= element.text_len {
-            exclude(ExclusionReason::Aside);
+            exclude(ExclusionReason::Sidebar);
         }
         if matches!(element.tag, Tag::Td | Tag::Th)
             && !element.has_table
@@ -148,7 +148,7 @@ impl PageWalker<'_, '_> {
                 element.text_len > MAX_COUNT_LEN || !text.contains(|it: char| it.is_numeric())
             }
             // The same limit as for an `aside` element.
-            ExclusionReason::Aside => element.link_text_len * 2 < element.text_len,
+            ExclusionReason::Sidebar => element.link_text_len * 2 < element.text_len,
             ExclusionReason::Overlay | ExclusionReason::Related
                 if element.link_count == 0 && is_notice(text) =>
             {

@@ -163,10 +163,10 @@ impl<'a> PageWalker<'a, '_> {
 
     /// Includes the main part or the main heading, whatever the names of the elements around it mean.
     pub(super) fn include_main_content(&mut self, element: &mut OpenElement, is_main: bool) {
-        use ExclusionReason::{Aside, Footer, Header, Navigation};
+        use ExclusionReason::{Footer, Header, Navigation, Sidebar};
         let Some(reason) = element.reason else { return };
         let is_overruled = is_main && reason.is_visible() || reason == Header;
-        let is_site_part = matches!(reason, Aside | Navigation | Footer | Header);
+        let is_site_part = matches!(reason, Sidebar | Navigation | Footer | Header);
         if is_overruled || element.is_from_name && is_site_part {
             element.reason = None;
             if element.is_from_name {

@@ -3,7 +3,7 @@
 pub(crate) const PAGES: &[(&str, &str)] = &[
     (
         "product",
-        r##"<!DOCTYPE html><html><head><title>Kettle | Shop</title>{{head}}</head><body>{{top}}<header class="header"><a href="/">Shop</a></header>
+        r##"<!DOCTYPE html><html><head><title>Kettle | Store</title>{{head}}</head><body>{{top}}<header class="header"><a href="/">Store</a></header>
 <div class="page"><div class="product-detail"><h1 class="product-title">Kettle [[K200|K201]]</h1>{{before}}<div class="product-header"><span class="price">€[[39.90|34.90]]</span>
 <span class="availability">[[In stock|Sold out]]</span></div><select name="size"><option>1 l</option>[[<option>2 l</option>|]]</select><button type="submit">[[Add to cart|Notify me]]</button>
 {{within}}<div class="description"><p>Boils a litre in [[three|two]] minutes.</p><ul class="features"><li>Steel</li><li>[[2200 W|2400 W]]</li></ul></div>
